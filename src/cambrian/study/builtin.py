@@ -1,0 +1,71 @@
+"""The studies that come with Cambrian."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+from cambrian.study import hints
+from cambrian.study.errors import StudyError
+
+_HERE = Path(__file__).resolve()
+#: In a clone (or an editable install of one) and in an installed package.
+_FOLDERS = (_HERE.parents[3] / "studies", _HERE.parents[1] / "studies")
+
+
+@dataclass(frozen=True)
+class BuiltIn:
+    """A built-in study's heading."""
+
+    name: str
+    title: str
+    description: str
+    path: Path
+
+
+def builtin_studies() -> list[BuiltIn]:
+    """All built-in studies, by name.
+
+    Raises:
+        FileNotFoundError: the installation has lost its studies.
+    """
+    found = []
+    for path in sorted(_folder().glob("*.toml")):
+        heading = tomllib.loads(path.read_text(encoding="utf-8"))
+        found.append(BuiltIn(path.stem, heading["title"], heading.get("description", "").strip(), path))
+    return found
+
+
+def find_study(name_or_path: str) -> Path:
+    """The file of a built-in study, by name, or of one's own, by path.
+
+    What looks like a path (a separator in it, or ``.toml`` at its end) is a path.
+
+    Raises:
+        StudyError: there is none.
+    """
+    looks_like_path = "/" in name_or_path or name_or_path.endswith(".toml")
+    if looks_like_path and Path(name_or_path).is_file():
+        return Path(name_or_path)
+    paths = {study.name: study.path for study in builtin_studies()}
+    if looks_like_path:
+        raise StudyError(
+            file=name_or_path,
+            problem="no such file",
+            remedy=f"check the path, or name a built-in study: {hints.choices(paths)}",
+        )
+    if name_or_path not in paths:
+        raise StudyError(
+            file=name_or_path,
+            problem="no built-in study has this name",
+            remedy=f"{hints.for_name(name_or_path, paths, 'they are')}; your own study's path ends in .toml",
+        )
+    return paths[name_or_path]
+
+
+def _folder() -> Path:
+    for folder in _FOLDERS:
+        if folder.is_dir():
+            return folder
+    raise FileNotFoundError(f"built-in studies are missing: no folder {_FOLDERS[0]}")

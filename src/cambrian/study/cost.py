@@ -1,0 +1,95 @@
+"""What a study will cost, before it is run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from cambrian.study.model import Group, Trial
+from cambrian.study.tracefile import mean_rate_mbps
+
+#: Bottleneck rate at which speeds are stated; a trial's work grows with its packets.
+SPEED_RATE_MBPS = 20.0
+
+
+@dataclass(frozen=True)
+class Speed:
+    """How fast trials run on one core of a machine.
+
+    ``ratios`` maps a stack to virtual seconds per wall second when it fills a
+    20 Mbps bottleneck, ``other`` stands for stacks that it lacks, and ``boot_s`` is
+    the wall time that a trial takes beyond that.
+    """
+
+    ratios: Mapping[str, float]
+    other: float
+    boot_s: float
+
+    def wall_s(self, trial: Trial) -> float:
+        """Predicted wall time of ``trial`` on one core.
+
+        Flows are taken to share the bottleneck equally and to fill it. In real time
+        a trial takes as long as it says.
+        """
+        if trial.clock == "real":
+            return self.boot_s + trial.duration_s
+        stacks = [flow.contestant.stack for flow in trial.flows]
+        wall_per_virtual = sum(1 / self.ratios.get(stack, self.other) for stack in stacks) / len(stacks)
+        load = mean_rate_mbps(trial.network) / SPEED_RATE_MBPS
+        return self.boot_s + trial.duration_s * load * wall_per_virtual
+
+
+#: Lower ends of what was measured on one core of a shared 2-core machine with the
+#: two-flow duel at 20 Mbps (docs/studies.md, "What a study costs").
+DEFAULT_SPEED = Speed(
+    ratios={"tcp": 30.0, "quinn": 12.0, "quic-go": 5.0, "google-quiche": 5.0}, other=5.0, boot_s=1.0
+)
+
+
+@dataclass(frozen=True)
+class Cost:
+    """``virtual_s`` is the sum of the trials' durations, ``wall_s`` the time until the last one ends."""
+
+    trials: int
+    virtual_s: float
+    wall_s: float
+    jobs: int
+
+    def __str__(self) -> str:
+        """``1,280 trials, about 1 h 50 min on these 2 cores``."""
+        trials = f"{self.trials:,} trial{'' if self.trials == 1 else 's'}"
+        cores = "this core" if self.jobs == 1 else f"these {self.jobs} cores"
+        return f"{trials}, about {rough_time(self.wall_s)} on {cores}"
+
+
+def estimate(groups: Iterable[Group], speed: Speed = DEFAULT_SPEED, *, jobs: int = 2) -> Cost:
+    """Predict the cost of running ``groups`` with ``jobs`` trials at a time, each on its own core.
+
+    The wall time is the work divided by the jobs, and no less than the longest trial.
+
+    Raises:
+        ValueError: ``jobs`` is below 1.
+    """
+    if jobs < 1:
+        raise ValueError(f"jobs must be at least 1, not {jobs}")
+    trials = [trial for group in groups for trial in group.trials]
+    walls = [speed.wall_s(trial) for trial in trials]
+    return Cost(
+        trials=len(trials),
+        virtual_s=sum(trial.duration_s for trial in trials),
+        wall_s=max(sum(walls) / jobs, max(walls, default=0.0)),
+        jobs=jobs,
+    )
+
+
+def rough_time(seconds: float) -> str:
+    """Seconds below a minute and a half, then minutes, then hours and tens of minutes, then days."""
+    if seconds < 90:
+        return f"{max(1, round(seconds))} s"
+    minutes = round(seconds / 60)
+    if minutes < 60:
+        return f"{minutes} min"
+    hours, minutes = divmod(round(minutes, -1), 60)
+    if hours < 48:
+        return f"{hours} h {minutes} min" if minutes else f"{hours} h"
+    return f"{round(hours / 24)} days"

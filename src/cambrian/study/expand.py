@@ -1,0 +1,215 @@
+"""A study → groups of trials, one trial a seed.
+
+The seeds and the start offsets are the same in every group, so that comparisons
+between groups are paired.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Sequence
+from fnmatch import fnmatchcase
+
+from cambrian.study.draw import start_offset_ms
+from cambrian.study.errors import StudyError
+from cambrian.study.model import Clock, Contestant, Flow, Group, Network, Profile, Study, Trial
+from cambrian.study.naming import slug
+from cambrian.study.reference import ReferenceOf, reference_contestant
+
+_LARGEST_SEED = 2**63 - 1
+
+
+def expand(
+    study: Study,
+    *,
+    profile: str | None = None,
+    seed_base: int = 1,
+    reference_of: ReferenceOf,
+    clock: Clock = "virtual",
+    only: str | None = None,
+) -> list[Group]:
+    """All groups of ``study``, in its file's order: networks, then contestants.
+
+    Each group has one trial for each of the seeds ``seed_base``, ``seed_base + 1``…
+    ``profile`` is ``"quick"``, ``"full"`` or None for the study as it is written;
+    ``"full"`` is the same as None unless the study says more. ``only`` keeps part of
+    the groups (see :func:`select`).
+
+    Raises:
+        StudyError: the profile is not in the study, a seed would not be in [0, 2^63), a
+            contestant of a ``versus-reference`` study has no reference, or ``only``
+            matches nothing.
+    """
+    study = with_profile(study, profile)
+    if not 0 <= seed_base <= _LARGEST_SEED - study.seeds:
+        remedy = f"give a whole number from 0 to {_LARGEST_SEED - study.seeds:,}"
+        raise StudyError(file=study.name, key="--seed", problem=f"{seed_base} is not possible", remedy=remedy)
+    groups = []
+    for network in study.networks:
+        for key, subject, reference, flows in _line_ups(study, reference_of):
+            trials = tuple(
+                _trial(study, network, flows, seed_base + index, clock) for index in range(study.seeds)
+            )
+            groups.append(
+                Group(
+                    key=f"{network.name}/{key}",
+                    design=study.design,
+                    network=network.name,
+                    subject=subject,
+                    reference=reference,
+                    trials=trials,
+                )
+            )
+    return select(groups, only) if only is not None else groups
+
+
+def with_profile(study: Study, profile: str | None) -> Study:
+    """``study`` as ``profile`` changes it: its seeds, its duration, part of its networks.
+
+    Raises:
+        StudyError: ``profile`` is unknown, or ``"quick"`` and the study has none.
+    """
+    if profile is None:
+        return study
+    if profile not in ("quick", "full"):
+        problem = f"unknown profile {profile}"
+        raise StudyError(file=study.name, key="--profile", problem=problem, remedy="give quick or full")
+    changes = {str(name): changes for name, changes in study.profiles.items()}.get(profile)
+    if changes is None:
+        if profile == "full":
+            return study
+        raise StudyError(
+            file=study.name,
+            key="--profile",
+            problem="the study has no quick profile",
+            remedy="leave --profile out, or add to the study: [profile.quick] with seeds = 2",
+        )
+    return _changed(study, changes)
+
+
+def select(groups: Sequence[Group], pattern: str) -> list[Group]:
+    """The groups whose key or contestant matches ``pattern`` (shell style: ``*``, ``?``, ``[]``).
+
+    In a ``versus-reference`` study the contestant is the one under test, and the
+    noise floor of each group that is kept is kept with it.
+
+    Raises:
+        StudyError: when none matches.
+    """
+    kept = [group for group in groups if _matches(group, pattern)]
+    if not kept:
+        raise StudyError(
+            file="--only",
+            key=pattern,
+            problem=f"matches none of {len(groups)} groups",
+            remedy="match a key or a contestant: " + ", ".join(_examples(groups)),
+        )
+    keys = {group.key for group in kept}
+    floors = {(group.network, group.reference) for group in kept if group.design == "versus-reference"}
+    return [
+        group
+        for group in groups
+        if group.key in keys or (_is_noise_floor(group) and (group.network, group.reference) in floors)
+    ]
+
+
+def _changed(study: Study, changes: Profile) -> Study:
+    update: dict[str, object] = {}
+    if changes.seeds is not None:
+        update["seeds"] = changes.seeds
+    if changes.duration_s is not None:
+        update["duration_s"] = changes.duration_s
+    if changes.networks is not None:
+        update["networks"] = tuple(
+            network
+            for network in study.networks
+            if any(fnmatchcase(network.name, pattern) for pattern in changes.networks)
+        )
+    return study.model_copy(update=update)
+
+
+#: What meets in a group: the key's second half, subject, reference, flows.
+_LineUp = tuple[str, str, "str | None", tuple[Flow, ...]]
+
+
+def _line_ups(study: Study, reference_of: ReferenceOf) -> list[_LineUp]:
+    """Who meets whom on each network."""
+    players = study.contestants
+    if study.design == "solo":
+        return [_line_up(player) for player in players]
+    if study.design == "pairwise":
+        return [_line_up(*pair) for pair in itertools.combinations_with_replacement(players, 2)]
+    if study.design == "versus-reference":
+        return _versus_reference(study, reference_of)
+    names = [flow.contestant.name for flow in study.flows]
+    return [("flows", " + ".join(names), None, study.flows)]
+
+
+def _versus_reference(study: Study, reference_of: ReferenceOf) -> list[_LineUp]:
+    """Each contestant against its reference; first, each reference against itself."""
+    references = [_reference(study, player, reference_of) for player in study.contestants]
+    distinct = [
+        reference for index, reference in enumerate(references) if reference not in references[:index]
+    ]
+    floors = [_line_up(reference, reference) for reference in distinct]
+    arms = [
+        _line_up(player, reference)
+        for player, reference in zip(study.contestants, references, strict=True)
+        if player != reference
+    ]
+    return floors + arms
+
+
+def _reference(study: Study, player: Contestant, reference_of: ReferenceOf) -> Contestant:
+    cca = reference_of(player.stack, player.cca)
+    if cca is None:
+        raise StudyError(
+            file=study.name,
+            key=player.name,
+            problem="has no kernel reference",
+            remedy='choose another CCA, or design = "solo" or "pairwise"',
+        )
+    return reference_contestant(cca)
+
+
+def _line_up(*players: Contestant) -> _LineUp:
+    names = [player.name for player in players]
+    reference = names[1] if len(names) > 1 else None
+    flows = tuple(Flow(contestant=player) for player in players)
+    return "+".join(slug(name) for name in names), names[0], reference, flows
+
+
+def _trial(study: Study, network: Network, flows: tuple[Flow, ...], seed: int, clock: Clock) -> Trial:
+    offsets_ms = [
+        start_offset_ms(study.name, seed, index, study.start_spread_ms) for index in range(len(flows))
+    ]
+    started = tuple(
+        flow.model_copy(update={"start_ms": flow.start_ms + offset_ms})
+        for flow, offset_ms in zip(flows, offsets_ms, strict=True)
+    )
+    return Trial(
+        network=network,
+        flows=started,
+        duration_s=study.duration_s,
+        seed=seed,
+        clock=clock,
+        raw_capture=study.raw_capture,
+    )
+
+
+def _is_noise_floor(group: Group) -> bool:
+    return group.design == "versus-reference" and group.subject == group.reference
+
+
+def _matches(group: Group, pattern: str) -> bool:
+    names = {flow.contestant.name for flow in group.trials[0].flows}
+    if group.design == "versus-reference":
+        names = {group.subject}
+    return any(fnmatchcase(text, pattern) for text in (group.key, *names))
+
+
+def _examples(groups: Iterable[Group]) -> list[str]:
+    """A few keys and contestants that a pattern could match."""
+    subjects = list(dict.fromkeys(group.subject for group in groups))
+    keys = [group.key for group in groups]
+    return [*keys[:2], *subjects[:6]]

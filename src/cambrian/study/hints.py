@@ -1,0 +1,159 @@
+"""What would be right: the nearest name, or the right unit.
+
+A key in the wrong unit (``rtt_s``, ``rate_kbps``, ``delay_ms``, ``bandwidth``) is
+answered with the key to use and, where it follows, the value to give.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from typing import NamedTuple
+
+#: Units of each dimension, and how many of the base unit each is.
+_UNITS: dict[str, dict[str, float]] = {
+    "time": {"ns": 1e-9, "us": 1e-6, "usec": 1e-6, "ms": 1e-3, "msec": 1e-3, "s": 1.0, "sec": 1.0,
+             "secs": 1.0, "second": 1.0, "seconds": 1.0, "min": 60.0, "minutes": 60.0},
+    "rate": {"bps": 1.0, "bit": 1.0, "kbps": 1e3, "kbit": 1e3, "mbps": 1e6, "mbit": 1e6,
+             "gbps": 1e9, "gbit": 1e9},
+    "size": {"bits": 0.125, "b": 1.0, "byte": 1.0, "bytes": 1.0, "kb": 1e3, "kib": 1024.0, "mb": 1e6,
+             "mib": 1024.0**2, "gb": 1e9, "gib": 1024.0**3},
+    "share": {"percent": 1.0, "pct": 1.0, "fraction": 100.0, "ratio": 100.0, "probability": 100.0,
+              "prob": 100.0},
+}  # fmt: skip
+
+_UNIT_NAMES = {
+    "ms": "milliseconds",
+    "s": "seconds",
+    "mbps": "megabits a second",
+    "bytes": "bytes",
+    "percent": "percent",
+    "bdp": "bandwidth-delay products",
+    "packets": "full-size packets",
+}
+
+
+class _Meaning(NamedTuple):
+    """What people call a quantity → the key, and how many of it one of theirs is."""
+
+    key: str
+    factor: float = 1.0
+    note: str = ""
+
+
+_TWICE = "the whole round trip, twice a one-way delay"
+
+_SYNONYMS: dict[str, tuple[_Meaning, ...]] = {
+    "rtt": (_Meaning("rtt_ms"),),
+    "delay": (_Meaning("rtt_ms", 2.0, _TWICE),),
+    "owd": (_Meaning("rtt_ms", 2.0, _TWICE),),
+    "latency": (_Meaning("rtt_ms", 2.0, _TWICE),),
+    "rate": (_Meaning("rate_mbps"),),
+    "bandwidth": (_Meaning("rate_mbps"),),
+    "bw": (_Meaning("rate_mbps"),),
+    "capacity": (_Meaning("rate_mbps"),),
+    "throughput": (_Meaning("rate_mbps"),),
+    "speed": (_Meaning("rate_mbps"),),
+    "loss": (_Meaning("loss_percent"),),
+    "plr": (_Meaning("loss_percent"),),
+    "return_loss": (_Meaning("return_loss_percent"),),
+    "jitter": (_Meaning("jitter_ms"),),
+    "reorder": (_Meaning("reorder_percent"),),
+    "duplicate": (_Meaning("duplicate_percent"),),
+    "forward_delay": (_Meaning("forward_delay_percent"),),
+    "buffer": (_Meaning("buffer_bytes"), _Meaning("buffer_bdp")),
+    "buffer_size": (_Meaning("buffer_bytes"), _Meaning("buffer_bdp")),
+    "queue_size": (_Meaning("buffer_bytes"), _Meaning("buffer_bdp")),
+    "queue_length": (_Meaning("buffer_packets"),),
+    "limit": (_Meaning("buffer_packets"),),
+    "aqm_target": (_Meaning("aqm_target_ms"),),
+    "target": (_Meaning("aqm_target_ms"),),
+    "aqm_interval": (_Meaning("aqm_interval_ms"),),
+    "interval": (_Meaning("aqm_interval_ms"),),
+    "duration": (_Meaning("duration_s"),),
+    "length": (_Meaning("duration_s"),),
+    "start_spread": (_Meaning("start_spread_ms"),),
+    "start": (_Meaning("start_ms"),),
+    "at": (_Meaning("at_s"),),
+    "time": (_Meaning("at_s"), _Meaning("duration_s")),
+    "size": (_Meaning("size_bytes"),),
+    "bytes": (_Meaning("size_bytes"),),
+    "congestion_control": (_Meaning("cca"),),
+    "cc": (_Meaning("cca"),),
+    "algorithm": (_Meaning("cca"),),
+    "implementation": (_Meaning("stack"),),
+    "trace": (_Meaning("trace_file"),),
+    "aqm": (_Meaning("queue"),),
+    "qdisc": (_Meaning("queue"),),
+    "repetitions": (_Meaning("seeds"),),
+    "trials": (_Meaning("seeds"),),
+    "runs": (_Meaning("seeds"),),
+    "networks": (_Meaning("network"),),
+    "contestants": (_Meaning("contestant"),),
+    "flows": (_Meaning("flow"),),
+    "profiles": (_Meaning("profile"),),
+}
+
+
+def nearest(word: str, known: Iterable[str]) -> str | None:
+    """The known name that ``word`` most likely means, if any is near."""
+    by_folded = {name.lower(): name for name in known}
+    found = difflib.get_close_matches(word.lower(), by_folded, n=1, cutoff=0.6)
+    return by_folded[found[0]] if found else None
+
+
+def choices(known: Iterable[str]) -> str:
+    """``a, b or c``."""
+    *most, last = sorted(known) or ["none"]
+    return f"{', '.join(most)} or {last}" if most else last
+
+
+def for_name(word: str, known: Iterable[str], what: str) -> str:
+    """Remedy for a name that is not among ``known``."""
+    known = list(known)
+    near = nearest(word, known)
+    listing = f"{what}: {choices(known)}"
+    return f"did you mean {near}? {listing}" if near else listing
+
+
+def for_key(key: str, value: object, known: Iterable[str]) -> str:
+    """Remedy for an unknown ``key`` that was given ``value``, in a table that takes ``known``."""
+    known = list(known)
+    return _right_unit(key, value, known) or for_name(key, known, "this table takes")
+
+
+def _right_unit(key: str, value: object, known: list[str]) -> str | None:
+    """``rtt_s`` → ``give rtt_ms (milliseconds): rtt_ms = 50``."""
+    stem, unit = _split(key.lower().replace("-", "_"))
+    for meaning in _SYNONYMS.get(stem, ()):
+        if meaning.key not in known:
+            continue
+        right_unit = meaning.key.rpartition("_")[2]
+        name = meaning.note or _UNIT_NAMES.get(right_unit, "")
+        remedy = f"give {meaning.key} ({name})" if name else f"give {meaning.key}"
+        scale = _scale(unit, right_unit)
+        if unit and scale is None:
+            continue
+        if scale is not None and isinstance(value, (int, float)) and not isinstance(value, bool):
+            return f"{remedy}: {meaning.key} = {value * scale * meaning.factor:.10g}"
+        return remedy
+    return None
+
+
+def _split(key: str) -> tuple[str, str]:
+    """``queue_size_kb`` → ``("queue_size", "kb")``; the unit is empty where there is none."""
+    if key in _SYNONYMS:
+        return key, ""
+    stem, _, last = key.rpartition("_")
+    known_unit = any(last in units for units in _UNITS.values()) or last in _UNIT_NAMES
+    if stem and (known_unit or last == "rate"):
+        return (stem, "fraction" if last == "rate" else last)  # loss_rate is a fraction by custom
+    return key, ""
+
+
+def _scale(unit: str, right: str) -> float | None:
+    """How many of ``right`` one ``unit`` is; ``None`` for other dimensions."""
+    for units in _UNITS.values():
+        if unit in units and right in units:
+            return units[unit] / units[right]
+    return 1.0 if unit == right else None

@@ -1,0 +1,222 @@
+"""What a network, a flow, a contestant, a trial and a study *are*.
+
+Frozen, validated data with units in every name. Nothing here touches a file, a
+clock or a process; :mod:`cambrian.study.load` turns TOML into these, and
+:mod:`cambrian.study.expand` turns a :class:`Study` into :class:`Trial` objects.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+#: Bytes of Ethernet header that the qdiscs count on top of the IP packet.
+ETHERNET_HEADER_BYTES = 14
+#: Largest IP packet on every link.
+MTU_BYTES = 1500
+#: Largest frame as a queue counts it.
+FRAME_BYTES = MTU_BYTES + ETHERNET_HEADER_BYTES
+#: Flows that one trial can hold.
+MOST_FLOWS = 64
+
+Percent = Annotated[float, Field(ge=0, le=100)]
+Queue = Literal["droptail", "codel", "fq_codel", "pie", "fq_pie", "red", "cake", "dualpi2"]
+Clock = Literal["virtual", "real"]
+Design = Literal["solo", "versus-reference", "pairwise", "flows"]
+
+
+class Frozen(BaseModel):
+    """Immutable; an unknown key, an infinity or a NaN is an error."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class BurstLoss(Frozen):
+    """Gilbert–Elliott loss: two states, a loss probability in each.
+
+    Parameters are netem's ``loss gemodel``: probabilities per packet in percent.
+    """
+
+    good_to_bad_percent: Annotated[float, Field(gt=0, le=100)]
+    bad_to_good_percent: Annotated[float, Field(gt=0, le=100)]
+    loss_in_bad_percent: Percent = 100.0
+    loss_in_good_percent: Percent = 0.0
+
+
+class Change(Frozen):
+    """One step of a schedule: at ``at_s`` after the trial's start, these become so."""
+
+    at_s: Annotated[float, Field(gt=0)]
+    rate_mbps: Annotated[float, Field(gt=0)] | None = None
+    rtt_ms: Annotated[float, Field(gt=0)] | None = None
+    loss_percent: Percent | None = None
+
+    @model_validator(mode="after")
+    def _says_something(self) -> Change:
+        if self.rate_mbps is None and self.rtt_ms is None and self.loss_percent is None:
+            raise ValueError("this step changes nothing: name rate_mbps, rtt_ms or loss_percent")
+        return self
+
+
+class Network(Frozen):
+    """A dumbbell: sender links (delay, loss…), one bottleneck, receivers.
+
+    ``rate_mbps`` counts frames (IP packet + 14 bytes), in units of 10^6 bit/s, as
+    Linux's tbf does. Exactly one of ``rate_mbps`` and ``trace_file`` (a Mahimahi
+    packet-delivery trace) sets the bottleneck. Exactly one of ``buffer_bdp``,
+    ``buffer_bytes`` and ``buffer_packets`` sets its buffer; ``buffer_bdp`` counts
+    ``rate_mbps × rtt_ms`` (for a trace, its mean rate).
+    """
+
+    name: str = ""
+    rate_mbps: Annotated[float, Field(gt=0, le=10_000)] | None = None
+    trace_file: str | None = None
+    rtt_ms: Annotated[float, Field(gt=0, le=10_000)]
+    #: share of the round trip that lies on the forward path
+    forward_delay_percent: Percent = 50.0
+    buffer_bdp: Annotated[float, Field(gt=0)] | None = None
+    buffer_bytes: Annotated[int, Field(gt=0)] | None = None
+    buffer_packets: Annotated[int, Field(gt=0)] | None = None
+    queue: Queue = "droptail"
+    ecn: bool = False
+    #: AQM's own knobs, where one differs from the kernel's default
+    aqm_target_ms: Annotated[float, Field(gt=0)] | None = None
+    aqm_interval_ms: Annotated[float, Field(gt=0)] | None = None
+    #: random loss before the bottleneck, forward and on the return path
+    loss_percent: Percent = 0.0
+    return_loss_percent: Percent = 0.0
+    burst_loss: BurstLoss | None = None
+    #: exactly every n-th packet of each sender is lost, as the controllers' formulas assume
+    loss_every_packets: Annotated[int, Field(ge=2, le=65_535)] | None = None
+    jitter_ms: Annotated[float, Field(ge=0)] = 0.0
+    #: this share of packets skips the forward delay, and so overtakes
+    reorder_percent: Percent = 0.0
+    duplicate_percent: Percent = 0.0
+    schedule: tuple[Change, ...] = ()
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Network:
+        if (self.rate_mbps is None) == (self.trace_file is None):
+            raise ValueError("the bottleneck needs one rate: give exactly one of rate_mbps and trace_file")
+        buffers = [self.buffer_bdp, self.buffer_bytes, self.buffer_packets]
+        if sum(value is not None for value in buffers) != 1:
+            raise ValueError(
+                "the bottleneck needs one buffer size: "
+                "give exactly one of buffer_bdp, buffer_bytes and buffer_packets"
+            )
+        if self.loss_percent and self.burst_loss:
+            raise ValueError("forward loss is of one kind: give loss_percent or burst_loss, not both")
+        if self.trace_file and self.queue != "droptail":
+            raise ValueError('a trace_file link has a drop-tail queue: set queue = "droptail"')
+        if self.trace_file and any(change.rate_mbps is not None for change in self.schedule):
+            raise ValueError("a trace_file link takes its rate from the trace: no rate_mbps in schedule")
+        if self.ecn and self.queue == "droptail":
+            raise ValueError("drop-tail cannot mark: ecn = true needs an AQM queue")
+        if self.queue == "droptail" and (self.aqm_target_ms or self.aqm_interval_ms):
+            raise ValueError("drop-tail has no aqm_target_ms or aqm_interval_ms: name an AQM as queue")
+        if self.burst_loss and any(change.loss_percent is not None for change in self.schedule):
+            raise ValueError("burst_loss holds for the whole trial: take loss_percent out of schedule")
+        times = [change.at_s for change in self.schedule]
+        if times != sorted(times):
+            raise ValueError("the schedule goes back in time: put its steps in order of at_s")
+        return self
+
+    @property
+    def forward_delay_ms(self) -> float:
+        """One-way delay from sender to receiver, without queueing."""
+        return self.rtt_ms * self.forward_delay_percent / 100
+
+    @property
+    def return_delay_ms(self) -> float:
+        """One-way delay of the ACK path."""
+        return self.rtt_ms - self.forward_delay_ms
+
+
+class Contestant(Frozen):
+    """One implementation: a stack, a congestion controller, and its knobs."""
+
+    stack: str
+    cca: str
+    receiver: str = "own"
+    tls: bool = False
+    options: dict[str, str | int | float | bool] = {}
+    #: how the reader sees it; "stack cca" unless told
+    label: str = ""
+
+    @property
+    def name(self) -> str:
+        """Label for tables and plots."""
+        return self.label or f"{self.stack} {self.cca}"
+
+
+class Flow(Frozen):
+    """One contestant in one trial."""
+
+    contestant: Contestant
+    start_ms: Annotated[float, Field(ge=0)] = 0.0
+    #: bytes to carry; 0 runs until the trial ends
+    size_bytes: Annotated[int, Field(ge=0)] = 0
+    #: this flow's own round trip, where it differs from the network's
+    rtt_ms: Annotated[float, Field(gt=0)] | None = None
+
+
+class Trial(Frozen):
+    """The smallest unit: one network, its flows, one seed, one clock."""
+
+    network: Network
+    flows: Annotated[tuple[Flow, ...], Field(min_length=1, max_length=MOST_FLOWS)]
+    duration_s: Annotated[float, Field(gt=0, le=36_000)]
+    seed: Annotated[int, Field(ge=0, lt=2**63)] = 1
+    clock: Clock = "virtual"
+    raw_capture: bool = False
+    #: parameters of the guest kernel's own modules, as on its command line:
+    #: ``{"tcp_cubic.fast_convergence": 0}``
+    kernel_settings: dict[
+        Annotated[str, Field(pattern=r"^[a-z0-9_]+\.[a-z0-9_]+$")], Annotated[int, Field(ge=-(2**31), lt=2**31)]
+    ] = {}
+
+
+class Group(Frozen):
+    """Trials of one cell of a study: the same question, one trial a seed.
+
+    ``design`` says how its flows relate; for ``versus-reference`` flow 0 is the
+    contestant under test and flow 1 the kernel reference that competes with it;
+    a group whose two flows are both the reference is the noise floor. For
+    ``pairwise``, ``subject`` names flow 0 and ``reference`` flow 1; for ``solo`` and
+    ``flows`` there is no reference.
+    """
+
+    key: str
+    design: Design
+    network: str
+    subject: str
+    reference: str | None
+    trials: tuple[Trial, ...]
+
+
+class Profile(Frozen):
+    """What ``--profile`` changes; ``networks`` are name patterns, of which it keeps the matches."""
+
+    seeds: Annotated[int, Field(gt=0, le=10_000)] | None = None
+    duration_s: Annotated[float, Field(gt=0, le=36_000)] | None = None
+    networks: Annotated[tuple[str, ...], Field(min_length=1)] | None = None
+
+
+class Study(Frozen):
+    """A question, as a file states it."""
+
+    name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]*$")]
+    title: str
+    description: str = ""
+    design: Design = "versus-reference"
+    duration_s: Annotated[float, Field(gt=0, le=36_000)] = 60.0
+    seeds: Annotated[int, Field(gt=0, le=10_000)] = 5
+    #: start offsets are drawn uniformly from [0, start_spread_ms] per seed and flow
+    start_spread_ms: Annotated[float, Field(ge=0)] = 0.0
+    networks: Annotated[tuple[Network, ...], Field(min_length=1)]
+    contestants: tuple[Contestant, ...] = ()
+    #: for design = "flows": the explicit list
+    flows: Annotated[tuple[Flow, ...], Field(max_length=MOST_FLOWS)] = ()
+    profiles: dict[Literal["quick", "full"], Profile] = {}
+    raw_capture: bool = False

@@ -1,0 +1,102 @@
+"""Where in a TOML text each key and value stands.
+
+``tomllib`` gives values without places, so the text is parsed a second time by
+tree-sitter's TOML grammar, and each path (``("network", 0, "rate_mbps")``) is
+mapped to the line and column of its key; an element of a list to its own.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from typing import NamedTuple
+
+import tree_sitter
+import tree_sitter_toml
+
+Path = tuple[str | int, ...]
+
+_LANGUAGE = tree_sitter.Language(tree_sitter_toml.language())
+_KEYS = frozenset({"bare_key", "quoted_key", "dotted_key"})
+_TABLES = frozenset({"table", "table_array_element"})
+
+
+class Position(NamedTuple):
+    """A place in a text; both count from 1, columns in characters."""
+
+    line: int
+    column: int
+
+
+class Positions:
+    """Places of all keys in one TOML text that ``tomllib`` accepts."""
+
+    def __init__(self, text: str) -> None:
+        self._lines = text.encode().split(b"\n")
+        self._places: dict[Path, Position] = {(): Position(1, 1)}
+        self._table_counts: dict[Path, int] = {}
+        root = tree_sitter.Parser(_LANGUAGE).parse(text.encode()).root_node
+        for child in root.named_children:
+            if child.type == "pair":
+                self._add_pair((), child)
+            elif child.type in _TABLES:
+                self._add_table(child)
+
+    def find(self, path: Path) -> Position:
+        """Place of ``path``, or of its nearest ancestor that the text shows."""
+        while path not in self._places:
+            path = path[:-1]
+        return self._places[path]
+
+    def __contains__(self, path: Path) -> bool:
+        return path in self._places
+
+    def _add_table(self, node: tree_sitter.Node) -> None:
+        header, *body = [child for child in node.named_children if child.type != "comment"]
+        keys = _key_parts(header)
+        base: Path = ()
+        for depth, key in enumerate(keys):
+            base = (*base, key)
+            last = depth == len(keys) - 1
+            if last and node.type == "table_array_element":
+                self._table_counts[base] = self._table_counts.get(base, 0) + 1
+            self._note(base, header)
+            if base in self._table_counts:
+                # [a.b] after [[a]] belongs to the newest element of a
+                base = (*base, self._table_counts[base] - 1)
+                self._note(base, header)
+        for child in body:
+            if child.type == "pair":
+                self._add_pair(base, child)
+
+    def _add_pair(self, base: Path, node: tree_sitter.Node) -> None:
+        key, value = [child for child in node.named_children if child.type != "comment"]
+        for part in _key_parts(key):
+            base = (*base, part)
+            self._note(base, key)
+        self._add_value(base, value)
+
+    def _add_value(self, base: Path, node: tree_sitter.Node) -> None:
+        children = [child for child in node.named_children if child.type != "comment"]
+        if node.type == "array":
+            for index, child in enumerate(children):
+                self._note((*base, index), child)
+                self._add_value((*base, index), child)
+        elif node.type == "inline_table":
+            for child in children:
+                self._add_pair(base, child)
+
+    def _note(self, path: Path, node: tree_sitter.Node) -> None:
+        """Remember where ``path`` was first seen."""
+        row, byte = node.start_point.row, node.start_point.column
+        column = len(self._lines[row][:byte].decode(errors="replace"))
+        self._places.setdefault(path, Position(row + 1, column + 1))
+
+
+def _key_parts(node: tree_sitter.Node) -> tuple[str, ...]:
+    """``a."b c".d`` → ``("a", "b c", "d")``."""
+    if node.type == "dotted_key":
+        return tuple(part for child in node.named_children for part in _key_parts(child))
+    text = (node.text or b"").decode()
+    if node.type == "quoted_key":
+        return tuple(tomllib.loads(f"{text} = 0"))
+    return (text,)

@@ -1,0 +1,123 @@
+"""What must hold in a study as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+
+from cambrian.study import hints, naming
+from cambrian.study.faults import Faults
+from cambrian.study.model import Study
+from cambrian.study.reference import ReferenceOf, reference_contestant
+from cambrian.study.tables import PlacedContestant, PlacedFlow, PlacedNetwork
+
+
+def check_whole(
+    study: Study,
+    networks: Sequence[PlacedNetwork],
+    contestants: Sequence[PlacedContestant],
+    flows: Sequence[PlacedFlow],
+    *,
+    reference_of: ReferenceOf | None,
+    faults: Faults,
+) -> None:
+    """Note every rule that the study breaks as a whole."""
+    _design_has_its_players(study, contestants, flows, faults)
+    _network_names_differ(networks, faults)
+    _contestant_names_differ(contestants, faults)
+    _events_fall_within_the_trial(study, networks, flows, faults)
+    _profiles_keep_some_network(study, faults)
+    if study.design == "versus-reference" and reference_of is not None:
+        _references_exist(contestants, reference_of, faults)
+
+
+def _design_has_its_players(
+    study: Study, contestants: Sequence[PlacedContestant], flows: Sequence[PlacedFlow], faults: Faults
+) -> None:
+    if study.design == "flows":
+        if not flows:
+            faults.add(("design",), 'design = "flows" needs flows', "add a [[flow]] table for each flow")
+        if contestants:
+            problem = 'design = "flows" takes no [[contestant]]'
+            faults.add(contestants[0].path[:2], problem, "write each as a [[flow]], or choose another design")
+    else:
+        if not contestants:
+            problem = f'design = "{study.design}" needs contestants'
+            faults.add(("design",), problem, "add a [[contestant]] table", key="design")
+        if flows:
+            remedy = 'set design = "flows", or write each as a [[contestant]]'
+            faults.add(flows[0].path, f'design = "{study.design}" takes no [[flow]]', remedy)
+
+
+def _network_names_differ(networks: Sequence[PlacedNetwork], faults: Faults) -> None:
+    seen: set[str] = set()
+    for placed in networks:
+        name = placed.network.name
+        if name in seen:
+            remedy = "give each a name, with what differs in it for a grid, such as {queue}"
+            faults.add((*placed.path, "name"), f'two networks are called "{name}"', remedy, key="name")
+        seen.add(name)
+
+
+def _contestant_names_differ(contestants: Sequence[PlacedContestant], faults: Faults) -> None:
+    seen: set[str] = set()
+    for placed in contestants:
+        name = placed.contestant.name
+        if naming.slug(name) in seen:
+            remedy = 'give each its own label, such as label = "quinn cubic, no pacing"'
+            faults.add(placed.path, f'two contestants are called "{name}"', remedy, key="label")
+        seen.add(naming.slug(name))
+
+
+def _references_exist(
+    contestants: Sequence[PlacedContestant], reference_of: ReferenceOf, faults: Faults
+) -> None:
+    for placed in contestants:
+        contestant = placed.contestant
+        cca = reference_of(contestant.stack, contestant.cca)
+        if cca is None:
+            problem = f'{contestant.stack} {contestant.cca} has no kernel reference for "versus-reference"'
+            remedy = 'choose another CCA, or design = "solo" or "pairwise"'
+            faults.add(placed.path, problem, remedy, key="cca")
+            continue
+        reference = reference_contestant(cca)
+        if contestant != reference and naming.slug(contestant.name) == naming.slug(reference.name):
+            remedy = f'give it a label, such as label = "{contestant.name}, tuned"'
+            faults.add(
+                placed.path, f'"{contestant.name}" is what the reference is called', remedy, key="label"
+            )
+
+
+def _events_fall_within_the_trial(
+    study: Study, networks: Sequence[PlacedNetwork], flows: Sequence[PlacedFlow], faults: Faults
+) -> None:
+    """Steps fall within the study's own duration, which a profile may cut; starts within every profile's."""
+    durations_s = [
+        study.duration_s,
+        *(profile.duration_s or study.duration_s for profile in study.profiles.values()),
+    ]
+    shortest_ms = min(durations_s) * 1000
+    written = f"the trial ends after {study.duration_s:g} s"
+    longer = f"the shortest trial ends after {min(durations_s):g} s"
+    for network in networks:
+        for index, change in enumerate(network.network.schedule):
+            if change.at_s >= study.duration_s:
+                remedy = f"{written}: give an earlier at_s or a longer duration_s"
+                faults.add((*network.path, "schedule", index, "at_s"), "this step would never come", remedy)
+    for flow in flows:
+        if flow.flow.start_ms + study.start_spread_ms >= shortest_ms:
+            remedy = f"{longer}: give an earlier start_ms or a longer duration_s"
+            faults.add((*flow.path, "start_ms"), "this flow might never start", remedy)
+    if study.start_spread_ms >= shortest_ms:
+        remedy = f"{longer}: give a smaller start_spread_ms or a longer duration_s"
+        faults.add(("start_spread_ms",), "flows might never start", remedy)
+
+
+def _profiles_keep_some_network(study: Study, faults: Faults) -> None:
+    names = [network.name for network in study.networks]
+    for profile_name, profile in study.profiles.items():
+        for index, pattern in enumerate(profile.networks or ()):
+            if not any(fnmatchcase(name, pattern) for name in names):
+                path = ("profile", profile_name, "networks", index)
+                remedy = hints.for_name(pattern, names, "they are")
+                faults.add(path, f'no network matches "{pattern}"', remedy)

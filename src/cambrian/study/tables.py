@@ -1,0 +1,249 @@
+"""Reads a study's tables: networks with their grids, contestants, flows, profiles."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path as FilePath
+from typing import Any, Literal, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from cambrian.study import hints, naming
+from cambrian.study.errors import StudyError
+from cambrian.study.explain import build, explain, shown
+from cambrian.study.faults import Faults
+from cambrian.study.model import MOST_FLOWS, Contestant, Flow, Network, Profile, Study
+from cambrian.study.positions import Path
+from cambrian.study.tracefile import read_trace
+
+Model = TypeVar("Model", bound=BaseModel)
+#: Stack → the CCAs that it offers.
+Catalogue = Mapping[str, Sequence[str]]
+ProfileName = Literal["quick", "full"]
+
+HEADING_KEYS = tuple(
+    key for key in Study.model_fields if key not in ("networks", "contestants", "flows", "profiles")
+)
+TABLE_KEYS: dict[str, tuple[str, ...]] = {
+    "network": tuple(Network.model_fields),
+    "contestant": tuple(Contestant.model_fields),
+    "flow": (*Contestant.model_fields, *(key for key in Flow.model_fields if key != "contestant")),
+    "profile": tuple(Profile.model_fields),
+}
+#: Keys of a network whose lists and tables mean themselves and so make no grid.
+_NO_GRID = frozenset({"name", "burst_loss", "schedule"})
+
+
+@dataclass(frozen=True)
+class Placed:
+    """Something that was read, and the path of its table."""
+
+    path: Path
+
+
+@dataclass(frozen=True)
+class PlacedNetwork(Placed):
+    network: Network
+
+
+@dataclass(frozen=True)
+class PlacedContestant(Placed):
+    contestant: Contestant
+
+
+@dataclass(frozen=True)
+class PlacedFlow(Placed):
+    flow: Flow
+
+
+def read_networks(raw: Mapping[str, Any], folder: FilePath, faults: Faults) -> list[PlacedNetwork]:
+    """Every cell of every ``[[network]]``'s grid, the last key in the file varying fastest."""
+    found = []
+    for at, table in _tables(raw, "network", faults):
+        if isinstance(table.get("name"), list):
+            remedy = 'give one name with keys in it: name = "{queue}-{rtt_ms}ms"'
+            faults.add((*at, "name"), "a list of names", remedy)
+            continue
+        for cell, elements in _cells(table, at, faults):
+
+            def locate(where: Path, at: Path = at, elements: Mapping[str, int] = elements) -> Path:
+                return (*at, *_in_grid(where, elements))
+
+            network = _checked(Network, cell, locate, faults)
+            if network is None:
+                continue
+            network = _with_trace(network, folder, locate(("trace_file",)), faults)
+            found.append(PlacedNetwork(at, _named(network, at, faults)))
+    return found
+
+
+def read_contestants(raw: Mapping[str, Any], catalogue: Catalogue, faults: Faults) -> list[PlacedContestant]:
+    """Every ``[[contestant]]``, once for each ``stack`` and ``cca`` where these are lists."""
+    found = []
+    for at, table in _tables(raw, "contestant", faults):
+        for cell, elements in _cells(table, at, faults, keys=("stack", "cca")):
+
+            def locate(where: Path, at: Path = at, elements: Mapping[str, int] = elements) -> Path:
+                return (*at, *_in_grid(where, elements))
+
+            contestant = _checked(Contestant, cell, locate, faults)
+            if contestant is not None:
+                _check_catalogue(contestant, locate, catalogue, faults)
+                found.append(PlacedContestant(locate(("cca",)), contestant))
+    return found
+
+
+def read_flows(raw: Mapping[str, Any], catalogue: Catalogue, faults: Faults) -> list[PlacedFlow]:
+    """Every ``[[flow]]``: a contestant's keys and a flow's own, side by side."""
+    found = []
+    for at, table in _tables(raw, "flow", faults):
+
+        def locate(where: Path, at: Path = at) -> Path:
+            return (*at, *(where[1:] if where[:1] == ("contestant",) else where))
+
+        contestant = {key: value for key, value in table.items() if key in Contestant.model_fields}
+        own = {key: value for key, value in table.items() if key not in contestant}
+        flow = _checked(Flow, {"contestant": contestant, **own}, locate, faults)
+        if flow is not None:
+            _check_catalogue(flow.contestant, locate, catalogue, faults)
+            found.append(PlacedFlow(at, flow))
+    if len(found) > MOST_FLOWS:
+        problem = f"{len(found)} flows, of which a trial can hold {MOST_FLOWS}"
+        faults.add(found[MOST_FLOWS].path, problem, "leave out this [[flow]] and those after it")
+    return found
+
+
+def read_profiles(raw: Mapping[str, Any], faults: Faults) -> dict[ProfileName, Profile]:
+    """``[profile.quick]`` and ``[profile.full]``, where given."""
+    tables = raw.get("profile", {})
+    if not isinstance(tables, dict):
+        faults.add(("profile",), "not a table", "write [profile.quick] on a line of its own, its keys below")
+        return {}
+    found: dict[ProfileName, Profile] = {}
+    for name, table in tables.items():
+        at: Path = ("profile", name)
+        if name not in ("quick", "full"):
+            remedy = hints.for_name(name, ("quick", "full"), "the profiles are")
+            faults.add(at, "unknown profile", f"{remedy}, each a table: [profile.quick]")
+        elif not isinstance(table, dict):
+            faults.add(at, "not a table", f"write [profile.{name}] on a line of its own")
+        elif _keys_are_known(table, "profile", at, faults):
+
+            def locate(where: Path, at: Path = at) -> Path:
+                return (*at, *where)
+
+            profile = _checked(Profile, table, locate, faults)
+            if profile is not None:
+                found[name] = profile
+    return found
+
+
+def _tables(raw: Mapping[str, Any], kind: str, faults: Faults) -> Iterator[tuple[Path, dict[str, Any]]]:
+    """The tables of one kind whose keys are all known."""
+    tables = raw.get(kind, [])
+    if not isinstance(tables, list):
+        faults.add((kind,), f"not a list of tables ({shown(tables)})", f"use double brackets: [[{kind}]]")
+        return
+    for index, table in enumerate(tables):
+        at: Path = (kind, index)
+        if not isinstance(table, dict):
+            faults.add(at, f"{shown(table)} is not a table", f"write [[{kind}]] and its keys below")
+        elif _keys_are_known(table, kind, at, faults):
+            yield at, table
+
+
+def _keys_are_known(table: Mapping[str, Any], kind: str, at: Path, faults: Faults) -> bool:
+    """False after noting every key that this kind of table does not take."""
+    unknown = [key for key in table if key not in TABLE_KEYS[kind]]
+    for key in unknown:
+        other = next((name for name, keys in TABLE_KEYS.items() if key in keys and name != "profile"), None)
+        if key in HEADING_KEYS:
+            remedy = f"{key} belongs to the whole study: move it above the first [[table]]"
+        elif other is not None and kind != "profile":
+            remedy = f"{key} belongs in [[{other}]]"
+        else:
+            remedy = hints.for_key(key, table[key], TABLE_KEYS[kind])
+        place = "a profile" if kind == "profile" else f"[[{kind}]]"
+        faults.add((*at, key), f"unknown key in {place}", remedy)
+    return not unknown
+
+
+def _cells(
+    table: Mapping[str, Any], at: Path, faults: Faults, keys: Sequence[str] | None = None
+) -> Iterator[tuple[dict[str, Any], dict[str, int]]]:
+    """The grid that the table's lists span: each cell, and which element of each list it took."""
+    varied = [
+        key
+        for key, value in table.items()
+        if isinstance(value, list) and (key in keys if keys is not None else key not in _NO_GRID)
+    ]
+    for key in varied:
+        if not table[key]:
+            faults.add((*at, key), "an empty list", f"give at least one value, such as {key} = [ … ]")
+    for indices in itertools.product(*(range(len(table[key])) for key in varied)):
+        elements = dict(zip(varied, indices, strict=True))
+        yield {**table, **{key: table[key][index] for key, index in elements.items()}}, elements
+
+
+def _in_grid(where: Path, elements: Mapping[str, int]) -> Path:
+    """Point at the list element that a cell took, rather than at the whole list."""
+    if where and isinstance(where[0], str) and where[0] in elements:
+        return (where[0], elements[where[0]], *where[1:])
+    return where
+
+
+def _checked(
+    model: type[Model], data: Mapping[str, Any], locate: Callable[[Path], Path], faults: Faults
+) -> Model | None:
+    try:
+        return build(model, data)
+    except ValidationError as error:
+        explain(error, model, data, locate, faults)
+        return None
+
+
+def _with_trace(network: Network, folder: FilePath, at: Path, faults: Faults) -> Network:
+    """The network with its trace file checked and its path made absolute."""
+    if network.trace_file is None:
+        return network
+    path = (folder / network.trace_file).resolve()
+    try:
+        read_trace(path)
+    except StudyError as error:
+        if error.line is None:
+            faults.add(at, error.problem, error.remedy, key="trace_file")
+        else:
+            faults.add_error(at, error)
+    return network.model_copy(update={"trace_file": str(path)})
+
+
+def _named(network: Network, at: Path, faults: Faults) -> Network:
+    if not network.name:
+        return network.model_copy(update={"name": naming.generated_name(network)})
+    try:
+        name = naming.templated_name(network.name, network)
+    except ValueError as error:
+        problem, _, remedy = str(error).partition(": ")
+        faults.add((*at, "name"), problem, remedy)
+        return network
+    if not naming.NAME_PATTERN.fullmatch(name):
+        remedy = "use letters and digits, with . _ - after the first"
+        faults.add((*at, "name"), f"{shown(name)} is not possible", remedy)
+    return network.model_copy(update={"name": name})
+
+
+def _check_catalogue(
+    contestant: Contestant, locate: Callable[[Path], Path], catalogue: Catalogue, faults: Faults
+) -> None:
+    stack, cca, receiver = contestant.stack, contestant.cca, contestant.receiver
+    if stack not in catalogue:
+        remedy = hints.for_name(stack, catalogue, "stacks are")
+        faults.add(locate(("stack",)), f"unknown stack {shown(stack)}", remedy)
+    elif cca not in catalogue[stack]:
+        remedy = hints.for_name(cca, catalogue[stack], f"{stack} has")
+        faults.add(locate(("cca",)), f"{stack} has no CCA {shown(cca)}", remedy)
+    if receiver != "own" and receiver not in catalogue:
+        remedy = hints.for_name(receiver, [*catalogue, "own"], "receivers are")
+        faults.add(locate(("receiver",)), f"unknown stack {shown(receiver)}", remedy)

@@ -1,0 +1,72 @@
+"""Predicted trials and wall time."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cambrian.study.cost import Cost, Speed, estimate, rough_time
+from cambrian.study.model import Clock, Contestant, Flow, Group, Network, Trial
+
+SPEED = Speed(ratios={"tcp": 30.0, "quinn": 10.0}, other=5.0, boot_s=0.5)
+
+
+def group(*stacks: str, trials: int = 1, rate_mbps: float = 20, clock: Clock = "virtual") -> Group:
+    trial = Trial(
+        network=Network(name="n", rate_mbps=rate_mbps, rtt_ms=50, buffer_bdp=1),
+        flows=tuple(Flow(contestant=Contestant(stack=stack, cca="cubic")) for stack in stacks),
+        duration_s=60,
+        clock=clock,
+    )
+    return Group(
+        key="k", design="pairwise", network="n", subject="s", reference=None, trials=(trial,) * trials
+    )
+
+
+def test_time_is_shared_by_stacks_and_grows_with_packets() -> None:
+    assert estimate([group("tcp", "tcp")], SPEED, jobs=1).wall_s == pytest.approx(0.5 + 2)
+    assert estimate([group("tcp", "quinn")], SPEED, jobs=1).wall_s == pytest.approx(0.5 + 1 + 3)
+    assert estimate([group("tcp", rate_mbps=100)], SPEED, jobs=1).wall_s == pytest.approx(0.5 + 10)
+    assert estimate([group("other")], SPEED, jobs=1).wall_s == pytest.approx(0.5 + 12)
+    assert estimate([group("tcp", clock="real")], SPEED, jobs=1).wall_s == pytest.approx(60.5)
+
+
+def test_jobs_share_the_work_but_not_a_trial() -> None:
+    groups = [group("tcp", trials=4)]
+    assert estimate(groups, SPEED, jobs=2) == Cost(trials=4, virtual_s=240, wall_s=5.0, jobs=2)
+    assert estimate(groups, SPEED, jobs=100).wall_s == 2.5
+    with pytest.raises(ValueError, match="at least 1"):
+        estimate(groups, SPEED, jobs=0)
+
+
+def test_nothing_costs_nothing() -> None:
+    assert estimate([], SPEED) == Cost(trials=0, virtual_s=0, wall_s=0, jobs=2)
+
+
+def test_sentences() -> None:
+    assert str(Cost(1280, 76_800, 6600, 2)) == "1,280 trials, about 1 h 50 min on these 2 cores"
+    assert str(Cost(1, 60, 2.4, 1)) == "1 trial, about 2 s on this core"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0, "1 s"), (89, "89 s"), (90, "2 min"), (3500, "58 min"), (3599, "1 h"), (3800, "1 h"),
+     (4200, "1 h 10 min"), (86_400, "24 h"), (260_000, "3 days")],
+)  # fmt: skip
+def test_rough_time(seconds: float, text: str) -> None:
+    assert rough_time(seconds) == text
+
+
+@given(
+    st.lists(st.sampled_from(["tcp", "quinn", "x"]), min_size=1, max_size=5),
+    st.integers(1, 9),
+    st.integers(1, 9),
+)
+def test_more_jobs_are_never_slower_and_more_trials_never_faster(
+    stacks: list[str], trials: int, jobs: int
+) -> None:
+    groups = [group(*stacks, trials=trials)]
+    cost = estimate(groups, SPEED, jobs=jobs)
+    assert estimate(groups, SPEED, jobs=jobs + 1).wall_s <= cost.wall_s
+    assert estimate([*groups, group("tcp")], SPEED, jobs=jobs).wall_s >= cost.wall_s

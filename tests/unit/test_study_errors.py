@@ -1,0 +1,241 @@
+"""A bad study gets one error that names file, line, key, fault and remedy."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cambrian.study.errors import StudyError
+from cambrian.study.load import load_study, parse_study
+from cambrian.study.tables import HEADING_KEYS, TABLE_KEYS
+
+CATALOGUE = {
+    "tcp": ["cubic", "reno", "bbr"],
+    "quinn": ["cubic", "reno", "bbr"],
+    "google-quiche": ["cubic", "bbr", "bbr2"],
+}
+
+GOOD = """\
+name = "x"
+title = "X"
+[[network]]
+rate_mbps = 20
+rtt_ms = 50
+buffer_bdp = 1
+[[contestant]]
+stack = "quinn"
+cca = "cubic"
+"""
+
+TITLE = 'title = "X"'
+RATE, RTT, BUFFER = "rate_mbps = 20", "rtt_ms = 50", "buffer_bdp = 1"
+CONTESTANT = "[[contestant]]"
+
+
+def reference_of(stack: str, cca: str) -> str | None:
+    return {"bbr2": None}.get(cca, cca)
+
+
+def error_of(text: str) -> StudyError:
+    with pytest.raises(StudyError) as caught:
+        parse_study(text, "x.toml", Path(), CATALOGUE, reference_of)
+    return caught.value
+
+
+def test_the_good_study_is_good() -> None:
+    assert parse_study(GOOD, "x.toml", Path(), CATALOGUE, reference_of).name == "x"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "key", "remedy"),
+    [
+        # wrong units
+        (RTT, "rtt_s = 0.05", 5, "rtt_s", "give rtt_ms (milliseconds): rtt_ms = 50"),
+        (RTT, "rtt = 50", 5, "rtt", "give rtt_ms (milliseconds)"),
+        (RTT, "delay_ms = 25", 5, "delay_ms", "rtt_ms = 50"),
+        (RTT, "rtt_s = [0.01]", 5, "rtt_s", "give rtt_ms (milliseconds)"),
+        (RATE, "rate_kbps = 20000", 4, "rate_kbps", "(megabits a second): rate_mbps = 20"),
+        (RATE, "bandwidth = 20", 4, "bandwidth", "give rate_mbps (megabits a second)"),
+        (RATE, "bandwidth_gbps = 0.02", 4, "bandwidth_gbps", "rate_mbps = 20"),
+        (BUFFER, "buffer_kib = 64", 6, "buffer_kib", "buffer_bytes = 65536"),
+        (RTT, RTT + "\nloss = 1", 6, "loss", "give loss_percent (percent)"),
+        (RTT, RTT + "\nloss_rate = 0.01", 6, "loss_rate", "loss_percent = 1"),
+        (TITLE, TITLE + '\nduration_min = 2', 3, "duration_min", "duration_s = 120"),
+        (TITLE, TITLE + '\ntrials = 2', 3, "trials", "give seeds"),
+        # unknown or misplaced keys
+        (BUFFER, "buffer_bpd = 1", 6, "buffer_bpd", "did you mean buffer_bdp?"),
+        (RTT, RTT + "\nseeds = 5", 6, "seeds", "move it above the first [[table]]"),
+        (RTT, RTT + '\ncca = "bbr"', 6, "cca", "belongs in [[contestant]]"),
+        (TITLE, TITLE + '\nrtt_ms = 5', 3, "rtt_ms", "belongs in [[network]]"),
+        (TITLE, 'titel = "X"', 2, "titel", "did you mean title?"),
+        (CONTESTANT, "[[contestants]]", 7, "contestants", "give contestant"),
+        (CONTESTANT, "[profile.quik]\nseeds = 2\n" + CONTESTANT, 7, "quik", "did you mean quick?"),
+        (CONTESTANT, "[profile.quick]\nseed = 2\n" + CONTESTANT, 8, "seed", "did you mean seeds?"),
+        # missing keys
+        (RTT + "\n", "", 3, "rtt_ms", "add rtt_ms = 50"),
+        ('name = "x"\n', "", 1, "name", 'add name = "my-study"'),
+        ('cca = "cubic"\n', "", 7, "cca", 'add cca = "cubic"'),
+        ('[[contestant]]\nstack = "quinn"\ncca = "cubic"\n', "", 1, "design", "add a [[contestant]] table"),
+        # impossible values
+        (RTT, "rtt_ms = 0", 5, "rtt_ms", "a number above 0 and at most 10,000"),
+        (RTT, "rtt_ms = [10, -1]", 5, "rtt_ms", "a number above 0"),
+        (RTT, "rtt_ms = nan", 5, "rtt_ms", "a number above 0"),
+        (RTT, RTT + "\njitter_ms = inf", 6, "jitter_ms", "a number at least 0"),
+        (RTT, 'rtt_ms = "50"', 5, "rtt_ms", "without quotes"),
+        (RTT, "rtt_ms = true", 5, "rtt_ms", "a number above 0"),
+        (RTT, "rtt_ms = []", 5, "rtt_ms", "at least one value"),
+        (RTT, RTT + "\necn = 1", 6, "ecn", "true or false"),
+        (RTT, RTT + '\nqueue = "codle"', 6, "queue", 'give "codel"'),
+        (BUFFER, "buffer_bytes = 1.5", 6, "buffer_bytes", "a whole number above 0"),
+        ('name = "x"', 'name = "X y"', 1, "name", "lower-case letters"),
+        (TITLE, TITLE + '\ndesign = "duel"', 3, "design", '"versus-reference"'),
+        ('cca = "cubic"', 'cca = "cubic"\noptions = { a = [1] }', 10, "a", "text, a number"),
+        (TITLE, TITLE + "\ndescription = 1979-05-27", 3, "description", "text in quotes"),
+        (RTT, RTT + "\nburst_loss = 3", 6, "burst_loss", "give a table"),
+        (RTT, RTT + "\nburst_loss = { good_to_bad_percent = 1 }", 6, "bad_to_good_percent", "add "),
+        (RTT, RTT + "\nburst_loss = { good_to_bad = 1 }", 6, "good_to_bad", "mean good_to_bad_percent?"),
+        (RTT, RTT + "\nschedule = [\n{ at_s = 1 }]", 7, "schedule", "name rate_mbps, rtt_ms or"),
+        (RTT, RTT + "\nschedule = [\n{ at_s = 1, rtt_s = 3 }]", 7, "rtt_s", "rtt_ms = 3000"),
+        (RTT, RTT + "\nschedule = [\n{ at_s = 60, rtt_ms = 3 }]", 7, "at_s", "a longer duration_s"),
+        (RTT, RTT + "\nname = ['a', 'b']", 6, "name", "one name with keys in it"),
+        (RTT, RTT + "\nname = 'a/b'", 6, "name", "letters and digits"),
+        (RTT, RTT + "\nname = 'a{'", 6, "name", "write {key}"),
+        (RTT, RTT + "\nname = '{quue}'", 6, "name", "did you mean queue?"),
+        (RTT, RTT + "\nname = '{buffer_bytes}'", 6, "name", "or give buffer_bytes"),
+        (TITLE, TITLE + '\nstart_spread_ms = 60000', 3, "start_spread_ms", "a smaller start_spread_ms"),
+        # what does not go together
+        ("rate_mbps = 20\n", "", 3, "network", "exactly one of rate_mbps and trace_file"),
+        (BUFFER, BUFFER + "\nbuffer_bytes = 9", 7, "buffer_bytes", "exactly one of buffer_bdp"),
+        (RTT, RTT + "\necn = true", 6, "ecn", "needs an AQM queue"),
+        (RTT, RTT + "\naqm_target_ms = 5", 6, "aqm_target_ms", "name an AQM as queue"),
+        (RTT, "rtt_ms = [50, 50]", 3, "name", "give each a name"),
+        ('cca = "cubic"', 'cca = ["cubic", "cubic"]', 9, "label", "its own label"),
+        ('"quinn"\ncca = "cubic"', '"tcp"\ncca = "cubic"\ntls = true', 9, "label", "give it a label"),
+        (TITLE, TITLE + '\ndesign = "flows"', 3, "design", "add a [[flow]]"),
+        (CONTESTANT, "[[flow]]\ncca = 'bbr'\nstack = 'tcp'\n" + CONTESTANT, 7, "flow", 'design = "flows"'),
+        (CONTESTANT, "[profile.quick]\nnetworks = ['20*', 'foo']\n" + CONTESTANT, 8, "networks", "they are:"),
+        (CONTESTANT, "[profile.quick]\nnetworks = []\n" + CONTESTANT, 8, "networks", "not empty"),
+        (CONTESTANT, "[profile.quick]\nduration_s = 1e6\n" + CONTESTANT, 8, "duration_s", "at most 36,000"),
+        (TITLE, TITLE + "\nstart_spread_ms = 2e3\nprofile.full.duration_s = 1", 3, "start_spread_ms", "1 s"),
+        # names of others
+        ('"quinn"', '"quin"', 8, "stack", "did you mean quinn?"),
+        ('"cubic"', '["cubic", "bbr3"]', 9, "cca", "quinn has: bbr, cubic or reno"),
+        ('"cubic"', '"cubic"\nreceiver = "quin"', 10, "receiver", "did you mean quinn?"),
+        ('"quinn"\ncca = "cubic"', '"google-quiche"\ncca = "bbr2"', 9, "cca", "choose another CCA"),
+        (RATE, 'trace_file = "none.trace"', 4, "trace_file", "relative to the study"),
+        # syntax
+        (RTT, "rtt_ms = 50 ms", 5, "rtt_ms", "one key = value a line"),
+        ('"quinn"', "quinn", 8, "stack", "in quotes"),
+        (RTT, "rtt_ms: 50", 5, "", "write key = value"),
+        (RTT, RTT + "\nrtt_ms = 60", 6, "rtt_ms", "give each key once"),
+        ('cca = "cubic"', 'cca = ["cubic"', 9, "cca", "close the list"),
+        ("[[network]]", "[network]", 3, "network", "use double brackets: [[network]]"),
+    ],
+)  # fmt: skip
+def test_one_clear_error(old: str, new: str, line: int, key: str, remedy: str) -> None:
+    assert old in GOOD
+    error = error_of(GOOD.replace(old, new, 1))
+    assert (error.file, error.line, error.key) == ("x.toml", line, key)
+    assert remedy in error.remedy
+    assert str(error).startswith(f"x.toml:{line}:")
+    assert error.problem in str(error)
+    assert "\n  remedy: " in str(error)
+
+
+def test_the_first_fault_in_the_file_is_the_one_reported() -> None:
+    text = (
+        GOOD.replace('"quinn"', '"quin"')
+        .replace("buffer_bdp", "bufer_bdp")
+        .replace("rtt_ms = 50", "rtt_ms = 0")
+    )
+    assert error_of(text).key == "bufer_bdp"  # the table is not looked at closer until its keys are known
+    text = text.replace("bufer_bdp", "buffer_bdp")
+    assert (error_of(text).line, error_of(text).key) == (5, "rtt_ms")
+    text = text.replace("rtt_ms = 0", "rtt_ms = 50")
+    assert (error_of(text).line, error_of(text).key) == (8, "stack")
+
+
+def test_no_more_flows_than_a_trial_can_hold() -> None:
+    flows = "[[flow]]\nstack = 'tcp'\ncca = 'bbr'\n"
+    text = GOOD.partition(CONTESTANT)[0].replace(TITLE, TITLE + '\ndesign = "flows"')
+    parse_study(text + 64 * flows, "x.toml", Path(), CATALOGUE)
+    error = error_of(text + 65 * flows)
+    assert (error.line, error.key) == (8 + 64 * 3, "flow")
+
+
+def test_a_study_without_networks() -> None:
+    error = error_of('name = "x"\ntitle = "X"\n')
+    assert (error.line, error.key, error.remedy) == (1, "network", "add a [[network]] table")
+
+
+KEYS = sorted({key for keys in (HEADING_KEYS, *TABLE_KEYS.values()) for key in keys} | {"rtt_s", "network"})
+VALUES = [
+    "0",
+    "-1",
+    "1e400",
+    "nan",
+    "true",
+    '""',
+    '"x"',
+    "[]",
+    "[1, 'a']",
+    "{}",
+    "{ a = 1 }",
+    "[{}]",
+    "1979-05-27",
+    "[[1]]",
+]
+
+
+@given(st.integers(0, GOOD.count("\n")), st.sampled_from(KEYS), st.sampled_from(VALUES))
+def test_no_line_of_nonsense_gives_a_traceback(line: int, key: str, value: str) -> None:
+    lines = GOOD.splitlines()
+    check_verdict("\n".join([*lines[:line], f"{key} = {value}", *lines[line:]]))
+
+
+@given(st.integers(0, len(GOOD)), st.integers(0, 12), st.text(alphabet="[]{}=\"'#.,\n\\ \xe9a1", max_size=4))
+def test_no_damage_gives_a_traceback(start: int, length: int, text: str) -> None:
+    check_verdict(GOOD[:start] + text + GOOD[start + length :])
+
+
+def check_verdict(text: str) -> None:
+    """The study is fine, or its error is complete."""
+    try:
+        parse_study(text, "x.toml", Path(), CATALOGUE, reference_of)
+    except StudyError as error:
+        assert error.problem
+        assert error.remedy
+        assert error.line is None or 1 <= error.line <= text.count("\n") + 1
+
+
+def test_columns_point_into_lists() -> None:
+    assert error_of(GOOD.replace("rtt_ms = 50", "rtt_ms = [10, -1]")).column == 15
+
+
+def test_lines_are_right_with_windows_line_ends() -> None:
+    assert error_of(GOOD.replace("rtt_ms = 50", "rtt_s = 1").replace("\n", "\r\n")).line == 5
+
+
+def test_a_bad_trace_is_named_by_its_own_file_and_line(tmp_path: Path) -> None:
+    (tmp_path / "bad.trace").write_text("1\n2\nthree\n")
+    study = tmp_path / "study.toml"
+    study.write_text(GOOD.replace("rate_mbps = 20", 'trace_file = "bad.trace"'))
+    with pytest.raises(StudyError) as caught:
+        load_study(study, CATALOGUE)
+    assert (caught.value.file, caught.value.line) == (str(tmp_path / "bad.trace"), 3)
+    assert "'three'" in caught.value.problem
+
+
+def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+    with pytest.raises(StudyError, match="no such file") as caught:
+        load_study(tmp_path / "none.toml", CATALOGUE)
+    assert caught.value.line is None
+    (tmp_path / "latin.toml").write_bytes(b'name = "x"\ntitle = "\xe9"\n')
+    with pytest.raises(StudyError, match="UTF-8") as caught:
+        load_study(tmp_path / "latin.toml", CATALOGUE)
+    assert caught.value.line == 2
+    with pytest.raises(StudyError, match="is a directory"):
+        load_study(tmp_path, CATALOGUE)

@@ -1,0 +1,220 @@
+"""Designs, seeds, offsets, profiles and --only."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cambrian.study.draw import start_offset_ms, uniform
+from cambrian.study.errors import StudyError
+from cambrian.study.expand import expand, select
+from cambrian.study.load import parse_study
+from cambrian.study.model import Contestant, Group, Study
+
+CATALOGUE = {"tcp": ["cubic", "reno", "bbr"], "quinn": ["cubic", "reno", "bbr"], "quic-go": ["cubic", "reno"]}
+
+
+def study_of(design: str, contestants: str, extra: str = "") -> Study:
+    text = f"""\
+name = "x"
+title = "X"
+design = "{design}"
+seeds = 3
+start_spread_ms = 500
+{extra}
+[[network]]
+rate_mbps = [20, 100]
+rtt_ms = 50
+buffer_bdp = 1
+{contestants}
+[profile.quick]
+seeds = 1
+duration_s = 10
+networks = ["20*"]
+"""
+    return parse_study(text, "x.toml", Path(), CATALOGUE)
+
+
+THREE = """
+[[contestant]]
+stack = "quinn"
+cca = ["cubic", "reno"]
+[[contestant]]
+stack = "quic-go"
+cca = "cubic"
+"""
+
+
+def same_cca(stack: str, cca: str) -> str | None:
+    return cca
+
+
+def keys(groups: list[Group]) -> list[str]:
+    return [group.key for group in groups]
+
+
+def test_solo() -> None:
+    groups = expand(study_of("solo", THREE), reference_of=same_cca)
+    assert keys(groups)[:4] == [
+        "20mbps-50ms-1bdp/quinn-cubic",
+        "20mbps-50ms-1bdp/quinn-reno",
+        "20mbps-50ms-1bdp/quic-go-cubic",
+        "100mbps-50ms-1bdp/quinn-cubic",
+    ]
+    assert len(groups) == 6
+    assert all(len(trial.flows) == 1 for group in groups for trial in group.trials)
+    assert all(group.reference is None for group in groups)
+
+
+def test_versus_reference_has_each_noise_floor_once_per_network() -> None:
+    groups = expand(study_of("versus-reference", THREE), reference_of=same_cca)
+    assert keys(groups)[:5] == [
+        "20mbps-50ms-1bdp/tcp-cubic+tcp-cubic",
+        "20mbps-50ms-1bdp/tcp-reno+tcp-reno",
+        "20mbps-50ms-1bdp/quinn-cubic+tcp-cubic",
+        "20mbps-50ms-1bdp/quinn-reno+tcp-reno",
+        "20mbps-50ms-1bdp/quic-go-cubic+tcp-cubic",
+    ]
+    assert len(groups) == 10
+    for group in groups:
+        for trial in group.trials:
+            test, reference = (flow.contestant for flow in trial.flows)
+            assert (test.name, reference.name) == (group.subject, group.reference)
+            assert reference == Contestant(stack="tcp", cca=test.cca)
+
+
+def test_the_reference_as_a_contestant_is_its_own_noise_floor() -> None:
+    study = study_of("versus-reference", '[[contestant]]\nstack = "tcp"\ncca = "cubic"\n')
+    assert keys(expand(study, reference_of=same_cca)) == [
+        "20mbps-50ms-1bdp/tcp-cubic+tcp-cubic",
+        "100mbps-50ms-1bdp/tcp-cubic+tcp-cubic",
+    ]
+
+
+def test_a_contestant_without_a_reference_is_refused() -> None:
+    with pytest.raises(StudyError, match="quinn cubic: has no kernel reference"):
+        expand(study_of("versus-reference", THREE), reference_of=lambda stack, cca: None)
+
+
+def test_pairwise_has_every_unordered_pair_and_each_with_itself() -> None:
+    groups = expand(study_of("pairwise", THREE), reference_of=same_cca)
+    assert [key.partition("/")[2] for key in keys(groups)[:6]] == [
+        "quinn-cubic+quinn-cubic",
+        "quinn-cubic+quinn-reno",
+        "quinn-cubic+quic-go-cubic",
+        "quinn-reno+quinn-reno",
+        "quinn-reno+quic-go-cubic",
+        "quic-go-cubic+quic-go-cubic",
+    ]
+    assert len(groups) == 12
+
+
+FLOWS = """
+[[flow]]
+stack = "tcp"
+cca = "cubic"
+[[flow]]
+stack = "quinn"
+cca = "bbr"
+start_ms = 5000
+"""
+
+
+def test_flows_keep_their_start_and_add_the_draw() -> None:
+    groups = expand(study_of("flows", FLOWS), reference_of=same_cca)
+    assert keys(groups) == ["20mbps-50ms-1bdp/flows", "100mbps-50ms-1bdp/flows"]
+    assert groups[0].subject == "tcp cubic + quinn bbr"
+    for trial in groups[0].trials:
+        assert 0 <= trial.flows[0].start_ms <= 500
+        assert trial.flows[1].start_ms == 5000 + start_offset_ms("x", trial.seed, 1, 500)
+
+
+def test_the_same_seed_has_the_same_offsets_in_every_group() -> None:
+    groups = expand(study_of("versus-reference", THREE), seed_base=7, reference_of=same_cca)
+    offsets = {
+        tuple(tuple(flow.start_ms for flow in trial.flows) for trial in group.trials) for group in groups
+    }
+    assert len(offsets) == 1
+    assert len(set(next(iter(offsets)))) == 3
+    assert all([trial.seed for trial in group.trials] == [7, 8, 9] for group in groups)
+
+
+def test_either_flow_may_start_first() -> None:
+    orders = {uniform("x", seed, 0) < uniform("x", seed, 1) for seed in range(20)}
+    assert orders == {True, False}
+
+
+def test_draws_look_uniform_and_independent() -> None:
+    draws = [[uniform("x", seed, position) for seed in range(2000)] for position in (0, 1)]
+    for series in draws:
+        assert sum(series) / 2000 == pytest.approx(0.5, abs=0.03)  # 4.6 standard errors
+        tenths = [sum(tenth / 10 <= draw < (tenth + 1) / 10 for draw in series) for tenth in range(10)]
+        assert max(abs(count - 200) for count in tenths) < 67  # 5 standard deviations
+    covariance = sum((a - 0.5) * (b - 0.5) for a, b in zip(*draws, strict=True)) / 2000
+    assert abs(covariance) < 0.01
+
+
+@given(st.text(max_size=9), st.integers(0, 2**63 - 1), st.integers(0, 63), st.floats(0, 1e6))
+def test_offsets_stay_in_their_spread(study: str, seed: int, position: int, spread_ms: float) -> None:
+    assert 0 <= start_offset_ms(study, seed, position, spread_ms) <= spread_ms + 0.0005
+
+
+def test_a_draw_never_changes() -> None:
+    """Published results depend on these numbers."""
+    assert start_offset_ms("quickstart", 1, 0, 1000) == 598.487
+
+
+def test_profiles_change_seeds_duration_and_networks() -> None:
+    study = study_of("solo", THREE)
+    quick = expand(study, profile="quick", reference_of=same_cca)
+    assert len(quick) == 3
+    assert all(len(group.trials) == 1 and group.trials[0].duration_s == 10 for group in quick)
+    assert expand(study, profile="full", reference_of=same_cca) == expand(study, reference_of=same_cca)
+
+
+def test_a_missing_or_unknown_profile_is_refused() -> None:
+    study = study_of("solo", THREE)
+    with pytest.raises(StudyError, match="give quick or full"):
+        expand(study, profile="fast", reference_of=same_cca)
+    with pytest.raises(StudyError, match="no quick profile"):
+        expand(study.model_copy(update={"profiles": {}}), profile="quick", reference_of=same_cca)
+
+
+def test_clock_and_seed_base_reach_the_trials() -> None:
+    groups = expand(study_of("solo", THREE), seed_base=100, clock="real", reference_of=same_cca)
+    assert groups[0].trials[2].clock == "real"
+    assert groups[0].trials[2].seed == 102
+
+
+@pytest.mark.parametrize("seed_base", [-1, 2**63 - 1, 2**63])
+def test_a_seed_out_of_range_is_refused(seed_base: int) -> None:
+    with pytest.raises(StudyError, match="--seed"):
+        expand(study_of("solo", THREE), seed_base=seed_base, reference_of=same_cca)
+
+
+def test_only_keeps_the_noise_floor_of_what_it_keeps() -> None:
+    study = study_of("versus-reference", THREE)
+    assert keys(expand(study, only="quic-go cubic", reference_of=same_cca)) == [
+        "20mbps-50ms-1bdp/tcp-cubic+tcp-cubic",
+        "20mbps-50ms-1bdp/quic-go-cubic+tcp-cubic",
+        "100mbps-50ms-1bdp/tcp-cubic+tcp-cubic",
+        "100mbps-50ms-1bdp/quic-go-cubic+tcp-cubic",
+    ]
+    assert keys(expand(study, only="100*/*reno*", reference_of=same_cca)) == [
+        "100mbps-50ms-1bdp/tcp-reno+tcp-reno",
+        "100mbps-50ms-1bdp/quinn-reno+tcp-reno",
+    ]
+
+
+def test_only_finds_either_one_of_a_pair() -> None:
+    groups = expand(study_of("pairwise", THREE), reference_of=same_cca)
+    assert len(select(groups, "quic-go*")) == 6
+
+
+def test_only_that_matches_nothing_says_what_there_is() -> None:
+    with pytest.raises(StudyError, match="matches none of 6 groups") as caught:
+        expand(study_of("solo", THREE), only="msquic*", reference_of=same_cca)
+    assert "quic-go cubic" in caught.value.remedy
