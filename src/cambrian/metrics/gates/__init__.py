@@ -1,0 +1,34 @@
+"""Validity gates: may this trial's figures be believed?
+
+A gate compares what was measured with what was asked for. It passes (True), fails (False:
+the trial is invalid, kept with its reason and never averaged), or cannot tell (None: it
+does not apply, or lacks data; the verdict carries a note). :func:`trial_gates` runs all.
+"""
+
+from cambrian.metrics.gates.capture import capture_gate, offload_gate
+from cambrian.metrics.gates.flows import cca_gate, endpoint_gate, premature_gate, window_use_gate
+from cambrian.metrics.gates.link import Limit, buffer_gate, rate_gate, rtt_gate, saturation_gate
+from cambrian.metrics.gates.trial import FlowFacts, TrialFacts, exemptions, trial_gates
+from cambrian.metrics.gates.verdict import Gate, Verdict, skipped, verdict
+
+__all__ = [
+    "FlowFacts",
+    "Gate",
+    "Limit",
+    "TrialFacts",
+    "Verdict",
+    "buffer_gate",
+    "capture_gate",
+    "cca_gate",
+    "endpoint_gate",
+    "exemptions",
+    "offload_gate",
+    "premature_gate",
+    "rate_gate",
+    "rtt_gate",
+    "saturation_gate",
+    "skipped",
+    "trial_gates",
+    "verdict",
+    "window_use_gate",
+]

@@ -1,0 +1,64 @@
+"""Gates on the capture itself: was every packet seen, and was each one packet?"""
+
+from __future__ import annotations
+
+import polars as pl
+
+from cambrian.metrics.columns import int64
+from cambrian.metrics.gates.verdict import Gate
+
+#: Largest frame as a queue counts it: 1500 bytes of IP and 14 of Ethernet.
+FRAME_BYTES = 1514
+
+
+def capture_gate(lost_packets: int | None) -> Gate:
+    """No capture ring may have overrun: a packet unseen is a wrong drop or a wrong delay."""
+    name = "capture"
+    if lost_packets is None:
+        return Gate(name, None, None, 0, f"{name}: the capture did not report its losses")
+    return Gate(
+        name, lost_packets == 0, lost_packets, 0, f"{name}: {lost_packets} packet(s) lost by the capture"
+    )
+
+
+def offload_gate(packets: pl.DataFrame, frame_bytes: int = FRAME_BYTES) -> Gate:
+    """No frame may exceed the MTU's: segmentation offload would make the queue count super-packets."""
+    name = "offload"
+    sizes = int64(packets, "size_bytes")
+    largest = int(sizes.max(initial=0))
+    count = int((sizes > frame_bytes).sum())
+    text = f"{name}: largest frame {largest} bytes, at most {frame_bytes} allowed"
+    if count:
+        text += f"; {count} packet(s) exceed it: switch segmentation offload off"
+    return Gate(name, count == 0, largest, frame_bytes, text)
+
+
+def segmentation_gate(label: str, datagrams: int, link_packets: int) -> Gate:
+    """A sender must hand the kernel packets, not super-packets that are cut up behind its queue.
+
+    ``datagrams``: what the sender's UDP sent, one a ``sendmsg`` buffer; ``link_packets``: what
+    its link was offered, counting the segments of a super-packet. Loss before the bottleneck
+    would strike super-packets whole, in bursts that nobody configured.
+    """
+    name = "segmentation"
+    # the first probes (ICMP) and the kernel's own few packets are no datagrams
+    allowed = datagrams + 32
+    text = f"{name}: {label} sent {datagrams} datagrams as {link_packets} packets"
+    if link_packets > allowed:
+        text += "; switch UDP segmentation offload off in the stack"
+    return Gate(name, link_packets <= allowed, link_packets, datagrams, text)
+
+
+def receive_gate(dropped_datagrams: int) -> Gate:
+    """No receiver's socket may overflow: such a loss is the testbed's, not the network's."""
+    name = "receive buffer"
+    text = f"{name}: {dropped_datagrams} datagram(s) dropped for want of room in a receiver's socket"
+    return Gate(name, dropped_datagrams == 0, dropped_datagrams, 0, text)
+
+
+def receive_window_gate(label: str, limited_us: int, busy_us: int) -> Gate:
+    """A sender must not have been held by its receiver's window for more than a hundredth of its time."""
+    name = "receive window"
+    share = limited_us / busy_us if busy_us else 0.0
+    text = f"{name}: {label} was held by it for {share:.1%} of the time, at most 1% allowed"
+    return Gate(name, share <= 0.01, share, 0.01, text)

@@ -1,0 +1,106 @@
+"""Gates on the emulated network: rate, base RTT, buffer, saturation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import polars as pl
+
+from cambrian.metrics.columns import int64, require
+from cambrian.metrics.gates.verdict import Gate
+from cambrian.metrics.queueing import found_on_arrival
+from cambrian.metrics.utilisation import busy_rate_mbps, capacity_bits, utilisation
+
+
+def rate_gate(
+    packets: pl.DataFrame, rate_mbps: float, burst_bytes: int, tolerance_percent: float = 1.0
+) -> Gate:
+    """The bottleneck's rate while it was busy, against the configured one."""
+    name = "rate"
+    measured = busy_rate_mbps(packets, burst_bytes)
+    if measured is None:
+        return Gate(name, None, None, rate_mbps, f"{name}: not measured, the bottleneck was never busy")
+    error = (measured / rate_mbps - 1) * 100
+    text = f"{name}: {measured:.4f} Mbps while busy, configured {rate_mbps:g} Mbps ({error:+.3f} %)"
+    return Gate(name, abs(error) <= tolerance_percent, measured, rate_mbps, text)
+
+
+def rtt_gate(measured_ms: float | None, configured_ms: float, tolerance_ms: float) -> Gate:
+    """The round trip without queueing, as the guest measured it, against the configured one.
+
+    ``measured_ms`` is the smallest of the samples. The tolerance belongs to how it was
+    measured: a ping before the flows start can be held to microseconds, the minimum of a
+    stack's sRTT includes serialisation, acknowledgement delay and perhaps a standing queue.
+    """
+    name = "base RTT"
+    if measured_ms is None:
+        return Gate(name, None, None, configured_ms, f"{name}: not measured")
+    error_ms = measured_ms - configured_ms
+    text = f"{name}: {measured_ms:.4f} ms, configured {configured_ms:g} ms ({error_ms:+.4f} ms)"
+    return Gate(name, abs(error_ms) <= tolerance_ms, measured_ms, configured_ms, text)
+
+
+@dataclass(frozen=True)
+class Limit:
+    """A drop-tail queue's limit: ``amount`` bytes (bfifo) or packets (pfifo)."""
+
+    amount: int
+    unit: Literal["bytes", "packets"] = "bytes"
+
+
+def buffer_gate(packets: pl.DataFrame, limit: Limit, slack_ns: int = 1_000) -> Gate:
+    """A drop-tail queue drops a packet if and only if it does not fit.
+
+    Linux's bfifo accepts a packet when backlog + size ≤ limit. Two violations: a packet
+    dropped though it surely fitted (the buffer is smaller than configured, or something
+    else drops), and one accepted though it surely did not (larger). "Surely" grants the
+    doubt of events within ``slack_ns`` of each other. The measured figure is the largest
+    backlog that surely was there, the packet just accepted included.
+    """
+    name = "buffer"
+    require(packets, "outcome", "size_bytes")
+    expected = f"{limit.amount} {limit.unit}"
+    if packets.height == 0:
+        return Gate(name, None, None, expected, f"{name}: not measured, no packet arrived")
+    in_packets = limit.unit == "packets"
+    size = np.ones(packets.height, dtype=np.int64) if in_packets else int64(packets, "size_bytes")
+    found = found_on_arrival(packets, in_packets=in_packets, slack_ns=slack_ns)
+    dropped = (packets.get_column("outcome") == "dropped").to_numpy()
+    early = int((dropped & (found.most + size <= limit.amount)).sum())
+    over = int((~dropped & (found.least + size > limit.amount)).sum())
+    largest = int((found.least + size)[~dropped].max(initial=0))
+    text = f"{name}: largest backlog {largest} {limit.unit} of {expected}, {int(dropped.sum())} dropped"
+    if early:
+        text += f"; {early} packet(s) dropped that would have fitted"
+    if over:
+        text += f"; {over} packet(s) accepted beyond the limit"
+    if not dropped.any() and not over:
+        text += "; nothing was dropped, so the limit itself was not reached"
+    return Gate(name, not (early or over), float(largest), expected, text)
+
+
+def saturation_gate(
+    packets: pl.DataFrame, rate_mbps: float, t0_ns: int, t1_ns: int, threshold: float = 0.8
+) -> Gate:
+    """Bulk flows should fill the bottleneck in [t0_ns, t1_ns), or have been told not to.
+
+    Below ``threshold`` the cause decides. Where packets were dropped or marked in the
+    interval, the controllers held back after congestion: a finding about them, not a
+    fault of the trial, and so only a note. Without any such signal the senders were
+    probably limited by their application or the receive window: the trial says nothing
+    about congestion control, and is invalid.
+    """
+    name = "saturation"
+    require(packets, "arrival_ns", "outcome", "ce")
+    used = utilisation(packets, capacity_bits([(0, rate_mbps)], t0_ns, t1_ns), t0_ns, t1_ns)
+    text = f"{name}: {used:.1%} of the bottleneck used after the warm-up, at least {threshold:.0%} expected"
+    if used >= threshold:
+        return Gate(name, True, used, threshold, text)
+    signal = (pl.col("outcome") == "dropped") | pl.col("ce").fill_null(False)
+    signals = packets.filter(signal & pl.col("arrival_ns").is_between(t0_ns, t1_ns, closed="left")).height
+    if signals:
+        return Gate(name, None, used, threshold, f"{text}; {signals} packets were dropped or marked")
+    suspicion = "no packet was dropped or marked: suspect an application or receive-window limit"
+    return Gate(name, False, used, threshold, f"{text}; {suspicion}")

@@ -1,0 +1,150 @@
+"""All gates of one trial, and which of them its network exempts it from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import polars as pl
+
+from cambrian.metrics.completion import flow_spans
+from cambrian.metrics.gates.capture import capture_gate, offload_gate
+from cambrian.metrics.gates.flows import cca_gate, endpoint_gate, premature_gate, window_use_gate
+from cambrian.metrics.gates.link import (
+    Limit,
+    buffer_gate,
+    rate_gate,
+    rtt_gate,
+    saturation_gate,
+)
+from cambrian.metrics.gates.verdict import Gate, skipped
+from cambrian.study.model import Network
+
+
+@dataclass(frozen=True)
+class FlowFacts:
+    """What the testbed knows of one flow besides its packets.
+
+    ``rtt_ms`` is this flow's configured base RTT, ``base_rtt_ms`` the one measured in the
+    guest. ``exit_status``, ``error`` and ``timed_out`` cover both of its programs.
+    """
+
+    label: str
+    cca: str
+    rtt_ms: float
+    confirmed_cca: str | None = None
+    start_ns: int = 0
+    size_bytes: int = 0
+    complete: bool = False
+    base_rtt_ms: float | None = None
+    exit_status: int | None = None
+    error: str | None = None
+    timed_out: bool = False
+
+
+@dataclass(frozen=True)
+class TrialFacts:
+    """What the testbed knows of one trial. ``limit`` is the queue's, as it was set.
+
+    ``burst_bytes``: the token bucket's depth. ``warmup_ns``: when the last flow may be
+    expected to have left slow start; saturation is judged from there. ``rtt_tolerance_ms``
+    belongs to how ``base_rtt_ms`` was measured. ``capture_lost``: ring overruns, or None
+    where they are not known.
+    """
+
+    duration_ns: int
+    limit: Limit
+    burst_bytes: int
+    warmup_ns: int
+    capture_lost: int | None
+    flows: tuple[FlowFacts, ...] = field(default=())
+    rtt_tolerance_ms: float = 0.1
+
+
+def exemptions(network: Network) -> dict[str, str]:
+    """Gates that do not apply on this network: name of the gate → why."""
+    skip: dict[str, str] = {}
+    scheduled = {
+        name
+        for change in network.schedule
+        for name in ("rate_mbps", "rtt_ms", "loss_percent")
+        if getattr(change, name) is not None
+    }
+    if network.rate_mbps is None:
+        skip["rate"] = skip["saturation"] = "the link follows a trace and has no fixed rate"
+        skip["base RTT"] = "a packet waits for the trace's next opportunity"
+    if "rate_mbps" in scheduled:
+        skip["rate"] = skip["saturation"] = "the rate changes on a schedule"
+    if network.loss_percent or network.burst_loss or network.loss_every_packets or "loss_percent" in scheduled:
+        skip.setdefault("saturation", "random loss may hold the senders back")
+    if network.jitter_ms:
+        skip["base RTT"] = "jitter moves the smallest sample"
+    if network.reorder_percent:
+        skip["base RTT"] = "reordered packets skip the forward delay"
+    if "rtt_ms" in scheduled:
+        skip["base RTT"] = "the round trip changes on a schedule"
+    if network.queue != "droptail":
+        skip["buffer"] = f"{network.queue} drops by its own rule, not when the buffer is full"
+    return skip
+
+
+def trial_gates(
+    packets: pl.DataFrame, network: Network, facts: TrialFacts, transport: pl.DataFrame | None = None
+) -> list[Gate]:
+    """Every gate of one trial: the link's, the capture's, then each flow's.
+
+    Saturation is judged only where every flow is endless (``size_bytes`` 0), over
+    [warmup_ns, duration_ns).
+    """
+    skip = exemptions(network)
+    return [
+        *_link_gates(packets, network, facts, skip),
+        capture_gate(facts.capture_lost),
+        offload_gate(packets),
+        *_flow_gates(packets, facts, skip, transport),
+    ]
+
+
+def _link_gates(
+    packets: pl.DataFrame, network: Network, facts: TrialFacts, skip: dict[str, str]
+) -> list[Gate]:
+    gates: list[Gate] = []
+    rate = network.rate_mbps
+    if "rate" in skip or rate is None:
+        gates.append(skipped("rate", skip["rate"]))
+    else:
+        gates.append(rate_gate(packets, rate, facts.burst_bytes))
+    if "buffer" in skip:
+        gates.append(skipped("buffer", skip["buffer"]))
+    else:
+        gates.append(buffer_gate(packets, facts.limit))
+    if "saturation" in skip or rate is None:
+        gates.append(skipped("saturation", skip["saturation"]))
+    elif any(flow.size_bytes for flow in facts.flows):
+        gates.append(skipped("saturation", "a flow has a fixed size"))
+    elif facts.warmup_ns >= facts.duration_ns:
+        gates.append(skipped("saturation", "the trial ends within its warm-up"))
+    else:
+        gates.append(saturation_gate(packets, rate, facts.warmup_ns, facts.duration_ns))
+    return gates
+
+
+def _flow_gates(
+    packets: pl.DataFrame, facts: TrialFacts, skip: dict[str, str], transport: pl.DataFrame | None
+) -> list[Gate]:
+    gates: list[Gate] = []
+    if not facts.flows:
+        return gates
+    last_arrivals = flow_spans(packets, len(facts.flows)).get_column("last_arrival_ns").to_list()
+    for index, (flow, last_ns) in enumerate(zip(facts.flows, last_arrivals, strict=True)):
+        if "base RTT" in skip:
+            gates.append(skipped("base RTT", skip["base RTT"]))
+        else:
+            gates.append(rtt_gate(flow.base_rtt_ms, flow.rtt_ms, facts.rtt_tolerance_ms))
+        lifetime = (flow.start_ns, facts.duration_ns)
+        gates.append(premature_gate(flow.label, last_ns, lifetime, complete=flow.complete))
+        gates.append(cca_gate(flow.label, flow.cca, flow.confirmed_cca))
+        gates.append(endpoint_gate(flow.label, flow.exit_status, error=flow.error, timed_out=flow.timed_out))
+        if transport is not None and not flow.size_bytes:
+            samples = transport.filter(pl.col("flow") == index)
+            gates.append(window_use_gate(flow.label, samples, facts.warmup_ns, facts.duration_ns))
+    return gates

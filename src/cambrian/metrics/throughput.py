@@ -1,0 +1,113 @@
+"""Throughput at the bottleneck, and goodput at the application.
+
+Throughput counts the frames (IP packet + 14 bytes) that *leave* the bottleneck, headers
+and retransmissions included; goodput counts application bytes that have arrived, once.
+Both are in Mbps = 10^6 bit/s.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from cambrian.metrics.columns import (
+    BITS_PER_BYTE,
+    Int64Array,
+    departed,
+    flow_index,
+    int64,
+    require_interval,
+    to_mbps,
+)
+
+
+def throughput(packets: pl.DataFrame, flow_count: int, t0_ns: int, t1_ns: int) -> pl.DataFrame:
+    """Mean throughput of each flow over the departures in [t0_ns, t1_ns).
+
+    Returns one row a flow (also for a flow that sent nothing): ``flow``, ``packets``,
+    ``size_bytes``, ``throughput_mbps``.
+    """
+    require_interval(t0_ns, t1_ns)
+    sums = (
+        departed(packets, t0_ns, t1_ns)
+        .group_by("flow")
+        .agg(pl.len().cast(pl.Int64).alias("packets"), pl.col("size_bytes").cast(pl.Int64).sum())
+    )
+    mbps = pl.col("size_bytes") * (BITS_PER_BYTE * 1000.0 / (t1_ns - t0_ns))
+    return (
+        flow_index(flow_count)
+        .join(sums, on="flow", how="left", maintain_order="left")
+        .with_columns(pl.col("packets", "size_bytes").fill_null(0))
+        .with_columns(mbps.alias("throughput_mbps"))
+    )
+
+
+def total_throughput_mbps(packets: pl.DataFrame, t0_ns: int, t1_ns: int) -> float:
+    """Throughput of all flows together over the departures in [t0_ns, t1_ns)."""
+    require_interval(t0_ns, t1_ns)
+    return to_mbps(float(int64(departed(packets, t0_ns, t1_ns), "size_bytes").sum()), t1_ns - t0_ns)
+
+
+def goodput_mbps(time_ns: Int64Array, received_bytes: Int64Array, t0_ns: int, t1_ns: int) -> float:
+    """Goodput of one flow over [t0_ns, t1_ns] from its receiver's cumulative byte counts.
+
+    ``time_ns`` and ``received_bytes`` (same length, both non-decreasing) are the receiver's
+    reports; the count is interpolated linearly between two reports. Raises ``ValueError``
+    where the reports do not cover the interval, since extrapolating would invent data.
+    """
+    require_interval(t0_ns, t1_ns)
+    if len(time_ns) == 0 or time_ns[0] > t0_ns or time_ns[-1] < t1_ns:
+        covered = f"[{time_ns[0]}, {time_ns[-1]}]" if len(time_ns) else "nothing"
+        raise ValueError(f"the receiver's reports cover {covered} ns, not [{t0_ns}, {t1_ns}] ns")
+    at_ends = np.interp([t0_ns, t1_ns], time_ns, received_bytes)
+    return to_mbps(float(at_ends[1] - at_ends[0]), t1_ns - t0_ns)
+
+
+def sliding_throughput(packets: pl.DataFrame, flow: int, window_ns: int) -> pl.DataFrame:
+    """Throughput of one flow over the last ``window_ns``, at each of its departures.
+
+    Each row counts the frames that left in (t - window_ns, t]. The first row is at the
+    first departure that is at least one window after the flow's first one. Columns:
+    ``time_ns``, ``throughput_mbps``. A true fixed-length window; the ``imc22`` envelope
+    needs that method's own (see :mod:`cambrian.metrics.envelope`).
+    """
+    if window_ns <= 0:
+        raise ValueError(f"window_ns is {window_ns}; it must be positive")
+    mine = departed(packets).filter(pl.col("flow") == flow).sort("departure_ns", maintain_order=True)
+    times = int64(mine, "departure_ns")
+    before = np.concatenate([[0], np.cumsum(int64(mine, "size_bytes"))])
+    first = np.searchsorted(times, times - window_ns, side="right")
+    whole = times - times[0] >= window_ns if len(times) else np.zeros(0, dtype=bool)
+    # A packet that shares its departure time with later rows sees them too: the window is closed at t.
+    last = np.searchsorted(times, times, side="right")
+    mbps = (before[last] - before[first]) * (BITS_PER_BYTE * 1000.0 / window_ns)
+    return pl.DataFrame({"time_ns": times[whole], "throughput_mbps": mbps[whole]})
+
+
+def binned_throughput(
+    packets: pl.DataFrame, flow_count: int, bin_ns: int, t0_ns: int, t1_ns: int
+) -> pl.DataFrame:
+    """Throughput of each flow in consecutive bins, for plots.
+
+    Bins start at ``t0_ns`` and are ``bin_ns`` long; a last bin that would not fit whole
+    before ``t1_ns`` is left out. Every flow has a row in every bin, zero where it was
+    silent. Columns: ``flow``, ``time_ns`` (the bin's start), ``throughput_mbps``.
+    """
+    if bin_ns <= 0:
+        raise ValueError(f"bin_ns is {bin_ns}; it must be positive")
+    bins = (t1_ns - t0_ns) // bin_ns
+    if bins < 1:
+        raise ValueError(f"no bin of {bin_ns} ns fits in [{t0_ns}, {t1_ns}) ns")
+    chosen = departed(packets, t0_ns, t0_ns + bins * bin_ns)
+    cell = int64(chosen, "flow") * bins + (int64(chosen, "departure_ns") - t0_ns) // bin_ns
+    weights = int64(chosen, "size_bytes").astype(np.float64)
+    sums = np.asarray(np.bincount(cell, weights=weights, minlength=flow_count * bins), dtype=np.float64)
+    if len(sums) > flow_count * bins:
+        raise ValueError(f"packets name flow {len(sums) // bins}, but the trial has {flow_count} flow(s)")
+    return pl.DataFrame(
+        {
+            "flow": pl.Series(np.repeat(np.arange(flow_count), bins), dtype=pl.UInt16),
+            "time_ns": t0_ns + np.tile(np.arange(bins, dtype=np.int64), flow_count) * bin_ns,
+            "throughput_mbps": sums * (BITS_PER_BYTE * 1000.0 / bin_ns),
+        }
+    )

@@ -1,0 +1,60 @@
+"""How much of the bottleneck was used, and how fast it really was."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+
+from cambrian.metrics.columns import BITS_PER_BYTE, departed, int64, require_interval, to_mbps
+
+
+def capacity_bits(rates: Sequence[tuple[int, float]], t0_ns: int, t1_ns: int) -> float:
+    """Bits that the bottleneck could carry in [t0_ns, t1_ns).
+
+    ``rates`` are steps ``(from_ns, rate_mbps)`` in order of time, the first at or before
+    ``t0_ns``; a fixed rate is the one step ``[(0, rate_mbps)]``.
+    """
+    require_interval(t0_ns, t1_ns)
+    starts = [start for start, _ in rates]
+    if not rates or starts != sorted(starts) or starts[0] > t0_ns:
+        raise ValueError("rates must be steps in order of time, the first at or before t0_ns")
+    ends = [*starts[1:], t1_ns]
+    return sum(
+        rate_mbps * 1e-3 * max(0, min(end, t1_ns) - max(start, t0_ns))
+        for (start, rate_mbps), end in zip(rates, ends, strict=True)
+    )
+
+
+def utilisation(packets: pl.DataFrame, capacity: float, t0_ns: int, t1_ns: int) -> float:
+    """Share of ``capacity`` (bits, see :func:`capacity_bits`) that left in [t0_ns, t1_ns).
+
+    May exceed 1 by a token bucket's burst.
+    """
+    require_interval(t0_ns, t1_ns)
+    if capacity <= 0:
+        raise ValueError(f"capacity is {capacity} bits; it must be positive")
+    return float(int64(departed(packets, t0_ns, t1_ns), "size_bytes").sum()) * BITS_PER_BYTE / capacity
+
+
+def busy_rate_mbps(packets: pl.DataFrame, burst_bytes: int) -> float | None:
+    """The bottleneck's departure rate while it was busy, in Mbps; null if it never was.
+
+    A busy period is a run of departures in which each packet was already waiting when the
+    one before it left. A token bucket of at most ``burst_bytes`` opens a period with a
+    burst; a gap is therefore counted only once at least ``burst_bytes`` have left in the
+    period. From there on the k-th gap is exactly size(k+1) / rate, and the rate is the sum
+    of these sizes over the sum of these gaps.
+    """
+    left = departed(packets).sort("departure_ns", maintain_order=True)
+    if left.height <= 1:
+        return None
+    arrival, departure, size = (int64(left, name) for name in ("arrival_ns", "departure_ns", "size_bytes"))
+    waiting = arrival[1:] <= departure[:-1]
+    sent = np.cumsum(size)
+    opens = np.concatenate([[True], ~waiting])
+    sent_before_period = np.maximum.accumulate(np.where(opens, sent - size, 0))
+    counted = waiting & ((sent - sent_before_period)[:-1] >= burst_bytes)
+    busy_ns = int(np.diff(departure)[counted].sum())
+    return to_mbps(float(size[1:][counted].sum()), busy_ns) if busy_ns else None

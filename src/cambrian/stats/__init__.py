@@ -1,0 +1,1 @@
+"""How sure: intervals, tests, corrections, the stopping rule. The unit of replication is the trial."""

@@ -1,0 +1,55 @@
+"""Exact intervals: proportions (Clopper-Pearson), expected counts, and the median."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import scipy.stats
+
+from cambrian.stats.interval import FloatArray, Interval, as_trials, check_confidence
+
+
+def clopper_pearson(successes: int, trials: int, confidence: float = 0.95) -> Interval:
+    """Exact interval of a proportion, such as a loss ratio from lost of sent.
+
+    Source: Clopper and Pearson, Biometrika 26 (1934), by ``scipy.stats.binomtest``.
+    """
+    check_confidence(confidence)
+    if trials < 1 or not 0 <= successes <= trials:
+        raise ValueError(f"{successes} successes of {trials} trials make no proportion")
+    result = scipy.stats.binomtest(successes, trials).proportion_ci(confidence, method="exact")
+    return Interval(
+        successes / trials, float(result.low), float(result.high), confidence, trials, "Clopper-Pearson"
+    )
+
+
+def expected_count(trials: int, probability: float, confidence: float = 0.99) -> tuple[int, int]:
+    """Bounds between which a binomial count falls with at least this probability, both included.
+
+    The other way about than an interval: given a configured loss, which counts would not
+    surprise. Equal tails.
+    """
+    check_confidence(confidence)
+    if trials < 0 or not 0 <= probability <= 1:
+        raise ValueError(f"{trials} trials of probability {probability} make no binomial")
+    low, high = scipy.stats.binom.interval(confidence, trials, probability)
+    return int(low), int(high)
+
+
+def median_interval(values: Sequence[float] | FloatArray, confidence: float = 0.95) -> Interval:
+    """Distribution-free interval of the median between two order statistics.
+
+    Its coverage is at least ``confidence``; below 6 trials no two order statistics reach
+    95 %, and the bounds are NaN. Source: Conover, "Practical Nonparametric Statistics"
+    (1999), section 3.2, by ``scipy.stats.quantile_test``.
+    """
+    check_confidence(confidence)
+    trials = as_trials(values)
+    median = float(np.median(trials))
+    test = scipy.stats.quantile_test(trials, q=median, p=0.5)
+    low, high = (float(bound) for bound in test.confidence_interval(confidence))  # type: ignore[attr-defined]
+    if math.isnan(low) or math.isnan(high):  # one side alone is no interval
+        low = high = math.nan
+    return Interval(median, low, high, confidence, len(trials), "order statistics, median")

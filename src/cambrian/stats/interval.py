@@ -1,0 +1,47 @@
+"""What an interval estimate is, shared by every way to make one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Interval:
+    """``estimate`` with its confidence interval [``low``, ``high``], in the data's unit.
+
+    ``low`` and ``high`` are NaN where ``n`` trials are too few for the asked confidence.
+    """
+
+    estimate: float
+    low: float
+    high: float
+    confidence: float
+    n: int
+    method: str
+
+    @property
+    def half_width(self) -> float:
+        """Half the interval's length; NaN where there is no interval."""
+        return (self.high - self.low) / 2
+
+
+def check_confidence(confidence: float) -> None:
+    """Raise ``ValueError`` unless ``confidence`` is in (0, 1)."""
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence is {confidence}; give a share between 0 and 1, such as 0.95")
+
+
+def as_trials(values: Sequence[float] | FloatArray) -> FloatArray:
+    """One finite number a trial, shape (n,), n ≥ 1; ``ValueError`` otherwise."""
+    trials = np.asarray(values, dtype=np.float64)
+    if trials.ndim != 1 or len(trials) == 0:
+        raise ValueError(f"give one value per trial, not an array of shape {trials.shape}")
+    if not np.all(np.isfinite(trials)):
+        raise ValueError("every trial's value must be finite: leave invalid trials out first")
+    return trials
