@@ -1,0 +1,39 @@
+#include "stop.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/signalfd.h>
+#include <time.h>
+
+static int signals = -1;
+static bool requested;
+
+void stop_install(void) {
+    sigset_t ours;
+    sigemptyset(&ours);
+    sigaddset(&ours, SIGTERM);
+    sigaddset(&ours, SIGINT);
+    sigprocmask(SIG_BLOCK, &ours, NULL);
+    signal(SIGPIPE, SIG_IGN);
+    signals = signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (signals < 0) {
+        perror("cambrian-tcp: signalfd");
+        exit(1);
+    }
+}
+
+bool stop_requested(void) {
+    return requested;
+}
+
+void stop_poll(struct pollfd *descriptors, nfds_t count, long long timeout_ns) {
+    struct timespec timeout = {.tv_sec = timeout_ns / 1000000000, .tv_nsec = timeout_ns % 1000000000};
+    descriptors[0] = (struct pollfd){.fd = signals, .events = POLLIN};
+    if (ppoll(descriptors, count, timeout_ns < 0 ? NULL : &timeout, NULL) < 0) {
+        perror("cambrian-tcp: ppoll");
+        exit(1);
+    }
+    if (descriptors[0].revents)
+        requested = true;
+}

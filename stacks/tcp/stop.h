@@ -1,0 +1,18 @@
+/* SIGTERM and SIGINT as a descriptor, so that a program which never has to
+   wait sees them too (a ppoll that finds work at once delivers no signal). */
+#ifndef STOP_H
+#define STOP_H
+
+#include <poll.h>
+#include <stdbool.h>
+
+/* Before any wait: blocks both signals and opens the descriptor. SIGPIPE is ignored. Exits with 1 on failure. */
+void stop_install(void);
+
+bool stop_requested(void);
+
+/* Waits for descriptors[1 … count-1] or a signal: descriptors[0] is ours to
+   fill in. timeout_ns < 0 waits for ever. Exits with 1 on failure. */
+void stop_poll(struct pollfd *descriptors, nfds_t count, long long timeout_ns);
+
+#endif

@@ -1,0 +1,19 @@
+/* What the kernel counts about a connection (TCP_INFO): the stats event and
+   the polled transport log. */
+#ifndef TCPINFO_H
+#define TCPINFO_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+/* Prints one stats event. number: which connection, from 0. Nothing is
+   printed if the kernel will not say. */
+void tcpinfo_print_stats(int descriptor, unsigned number);
+
+/* Opens the contract's CSV with its head, buffered in blocks of 64 KiB; exits with 1 on failure. */
+FILE *tcpinfo_open_log(const char *path);
+
+/* Appends one `sample` row. */
+void tcpinfo_log_sample(FILE *log, int descriptor);
+
+#endif
