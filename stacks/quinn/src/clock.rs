@@ -1,0 +1,71 @@
+//! Time: when to wake, and what an `Instant` is on the wall.
+
+use std::time::{Duration, Instant};
+
+use crate::contract::realtime_ns;
+
+/// Turns an `Instant` into CLOCK_REALTIME without another clock read.
+#[derive(Clone, Copy, Debug)]
+pub struct Anchor {
+    instant: Instant,
+    realtime_ns: u64,
+}
+
+impl Anchor {
+    pub fn now() -> Self {
+        Self { instant: Instant::now(), realtime_ns: realtime_ns() }
+    }
+
+    /// CLOCK_REALTIME of `instant` in nanoseconds.
+    pub fn realtime_ns(&self, instant: Instant) -> u64 {
+        let since = instant.saturating_duration_since(self.instant).as_nanos() as u64;
+        let before = self.instant.saturating_duration_since(instant).as_nanos() as u64;
+        self.realtime_ns + since - before
+    }
+}
+
+/// Timers with the granularity of tokio's, which quinn's users get: deadlines are rounded up to whole
+/// milliseconds since the start of the runtime. quinn's pacer is tuned for that (its BURST_INTERVAL), so finer
+/// timers would put another packet train on the wire.
+#[derive(Clone, Copy, Debug)]
+pub struct Ticks {
+    start: Instant,
+}
+
+impl Ticks {
+    pub fn starting(start: Instant) -> Self {
+        Self { start }
+    }
+
+    /// Milliseconds to sleep at `now` for a `deadline`, as tokio's time driver computes them.
+    pub fn wait_ms(&self, now: Instant, deadline: Instant) -> u64 {
+        let round_up = Duration::from_nanos(999_999);
+        let deadline_tick = (deadline + round_up).saturating_duration_since(self.start).as_millis() as u64;
+        let now_tick = now.saturating_duration_since(self.start).as_millis() as u64;
+        deadline_tick.saturating_sub(now_tick)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_round_as_tokio_does() {
+        let start = Instant::now();
+        let ticks = Ticks::starting(start);
+        let at = |us| start + Duration::from_micros(us);
+        assert_eq!(ticks.wait_ms(at(0), at(1)), 1);
+        assert_eq!(ticks.wait_ms(at(900), at(1_100)), 2);
+        assert_eq!(ticks.wait_ms(at(1_000), at(2_000)), 1);
+        assert_eq!(ticks.wait_ms(at(5_000), at(2_000)), 0);
+    }
+
+    #[test]
+    fn an_anchor_counts_both_ways() {
+        let anchor = Anchor { instant: Instant::now(), realtime_ns: 1_800_000_000_000_000_000 };
+        let second = Duration::from_secs(1);
+        assert_eq!(anchor.realtime_ns(anchor.instant + second), 1_800_000_001_000_000_000);
+        assert_eq!(anchor.realtime_ns(anchor.instant - second), 1_799_999_999_000_000_000);
+    }
+}
