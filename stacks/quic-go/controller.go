@@ -1,0 +1,135 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"unsafe"
+
+	"github.com/quic-go/quic-go"
+)
+
+const (
+	ccaReno  = "reno"
+	ccaCubic = "cubic"
+)
+
+var ccas = []string{ccaReno, ccaCubic}
+
+// controller is a view of one connection's congestion controller, inside quic-go.
+//
+// quic-go has one controller, internal/congestion.cubicSender, which holds both
+// algorithms: its constructor always makes a Cubic object, and its field `reno`
+// says on each loss and on each ACK in congestion avoidance which of the two
+// answers. NewSentPacketHandler passes reno = true and no public setting changes
+// that. So CUBIC is selected by clearing that field, which leaves the module's
+// source as released.
+//
+// What that gives (read in v0.65.0, internal/congestion/cubic_sender.go, cubic.go):
+//
+//   - NewCubicSender(…, reno = false) differs from reno = true in that field only,
+//     so that a flip before the first ACK or loss is the same as construction.
+//     selectCubic checks that the controller is still as constructed.
+//   - The Cubic object is as NewCubic leaves it (Reset, one connection): β 0.7,
+//     fast convergence 0.85. Its unit of growth is quic-go's initial packet size,
+//     1280 bytes, also after path-MTU discovery has found 1452: C is in effect 0.4 × 1280/1452.
+//   - The undo of spurious losses is for Reno only. Both share HyStart (by delay),
+//     slow start, pacing at 1.25 × cwnd/sRTT, and β 0.7.
+//   - A path migration makes a new controller, which would be Reno again. Trials have none.
+type controller struct {
+	reno               *bool
+	cwnd               *int64
+	ssthresh           *int64
+	largestSentAtCut   *int64
+	initialCwnd        *int64
+	cubicEpoch         *int64
+	cubicConnections   *int
+	cubicLastMaxWindow *int64
+}
+
+// findController walks Conn.sentPacketHandler.congestion, or says which field is not as expected.
+func findController(conn *quic.Conn) (*controller, error) {
+	w := walker{}
+	sender := w.behind(w.behind(reflect.ValueOf(conn).Elem(), "sentPacketHandler"), "congestion")
+	cubic := w.behind(sender, "cubic")
+	found := &controller{
+		reno:               field[bool](&w, sender, "reno", reflect.Bool),
+		cwnd:               field[int64](&w, sender, "congestionWindow", reflect.Int64),
+		ssthresh:           field[int64](&w, sender, "slowStartThreshold", reflect.Int64),
+		largestSentAtCut:   field[int64](&w, sender, "largestSentAtLastCutback", reflect.Int64),
+		initialCwnd:        field[int64](&w, sender, "initialCongestionWindow", reflect.Int64),
+		cubicEpoch:         field[int64](&w, cubic, "epoch", reflect.Int64),
+		cubicConnections:   field[int](&w, cubic, "numConnections", reflect.Int),
+		cubicLastMaxWindow: field[int64](&w, cubic, "lastMaxCongestionWindow", reflect.Int64),
+	}
+	if w.err != nil {
+		return nil, fmt.Errorf("quic-go's fields are not those of %s: %w", stackVersion, w.err)
+	}
+	return found, nil
+}
+
+// selectCubic makes a controller that has done nothing yet run CUBIC. The caller
+// runs with one P (GOMAXPROCS 1), so the connection's own goroutine is not running.
+func (c *controller) selectCubic() error {
+	const noPacket = -1
+	switch {
+	case *c.cwnd != *c.initialCwnd, *c.ssthresh < unlimitedBytes, *c.largestSentAtCut != noPacket:
+		return errors.New("cannot select cubic: the controller has already seen an ACK or a loss")
+	case *c.cubicEpoch != 0, *c.cubicLastMaxWindow != 0, *c.cubicConnections != 1:
+		return errors.New("cannot select cubic: its state is not that of a new connection")
+	}
+	*c.reno = false
+	return nil
+}
+
+// name is the algorithm that the controller runs now.
+func (c *controller) name() string {
+	if *c.reno {
+		return ccaReno
+	}
+	return ccaCubic
+}
+
+// unlimitedBytes: a larger ssthresh means "none yet" (quic-go's MaxByteCount is 2^62 − 1).
+const unlimitedBytes = 1 << 60
+
+// walker follows private fields and keeps the first error.
+type walker struct{ err error }
+
+// behind is the struct that the pointer in the named field points to, through an interface if there is one.
+func (w *walker) behind(structure reflect.Value, name string) reflect.Value {
+	value := w.named(structure, name)
+	if w.err == nil && value.Kind() == reflect.Interface {
+		value = value.Elem()
+	}
+	if w.err == nil && (value.Kind() != reflect.Pointer || value.IsNil() || value.Type().Elem().Kind() != reflect.Struct) {
+		w.err = fmt.Errorf("field %s of %s does not lead to a struct", name, structure.Type())
+	}
+	if w.err != nil {
+		return reflect.Value{}
+	}
+	return value.Elem()
+}
+
+func (w *walker) named(structure reflect.Value, name string) reflect.Value {
+	if w.err != nil {
+		return reflect.Value{}
+	}
+	value := structure.FieldByName(name)
+	if !value.IsValid() {
+		w.err = fmt.Errorf("%s has no field %s", structure.Type(), name)
+	}
+	return value
+}
+
+// field is a pointer to a private field of the expected kind, of which T is the Go type of the same size.
+func field[T any](w *walker, structure reflect.Value, name string, kind reflect.Kind) *T {
+	value := w.named(structure, name)
+	if w.err == nil && value.Kind() != kind {
+		w.err = fmt.Errorf("field %s of %s is a %s, not a %s", name, structure.Type(), value.Kind(), kind)
+	}
+	if w.err != nil {
+		return nil
+	}
+	return (*T)(unsafe.Pointer(value.UnsafeAddr()))
+}

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/quic-go/quic-go/qlog"
+)
+
+func TestRowLeavesUnknownFieldsEmpty(t *testing.T) {
+	row := logRow{event: "ack", cwndBytes: 40960, ssthreshBytes: -1, inFlightBytes: 0, srttUs: 50005, state: "slow_start"}
+	if got, want := string(row.append(nil, 7)), "7,ack,40960,,0,50005,,slow_start\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// rows feeds events to a recorder and gives the log's rows without their times.
+func rows(t *testing.T, feed func(*recorder)) []string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "log.csv")
+	log, err := createTransportLog(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	feed(&recorder{log: log})
+	if err := log.close(); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	if lines[0]+"\n" != logHeader {
+		t.Errorf("header %q", lines[0])
+	}
+	for index, line := range lines[1:] {
+		_, lines[index], _ = strings.Cut(line, ",")
+	}
+	return lines[:len(lines)-1]
+}
+
+func TestRecorderTellsAcksLossesAndSendsApart(t *testing.T) {
+	metrics := func(cwnd, inFlight int) qlog.MetricsUpdated {
+		return qlog.MetricsUpdated{CongestionWindow: cwnd, BytesInFlight: inFlight, SmoothedRTT: 50 * time.Millisecond}
+	}
+	got := rows(t, func(r *recorder) {
+		r.RecordEvent(qlog.CongestionStateUpdated{State: qlog.CongestionStateSlowStart})
+		r.RecordEvent(qlog.RecoveryParametersSet{InitialCongestionWindow: 1000})
+		r.RecordEvent(metrics(1000, 500)) // a send
+		r.RecordEvent(metrics(1000, 900)) // a send
+		r.RecordEvent(metrics(1200, 700)) // an ACK
+		r.RecordEvent(qlog.CongestionStateUpdated{State: qlog.CongestionStateRecovery})
+		r.RecordEvent(metrics(840, 600)) // an ACK that reveals a loss
+		r.RecordEvent(qlog.TimerUpdated{Type: qlog.TimerEventTypeExpired})
+		r.RecordEvent(metrics(840, 500)) // a send after a loss timer: not an ACK
+		r.RecordEvent(qlog.PTOCountUpdated{PTOCount: 1})
+		r.RecordEvent(qlog.PTOCountUpdated{PTOCount: 0})
+	})
+	want := []string{
+		"start,1000,,0,,,slow_start",
+		"ack,1200,,700,50000,,slow_start",
+		"loss,840,,600,50000,,recovery",
+		"pto,840,,500,50000,,recovery",
+	}
+	if strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+func TestRecorderReadsSsthreshOnceThereIsOne(t *testing.T) {
+	ssthresh := int64(unlimitedBytes)
+	got := rows(t, func(r *recorder) {
+		r.controller = &controller{ssthresh: &ssthresh}
+		r.row("start")
+		ssthresh = 840
+		r.row("ack")
+	})
+	if got[0] != "start,0,,0,,," || got[1] != "ack,0,840,0,,," {
+		t.Errorf("got %q", got)
+	}
+}
