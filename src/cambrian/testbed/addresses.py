@@ -1,0 +1,52 @@
+"""Names and addresses inside the guest, the same in every trial.
+
+``10.0.F.2`` is flow F's sender, ``10.0.F.1`` the router's end of its link; the
+receivers' host is ``10.9.0.2`` behind the bottleneck, whose router end is ``10.9.0.1``.
+The capture's filter (``native/capture.c``) knows the receiver's prefix.
+"""
+
+from __future__ import annotations
+
+ROUTER = "router"
+RECEIVER = "receiver"
+BOTTLENECK_IF = "bottleneck"
+RECEIVER_IF = "eth0"
+SENDER_IF = "eth0"
+
+RECEIVER_ADDRESS = "10.9.0.2"
+RECEIVER_GATEWAY = "10.9.0.1"
+PREFIX_LENGTH = 24
+RECEIVER_NETWORK = "10.9.0.0/24"
+
+#: port on which every sender listens (each in a namespace of its own)
+PORT = 4433
+
+
+def sender_namespace(flow: int) -> str:
+    """Name of the namespace of flow's sender."""
+    return f"sender{flow}"
+
+
+def sender_address(flow: int) -> str:
+    """IPv4 address of flow's sender."""
+    return f"10.0.{flow}.2"
+
+
+def sender_gateway(flow: int) -> str:
+    """IPv4 address of the router on flow's access link."""
+    return f"10.0.{flow}.1"
+
+
+def link_if(flow: int) -> str:
+    """Name of the router's end of flow's access link."""
+    return f"link{flow}"
+
+
+def flow_of(address: int) -> int:
+    """The flow whose sender has this address (host byte order); −1 for any other."""
+    return (address >> 8) & 0xFF if (address >> 16) == 0x0A00 and (address & 0xFF) == 2 else -1
+
+
+def namespace_path(name: str) -> str:
+    """Where a namespace is mounted."""
+    return f"/run/netns/{name}"

@@ -1,0 +1,241 @@
+"""The guest's first and only program: carry out one trial's plan, then power off.
+
+Run by the kernel as init: ``python -I -S guest.py``, with CAMBRIAN_SOURCE,
+CAMBRIAN_SITE_PACKAGES and CAMBRIAN_PLAN in its environment (words of the kernel's command
+line). Everything it learns goes to the results folder, mounted at ``/run/cambrian/out``: the programs' output,
+the capture's records, the kernel's traces, and ``guest.json``, whose absence means that the
+guest died.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+import sys
+import time
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from cambrian.testbed.dumbbell import Dumbbell
+    from cambrian.testbed.processes import Process
+
+OUT = Path("/run/cambrian/out")
+#: quiet time between the last preparation and the trial's zero
+LEAD_NS = 100_000_000
+#: how near to a point in time select brings us
+NEAR_NS = 1_000_000
+
+
+def mount_all(plan: dict[str, Any]) -> None:
+    """The guest's own file systems, and the plan's folders at their fixed places."""
+    from cambrian.testbed import system
+
+    for target, kind in (("/proc", "proc"), ("/sys", "sysfs"), ("/tmp", "tmpfs"), ("/run", "tmpfs")):
+        system.mount("none", target, kind)
+    if not os.path.ismount("/dev"):
+        # a kernel with DEVTMPFS_MOUNT has done so itself
+        system.mount("none", "/dev", "devtmpfs")
+    system.mount("none", "/dev/shm", "tmpfs")
+    Path("/run/netns").mkdir()
+    for place, folder in plan["mounts"].items():
+        system.mount("none", place, "hostfs", data=folder)
+
+
+def check_kernel_settings(settings: dict[str, int]) -> None:
+    """The kernel passes over parameters that it does not know: read each back.
+
+    Raises:
+        RuntimeError: one is not there, or has another value.
+    """
+    for name, value in settings.items():
+        module, _, parameter = name.partition(".")
+        path = Path(f"/sys/module/{module}/parameters/{parameter}")
+        found = path.read_text().strip() if path.exists() else "no such parameter"
+        if found != str(value):
+            raise RuntimeError(f"kernel setting {name} = {value}: the kernel has {found}")
+
+
+class Trial:
+    """One trial in progress: its network, its programs and what went wrong."""
+
+    def __init__(self, plan: dict[str, Any]) -> None:
+        self.plan = plan
+        self.problems: list[str] = []
+        self.processes: list[Process] = []
+        self.net: Dumbbell | None = None
+        self.report: dict[str, Any] = {"problems": self.problems}
+
+    def build_network(self) -> None:
+        """Hosts, links and bottleneck; then the measured base round trip of each flow."""
+        from cambrian.testbed import dumbbell, probe, processes
+        from cambrian.testbed import addresses as at
+
+        self.net = dumbbell.build_hosts(self.plan["links"], self.plan["tcp_ecn"])
+        bottleneck = self.plan["bottleneck"]
+        if link := bottleneck.get("tracelink"):
+            self.tracelink = processes.start("tracelink", link, None, OUT)
+            if problem := processes.wait_ready(self.tracelink, link, None):
+                raise RuntimeError(problem)
+            dumbbell.add_trace_link(self.net)
+        else:
+            self.tracelink = None
+            dumbbell.add_bottleneck(self.net, bottleneck)
+        self.report["base_rtt_ns"] = [
+            probe.base_rtt_ns(at.sender_namespace(flow)) for flow in range(len(self.plan["links"]))
+        ]
+
+    def start_capture(self) -> None:
+        """The bottleneck's taps and, where a flow is kernel TCP, its trace points."""
+        from cambrian.testbed import processes, tracing
+
+        spec = self.plan["capture"]
+        argv = list(spec["argv"])
+        if spec["trace_tcp"]:
+            if tracing.available():
+                tracing.start(OUT)
+                argv += ["--trace-pipe", str(tracing.PIPE), "--trace-out", str(OUT / "trace.bin")]
+            else:
+                self.problems.append("note: this kernel has no TCP trace points; no transport trace for kernel TCP")
+        self.capture = processes.start("capture", {**spec, "argv": argv}, None, OUT)
+        if problem := processes.wait_ready(self.capture, spec, None):
+            raise RuntimeError(problem)
+
+    def start_servers(self) -> None:
+        """All senders' programs listen before the trial's zero."""
+        from cambrian.testbed import addresses as at
+        from cambrian.testbed import processes
+
+        for flow, spec in enumerate(self.plan["flows"]):
+            namespace = at.sender_namespace(flow)
+            server = processes.start(f"flow{flow}.sender", spec["sender"], namespace, OUT)
+            self.processes.append(server)
+            if problem := processes.wait_ready(server, spec["sender"], namespace):
+                self.problems.append(problem)
+
+    def start_client(self, flow: int) -> None:
+        """A flow begins when its receiver's program does."""
+        from cambrian.testbed import addresses as at
+        from cambrian.testbed import processes
+
+        spec = self.plan["flows"][flow]["receiver"]
+        self.processes.append(processes.start(f"flow{flow}.receiver", spec, at.RECEIVER, OUT))
+
+    def change_link(self, change: dict[str, Any]) -> None:
+        """One step of the schedule; queues keep what they hold."""
+        from cambrian.testbed import addresses as at
+
+        assert self.net is not None
+        if tbf := change.get("tbf"):
+            index = self.net.router.index[at.BOTTLENECK_IF]
+            self.net.router.netlink.tc("change", "tbf", index, handle="1:", **tbf)
+        for flow, links in enumerate(change.get("links", ())):
+            sender = self.net.senders[flow]
+            sender.netlink.tc("change", "netem", sender.index[at.SENDER_IF], handle="1:", **links["forward"])
+            back = self.net.router.index[at.link_if(flow)]
+            self.net.router.netlink.tc("change", "netem", back, handle="1:", **links["back"])
+
+    def timeline(self) -> list[tuple[int, Callable[[], None]]]:
+        """(nanoseconds after zero, what to do), in order."""
+        steps: list[tuple[int, Callable[[], None]]] = []
+        for flow, spec in enumerate(self.plan["flows"]):
+            steps.append((spec["start_ns"], lambda flow=flow: self.start_client(flow)))  # type: ignore[misc]
+        for change in self.plan["schedule"]:
+            steps.append((change["at_ns"], lambda change=change: self.change_link(change)))  # type: ignore[misc]
+        return sorted(steps, key=lambda step: step[0])
+
+    def all_received(self) -> bool:
+        """Have all receivers started and ended?"""
+        receivers = [process for process in self.processes if process.name.endswith(".receiver")]
+        return len(receivers) == len(self.plan["flows"]) and all(process.reap() for process in receivers)
+
+    def wait_until(self, when_ns: int) -> bool:
+        """Sleep until a time, noting programs that end; True if nothing is left to wait for."""
+        while (left_ns := when_ns - time.time_ns()) > 0:
+            running = [process.pidfd for process in self.processes if process.status is None]
+            # the kernel may end a select late by a thousandth of its length: come near, then sleep
+            if left_ns > 2 * NEAR_NS:
+                select.select(running, [], [], (left_ns - left_ns // 500 - NEAR_NS) / 1e9)
+            else:
+                time.sleep(left_ns / 1e9)
+            for process in self.processes:
+                process.reap()
+            if self.all_received():
+                return True
+        return False
+
+    def run(self) -> None:
+        """From zero to the end, then stop everything and count."""
+        from cambrian.testbed import counters, processes, tracing
+
+        zero_ns = time.time_ns() + LEAD_NS
+        self.report["zero_ns"] = zero_ns
+        self.report["realtime_minus_monotonic_ns"] = time.time_ns() - time.monotonic_ns()
+        if self.tracelink is not None:
+            self.wait_until(zero_ns)
+            # the link's trace starts over at the trial's zero
+            self.tracelink.signal(signal.SIGUSR1)
+        for after_ns, action in self.timeline():
+            self.wait_until(zero_ns + after_ns)
+            action()
+        early = self.wait_until(zero_ns + self.plan["duration_ns"])
+        self.report["end_ns"] = time.time_ns() - zero_ns if early else self.plan["duration_ns"]
+        assert self.net is not None
+        self.report["counters"] = counters.read(self.net)
+        if self.plan["capture"]["trace_tcp"] and tracing.available():
+            tracing.stop()
+        stubborn = processes.stop([self.capture])
+        # receivers first: a sender that has gone first would look like a failed transfer
+        receivers = [process for process in self.processes if process.name.endswith(".receiver")]
+        stubborn += processes.stop(receivers)
+        stubborn += processes.stop([process for process in self.processes if process not in receivers])
+        if self.tracelink is not None:
+            stubborn += processes.stop([self.tracelink])
+            self.processes.append(self.tracelink)
+        self.processes.append(self.capture)
+        self.report["killed"] = stubborn
+        self.report["processes"] = {
+            process.name: {
+                "status": process.status,
+                "started_ns": process.started_ns - zero_ns,
+                "ended_ns": None if process.ended_ns is None else process.ended_ns - zero_ns,
+            }
+            for process in self.processes
+        }
+
+
+def main() -> None:
+    """Init: whatever happens, leave a report and power off."""
+    sys.path[:0] = [os.environ["CAMBRIAN_SOURCE"], os.environ["CAMBRIAN_SITE_PACKAGES"]]
+    from cambrian.testbed import system
+
+    report: dict[str, Any] = {}
+    try:
+        plan = json.loads(Path(os.environ["CAMBRIAN_PLAN"]).read_text())
+        mount_all(plan)
+        check_kernel_settings(plan["kernel_settings"])
+        trial = Trial(plan)
+        report = trial.report
+        report["kernel"] = os.uname().release
+        trial.build_network()
+        trial.start_capture()
+        trial.start_servers()
+        trial.run()
+    except BaseException:
+        report["crash"] = traceback.format_exc()
+        print(report["crash"], file=sys.stderr, flush=True)
+    finally:
+        partial = OUT / "guest.json.part"
+        try:
+            partial.write_text(json.dumps(report))
+            partial.rename(OUT / "guest.json")
+        finally:
+            system.power_off()
+
+
+if __name__ == "__main__":
+    main()

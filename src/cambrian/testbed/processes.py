@@ -1,0 +1,131 @@
+"""Starting, watching and ending the programs of a trial, each in its own namespace."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from cambrian.testbed import addresses as at
+from cambrian.testbed import system
+
+#: how long a server may take until it is ready, in guest seconds
+READY_TIMEOUT_S = 20.0
+#: how long a program may take to end after SIGTERM, in guest seconds
+STOP_TIMEOUT_S = 2.0
+_POLL_S = 0.002
+
+
+@dataclass
+class Process:
+    """One running program; ``status`` is as waitpid's, decoded (negative: a signal)."""
+
+    name: str
+    pid: int
+    pidfd: int
+    stdout: Path
+    started_ns: int
+    status: int | None = None
+    ended_ns: int | None = None
+
+    def reap(self) -> bool:
+        """Collect the exit status if the program has ended; True if it has."""
+        if self.status is None:
+            pid, raw = os.waitpid(self.pid, os.WNOHANG)
+            if pid:
+                self.status = os.waitstatus_to_exitcode(raw)
+                self.ended_ns = time.time_ns()
+                os.close(self.pidfd)
+        return self.status is not None
+
+    def signal(self, number: signal.Signals) -> None:
+        """Send a signal to the program and whatever it started, if it still runs."""
+        if not self.reap():
+            os.killpg(self.pid, number)
+
+
+def _enter(namespace: str | None) -> AbstractContextManager[None]:
+    return nullcontext() if namespace is None else system.inside(at.namespace_path(namespace))
+
+
+def start(name: str, spec: dict[str, Any], namespace: str | None, folder: Path) -> Process:
+    """Start ``spec["argv"]`` in a namespace (None: the guest's first); its output goes to ``folder/name.out`` and ``.err``.
+
+    ``spec["environment"]`` is the whole environment: nothing of the host's leaks in.
+    ``spec["files"]`` (name → text) are written into the working folder ``spec["work"]`` first.
+    """
+    work = Path(spec["work"])
+    work.mkdir(parents=True, exist_ok=True)
+    for file, text in spec.get("files", {}).items():
+        (work / file).write_text(text)
+    stdout, stderr = folder / f"{name}.out", folder / f"{name}.err"
+    write_flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+    actions = [
+        (os.POSIX_SPAWN_OPEN, 0, "/dev/null", os.O_RDONLY, 0),
+        (os.POSIX_SPAWN_OPEN, 1, str(stdout), write_flags, 0o644),
+        (os.POSIX_SPAWN_OPEN, 2, str(stderr), write_flags, 0o644),
+    ]
+    argv = spec["argv"]
+    os.chdir(work)
+    with _enter(namespace):
+        pid = os.posix_spawn(argv[0], argv, spec["environment"], file_actions=actions, setsid=True)
+    os.chdir("/")
+    return Process(name, pid, os.pidfd_open(pid), stdout, time.time_ns())
+
+
+def _said_ready(stdout: Path) -> bool:
+    for line in stdout.read_text(errors="replace").splitlines():
+        try:
+            if json.loads(line).get("event") == "ready":
+                return True
+        except (ValueError, AttributeError):
+            continue
+    return False
+
+
+def _bound(namespace: str | None, protocol: str, port: int) -> bool:
+    """Is the port open in the namespace? Read from /proc/net, so no packet is sent."""
+    with _enter(namespace):
+        rows = [
+            line.split()
+            for table in (protocol, protocol + "6")
+            if Path(f"/proc/thread-self/net/{table}").exists()
+            for line in Path(f"/proc/thread-self/net/{table}").read_text().splitlines()[1:]
+        ]
+    listening = {"udp": {"07"}, "tcp": {"0A"}}[protocol]
+    return any(int(row[1].rpartition(":")[2], 16) == port and row[3] in listening for row in rows)
+
+
+def wait_ready(process: Process, spec: dict[str, Any], namespace: str | None) -> str | None:
+    """Wait until a server can be connected to; None, or why it can't be."""
+    deadline_s = time.monotonic() + READY_TIMEOUT_S
+    how = spec["ready"]
+    while time.monotonic() < deadline_s:
+        if process.reap():
+            return f"{process.name} ended with status {process.status} before it was ready"
+        if how == "json" and _said_ready(process.stdout):
+            return None
+        if how in ("udp", "tcp") and _bound(namespace, how, at.PORT):
+            return None
+        time.sleep(_POLL_S)
+    return f"{process.name} was not ready within {READY_TIMEOUT_S:g} s (waited for: {how})"
+
+
+def stop(processes: list[Process]) -> list[str]:
+    """SIGTERM, then SIGKILL to whatever has not ended in time; returns those names."""
+    for process in processes:
+        process.signal(signal.SIGTERM)
+    deadline_s = time.monotonic() + STOP_TIMEOUT_S
+    while time.monotonic() < deadline_s and not all(process.reap() for process in processes):
+        time.sleep(_POLL_S)
+    stubborn = [process for process in processes if not process.reap()]
+    for process in stubborn:
+        process.signal(signal.SIGKILL)
+    while not all(process.reap() for process in stubborn):
+        time.sleep(_POLL_S)
+    return [process.name for process in stubborn]

@@ -1,0 +1,71 @@
+"""The few Linux calls that Python's standard library lacks, by ctypes."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+CLONE_NEWNET = 0x4000_0000
+MS_BIND = 0x1000
+_POWER_OFF = 0x4321_FEDC
+
+
+def _check(result: int, what: str) -> None:
+    if result != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"{what}: {os.strerror(number)}")
+
+
+def mount(source: str, target: str, kind: str, flags: int = 0, data: str | None = None) -> None:
+    """mount(2); makes the target directory where it is missing."""
+    Path(target).mkdir(parents=True, exist_ok=True)
+    arguments = [text.encode() if text is not None else None for text in (source, target, kind)]
+    _check(_libc.mount(*arguments, flags, data.encode() if data else None), f"mount {kind} on {target}")
+
+
+def bind_file(source: str, target: str) -> None:
+    """Bind-mount one file over another, which is created."""
+    Path(target).touch()
+    _check(_libc.mount(source.encode(), target.encode(), b"none", MS_BIND, None), f"bind {target}")
+
+
+@contextmanager
+def inside(namespace_path: str) -> Iterator[None]:
+    """Run the body in another network namespace, then return to this one."""
+    home = os.open("/proc/self/ns/net", os.O_RDONLY)
+    there = os.open(namespace_path, os.O_RDONLY)
+    try:
+        _check(_libc.setns(there, CLONE_NEWNET), f"enter {namespace_path}")
+        try:
+            yield
+        finally:
+            _check(_libc.setns(home, CLONE_NEWNET), "return to the first namespace")
+    finally:
+        os.close(home)
+        os.close(there)
+
+
+@contextmanager
+def new_namespace(path: str) -> Iterator[None]:
+    """Make a network namespace, mount it at ``path`` and run the body in it."""
+    with inside("/proc/self/ns/net"):
+        _check(_libc.unshare(CLONE_NEWNET), "make a network namespace")
+        bind_file("/proc/self/ns/net", path)
+        yield
+
+
+def power_off() -> None:
+    """Write back what is dirty and end the guest. Does not return."""
+    os.sync()
+    _libc.reboot(_POWER_OFF)
+
+
+def write(path: str, text: str) -> None:
+    """Write a kernel knob (sysctl, tracefs)."""
+    with open(path, "w") as knob:
+        knob.write(text)
