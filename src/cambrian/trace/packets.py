@@ -1,0 +1,154 @@
+"""The bottleneck's capture → ``packets``: when each packet arrived, and left or was dropped."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from cambrian.metrics.columns import PACKETS
+
+#: ``struct record`` of testbed/native/capture.c
+RECORD = np.dtype(
+    [
+        ("time_ns", "<u8"),
+        ("key", "<u8"),
+        ("source", "<u4"),
+        ("size", "<u2"),
+        ("kind", "u1"),
+        ("ecn", "u1"),
+    ]
+)
+_ARRIVAL, _DEPARTURE = 0, 1
+_CONGESTION_EXPERIENCED = 3
+_NO_FLOW = 65535
+_NOT_YET = np.iinfo(np.int64).min
+
+
+class TraceError(ValueError):
+    """A capture that cannot be what the bottleneck saw; the text says why."""
+
+
+def _occurrence(keys: NDArray[np.uint64]) -> NDArray[np.int64]:
+    """How often each key came before, in order: 0 for its first time."""
+    order = np.argsort(keys, kind="stable")
+    ordered = keys[order]
+    starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])
+    counts = np.arange(len(keys)) - np.repeat(starts, np.diff(np.r_[starts, len(keys)]))
+    result = np.empty(len(keys), np.int64)
+    result[order] = counts
+    return result
+
+
+def _match(arrivals: NDArray[np.void], departures: NDArray[np.void]) -> NDArray[np.int64]:
+    """Index of each arrival's departure, −1 if it has none.
+
+    A packet is known by its key; of identical packets (a duplicate on the way) the
+    n-th that arrived is the n-th that left.
+
+    Raises:
+        TraceError: a packet left that never arrived.
+    """
+    left = pl.DataFrame(
+        {
+            "key": departures["key"],
+            "n": _occurrence(departures["key"]),
+            "departure": np.arange(len(departures), dtype=np.int64),
+        }
+    )
+    came = pl.DataFrame({"key": arrivals["key"], "n": _occurrence(arrivals["key"])})
+    joined = came.join(left, on=["key", "n"], how="left", maintain_order="left")
+    index: NDArray[np.int64] = joined["departure"].fill_null(-1).to_numpy()
+    matched = int((index >= 0).sum())
+    if matched != len(departures):
+        raise TraceError(f"{len(departures) - matched} packets left the bottleneck without having arrived")
+    return index
+
+
+def _flows(sources: NDArray[np.uint32]) -> NDArray[np.uint16]:
+    """10.0.F.2 → F; 65535 for any other sender (see testbed/addresses.py)."""
+    is_sender = ((sources >> 16) == 0x0A00) & ((sources & 0xFF) == 2)
+    return np.where(is_sender, (sources >> 8) & 0xFF, _NO_FLOW).astype(np.uint16)
+
+
+def read(path: Path, *, zero_ns: int, end_ns: int) -> pl.DataFrame:
+    """``packets`` of a trial from ``capture.bin``.
+
+    Parameters:
+        zero_ns: the trial's zero, on the guest's clock.
+        end_ns: the trial's end, in nanoseconds after zero. Later arrivals are left out, and
+            a packet that was still in the buffer then is ``queued``.
+
+    Only packets of the flows count; the probe's echoes came before zero.
+
+    Raises:
+        TraceError: the file is cut short, or a packet left that never arrived.
+    """
+    data = np.fromfile(path, dtype=np.uint8)
+    if len(data) % RECORD.itemsize:
+        raise TraceError(f"{path.name} is cut short: {len(data)} bytes are no whole number of records")
+    records = data.view(RECORD)
+    arrivals = records[records["kind"] == _ARRIVAL]
+    departures = records[records["kind"] == _DEPARTURE]
+    # receptions at one instant come in the order of the ring; sorting is stable
+    arrivals = arrivals[np.argsort(arrivals["time_ns"], kind="stable")]
+    departures = departures[np.argsort(departures["time_ns"], kind="stable")]
+    index = _match(arrivals, departures)
+
+    arrival_ns = arrivals["time_ns"].astype(np.int64) - zero_ns
+    if len(departures):
+        safe = np.maximum(index, 0)
+        departure_ns = np.where(index >= 0, departures["time_ns"].astype(np.int64)[safe] - zero_ns, _NOT_YET)
+        marked = (index >= 0) & (departures["ecn"][safe] == _CONGESTION_EXPERIENCED)
+        marked &= arrivals["ecn"] != _CONGESTION_EXPERIENCED
+    else:
+        departure_ns = np.full(len(arrivals), _NOT_YET)
+        marked = np.zeros(len(arrivals), bool)
+    flow = _flows(arrivals["source"])
+    outcome = _outcomes(flow, departure_ns, end_ns)
+    frame = pl.DataFrame(
+        {
+            "flow": flow,
+            "arrival_ns": arrival_ns,
+            "departure_ns": departure_ns,
+            "size_bytes": arrivals["size"],
+            "outcome": outcome,
+            "ce": marked,
+        }
+    ).with_columns(
+        departure_ns=pl.when(pl.col("outcome") == "departed").then(pl.col("departure_ns")),
+    )
+    kept = frame.filter((pl.col("flow") != _NO_FLOW) & pl.col("arrival_ns").is_between(0, end_ns, closed="left"))
+    return kept.cast(PACKETS)
+
+
+def _outcomes(
+    flow: NDArray[np.uint16], departure_ns: NDArray[np.int64], end_ns: int
+) -> NDArray[np.str_]:
+    """departed, dropped or queued, for packets in order of arrival.
+
+    The capture goes on for a moment after the trial's end: what left then was queued at
+    the end. A packet that never left was dropped if a later one of its flow did leave;
+    otherwise the capture cannot tell, and it counts as queued.
+    """
+    left = departure_ns != _NOT_YET
+    position = np.arange(len(flow))
+    last_that_left = np.full(int(flow.max(initial=0)) + 1, -1)
+    np.maximum.at(last_that_left, flow[left], position[left])
+    overtaken = position < last_that_left[flow]
+    return np.where(left & (departure_ns < end_ns), "departed", np.where(~left & overtaken, "dropped", "queued"))
+
+
+def fingerprint(packets: pl.DataFrame) -> str:
+    """SHA-256 of the packet trace: flows, times, sizes, outcomes and marks; the same for the same bytes."""
+    digest = hashlib.sha256()
+    for name in ("flow", "arrival_ns", "departure_ns", "size_bytes", "outcome", "ce"):
+        column = packets[name]
+        if name == "outcome":
+            column = column.to_physical()
+        values = column.cast(pl.Int64).fill_null(_NOT_YET).to_numpy()
+        digest.update(name.encode() + np.ascontiguousarray(values).tobytes())
+    return digest.hexdigest()
