@@ -1,0 +1,31 @@
+"""Fills a manifest's command templates for one flow."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from cambrian.stacks.build import Built
+from cambrian.stacks.manifest import Role
+
+_WORD = re.compile(r"\{([a-z_][a-z0-9_]*)\}")
+
+
+def fill(text: str, words: Mapping[str, str]) -> str:
+    """Replace ``{word}`` for each known word; other braces stay (YAML and JSON have their own)."""
+    return _WORD.sub(lambda match: words.get(match[1], match[0]), text)
+
+
+def role(built: Built, how: Role, words: Mapping[str, str], options: Mapping[str, object]) -> dict[str, object]:
+    """``argv``, ``environment`` and ``files`` (name → text) of one side, in the guest's terms.
+
+    ``options`` go at the end as ``--set KEY=VALUE``.
+    """
+    argv = [fill(part, words) for part in how.command]
+    for name, value in options.items():
+        argv += ["--set", f"{name}={int(value) if isinstance(value, bool) else value}"]
+    files = {
+        file.to: fill((built.stack.folder / file.template).read_text(), words) for file in how.files
+    }
+    environment = {name: fill(value, words) for name, value in how.environment.items()}
+    return {"argv": argv, "environment": environment, "files": files}

@@ -1,0 +1,145 @@
+"""Which compilers build our endpoints and the kernel: decided here, once.
+
+A toolchain of the user's own (on PATH) comes first when it is new enough; otherwise the
+one that set-up brings: Debian's cargo, or Go from the pinned ``requirements/go.txt``,
+kept in the cache and on nobody's PATH.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from filelock import FileLock
+
+from cambrian import paths
+from cambrian.command import run
+
+MINIMUM_CARGO = (1, 85)
+MINIMUM_GO = (1, 26)
+MINIMUM_CC = (8, 1)
+
+
+class MissingTool(RuntimeError):
+    """A tool is not there, or too old. ``remedy`` is one command that brings it."""
+
+    def __init__(self, what: str, remedy: str) -> None:
+        super().__init__(f"{what}; remedy: {remedy}")
+        self.what = what
+        self.remedy = remedy
+
+
+@dataclass(frozen=True)
+class Toolchain:
+    """A compiler driver: its path, what it says it is, and what its environment must add."""
+
+    name: str
+    path: Path
+    version: str
+    environment: dict[str, str] = field(default_factory=dict)
+
+
+def cargo() -> Toolchain:
+    """Rust's cargo >= 1.85 with its rustc. Raises :class:`MissingTool`."""
+    remedy = "scripts/debian-packages ensure"
+    found = _on_path("cargo", ["--version"], MINIMUM_CARGO)
+    if found is None:
+        raise MissingTool("no cargo >= 1.85 on PATH", remedy)
+    compiler = _on_path("rustc", ["--version"], MINIMUM_CARGO)
+    if compiler is None:
+        raise MissingTool("no rustc >= 1.85 on PATH", remedy)
+    # The compiler is what decides the binary, so it belongs in the version.
+    return Toolchain("cargo", found[0], f"{found[1]}; {compiler[1]}", _unless_set(CARGO_HOME="cargo"))
+
+
+def cc() -> Toolchain:
+    """gcc >= 8.1 (what the kernel asks for). Raises :class:`MissingTool`."""
+    found = _on_path("gcc", ["--version"], MINIMUM_CC)
+    if found is None:
+        raise MissingTool("no gcc >= 8.1 on PATH", "scripts/debian-packages ensure")
+    return Toolchain("gcc", *found)
+
+
+def go(*, fetch: bool = True) -> Toolchain:
+    """Go >= 1.26: PATH's, else the pinned one from the cache, else (``fetch``) brought there now.
+
+    GOTOOLCHAIN=local keeps the go command from downloading yet another compiler.
+    Raises :class:`MissingTool`, or :class:`cambrian.command.CommandFailed` when the download fails.
+    """
+    pinned = {"GOTOOLCHAIN": "local", **_unless_set(GOMODCACHE="go/mod", GOCACHE="go/build")}
+    found = _on_path("go", ["version"], MINIMUM_GO)
+    if found is not None:
+        return Toolchain("go", *found, pinned)
+    lock = paths.repository() / "requirements" / "go.txt"
+    home = paths.cache() / "toolchains" / f"go-{hashlib.sha256(lock.read_bytes()).hexdigest()[:16]}"
+    if not home.is_dir():
+        if not fetch:
+            raise MissingTool("no go >= 1.26 on PATH or in the cache", "cambrian stacks build quic-go")
+        _fetch_go(lock, home)
+    root = home / "go"
+    version = _version_text(root / "bin" / "go", ["version"])
+    if version is None:
+        raise MissingTool(f"{root / 'bin' / 'go'} does not run", f"rm -r {home}")
+    return Toolchain("go", root / "bin" / "go", version, pinned | {"GOROOT": str(root)})
+
+
+def _unless_set(**folders: str) -> dict[str, str]:
+    """Downloads and intermediate results go to our cache, unless the user has a place for them.
+
+    A home with a ``.cargo`` may hold settings that cargo must see, and so stays cargo's home.
+    """
+    own = {name: str(paths.cache() / folder) for name, folder in folders.items() if not os.environ.get(name)}
+    if (Path.home() / ".cargo").is_dir():
+        own.pop("CARGO_HOME", None)
+    return own
+
+
+def _fetch_go(lock: Path, home: Path) -> None:
+    home.parent.mkdir(parents=True, exist_ok=True)
+    with FileLock(f"{home}.lock"):
+        if home.is_dir():
+            return
+        fresh = home.with_name(f"{home.name}.new")
+        shutil.rmtree(fresh, ignore_errors=True)
+        pip = [sys.executable, "-m", "pip", "install", "--disable-pip-version-check", "--no-compile"]
+        run(
+            [*pip, "--require-hashes", "--target", str(fresh), "--requirement", str(lock)],
+            log=home.with_name(f"{home.name}.log"),
+        )
+        fresh.rename(home)
+
+
+def _on_path(name: str, question: list[str], minimum: tuple[int, int]) -> tuple[Path, str] | None:
+    where = shutil.which(name)
+    if where is None:
+        return None
+    text = _version_text(Path(where), question)
+    if text is None or parse_version(text) < minimum:
+        return None
+    return Path(where), text
+
+
+def _version_text(program: Path, question: list[str]) -> str | None:
+    environment = os.environ | {"LC_ALL": "C", "GOTOOLCHAIN": "local"}
+    try:
+        answer = subprocess.run(
+            [str(program), *question], capture_output=True, text=True, env=environment, timeout=60, check=True
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return answer.stdout.partition("\n")[0].strip()
+
+
+def parse_version(text: str) -> tuple[int, int]:
+    """Major and minor of a ``--version`` line; (0, 0) when it holds no such thing.
+
+    gcc puts its packager in brackets first ("gcc (Debian 12.2.0-14) 12.2.0"): brackets are skipped.
+    """
+    numbers = re.search(r"(\d+)\.(\d+)", re.sub(r"\([^)]*\)", "", text))
+    return (int(numbers[1]), int(numbers[2])) if numbers else (0, 0)
