@@ -1,0 +1,151 @@
+"""Read and write results directories."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import duckdb
+import polars as pl
+
+
+class LinkCount(NamedTuple):
+    """Packets that a link was offered, and those of them that it lost at random (or every n-th)."""
+
+    offered: int
+    lost: int
+
+
+@dataclass(frozen=True)
+class TrialResult:
+    """One trial's folder; files are read when they are asked for."""
+
+    folder: Path
+
+    @property
+    def id(self) -> str:
+        """The trial's identity."""
+        return self.folder.name
+
+    @cached_property
+    def manifest(self) -> dict[str, Any]:
+        """What ran, and what the guest counted."""
+        data: dict[str, Any] = json.loads((self.folder / "manifest.json").read_text())
+        return data
+
+    @cached_property
+    def verdict(self) -> dict[str, Any]:
+        """``valid``, ``reasons``, ``notes`` and ``gates``."""
+        data: dict[str, Any] = json.loads((self.folder / "verdict.json").read_text())
+        return data
+
+    @cached_property
+    def packets(self) -> pl.DataFrame:
+        """Each packet at the bottleneck (see docs/metrics.md for the columns)."""
+        return pl.read_parquet(self.folder / "packets.parquet")
+
+    @cached_property
+    def transport(self) -> pl.DataFrame:
+        """Each controller event of the flows that export them."""
+        return pl.read_parquet(self.folder / "transport.parquet")
+
+
+    def link_counts(self, direction: Literal["forward", "back"]) -> list[LinkCount]:
+        """What each flow's own link was offered and lost before the bottleneck, in order of flow."""
+        return [_link_count(flow[direction]) for flow in self.manifest["guest"]["counters"]["flows"]]
+
+
+def _link_count(qdiscs: list[dict[str, Any]]) -> LinkCount:
+    netem = next(row for row in qdiscs if row["kind"] == "netem")
+    passed = netem["sent_packets"] + netem["backlog_packets"]
+    offered = passed + netem["dropped_packets"]
+    # periodic losses happen in front of netem
+    offered = next((row["sent_packets"] for row in qdiscs if row["kind"] == "clsact"), offered)
+    return LinkCount(offered, offered - passed)
+
+
+@dataclass(frozen=True)
+class Results:
+    """A results directory."""
+
+    folder: Path
+
+    @property
+    def trials_folder(self) -> Path:
+        """Where the trials lie."""
+        return self.folder / "trials"
+
+    def study(self) -> dict[str, Any]:
+        """What was asked.
+
+        Raises:
+            FileNotFoundError: this is no results directory.
+        """
+        path = self.folder / "study.json"
+        if not path.exists():
+            raise FileNotFoundError(f"{self.folder} holds no study.json: give a folder that `cambrian run` made")
+        data: dict[str, Any] = json.loads(path.read_text())
+        return data
+
+    def write_study(self, data: dict[str, Any]) -> None:
+        """Set down what was asked, atomically."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        write_json(self.folder / "study.json", data)
+
+    def has(self, trial_id: str) -> bool:
+        """Is this trial there, whole?"""
+        return (self.trials_folder / trial_id / "verdict.json").exists()
+
+    def trial(self, trial_id: str) -> TrialResult:
+        """One trial that is there."""
+        return TrialResult(self.trials_folder / trial_id)
+
+    @contextmanager
+    def new_trial(self, trial_id: str) -> Iterator[Path]:
+        """A folder that becomes the trial's when the body ends well, and vanishes otherwise.
+
+        An older result of the same identity is replaced.
+        """
+        self.trials_folder.mkdir(parents=True, exist_ok=True)
+        fresh = Path(tempfile.mkdtemp(dir=self.trials_folder, prefix=f".{trial_id}-"))
+        # the guest's programs may run as other users than the one who looks at the results
+        fresh.chmod(0o755)
+        try:
+            yield fresh
+            final = self.trials_folder / trial_id
+            if final.exists():
+                shutil.rmtree(final)
+            fresh.rename(final)
+        finally:
+            shutil.rmtree(fresh, ignore_errors=True)
+
+    def sweep(self) -> None:
+        """Remove what killed runs left half done."""
+        for path in self.trials_folder.glob(".*-*"):
+            shutil.rmtree(path, ignore_errors=True)
+
+    def database(self) -> duckdb.DuckDBPyConnection:
+        """An in-memory DuckDB with views ``packets`` and ``transport`` over all trials; column ``trial``."""
+        connection = duckdb.connect()
+        for name in ("packets", "transport"):
+            files = str(self.trials_folder / "*" / f"{name}.parquet").replace("'", "''")
+            connection.execute(
+                f"CREATE VIEW {name} AS SELECT parse_path(filename)[-2] AS trial, * EXCLUDE filename "
+                f"FROM read_parquet('{files}', filename = true)"
+            )
+        return connection
+
+
+def write_json(path: Path, data: object) -> None:
+    """Write JSON under a temporary name, then rename."""
+    partial = path.with_name(f".{path.name}.{os.getpid()}")
+    partial.write_text(json.dumps(data, indent=1) + "\n")
+    partial.rename(path)
