@@ -1,0 +1,51 @@
+# The two commands: `make demo` and `make test`. Each does all the set-up that it needs, and
+# little when there is nothing to do. Progress goes to standard error.
+
+SHELL := /bin/bash
+CAMBRIAN := .venv/bin/cambrian
+# What the demo study and the tests run; other stacks are built when a study first names them.
+STACKS := tcp quinn quic-go google-quiche
+PATHS := src tests benchmarks
+OUT ?= results/quickstart
+
+# Each step uses the machine's cores itself, and two of them write to .venv.
+.NOTPARALLEL:
+.PHONY: help setup setup-dev kernel stacks demo test test-all lint types bench clean
+
+help: ## show this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+setup: ## Debian packages, .venv, and .venv/bin/cambrian
+	@scripts/setup runtime
+
+setup-dev:
+	@scripts/setup dev
+
+kernel: setup ## build the virtual-time kernel (minutes, once)
+	@$(CAMBRIAN) kernel build
+
+stacks: setup ## build the stacks that the demo and the tests use (minutes, once)
+	@$(CAMBRIAN) stacks build $(STACKS)
+
+demo: kernel stacks ## run the quickstart study and print where its report is
+	@$(CAMBRIAN) run quickstart --profile quick --out $(OUT)
+	@$(CAMBRIAN) report $(OUT)
+
+lint: setup-dev
+	@.venv/bin/ruff check $(PATHS)
+	@.venv/bin/ruff format --check $(PATHS)
+
+types: setup-dev
+	@.venv/bin/mypy
+
+test: setup-dev kernel stacks lint types ## all set-up, lint, types, unit and integration tests
+	@.venv/bin/pytest
+
+test-all: test ## and the slow tests
+	@.venv/bin/pytest -m slow || [ $$? -eq 5 ] # 5: there are none
+
+bench: kernel stacks ## how fast virtual time runs here
+	@for each in benchmarks/*.py; do echo "$$each" >&2; .venv/bin/python "$$each" || exit 1; done
+
+clean: ## remove .venv and results (the cache outside this folder stays)
+	rm -rf .venv results .mypy_cache .ruff_cache .pytest_cache .hypothesis
