@@ -1,0 +1,108 @@
+"""Read a machine's apt sources: which Debian mirror does it use, and for which release?
+
+Both formats of sources.list(5) are read: one line an entry, and deb822 stanzas. Pure
+functions of texts and of a folder laid out like /etc/apt.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+#: Debian's releases in order, from the oldest with Python >= 3.11 on.
+RELEASES = ("bookworm", "trixie", "forky", "duke", "sid")
+#: Suite names that stand for a release, whichever that is now.
+ALIASES = ("stable", "testing", "unstable")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One archive and one suite of it, binary packages only."""
+
+    uri: str
+    suite: str
+    components: tuple[str, ...]
+
+
+def entries(etc_apt: Path) -> list[Entry]:
+    """All entries of ``sources.list`` and ``sources.list.d`` below ``etc_apt``, in apt's order."""
+    found: list[Entry] = []
+    parts = etc_apt / "sources.list.d"
+    extra = sorted(parts.iterdir()) if parts.is_dir() else []
+    for path in [etc_apt / "sources.list", *extra]:
+        if not path.is_file():
+            continue
+        text = path.read_text(encoding="utf-8", errors="replace")
+        if path.suffix == ".list":
+            found += one_line(text)
+        elif path.suffix == ".sources":
+            found += deb822(text)
+    return found
+
+
+def one_line(text: str) -> Iterator[Entry]:
+    """Entries of the ``deb [options] uri suite component…`` format."""
+    for raw in text.splitlines():
+        line = re.sub(r"\[[^]]*\]", " ", raw.partition("#")[0])
+        words = line.split()
+        if len(words) >= 3 and words[0] == "deb":
+            yield Entry(words[1], words[2], tuple(words[3:]))
+
+
+def deb822(text: str) -> Iterator[Entry]:
+    """Entries of the stanza format; a stanza may name several archives and suites."""
+    # A comment line may stand inside a stanza, and so must go before stanzas are told apart.
+    kept = "\n".join(line for line in text.splitlines() if not line.startswith("#"))
+    for stanza in re.split(r"\n\s*\n", kept):
+        fields = _fields(stanza)
+        enabled = fields.get("enabled", "yes").lower() not in ("no", "false")
+        if not enabled or "deb" not in fields.get("types", "").split():
+            continue
+        for uri in fields.get("uris", "").split():
+            for suite in fields.get("suites", "").split():
+                yield Entry(uri, suite, tuple(fields.get("components", "").split()))
+
+
+def _fields(stanza: str) -> dict[str, str]:
+    fields: dict[str, str] = {}
+    name = ""
+    for line in stanza.splitlines():
+        if line[:1].isspace() and name:
+            fields[name] += " " + line.strip()
+        elif ":" in line:
+            name, _, value = line.partition(":")
+            name = name.strip().lower()
+            fields[name] = value.strip()
+    return fields
+
+
+def debian_mirrors(all_entries: list[Entry], codename: str) -> list[str]:
+    """URIs that look like the Debian archive's mirror, likeliest first, each once.
+
+    A mirror serves the machine's own release with the component "main". Security archives
+    carry no ``linux-source`` of other suites. Third parties may use Debian's suite names,
+    so a path ending in /debian comes first, and the archive's signature has the last word.
+    """
+    wanted = {codename, *ALIASES}
+    uris = [
+        entry.uri.rstrip("/")
+        for entry in all_entries
+        if entry.suite in wanted
+        and "main" in entry.components
+        and "security" not in entry.uri
+        and not entry.uri.startswith("cdrom:")
+    ]
+    return sorted(dict.fromkeys(uris), key=lambda uri: not uri.endswith("/debian"))
+
+
+def suites(codename: str) -> list[tuple[str, ...]]:
+    """Suites to look in, a group a release: the machine's own and its backports, then each later one's.
+
+    Raises ValueError for a release that is none of Debian's.
+    """
+    if codename not in RELEASES:
+        raise ValueError(f"{codename!r} is none of the Debian releases {', '.join(RELEASES)}")
+    later = RELEASES[RELEASES.index(codename) :]
+    return [(name,) if name == "sid" else (name, f"{name}-backports") for name in later]

@@ -1,0 +1,59 @@
+"""Ask a kernel itself what this host lets it do: seccomp mode, ptrace mode, executable memory."""
+
+from __future__ import annotations
+
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from cambrian.kernel.model import Kernel
+
+PROBE_LIMIT_S = 20
+
+
+@dataclass(frozen=True)
+class Permission:
+    """Whether one way of running programs works here; ``said`` is the kernel's own line when not."""
+
+    works: bool
+    said: str
+
+
+def seccomp(kernel: Kernel) -> Permission:
+    """Whether guests may use seccomp mode here."""
+    if not kernel.features.seccomp:
+        return Permission(False, "this kernel has no seccomp mode (Linux >= 6.16 has)")
+    return _probe(kernel, "seccomp=on")
+
+
+def ptrace(kernel: Kernel) -> Permission:
+    """Whether guests may use ptrace here: what is left where seccomp mode is not to be had."""
+    return _probe(kernel, *(["seccomp=off"] if kernel.features.seccomp else []))
+
+
+def _probe(kernel: Kernel, *mode: str) -> Permission:
+    # The kernel checks the host before it looks for a root file system; without one it then
+    # panics at once. Having got as far as its own first message means that the checks passed.
+    with tempfile.TemporaryDirectory(prefix="cambrian-probe-") as folder:
+        argv = [str(kernel.path), *mode, "mem=32M", f"uml_dir={folder}/", "root=/dev/null", "panic=-1"]
+        argv += ["con=null", "con0=null,fd:1"]
+        try:
+            answer = subprocess.run(
+                argv,
+                cwd=Path(folder),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                errors="replace",
+                timeout=PROBE_LIMIT_S,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            return Permission(False, f"no answer within {PROBE_LIMIT_S} s")
+        except OSError as error:
+            return Permission(False, str(error))
+    lines = [line for line in answer.stdout.splitlines() if line.strip()]
+    works = any("Linux version" in line for line in lines)
+    return Permission(works, "" if works else (lines[-1] if lines else f"status {answer.returncode}"))

@@ -1,0 +1,114 @@
+"""Find the kernel that this checkout wants, or make it.
+
+What decides, in this order: ``CAMBRIAN_KERNEL`` (a built binary), then the cache, for
+the checkout's fragment and patches (and for ``CAMBRIAN_KERNEL_SOURCE``'s tarball, if set).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from cambrian import progress
+from cambrian.kernel import recipe, source
+from cambrian.kernel.build import build, cached_kernels, load
+from cambrian.kernel.model import Features, Kernel, KernelError, sha256_of
+from cambrian.kernel.recipe import Recipe
+
+
+def find(*, wanted: Recipe | None = None, archive: Path | None = None) -> Kernel | None:
+    """The kernel that is there, or None. Reads files only: no network, no apt, no compiler.
+
+    A cached kernel fits when its fragment and patches are the wanted ones; of several (from
+    several sources or compilers) the latest Linux is taken, then the newest build.
+    Raises :class:`KernelError` for a named binary or archive that is not there.
+    """
+    named = os.environ.get("CAMBRIAN_KERNEL")
+    if named:
+        return from_binary(Path(named))
+    archive = archive or _named_archive()
+    digest = (wanted or recipe.current()).digest
+    source_sha256 = source.from_tarball(archive).sha256 if archive else None
+    fitting = [
+        (source.version_numbers(str(manifest["version"])), home.stat().st_mtime, home)
+        for home, manifest in _manifests()
+        if manifest.get("recipe") == digest and source_sha256 in (None, manifest.get("source_sha256"))
+    ]
+    return load(max(fitting)[2]) if fitting else None
+
+
+def ensure(*, wanted: Recipe | None = None, archive: Path | None = None) -> Kernel:
+    """The kernel, built first if need be (minutes; progress on standard error).
+
+    ``archive`` is a source tarball or linux-source package, as ``CAMBRIAN_KERNEL_SOURCE``;
+    None asks the Debian mirror. Raises :class:`KernelError` and what
+    :func:`cambrian.kernel.build.build` raises.
+    """
+    found = find(wanted=wanted, archive=archive)
+    if found:
+        return found
+    cached_kernels().mkdir(parents=True, exist_ok=True)
+    with _lock():
+        # Another process may have built it while this one waited.
+        found = find(wanted=wanted, archive=archive)
+        if found:
+            return found
+        archive = archive or _named_archive()
+        kernel_source = source.from_tarball(archive) if archive else source.from_mirror()
+        return build(kernel_source, wanted or recipe.current())
+
+
+@contextmanager
+def _lock() -> Iterator[None]:
+    lock = FileLock(cached_kernels() / ".lock")
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        with progress.step("kernel: waiting for another build to end"):
+            lock.acquire()
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def stale(wanted: Recipe | None = None) -> list[Path]:
+    """Cached kernels of other fragments or patches than this checkout's."""
+    digest = (wanted or recipe.current()).digest
+    return [home for home, manifest in _manifests() if manifest.get("recipe") != digest]
+
+
+def from_binary(path: Path) -> Kernel:
+    """A kernel that the user built. Raises :class:`KernelError` when it is no User-mode Linux."""
+    try:
+        argv = [str(path), "--version"]
+        answer = subprocess.run(argv, capture_output=True, text=True, timeout=30, check=False)
+    except (OSError, subprocess.SubprocessError) as error:
+        raise KernelError(f"CAMBRIAN_KERNEL={path} does not run: {error}") from error
+    words = answer.stdout.split()
+    if answer.returncode or not words or not words[-1][:1].isdigit():
+        raise KernelError(f"CAMBRIAN_KERNEL={path} is no User-mode Linux: --version says {answer.stdout!r}")
+    return Kernel(path.absolute(), words[-1], "", sha256_of(path), Features.of(path))
+
+
+def _named_archive() -> Path | None:
+    named = os.environ.get("CAMBRIAN_KERNEL_SOURCE")
+    return Path(named) if named else None
+
+
+def _manifests() -> list[tuple[Path, dict[str, object]]]:
+    found = []
+    for path in sorted(cached_kernels().glob("*/manifest.json")):
+        try:
+            manifest = json.loads(path.read_text())
+        except (OSError, ValueError):
+            continue
+        if isinstance(manifest, dict):
+            found.append((path.parent, manifest))
+    return found

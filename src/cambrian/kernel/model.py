@@ -1,0 +1,82 @@
+"""What a kernel *is*: a binary, where it came from, and what it can do."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+
+class KernelError(RuntimeError):
+    """The kernel cannot be had; the text says why and what to do."""
+
+
+@dataclass(frozen=True)
+class Features:
+    """What a kernel binary offers beyond a stock User-mode Linux of old."""
+
+    #: the fast user-space switch (Linux >= 6.16); without it, ptrace
+    seccomp: bool
+    #: ``cambrian.seed=``: randomness as a pure function of a seed
+    seed: bool
+    #: ``cambrian.vdso_clock=``: clock reads answered from a shared page
+    vdso_clock: bool
+
+    @classmethod
+    def of(cls, binary: Path) -> Features:
+        """Read off a binary by the parameter names in it (they survive stripping)."""
+        content = binary.read_bytes()
+        return cls(
+            seccomp=b"seccomp=<on/auto/off>" in content,
+            seed=b"cambrian.seed" in content,
+            vdso_clock=b"cambrian.vdso_clock" in content,
+        )
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A bootable kernel. ``sha256`` (of the binary) is its part in a trial's identity."""
+
+    path: Path
+    version: str
+    #: the folder's name in the cache; empty for a binary that the user names
+    key: str
+    sha256: str
+    features: Features
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What ``manifest.json`` beside a cached kernel says, and so what it was made from."""
+
+    version: str
+    source: str
+    source_version: str
+    source_sha256: str
+    recipe: str
+    config_sha256: str
+    fragment_lost: tuple[str, ...]
+    patches: dict[str, str]
+    compiler: str
+    binary_sha256: str
+    features: Features
+    objects: int
+    build_seconds: int
+
+    def as_json(self) -> dict[str, object]:
+        """Plain data for json.dump."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, data: dict[str, object]) -> Manifest:
+        """The inverse of :meth:`as_json`. Raises TypeError or KeyError for another version's file."""
+        fields: dict[str, object] = dict(data)
+        fields["features"] = Features(**fields["features"])  # type: ignore[arg-type]
+        fields["fragment_lost"] = tuple(fields["fragment_lost"])  # type: ignore[arg-type]
+        return cls(**fields)  # type: ignore[arg-type]
+
+
+def sha256_of(path: Path) -> str:
+    """Hexadecimal SHA-256 of a file's content."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()

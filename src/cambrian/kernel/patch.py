@@ -1,0 +1,24 @@
+"""Apply our patches to a source tree, or say which one does not fit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from cambrian.command import CommandFailed, run
+from cambrian.kernel.model import KernelError
+
+
+def apply(tree: Path, patches: Sequence[Path], *, log: Path, environment: dict[str, str]) -> None:
+    """Apply each patch in turn. Raises :class:`KernelError` at the first that does not fit whole."""
+    for path in patches:
+        # Little fuzz: a hunk that lands in the wrong function is worse than one that fails.
+        argv = ["patch", "-p1", "--forward", "--batch", "--fuzz=1", "--no-backup-if-mismatch"]
+        argv += ["-i", str(path)]
+        try:
+            run(argv, cwd=tree, log=log, environment=environment)
+        except CommandFailed as error:
+            raise KernelError(
+                f"{path.name} does not fit this kernel source. Name another (CAMBRIAN_KERNEL_SOURCE=…) "
+                f"or mend the patch.\n{error}"
+            ) from error
