@@ -1,0 +1,121 @@
+"""Every check, in the order in which a set-up goes."""
+
+from __future__ import annotations
+
+import platform
+import subprocess
+import sys
+
+from cambrian import paths
+from cambrian.doctor import machine
+from cambrian.doctor.check import Check
+from cambrian.kernel import host, locate
+from cambrian.kernel.model import Kernel, KernelError
+from cambrian.stacks import build, catalogue
+
+BUILD_KERNEL = "cambrian kernel build"
+
+
+def run_checks() -> list[Check]:
+    """Look at everything; takes about a second, changes nothing and asks no network."""
+    kernel, kernel_check = check_kernel()
+    return [
+        check_platform(platform.system(), platform.machine()),
+        check_python(sys.version_info[:2]),
+        check_packages(),
+        machine.check_disk(paths.cache()),
+        machine.check_memory(machine.available_memory_bytes(), machine.cores()),
+        machine.check_guest_memory_folder(),
+        kernel_check,
+        *([check_permission(kernel)] if kernel else []),
+        *check_stacks(),
+    ]
+
+
+def check_platform(system: str, processor: str) -> Check:
+    """User-mode Linux with time travel is for x86-64 Linux."""
+    found = f"{system} {processor}"
+    if (system, processor) == ("Linux", "x86_64"):
+        return Check("platform", "ok", found)
+    return Check("platform", "missing", found, "use an x86-64 Linux machine")
+
+
+def check_python(version: tuple[int, int]) -> Check:
+    """Python >= 3.11, which runs this."""
+    found = f"{version[0]}.{version[1]} ({sys.prefix})"
+    if version >= (3, 11):
+        return Check("python", "ok", found)
+    return Check("python", "missing", found, "apt-get install -y python3 python3-venv && make setup")
+
+
+def check_packages() -> Check:
+    """What set-up needs of Debian, as ``scripts/debian-packages`` sees it."""
+    script = paths.repository() / "scripts" / "debian-packages"
+    try:
+        answer = subprocess.run(
+            [str(script), "missing"], capture_output=True, text=True, timeout=120, check=True
+        )
+    except (OSError, subprocess.SubprocessError) as error:
+        return Check("Debian packages", "warn", f"cannot tell: {error}", f"{script} missing")
+    missing = answer.stdout.split()
+    if missing:
+        names = " ".join(missing)
+        return Check("Debian packages", "missing", f"missing: {names}", f"apt-get install -y {names}")
+    return Check("Debian packages", "ok", "all there")
+
+
+def check_kernel() -> tuple[Kernel | None, Check]:
+    """The virtual-time kernel for this checkout's fragment and patches."""
+    try:
+        kernel = locate.find()
+    except KernelError as error:
+        return None, Check("kernel", "missing", str(error), BUILD_KERNEL)
+    if kernel is None:
+        old = locate.stale()
+        if old:
+            found = f"{len(old)} built, none from this checkout's fragment and patches"
+            return None, Check("kernel", "stale", found, BUILD_KERNEL)
+        return None, Check("kernel", "missing", "not built", BUILD_KERNEL)
+    found = f"Linux {kernel.version}, {kernel.path}"
+    absent = [name for name, have in vars(kernel.features).items() if not have]
+    if absent:
+        without = f"{found}; without {', '.join(absent)}"
+        return kernel, Check("kernel", "warn", without, f"unset CAMBRIAN_KERNEL && {BUILD_KERNEL}")
+    return kernel, Check("kernel", "ok", found)
+
+
+def check_permission(kernel: Kernel) -> Check:
+    """May a guest run programs here, and by which way?"""
+    name = "guest programs"
+    fast = host.seccomp(kernel)
+    if fast.works:
+        return Check(name, "ok", "by seccomp")
+    slow = host.ptrace(kernel)
+    allow = (
+        "podman/docker run --security-opt seccomp=unconfined --cap-add SYS_PTRACE …, or a host of your own"
+    )
+    if slow.works:
+        return Check(name, "warn", f"by ptrace, 2 to 4 times slower than seccomp: {fast.said}", allow)
+    scope = machine.yama_ptrace_scope()
+    if scope is not None and scope > 1:
+        allow = "sysctl kernel.yama.ptrace_scope=1"
+    return Check(name, "missing", f"neither seccomp ({fast.said}) nor ptrace ({slow.said})", allow)
+
+
+def check_stacks() -> list[Check]:
+    """One check a stack: built from this checkout's source by the compiler that is here?"""
+    try:
+        stacks = catalogue.load()
+    except ValueError as error:
+        return [Check("stacks", "missing", str(error), "mend that manifest")]
+    return [_check_stack(stack) for stack in stacks.values()]
+
+
+def _check_stack(stack: catalogue.Stack) -> Check:
+    name = f"stack {stack.name}"
+    status = build.status(stack)
+    if status.state == "built":
+        return Check(name, "ok", status.detail)
+    if status.state == "missing" and any((paths.cache() / "stacks").glob(f"{stack.name}-*/build.json")):
+        return Check(name, "stale", f"built from other sources; {status.detail}", status.remedy or "")
+    return Check(name, "missing", status.detail, status.remedy or "")

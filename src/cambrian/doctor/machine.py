@@ -1,0 +1,96 @@
+"""Checks of the machine itself: disk, memory, processors, and where a guest's memory may lie."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+from cambrian.doctor.check import Check, State
+
+#: What a first set-up leaves and passes through: source package, kernel tree, stacks, toolchains.
+DISK_BYTES = 6 * 10**9
+#: A guest's memory by default, in bytes.
+GUEST_BYTES = 512 * 2**20
+#: Where User-mode Linux puts a guest's memory: the first of these that is set, else /dev/shm, else /tmp.
+MEMORY_VARIABLES = ("TMPDIR", "TMP", "TEMP")
+
+
+def cores() -> int:
+    """Processors that this process may use."""
+    return len(os.sched_getaffinity(0))
+
+
+def available_memory_bytes() -> int:
+    """MemAvailable of /proc/meminfo; 0 when the kernel does not say."""
+    for line in Path("/proc/meminfo").read_text().splitlines():
+        if line.startswith("MemAvailable:"):
+            return int(line.split()[1]) * 1024
+    return 0
+
+
+def check_memory(available_bytes: int, core_count: int) -> Check:
+    """One guest a core must fit into memory."""
+    found = f"{core_count} cores, {available_bytes / 2**30:.1f} GiB of memory free"
+    fitting = available_bytes // GUEST_BYTES
+    if fitting >= core_count:
+        return Check("processors and memory", "ok", found)
+    state: State = "warn" if fitting else "missing"
+    remedy = f"cambrian run --jobs {max(fitting, 1)} …"
+    return Check("processors and memory", state, f"{found}: room for {fitting} guests", remedy)
+
+
+def check_disk(cache: Path) -> Check:
+    """Room where the cache is, or will be."""
+    existing = next(folder for folder in (cache, *cache.parents) if folder.is_dir())
+    free = shutil.disk_usage(existing).free
+    found = f"{free / 1e9:.0f} GB free at {cache}"
+    if not os.access(existing, os.W_OK):
+        return Check("disk", "missing", f"{existing} is not writable", "export CAMBRIAN_CACHE=/path/that/is")
+    if free < DISK_BYTES:
+        remedy = "export CAMBRIAN_CACHE=/path/with/room"
+        return Check("disk", "warn", f"{found}; a first set-up wants {DISK_BYTES / 1e9:.0f} GB", remedy)
+    return Check("disk", "ok", found)
+
+
+def check_guest_memory_folder() -> Check:
+    """A guest's memory is a file in a folder that must be roomy and not mounted noexec."""
+    return judge_guest_memory_folder(guest_memory_folder())
+
+
+def judge_guest_memory_folder(folder: Path) -> Check:
+    """The same for one folder."""
+    name = "guest memory"
+    elsewhere = "export TMPDIR=/path/on/a/tmpfs/mounted/exec"
+    try:
+        facts = os.statvfs(folder)
+    except OSError as error:
+        return Check(name, "missing", f"{folder}: {error.strerror}", elsewhere)
+    free = facts.f_bavail * facts.f_frsize
+    found = f"{free / 2**30:.1f} GiB free in {folder}"
+    if facts.f_flag & os.ST_NOEXEC:
+        return Check(name, "missing", f"{folder} is mounted noexec", f"mount -o remount,exec {folder}")
+    if not os.access(folder, os.W_OK):
+        return Check(name, "missing", f"{folder} is not writable", elsewhere)
+    if free < GUEST_BYTES:
+        return Check(name, "missing", f"{found}, too little for one guest", elsewhere)
+    if free < GUEST_BYTES * cores():
+        return Check(name, "warn", f"{found}, too little for a guest on each of {cores()} cores", elsewhere)
+    return Check(name, "ok", found)
+
+
+def guest_memory_folder() -> Path:
+    """The folder that User-mode Linux will choose (arch/um/os-Linux/mem.c, choose_tempdir)."""
+    for variable in MEMORY_VARIABLES:
+        if os.environ.get(variable):
+            return Path(os.environ[variable])
+    shared = Path("/dev/shm")
+    return shared if shared.is_dir() else Path("/tmp")
+
+
+def yama_ptrace_scope() -> int | None:
+    """kernel.yama.ptrace_scope, or None where there is no Yama."""
+    try:
+        return int(Path("/proc/sys/kernel/yama/ptrace_scope").read_text())
+    except (OSError, ValueError):
+        return None
