@@ -1,0 +1,132 @@
+"""Boots one guest, watches it from outside, and ends it if it takes too long."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from cambrian.kernel import boot
+from cambrian.kernel.model import Kernel
+from cambrian.study.model import Clock
+
+AGENT = Path(__file__).resolve().parents[1] / "testbed" / "guest.py"
+SOURCE = AGENT.parents[2]
+MEMORY_MB = 768
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a guest ended: its report (None if it left none), the reason if it was cut off, wall seconds."""
+
+    report: dict[str, Any] | None
+    cut_off: str | None
+    wall_s: float
+    cpu_s: float
+    console: str
+
+
+def interpreter() -> Path:
+    """The Python that runs inside the guest: this one, without its virtual environment's wrapper."""
+    return Path(getattr(sys, "_base_executable", sys.executable)).resolve()
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    """The kernel's programs are processes of the host in its group: end them with it."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def run(
+    kernel: Kernel,
+    plan: dict[str, Any],
+    out: Path,
+    *,
+    seed: int,
+    clock: Clock,
+    wall_limit_s: float,
+    core: int | None,
+    seccomp: bool = True,
+) -> Ended:
+    """Boot ``kernel`` to carry out ``plan``; the guest writes to ``out``.
+
+    ``wall_limit_s`` is in seconds of the host's clock: past it the guest is killed and
+    ``cut_off`` says so. ``core`` pins it. Ctrl-C ends the guest too.
+
+    Raises:
+        ValueError: a path that the guest's command line cannot carry.
+    """
+    began = time.monotonic()
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    scratch = Path(tempfile.mkdtemp(prefix="cambrian-"))
+    try:
+        (out / "plan.json").write_text(json.dumps(plan, indent=1))
+        argv = boot.command(
+            kernel,
+            init=interpreter(),
+            arguments=["-I", "-S", str(AGENT)],
+            run_directory=scratch,
+            memory_mb=MEMORY_MB,
+            seed=seed,
+            clock=clock,
+            core=core,
+            seccomp=seccomp,
+            settings=plan["kernel_settings"],
+            environment={
+                "PYTHONHASHSEED": "0",
+                "CAMBRIAN_SOURCE": str(SOURCE),
+                "CAMBRIAN_SITE_PACKAGES": sysconfig.get_path("purelib"),
+                "CAMBRIAN_PLAN": str(out / "plan.json"),
+            },
+        )
+        cut_off = None
+        with (scratch / "console").open("wb") as console:
+            process = subprocess.Popen(
+                argv,
+                stdin=subprocess.DEVNULL,
+                stdout=console,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                cwd=scratch,
+                env={"PATH": "/usr/bin:/bin", "TMPDIR": "/dev/shm"},
+            )
+            try:
+                process.wait(timeout=wall_limit_s)
+            except subprocess.TimeoutExpired:
+                cut_off = (
+                    f"the guest was ended after {wall_limit_s:g} s of wall-clock time (a program that spins?)"
+                )
+            finally:
+                _kill(process)
+        text = (scratch / "console").read_text(errors="replace")
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return Ended(_report(out), cut_off, time.monotonic() - began, cpu_s, _told(text))
+
+
+def _report(out: Path) -> dict[str, Any] | None:
+    try:
+        report: dict[str, Any] = json.loads((out / "guest.json").read_text())
+    except (OSError, ValueError):
+        return None
+    return report
+
+
+def _told(console: str) -> str:
+    """The console without the kernel's chatter about consoles that it was built without."""
+    noise = ("Using a channel type", "setup_one_line failed", "reboot: Power down")
+    return "\n".join(line for line in console.splitlines() if not line.startswith(noise))

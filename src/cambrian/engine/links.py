@@ -1,0 +1,127 @@
+"""A network's links and queue as the parameters of qdiscs: pure functions."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from typing import Any
+
+from cambrian.study.model import FRAME_BYTES, Flow, Network, Trial
+
+#: cake counts a packet's memory, not its bytes: what a full frame takes in the kernel
+CAKE_BYTES_PER_FRAME = 2304
+
+
+def bdp_bytes(rate_mbps: float, rtt_ms: float) -> float:
+    """Bandwidth-delay product: 10^6 bit/s × 10^-3 s, in bytes."""
+    return rate_mbps * 1e6 * rtt_ms / 1e3 / 8
+
+
+def buffer_bytes(network: Network, rate_mbps: float) -> int:
+    """The bottleneck's buffer in bytes of frames, never less than one frame.
+
+    ``rate_mbps`` is the network's, or the mean rate of its trace.
+    """
+    if network.buffer_bytes is not None:
+        wanted = network.buffer_bytes
+    elif network.buffer_packets is not None:
+        wanted = network.buffer_packets * FRAME_BYTES
+    else:
+        assert network.buffer_bdp is not None
+        wanted = round(network.buffer_bdp * bdp_bytes(rate_mbps, network.rtt_ms))
+    return max(wanted, FRAME_BYTES)
+
+
+def link_seed(trial_seed: int, flow: int, direction: str) -> int:
+    """A link's own seed: the same losses for a flow's position whoever the contestant is."""
+    text = f"{trial_seed}/{flow}/{direction}".encode()
+    return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "little")
+
+
+def access(
+    network: Network,
+    flow: Flow,
+    position: int,
+    seed: int,
+    *,
+    rtt_ms: float | None = None,
+    loss_percent: float | None = None,
+) -> dict[str, Any]:
+    """netem of one flow's link, both ways; ``rtt_ms`` and ``loss_percent`` as a schedule changes them."""
+    rtt = rtt_ms or flow.rtt_ms or network.rtt_ms
+    forward_ns = round(rtt * network.forward_delay_percent / 100 * 1e6)
+    forward: dict[str, Any] = {
+        "delay_ns": forward_ns,
+        "jitter_ns": round(network.jitter_ms * 1e6),
+        "loss_percent": network.loss_percent if loss_percent is None else loss_percent,
+        "reorder_percent": network.reorder_percent,
+        "duplicate_percent": network.duplicate_percent,
+        "prng_seed": link_seed(seed, position, "forward"),
+    }
+    if network.burst_loss:
+        forward["burst_loss"] = network.burst_loss.model_dump()
+    back = {
+        "delay_ns": round(rtt * 1e6) - forward_ns,
+        "loss_percent": network.return_loss_percent,
+        "prng_seed": link_seed(seed, position, "back"),
+    }
+    return {"forward": forward, "back": back, "loss_every_packets": network.loss_every_packets}
+
+
+def burst_bytes(rate_mbps: float) -> int:
+    """Depth of the bottleneck's token bucket: one frame, and what the rate carries in a microsecond.
+
+    With one frame alone the link would be slower than it is set to: a timer of the guest
+    fires up to 256 ns late, and a full bucket forgets that time.
+    """
+    return FRAME_BYTES + math.ceil(rate_mbps / 8)
+
+
+def tbf(rate_mbps: float, limit_bytes: int) -> dict[str, Any]:
+    """The bottleneck's token bucket: packets leave evenly spaced at the rate."""
+    return {"rate_bps": rate_mbps * 1e6, "burst_bytes": burst_bytes(rate_mbps), "limit_bytes": limit_bytes}
+
+
+def aqm(network: Network, limit_bytes: int) -> dict[str, Any] | None:
+    """The queue inside the bucket, where it is not drop-tail.
+
+    Limits in bytes become packets for the AQMs that count packets.
+    """
+    if network.queue == "droptail":
+        return None
+    parameters: dict[str, Any] = {}
+    if network.aqm_target_ms is not None:
+        parameters["target_us"] = round(network.aqm_target_ms * 1000)
+    if network.aqm_interval_ms is not None:
+        parameters["interval_us"] = round(network.aqm_interval_ms * 1000)
+    packets = max(limit_bytes // FRAME_BYTES, 1)
+    match network.queue:
+        case "red":
+            parameters |= {"limit_bytes": limit_bytes, "ecn": network.ecn}
+        case "cake":
+            parameters |= {"memory_bytes": packets * CAKE_BYTES_PER_FRAME}
+        case "dualpi2":
+            parameters |= {"limit_packets": packets}
+        case _:
+            parameters |= {"limit_packets": packets, "ecn": int(network.ecn)}
+    return {"kind": network.queue, "parameters": parameters}
+
+
+def schedule(trial: Trial, limit_bytes: int) -> list[dict[str, Any]]:
+    """The network's changes: ``at_ns`` and the qdiscs' new parameters; what a step leaves out stays."""
+    rtt_ms: float | None = None
+    loss_percent: float | None = None
+    steps = []
+    for change in trial.network.schedule:
+        step: dict[str, Any] = {"at_ns": round(change.at_s * 1e9)}
+        if change.rate_mbps is not None:
+            step["tbf"] = tbf(change.rate_mbps, limit_bytes)
+        if change.rtt_ms is not None or change.loss_percent is not None:
+            rtt_ms = change.rtt_ms if change.rtt_ms is not None else rtt_ms
+            loss_percent = change.loss_percent if change.loss_percent is not None else loss_percent
+            step["links"] = [
+                access(trial.network, flow, position, trial.seed, rtt_ms=rtt_ms, loss_percent=loss_percent)
+                for position, flow in enumerate(trial.flows)
+            ]
+        steps.append(step)
+    return steps

@@ -1,0 +1,177 @@
+"""What the guest is to do, as one JSON object: every command line and parameter worked out here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from cambrian.engine import links
+from cambrian.engine.native import Native
+from cambrian.stacks import catalogue, command
+from cambrian.stacks.build import Built, program
+from cambrian.study import tracefile
+from cambrian.study.model import FRAME_BYTES, Trial
+from cambrian.testbed import addresses as at
+
+HOME = "/run/cambrian"
+OUT = f"{HOME}/out"
+CERTIFICATES = Path(__file__).resolve().parents[1] / "testbed" / "certs"
+#: the whole environment of a guest's program, before its manifest's own words
+BASE_ENVIRONMENT = {
+    "PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
+    "HOME": "/tmp",
+    "TMPDIR": "/tmp",
+    "LANG": "C.UTF-8",
+}
+#: a socket's receive buffer, unless the path and its queue hold more: with a much larger one
+#: Linux acknowledges nearly every packet for the first seconds
+_RECEIVE_BUFFER_BYTES = 8 * 2**20
+#: what one captured packet takes in the capture's ring
+_RING_BYTES_PER_PACKET = 256
+#: smallest and largest ring; each page that is touched costs time in the guest
+_RING_KIB = (256, 65536)
+
+
+class PlanError(ValueError):
+    """A trial that cannot be carried out as it stands; the text says why."""
+
+
+def stack_names(trial: Trial) -> list[str]:
+    """Every stack whose program the trial runs, senders and receivers, in order of name."""
+    stacks = catalogue.load()
+    names = set()
+    for flow in trial.flows:
+        names.add(flow.contestant.stack)
+        names.add(catalogue.client_of(stacks[flow.contestant.stack], flow.contestant.receiver)[0].name)
+    return sorted(names)
+
+
+def _words(built: Built, trial: Trial, number: int, side: str, pipe_bytes: int) -> dict[str, str]:
+    flow = trial.flows[number]
+    folder = f"{HOME}/stacks/{built.stack.name}"
+    sender = catalogue.load()[flow.contestant.stack].manifest
+    return {
+        "bin": f"{folder}/{program(built.stack)}",
+        "dir": folder,
+        "address": at.sender_address(number),
+        "port": str(at.PORT),
+        "cca": flow.contestant.cca,
+        "cert": f"{HOME}/certs/cert.pem",
+        "key": f"{HOME}/certs/key.pem",
+        "work": f"{HOME}/work/flow{number}.{side}",
+        "transport_log": f"{OUT}/flow{number}.transport.csv",
+        "bytes": str(flow.size_bytes),
+        "alpn": sender.alpns[0] if sender.alpns else "",
+        "seed": str(trial.seed),
+        "receive_buffer_bytes": str(max(_RECEIVE_BUFFER_BYTES, 2 * pipe_bytes)),
+    } | sender.ccas[flow.contestant.cca].values
+
+
+def _flow(trial: Trial, number: int, builds: Mapping[str, Built], pipe_bytes: int) -> dict[str, Any]:
+    flow = trial.flows[number]
+    contestant = flow.contestant
+    sender = builds[contestant.stack]
+    receiver_stack, client = catalogue.client_of(sender.stack, contestant.receiver)
+    receiver = builds[receiver_stack.name]
+    options: dict[str, object] = dict(contestant.options)
+    shared: dict[str, object] = {}
+    if contestant.tls:
+        if sender.stack.manifest.protocol != "tcp":
+            raise PlanError(f'"{contestant.stack}" always encrypts: tls = true is for stack "tcp"')
+        shared["tls"] = 1
+    sides: dict[str, dict[str, Any]] = {}
+    for side, built, how, settings in (
+        ("sender", sender, sender.stack.manifest.server, options | shared),
+        ("receiver", receiver, client, shared),
+    ):
+        words = _words(built, trial, number, side, pipe_bytes)
+        spec = command.role(built, how, words, settings)
+        environment = BASE_ENVIRONMENT | spec.environment
+        sides[side] = {**asdict(spec), "environment": environment, "work": words["work"]}
+    sides["sender"]["ready"] = sender.stack.manifest.server.ready
+    return {"start_ns": round(flow.start_ms * 1e6), "size_bytes": flow.size_bytes, **sides}
+
+
+def make(trial: Trial, builds: Mapping[str, Built], native: Native, out: Path) -> dict[str, Any]:
+    """The plan of ``trial``.
+
+    Parameters:
+        builds: stack name → its build, for each of :func:`stack_names`.
+        native: the testbed's programs.
+        out: the host's folder for what the guest writes.
+
+    Raises:
+        PlanError: the trial asks for what cannot be had.
+    """
+    network = trial.network
+    rate_mbps = network.rate_mbps
+    if rate_mbps is None:
+        assert network.trace_file is not None
+        rate_mbps = tracefile.read_trace(Path(network.trace_file)).mean_rate_mbps
+    limit_bytes = links.buffer_bytes(network, rate_mbps)
+    longest_rtt_ms = max(flow.rtt_ms or network.rtt_ms for flow in trial.flows)
+    pipe_bytes = round(links.bdp_bytes(rate_mbps, longest_rtt_ms)) + limit_bytes
+    mounts = {OUT: str(out), f"{HOME}/native": str(native.folder), f"{HOME}/certs": str(CERTIFICATES)}
+    mounts |= {f"{HOME}/stacks/{name}": str(built.folder) for name, built in builds.items()}
+    bottleneck: dict[str, Any] = {"limit_bytes": limit_bytes}
+    if network.trace_file:
+        trace = Path(network.trace_file).absolute()
+        mounts[f"{HOME}/trace"] = str(trace.parent)
+        argv = [
+            f"{HOME}/native/tracelink",
+            "--trace",
+            f"{HOME}/trace/{trace.name}",
+            "--buffer-bytes",
+            str(limit_bytes),
+        ]
+        argv += ["--in-netns", at.namespace_path(at.ROUTER), "--tun-in", at.BOTTLENECK_IF]
+        argv += ["--out-netns", at.namespace_path(at.RECEIVER), "--tun-out", at.RECEIVER_IF]
+        bottleneck["tracelink"] = _program(argv, "tracelink")
+    else:
+        bottleneck |= {"tbf": links.tbf(rate_mbps, limit_bytes), "aqm": links.aqm(network, limit_bytes)}
+    return {
+        "mounts": mounts,
+        "kernel_settings": trial.kernel_settings,
+        "duration_ns": round(trial.duration_s * 1e9),
+        # 1: ask for ECN and grant it; 0: neither
+        "tcp_ecn": "1" if network.ecn else "0",
+        "links": [
+            links.access(network, flow, position, trial.seed) for position, flow in enumerate(trial.flows)
+        ],
+        "bottleneck": bottleneck,
+        "schedule": links.schedule(trial, limit_bytes),
+        "flows": [_flow(trial, number, builds, pipe_bytes) for number in range(len(trial.flows))],
+        "capture": _capture(trial, pipe_bytes),
+    }
+
+
+def _program(argv: list[str], name: str) -> dict[str, Any]:
+    return {"argv": argv, "environment": BASE_ENVIRONMENT, "work": f"{HOME}/work/{name}", "ready": "json"}
+
+
+def _ring_kib(trial: Trial, pipe_bytes: int) -> int:
+    """Room for eight times what the path and its queue hold.
+
+    In virtual time a whole window can pass in one instant, before any program runs; in
+    real time the reader may also lag behind, so it gets the most.
+    """
+    smallest, largest = _RING_KIB
+    if trial.clock == "real":
+        return largest
+    wanted = 8 * (pipe_bytes // FRAME_BYTES + 1) * _RING_BYTES_PER_PACKET // 1024
+    return min(max(smallest, -(-wanted // 64) * 64), largest)
+
+
+def _capture(trial: Trial, pipe_bytes: int) -> dict[str, Any]:
+    argv = [f"{HOME}/native/capture", "--ring-kib", str(_ring_kib(trial, pipe_bytes))]
+    argv += ["--router-ns", at.namespace_path(at.ROUTER), "--receiver-ns", at.namespace_path(at.RECEIVER)]
+    argv += ["--receiver-if", at.RECEIVER_IF, "--out", f"{OUT}/capture.bin"]
+    if trial.raw_capture:
+        argv += ["--pcap", f"{OUT}/bottleneck"]
+    stacks = catalogue.load()
+    kernel_tcp = any(
+        stacks[flow.contestant.stack].manifest.transport_trace == "tcp_probe" for flow in trial.flows
+    )
+    return {**_program(argv, "capture"), "trace_tcp": kernel_tcp}

@@ -1,0 +1,196 @@
+"""One trial, from its description to its results folder."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+import cambrian
+from cambrian.engine import guest, judge, plan
+from cambrian.engine.environment import Environment
+from cambrian.metrics.columns import PACKETS
+from cambrian.store.results import Results, TrialResult, write_json
+from cambrian.study import identity
+from cambrian.study.model import Trial
+from cambrian.trace import endpoint_log, kernel_tcp, packets, schema
+from cambrian.trace.packets import TraceError
+
+#: files of the guest that stay, under logs/
+_LOG_SUFFIXES = {".out", ".err"}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of one trial, in a few words."""
+
+    trial_id: str
+    valid: bool
+    reasons: tuple[str, ...]
+    wall_s: float
+    speed: float
+
+
+def wall_limit_s(trial: Trial) -> float:
+    """Generous, but an end: half a minute, and as long again as real time would take."""
+    return 30.0 + trial.duration_s * (1.5 if trial.clock == "virtual" else 2.0)
+
+
+def trial_id(trial: Trial, environment: Environment) -> str:
+    """The trial's identity in this environment."""
+    return identity.trial_id(trial, environment.hashes(plan.stack_names(trial)))
+
+
+def run(
+    trial: Trial,
+    environment: Environment,
+    results: Results,
+    *,
+    core: int | None = None,
+    limit_s: float | None = None,
+    seccomp: bool = True,
+) -> Outcome:
+    """Run one trial and keep its results, valid or not.
+
+    ``core`` pins the guest; ``limit_s`` is the wall-clock limit (default :func:`wall_limit_s`).
+
+    Raises:
+        PlanError, ValueError: the trial cannot be carried out as it stands.
+    """
+    name = trial_id(trial, environment)
+    with results.new_trial(name) as folder:
+        raw = folder / "raw"
+        raw.mkdir()
+        # the guest's programs write here whatever user their files belong to
+        made = plan.make(trial, environment.builds, environment.native, raw)
+        ended = guest.run(
+            environment.kernel,
+            made,
+            raw,
+            seed=trial.seed,
+            clock=trial.clock,
+            wall_limit_s=limit_s or wall_limit_s(trial),
+            core=core,
+            seccomp=seccomp,
+        )
+        seen, transport, verdict = _read(trial, made, ended, raw)
+        seen.write_parquet(folder / "packets.parquet")
+        transport.write_parquet(folder / "transport.parquet")
+        manifest = _manifest(trial, name, environment, made, ended)
+        manifest["packets_sha256"] = packets.fingerprint(seen)
+        manifest["endpoints"] = _said(raw)
+        write_json(folder / "manifest.json", manifest)
+        _tidy(folder, raw, keep=trial.raw_capture, console=ended.console)
+        write_json(folder / "verdict.json", verdict)
+    return Outcome(name, verdict["valid"], tuple(verdict["reasons"]), ended.wall_s, manifest["speed"])
+
+
+def result(trial: Trial, environment: Environment, results: Results) -> TrialResult:
+    """The results of a trial that is there."""
+    return results.trial(trial_id(trial, environment))
+
+
+def _read(
+    trial: Trial, made: dict[str, Any], ended: guest.Ended, raw: Path
+) -> tuple[pl.DataFrame, pl.DataFrame, dict[str, Any]]:
+    """Columns and verdict; a guest that failed gives none and says why."""
+    nothing = pl.DataFrame(schema=PACKETS), schema.empty()
+    report = ended.report
+    if ended.cut_off:
+        return *nothing, judge.invalid(ended.cut_off, *_last_words(raw))
+    if report is None:
+        return *nothing, judge.invalid(
+            f"the guest ended without a report; its last words: {_last_line(ended.console)}"
+        )
+    if "crash" in report:
+        return *nothing, judge.invalid(
+            f"the testbed failed in the guest: {report['crash'].strip().splitlines()[-1]}"
+        )
+    try:
+        seen = packets.read(raw / "capture.bin", zero_ns=report["zero_ns"], end_ns=report["end_ns"])
+        transport = _transport(trial, report, raw)
+    except TraceError as error:
+        lost = judge.capture_lost(raw)
+        return *nothing, judge.invalid(f"{error} (the capture lost {lost} packets)" if lost else str(error))
+    return seen, transport, judge.judge(trial, made, report, raw, seen, transport)
+
+
+def _transport(trial: Trial, report: dict[str, Any], raw: Path) -> pl.DataFrame:
+    span = {"zero_ns": report["zero_ns"], "end_ns": report["end_ns"]}
+    parts = [schema.empty()]
+    if (raw / "trace.bin").exists():
+        offset = report["realtime_minus_monotonic_ns"]
+        parts.append(kernel_tcp.read(raw, **span, realtime_minus_monotonic_ns=offset))
+    for number in range(len(trial.flows)):
+        log = raw / f"flow{number}.transport.csv"
+        if log.exists():
+            parts.append(endpoint_log.read(log, number, **span))
+    return pl.concat(parts).sort("time_ns", maintain_order=True)
+
+
+def _last_line(text: str) -> str:
+    """The line that says what went wrong: above a kernel's call trace, if there is one."""
+    lines = [line for line in text.partition("Kernel panic")[0].splitlines() if line.strip()]
+    return lines[-1] if lines else "none"
+
+
+def _last_words(raw: Path) -> list[str]:
+    """What the programs of a guest that was cut off had to say."""
+    words = []
+    for path in sorted(raw.glob("flow*.err")):
+        text = path.read_text(errors="replace").strip()
+        if text:
+            words.append(f"{path.stem} said: {text.splitlines()[-1]}")
+    return words
+
+
+def _manifest(
+    trial: Trial, name: str, environment: Environment, made: dict[str, Any], ended: guest.Ended
+) -> dict[str, Any]:
+    kernel = environment.kernel
+    stacks = {
+        stack: {
+            "version": environment.builds[stack].stack.manifest.version,
+            "sha256": environment.builds[stack].sha256,
+        }
+        for stack in plan.stack_names(trial)
+    }
+    virtual_s = ended.report["end_ns"] / 1e9 if ended.report and "end_ns" in ended.report else 0.0
+    return {
+        "id": name,
+        "cambrian": cambrian.__version__,
+        "trial": trial.model_dump(mode="json"),
+        "environment": environment.hashes(plan.stack_names(trial)),
+        "kernel": {"version": kernel.version, "sha256": kernel.sha256, "key": kernel.key},
+        "stacks": stacks,
+        "network": {"links": made["links"], "bottleneck": made["bottleneck"], "tcp_ecn": made["tcp_ecn"]},
+        "guest": ended.report,
+        "wall_s": round(ended.wall_s, 3),
+        "cpu_s": round(ended.cpu_s, 3),
+        "speed": round(virtual_s / ended.wall_s, 2),
+    }
+
+
+def _said(raw: Path) -> dict[str, list[dict[str, Any]]]:
+    """The endpoints' events but for their progress: name → events."""
+    return {
+        path.stem: [event for event in judge.events(path) if event.get("event") != "progress"]
+        for path in sorted(raw.glob("flow*.out"))
+    }
+
+
+def _tidy(folder: Path, raw: Path, *, keep: bool, console: str) -> None:
+    """Logs stay; captures and kernel traces only where the study asked for them."""
+    logs = folder / "logs"
+    logs.mkdir()
+    for path in raw.iterdir():
+        if path.suffix in _LOG_SUFFIXES and path.stat().st_size:
+            path.rename(logs / path.name)
+    if console:
+        (logs / "console").write_text(console + "\n")
+    (raw / "plan.json").rename(folder / "plan.json")
+    if not keep:
+        shutil.rmtree(raw)
