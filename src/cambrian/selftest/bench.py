@@ -1,0 +1,104 @@
+"""The self-test's workbench: trials in scratch folders, on all cores, idle or kept busy."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from cambrian.engine import environment, plan, pool
+from cambrian.engine import trial as one_trial
+from cambrian.engine.environment import Environment
+from cambrian.stacks import catalogue
+from cambrian.store.results import Results, TrialResult
+from cambrian.study.model import Contestant, Flow, Network, Trial
+
+#: a busy loop that ends by itself, whatever becomes of us
+_BUSY = "import time\nend = time.monotonic() + 300\nwhile time.monotonic() < end: pass"
+#: the quickstart's contestants, and the kernel references that it holds them to
+CONTESTANTS = {
+    "tcp": ("cubic", "reno", "bbr"),
+    "quinn": ("cubic", "reno", "bbr"),
+    "quic-go": ("cubic", "reno"),
+    "google-quiche": ("cubic", "bbr", "bbr2"),
+}
+
+
+class BenchError(RuntimeError):
+    """A trial of the self-test could not be run."""
+
+
+def flow(stack: str, cca: str, start_ms: float = 0.0) -> Flow:
+    """An endless flow."""
+    return Flow(contestant=Contestant(stack=stack, cca=cca), start_ms=start_ms)
+
+
+def trial(network: Network, *flows: Flow, duration_s: float, seed: int = 1) -> Trial:
+    """A trial in virtual time."""
+    return Trial(network=network, flows=flows, duration_s=duration_s, seed=seed)
+
+
+@contextmanager
+def busy_cores() -> Iterator[None]:
+    """Keep every core busy with a loop while the body runs."""
+    loops = [
+        subprocess.Popen([sys.executable, "-c", f"import os\nos.sched_setaffinity(0, {{{core}}})\n{_BUSY}"])
+        for core in pool.cores()
+    ]
+    try:
+        yield
+    finally:
+        for loop in loops:
+            loop.kill()
+            loop.wait()
+
+
+@dataclass(frozen=True)
+class Bench:
+    """A scratch folder and everything built."""
+
+    folder: Path
+    made: Environment
+    jobs: int
+
+    def run(self, trials: Sequence[Trial], place: str = "first") -> list[TrialResult]:
+        """Run trials (each afresh in the folder ``place``), in the order given.
+
+        Raises:
+            BenchError: one could not be run, or its trial is not valid.
+        """
+        results = Results(self.folder / place)
+        for finished in pool.run(trials, self.made, results, jobs=self.jobs):
+            if finished.outcome is None:
+                raise BenchError(f"a trial could not be run: {finished.error}")
+        found = [results.trial(one_trial.trial_id(item, self.made)) for item in trials]
+        for item, one in zip(trials, found, strict=True):
+            if not one.verdict["valid"]:
+                names = " + ".join(flow.contestant.name for flow in item.flows)
+                raise BenchError(f"{names}: {'; '.join(one.verdict['reasons'])}")
+        return found
+
+
+@contextmanager
+def bench(jobs: int) -> Iterator[Bench]:
+    """Everything built, and a scratch folder that vanishes in the end."""
+    made = environment.ensure(set(CONTESTANTS) & set(catalogue.load()))
+    with tempfile.TemporaryDirectory(
+        prefix="cambrian-selftest-", dir=os.environ.get("TMPDIR", "/tmp")
+    ) as name:
+        yield Bench(Path(name), made, jobs)
+
+
+def packets_sha256(result: TrialResult) -> str:
+    """The hash of a trial's packet trace."""
+    return str(result.manifest["packets_sha256"])
+
+
+def stacks_of(item: Trial) -> list[str]:
+    """What a trial runs."""
+    return plan.stack_names(item)

@@ -1,0 +1,50 @@
+"""Does virtual time tell the truth? The same trial with the guest's clock tied to the wall's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cambrian.metrics.queueing import delay_summary
+from cambrian.metrics.throughput import total_throughput_mbps
+from cambrian.selftest.bench import Bench, flow, trial
+from cambrian.selftest.check import Check, within
+from cambrian.study.model import Clock, Network, Trial
+
+NETWORK = Network(rate_mbps=10, rtt_ms=50, buffer_bdp=1)
+DURATION_S = 12
+WARM_UP_NS = 4_000_000_000
+#: a real clock brings the host's scheduling with it
+THROUGHPUT_TOLERANCE = 0.03
+DELAY_TOLERANCE_MS = 6.0
+RTT_TOLERANCE_MS = 2.0
+
+
+def _trial(clock: Clock) -> Trial:
+    return trial(NETWORK, flow("tcp", "cubic"), duration_s=DURATION_S).model_copy(update={"clock": clock})
+
+
+def checks(bench: Bench) -> Iterator[Check]:
+    """Throughput, queueing delay and base RTT, real against virtual."""
+    # one after the other: a guest in real time needs a core to itself
+    (virtual,), (real,) = bench.run([_trial("virtual")]), bench.run([_trial("real")])
+    span = (WARM_UP_NS, DURATION_S * 1_000_000_000)
+    rates = [total_throughput_mbps(result.packets, *span) for result in (virtual, real)]
+    yield within(
+        "clocks: throughput, real against virtual",
+        rates[1],
+        rates[0],
+        rates[0] * THROUGHPUT_TOLERANCE,
+        "Mbps",
+        digits=2,
+    )
+    delays = [delay_summary(result.packets, *span)["mean_ms"].to_list()[-1] for result in (virtual, real)]
+    yield within(
+        "clocks: mean queueing delay, real against virtual",
+        delays[1],
+        delays[0],
+        DELAY_TOLERANCE_MS,
+        "ms",
+        digits=2,
+    )
+    base = [result.manifest["guest"]["base_rtt_ns"][0] / 1e6 for result in (virtual, real)]
+    yield within("clocks: base RTT, real against virtual", base[1], base[0], RTT_TOLERANCE_MS, "ms", digits=2)

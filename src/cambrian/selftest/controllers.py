@@ -1,0 +1,55 @@
+"""A flow runs the controller that it was asked for, and not the last one that anybody asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cambrian.selftest.bench import Bench, flow, packets_sha256, trial
+from cambrian.selftest.check import Check
+from cambrian.stacks import catalogue
+from cambrian.study.model import Network
+
+NETWORK = Network(rate_mbps=20, rtt_ms=50, buffer_bdp=1)
+#: stack and two of its CCAs that must differ
+PAIRS = (
+    ("tcp", "cubic", "bbr"),
+    ("tcp", "reno", "cubic"),
+    ("quinn", "cubic", "reno"),
+    ("quic-go", "cubic", "reno"),
+    ("google-quiche", "cubic", "bbr"),
+    ("google-quiche", "bbr", "bbr2"),
+)
+
+
+def checks(bench: Bench) -> Iterator[Check]:
+    """For each pair of CCAs: AA, AB, BA and BB are four different traces, and are what was read back."""
+    for stack, first, second in PAIRS:
+        if stack not in catalogue.load():
+            continue
+        line_ups = [(first, first), (first, second), (second, first), (second, second)]
+        found = bench.run(
+            [trial(NETWORK, *(flow(stack, cca) for cca in pair), duration_s=8) for pair in line_ups]
+        )
+        hashes = {packets_sha256(result) for result in found}
+        yield Check(
+            f"controllers: {stack} {first} and {second}",
+            "AA, AB, BA, BB give 4 traces",
+            f"{len(hashes)} traces",
+            len(hashes) == len(line_ups),
+        )
+        if catalogue.load()[stack].manifest.cca_readback:
+            told = [
+                tuple(_confirmed(result.manifest["endpoints"], number) for number in range(2))
+                for result in found
+            ]
+            yield Check(
+                f"controllers: {stack} read back",
+                " ".join("/".join(pair) for pair in line_ups),
+                " ".join("/".join(pair) for pair in told),
+                told == line_ups,
+            )
+
+
+def _confirmed(endpoints: dict[str, list[dict[str, object]]], number: int) -> str:
+    events = endpoints.get(f"flow{number}.sender", [])
+    return next((str(event["confirmed"]) for event in events if event.get("event") == "cca"), "nothing")

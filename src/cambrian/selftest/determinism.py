@@ -1,0 +1,121 @@
+"""The same trial twice gives the same bytes: under load, elsewhere, and for another user."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from cambrian.selftest.bench import CONTESTANTS, Bench, busy_cores, flow, packets_sha256, trial
+from cambrian.selftest.check import Check
+from cambrian.stacks import catalogue
+from cambrian.study.model import Network, Trial
+
+NETWORK = Network(rate_mbps=20, rtt_ms=50, buffer_bdp=1)
+DURATION_S = 8
+#: repeats with idle cores, and with every core kept busy
+IDLE, BUSY = 3, 2
+#: nobody, on every Linux
+OTHER_USER = 65534
+
+
+def _duels() -> list[Trial]:
+    known = catalogue.load()
+    return [
+        trial(
+            NETWORK,
+            flow(stack, cca),
+            flow("tcp", known[stack].manifest.ccas[cca].reference or "cubic", 500),
+            duration_s=DURATION_S,
+            seed=7,
+        )
+        for stack, ccas in CONTESTANTS.items()
+        if stack in known
+        for cca in ccas
+    ]
+
+
+def checks(bench: Bench) -> Iterator[Check]:
+    """A row a contestant, and one for another folder and user."""
+    duels = _duels()
+    hashes: list[list[str]] = [[] for _ in duels]
+    for repeat in range(IDLE):
+        for number, result in enumerate(bench.run(duels, f"idle{repeat}")):
+            hashes[number].append(packets_sha256(result))
+    with busy_cores():
+        for repeat in range(BUSY):
+            for number, result in enumerate(bench.run(duels, f"busy{repeat}")):
+                hashes[number].append(packets_sha256(result))
+    for duel, seen in zip(duels, hashes, strict=True):
+        name = duel.flows[0].contestant.name
+        yield Check(
+            f"determinism: {name}",
+            f"one packet trace in {IDLE} idle and {BUSY} busy runs",
+            f"{len(set(seen))} ({seen[0][:12]})",
+            len(set(seen)) == 1,
+        )
+    yield from _elsewhere(bench, duels, [seen[0] for seen in hashes])
+
+
+def _elsewhere(bench: Bench, duels: list[Trial], expected: list[str]) -> Iterator[Check]:
+    """Each duel once more from another working folder, as another user where we may become one."""
+    name = "determinism: other folder, other user"
+    wanted = "the same packet traces"
+    if os.geteuid() != 0:
+        yield Check(name, wanted, "not checked: only root can become another user", None)
+        return
+    folder = bench.folder / "elsewhere" / "a folder" / "of another name"
+    folder.mkdir(parents=True)
+    for path in (bench.folder, *folder.parents):
+        if path.is_relative_to(bench.folder):
+            path.chmod(0o755)
+    os.chown(folder, OTHER_USER, OTHER_USER)
+    differing = []
+    for duel, hash_before in zip(duels, expected, strict=True):
+        seen = _as_other_user(duel, folder)
+        if seen != hash_before:
+            differing.append(f"{duel.flows[0].contestant.name}: {seen[:60]}")
+    yield Check(
+        name,
+        wanted,
+        f"{len(duels) - len(differing)} of {len(duels)} the same {'; '.join(differing)}".strip(),
+        not differing,
+    )
+
+
+def _as_other_user(duel: Trial, folder: Path) -> str:
+    """Packet hash of ``cambrian trial`` run as nobody, who may read what root may but not write it."""
+    description = folder / "trial.json"
+    description.write_text(duel.model_dump_json())
+    home = folder / "home"
+    if not home.exists():
+        home.mkdir()
+        os.chown(home, OTHER_USER, OTHER_USER)
+    from cambrian import paths
+
+    results = home / "results"
+    shutil.rmtree(results, ignore_errors=True)
+    answer = subprocess.run(
+        [
+            "setpriv", f"--reuid={OTHER_USER}", f"--regid={OTHER_USER}", "--clear-groups",
+            "--inh-caps=-all,+dac_read_search", "--ambient-caps=-all,+dac_read_search",
+            sys.executable, "-m", "cambrian", "trial", str(description), "--out", str(results),
+        ],
+        cwd=home,
+        env={
+            "HOME": str(home), "PATH": os.environ["PATH"], "CAMBRIAN_CACHE": str(paths.cache()),
+            **{name: os.environ[name] for name in ("CAMBRIAN_KERNEL",) if name in os.environ},
+        },
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )  # fmt: skip
+    try:
+        return str(json.loads(answer.stdout)["packets_sha256"])
+    except (ValueError, KeyError):
+        return (answer.stderr.strip().splitlines() or [f"status {answer.returncode}"])[-1]

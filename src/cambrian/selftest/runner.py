@@ -1,0 +1,85 @@
+"""Runs the self-test's parts and shows what they found."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
+from fnmatch import fnmatch
+
+from rich.console import Console
+from rich.table import Table
+
+from cambrian import progress
+from cambrian.selftest import clocks, controllers, determinism, link, theory
+from cambrian.selftest.bench import Bench, BenchError, bench
+from cambrian.selftest.check import Check
+
+Part = Callable[[Bench], Iterator[Check]]
+#: name → part, and about how long it takes on two cores, in seconds
+PARTS: dict[str, tuple[Part, int]] = {
+    "link": (link.checks, 15),
+    "controllers": (controllers.checks, 30),
+    "determinism": (determinism.checks, 120),
+    "theory": (theory.checks, 30),
+    "clocks": (clocks.checks, 20),
+}
+
+
+def _collect(names: list[str], jobs: int) -> list[Check]:
+    found: list[Check] = []
+    total = sum(PARTS[name][1] for name in names)
+    with bench(jobs) as workbench, progress.step("self-test", total=float(total)) as step:
+        done = 0.0
+        for name in names:
+            step.say(name)
+            part, seconds = PARTS[name]
+            try:
+                found += part(workbench)
+            except BenchError as error:
+                found.append(Check(f"{name}: trials", "valid trials", str(error), ok=False))
+            done += seconds
+            step.reach(done)
+    return found
+
+
+def run(*, as_json: bool, only: str | None, jobs: int) -> bool:
+    """Run the parts whose name matches ``only`` (shell style; None: all) and print the rows.
+
+    Returns whether none missed; a row that could not be checked here is no miss.
+    """
+    names = [name for name in PARTS if only is None or fnmatch(name, only)]
+    if not names:
+        Console(stderr=True).print(f"--only {only} matches none of: {', '.join(PARTS)}", markup=False)
+        return False
+    began = time.monotonic()
+    found = _collect(names, jobs)
+    passed = all(check.ok is not False for check in found)
+    if as_json:
+        print(
+            json.dumps(
+                {
+                    "ok": passed,
+                    "seconds": round(time.monotonic() - began),
+                    "checks": [asdict(check) for check in found],
+                },
+                indent=1,
+            )
+        )
+        return passed
+    table = Table("check", "expected", "measured", "")
+    words = {True: "ok", False: "MISS", None: "not checked"}
+    for check in found:
+        table.add_row(check.name, check.expected, check.measured, words[check.ok])
+    Console().print(table)
+    misses = sum(check.ok is False for check in found)
+    if misses:
+        Console().print(f"{misses} of {len(found)} checks miss.")
+    elif len(names) == len(PARTS):
+        Console().print("Every check holds: this installation can be trusted.")
+    else:
+        Console().print(
+            f"Every check of {', '.join(names)} holds; the whole self-test is `cambrian selftest`."
+        )
+    return passed
