@@ -1,0 +1,328 @@
+"""The command line: one thin front over the rooms."""
+
+from __future__ import annotations
+
+import json
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, NoReturn
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from cambrian import __version__
+
+app = typer.Typer(
+    name="cambrian",
+    help="A laboratory for congestion control: real QUIC stacks and kernel TCP over netem, in virtual time.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+kernel_app = typer.Typer(
+    help="The virtual-time kernel: what is there, and building it.", no_args_is_help=True
+)
+stacks_app = typer.Typer(help="The stacks: what there is, and building them.", invoke_without_command=True)
+app.add_typer(kernel_app, name="kernel")
+app.add_typer(stacks_app, name="stacks")
+
+#: invalid trials that a run names one by one
+SHOWN = 10
+
+out = Console()
+err = Console(stderr=True, highlight=False)
+
+
+class Profile(StrEnum):
+    """How much of a study to run."""
+
+    quick = "quick"
+    full = "full"
+
+
+class Clock(StrEnum):
+    """Whose seconds count."""
+
+    virtual = "virtual"
+    real = "real"
+
+
+def fail(message: str, status: int = 2) -> NoReturn:
+    """One clear error, no traceback."""
+    err.print(f"cambrian: {message}", markup=False, soft_wrap=True)
+    raise typer.Exit(status)
+
+
+JobsOption = Annotated[int, typer.Option("--jobs", "-j", min=0, help="Trials at a time; 0 is one a core.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for programs instead of a table.")]
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(__version__)
+        raise typer.Exit
+
+
+@app.callback()
+def front(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print it and end.")
+    ] = False,
+) -> None:
+    """A laboratory for congestion control: real QUIC stacks and kernel TCP over netem, in virtual time."""
+    del version
+
+
+@app.command()
+def run(
+    study: Annotated[
+        str, typer.Argument(help="A built-in study's name (see `cambrian studies`) or a TOML file.")
+    ],
+    folder: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Results directory. Default: results/STUDY.")
+    ] = None,
+    jobs: JobsOption = 0,
+    profile: Annotated[
+        Profile | None, typer.Option(help="quick or full; default: the study as it is written.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="First seed; the others follow it.")] = 1,
+    clock: Annotated[
+        Clock, typer.Option(help="virtual (exact and fast) or real (for comparison).")
+    ] = Clock.virtual,
+    only: Annotated[
+        str | None, typer.Option(help="Only groups or contestants that match, such as 'quinn*' or '*/bbr*'.")
+    ] = None,
+    wall_limit: Annotated[
+        float | None, typer.Option("--wall-limit", min=1, help="Seconds of real time that a trial may take.")
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would run and what it costs, and end.")
+    ] = False,
+) -> None:
+    """Run a study; what its results directory holds already is not run again."""
+    from cambrian.engine import campaign, pool
+    from cambrian.stacks import catalogue
+    from cambrian.study import builtin, cost, load
+    from cambrian.study.expand import expand
+
+    path = builtin.find_study(study)
+    asked = load.load_study(path, catalogue.ccas(), catalogue.reference_of)
+    groups = expand(
+        asked,
+        profile=profile.value if profile else None,
+        seed_base=seed,
+        reference_of=catalogue.reference_of,
+        clock=clock.value,
+        only=only,
+    )
+    jobs = jobs or (1 if clock is Clock.real else len(pool.cores()))
+    folder = folder or Path("results") / asked.name
+    err.print(f"{asked.name}: {asked.title}", markup=False)
+    err.print(str(cost.estimate(groups, jobs=jobs)), markup=False)
+    if dry_run:
+        for group in groups:
+            print(f"{group.key}  {len(group.trials)} trials")
+        return
+    words = [
+        "cambrian",
+        "run",
+        study,
+        *(["--profile", profile.value] if profile else []),
+        "--seed",
+        str(seed),
+    ]
+    words += ["--clock", clock.value, *(["--only", f"'{only}'"] if only else [])]
+    summary = campaign.run(
+        asked, groups, folder.absolute(), jobs=jobs, limit_s=wall_limit, command=" ".join(words), console=err
+    )
+    for label, reasons in summary.invalid[:SHOWN]:
+        err.print(f"invalid: {label}: {'; '.join(reasons)}", markup=False, soft_wrap=True)
+    if len(summary.invalid) > SHOWN:
+        err.print(
+            f"… and {len(summary.invalid) - SHOWN} more invalid trials; the report lists them all",
+            markup=False,
+        )
+    for text in summary.errors:
+        err.print(f"failed: {text}", markup=False, soft_wrap=True)
+    err.print(
+        f"{summary.ran} trials run, {summary.kept} kept, {len(summary.invalid)} invalid; results in {folder}",
+        markup=False,
+    )
+    print(folder)
+    if summary.errors:
+        raise typer.Exit(1)
+
+
+@app.command()
+def trial(
+    description: Annotated[
+        Path, typer.Argument(help='A trial as JSON (the "trial" of a manifest.json will do).')
+    ],
+    folder: Annotated[Path, typer.Option("--out", "-o", help="Results directory.")],
+    core: Annotated[int | None, typer.Option(help="Pin the guest to this processor.")] = None,
+    wall_limit: Annotated[
+        float | None, typer.Option("--wall-limit", min=1, help="Seconds of real time.")
+    ] = None,
+) -> None:
+    """Run one trial and print its verdict."""
+    from pydantic import ValidationError
+
+    from cambrian.engine import environment, plan, pool
+    from cambrian.engine import trial as one_trial
+    from cambrian.store.results import Results
+    from cambrian.study.model import Trial
+
+    try:
+        asked = Trial.model_validate_json(description.read_text())
+    except OSError as error:
+        fail(f"{description}: {error.strerror}")
+    except ValidationError as error:
+        first = error.errors()[0]
+        fail(f"{description}: {'.'.join(str(part) for part in first['loc']) or 'trial'}: {first['msg']}")
+    made = environment.ensure(set(plan.stack_names(asked)))
+    results = Results(folder.absolute())
+    outcome = one_trial.run(
+        asked, made, results, core=pool.cores()[0] if core is None else core, limit_s=wall_limit
+    )
+    found = results.trial(outcome.trial_id)
+    print(
+        json.dumps(
+            {
+                "folder": str(found.folder),
+                "packets_sha256": found.manifest["packets_sha256"],
+                **found.verdict,
+            },
+            indent=1,
+        )
+    )
+    if not outcome.valid:
+        raise typer.Exit(1)
+
+
+@app.command()
+def report(
+    folder: Annotated[Path, typer.Argument(help="A results directory that `cambrian run` made.")],
+    to: Annotated[Path | None, typer.Option("--out", "-o", help="Where to. Default: DIR/report.")] = None,
+) -> None:
+    """Make the report: one HTML page, each figure as PNG and SVG, the tables as CSV."""
+    from cambrian.report import page
+
+    print(page.make(folder, to or folder / "report"))
+
+
+@app.command()
+def studies(as_json: JsonOption = False) -> None:
+    """List the built-in studies."""
+    from cambrian.study import builtin
+
+    found = builtin.builtin_studies()
+    if as_json:
+        print(
+            json.dumps(
+                [{"name": item.name, "title": item.title, "description": item.description} for item in found]
+            )
+        )
+        return
+    table = Table("study", "what it asks")
+    for item in found:
+        table.add_row(item.name, item.title)
+    out.print(table)
+
+
+@app.command()
+def doctor(as_json: JsonOption = False) -> None:
+    """Say what is present, missing or stale here, and the remedy for each."""
+    from cambrian.doctor import report as doctor_report
+    from cambrian.doctor.checks import run_checks
+
+    checks = run_checks()
+    doctor_report.render(checks, as_json)
+    if doctor_report.failed(checks):
+        raise typer.Exit(1)
+
+
+@app.command()
+def selftest(
+    as_json: JsonOption = False,
+    only: Annotated[str | None, typer.Option(help="Only checks whose name matches, such as 'rtt*'.")] = None,
+    jobs: JobsOption = 0,
+) -> None:
+    """Answer "can I trust this installation?" by measuring it; exit status 1 if any check misses."""
+    from cambrian.engine import pool
+    from cambrian.selftest import run as run_selftest
+
+    if not run_selftest(as_json=as_json, only=only, jobs=jobs or len(pool.cores())):
+        raise typer.Exit(1)
+
+
+@kernel_app.command("build")
+def kernel_build(
+    source: Annotated[
+        Path | None, typer.Option(help="A kernel source tarball; default: newest of the Debian mirror.")
+    ] = None,
+) -> None:
+    """Build the kernel if it is not there yet, and print its path."""
+    from cambrian.kernel import locate
+
+    print(locate.ensure(archive=source).path)
+
+
+@kernel_app.command("show")
+def kernel_show() -> None:
+    """Print what the kernel is and what it can do."""
+    from dataclasses import asdict
+
+    from cambrian.kernel import locate
+
+    found = locate.find()
+    if found is None:
+        fail("no kernel is built yet; remedy: cambrian kernel build", 1)
+    print(json.dumps(asdict(found), indent=1, default=str))
+
+
+@stacks_app.callback()
+def stacks(context: typer.Context, as_json: JsonOption = False) -> None:
+    """List the stacks: versions, congestion controllers, what each confirms and exports."""
+    if context.invoked_subcommand is None:
+        from cambrian.stacks import listing
+
+        listing.show(out, as_json=as_json)
+
+
+@stacks_app.command("build")
+def stacks_build(
+    names: Annotated[list[str] | None, typer.Argument(help="Stacks to build; default: all.")] = None,
+) -> None:
+    """Build stacks that are not built yet, and print where each lies."""
+    from cambrian.stacks import build, catalogue
+    from cambrian.study import hints
+
+    known = catalogue.load()
+    for name in names or list(known):
+        if name not in known:
+            fail(f"no stack {name}; {hints.for_name(name, known, 'stack')}")
+        print(f"{name}  {build.ensure(known[name]).binary}")
+
+
+def main() -> None:
+    """Entry point: expected failures become one line and an exit status."""
+    from cambrian.command import CommandFailed
+    from cambrian.engine.plan import PlanError
+    from cambrian.kernel.model import KernelError
+    from cambrian.stacks.manifest import ManifestError
+    from cambrian.stacks.toolchain import MissingTool
+    from cambrian.study.errors import StudyError
+
+    try:
+        app()
+    except KeyboardInterrupt:
+        err.print("cambrian: interrupted; what was finished is kept", markup=False)
+        sys.exit(130)
+    except (StudyError, ManifestError, PlanError, KernelError, MissingTool, CommandFailed) as error:
+        err.print(f"cambrian: {error}", markup=False, soft_wrap=True)
+        sys.exit(2)
+    except FileNotFoundError as error:
+        err.print(f"cambrian: {error}", markup=False, soft_wrap=True)
+        sys.exit(2)
