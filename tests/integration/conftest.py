@@ -1,0 +1,65 @@
+"""Real trials: the kernel and the stacks are built (once, cached), guests boot, nothing is pretended."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cambrian.engine import environment, plan, pool
+from cambrian.engine import trial as one_trial
+from cambrian.stacks import catalogue
+from cambrian.store.results import Results, TrialResult
+from cambrian.study.model import Contestant, Flow, Network, Trial
+
+MISBEHAVING = Path(__file__).parents[1] / "misbehaving-stacks"
+
+RunTrials = Callable[..., list[TrialResult]]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def all_stacks() -> Iterator[None]:
+    """The catalogue, with the stacks that misbehave on purpose."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CAMBRIAN_STACKS", str(MISBEHAVING))
+        catalogue.load.cache_clear()
+        yield
+    catalogue.load.cache_clear()
+
+
+@pytest.fixture
+def run_trials(tmp_path: Path) -> RunTrials:
+    """Run trials on all cores, each afresh; returns their results in the order given."""
+
+    def run(
+        trials: Sequence[Trial], place: str = "results", limit_s: float | None = None
+    ) -> list[TrialResult]:
+        made = environment.ensure({name for trial in trials for name in plan.stack_names(trial)})
+        results = Results(tmp_path / place)
+        for finished in pool.run(trials, made, results, jobs=len(pool.cores()), limit_s=limit_s):
+            assert finished.error is None, finished.error
+        return [results.trial(one_trial.trial_id(trial, made)) for trial in trials]
+
+    return run
+
+
+def flow(stack: str, cca: str, **more: object) -> Flow:
+    """An endless flow, unless told."""
+    contestant = {key: more.pop(key) for key in ("tls", "options", "receiver") if key in more}
+    return Flow.model_validate(
+        {"contestant": Contestant.model_validate({"stack": stack, "cca": cca, **contestant}), **more}
+    )
+
+
+def duel(*flows: Flow, seconds: float = 6, seed: int = 1, **network: Any) -> Trial:
+    """A trial on 20 Mbps, 50 ms, 1 BDP, unless told."""
+    shape = {"rate_mbps": 20, "rtt_ms": 50, "buffer_bdp": 1} | network
+    return Trial(network=Network.model_validate(shape), flows=flows, duration_s=seconds, seed=seed)
+
+
+def valid(result: TrialResult) -> TrialResult:
+    """The result, which must be valid."""
+    assert result.verdict["valid"], result.verdict["reasons"]
+    return result

@@ -1,0 +1,134 @@
+"""Contestants, determinism and networks, by real trials."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from cambrian.metrics.throughput import throughput
+from cambrian.selftest.bench import CONTESTANTS, busy_cores
+from cambrian.stacks import catalogue
+from tests.integration.conftest import RunTrials, duel, flow, valid
+
+SECOND = 1_000_000_000
+EVERY = [(stack, cca) for stack, ccas in CONTESTANTS.items() for cca in ccas]
+
+
+def test_each_contestant_gives_a_valid_trial_and_the_same_bytes_again(run_trials: RunTrials) -> None:
+    trials = [duel(flow(stack, cca), flow("tcp", "cubic", start_ms=300)) for stack, cca in EVERY]
+    first = run_trials(trials, "first")
+    with busy_cores():
+        again = run_trials(trials, "again")
+    for (stack, cca), one, other in zip(EVERY, first, again, strict=True):
+        valid(one)
+        assert one.manifest["packets_sha256"] == other.manifest["packets_sha256"], (stack, cca)
+        assert one.packets.filter(pl.col("flow") == 0).height > 500, (stack, cca)
+        exports = catalogue.load()[stack].manifest.transport_trace != "none"
+        assert (one.transport.filter(pl.col("flow") == 0).height > 100) == exports, (stack, cca)
+
+
+def test_another_seed_gives_other_bytes_where_chance_has_a_say(run_trials: RunTrials) -> None:
+    one, other = run_trials([duel(flow("tcp", "cubic"), loss_percent=1, seed=seed) for seed in (1, 2)])
+    assert valid(one).manifest["packets_sha256"] != valid(other).manifest["packets_sha256"]
+
+
+@pytest.mark.parametrize("stack", ["tcp", "quinn", "quic-go"])
+def test_two_flows_with_different_ccas_differ_and_are_what_was_asked_for(
+    run_trials: RunTrials, stack: str
+) -> None:
+    line_ups = [("cubic", "cubic"), ("cubic", "reno"), ("reno", "cubic"), ("reno", "reno")]
+    found = run_trials([duel(*(flow(stack, cca) for cca in pair)) for pair in line_ups])
+    assert len({valid(result).manifest["packets_sha256"] for result in found}) == len(line_ups)
+    for pair, result in zip(line_ups, found, strict=True):
+        told = [gate["measured"] for gate in result.verdict["gates"] if gate["name"] == "CCA"]
+        assert told == list(pair)
+
+
+def test_a_wrong_cca_is_caught(run_trials: RunTrials) -> None:
+    # without ECN on the connection the kernel falls back to reno, and says so when it is asked
+    (result,) = run_trials([duel(flow("tcp", "dctcp"))])
+    assert not result.verdict["valid"]
+    assert any("dctcp" in reason and "CCA" in reason for reason in result.verdict["reasons"])
+
+
+def test_tls_costs_no_validity(run_trials: RunTrials) -> None:
+    (result,) = run_trials([duel(flow("tcp", "cubic", tls=True))])
+    valid(result)
+
+
+def test_a_flow_of_fixed_size_ends_and_is_complete(run_trials: RunTrials) -> None:
+    trials = [
+        duel(flow(stack, "cubic", size_bytes=2_000_000), seconds=20) for stack in ("tcp", "quinn", "quic-go")
+    ]
+    for result in run_trials(trials):
+        valid(result)
+        assert result.manifest["guest"]["end_ns"] < 5 * SECOND
+        done = [event for event in result.manifest["endpoints"]["flow0.receiver"] if event["event"] == "done"]
+        assert done[0]["bytes"] == 2_000_000
+        assert done[0]["complete"]
+
+
+@pytest.mark.parametrize("queue", ["codel", "fq_codel", "pie", "fq_pie", "red", "cake", "dualpi2"])
+def test_an_aqm_marks_with_ecn_and_drops_without(run_trials: RunTrials, queue: str) -> None:
+    shape: dict[str, Any] = {"queue": queue, "buffer_bdp": 4}
+    flows = [flow("tcp", "cubic"), flow("tcp", "cubic")]
+    marking, dropping = run_trials([duel(*flows, seconds=10, ecn=ecn, **shape) for ecn in (True, False)])
+    assert valid(marking).packets["ce"].sum() > 0
+    assert valid(dropping).packets["ce"].sum() == 0
+    assert (dropping.packets["outcome"] == "dropped").sum() > 0
+
+
+def test_the_rate_changes_on_schedule(run_trials: RunTrials) -> None:
+    schedule = [{"at_s": 5, "rate_mbps": 5}, {"at_s": 10, "rate_mbps": 20}]
+    (result,) = run_trials([duel(flow("tcp", "cubic"), seconds=15, schedule=schedule)])
+    valid(result)
+    rates = [
+        throughput(result.packets, 1, start * SECOND, (start + 3) * SECOND)["throughput_mbps"][0]
+        for start in (2, 7, 12)
+    ]
+    assert rates[0] == pytest.approx(20, rel=0.05)
+    assert rates[1] == pytest.approx(5, rel=0.05)
+    assert rates[2] == pytest.approx(20, rel=0.2)
+
+
+def test_loss_jitter_reordering_duplication_strike_where_they_should(run_trials: RunTrials) -> None:
+    burst = {"good_to_bad_percent": 0.2, "bad_to_good_percent": 20}
+    shapes: list[dict[str, Any]] = [
+        {"burst_loss": burst},
+        {"jitter_ms": 5},
+        {"reorder_percent": 2},
+        {"duplicate_percent": 3},
+        {"loss_every_packets": 500},
+    ]
+    bursty, jittery, reordered, doubled, periodic = run_trials(
+        [duel(flow("tcp", "bbr"), seconds=8, **one) for one in shapes]
+    )
+    assert valid(bursty).link_counts("forward")[0].lost > 10
+    assert valid(jittery).link_counts("forward")[0].lost == 0
+    retransmitted = [
+        next(
+            event
+            for event in valid(result).manifest["endpoints"]["flow0.sender"]
+            if event["event"] == "stats"
+        )
+        for result in (jittery, reordered)
+    ]
+    assert all(stats["reorderings_seen"] > 0 for stats in retransmitted)
+    count = doubled.link_counts("forward")[0]
+    arrived = valid(doubled).packets.height
+    assert arrived > 1.02 * (count.offered * 0.97)
+    offered, lost = valid(periodic).link_counts("forward")[0]
+    assert lost == offered // 500
+
+
+def test_a_trace_is_the_link(run_trials: RunTrials, tmp_path: Path) -> None:
+    trace = tmp_path / "steady.trace"
+    # one opportunity a millisecond: 1514-byte frames at 12.112 Mbps
+    trace.write_text("".join(f"{ms}\n" for ms in range(1, 1001)))
+    (result,) = run_trials([duel(flow("tcp", "cubic"), seconds=8, rate_mbps=None, trace_file=str(trace))])
+    valid(result)
+    rate = throughput(result.packets, 1, 3 * SECOND, 8 * SECOND)["throughput_mbps"][0]
+    assert rate == pytest.approx(12.112, rel=0.01)
