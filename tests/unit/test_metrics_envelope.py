@@ -7,10 +7,10 @@ import shapely
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from metrics_frames import frame, in_order, steady
 
 from cambrian.metrics.conformance import compare, conformance_matrix, inside, noise_floor
 from cambrian.metrics.envelope import TooFewSamples, from_points, imc22, imc22_samples, pooled
+from tests.unit.metrics_frames import frame, in_order, steady
 
 MS = 1_000_000
 

@@ -6,7 +6,6 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from metrics_frames import bottleneck, frame, steady
 
 from cambrian.metrics.gates import (
     FlowFacts,
@@ -28,6 +27,7 @@ from cambrian.metrics.gates import (
     window_use_gate,
 )
 from cambrian.study.model import BurstLoss, Change, Network
+from tests.unit.metrics_frames import bottleneck, frame, steady
 
 MS = 1_000_000
 S = 1_000_000_000
@@ -263,7 +263,8 @@ def test_transport_samples_are_judged_per_flow(packets: pl.DataFrame) -> None:
         ({"queue": "fq_codel"}, {"buffer"}),
         ({"loss_percent": 1.0}, {"saturation"}),
         ({"burst_loss": BurstLoss(good_to_bad_percent=1, bad_to_good_percent=10)}, {"saturation"}),
-        ({"rate_mbps": None, "trace_file": "x.up"}, {"rate", "saturation"}),
+        ({"rate_mbps": None, "trace_file": "x.up"}, {"base RTT", "rate", "saturation"}),
+        ({"loss_every_packets": 100}, {"saturation"}),
     ],
 )
 def test_gates_that_do_not_apply_say_so(

@@ -4,7 +4,6 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from metrics_frames import bottleneck, frame, in_order, steady
 
 from cambrian.metrics.queueing import (
     binned_occupancy,
@@ -14,6 +13,7 @@ from cambrian.metrics.queueing import (
     occupancy,
     queueing_delay,
 )
+from tests.unit.metrics_frames import bottleneck, frame, in_order, steady
 
 MS = 1_000_000
 

@@ -7,7 +7,6 @@ import math
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from metrics_frames import bottleneck, frame, steady
 
 from cambrian.metrics.fairness import jain, pair_ratio, shares
 from cambrian.metrics.loss import loss
@@ -18,6 +17,7 @@ from cambrian.metrics.theory import (
     window_rate_mbps,
 )
 from cambrian.metrics.utilisation import busy_rate_mbps, capacity_bits, utilisation
+from tests.unit.metrics_frames import bottleneck, frame, steady
 
 MS = 1_000_000
 AMOUNTS = st.lists(st.floats(0, 1e6), min_size=1, max_size=20)

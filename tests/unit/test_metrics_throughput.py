@@ -5,7 +5,6 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from metrics_frames import frame, in_order, steady
 
 from cambrian.metrics.completion import flow_spans
 from cambrian.metrics.throughput import (
@@ -15,6 +14,7 @@ from cambrian.metrics.throughput import (
     throughput,
     total_throughput_mbps,
 )
+from tests.unit.metrics_frames import frame, in_order, steady
 
 MS = 1_000_000
 S = 1_000_000_000

@@ -68,7 +68,7 @@ class Envelope:
     @property
     def outline(self) -> FloatArray:
         """The hull's corners in order, shape (k, 2), not repeating the first."""
-        corners = shapely.get_coordinates(self.hull)
+        corners: FloatArray = shapely.get_coordinates(self.hull)
         return corners[:-1] if isinstance(self.hull, shapely.Polygon) else corners
 
 

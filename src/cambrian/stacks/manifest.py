@@ -104,7 +104,9 @@ def read(path: Path) -> Manifest:
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(str(part) for part in first["loc"]) or "manifest"
-        raise ManifestError(f"{path}: {key}: {first['msg']} (see docs/endpoint-contract.md, Manifests)") from error
+        raise ManifestError(
+            f"{path}: {key}: {first['msg']} (see docs/endpoint-contract.md, Manifests)"
+        ) from error
     if manifest.name != path.parent.name:
         raise ManifestError(f'{path}: name: is "{manifest.name}", but the folder is "{path.parent.name}"')
     return manifest

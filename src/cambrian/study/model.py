@@ -173,7 +173,8 @@ class Trial(Frozen):
     #: parameters of the guest kernel's own modules, as on its command line:
     #: ``{"tcp_cubic.fast_convergence": 0}``
     kernel_settings: dict[
-        Annotated[str, Field(pattern=r"^[a-z0-9_]+\.[a-z0-9_]+$")], Annotated[int, Field(ge=-(2**31), lt=2**31)]
+        Annotated[str, Field(pattern=r"^[a-z0-9_]+\.[a-z0-9_]+$")],
+        Annotated[int, Field(ge=-(2**31), lt=2**31)],
     ] = {}
 
 

@@ -92,7 +92,9 @@ def offloads_off(host: Host, interface: str) -> None:
     with system.inside(host.path), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as control:
         for command in _ETHTOOL_OFFLOADS:
             value = ctypes.create_string_buffer(struct.pack("II", command, 0))
-            request = struct.pack("16sP", interface.encode(), ctypes.addressof(value)).ljust(_IFREQ_BYTES, b"\0")
+            request = struct.pack("16sP", interface.encode(), ctypes.addressof(value)).ljust(
+                _IFREQ_BYTES, b"\0"
+            )
             fcntl.ioctl(control, _SIOCETHTOOL, request)
 
 
@@ -197,7 +199,9 @@ def add_trace_link(net: Dumbbell) -> None:
     for host, name in ((net.router, at.BOTTLENECK_IF), (net.receiver, at.RECEIVER_IF)):
         host.index[name] = host.netlink.link_lookup(ifname=name)[0]
         host.netlink.link("set", index=host.index[name], mtu=MTU_BYTES, state="up")
-    net.receiver.netlink.addr("add", index=net.receiver.index[at.RECEIVER_IF], address=at.RECEIVER_ADDRESS, prefixlen=32)
+    net.receiver.netlink.addr(
+        "add", index=net.receiver.index[at.RECEIVER_IF], address=at.RECEIVER_ADDRESS, prefixlen=32
+    )
     net.router.netlink.route("add", dst=f"{at.RECEIVER_ADDRESS}/32", oif=net.router.index[at.BOTTLENECK_IF])
     net.receiver.netlink.route("add", dst="default", gateway="10.8.0.1", prefsrc=at.RECEIVER_ADDRESS)
     with system.inside(net.receiver.path):

@@ -2,9 +2,9 @@
 
 Run by the kernel as init: ``python -I -S guest.py``, with CAMBRIAN_SOURCE,
 CAMBRIAN_SITE_PACKAGES and CAMBRIAN_PLAN in its environment (words of the kernel's command
-line). Everything it learns goes to the results folder, mounted at ``/run/cambrian/out``: the programs' output,
-the capture's records, the kernel's traces, and ``guest.json``, whose absence means that the
-guest died.
+line). Everything it learns goes to the results folder, mounted at ``/run/cambrian/out``: the
+programs' output, the capture's records, the kernel's traces, and ``guest.json``, whose
+absence means that the guest died.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import sys
 import time
 import traceback
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -68,12 +69,13 @@ class Trial:
         self.problems: list[str] = []
         self.processes: list[Process] = []
         self.net: Dumbbell | None = None
+        self.tracelink: Process | None = None
         self.report: dict[str, Any] = {"problems": self.problems}
 
     def build_network(self) -> None:
         """Hosts, links and bottleneck; then the measured base round trip of each flow."""
-        from cambrian.testbed import dumbbell, probe, processes
         from cambrian.testbed import addresses as at
+        from cambrian.testbed import dumbbell, probe, processes
 
         self.net = dumbbell.build_hosts(self.plan["links"], self.plan["tcp_ecn"])
         bottleneck = self.plan["bottleneck"]
@@ -83,7 +85,6 @@ class Trial:
                 raise RuntimeError(problem)
             dumbbell.add_trace_link(self.net)
         else:
-            self.tracelink = None
             dumbbell.add_bottleneck(self.net, bottleneck)
         self.report["base_rtt_ns"] = [
             probe.base_rtt_ns(at.sender_namespace(flow)) for flow in range(len(self.plan["links"]))
@@ -100,7 +101,9 @@ class Trial:
                 tracing.start(OUT)
                 argv += ["--trace-pipe", str(tracing.PIPE), "--trace-out", str(OUT / "trace.bin")]
             else:
-                self.problems.append("note: this kernel has no TCP trace points; no transport trace for kernel TCP")
+                self.problems.append(
+                    "note: this kernel has no TCP trace points; no transport trace for kernel TCP"
+                )
         self.capture = processes.start("capture", {**spec, "argv": argv}, None, OUT)
         if problem := processes.wait_ready(self.capture, spec, None):
             raise RuntimeError(problem)
@@ -141,11 +144,11 @@ class Trial:
 
     def timeline(self) -> list[tuple[int, Callable[[], None]]]:
         """(nanoseconds after zero, what to do), in order."""
-        steps: list[tuple[int, Callable[[], None]]] = []
-        for flow, spec in enumerate(self.plan["flows"]):
-            steps.append((spec["start_ns"], lambda flow=flow: self.start_client(flow)))  # type: ignore[misc]
-        for change in self.plan["schedule"]:
-            steps.append((change["at_ns"], lambda change=change: self.change_link(change)))  # type: ignore[misc]
+        steps: list[tuple[int, Callable[[], None]]] = [
+            (spec["start_ns"], partial(self.start_client, flow))
+            for flow, spec in enumerate(self.plan["flows"])
+        ]
+        steps += [(change["at_ns"], partial(self.change_link, change)) for change in self.plan["schedule"]]
         return sorted(steps, key=lambda step: step[0])
 
     def all_received(self) -> bool:

@@ -15,7 +15,7 @@ _RX_SOFTWARE, _SOFTWARE, _TX_SCHED, _TIMESTAMP_ONLY = 1 << 3, 1 << 4, 1 << 8, 1 
 
 
 def _checksum(data: bytes) -> int:
-    total = sum(struct.unpack(f"!{len(data) // 2}H", data))
+    total: int = sum(struct.unpack(f"!{len(data) // 2}H", data))
     total = (total & 0xFFFF) + (total >> 16)
     return ~total & 0xFFFF
 
@@ -30,7 +30,7 @@ def _stamp_ns(ancillary: list[tuple[int, int, bytes]]) -> int | None:
     for level, kind, data in ancillary:
         if (level, kind) == (socket.SOL_SOCKET, _SO_TIMESTAMPING):
             seconds, nanoseconds = struct.unpack_from("qq", data)
-            return int(seconds * 1_000_000_000 + nanoseconds)
+            return int(seconds) * 1_000_000_000 + int(nanoseconds)
     return None
 
 

@@ -54,8 +54,9 @@ def _enter(namespace: str | None) -> AbstractContextManager[None]:
 
 
 def start(name: str, spec: dict[str, Any], namespace: str | None, folder: Path) -> Process:
-    """Start ``spec["argv"]`` in a namespace (None: the guest's first); its output goes to ``folder/name.out`` and ``.err``.
+    """Start ``spec["argv"]`` in a namespace (None: the guest's first).
 
+    Its output goes to ``folder/name.out`` and ``folder/name.err``.
     ``spec["environment"]`` is the whole environment: nothing of the host's leaks in.
     ``spec["files"]`` (name → text) are written into the working folder ``spec["work"]`` first.
     """

@@ -295,7 +295,10 @@ _ENCODERS: dict[str, tuple[type, Any]] = {
     "red": (_Red, _red),
     "pie": (
         _Pie,
-        _attributes("TCA_PIE_", {"target_us": "TARGET", "limit_packets": "LIMIT", "interval_us": "TUPDATE", "ecn": "ECN"}),
+        _attributes(
+            "TCA_PIE_",
+            {"target_us": "TARGET", "limit_packets": "LIMIT", "interval_us": "TUPDATE", "ecn": "ECN"},
+        ),
     ),
     "fq_pie": (
         _FqPie,
@@ -311,7 +314,10 @@ _ENCODERS: dict[str, tuple[type, Any]] = {
     ),
     "codel": (
         _Codel,
-        _attributes("TCA_CODEL_", {"target_us": "TARGET", "limit_packets": "LIMIT", "interval_us": "INTERVAL", "ecn": "ECN"}),
+        _attributes(
+            "TCA_CODEL_",
+            {"target_us": "TARGET", "limit_packets": "LIMIT", "interval_us": "INTERVAL", "ecn": "ECN"},
+        ),
     ),
     "fq_codel": (
         _FqCodel,
@@ -325,7 +331,10 @@ _ENCODERS: dict[str, tuple[type, Any]] = {
             },
         ),
     ),
-    "cake": (_Cake, _attributes("TCA_CAKE_", {"interval_us": "RTT", "target_us": "TARGET", "memory_bytes": "MEMORY"})),
+    "cake": (
+        _Cake,
+        _attributes("TCA_CAKE_", {"interval_us": "RTT", "target_us": "TARGET", "memory_bytes": "MEMORY"}),
+    ),
     "dualpi2": (
         _Dualpi2,
         _attributes(

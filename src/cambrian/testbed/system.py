@@ -67,5 +67,4 @@ def power_off() -> None:
 
 def write(path: str, text: str) -> None:
     """Write a kernel knob (sysctl, tracefs)."""
-    with open(path, "w") as knob:
-        knob.write(text)
+    Path(path).write_text(text)

@@ -78,7 +78,7 @@ def read(folder: Path, *, zero_ns: int, end_ns: int, realtime_minus_monotonic_ns
     for name, kind in schema.TRANSPORT.items():
         if name not in whole.columns:
             whole = whole.with_columns(pl.lit(None, kind).alias(name))
-    whole = whole.select(schema.TRANSPORT.keys()).cast(schema.TRANSPORT)
+    whole = whole.select(schema.TRANSPORT.keys()).cast(pl.Schema(schema.TRANSPORT))
     return whole.filter(pl.col("time_ns").is_between(0, end_ns, closed="left"))
 
 

@@ -121,13 +121,13 @@ def read(path: Path, *, zero_ns: int, end_ns: int) -> pl.DataFrame:
     ).with_columns(
         departure_ns=pl.when(pl.col("outcome") == "departed").then(pl.col("departure_ns")),
     )
-    kept = frame.filter((pl.col("flow") != _NO_FLOW) & pl.col("arrival_ns").is_between(0, end_ns, closed="left"))
-    return kept.cast(PACKETS)
+    kept = frame.filter(
+        (pl.col("flow") != _NO_FLOW) & pl.col("arrival_ns").is_between(0, end_ns, closed="left")
+    )
+    return kept.cast(pl.Schema(PACKETS))
 
 
-def _outcomes(
-    flow: NDArray[np.uint16], departure_ns: NDArray[np.int64], end_ns: int
-) -> NDArray[np.str_]:
+def _outcomes(flow: NDArray[np.uint16], departure_ns: NDArray[np.int64], end_ns: int) -> NDArray[np.str_]:
     """departed, dropped or queued, for packets in order of arrival.
 
     The capture goes on for a moment after the trial's end: what left then was queued at
@@ -139,7 +139,9 @@ def _outcomes(
     last_that_left = np.full(int(flow.max(initial=0)) + 1, -1)
     np.maximum.at(last_that_left, flow[left], position[left])
     overtaken = position < last_that_left[flow]
-    return np.where(left & (departure_ns < end_ns), "departed", np.where(~left & overtaken, "dropped", "queued"))
+    return np.where(
+        left & (departure_ns < end_ns), "departed", np.where(~left & overtaken, "dropped", "queued")
+    )
 
 
 def fingerprint(packets: pl.DataFrame) -> str:

@@ -46,7 +46,9 @@ def parse_format(text: str, fields: dict[str, tuple[str, str, int]]) -> Format:
     }
     missing = [field for field, _, _ in fields.values() if field not in found]
     if missing:
-        raise ValueError(f"trace point {number[1]} has no field {', '.join(missing)}; it has {', '.join(found)}")
+        raise ValueError(
+            f"trace point {number[1]} has no field {', '.join(missing)}; it has {', '.join(found)}"
+        )
     dtype = np.dtype(
         {
             "names": list(fields),

@@ -74,7 +74,12 @@ def exemptions(network: Network) -> dict[str, str]:
         skip["base RTT"] = "a packet waits for the trace's next opportunity"
     if "rate_mbps" in scheduled:
         skip["rate"] = skip["saturation"] = "the rate changes on a schedule"
-    if network.loss_percent or network.burst_loss or network.loss_every_packets or "loss_percent" in scheduled:
+    if (
+        network.loss_percent
+        or network.burst_loss
+        or network.loss_every_packets
+        or "loss_percent" in scheduled
+    ):
         skip.setdefault("saturation", "random loss may hold the senders back")
     if network.jitter_ms:
         skip["base RTT"] = "jitter moves the smallest sample"
