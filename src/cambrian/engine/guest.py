@@ -94,7 +94,8 @@ def run(
         cut_off = None
         with (scratch / "console").open("wb") as console:
             process = subprocess.Popen(
-                argv,
+                # a guest must not outlive the process that watches it, however that one ends
+                ["setpriv", "--pdeathsig", "KILL", *argv],
                 stdin=subprocess.DEVNULL,
                 stdout=console,
                 stderr=subprocess.STDOUT,

@@ -7,6 +7,7 @@ the next run does them again.
 
 from __future__ import annotations
 
+import ctypes
 import multiprocessing
 import os
 import signal
@@ -20,6 +21,8 @@ from cambrian.engine.trial import Outcome
 from cambrian.store.results import Results
 from cambrian.study.model import Trial
 
+#: include/uapi/linux/prctl.h
+_PR_SET_PDEATHSIG = 1
 #: trials handed to the workers at a time, per worker; the rest wait here, where Ctrl-C finds them
 _AHEAD = 2
 
@@ -44,6 +47,8 @@ _core: int | None = None
 def _pin(free: multiprocessing.Queue[int]) -> None:
     """A worker's first act: take a core, and leave Ctrl-C to the parent's own handling."""
     global _core  # noqa: PLW0603 - a worker process has one core for its life
+    # a worker must not outlive the run, however that one ends
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     _core = free.get()
     os.sched_setaffinity(0, {_core})
     # SIGTERM must unwind, so that a guest under way is ended too

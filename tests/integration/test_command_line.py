@@ -1,0 +1,91 @@
+"""What a person sees: one clear error and no traceback, costs beforehand, answers on standard output."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+GOOD = """\
+name = "good"
+title = "A study"
+design = "solo"
+duration_s = 5
+seeds = 1
+[[network]]
+rate_mbps = 20
+rtt_ms = 50
+buffer_bdp = 1
+[[contestant]]
+stack = "tcp"
+cca = "cubic"
+"""
+
+
+def cambrian(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    argv = [sys.executable, "-m", "cambrian", *words]
+    return subprocess.run(
+        argv, cwd=cwd, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+    )
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "names"),
+    [
+        ("rtt_ms = 50", "rtt_s = 0.05", ["bad.toml:8", "rtt_s", "rtt_ms"]),
+        ("rate_mbps = 20", "rate_mbps = -20", ["bad.toml:7", "rate_mbps"]),
+        ('stack = "tcp"', 'stack = "tpc"', ["bad.toml:11", "tpc", "tcp"]),
+        ('cca = "cubic"', 'cca = "qubic"', ["bad.toml:12", "qubic", "cubic"]),
+        ("seeds = 1", "seed = 1", ["bad.toml:5", "seed", "seeds"]),
+        ("buffer_bdp = 1", "buffer_bdp = ", ["bad.toml:9"]),
+    ],
+)
+def test_a_bad_study_gets_one_clear_error(tmp_path: Path, old: str, new: str, names: list[str]) -> None:
+    (tmp_path / "bad.toml").write_text(GOOD.replace(old, new))
+    answer = cambrian("run", "bad.toml", cwd=tmp_path)
+    assert answer.returncode == 2
+    assert "Traceback" not in answer.stderr
+    for name in names:
+        assert name in answer.stderr, answer.stderr
+
+
+def test_a_study_that_is_not_there(tmp_path: Path) -> None:
+    answer = cambrian("run", "quikstart", cwd=tmp_path)
+    assert answer.returncode == 2
+    assert "quickstart" in answer.stderr
+
+
+def test_a_dry_run_says_what_it_would_cost_and_runs_nothing(tmp_path: Path) -> None:
+    answer = cambrian("run", "quickstart", "--dry-run", cwd=tmp_path)
+    assert answer.returncode == 0
+    assert "trials, about" in answer.stderr
+    assert not (tmp_path / "results").exists()
+
+
+def test_one_trial_by_its_description_repeats_a_study_s(tmp_path: Path) -> None:
+    (tmp_path / "good.toml").write_text(GOOD)
+    assert cambrian("run", "good.toml", "--out", "r", cwd=tmp_path).returncode == 0
+    (folder,) = (tmp_path / "r" / "trials").iterdir()
+    manifest = json.loads((folder / "manifest.json").read_text())
+    (tmp_path / "trial.json").write_text(json.dumps(manifest["trial"]))
+    answer = cambrian("trial", "trial.json", "--out", "again", cwd=tmp_path)
+    assert answer.returncode == 0, answer.stderr
+    assert json.loads(answer.stdout)["packets_sha256"] == manifest["packets_sha256"]
+
+
+def test_a_report_of_nothing_says_so(tmp_path: Path) -> None:
+    answer = cambrian("report", str(tmp_path), cwd=tmp_path)
+    assert answer.returncode == 2
+    assert "study.json" in answer.stderr
+    assert "Traceback" not in answer.stderr
+
+
+def test_the_links_are_as_configured(tmp_path: Path) -> None:
+    answer = cambrian("selftest", "--only", "link", "--json", cwd=tmp_path)
+    assert answer.returncode == 0, answer.stdout
+    found = json.loads(answer.stdout)
+    assert found["ok"]
+    assert {check["name"].partition(":")[0] for check in found["checks"]} == {"rtt", "rate", "buffer", "loss"}
