@@ -1,4 +1,4 @@
-"""Clock reads answered from the shared page change no result, and neither does ptrace."""
+"""Clock reads from the shared page change no result, nor does ptrace; RDTSC tells the guest's time."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cambrian.engine import pool
 from cambrian.kernel import boot, locate
 from cambrian.kernel.model import Kernel
 
-CHECK = Path(__file__).parents[1] / "kernel" / "clock_check.c"
+SOURCES = Path(__file__).parents[1] / "kernel"
 INIT = """#!/bin/sh
 mount -t proc proc /proc
 {program}
@@ -26,17 +26,21 @@ int main(void) { sync(); return reboot(RB_POWER_OFF); }
 """
 
 
-@pytest.fixture(scope="module")
-def init(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A first program for the guest: the check, then the end."""
-    folder = tmp_path_factory.mktemp("clock")
+def _first_program(check: str, folder: Path) -> Path:
+    """A guest's first program: the check, then the end."""
     (folder / "power_off.c").write_text(POWER_OFF)
-    for source, program in ((CHECK, "clock_check"), (folder / "power_off.c", "power_off")):
+    for source, program in ((SOURCES / f"{check}.c", check), (folder / "power_off.c", "power_off")):
         subprocess.run(["gcc", "-O2", "-pthread", "-o", folder / program, source], check=True)
     script = folder / "init"
-    script.write_text(INIT.format(program=folder / "clock_check", power_off=folder / "power_off"))
+    script.write_text(INIT.format(program=folder / check, power_off=folder / "power_off"))
     script.chmod(0o755)
     return script
+
+
+@pytest.fixture(scope="module")
+def init(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The check of the clocks."""
+    return _first_program("clock_check", tmp_path_factory.mktemp("clock"))
 
 
 def _output(kernel: Kernel, init: Path, folder: Path, *, seccomp: bool = True) -> list[str]:
@@ -69,3 +73,13 @@ def test_the_clock_page_changes_no_result(init: Path, tmp_path: Path) -> None:
 def test_ptrace_gives_the_same_result(init: Path, tmp_path: Path) -> None:
     kernel = locate.ensure()
     assert _output(kernel, init, tmp_path / "a") == _output(kernel, init, tmp_path / "b", seccomp=False)
+
+
+def test_rdtsc_tells_the_guest_s_time_and_repeats(tmp_path: Path) -> None:
+    kernel = locate.ensure()
+    assert kernel.features.tsc, "this kernel does not answer RDTSC: it was built without the patches"
+    init = _first_program("tsc_check", tmp_path)
+    first = _output(kernel, init, tmp_path / "first")
+    assert len(first) > 10
+    assert first == _output(kernel, init, tmp_path / "second")
+    assert first == _output(kernel, init, tmp_path / "ptrace", seccomp=False)

@@ -9,8 +9,8 @@ import pytest
 from cambrian.kernel.boot import COMMAND_LINE_BYTES, ENVIRONMENT_WORDS, command
 from cambrian.kernel.model import Features, Kernel
 
-ALL = Features(seccomp=True, seed=True, vdso_clock=True)
-NONE = Features(seccomp=False, seed=False, vdso_clock=False)
+ALL = Features(seccomp=True, seed=True, vdso_clock=True, tsc=True)
+NONE = Features(seccomp=False, seed=False, vdso_clock=False, tsc=False)
 
 
 def kernel(features: Features) -> Kernel:
@@ -24,7 +24,9 @@ def words(features: Features = ALL, **more: object) -> list[str]:
 def test_virtual_time() -> None:
     found = words(seed=7, start_ns=5, memory_mb=256, core=1, environment={"TRIAL": "/a/b.json"})
     assert found[:4] == ["taskset", "--cpu-list", "1", "/cache/kernel/k/linux"]
-    for word in ("time-travel=inf-cpu", "time-travel-start=5", "cambrian.seed=7", "cambrian.vdso_clock=1"):
+    for word in ("time-travel=inf-cpu", "time-travel-start=5", "cambrian.seed=7"):
+        assert word in found
+    for word in ("cambrian.vdso_clock=1", "cambrian.tsc=1"):
         assert word in found
     for word in ("seccomp=on", "mem=256M", "init=/x/init", "uml_dir=/run/t/", "ro", "TRIAL=/a/b.json"):
         assert word in found
@@ -32,7 +34,7 @@ def test_virtual_time() -> None:
 
 def test_real_time_neither_travels_nor_answers_clock_reads_itself() -> None:
     found = words(clock="real")
-    assert not [word for word in found if "time-travel" in word or "vdso_clock" in word]
+    assert not [word for word in found if "time-travel" in word or "vdso_clock" in word or "tsc" in word]
     assert "cambrian.seed=1" in found
 
 

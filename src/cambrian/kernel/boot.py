@@ -55,6 +55,8 @@ def command(
         words += ["time-travel=inf-cpu", f"time-travel-start={start_ns}"]
         if kernel.features.vdso_clock:
             words.append("cambrian.vdso_clock=1")
+        if kernel.features.tsc:
+            words.append("cambrian.tsc=1")
     if kernel.features.seccomp:
         words.append(f"seccomp={'on' if seccomp else 'off'}")
     if kernel.features.seed:

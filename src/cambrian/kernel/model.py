@@ -21,6 +21,8 @@ class Features:
     seed: bool
     #: ``cambrian.vdso_clock=``: clock reads answered from a shared page
     vdso_clock: bool
+    #: ``cambrian.tsc=``: RDTSC in programs tells virtual time, not the host's
+    tsc: bool
 
     @classmethod
     def of(cls, binary: Path) -> Features:
@@ -30,6 +32,7 @@ class Features:
             seccomp=b"seccomp=<on/auto/off>" in content,
             seed=b"cambrian.seed" in content,
             vdso_clock=b"cambrian.vdso_clock" in content,
+            tsc=b"cambrian.tsc" in content,
         )
 
 
