@@ -108,7 +108,7 @@ def read(path: Path, *, zero_ns: int, end_ns: int) -> pl.DataFrame:
         departure_ns = np.full(len(arrivals), _NOT_YET)
         marked = np.zeros(len(arrivals), bool)
     flow = _flows(arrivals["source"])
-    outcome = _outcomes(flow, departure_ns, end_ns)
+    outcome = _outcomes(flow, arrival_ns, departure_ns, end_ns)
     frame = pl.DataFrame(
         {
             "flow": flow,
@@ -127,21 +127,25 @@ def read(path: Path, *, zero_ns: int, end_ns: int) -> pl.DataFrame:
     return kept.cast(pl.Schema(PACKETS))
 
 
-def _outcomes(flow: NDArray[np.uint16], departure_ns: NDArray[np.int64], end_ns: int) -> NDArray[np.str_]:
+def _outcomes(
+    flow: NDArray[np.uint16], arrival_ns: NDArray[np.int64], departure_ns: NDArray[np.int64], end_ns: int
+) -> NDArray[np.str_]:
     """departed, dropped or queued, for packets in order of arrival.
 
     The capture goes on for a moment after the trial's end: what left then was queued at
-    the end. A packet that never left was dropped if a later one of its flow did leave;
-    otherwise the capture cannot tell, and it counts as queued.
+    the end. A packet that never left was dropped if a later one of its flow did leave, or
+    if the queue went on for twice as long as any packet ever waited in it (a flow that was
+    starved may have no later packet). Otherwise it was still queued.
     """
     left = departure_ns != _NOT_YET
     position = np.arange(len(flow))
     last_that_left = np.full(int(flow.max(initial=0)) + 1, -1)
     np.maximum.at(last_that_left, flow[left], position[left])
     overtaken = position < last_that_left[flow]
-    return np.where(
-        left & (departure_ns < end_ns), "departed", np.where(~left & overtaken, "dropped", "queued")
-    )
+    longest_wait_ns = int((departure_ns - arrival_ns)[left].max(initial=0))
+    overdue = arrival_ns + 2 * longest_wait_ns < int(departure_ns[left].max(initial=_NOT_YET))
+    lost = ~left & (overtaken | overdue)
+    return np.where(left & (departure_ns < end_ns), "departed", np.where(lost, "dropped", "queued"))
 
 
 def fingerprint(packets: pl.DataFrame) -> str:
