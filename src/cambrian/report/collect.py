@@ -1,0 +1,186 @@
+"""A results directory, read once: each group with its valid trials measured and its others named."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from cambrian.report import measure, series
+from cambrian.report.measure import TrialMeasures
+from cambrian.report.series import Series
+from cambrian.store.results import Results, TrialResult
+from cambrian.study.model import Design, Network, Study
+
+#: with more groups than this, lines over time get fewer bins
+_MANY_GROUPS = 40
+_FEWER_BINS = 120
+
+
+@dataclass(frozen=True)
+class Record:
+    """One trial that is there, valid or not: its name, its words, its trace's hash."""
+
+    id: str
+    seed: int
+    valid: bool
+    reasons: tuple[str, ...]
+    notes: tuple[str, ...]
+    packets_sha256: str
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One group of a study.
+
+    ``names`` are the flows' contestants as the study calls them. ``trials`` holds the valid
+    trials only, in order of seed; ``records`` every trial that is there; ``missing`` the
+    identities of those that are not. ``series`` shows the first valid trial.
+    """
+
+    key: str
+    design: Design
+    network: Network
+    names: tuple[str, ...]
+    trials: tuple[TrialMeasures, ...]
+    records: tuple[Record, ...]
+    missing: tuple[str, ...]
+    buffer_bytes: int | None
+    series: Series | None
+
+    @property
+    def subject(self) -> str:
+        """The contestant under test: flow 0's; all of them for design ``flows``."""
+        return " + ".join(self.names) if self.design == "flows" else self.names[0]
+
+    @property
+    def reference(self) -> str | None:
+        """Flow 1's contestant in a pair."""
+        return self.names[1] if self.design in ("versus-reference", "pairwise") else None
+
+    @property
+    def is_noise_floor(self) -> bool:
+        """Is this a reference against itself?"""
+        return self.design == "versus-reference" and self.subject == self.reference
+
+    @property
+    def title(self) -> str:
+        """Who meets whom."""
+        if self.is_noise_floor:
+            return f"{self.subject} against itself"
+        if self.design == "pairwise":
+            return f"{self.names[0]} + {self.names[1]}"
+        return f"{self.subject} against {self.reference}" if self.reference else self.subject
+
+
+@dataclass(frozen=True)
+class Collected:
+    """All that a report is made of. ``manifests`` are those of every trial that is there."""
+
+    raw: dict[str, Any]
+    study: Study
+    cells: tuple[Cell, ...]
+    manifests: tuple[dict[str, Any], ...]
+
+    @property
+    def design(self) -> Design:
+        """How the study's flows relate."""
+        return self.study.design
+
+    @property
+    def networks(self) -> list[Network]:
+        """The networks that ran, in the study's order."""
+        used = {cell.network.name for cell in self.cells}
+        return [network for network in self.study.networks if network.name in used]
+
+    def on(self, network: Network) -> list[Cell]:
+        """The groups on one network."""
+        return [cell for cell in self.cells if cell.network.name == network.name]
+
+    def noise_floor(self, cell: Cell) -> Cell | None:
+        """The group that is ``cell``'s reference against itself on the same network."""
+        floors = (other for other in self.on(cell.network) if other.is_noise_floor)
+        return next((floor for floor in floors if floor.subject == cell.reference), None)
+
+
+def collect(results: Results) -> Collected:
+    """Read and measure every trial of a results directory.
+
+    Raises:
+        FileNotFoundError: there is no study.json.
+    """
+    raw = results.study()
+    study = Study.model_validate(raw["study"])
+    networks = {network.name: network for network in study.networks}
+    bins = series.MOST_BINS if len(raw["groups"]) <= _MANY_GROUPS else _FEWER_BINS
+    manifests: dict[str, dict[str, Any]] = {}
+    cells = [
+        _cell(
+            group, _names(group, study), networks[group["network"]], results, manifests=manifests, bins=bins
+        )
+        for group in raw["groups"]
+    ]
+    return Collected(raw, study, tuple(cells), tuple(manifests.values()))
+
+
+def _cell(
+    group: dict[str, Any],
+    names: tuple[str, ...],
+    network: Network,
+    results: Results,
+    *,
+    manifests: dict[str, dict[str, Any]],
+    bins: int,
+) -> Cell:
+    trials: list[TrialMeasures] = []
+    records: list[Record] = []
+    shown: Series | None = None
+    buffer_bytes: int | None = None
+    present = [results.trial(name) for name in group["trials"] if results.has(name)]
+    for result in sorted(present, key=lambda one: int(one.manifest["trial"]["seed"])):
+        manifests[result.id] = result.manifest
+        records.append(_record(result))
+        buffer_bytes = result.manifest["network"]["bottleneck"]["limit_bytes"]
+        if not records[-1].valid:
+            continue
+        # a fresh handle: the packets go when it does, so that a large study fits in memory
+        handle = TrialResult(result.folder)
+        one = measure.measure(handle, with_envelope=group["design"] == "versus-reference")
+        trials.append(one)
+        if shown is None:
+            shown = series.of(
+                handle,
+                flow_count=len(one.flows),
+                duration_s=one.trial.duration_s,
+                seed=one.trial.seed,
+                bins=bins,
+            )
+    return Cell(
+        key=group["key"],
+        design=group["design"],
+        network=network,
+        names=names,
+        trials=tuple(trials),
+        records=tuple(records),
+        missing=tuple(name for name in group["trials"] if not results.has(name)),
+        buffer_bytes=buffer_bytes,
+        series=shown,
+    )
+
+
+def _names(group: dict[str, Any], study: Study) -> tuple[str, ...]:
+    if group["design"] == "flows":
+        return tuple(flow.contestant.name for flow in study.flows)
+    pair = (group["subject"], group["reference"])
+    return tuple(str(name) for name in pair if name is not None)
+
+
+def _record(result: TrialResult) -> Record:
+    verdict = result.verdict
+    return Record(
+        id=result.id,
+        seed=int(result.manifest["trial"]["seed"]),
+        valid=bool(verdict["valid"]),
+        reasons=tuple(verdict["reasons"]),
+        notes=tuple(verdict["notes"]),
+        packets_sha256=result.manifest["packets_sha256"],
+    )

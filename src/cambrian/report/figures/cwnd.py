@@ -1,0 +1,79 @@
+"""Congestion window over time, of the flows that export it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import polars as pl
+
+from cambrian.metrics.columns import FloatArray
+from cambrian.report.collect import Cell, Collected
+from cambrian.report.figures import colours, lines
+from cambrian.report.figures.figure import Figure, Panel
+
+#: place among the figures of a network
+ORDER = 50
+#: this share of each panel's values sets the scale
+_SHOWN = 0.98
+
+
+def figures(collected: Collected) -> Iterator[Figure]:
+    """One figure a network, one panel a group with a flow that exports its window."""
+    palette = colours.of(collected)
+    for network in collected.networks:
+        cells = [
+            cell for cell in collected.on(network) if cell.series is not None and cell.series.cwnd.height
+        ]
+        if not cells:
+            continue
+        drawn = {cell.key: lines.lines_of(cell, palette) for cell in cells}
+        frames = {
+            cell.key: lines.labelled(cell.series.cwnd, drawn[cell.key], "cwnd_kb")
+            for cell in cells
+            if cell.series
+        }
+        top = _top([frame["cwnd_kb"].to_numpy() for frame in frames.values()])
+        panels = []
+        for cell in cells:
+            duration_s = cell.trials[0].trial.duration_s
+            silent = _silent(cell)
+            chart = lines.chart(
+                frames[cell.key],
+                drawn[cell.key],
+                title=lines.title(cell, f"{silent} exports none" if silent else ""),
+                value="cwnd_kb",
+                axis="cwnd (kB)",
+                duration_s=duration_s,
+                top=top,
+            )
+            alt = f"Line chart, {network.name}, {cell.title}: congestion window in kB over {duration_s:g} s."
+            panels.append(Panel(chart, alt + (f" {silent} exports none." if silent else "")))
+        bin_ms = cells[0].series.bin_ms if cells[0].series else 0
+        yield Figure(
+            name=f"cwnd-{network.name}",
+            network=network.name,
+            heading="Congestion window over time",
+            caption=f"The same trials, as the stack itself says; the last value in each {bin_ms} ms. "
+            "kB is 10³ bytes. A stack that exports no window has no line. "
+            "Short peaks above the axis are cut off.",
+            panels=tuple(panels),
+            data=pl.concat(
+                frames[cell.key].select(pl.lit(cell.key).alias("group"), pl.all()) for cell in cells
+            ),
+            wide=collected.design == "flows",
+        )
+
+
+def _top(panels: list[FloatArray]) -> float:
+    """End of the axis: room for all but the rarest values, lest one peak flatten every panel."""
+    largest = max(float(values.max()) for values in panels)
+    usual = max(float(np.quantile(values, _SHOWN)) for values in panels)
+    return min(1.05 * largest, 1.4 * usual)
+
+
+def _silent(cell: Cell) -> str:
+    """Contestants of this group without a single window."""
+    assert cell.series is not None
+    heard = set(cell.series.cwnd["flow"].to_list())
+    return ", ".join(dict.fromkeys(name for number, name in enumerate(cell.names) if number not in heard))

@@ -1,0 +1,145 @@
+"""What a figure is: panels of one kind, comparable with each other, and the data that they draw.
+
+A panel is one small chart without a width: the page gives it its column's, a file
+:data:`PANEL_WIDTH`. The same definition makes both.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import altair as alt
+import polars as pl
+import vl_convert
+
+#: pixels, in files
+PANEL_WIDTH = 320
+PANEL_HEIGHT = 220
+#: panels in a row, in files
+COLUMNS = 3
+#: PNG pixels for each of the chart's
+PNG_SCALE = 2
+
+FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Liberation Sans', Arial, sans-serif"
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One chart. ``alt`` says in words what it shows, for who cannot see it."""
+
+    chart: alt.TopLevelMixin
+    alt: str
+
+    def spec(self) -> dict[str, Any]:
+        """Vega-Lite, without size, theme and schema address."""
+        # vl-convert compiles what is drawn, and so checks it: once is enough
+        spec: dict[str, Any] = self.chart.to_dict(validate=False)
+        for key in ("$schema", "config"):
+            spec.pop(key, None)
+        return spec
+
+
+@dataclass(frozen=True)
+class Figure:
+    """Panels that belong together. ``name`` is its files' name; ``data`` all that is drawn."""
+
+    name: str
+    network: str
+    heading: str
+    caption: str
+    panels: tuple[Panel, ...]
+    data: pl.DataFrame
+    height: int = PANEL_HEIGHT
+    #: wide panels take a whole row each
+    wide: bool = False
+    #: a figure that says what the study found stands before the tables
+    leads: bool = False
+
+    def save(self, folder: Path, specs: list[dict[str, Any]]) -> None:
+        """Write ``NAME.png``, ``NAME.svg`` and ``NAME.csv``; ``specs`` are the panels'."""
+        width = PANEL_WIDTH * (2 if self.wide else 1)
+        sized = [spec | {"width": width, "height": self.height} for spec in specs]
+        datasets = {name: rows for spec in sized for name, rows in spec.pop("datasets", {}).items()}
+        whole = {
+            "$schema": alt.SCHEMA_URL,
+            "background": "white",
+            "concat": sized,
+            # each panel has its own contestants; axes are alike by their domains
+            "resolve": {"scale": dict.fromkeys(("color", "shape", "strokeDash"), "independent")},
+            "columns": 1 if self.wide else COLUMNS,
+            "spacing": 28,
+            "datasets": datasets,
+            "config": config("light"),
+        }
+        vega = vl_convert.vegalite_to_vega(json.dumps(whole))
+        (folder / f"{self.name}.svg").write_text(svg := vl_convert.vega_to_svg(vega))
+        (folder / f"{self.name}.png").write_bytes(vl_convert.svg_to_png(svg, scale=PNG_SCALE))
+        rounded(self.data).write_csv(folder / f"{self.name}.csv")
+
+
+def inline(frame: pl.DataFrame, **types: str) -> alt.InlineData:
+    """``frame`` as CSV within the chart, numbers to five digits: a third of the size of JSON.
+
+    ``types`` gives columns that are no numbers (``series="string"``).
+    """
+    parse = {name: types.get(name, "number") for name in frame.columns}
+    return alt.InlineData(
+        values=rounded(frame).write_csv(), format=alt.CsvDataFormat(type="csv", parse=parse)
+    )
+
+
+def rounded(frame: pl.DataFrame) -> pl.DataFrame:
+    """Its numbers to five digits: more than a screen has pixels."""
+    floats = [name for name, kind in frame.schema.items() if kind.is_float()]
+    return frame.with_columns(pl.col(floats).round_sig_figs(5)) if floats else frame
+
+
+def config(theme: str) -> dict[str, Any]:
+    """Vega-Lite's configuration: quiet axes, light or dark ink, no background of its own."""
+    ink, quiet, grid = (
+        ("#1b1f24", "#57606a", "#e3e6ea") if theme == "light" else ("#e6e9ec", "#a3acb6", "#353b43")
+    )
+    return {
+        "font": FONT,
+        "background": "transparent",
+        "view": {"stroke": None},
+        "axis": {
+            "labelColor": quiet,
+            "titleColor": ink,
+            "titleFontWeight": "normal",
+            "titleFontSize": 12,
+            "labelFontSize": 11,
+            "gridColor": grid,
+            "domainColor": quiet,
+            "tickColor": quiet,
+            "labelOverlap": True,
+            "tickCount": 5,
+        },
+        # plots of one figure line up though their labels differ in length
+        "axisY": {"minExtent": 30},
+        "legend": {
+            "orient": "top",
+            "direction": "vertical",
+            "title": None,
+            "labelColor": ink,
+            "titleColor": ink,
+            "labelFontSize": 11,
+            "labelLimit": 300,
+            "rowPadding": 1,
+            "offset": 4,
+            "symbolStrokeWidth": 2,
+        },
+        "title": {
+            "anchor": "start",
+            "frame": "group",
+            "color": ink,
+            "fontSize": 13,
+            "fontWeight": 600,
+            "subtitleColor": quiet,
+            "subtitleFontSize": 11,
+            "offset": 6,
+        },
+    }

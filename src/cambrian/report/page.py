@@ -1,0 +1,187 @@
+"""The report: one self-contained HTML page, its figures as PNG and SVG, its tables as CSV."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import markupsafe
+import polars as pl
+import vl_convert
+
+from cambrian.report import layout, notes, provenance, similarity, tables, words
+from cambrian.report.collect import Cell, Collected, collect
+from cambrian.report.figures import all_figures
+from cambrian.report.figures.figure import Figure, config
+from cambrian.report.layout import Shown
+from cambrian.store.results import Results, write_json
+from cambrian.study.model import Network
+
+#: rows of a long list that the page itself shows; its CSV has all
+MOST_ROWS = 200
+#: with more networks than this, only the first one's section is open
+OPEN_NETWORKS = 2
+
+
+@dataclass(frozen=True)
+class ShownFigure:
+    """A figure as the template wants it: ``panels`` are pairs of Vega-Lite text and words."""
+
+    figure: Figure
+    panels: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Section:
+    """One network's part of the page."""
+
+    network: provenance.NetworkFacts
+    tables: tuple[Shown, ...]
+    figures: tuple[ShownFigure, ...]
+    opened: bool
+
+
+def make(folder: Path, out: Path) -> Path:
+    """Report on the results directory ``folder``; write to ``out``, return the page's path.
+
+    ``out`` gets ``index.html``, ``figures/NAME.{png,svg,csv}``, ``tables/NAME.csv`` and
+    ``trials/ID.json`` (each trial's description, for ``cambrian trial``).
+
+    Raises:
+        FileNotFoundError: ``folder`` is no results directory, or holds no trial yet.
+    """
+    collected = collect(Results(folder))
+    if not collected.manifests:
+        raise FileNotFoundError(f"{folder} holds no trial yet: let `cambrian run` finish one")
+    for name in ("figures", "tables", "trials"):
+        (out / name).mkdir(parents=True, exist_ok=True)
+        # what an earlier report left must not be taken for this one's
+        for old in (out / name).iterdir():
+            old.unlink()
+    for manifest in collected.manifests:
+        write_json(out / "trials" / f"{manifest['id']}.json", manifest["trial"])
+    frames = dict(tables.all_tables(collected))
+    for name, frame in frames.items():
+        frame.write_csv(out / "tables" / f"{name}.csv")
+    shown = [_drawn(figure, out / "figures") for figure in all_figures(collected)]
+    page = out / "index.html"
+    page.write_text(_render(collected, frames, shown), encoding="utf-8")
+    return page
+
+
+def _drawn(figure: Figure, folder: Path) -> ShownFigure:
+    specs = [panel.spec() for panel in figure.panels]
+    texts = tuple(_json(spec) for spec in specs)
+    figure.save(folder, specs)
+    return ShownFigure(figure, tuple(zip(texts, (panel.alt for panel in figure.panels), strict=True)))
+
+
+def _json(value: object) -> markupsafe.Markup:
+    """JSON that can stand in a <script> element."""
+    text = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+    return markupsafe.Markup(text.replace("<", "\\u003c"))  # noqa: S704 — no markup can be left in it
+
+
+def _render(collected: Collected, frames: dict[str, pl.DataFrame], figures: list[ShownFigure]) -> str:
+    facts = {fact.name: fact for fact in provenance.networks(collected)}
+    sections = [
+        Section(
+            network=facts[network.name],
+            tables=_network_tables(collected, network, frames),
+            figures=tuple(one for one in figures if one.figure.network == network.name),
+            opened=index == 0 or len(collected.networks) <= OPEN_NETWORKS,
+        )
+        for index, network in enumerate(collected.networks)
+    ]
+    gathered = notes.gathered(frames["notes"])
+    return (
+        _environment()
+        .get_template("page.html.j2")
+        .render(
+            study=collected.study,
+            design=collected.design,
+            what_ran=words.what_ran(collected),
+            findings=words.findings(
+                collected, frames.get("conformance"), frames["flows"], frames.get("pairwise")
+            ),
+            sections=sections,
+            invalid=layout.invalid(frames["invalid"].head(MOST_ROWS)),
+            invalid_count=frames["invalid"].height,
+            notes=gathered[:MOST_ROWS],
+            notes_count=len(gathered),
+            facts=provenance.facts(collected),
+            traces=layout.traces(frames["traces"].head(MOST_ROWS)),
+            traces_count=frames["traces"].height,
+            command=collected.raw["command"],
+            example=_example(collected),
+            csv_names=list(frames),
+            most_rows=MOST_ROWS,
+            fewest_trials=similarity.FEWEST_TRIALS,
+            style=_asset("style.css"),
+            script=_asset("page.js"),
+            vega=vega_bundle(),
+            themes=_json({theme: config(theme) for theme in ("light", "dark")}),
+        )
+    )
+
+
+def _network_tables(
+    collected: Collected, network: Network, frames: dict[str, pl.DataFrame]
+) -> tuple[Shown, ...]:
+    here = {name: frame.filter(pl.col("network") == network.name) for name, frame in frames.items()}
+    found = []
+    if "conformance" in here and here["conformance"].height:
+        found.append(layout.conformance(here["conformance"]))
+    if "pairwise" in here:
+        found.append(layout.ratios(here["pairwise"]))
+    flows = here["flows"]
+    if collected.design == "versus-reference":
+        # the reference's own flow has a row of its own: the noise floor
+        flows = flows.filter(pl.col("flow") == 0)
+    cells = {cell.key: cell for cell in collected.on(network)}
+    names = [_row_name(cells[row["group"]], row["flow"]) for row in flows.select("group", "flow").to_dicts()]
+    return (*found, layout.behaviour(flows, names))
+
+
+def _row_name(cell: Cell, flow: int) -> str:
+    """A flow, and whom it meets."""
+    name = cell.names[flow]
+    if cell.is_noise_floor:
+        return cell.title
+    if len(cell.names) == 2 and cell.design != "flows":
+        return f"{name} against {cell.names[1 - flow]}"
+    return f"{name} (flow {flow})" if cell.names.count(name) > 1 else name
+
+
+def _example(collected: Collected) -> dict[str, Any]:
+    """One trial that a reader may repeat: the first valid one, or the first."""
+    records = [record for cell in collected.cells for record in cell.records]
+    chosen = next((record for record in records if record.valid), records[0])
+    return {"id": chosen.id, "packets_sha256": chosen.packets_sha256}
+
+
+@cache
+def vega_bundle() -> markupsafe.Markup:
+    """Vega, Vega-Lite and Vega-Embed as one script, from vl-convert: the page loads nothing."""
+    bundle = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
+    # a string of the bundle's own that held this would end the element
+    return markupsafe.Markup(bundle.replace("</script", "<\\/script"))  # noqa: S704
+
+
+def _asset(name: str) -> markupsafe.Markup:
+    return markupsafe.Markup(resources.files(__package__).joinpath("templates", name).read_text())  # noqa: S704
+
+
+def _environment() -> jinja2.Environment:
+    return jinja2.Environment(
+        loader=jinja2.PackageLoader("cambrian.report"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )

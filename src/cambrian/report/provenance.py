@@ -1,0 +1,165 @@
+"""What ran: versions, hashes, seeds, networks, and the commands that repeat it. Nothing of the host."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Any
+
+from cambrian.report.collect import Collected
+from cambrian.report.layout import NOTHING
+from cambrian.study.model import Network
+
+#: parts of a trial's environment besides its kernel and stacks
+_TESTBED = ("testbed", "native", "python", "pyroute2")
+
+
+@dataclass(frozen=True)
+class Fact:
+    """One line of the list: a name, its values (more than one where trials differ)."""
+
+    name: str
+    values: tuple[str, ...]
+
+
+def facts(collected: Collected) -> list[Fact]:
+    """Versions, hashes, seeds and clock of everything that ran."""
+    manifests = collected.manifests
+    found = [
+        _fact("Cambrian", (manifest["cambrian"] for manifest in manifests)),
+        _fact(
+            "Kernel",
+            (_versioned(f"Linux {m['kernel']['version']}", m["kernel"]["sha256"]) for m in manifests),
+        ),
+    ]
+    for stack in sorted({name for manifest in manifests for name in manifest["stacks"]}):
+        builds = [manifest["stacks"][stack] for manifest in manifests if stack in manifest["stacks"]]
+        found.append(
+            _fact(f"Stack {stack}", (_versioned(build["version"], build["sha256"]) for build in builds))
+        )
+    found += [
+        _fact(f"Testbed: {part}", (_shown(manifest["environment"].get(part)) for manifest in manifests))
+        for part in _TESTBED
+    ]
+    trials = [manifest["trial"] for manifest in manifests]
+    found += [
+        Fact("Seeds", (runs(trial["seed"] for trial in trials),)),
+        _fact("Clock", (trial["clock"] for trial in trials)),
+        _fact("Duration", (f"{trial['duration_s']:g} s" for trial in trials)),
+        Fact("Start offsets", (_offsets(collected),)),
+    ]
+    return [fact for fact in found if fact.values]
+
+
+def runs(numbers: Iterable[int]) -> str:
+    """``1–6, 9``."""
+    parts: list[list[int]] = []
+    for value in sorted(set(numbers)):
+        if parts and value == parts[-1][1] + 1:
+            parts[-1][1] = value
+        else:
+            parts.append([value, value])
+    return ", ".join(str(low) if low == high else f"{low}–{high}" for low, high in parts) or NOTHING
+
+
+@dataclass(frozen=True)
+class NetworkFacts:
+    """One network as a row of the page's table."""
+
+    name: str
+    rate: str
+    rtt: str
+    buffer: str
+    queue: str
+    loss: str
+    other: str
+
+
+def networks(collected: Collected) -> list[NetworkFacts]:
+    """Every network that ran."""
+    return [_network(network, collected) for network in collected.networks]
+
+
+def _network(network: Network, collected: Collected) -> NetworkFacts:
+    limit = next((cell.buffer_bytes for cell in collected.on(network) if cell.buffer_bytes), None)
+    buffer = NOTHING if limit is None else f"{limit:,} bytes"
+    if limit is not None and network.rate_mbps is not None:
+        bdp_bytes = network.rate_mbps * network.rtt_ms * 1000 / 8
+        buffer += f" ({limit / bdp_bytes:.3g} BDP)"
+    rate = f"{network.rate_mbps:g} Mbps" if network.rate_mbps is not None else NOTHING
+    if network.trace_file is not None:
+        rate = f"trace {PurePath(network.trace_file).name}"
+    aqm = [
+        f"{word} {value:g} ms"
+        for word, value in (("target", network.aqm_target_ms), ("interval", network.aqm_interval_ms))
+        if value is not None
+    ]
+    return NetworkFacts(
+        name=network.name,
+        rate=rate,
+        rtt=f"{network.rtt_ms:g} ms",
+        buffer=buffer,
+        queue=", ".join([network.queue, *(["ECN"] if network.ecn else []), *aqm]),
+        loss=_loss(network),
+        other=_other(network),
+    )
+
+
+def _loss(network: Network) -> str:
+    parts = []
+    if network.loss_percent:
+        parts.append(f"{network.loss_percent:g} %")
+    if network.burst_loss:
+        burst = network.burst_loss
+        parts.append(
+            f"Gilbert–Elliott: good→bad {burst.good_to_bad_percent:g} %, "
+            f"bad→good {burst.bad_to_good_percent:g} %"
+        )
+    if network.return_loss_percent:
+        parts.append(f"ACK path {network.return_loss_percent:g} %")
+    return ", ".join(parts) or "none"
+
+
+def _other(network: Network) -> str:
+    parts = []
+    if network.forward_delay_percent != 50:
+        parts.append(f"{network.forward_delay_percent:g} % of the RTT forward")
+    for name in ("jitter_ms", "reorder_percent", "duplicate_percent"):
+        if value := getattr(network, name):
+            word, unit = name.rsplit("_", 1)
+            parts.append(f"{word} {value:g} {'ms' if unit == 'ms' else '%'}")
+    for change in network.schedule:
+        said = [
+            text
+            for value, text in (
+                (change.rate_mbps, f"{change.rate_mbps} Mbps"),
+                (change.rtt_ms, f"{change.rtt_ms} ms"),
+                (change.loss_percent, f"{change.loss_percent} % loss"),
+            )
+            if value is not None
+        ]
+        parts.append(f"at {change.at_s:g} s: {', '.join(said)}")
+    return "; ".join(parts) or NOTHING
+
+
+def _fact(name: str, values: Iterable[str | None]) -> Fact:
+    return Fact(name, tuple(dict.fromkeys(value for value in values if value is not None)))
+
+
+def _versioned(version: str, sha256: str) -> str:
+    return f"{version}, SHA-256 {sha256}"
+
+
+def _shown(value: Any) -> str | None:
+    if value is None:
+        return None
+    text = str(value)
+    return f"SHA-256 {text}" if len(text) == 64 else text
+
+
+def _offsets(collected: Collected) -> str:
+    spread_ms = collected.study.start_spread_ms
+    if not spread_ms:
+        return "none: all flows start as the study says"
+    return f"each flow starts at a time drawn uniformly from 0 to {spread_ms:g} ms, by study and seed"

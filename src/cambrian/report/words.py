@@ -1,0 +1,146 @@
+"""The headline in plain words, from the numbers and no further than they go."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import polars as pl
+
+from cambrian.report.collect import Collected
+from cambrian.report.layout import number
+
+#: flows that a sentence lists one by one
+_MOST_NAMED = 6
+
+
+def counted(count: int, noun: str) -> str:
+    """``1 trial``, ``18 trials``."""
+    return f"{count:,} {noun}" + ("" if count == 1 else "s")
+
+
+def joined(items: list[str]) -> str:
+    """``a, b and c``."""
+    return items[0] if len(items) == 1 else ", ".join(items[:-1]) + " and " + items[-1]
+
+
+def what_ran(collected: Collected) -> str:
+    """How many trials, and how many count."""
+    records = {record.id: record for cell in collected.cells for record in cell.records}
+    missing = {name for cell in collected.cells for name in cell.missing}
+    valid = sum(record.valid for record in records.values())
+    text = (
+        f"{counted(len(records), 'trial')} on {counted(len(collected.networks), 'network')}: {valid:,} valid"
+    )
+    rejected = len(records) - valid
+    text += f", {rejected:,} invalid and left out of every figure" if rejected else ", none invalid"
+    return text + (f"; {missing_text(len(missing))}." if missing else ".")
+
+
+def missing_text(count: int) -> str:
+    """Trials that the study asks for and the results lack."""
+    return (
+        f"{counted(count, 'trial')} of the study {'is' if count == 1 else 'are'} missing here (not run yet)"
+    )
+
+
+def findings(
+    collected: Collected, conformance: pl.DataFrame | None, flows: pl.DataFrame, ratios: pl.DataFrame | None
+) -> list[str]:
+    """One or two sentences on what came out."""
+    if conformance is not None:
+        return _versus(collected, conformance, flows)
+    if ratios is not None:
+        return _pairwise(ratios)
+    return _alone_or_listed(flows)
+
+
+def _versus(collected: Collected, conformance: pl.DataFrame, flows: pl.DataFrame) -> list[str]:
+    if not conformance.height:
+        return ["Every contestant is its own reference here, so the study shows the noise floor alone."]
+    verdicts = conformance["verdict"].to_list()
+    judged = {"within", "below"}
+    groups = (
+        (
+            verdicts.count("below"),
+            "is less like its reference than the reference is like itself (below the noise floor)",
+            "are less like their reference than the reference is like itself (below the noise floor)",
+        ),
+        (
+            verdicts.count("within"),
+            "is not told apart from its reference repeated (within the noise floor)",
+            "are not told apart from their reference repeated (within the noise floor)",
+        ),
+        (
+            sum(verdict not in judged for verdict in verdicts),
+            "has too few valid trials for a verdict",
+            "have too few valid trials for a verdict",
+        ),
+    )
+    parts = [f"{count} {one if count == 1 else many}" for count, one, many in groups if count]
+    what = "pairs of contestant and network" if len(collected.networks) > 1 else "contestants"
+    if conformance.height == 1:
+        only = next(one for count, one, _ in groups if count)
+        sentence = f"{conformance['contestant'][0]} {only}."
+    elif len(parts) == 1:
+        sentence = f"All {conformance.height} {what} {next(many for count, _, many in groups if count)}."
+    else:
+        sentence = f"Of {conformance.height} {what}, {joined(parts)}."
+    return [sentence, *_extremes(collected, flows)]
+
+
+def _extremes(collected: Collected, flows: pl.DataFrame) -> list[str]:
+    """Who takes the most and the least of the throughput from its reference."""
+    floors = [cell.key for cell in collected.cells if cell.is_noise_floor]
+    tests = flows.filter(
+        (pl.col("flow") == 0) & ~pl.col("group").is_in(floors) & pl.col("share_percent").is_not_null()
+    ).sort("share_percent")
+    if tests.height < 2:
+        return []
+    least, most = tests.row(0, named=True), tests.row(-1, named=True)
+    place = {
+        row["group"]: f" on {row['network']}" if len(collected.networks) > 1 else "" for row in (least, most)
+    }
+    return [
+        f"The largest mean share of throughput against its reference was {most['contestant']}’s, "
+        f"{number(most['share_percent'], 0)} %{place[most['group']]}; the smallest {least['contestant']}’s, "
+        f"{number(least['share_percent'], 0)} %{place[least['group']]} (50 % is an even split)."
+    ]
+
+
+def _pairwise(ratios: pl.DataFrame) -> list[str]:
+    known = ratios.filter((pl.col("x") != pl.col("y")) & pl.col("ratio").is_not_null())
+    if not known.height:
+        return []
+    apart = known.filter((pl.col("ratio_low") > 0.5) | (pl.col("ratio_high") < 0.5))
+    uneven = known.sort((pl.col("ratio") - 0.5).abs()).row(-1, named=True)
+    winner, loser = ("x", "y") if uneven["ratio"] > 0.5 else ("y", "x")
+    share = max(uneven["ratio"], 1 - uneven["ratio"])
+    return [
+        f"In {apart.height} of {known.height} pairings of two different contestants the split is uneven "
+        f"beyond its 95 % interval. The most uneven: {uneven[winner]} takes {number(100 * share, 0)} % "
+        f"against {uneven[loser]} on {uneven['network']}."
+    ]
+
+
+def _alone_or_listed(flows: pl.DataFrame) -> list[str]:
+    """Designs ``solo`` and ``flows``: mean throughputs, or their range where there are many."""
+    known = flows.filter(pl.col("throughput_mbps").is_not_null())
+    if not known.height:
+        return []
+    rates = known.sort("throughput_mbps", descending=True).to_dicts()
+    if len(rates) <= _MOST_NAMED and known["network"].n_unique() == 1:
+        often = Counter(row["contestant"] for row in rates)
+        names = [
+            f"{row['contestant']} (flow {row['flow']})" if often[row["contestant"]] > 1 else row["contestant"]
+            for row in rates
+        ]
+        listed = [
+            f"{name} {number(row['throughput_mbps'], 1)} Mbps" for name, row in zip(names, rates, strict=True)
+        ]
+        return [f"Mean throughput: {joined(listed)}."]
+    most, least = rates[0], rates[-1]
+    return [
+        f"Mean throughput ranged from {number(least['throughput_mbps'], 1)} Mbps ({least['contestant']} on "
+        f"{least['network']}) to {number(most['throughput_mbps'], 1)} Mbps ({most['contestant']} on "
+        f"{most['network']})."
+    ]

@@ -1,0 +1,186 @@
+from __future__ import annotations
+
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cambrian.report import figures, page
+from cambrian.report.collect import collect
+from cambrian.store.results import Results
+from tests.unit import report_results
+
+LOADS = {"src", "srcset", "data", "poster", "background", "action", "formaction", "ping"}
+
+
+class Read(HTMLParser):
+    """What a page loads, links to and embeds."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.loaded: list[tuple[str, str]] = []
+        self.links: list[str] = []
+        self.scripts: list[tuple[str | None, str]] = []
+        self.tags: list[str] = []
+        self.panels: list[dict[str, str | None]] = []
+        self.words = ""
+        self._script: str | None = None
+        self._raw: str | None = None
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        found = dict(attrs)
+        self.loaded += [(tag, value or "") for name, value in attrs if name in LOADS]
+        if tag == "link":
+            self.loaded.append((tag, found.get("href") or ""))
+        if tag == "a":
+            self.links.append(found.get("href") or "")
+        if found.get("class") == "panel":
+            self.panels.append(found)
+        self._raw = tag if tag in ("script", "style") else None
+        if tag == "script":
+            self.scripts.append((found.get("type"), ""))
+
+    def handle_endtag(self, tag: str) -> None:
+        self._raw = None
+
+    def handle_data(self, data: str) -> None:
+        if self._raw == "script":
+            self.scripts[-1] = (self.scripts[-1][0], self.scripts[-1][1] + data)
+        elif self._raw is None:
+            self.words += data
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return page.make(report_results.KNOBS, tmp_path_factory.mktemp("report"))
+
+
+@pytest.fixture(scope="module")
+def read(made: Path) -> Read:
+    return Read(made.read_text())
+
+
+def test_page_loads_nothing_from_elsewhere(made: Path, read: Read) -> None:
+    assert all(not re.match(r"[a-z]+:|//", address) for _, address in read.loaded), read.loaded
+    assert {tag for tag, _ in read.loaded} == {"img"}  # for readers without scripts, beside the page
+    assert not {"link", "iframe", "object", "embed", "base"} & set(read.tags)
+    style = re.search(r"<style>(.*?)</style>", made.read_text(), re.DOTALL)
+    assert style and "url(" not in style[1] and "@import" not in style[1]
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', made.read_text())
+    assert policy and policy[1].startswith("default-src 'none'") and "http" not in policy[1]
+
+
+def test_every_relative_link_leads_to_a_file(made: Path, read: Read) -> None:
+    files = [link for link in read.links if not link.startswith("#")]
+    assert files and all((made.parent / link).stat().st_size for link in files)
+
+
+def test_every_figure_is_there_as_png_svg_and_data(made: Path, read: Read) -> None:
+    names = {figure.name for figure in figures.all_figures(collect(Results(report_results.KNOBS)))}
+    kinds = {"envelope", "envelope-pooled", "throughput", "queue", "cwnd"}
+    assert names == {f"{kind}-4mbps-20ms-2bdp" for kind in kinds}
+    for name in names:
+        folder = made.parent / "figures"
+        assert (folder / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+        assert (folder / f"{name}.svg").read_text().startswith("<svg")
+        assert (folder / f"{name}.csv").read_text().count("\n") > 10
+        assert f"figures/{name}.png" in read.links
+
+
+def test_panels_are_charts_with_words(read: Read) -> None:
+    specs = [json.loads(text) for kind, text in read.scripts if kind == "application/json"]
+    charts = [spec for spec in specs if "mark" in spec or "layer" in spec]
+    # envelopes: two references and two contestants; pooled: contestants; three over time: all four
+    assert len(charts) == len(read.panels) == 4 + 2 + 3 * 4
+    assert all(panel["role"] == "img" for panel in read.panels)
+    assert all(len(str(panel["aria-label"])) > 30 for panel in read.panels)
+
+
+def test_panels_of_one_figure_share_their_axes(read: Read) -> None:
+    specs = [json.loads(text) for kind, text in read.scripts if kind == "application/json"]
+    throughput = [
+        spec for spec in specs if "throughput_mbps" in json.dumps(spec.get("encoding", {}).get("y", {}))
+    ]
+    assert len(throughput) == 4
+    domains = {json.dumps(spec["encoding"][axis]["scale"]["domain"]) for spec in throughput for axis in "xy"}
+    assert len(domains) == 2
+
+
+def test_page_says_what_ran(made: Path, read: Read) -> None:
+    results = Results(report_results.KNOBS)
+    study = results.study()
+    assert study["command"] in read.words
+    assert study["kernel"]["sha256"] in read.words
+    trials = [name for group in study["groups"] for name in group["trials"]]
+    for name in trials:
+        assert results.trial(name).manifest["packets_sha256"] in read.words
+        description = json.loads((made.parent / "trials" / f"{name}.json").read_text())
+        assert description == results.trial(name).manifest["trial"]
+    assert "buffer 20,000 bytes (2 BDP)" in read.words
+
+
+def test_csv_holds_more_digits_than_the_page(made: Path) -> None:
+    lines = (made.parent / "tables" / "conformance.csv").read_text().splitlines()
+    assert len(lines) == 3
+    assert any(len(cell.split(".")[-1]) > 6 for cell in lines[1].split(","))
+
+
+def test_same_results_make_the_same_page(made: Path, tmp_path: Path) -> None:
+    again = page.make(report_results.KNOBS, tmp_path)
+    assert again.read_text() == made.read_text()
+
+
+def test_names_cannot_break_out_of_the_page(tmp_path: Path) -> None:
+    bad = "</script><img src=x onerror=alert(1)>"
+
+    def rename(data: dict[str, Any]) -> None:
+        data["study"]["title"] = bad
+        group = report_results.group(data, "tcp cubic with TLS")
+        group["subject"] = data["study"]["contestants"][0]["label"] = bad
+
+    made = page.make(report_results.copy(tmp_path, rename), tmp_path / "report")
+    read = Read(made.read_text())
+    assert read.tags.count("h1") == 1
+    assert all(address != "x" for _, address in read.loaded)
+    assert bad in read.words
+
+
+def test_pairwise_page_leads_with_its_heat_map(tmp_path: Path) -> None:
+    made = page.make(report_results.copy(tmp_path, report_results.as_pairwise), tmp_path / "report")
+    text = made.read_text()
+    name = "ratios-4mbps-20ms-2bdp"
+    assert (made.parent / "figures" / f"{name}.png").exists()
+    assert text.index(f"figures/{name}.png") < text.index('href="tables/pairwise.csv"')
+    cells = (made.parent / "figures" / f"{name}.csv").read_text().splitlines()
+    assert len(cells) == 1 + 2 + 2 * 2  # two against themselves, two pairs both ways
+
+
+def test_flows_page(tmp_path: Path) -> None:
+    made = page.make(report_results.copy(tmp_path, report_results.as_flows), tmp_path / "report")
+    names = {path.stem.split("-")[0] for path in (made.parent / "figures").glob("*.png")}
+    assert names == {"throughput", "queue", "cwnd"}
+    assert "Mean throughput: " in Read(made.read_text()).words
+
+
+def test_a_second_report_leaves_nothing_of_the_first(tmp_path: Path) -> None:
+    page.make(report_results.KNOBS, tmp_path / "report")
+    page.make(report_results.copy(tmp_path, report_results.as_flows), tmp_path / "report")
+    assert not list((tmp_path / "report" / "figures").glob("envelope*"))
+
+
+def test_no_results_directory(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match=r"holds no study\.json"):
+        page.make(tmp_path, tmp_path / "report")
+
+
+def test_no_trial_yet(tmp_path: Path) -> None:
+    (tmp_path / "study.json").write_text((report_results.KNOBS / "study.json").read_text())
+    with pytest.raises(FileNotFoundError, match="holds no trial yet"):
+        page.make(tmp_path, tmp_path / "report")
+    assert not (tmp_path / "report").exists()

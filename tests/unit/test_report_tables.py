@@ -1,0 +1,209 @@
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cambrian.metrics import conformance, envelope
+from cambrian.report import notes, pairs, provenance, series, similarity, tables, words
+from cambrian.report.collect import Collected, collect
+from cambrian.stats.interval import Interval
+from cambrian.store.results import Results
+from tests.unit import report_results
+
+TLS, PACED = "tcp cubic with TLS", "tcp reno paced at 1 Mbps"
+
+
+@pytest.fixture(scope="module")
+def knobs() -> Collected:
+    return collect(Results(report_results.KNOBS))
+
+
+def row(frame: pl.DataFrame, **wanted: object) -> dict[str, object]:
+    found = frame.filter([pl.col(name) == value for name, value in wanted.items()])
+    assert found.height == 1
+    return found.row(0, named=True)
+
+
+def reference_envelopes(subject: str) -> list[envelope.Envelope]:
+    """Flow 0's envelope of each trial of a reference against itself, straight from the store."""
+    results = Results(report_results.KNOBS)
+    trials = report_results.group(results.study(), subject)["trials"]
+    return [envelope.imc22(results.trial(name).packets, 0, rtt_ms=20, duration_s=5) for name in trials]
+
+
+@pytest.mark.parametrize(("contestant", "reference"), [(TLS, "tcp cubic"), (PACED, "tcp reno")])
+def test_noise_floor_is_that_of_the_contestants_own_reference(
+    knobs: Collected, contestant: str, reference: str
+) -> None:
+    found = row(tables.conformance(knobs), contestant=contestant)
+    floor = conformance.noise_floor(reference_envelopes(reference))
+    assert found["reference"] == reference
+    assert found["floor_mean"] == pytest.approx(floor.mean())
+    assert (found["floor_lowest"], found["floor_highest"]) == (floor.min(), floor.max())
+
+
+def test_the_two_references_have_different_floors(knobs: Collected) -> None:
+    assert tables.conformance(knobs)["floor_mean"].n_unique() == 2
+
+
+def test_a_pace_cap_shows_where_tls_does_not(knobs: Collected) -> None:
+    frame = tables.conformance(knobs)
+    tls, paced = row(frame, contestant=TLS), row(frame, contestant=PACED)
+    assert isinstance(tls["deficit"], float) and abs(tls["deficit"]) < 0.1
+    assert isinstance(paced["deficit_low"], float) and paced["deficit_low"] > 0.3
+    # three trials a side are no ground for a verdict, whatever the interval says
+    assert set(frame["verdict"]) == {"too few trials"}
+
+
+def test_invalid_trial_is_listed_and_not_averaged(tmp_path: Path) -> None:
+    folder = report_results.copy(tmp_path)
+    before = collect(Results(folder))
+    group = report_results.group(Results(folder).study(), PACED)
+    first, *others = group["trials"]
+    report_results.reject(folder, first, "rate: 3.0000 Mbps while busy, configured 4 Mbps")
+    after = collect(Results(folder))
+
+    values = tables.trials(before).filter((pl.col("flow") == 0) & pl.col("trial").is_in(others))
+    found = row(tables.flows(after), group=group["key"], flow=0)
+    assert found["trials"] == 2
+    assert found["throughput_mbps"] == pytest.approx(values["throughput_mbps"].mean())
+    assert (
+        found["throughput_mbps"] != row(tables.flows(before), group=group["key"], flow=0)["throughput_mbps"]
+    )
+    assert first not in set(tables.trials(after)["trial"])
+    assert tables.invalid(after).to_dicts() == [
+        {
+            "network": "4mbps-20ms-2bdp",
+            "group": group["key"],
+            "trial": first,
+            "seed": 1,
+            "reasons": "rate: 3.0000 Mbps while busy, configured 4 Mbps",
+        }
+    ]
+    assert row(tables.conformance(after), contestant=PACED)["trials"] == 2
+    # the charts over time move on to the next seed
+    shown = next(cell.series for cell in after.cells if cell.key == group["key"])
+    assert shown is not None and shown.seed == 2
+    assert words.what_ran(after) == (
+        "12 trials on 1 network: 11 valid, 1 invalid and left out of every figure."
+    )
+
+
+def test_invalid_trial_keeps_its_hash(tmp_path: Path) -> None:
+    folder = report_results.copy(tmp_path)
+    trial = report_results.group(Results(folder).study(), TLS)["trials"][0]
+    report_results.reject(folder, trial, "capture: 3 packet(s) lost by the capture")
+    traces = tables.traces(collect(Results(folder)))
+    assert traces.height == 12
+    assert not row(traces, trial=trial)["valid"]
+
+
+def test_missing_trials_are_told(tmp_path: Path) -> None:
+    folder = report_results.copy(tmp_path)
+    trial = report_results.group(Results(folder).study(), TLS)["trials"][0]
+    (folder / "trials" / trial / "verdict.json").unlink()
+    assert words.what_ran(collect(Results(folder))).endswith(
+        "; 1 trial of the study is missing here (not run yet)."
+    )
+
+
+def test_group_without_valid_trials_says_so(tmp_path: Path) -> None:
+    folder = report_results.copy(tmp_path)
+    for trial in report_results.group(Results(folder).study(), TLS)["trials"]:
+        report_results.reject(folder, trial, "CCA: asked for cubic and runs reno")
+    collected = collect(Results(folder))
+    found = row(tables.conformance(collected), contestant=TLS)
+    assert (found["verdict"], found["conformance"], found["trials"]) == ("no valid trial", None, 0)
+    assert row(tables.flows(collected), contestant=TLS)["throughput_mbps"] is None
+
+
+def test_shares_of_a_trial_sum_to_one(knobs: Collected) -> None:
+    sums = tables.trials(knobs).group_by("trial").agg(pl.col("share").sum())
+    assert np.allclose(sums["share"].to_numpy(), 1)
+
+
+def test_pairwise_ratio_is_the_mean_of_the_trials_ratios(tmp_path: Path) -> None:
+    folder = report_results.copy(tmp_path, report_results.as_pairwise)
+    collected = collect(Results(folder))
+    found = row(tables.pairwise(collected), x=PACED)
+    cell = next(cell for cell in collected.cells if cell.subject == PACED)
+    ratios = [
+        trial.flows[0].throughput_mbps / sum(flow.throughput_mbps for flow in trial.flows)
+        for trial in cell.trials
+    ]
+    assert found["ratio"] == pytest.approx(np.mean(ratios))
+
+
+def test_pairs_of_equal_seed_are_left_out() -> None:
+    scores = {(1, 1): 1.0, (1, 2): 0.25, (2, 1): 0.75, (2, 2): 1.0}
+    assert pairs.mean(scores).estimate == 0.5
+
+
+def test_one_trial_a_side_has_an_estimate_and_no_interval() -> None:
+    found = pairs.mean({(1, 1): 0.8})
+    assert found.estimate == 0.8
+    assert math.isnan(found.low) and math.isnan(found.high)
+
+
+@given(st.lists(st.floats(0, 1), min_size=20, max_size=20))
+def test_an_arm_like_its_floor_has_no_deficit(values: list[float]) -> None:
+    places = [(one, other) for one in range(5) for other in range(5) if one != other]
+    scores = dict(zip(places, values, strict=True))
+    found = pairs.deficit(scores, scores)
+    assert (found.estimate, found.low, found.high) == pytest.approx((0, 0, 0))
+    spread = pairs.mean(scores)
+    assert min(values) - 1e-9 <= spread.low <= spread.high <= max(values) + 1e-9
+
+
+def test_a_constant_deficit_is_found_exactly() -> None:
+    places = [(one, other) for one in range(5) for other in range(5)]
+    found = pairs.deficit(dict.fromkeys(places, 0.2), dict.fromkeys(places, 0.9))
+    assert (found.estimate, found.low, found.high) == pytest.approx((0.7, 0.7, 0.7))
+
+
+@pytest.mark.parametrize(
+    ("low", "trials", "verdict"),
+    [(0.1, 5, "below"), (-0.1, 5, "within"), (0.1, 4, "too few trials"), (math.nan, 5, "too few trials")],
+)
+def test_verdicts(low: float, trials: int, verdict: str) -> None:
+    assert similarity.judge(Interval(0.2, low, 0.4, 0.95, trials, ""), trials) == verdict
+
+
+@pytest.mark.parametrize(("duration_s", "length_ms"), [(5, 50), (30, 200), (60, 250), (120, 500)])
+def test_bins_are_round_and_few(duration_s: float, length_ms: int) -> None:
+    assert series.bin_ms(duration_s) == length_ms
+
+
+def test_binned_series_carry_the_trials_bytes(knobs: Collected) -> None:
+    cell = knobs.cells[0]
+    assert cell.series is not None
+    whole = float(cell.series.throughput["throughput_mbps"].to_numpy().sum()) * cell.series.bin_ms / 1000
+    packets = Results(report_results.KNOBS).trial(cell.series.trial_id).packets
+    sent = packets.filter(pl.col("outcome") == "departed")["size_bytes"]
+    assert whole == pytest.approx(sent.cast(pl.Int64).to_numpy().sum() * 8 / 1e6, rel=0.01)
+
+
+def test_runs_of_seeds() -> None:
+    assert provenance.runs([3, 1, 2, 7, 9, 8, 2]) == "1–3, 7–9"
+    assert provenance.runs([5]) == "5"
+
+
+def test_notes_are_gathered_by_group_and_gate() -> None:
+    texts = [
+        "CCA: flow 0 (x) not confirmed",
+        "CCA: flow 0 (x) not confirmed",
+        "saturation: 70.1%",
+        "saturation: 71.3%",
+    ]
+    frame = pl.DataFrame({"group": ["a", "a", "a", "b"], "trial": ["1", "2", "1", "3"], "note": texts})
+    assert notes.gathered(frame) == [
+        notes.Note("a", texts[0], 2),
+        notes.Note("a", texts[2], 1),
+        notes.Note("b", texts[3], 1),
+    ]
