@@ -114,9 +114,8 @@ HEAD = "time_ns,event,cwnd_bytes,ssthresh_bytes,in_flight_bytes,srtt_us,pacing_b
 
 def test_an_endpoint_s_log(tmp_path: Path) -> None:
     log = tmp_path / "t.csv"
-    log.write_text(
-        f"{HEAD}{ZERO_NS - 5},start,12000,,,,,\n{ZERO_NS + 5},ack,13200,,1200,50001,,slow_start\n{ZERO_NS + 9},los"
-    )
+    whole = [f"{ZERO_NS - 5},start,12000,,,,,", f"{ZERO_NS + 5},ack,13200,,1200,50001,,slow_start"]
+    log.write_text(HEAD + "\n".join([*whole, f"{ZERO_NS + 9},los"]))
     found = endpoint_log.read(log, 3, zero_ns=ZERO_NS, end_ns=MS)
     assert found.rows() == [(3, 5, "ack", 13200, None, 1200, 50001, None, "slow_start")]
 
