@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cambrian.metrics import conformance, envelope
-from cambrian.report import notes, pairs, provenance, series, similarity, tables, words
+from cambrian.report import notes, provenance, series, similarity, tables, words
 from cambrian.report.collect import Collected, collect
+from cambrian.stats import pairs
 from cambrian.stats.interval import Interval
 from cambrian.store.results import Results
 from tests.unit import report_results

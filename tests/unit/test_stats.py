@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cambrian.stats.bootstrap import bootstrap, bootstrap_matrix_mean
+from cambrian.stats.bootstrap import bootstrap
 from cambrian.stats.compare import welch
 from cambrian.stats.correction import benjamini_hochberg, holm
 from cambrian.stats.exact import clopper_pearson, expected_count, median_interval
@@ -49,21 +49,6 @@ def test_bootstrap_covers_about_as_often_as_it_says(method: str) -> None:
         hits += interval.low <= 10 <= interval.high
     low, high = expected_count(60, 0.93, 0.999)
     assert low <= hits <= high
-
-
-def test_matrix_bootstrap_resamples_trials_not_cells() -> None:
-    # All the variation is between rows: 6 independent trials, however many columns repeat them.
-    rows = np.array([0.2, 0.9, 0.4, 0.7, 0.1, 0.8])
-    narrow = bootstrap_matrix_mean(np.tile(rows[:, None], (1, 6)))
-    wide = bootstrap_matrix_mean(np.tile(rows[:, None], (1, 60)))
-    assert wide.half_width == pytest.approx(narrow.half_width, rel=0.05)
-    # the standard error of 6 trials, resampled: sd/√6 with the SD of the population
-    assert wide.half_width == pytest.approx(1.96 * rows.std() / math.sqrt(6), rel=0.08)
-    assert wide.estimate == pytest.approx(rows.mean())
-    # and the same when it is the reference trials that vary
-    columns = bootstrap_matrix_mean(np.tile(rows, (60, 1)))
-    assert columns.half_width == pytest.approx(wide.half_width, rel=0.05)
-    assert math.isnan(bootstrap_matrix_mean(rows[:, None]).low)
 
 
 def test_clopper_pearson_by_hand() -> None:

@@ -11,8 +11,8 @@ from typing import Literal
 from cambrian.metrics import conformance
 from cambrian.metrics.conformance import Similarity
 from cambrian.metrics.envelope import Envelope
-from cambrian.report import pairs
 from cambrian.report.collect import Cell
+from cambrian.stats import pairs
 from cambrian.stats.interval import Interval
 
 #: fewer trials than this on either side make intervals too rough for a verdict

@@ -15,9 +15,10 @@ import numpy as np
 import polars as pl
 
 from cambrian.metrics import fairness
-from cambrian.report import pairs, similarity
+from cambrian.report import similarity
 from cambrian.report.collect import Cell, Collected
 from cambrian.report.measure import TrialMeasures
+from cambrian.stats import pairs
 from cambrian.stats.bootstrap import bootstrap
 from cambrian.stats.interval import Interval
 

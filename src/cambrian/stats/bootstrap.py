@@ -46,29 +46,3 @@ def bootstrap(
         rng=np.random.default_rng(seed),
     ).confidence_interval
     return Interval(estimate, float(result.low), float(result.high), confidence, len(trials), label)
-
-
-def bootstrap_matrix_mean(matrix: FloatArray, *, confidence: float = 0.95, seed: int = 1) -> Interval:
-    """Percentile interval of the mean of a (tests, references) matrix of pairwise scores.
-
-    For conformance of every test trial with every reference trial: the cells share trials,
-    so whole rows and whole columns are resampled, each with replacement, never cells.
-    ``n`` is the smaller side. NaN bounds where either side has a single trial.
-    """
-    check_confidence(confidence)
-    scores = np.asarray(matrix, dtype=np.float64)
-    if scores.ndim != 2 or scores.size == 0 or not np.all(np.isfinite(scores)):
-        raise ValueError(f"give a finite (tests, references) matrix, not one of shape {scores.shape}")
-    tests, references = scores.shape
-    label = "bootstrap percentile, mean over pairs"
-    estimate = float(scores.mean())
-    if min(tests, references) == 1:
-        return Interval(estimate, math.nan, math.nan, confidence, 1, label)
-    draw = np.random.default_rng(seed)
-    row_weight = draw.multinomial(tests, np.full(tests, 1 / tests), size=RESAMPLES) / tests
-    column_weight = (
-        draw.multinomial(references, np.full(references, 1 / references), size=RESAMPLES) / references
-    )
-    means = np.einsum("ri,ij,rj->r", row_weight, scores, column_weight, optimize=True)
-    low, high = np.quantile(means, [(1 - confidence) / 2, (1 + confidence) / 2])
-    return Interval(estimate, float(low), float(high), confidence, min(tests, references), label)
