@@ -13,6 +13,7 @@ from rich.console import Console
 from cambrian import doctor
 from cambrian.doctor import checks, machine
 from cambrian.doctor.check import Check
+from cambrian.kernel import boot
 
 
 def test_only_x86_64_linux_will_do() -> None:
@@ -28,7 +29,7 @@ def test_memory_must_hold_a_guest_a_core() -> None:
 
 
 def test_the_guests_memory_goes_where_uml_puts_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for variable in machine.MEMORY_VARIABLES:
+    for variable in boot.MEMORY_VARIABLES:
         monkeypatch.delenv(variable, raising=False)
     monkeypatch.setenv("TEMP", str(tmp_path))
     assert machine.guest_memory_folder() == tmp_path

@@ -7,13 +7,13 @@ import shutil
 from pathlib import Path
 
 from cambrian.doctor.check import Check, State
+from cambrian.engine.guest import MEMORY_MB
+from cambrian.kernel import boot
 
 #: What a first set-up leaves and passes through: source package, kernel tree, stacks, toolchains.
 DISK_BYTES = 6 * 10**9
 #: A guest's memory by default, in bytes.
-GUEST_BYTES = 512 * 2**20
-#: Where User-mode Linux puts a guest's memory: the first of these that is set, else /dev/shm, else /tmp.
-MEMORY_VARIABLES = ("TMPDIR", "TMP", "TEMP")
+GUEST_BYTES = MEMORY_MB * 2**20
 
 
 def cores() -> int:
@@ -81,7 +81,7 @@ def judge_guest_memory_folder(folder: Path) -> Check:
 
 def guest_memory_folder() -> Path:
     """The folder that User-mode Linux will choose (arch/um/os-Linux/mem.c, choose_tempdir)."""
-    for variable in MEMORY_VARIABLES:
+    for variable in boot.MEMORY_VARIABLES:
         if os.environ.get(variable):
             return Path(os.environ[variable])
     shared = Path("/dev/shm")

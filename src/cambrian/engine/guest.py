@@ -101,7 +101,8 @@ def run(
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
                 cwd=scratch,
-                env={"PATH": "/usr/bin:/bin", "TMPDIR": "/dev/shm"},
+                env={"PATH": "/usr/bin:/bin"}
+                | {name: os.environ[name] for name in boot.MEMORY_VARIABLES if name in os.environ},
             )
             try:
                 process.wait(timeout=wall_limit_s)

@@ -14,6 +14,8 @@ from pathlib import Path
 from cambrian.kernel.model import Kernel
 from cambrian.study.model import Clock
 
+#: Where User-mode Linux puts a guest's memory: the first of these that is set, else /dev/shm, else /tmp.
+MEMORY_VARIABLES = ("TMPDIR", "TMP", "TEMP")
 #: Longest command line that the kernel keeps (COMMAND_LINE_SIZE of arch/um); the rest would be cut off.
 COMMAND_LINE_BYTES = 4096
 #: Most environment words that the kernel hands to init (CONFIG_INIT_ENV_ARG_LIMIT, less HOME and TERM).
