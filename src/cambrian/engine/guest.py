@@ -24,6 +24,9 @@ from cambrian.study.model import Clock
 AGENT = Path(__file__).resolve().parents[1] / "testbed" / "guest.py"
 SOURCE = AGENT.parents[2]
 MEMORY_MB = 768
+#: User-mode Linux finds the top of its address space by its environment's strings, and moves PATH
+#: elsewhere first: with PATH alone it finds the wrong place and no guest can start
+_ENVIRONMENT = {"PATH": "/usr/bin:/bin", "LC_ALL": "C"}
 
 
 @dataclass(frozen=True)
@@ -88,7 +91,7 @@ def run(
                 "PYTHONHASHSEED": "0",
                 "CAMBRIAN_SOURCE": str(SOURCE),
                 "CAMBRIAN_SITE_PACKAGES": sysconfig.get_path("purelib"),
-                "CAMBRIAN_PLAN": str(out / "plan.json"),
+                "CAMBRIAN_OUT": str(out),
             },
         )
         cut_off = None
@@ -101,7 +104,7 @@ def run(
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
                 cwd=scratch,
-                env={"PATH": "/usr/bin:/bin"}
+                env=_ENVIRONMENT
                 | {name: os.environ[name] for name in boot.MEMORY_VARIABLES if name in os.environ},
             )
             try:

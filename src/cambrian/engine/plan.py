@@ -94,13 +94,12 @@ def _flow(trial: Trial, number: int, builds: Mapping[str, Built], pipe_bytes: in
     return {"start_ns": round(flow.start_ms * 1e6), "size_bytes": flow.size_bytes, **sides}
 
 
-def make(trial: Trial, builds: Mapping[str, Built], native: Native, out: Path) -> dict[str, Any]:
+def make(trial: Trial, builds: Mapping[str, Built], native: Native) -> dict[str, Any]:
     """The plan of ``trial``.
 
     Parameters:
         builds: stack name → its build, for each of :func:`stack_names`.
         native: the testbed's programs.
-        out: the host's folder for what the guest writes.
 
     Raises:
         PlanError: the trial asks for what cannot be had.
@@ -113,7 +112,7 @@ def make(trial: Trial, builds: Mapping[str, Built], native: Native, out: Path) -
     limit_bytes = links.buffer_bytes(network, rate_mbps)
     longest_rtt_ms = max(flow.rtt_ms or network.rtt_ms for flow in trial.flows)
     pipe_bytes = round(links.bdp_bytes(rate_mbps, longest_rtt_ms)) + limit_bytes
-    mounts = {OUT: str(out), f"{HOME}/native": str(native.folder), f"{HOME}/certs": str(CERTIFICATES)}
+    mounts = {f"{HOME}/native": str(native.folder), f"{HOME}/certs": str(CERTIFICATES)}
     mounts |= {f"{HOME}/stacks/{name}": str(built.folder) for name, built in builds.items()}
     bottleneck: dict[str, Any] = {"limit_bytes": limit_bytes}
     if network.trace_file:

@@ -64,8 +64,7 @@ def run(
     with results.new_trial(name) as folder:
         raw = folder / "raw"
         raw.mkdir()
-        # the guest's programs write here whatever user their files belong to
-        made = plan.make(trial, environment.builds, environment.native, raw)
+        made = plan.make(trial, environment.builds, environment.native)
         ended = guest.run(
             environment.kernel,
             made,

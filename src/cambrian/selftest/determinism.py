@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from cambrian import paths
 from cambrian.selftest.bench import CONTESTANTS, Bench, busy_cores, flow, packets_sha256, trial
 from cambrian.selftest.check import Check
 from cambrian.stacks import catalogue
@@ -87,6 +88,20 @@ def _elsewhere(bench: Bench, duels: list[Trial], expected: list[str]) -> Iterato
     )
 
 
+def _other_environment(home: Path) -> dict[str, str]:
+    """The other user's environment: little, and what finds the same compilers and the same cache."""
+    kept = {
+        name: os.environ[name]
+        for name in ("PATH", "CAMBRIAN_KERNEL", "CAMBRIAN_STACKS")
+        if name in os.environ
+    }
+    tools = {
+        name: os.environ.get(name, str(Path.home() / folder))
+        for name, folder in (("RUSTUP_HOME", ".rustup"), ("CARGO_HOME", ".cargo"))
+    }
+    return kept | tools | {"HOME": str(home), "CAMBRIAN_CACHE": str(paths.cache())}
+
+
 def _as_other_user(duel: Trial, folder: Path) -> str:
     """Packet hash of ``cambrian trial`` run as nobody, who may read what root may but not write it."""
     description = folder / "trial.json"
@@ -95,8 +110,6 @@ def _as_other_user(duel: Trial, folder: Path) -> str:
     if not home.exists():
         home.mkdir()
         os.chown(home, OTHER_USER, OTHER_USER)
-    from cambrian import paths
-
     results = home / "results"
     shutil.rmtree(results, ignore_errors=True)
     answer = subprocess.run(
@@ -106,10 +119,7 @@ def _as_other_user(duel: Trial, folder: Path) -> str:
             sys.executable, "-m", "cambrian", "trial", str(description), "--out", str(results),
         ],
         cwd=home,
-        env={
-            "HOME": str(home), "PATH": os.environ["PATH"], "CAMBRIAN_CACHE": str(paths.cache()),
-            **{name: os.environ[name] for name in ("CAMBRIAN_KERNEL",) if name in os.environ},
-        },
+        env=_other_environment(home),
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,

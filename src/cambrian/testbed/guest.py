@@ -1,7 +1,7 @@
 """The guest's first and only program: carry out one trial's plan, then power off.
 
 Run by the kernel as init: ``python -I -S guest.py``, with CAMBRIAN_SOURCE,
-CAMBRIAN_SITE_PACKAGES and CAMBRIAN_PLAN in its environment (words of the kernel's command
+CAMBRIAN_SITE_PACKAGES and CAMBRIAN_OUT in its environment (words of the kernel's command
 line). Everything it learns goes to the results folder, mounted at ``/run/cambrian/out``: the
 programs' output, the capture's records, the kernel's traces, and ``guest.json``, whose
 absence means that the guest died.
@@ -32,8 +32,8 @@ LEAD_NS = 100_000_000
 NEAR_NS = 1_000_000
 
 
-def mount_all(plan: dict[str, Any]) -> None:
-    """The guest's own file systems, and the plan's folders at their fixed places."""
+def mount_system(out: str) -> None:
+    """The guest's own file systems, and the host's results folder ``out`` at its fixed place."""
     from cambrian.testbed import system
 
     for target, kind in (("/proc", "proc"), ("/sys", "sysfs"), ("/tmp", "tmpfs"), ("/run", "tmpfs")):
@@ -43,8 +43,15 @@ def mount_all(plan: dict[str, Any]) -> None:
         system.mount("none", "/dev", "devtmpfs")
     system.mount("none", "/dev/shm", "tmpfs")
     Path("/run/netns").mkdir()
-    for place, folder in plan["mounts"].items():
-        system.mount("none", place, "hostfs", data=folder)
+    system.mount("none", str(OUT), "hostfs", data=out)
+
+
+def mount_programs(mounts: dict[str, str]) -> None:
+    """The plan's other folders (place → the host's folder), read-only."""
+    from cambrian.testbed import system
+
+    for place, folder in mounts.items():
+        system.mount("none", place, "hostfs", system.MS_RDONLY, data=folder)
 
 
 def check_kernel_settings(settings: dict[str, int]) -> None:
@@ -218,8 +225,9 @@ def main() -> None:
 
     report: dict[str, Any] = {}
     try:
-        plan = json.loads(Path(os.environ["CAMBRIAN_PLAN"]).read_text())
-        mount_all(plan)
+        mount_system(os.environ["CAMBRIAN_OUT"])
+        plan = json.loads((OUT / "plan.json").read_text())
+        mount_programs(plan["mounts"])
         check_kernel_settings(plan["kernel_settings"])
         trial = Trial(plan)
         report = trial.report

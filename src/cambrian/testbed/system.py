@@ -11,6 +11,7 @@ from pathlib import Path
 _libc = ctypes.CDLL(None, use_errno=True)
 
 CLONE_NEWNET = 0x4000_0000
+MS_RDONLY = 1
 MS_BIND = 0x1000
 _POWER_OFF = 0x4321_FEDC
 
