@@ -309,6 +309,7 @@ def stacks_build(
 def main() -> None:
     """Entry point: expected failures become one line and an exit status."""
     from cambrian.command import CommandFailed
+    from cambrian.engine.guest import GuestError
     from cambrian.engine.plan import PlanError
     from cambrian.kernel.model import KernelError
     from cambrian.stacks.manifest import ManifestError
@@ -320,7 +321,15 @@ def main() -> None:
     except KeyboardInterrupt:
         err.print("cambrian: interrupted; what was finished is kept", markup=False)
         sys.exit(130)
-    except (StudyError, ManifestError, PlanError, KernelError, MissingTool, CommandFailed) as error:
+    except (
+        StudyError,
+        ManifestError,
+        PlanError,
+        GuestError,
+        KernelError,
+        MissingTool,
+        CommandFailed,
+    ) as error:
         err.print(f"cambrian: {error}", markup=False, soft_wrap=True)
         sys.exit(2)
     except FileNotFoundError as error:

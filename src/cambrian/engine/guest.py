@@ -29,6 +29,10 @@ MEMORY_MB = 768
 _ENVIRONMENT = {"PATH": "/usr/bin:/bin", "LC_ALL": "C"}
 
 
+class GuestError(RuntimeError):
+    """A guest that cannot be booted as asked; the text says why."""
+
+
 @dataclass(frozen=True)
 class Ended:
     """How a guest ended: its report (None if it left none), the reason if it was cut off, wall seconds."""
@@ -52,31 +56,19 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
     process.wait()
 
 
-def run(
+def _command(
     kernel: Kernel,
     plan: dict[str, Any],
     out: Path,
+    scratch: Path,
     *,
     seed: int,
     clock: Clock,
-    wall_limit_s: float,
     core: int | None,
-    seccomp: bool = True,
-) -> Ended:
-    """Boot ``kernel`` to carry out ``plan``; the guest writes to ``out``.
-
-    ``wall_limit_s`` is in seconds of the host's clock: past it the guest is killed and
-    ``cut_off`` says so. ``core`` pins it. Ctrl-C ends the guest too.
-
-    Raises:
-        ValueError: a path that the guest's command line cannot carry.
-    """
-    began = time.monotonic()
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    scratch = Path(tempfile.mkdtemp(prefix="cambrian-"))
+    seccomp: bool,
+) -> list[str]:
     try:
-        (out / "plan.json").write_text(json.dumps(plan, indent=1))
-        argv = boot.command(
+        return boot.command(
             kernel,
             init=interpreter(),
             arguments=["-I", "-S", str(AGENT)],
@@ -94,6 +86,37 @@ def run(
                 "CAMBRIAN_OUT": str(out),
             },
         )
+    except ValueError as error:
+        raise GuestError(
+            f"{error}; remedy: a results folder, checkout and cache without such characters"
+        ) from error
+
+
+def run(
+    kernel: Kernel,
+    plan: dict[str, Any],
+    out: Path,
+    *,
+    seed: int,
+    clock: Clock,
+    wall_limit_s: float,
+    core: int | None,
+    seccomp: bool = True,
+) -> Ended:
+    """Boot ``kernel`` to carry out ``plan``; the guest writes to ``out``.
+
+    ``wall_limit_s`` is in seconds of the host's clock: past it the guest is killed and
+    ``cut_off`` says so. ``core`` pins it. Ctrl-C ends the guest too.
+
+    Raises:
+        GuestError: a path that the guest's command line cannot carry.
+    """
+    began = time.monotonic()
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    scratch = Path(tempfile.mkdtemp(prefix="cambrian-"))
+    try:
+        (out / "plan.json").write_text(json.dumps(plan, indent=1))
+        argv = _command(kernel, plan, out, scratch, seed=seed, clock=clock, core=core, seccomp=seccomp)
         cut_off = None
         with (scratch / "console").open("wb") as console:
             process = subprocess.Popen(

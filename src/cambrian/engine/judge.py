@@ -19,6 +19,9 @@ from cambrian.study.model import FRAME_BYTES, Trial
 #: how far the measured base RTT may be off: the guest's timers are exact to a fraction of a
 #: microsecond, the host's scheduling is not
 RTT_TOLERANCE_MS = {"virtual": 0.002, "real": 5.0}
+#: likewise for the rate, and for the order of what happens at nearly the same time
+RATE_TOLERANCE_PERCENT = {"virtual": 1.0, "real": 5.0}
+SLACK_NS = {"virtual": 1_000, "real": 20_000_000}
 #: SIGTERM is how every program of a trial is told to end
 _TERMINATED = -15
 #: a program that would not end had done its work by then: noted, no fault of the trial
@@ -116,6 +119,8 @@ def facts(trial: Trial, report: dict[str, Any], plan: dict[str, Any], raw: Path)
         capture_lost=capture_lost(raw),
         flows=tuple(_flow(trial, number, report, raw) for number in range(len(trial.flows))),
         rtt_tolerance_ms=RTT_TOLERANCE_MS[trial.clock],
+        rate_tolerance_percent=RATE_TOLERANCE_PERCENT[trial.clock],
+        slack_ns=SLACK_NS[trial.clock],
     )
 
 

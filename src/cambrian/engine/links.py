@@ -6,7 +6,7 @@ import hashlib
 import math
 from typing import Any
 
-from cambrian.study.model import FRAME_BYTES, Flow, Network, Trial
+from cambrian.study.model import FRAME_BYTES, Clock, Flow, Network, Trial
 
 #: cake counts a packet's memory, not its bytes: what a full frame takes in the kernel
 CAKE_BYTES_PER_FRAME = 2304
@@ -68,18 +68,26 @@ def access(
     return {"forward": forward, "back": back, "loss_every_packets": network.loss_every_packets}
 
 
-def burst_bytes(rate_mbps: float) -> int:
-    """Depth of the bottleneck's token bucket: one frame, and what the rate carries in a microsecond.
+#: how late a timer of the guest may fire: by a tick of its clock, or by the host's scheduling
+TIMER_LAG_US = {"virtual": 1, "real": 5000}
 
-    With one frame alone the link would be slower than it is set to: a timer of the guest
-    fires up to 256 ns late, and a full bucket forgets that time.
+
+def burst_bytes(rate_mbps: float, clock: Clock = "virtual") -> int:
+    """Depth of the bottleneck's token bucket: one frame, and what the rate carries in a timer's lag.
+
+    With one frame alone the link would be slower than it is set to: a timer fires late (by up
+    to 256 ns in virtual time), and a full bucket forgets that time.
     """
-    return FRAME_BYTES + math.ceil(rate_mbps / 8)
+    return FRAME_BYTES + math.ceil(rate_mbps / 8 * TIMER_LAG_US[clock])
 
 
-def tbf(rate_mbps: float, limit_bytes: int) -> dict[str, Any]:
-    """The bottleneck's token bucket: packets leave evenly spaced at the rate."""
-    return {"rate_bps": rate_mbps * 1e6, "burst_bytes": burst_bytes(rate_mbps), "limit_bytes": limit_bytes}
+def tbf(rate_mbps: float, limit_bytes: int, clock: Clock) -> dict[str, Any]:
+    """The bottleneck's token bucket: in virtual time, packets leave evenly spaced at the rate."""
+    return {
+        "rate_bps": rate_mbps * 1e6,
+        "burst_bytes": burst_bytes(rate_mbps, clock),
+        "limit_bytes": limit_bytes,
+    }
 
 
 def aqm(network: Network, limit_bytes: int) -> dict[str, Any] | None:
@@ -115,7 +123,7 @@ def schedule(trial: Trial, limit_bytes: int) -> list[dict[str, Any]]:
     for change in trial.network.schedule:
         step: dict[str, Any] = {"at_ns": round(change.at_s * 1e9)}
         if change.rate_mbps is not None:
-            step["tbf"] = tbf(change.rate_mbps, limit_bytes)
+            step["tbf"] = tbf(change.rate_mbps, limit_bytes, trial.clock)
         if change.rtt_ms is not None or change.loss_percent is not None:
             rtt_ms = change.rtt_ms if change.rtt_ms is not None else rtt_ms
             loss_percent = change.loss_percent if change.loss_percent is not None else loss_percent

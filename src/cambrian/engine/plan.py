@@ -129,7 +129,10 @@ def make(trial: Trial, builds: Mapping[str, Built], native: Native) -> dict[str,
         argv += ["--out-netns", at.namespace_path(at.RECEIVER), "--tun-out", at.RECEIVER_IF]
         bottleneck["tracelink"] = _program(argv, "tracelink")
     else:
-        bottleneck |= {"tbf": links.tbf(rate_mbps, limit_bytes), "aqm": links.aqm(network, limit_bytes)}
+        bottleneck |= {
+            "tbf": links.tbf(rate_mbps, limit_bytes, trial.clock),
+            "aqm": links.aqm(network, limit_bytes),
+        }
     return {
         "mounts": mounts,
         "kernel_settings": trial.kernel_settings,

@@ -69,7 +69,7 @@ def _elsewhere(bench: Bench, duels: list[Trial], expected: list[str]) -> Iterato
     if os.geteuid() != 0:
         yield Check(name, wanted, "not checked: only root can become another user", None)
         return
-    folder = bench.folder / "elsewhere" / "a folder" / "of another name"
+    folder = bench.folder / "elsewhere" / "a-folder" / "of-another-name"
     folder.mkdir(parents=True)
     for path in (bench.folder, *folder.parents):
         if path.is_relative_to(bench.folder):

@@ -1,7 +1,8 @@
 """Builds a stack's program on demand and keeps it in the cache, by content.
 
-The key is a hash of the stack's folder and of the compiler's version, so an edit or a
-new compiler builds anew and checkouts share what they have in common. A build appears
+The key is a hash of the stack's folder and one of the compiler's version, so an edit or a
+new compiler builds anew and checkouts share what they have in common. Where there is no
+compiler, a build of the same source by any other serves. A build appears
 under its key whole or not at all.
 """
 
@@ -70,20 +71,20 @@ def _content(folder: Path) -> bytes:
     return digest.digest()
 
 
-def key(stack: Stack, *, fetch: bool = True) -> str:
-    """Sixteen hexadecimal digits that change with the stack's source or its compiler.
-
-    Raises:
-        toolchain.MissingTool: the compiler is not there.
-    """
-    tool = _tool(stack, fetch=fetch)
-    digest = hashlib.sha256(_content(stack.folder))
-    digest.update((tool.version if tool else "").encode())
-    return digest.hexdigest()[:16]
+def _name(stack: Stack) -> str:
+    """The build's folder but for the compiler's part: a stack and a hash of its source."""
+    return f"{stack.name}-{hashlib.sha256(_content(stack.folder)).hexdigest()[:12]}"
 
 
-def _home(stack: Stack, digits: str) -> Path:
-    return paths.cache() / "stacks" / f"{stack.name}-{digits}"
+def _home(stack: Stack, tool: toolchain.Toolchain | None) -> Path:
+    compiler = hashlib.sha256((tool.version if tool else "none").encode()).hexdigest()[:8]
+    return paths.cache() / "stacks" / f"{_name(stack)}-{compiler}"
+
+
+def _any_home(stack: Stack) -> Path | None:
+    """A build of this source by whatever compiler: to run one, none is needed."""
+    found = sorted((paths.cache() / "stacks").glob(f"{_name(stack)}-*/build.json"))
+    return found[0].parent if found else None
 
 
 def program(stack: Stack) -> str:
@@ -100,8 +101,11 @@ def status(stack: Stack) -> Status:
     """Is the stack built, for this source and compiler? Builds nothing, fetches nothing."""
     remedy = f"cambrian stacks build {stack.name}"
     try:
-        home = _home(stack, key(stack, fetch=False))
+        home = _home(stack, _tool(stack, fetch=False))
     except toolchain.MissingTool as missing:
+        other = _any_home(stack)
+        if other is not None:
+            return Status("built", str(other), None)
         return Status("unbuildable", missing.what, missing.remedy)
     if (home / "build.json").exists():
         return Status("built", str(home), None)
@@ -115,7 +119,13 @@ def ensure(stack: Stack) -> Built:
         toolchain.MissingTool: no compiler for it, with the remedy.
         cambrian.command.CommandFailed: the build failed, with its last lines.
     """
-    home = _home(stack, key(stack))
+    try:
+        home = _home(stack, _tool(stack))
+    except toolchain.MissingTool:
+        other = _any_home(stack)
+        if other is None:
+            raise
+        return _built(stack, other)
     if (home / "build.json").exists():
         return _built(stack, home)
     home.parent.mkdir(parents=True, exist_ok=True)

@@ -48,7 +48,7 @@ class TrialFacts:
     ``burst_bytes``: the token bucket's depth. ``warmup_ns``: when the last flow may be
     expected to have left slow start; saturation is judged from there. ``rtt_tolerance_ms``
     belongs to how ``base_rtt_ms`` was measured. ``capture_lost``: ring overruns, or None
-    where they are not known.
+    where they are not known. ``slack_ns``: events nearer than this have no known order.
     """
 
     duration_ns: int
@@ -58,6 +58,8 @@ class TrialFacts:
     capture_lost: int | None
     flows: tuple[FlowFacts, ...] = field(default=())
     rtt_tolerance_ms: float = 0.1
+    rate_tolerance_percent: float = 1.0
+    slack_ns: int = 1_000
 
 
 def exemptions(network: Network) -> dict[str, str]:
@@ -117,11 +119,11 @@ def _link_gates(
     if "rate" in skip or rate is None:
         gates.append(skipped("rate", skip["rate"]))
     else:
-        gates.append(rate_gate(packets, rate, facts.burst_bytes))
+        gates.append(rate_gate(packets, rate, facts.burst_bytes, facts.rate_tolerance_percent))
     if "buffer" in skip:
         gates.append(skipped("buffer", skip["buffer"]))
     else:
-        gates.append(buffer_gate(packets, facts.limit))
+        gates.append(buffer_gate(packets, facts.limit, facts.slack_ns))
     if "saturation" in skip or rate is None:
         gates.append(skipped("saturation", skip["saturation"]))
     elif any(flow.size_bytes for flow in facts.flows):
