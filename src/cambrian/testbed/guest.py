@@ -26,8 +26,9 @@ if TYPE_CHECKING:
     from cambrian.testbed.processes import Process
 
 OUT = Path("/run/cambrian/out")
-#: quiet time between the last preparation and the trial's zero
+#: least quiet time between the last preparation and the trial's zero
 LEAD_NS = 100_000_000
+SECOND_NS = 1_000_000_000
 #: how near to a point in time select brings us
 NEAR_NS = 1_000_000
 
@@ -182,7 +183,9 @@ class Trial:
         """From zero to the end, then stop everything and count."""
         from cambrian.testbed import counters, processes, tracing
 
-        zero_ns = time.time_ns() + LEAD_NS
+        # a whole second: what came before may have taken a microsecond more or less (by the length of
+        # a path, say), and that must not move the trial against the kernel's tick
+        zero_ns = -(-(time.time_ns() + LEAD_NS) // SECOND_NS) * SECOND_NS
         self.report["zero_ns"] = zero_ns
         self.report["realtime_minus_monotonic_ns"] = time.time_ns() - time.monotonic_ns()
         if self.tracelink is not None:
