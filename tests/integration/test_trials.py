@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
 
+from cambrian.engine import environment
+from cambrian.engine import trial as one_trial
 from cambrian.metrics.throughput import throughput
 from cambrian.selftest.bench import CONTESTANTS, busy_cores
 from cambrian.stacks import catalogue
+from cambrian.store.results import Results
 from tests.integration.conftest import RunTrials, duel, flow, valid
 
 SECOND = 1_000_000_000
@@ -52,6 +56,40 @@ def test_a_wrong_cca_is_caught(run_trials: RunTrials) -> None:
     (result,) = run_trials([duel(flow("tcp", "dctcp"))])
     assert not result.verdict["valid"]
     assert any("dctcp" in reason and "CCA" in reason for reason in result.verdict["reasons"])
+
+
+def test_by_ptrace_it_is_slower_and_the_same(tmp_path: Path) -> None:
+    trial = duel(flow("tcp", "cubic"), flow("quinn", "cubic"), seconds=3)
+    made = environment.ensure({"tcp", "quinn"})
+    hashes = []
+    for seccomp in (True, False):
+        results = Results(tmp_path / str(seccomp))
+        outcome = one_trial.run(trial, replace(made, seccomp=seccomp), results)
+        hashes.append(valid(results.trial(outcome.trial_id)).manifest["packets_sha256"])
+    assert hashes[0] == hashes[1]
+
+
+def test_a_raw_capture_is_kept_on_request_only(run_trials: RunTrials) -> None:
+    plain = duel(flow("tcp", "cubic"), seconds=2)
+    asked, unasked = run_trials([plain.model_copy(update={"raw_capture": True}), plain])
+    captured = (valid(asked).folder / "raw" / "bottleneck.receiver.pcap").read_bytes()
+    assert captured[:4] == bytes.fromhex("4d3cb2a1"), "pcap with nanosecond stamps, little endian"
+    assert len(captured) > asked.packets.filter(pl.col("outcome") == "departed")["size_bytes"].sum()
+    assert not (valid(unasked).folder / "raw").exists()
+
+
+def test_a_setting_of_the_kernel_takes_effect_or_is_refused(run_trials: RunTrials) -> None:
+    plain = duel(flow("tcp", "cubic"), flow("tcp", "cubic"), seconds=5)
+    gentle, unknown = run_trials(
+        [
+            plain.model_copy(update={"kernel_settings": {name: 512}})
+            for name in ("tcp_cubic.beta", "tcp_cubic.gamma")
+        ]
+    )
+    assert (
+        valid(gentle).manifest["packets_sha256"] != valid(run_trials([plain])[0]).manifest["packets_sha256"]
+    )
+    assert "tcp_cubic.gamma = 512" in unknown.verdict["reasons"][0]
 
 
 def test_tls_costs_no_validity(run_trials: RunTrials) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import compileall
 import hashlib
 import platform
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -13,7 +14,7 @@ from pathlib import Path
 
 from cambrian.engine import native
 from cambrian.engine.native import Native
-from cambrian.kernel import locate
+from cambrian.kernel import host, locate
 from cambrian.kernel.model import Kernel
 from cambrian.stacks import build, catalogue
 from cambrian.stacks.build import Built
@@ -25,9 +26,14 @@ _ROOMS = ("testbed", "engine", "trace", "metrics/gates")
 
 @dataclass(frozen=True)
 class Environment:
-    """The kernel, the testbed's programs and the stacks, all built."""
+    """The kernel, the testbed's programs and the stacks, all built.
+
+    ``seccomp``: may guests use the fast way of running programs here? Without it they use
+    ptrace: the same results, more slowly.
+    """
 
     kernel: Kernel
+    seccomp: bool
     native: Native
     builds: Mapping[str, Built]
 
@@ -66,4 +72,9 @@ def ensure(stacks: set[str]) -> Environment:
     compileall.compile_dir(PACKAGE / "testbed", quiet=2)
     kernel = locate.ensure()
     programs = native.ensure()
-    return Environment(kernel, programs, {name: build.ensure(loaded[name]) for name in sorted(stacks)})
+    seccomp = host.seccomp(kernel)
+    if not seccomp.works:
+        print(f"cambrian: guests run by ptrace, two to four times slower: {seccomp.said}", file=sys.stderr)
+    return Environment(
+        kernel, seccomp.works, programs, {name: build.ensure(loaded[name]) for name in sorted(stacks)}
+    )

@@ -51,7 +51,6 @@ def run(
     *,
     core: int | None = None,
     limit_s: float | None = None,
-    seccomp: bool = True,
 ) -> Outcome:
     """Run one trial and keep its results, valid or not.
 
@@ -73,7 +72,7 @@ def run(
             clock=trial.clock,
             wall_limit_s=limit_s or wall_limit_s(trial),
             core=core,
-            seccomp=seccomp,
+            seccomp=environment.seccomp,
         )
         seen, transport, verdict = _read(trial, made, ended, raw)
         seen.write_parquet(folder / "packets.parquet")

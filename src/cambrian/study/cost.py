@@ -39,10 +39,9 @@ class Speed:
         return self.boot_s + trial.duration_s * load * wall_per_virtual
 
 
-#: Lower ends of what was measured on one core of a shared 2-core machine with the
-#: two-flow duel at 20 Mbps (docs/studies.md, "What a study costs").
+#: A little below what benchmarks/duel.py measured on one idle core (57, 21, 9, 6 and 0.4 s).
 DEFAULT_SPEED = Speed(
-    ratios={"tcp": 30.0, "quinn": 12.0, "quic-go": 5.0, "google-quiche": 5.0}, other=5.0, boot_s=1.0
+    ratios={"tcp": 50.0, "quinn": 18.0, "quic-go": 8.0, "google-quiche": 5.5}, other=5.0, boot_s=0.5
 )
 
 
