@@ -13,7 +13,7 @@ import cambrian
 from cambrian.engine import guest, judge, plan
 from cambrian.engine.environment import Environment
 from cambrian.metrics.columns import PACKETS
-from cambrian.store.results import Results, TrialResult, write_json
+from cambrian.store.results import Results, write_json
 from cambrian.study import identity
 from cambrian.study.model import Trial
 from cambrian.trace import endpoint_log, kernel_tcp, packets, schema
@@ -84,11 +84,6 @@ def run(
         _tidy(folder, raw, keep=trial.raw_capture, console=ended.console)
         write_json(folder / "verdict.json", verdict)
     return Outcome(name, verdict["valid"], tuple(verdict["reasons"]), ended.wall_s, manifest["speed"])
-
-
-def result(trial: Trial, environment: Environment, results: Results) -> TrialResult:
-    """The results of a trial that is there."""
-    return results.trial(trial_id(trial, environment))
 
 
 def _read(

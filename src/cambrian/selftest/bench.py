@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from cambrian.engine import environment, plan, pool
+from cambrian.engine import environment, pool
 from cambrian.engine import trial as one_trial
 from cambrian.engine.environment import Environment
 from cambrian.stacks import catalogue
@@ -97,8 +97,3 @@ def bench(jobs: int) -> Iterator[Bench]:
 def packets_sha256(result: TrialResult) -> str:
     """The hash of a trial's packet trace."""
     return str(result.manifest["packets_sha256"])
-
-
-def stacks_of(item: Trial) -> list[str]:
-    """What a trial runs."""
-    return plan.stack_names(item)

@@ -122,16 +122,6 @@ class Network(Frozen):
             raise ValueError("the schedule goes back in time: put its steps in order of at_s")
         return self
 
-    @property
-    def forward_delay_ms(self) -> float:
-        """One-way delay from sender to receiver, without queueing."""
-        return self.rtt_ms * self.forward_delay_percent / 100
-
-    @property
-    def return_delay_ms(self) -> float:
-        """One-way delay of the ACK path."""
-        return self.rtt_ms - self.forward_delay_ms
-
 
 class Contestant(Frozen):
     """One implementation: a stack, a congestion controller, and its knobs."""

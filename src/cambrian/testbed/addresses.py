@@ -16,7 +16,6 @@ SENDER_IF = "eth0"
 RECEIVER_ADDRESS = "10.9.0.2"
 RECEIVER_GATEWAY = "10.9.0.1"
 PREFIX_LENGTH = 24
-RECEIVER_NETWORK = "10.9.0.0/24"
 
 #: port on which every sender listens (each in a namespace of its own)
 PORT = 4433
@@ -40,11 +39,6 @@ def sender_gateway(flow: int) -> str:
 def link_if(flow: int) -> str:
     """Name of the router's end of flow's access link."""
     return f"link{flow}"
-
-
-def flow_of(address: int) -> int:
-    """The flow whose sender has this address (host byte order); −1 for any other."""
-    return (address >> 8) & 0xFF if (address >> 16) == 0x0A00 and (address & 0xFF) == 2 else -1
 
 
 def namespace_path(name: str) -> str:
