@@ -64,14 +64,15 @@ def checks(bench: Bench) -> Iterator[Check]:
 
 
 def _elsewhere(bench: Bench, duels: list[Trial], expected: list[str]) -> Iterator[Check]:
-    """Each duel once more from another working folder, under another user id and environment."""
-    name = "determinism: other folder, other user"
+    """Each duel once more from another checkout in another folder, under another user id and environment."""
+    name = "determinism: other checkout, other user"
     wanted = "the same packet traces"
     if subprocess.run([*AS_OTHER_USER, "true"], capture_output=True, check=False).returncode:
         yield Check(name, wanted, "not checked: this machine allows no user namespaces", None)
         return
     folder = bench.folder / "elsewhere" / "a-folder" / "of-another-name"
     folder.mkdir(parents=True)
+    _copy_checkout(folder / "checkout")
     differing = []
     for duel, hash_before in zip(duels, expected, strict=True):
         seen = _as_other_user(duel, folder)
@@ -85,8 +86,16 @@ def _elsewhere(bench: Bench, duels: list[Trial], expected: list[str]) -> Iterato
     )
 
 
+def _copy_checkout(to: Path) -> None:
+    """Another checkout of the same code, as far as a trial needs it."""
+    for folder in ("src", "stacks", "kernel", "studies"):
+        shutil.copytree(
+            paths.repository() / folder, to / folder, ignore=shutil.ignore_patterns("__pycache__")
+        )
+
+
 def _other_environment(home: Path) -> dict[str, str]:
-    """The other user's environment: little, and what finds the same compilers and the same cache."""
+    """The other user's environment: little, and what finds the other checkout and the same cache."""
     kept = {
         name: os.environ[name]
         for name in ("PATH", "CAMBRIAN_KERNEL", "CAMBRIAN_STACKS")
@@ -96,7 +105,15 @@ def _other_environment(home: Path) -> dict[str, str]:
         name: os.environ.get(name, str(Path.home() / folder))
         for name, folder in (("RUSTUP_HOME", ".rustup"), ("CARGO_HOME", ".cargo"))
     }
-    return kept | tools | {"HOME": str(home), "CAMBRIAN_CACHE": str(paths.cache())}
+    return (
+        kept
+        | tools
+        | {
+            "HOME": str(home),
+            "CAMBRIAN_CACHE": str(paths.cache()),
+            "PYTHONPATH": str(home.parent / "checkout" / "src"),
+        }
+    )
 
 
 def _as_other_user(duel: Trial, folder: Path) -> str:

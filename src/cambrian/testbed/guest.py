@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from cambrian.testbed.processes import Process
 
 OUT = Path("/run/cambrian/out")
+SOURCE, SITE_PACKAGES = "/run/cambrian/source", "/run/cambrian/site-packages"
+#: place of code in the guest → the variable that holds the host's folder
+CODE = {SOURCE: "CAMBRIAN_SOURCE", SITE_PACKAGES: "CAMBRIAN_SITE_PACKAGES"}
 #: least quiet time between the last preparation and the trial's zero
 LEAD_NS = 100_000_000
 SECOND_NS = 1_000_000_000
@@ -33,8 +36,8 @@ SECOND_NS = 1_000_000_000
 NEAR_NS = 1_000_000
 
 
-def mount_system(out: str) -> None:
-    """The guest's own file systems, and the host's results folder ``out`` at its fixed place."""
+def mount_system() -> None:
+    """The guest's own file systems, and the host's folders of code and results at fixed places."""
     from cambrian.testbed import system
 
     for target, kind in (("/proc", "proc"), ("/sys", "sysfs"), ("/tmp", "tmpfs"), ("/run", "tmpfs")):
@@ -44,7 +47,9 @@ def mount_system(out: str) -> None:
         system.mount("none", "/dev", "devtmpfs")
     system.mount("none", "/dev/shm", "tmpfs")
     Path("/run/netns").mkdir()
-    system.mount("none", str(OUT), "hostfs", data=out)
+    system.mount("none", str(OUT), "hostfs", data=os.environ["CAMBRIAN_OUT"])
+    for place in (SOURCE, SITE_PACKAGES):
+        system.mount("none", place, "hostfs", system.MS_RDONLY, data=os.environ[CODE[place]])
 
 
 def mount_programs(mounts: dict[str, str]) -> None:
@@ -67,6 +72,31 @@ def check_kernel_settings(settings: dict[str, int]) -> None:
         found = path.read_text().strip() if path.exists() else "no such parameter"
         if found != str(value):
             raise RuntimeError(f"kernel setting {name} = {value}: the kernel has {found}")
+
+
+def import_everything() -> None:
+    """All of the testbed, from its fixed place and before anything is timed.
+
+    The first modules came from where the host has them, which may be out of sight by now (a
+    checkout below /tmp). A first import later on would cost its time then. pyroute2 reads
+    /proc, which must be mounted.
+    """
+    for name in [name for name in sys.modules if name.partition(".")[0] == "cambrian"]:
+        del sys.modules[name]
+    sys.path[:2] = [SOURCE, SITE_PACKAGES]
+    from cambrian.testbed import counters, dumbbell, probe, processes, tracing
+
+    del counters, dumbbell, probe, processes, tracing
+
+
+def next_second_ns() -> int:
+    """The next whole second of the guest's clock that is not too near.
+
+    What came before may have taken some microseconds more or less, by the length of a path
+    say. That must not move the trial, or any timer that runs through it, against the
+    kernel's tick.
+    """
+    return -(-(time.time_ns() + LEAD_NS) // SECOND_NS) * SECOND_NS
 
 
 class Trial:
@@ -183,9 +213,7 @@ class Trial:
         """From zero to the end, then stop everything and count."""
         from cambrian.testbed import counters, processes, tracing
 
-        # a whole second: what came before may have taken a microsecond more or less (by the length of
-        # a path, say), and that must not move the trial against the kernel's tick
-        zero_ns = -(-(time.time_ns() + LEAD_NS) // SECOND_NS) * SECOND_NS
+        zero_ns = next_second_ns()
         self.report["zero_ns"] = zero_ns
         self.report["realtime_minus_monotonic_ns"] = time.time_ns() - time.monotonic_ns()
         if self.tracelink is not None:
@@ -223,12 +251,13 @@ class Trial:
 
 def main() -> None:
     """Init: whatever happens, leave a report and power off."""
-    sys.path[:0] = [os.environ["CAMBRIAN_SOURCE"], os.environ["CAMBRIAN_SITE_PACKAGES"]]
+    sys.path[:0] = [os.environ[name] for name in CODE.values()]
     from cambrian.testbed import system
 
     report: dict[str, Any] = {}
     try:
-        mount_system(os.environ["CAMBRIAN_OUT"])
+        mount_system()
+        import_everything()
         plan = json.loads((OUT / "plan.json").read_text())
         mount_programs(plan["mounts"])
         check_kernel_settings(plan["kernel_settings"])
@@ -236,6 +265,8 @@ def main() -> None:
         report = trial.report
         report["kernel"] = os.uname().release
         trial.build_network()
+        # from here on, everything has fixed paths and happens at fixed times
+        trial.wait_until(next_second_ns())
         trial.start_capture()
         trial.start_servers()
         trial.run()
