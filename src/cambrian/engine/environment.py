@@ -68,7 +68,9 @@ def ensure(stacks: set[str]) -> Environment:
         cambrian.command.CommandFailed: something cannot be had; the text has the remedy.
     """
     loaded = catalogue.load()
-    # the guest cannot write bytecode: without it every boot would compile the testbed anew
+    # the guest cannot write bytecode: without it every boot would compile the testbed anew, and
+    # whether a boot compiles anything moves its trial by ticks of the guest's clock
+    compileall.compile_file(PACKAGE / "__init__.py", quiet=2)
     compileall.compile_dir(PACKAGE / "testbed", quiet=2)
     kernel = locate.ensure()
     programs = native.ensure()

@@ -196,13 +196,15 @@ class Trial:
 
     def wait_until(self, when_ns: int) -> bool:
         """Sleep until a time, noting programs that end; True if nothing is left to wait for."""
+        from cambrian.testbed import system
+
         while (left_ns := when_ns - time.time_ns()) > 0:
             running = [process.pidfd for process in self.processes if process.status is None]
             # the kernel may end a select late by a thousandth of its length: come near, then sleep
             if left_ns > 2 * NEAR_NS:
                 select.select(running, [], [], (left_ns - left_ns // 500 - NEAR_NS) / 1e9)
             else:
-                time.sleep(left_ns / 1e9)
+                system.sleep_until(when_ns)
             for process in self.processes:
                 process.reap()
             if self.all_received():

@@ -14,6 +14,7 @@ CLONE_NEWNET = 0x4000_0000
 MS_RDONLY = 1
 MS_BIND = 0x1000
 _POWER_OFF = 0x4321_FEDC
+_CLOCK_REALTIME, _TIMER_ABSTIME = 0, 1
 
 
 def _check(result: int, what: str) -> None:
@@ -58,6 +59,19 @@ def new_namespace(path: str) -> Iterator[None]:
         _check(_libc.unshare(CLONE_NEWNET), "make a network namespace")
         bind_file("/proc/self/ns/net", path)
         yield
+
+
+class _Timespec(ctypes.Structure):
+    _fields_ = (("seconds", ctypes.c_long), ("nanoseconds", ctypes.c_long))
+
+
+def sleep_until(realtime_ns: int) -> None:
+    """Sleep until a time of the guest's clock, to the tick.
+
+    ``time.sleep`` takes a length in floating point, whose rounding can move the end by a tick.
+    """
+    until = _Timespec(realtime_ns // 1_000_000_000, realtime_ns % 1_000_000_000)
+    _libc.clock_nanosleep(_CLOCK_REALTIME, _TIMER_ABSTIME, ctypes.byref(until), None)
 
 
 def power_off() -> None:
