@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from cambrian.debian.private_apt import Package, parse_records
 from cambrian.kernel import source
 from cambrian.kernel.model import KernelError
-from cambrian.kernel.private_apt import Package, parse_records
 from cambrian.kernel.source import Offer, Source
 
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cambrian import paths, progress
-from cambrian.kernel import apt_sources
+from cambrian.debian import apt_sources
+from cambrian.debian.private_apt import KEYRING, AptError, Package, PrivateApt, newer
 from cambrian.kernel.model import KernelError, sha256_of
-from cambrian.kernel.private_apt import KEYRING, AptError, Package, PrivateApt, newer
 
 #: The first Linux whose User-mode Linux has seccomp mode.
 MINIMUM = (6, 16)
@@ -63,7 +63,7 @@ class Offer:
 
 
 def _choose(apt: PrivateApt, etc_apt: Path, step: progress.Step) -> Offer:
-    codename = _codename()
+    codename = apt_sources.codename()
     try:
         groups = apt_sources.suites(codename)
     except ValueError as error:
@@ -118,13 +118,6 @@ def explain(said: str) -> str:
     if "does not have a Release file" in said:
         return "not on this mirror"
     return said.splitlines()[-1] if said else "apt gave no reason"
-
-
-def _codename() -> str:
-    text = Path("/etc/os-release").read_text(encoding="utf-8")
-    found = re.search(r'^VERSION_CODENAME="?([a-z]+)', text, re.MULTILINE)
-    # Debian's unstable names no codename of its own.
-    return found[1] if found else "sid"
 
 
 def _not_found(tried: list[str]) -> KernelError:

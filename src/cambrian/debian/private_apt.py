@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -68,13 +68,14 @@ class PrivateApt:
         kept = [line for line in kept if not line.startswith(tuple(own))]
         return "\n".join([*kept, *(f'{name} "{value}";' for name, value in own.items())]) + "\n"
 
-    def select(self, mirror: str, suite: str) -> None:
-        """From here on, speak of one suite's "main", as its lists were last fetched."""
-        self._sources.write_text(f"deb [signed-by={KEYRING}] {mirror} {suite} main\n")
+    def select(self, mirror: str, *suites: str) -> None:
+        """From here on, speak of these suites' "main", as their lists were last fetched."""
+        lines = [f"deb [signed-by={KEYRING}] {mirror} {suite} main\n" for suite in suites]
+        self._sources.write_text("".join(lines))
 
-    def update(self, mirror: str, suite: str) -> None:
-        """Select a suite and fetch its lists anew. Raises :class:`AptError`."""
-        self.select(mirror, suite)
+    def update(self, mirror: str, *suites: str) -> None:
+        """Select suites and fetch their lists anew. Raises :class:`AptError`."""
+        self.select(mirror, *suites)
         self._apt("apt-get", "-q", "--error-on=any", "update")
 
     def versions(self, pattern: str) -> list[Package]:
@@ -114,6 +115,19 @@ class PrivateApt:
         if process.returncode or len(found) != 1:
             raise AptError(errors.strip() or f"apt-get download left no {package.name} package")
         return found[0]
+
+    def download_with_dependencies(self, names: Sequence[str], suite: str) -> list[Path]:
+        """Fetch ``names`` (or name=version) and all that they depend on, as for an empty machine.
+
+        Where several suites are selected, ``suite`` is preferred. The files lie in our cache, for the
+        caller to take. Raises :class:`AptError`.
+        """
+        archives = self._root / "cache" / "archives"
+        for left in archives.glob("*.deb"):
+            left.unlink()
+        argv = ["apt-get", "-q", "--assume-yes", "--download-only", "--no-install-recommends"]
+        self._apt(*argv, "--target-release", suite, "install", *names)
+        return sorted(archives.glob("*.deb"))
 
     def _environment(self) -> dict[str, str]:
         return os.environ | {"APT_CONFIG": str(self._config), "LC_ALL": "C"}

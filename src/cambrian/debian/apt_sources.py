@@ -97,6 +97,13 @@ def debian_mirrors(all_entries: list[Entry], codename: str) -> list[str]:
     return sorted(dict.fromkeys(uris), key=lambda uri: not uri.endswith("/debian"))
 
 
+def codename() -> str:
+    """The machine's Debian release; its unstable names none of its own, which is "sid"."""
+    text = Path("/etc/os-release").read_text(encoding="utf-8")
+    found = re.search(r'^VERSION_CODENAME="?([a-z]+)', text, re.MULTILINE)
+    return found[1] if found else "sid"
+
+
 def suites(codename: str) -> list[tuple[str, ...]]:
     """Suites to look in, a group a release: the machine's own and its backports, then each later one's.
 

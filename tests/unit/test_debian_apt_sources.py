@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cambrian.kernel.apt_sources import Entry, deb822, debian_mirrors, entries, one_line, suites
+from cambrian.debian.apt_sources import Entry, deb822, debian_mirrors, entries, one_line, suites
 
 
 def test_one_line_format_with_options_comments_and_source_lines() -> None:
