@@ -1,0 +1,52 @@
+"""Boots a guest for one C program of ``tests/kernel`` and returns what it prints."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+from cambrian.engine import pool
+from cambrian.kernel import boot
+from cambrian.kernel.model import Kernel
+
+SOURCES = Path(__file__).parents[1] / "kernel"
+INIT = """#!/bin/sh
+mount -t proc proc /proc
+{program}
+echo status $?
+exec {power_off}
+"""
+POWER_OFF = """
+#include <sys/reboot.h>
+#include <unistd.h>
+int main(void) { sync(); return reboot(RB_POWER_OFF); }
+"""
+
+
+def first_program(check: str, folder: Path) -> Path:
+    """A guest's first program: the check, then the end."""
+    (folder / "power_off.c").write_text(POWER_OFF)
+    for source, program in ((SOURCES / f"{check}.c", check), (folder / "power_off.c", "power_off")):
+        subprocess.run(["gcc", "-O2", "-pthread", "-o", folder / program, source], check=True)
+    script = folder / "init"
+    script.write_text(INIT.format(program=folder / check, power_off=folder / "power_off"))
+    script.chmod(0o755)
+    return script
+
+
+def output(kernel: Kernel, init: Path, folder: Path, *, seccomp: bool = True) -> list[str]:
+    """The lines of a boot with ``init``, whose program must succeed."""
+    folder.mkdir()
+    argv = boot.command(
+        kernel, init=init, run_directory=folder, seed=3, core=pool.cores()[0], seccomp=seccomp
+    )
+    answer = subprocess.run(
+        argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120, check=False
+    )
+    lines = [
+        line
+        for line in answer.stdout.splitlines()
+        if not line.startswith(("Using a", "setup_one", "reboot:"))
+    ]
+    assert "status 0" in lines, lines[-5:]
+    return lines
