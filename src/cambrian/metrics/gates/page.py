@@ -1,0 +1,51 @@
+"""Gates on a page load: did it end, and is every object there, by the right protocol."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from cambrian.metrics.gates.verdict import Gate
+
+#: how many missing objects a reason names
+_NAMED = 3
+
+
+def page_gates(
+    label: str, objects: pl.DataFrame, load_ns: int | None, protocol: str, error: str | None
+) -> list[Gate]:
+    """Gates of one flow's load.
+
+    ``objects`` holds this flow's rows, ``load_ns`` is when its load event came (None: never),
+    ``protocol`` what was asked for, ``error`` what the client says went wrong.
+    """
+    return [
+        _load_gate(label, load_ns, error),
+        _objects_gate(label, objects),
+        _protocol_gate(label, objects, protocol),
+    ]
+
+
+def _load_gate(label: str, load_ns: int | None, error: str | None) -> Gate:
+    name = "page load"
+    if load_ns is None or error:
+        text = f"{name}: {label} did not load its page: {error or 'the trial ended first'}"
+        return Gate(name, False, None, "a load event", text)
+    return Gate(name, True, load_ns / 1e9, "a load event", f"{name}: {label} loaded at {load_ns / 1e9:.6f} s")
+
+
+def _objects_gate(label: str, objects: pl.DataFrame) -> Gate:
+    name = "page objects"
+    whole = objects.filter("complete").height
+    text = f"{name}: {label} got {whole} of {objects.height} objects whole"
+    if whole < objects.height:
+        missing = objects.filter(~pl.col("complete")).get_column("path").to_list()
+        more = f" and {len(missing) - _NAMED} more" if len(missing) > _NAMED else ""
+        text += f"; not {', '.join(missing[:_NAMED])}{more}"
+    return Gate(name, whole == objects.height, whole, objects.height, text)
+
+
+def _protocol_gate(label: str, objects: pl.DataFrame, protocol: str) -> Gate:
+    name = "page protocol"
+    used = sorted(objects.get_column("protocol").drop_nulls().unique().to_list())
+    text = f"{name}: {label} was to load by {protocol} and used {', '.join(used) or 'nothing'}"
+    return Gate(name, used == [protocol], ", ".join(used), protocol, text)

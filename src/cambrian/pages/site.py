@@ -1,0 +1,84 @@
+"""A page as a folder of files, made once and kept in the cache: what a page server serves."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from cambrian import paths
+from cambrian.pages import jpeg
+from cambrian.study.model import Page
+
+DOCUMENT = "index.html"
+#: where the document is, as a client asks for it
+DOCUMENT_PATH = "/"
+
+# the icon is given, so that no browser asks the server for one
+_HEAD = """<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<title>A page to load</title>
+<link rel="icon" href="data:,">
+</head>
+<body>
+"""
+_TAIL = "</body>\n</html>\n"
+
+
+class Resource(NamedTuple):
+    """One file of a page: the path that a client asks for, and its bytes."""
+
+    path: str
+    size_bytes: int
+
+
+def _images(page: Page) -> Iterator[tuple[str, int]]:
+    sizes = [group.size_bytes for group in page.objects for _ in range(group.count)]
+    for number, size_bytes in enumerate(sizes):
+        yield f"{number:04}.jpg", size_bytes
+
+
+def document(page: Page) -> bytes:
+    """The page's HTML: every image in order, nothing else to fetch."""
+    tags = [
+        f'<img src="{name}" width="{jpeg.WIDTH}" height="{jpeg.HEIGHT}" alt="">\n'
+        for name, _ in _images(page)
+    ]
+    return (_HEAD + "".join(tags) + _TAIL).encode()
+
+
+def resources(page: Page) -> list[Resource]:
+    """What a load of ``page`` fetches: the document, then its images in the document's order."""
+    images = [Resource(f"/{name}", size_bytes) for name, size_bytes in _images(page)]
+    return [Resource(DOCUMENT_PATH, len(document(page))), *images]
+
+
+def folder(page: Page) -> Path:
+    """The folder that holds the page's files; makes it if need be, whole or not at all."""
+    said = json.dumps([[group.count, group.size_bytes] for group in page.objects])
+    code = Path(__file__).read_bytes() + Path(jpeg.__file__).read_bytes() + jpeg.PICTURE.read_bytes()
+    home = paths.cache() / "pages" / hashlib.sha256(said.encode() + code).hexdigest()[:16]
+    if home.exists():
+        return home
+    home.parent.mkdir(parents=True, exist_ok=True)
+    fresh = Path(tempfile.mkdtemp(dir=home.parent, prefix="new-"))
+    try:
+        fresh.chmod(0o755)
+        (fresh / DOCUMENT).write_bytes(document(page))
+        for name, size_bytes in _images(page):
+            (fresh / name).write_bytes(jpeg.image(size_bytes, name))
+        try:
+            fresh.rename(home)
+        except OSError:
+            # another process was quicker; its files are the same
+            if not home.exists():
+                raise
+    finally:
+        shutil.rmtree(fresh, ignore_errors=True)
+    return home

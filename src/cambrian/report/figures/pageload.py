@@ -1,0 +1,110 @@
+"""Who loads the page sooner: page load time of each contestant, page by page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import altair as alt
+import polars as pl
+
+from cambrian.report import loads
+from cambrian.report.collect import Collected
+from cambrian.report.figures import colours
+from cambrian.report.figures.figure import Figure, Panel, inline
+
+#: place among the figures of a network
+ORDER = 15
+#: pixels of a contestant's row
+_ROW = 34
+
+_CAPTION = (
+    "Page load time: from the navigation's start to the load event's; connection set-up is part of it. "
+    "Dots: means over valid trials, with the 95 % interval as a line; small ticks: each trial. "
+    "Pages have axes of their own, all from 0."
+)
+
+
+def figures(collected: Collected) -> Iterator[Figure]:
+    """One figure a network, one panel a page."""
+    if not loads.has_any(collected):
+        return
+    means = loads.table(collected)
+    trials = _trials(collected)
+    palette = colours.of(collected)
+    for network in collected.networks:
+        here = means.filter((pl.col("network") == network.name) & pl.col("plt_ms").is_not_null())
+        if not here.height:
+            continue
+        panels = []
+        for page in here["page"].unique(maintain_order=True):
+            rows = here.filter(pl.col("page") == page)
+            dots = trials.filter((pl.col("network") == network.name) & (pl.col("page") == page))
+            panels.append(Panel(_chart(page, rows, dots, palette), _alt(network.name, page, rows)))
+        yield Figure(
+            name=f"pageload-{network.name}",
+            network=network.name,
+            heading="Page load time",
+            caption=_CAPTION,
+            panels=tuple(panels),
+            data=here.drop("group"),
+            height=_ROW * here["contestant"].n_unique(),
+            leads=True,
+        )
+
+
+def _trials(collected: Collected) -> pl.DataFrame:
+    """Every trial's page load times, in seconds."""
+    rows = [
+        {
+            "network": cell.network.name,
+            "page": load.page,
+            "contestant": cell.names[load.flow],
+            "plt_s": load.plt_ms / 1000,
+        }
+        for cell in collected.cells
+        for trial in cell.trials
+        for load in trial.page_loads
+        if load.plt_ms is not None
+    ]
+    return pl.DataFrame(rows)
+
+
+def _chart(page: str, rows: pl.DataFrame, trials: pl.DataFrame, palette: dict[str, str]) -> alt.TopLevelMixin:
+    order = rows["contestant"].unique(maintain_order=True).to_list()
+    shown = rows.select(
+        "contestant",
+        "trials",
+        (pl.col("plt_ms") / 1000).alias("plt_s"),
+        (pl.col("plt_ms_low") / 1000).alias("low_s"),
+        (pl.col("plt_ms_high") / 1000).alias("high_s"),
+    )
+    y = alt.Y("contestant:N", sort=order, title=None, axis=alt.Axis(grid=False, labelLimit=160))
+    colour = alt.Color(
+        "contestant:N",
+        scale=alt.Scale(domain=order, range=[palette[name] for name in order]),
+        legend=None,
+    )
+    base = alt.Chart(inline(shown, contestant="string")).encode(y=y, color=colour)
+    x = alt.X("plt_s:Q", title="Page load time (s)", scale=alt.Scale(domainMin=0))
+    tooltip = [
+        alt.Tooltip("contestant:N", title="Contestant"),
+        alt.Tooltip("plt_s:Q", title="Mean (s)", format=".4f"),
+        alt.Tooltip("low_s:Q", title="95 % from", format=".4f"),
+        alt.Tooltip("high_s:Q", title="to", format=".4f"),
+        alt.Tooltip("trials:Q", title="Trials"),
+    ]
+    ticks = (
+        alt.Chart(inline(trials.select("contestant", "plt_s"), contestant="string"))
+        .mark_tick(thickness=1, size=14, opacity=0.45)
+        .encode(y=y, color=colour, x=x)
+    )
+    spans = base.transform_filter("isValid(datum.low_s)").mark_rule(strokeWidth=2.5)
+    dots = base.mark_point(filled=True, size=75, opacity=1).encode(x=x, tooltip=tooltip)
+    return alt.layer(ticks, spans.encode(x="low_s:Q", x2="high_s:Q"), dots, title=page).properties(
+        height=_ROW * len(order)
+    )
+
+
+def _alt(network: str, page: str, rows: pl.DataFrame) -> str:
+    means = ", ".join(f"{row['contestant']} {row['plt_ms'] / 1000:.3f} s" for row in rows.to_dicts())
+    return f"Dot plot, {network}, {page}: mean page load time. {means}."

@@ -1,0 +1,17 @@
+"""The catalogue of pages that a study may name (``pages.toml``)."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+_FILE = Path(__file__).with_name("pages.toml")
+
+
+@cache
+def catalogue() -> Mapping[str, dict[str, Any]]:
+    """Name → the page, as a study would write it out."""
+    return {name: {"name": name, **table} for name, table in tomllib.loads(_FILE.read_text()).items()}

@@ -1,0 +1,70 @@
+"""A report of page loads, from committed results."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from cambrian.report import figures, loads, page
+from cambrian.report.collect import Collected, collect
+from cambrian.store.results import Results
+
+PAGES = Path(__file__).parents[1] / "fixtures" / "runs" / "pages"
+CELLS = [
+    (contestant, name) for contestant in ("quic-go cubic", "tcp-h2 cubic") for name in ("beta-small", "few")
+]
+
+
+@pytest.fixture(scope="module")
+def collected() -> Collected:
+    return collect(Results(PAGES))
+
+
+def test_a_row_a_contestant_and_page_with_the_trials_mean(collected: Collected) -> None:
+    rows = loads.table(collected).to_dicts()
+    assert [(row["contestant"], row["page"]) for row in rows] == CELLS
+    assert [row["objects"] for row in rows] == [12, 3, 12, 3]
+    for cell, row in zip(collected.cells, rows, strict=True):
+        times = [load.plt_ms for trial in cell.trials for load in trial.page_loads]
+        assert len(times) == row["trials"] == 3
+        assert row["plt_ms"] == pytest.approx(sum(filter(None, times)) / 3)
+        assert min(filter(None, times)) <= row["plt_ms_low"] <= row["plt_ms"] <= row["plt_ms_high"]
+        assert row["document_ms"] < row["first_object_ms"] < row["last_object_ms"] == row["plt_ms"]
+
+
+def test_the_figure_has_a_panel_a_page_that_says_who_took_how_long(collected: Collected) -> None:
+    (figure,) = (one for one in figures.all_figures(collected) if one.name.startswith("pageload-"))
+    assert [panel.chart.to_dict(validate=False)["title"] for panel in figure.panels] == ["beta-small", "few"]
+    slow = loads.table(collected).row(2, named=True)
+    assert f"tcp-h2 cubic {slow['plt_ms'] / 1000:.3f} s" in figure.panels[0].alt
+
+
+def test_lines_over_time_end_with_the_page_and_alike_for_all_who_load_it(collected: Collected) -> None:
+    shown = {
+        cell.page: {one.shown_s for one in collected.cells if one.page == cell.page}
+        for cell in collected.cells
+    }
+    assert all(len(lengths) == 1 for lengths in shown.values())
+    assert max(shown["few"]) < max(shown["beta-small"]) < 2
+
+
+def test_the_page_tells_of_the_loads(tmp_path: Path) -> None:
+    made = page.make(PAGES, tmp_path)
+    text = made.read_text()
+    assert "Mean page load times on 5mbps-50ms-1bdp: beta-small quic-go cubic 0." in text
+    assert "quic-go cubic · beta-small" in text
+    with (tmp_path / "tables" / "page_loads.csv").open() as file:
+        assert [(row["contestant"], row["page"]) for row in csv.DictReader(file)] == CELLS
+
+
+def test_objects_of_all_trials_can_be_queried() -> None:
+    database = Results(PAGES).database()
+    (answer,) = database.execute(
+        "SELECT count(*), count(DISTINCT trial), bool_and(complete) FROM objects"
+    ).fetchall()
+    assert answer == (3 * 2 * (13 + 4), 12, True)
+    assert database.execute("SELECT count(*) FROM page_loads").fetchall() == [(12,)]
+    assert json.loads((PAGES / "study.json").read_text())["groups"][0]["page"] == "beta-small"
