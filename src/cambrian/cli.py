@@ -6,13 +6,16 @@ import json
 import sys
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
 from cambrian import __version__
+
+if TYPE_CHECKING:
+    from cambrian.stacks.catalogue import Stack
 
 app = typer.Typer(
     name="cambrian",
@@ -57,6 +60,9 @@ def fail(message: str, status: int = 2) -> NoReturn:
 
 JobsOption = Annotated[int, typer.Option("--jobs", "-j", min=0, help="Trials at a time; 0 is one a core.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for programs instead of a table.")]
+
+
+StackNames = Annotated[list[str] | None, typer.Argument(help="Stacks; default: all.")]
 
 
 def _version(wanted: bool) -> None:
@@ -108,6 +114,7 @@ def run(
     from cambrian.study.expand import expand
 
     path = builtin.find_study(study)
+    catalogue.look_in(path.absolute().parent / "stacks")
     asked = load.load_study(path, catalogue.ccas(), catalogue.reference_of)
     groups = expand(
         asked,
@@ -292,27 +299,99 @@ def stacks(context: typer.Context, as_json: JsonOption = False) -> None:
 
 
 @stacks_app.command("build")
-def stacks_build(
-    names: Annotated[list[str] | None, typer.Argument(help="Stacks to build; default: all.")] = None,
-) -> None:
+def stacks_build(names: StackNames = None) -> None:
     """Build stacks that are not built yet, and print where each lies."""
-    from cambrian.stacks import build, catalogue
+    from cambrian.stacks import build
+
+    for stack in _stacks(names):
+        print(f"{stack.name}  {build.ensure(stack).binary}")
+
+
+@stacks_app.command("test")
+def stacks_test(
+    names: StackNames = None,
+    as_json: JsonOption = False,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print a Markdown table.")] = False,
+    jobs: JobsOption = 0,
+) -> None:
+    """Try each controller of a stack: throughput, loss, the same bytes twice, and that it runs as asked.
+
+    Each transfers alone over 20 Mbps and 50 ms for 20 s, twice over a clean path and once with
+    1 % of random loss. Exit status 1 if anything misses that no cause in the manifest explains.
+    """
+    from cambrian.engine import pool
+    from cambrian.proof import rows, stacks, table
+
+    found = stacks.run(_stacks(names), jobs=jobs or len(pool.cores()), console=err)
+    if as_json:
+        print(json.dumps([row.record() for row in found], indent=1))
+    elif markdown:
+        print(table.markdown(found), end="")
+    else:
+        out.print(table.terminal(found))
+        for remark in table.remarks(found):
+            out.print(remark, markup=False, soft_wrap=True)
+    err.print(rows.summary(found), markup=False)
+    if not all(row.ok for row in found):
+        raise typer.Exit(1)
+
+
+@stacks_app.command("add")
+def stacks_add(
+    manifest: Annotated[Path, typer.Argument(help="A stack's TOML file (docs/bring-your-own-stack.md).")],
+    test: Annotated[bool, typer.Option("--test/--no-test", help="Try it at once.")] = True,
+) -> None:
+    """Check a stack's manifest and keep it in your configuration, so that every study knows it."""
+    from cambrian.stacks import adding
+
+    added = adding.add(manifest)
+    err.print(f"{added.name} is kept in {added.file}", markup=False, soft_wrap=True)
+    if test:
+        stacks_test([added.name])
+
+
+@app.command()
+def interop(names: StackNames = None, as_json: JsonOption = False, jobs: JobsOption = 0) -> None:
+    """Try every stack's server with every stack's client, and print the matrix."""
+    from dataclasses import asdict
+
+    from cambrian.engine import pool
+    from cambrian.proof import interop as proof
+
+    cells = proof.run(_stacks(names), jobs=jobs or len(pool.cores()), console=err)
+    if as_json:
+        print(json.dumps([asdict(cell) for cell in cells], indent=1))
+    else:
+        out.print(proof.matrix(cells))
+    bad = [cell for cell in cells if cell.state in ("slow", "fails")]
+    for cell in bad:
+        err.print(f"{cell.sender} → {cell.receiver}: {cell.state}: {cell.detail}", markup=False)
+    if any(cell.state == "fails" for cell in cells):
+        raise typer.Exit(1)
+
+
+def _stacks(names: list[str] | None) -> list[Stack]:
+    """The stacks of these names, in that order; all for none."""
+    from cambrian.stacks import catalogue
     from cambrian.study import hints
 
     known = catalogue.load()
-    for name in names or list(known):
+    for name in names or ():
         if name not in known:
             fail(f"no stack {name}; {hints.for_name(name, known, 'stack')}")
-        print(f"{name}  {build.ensure(known[name]).binary}")
+    return [known[name] for name in names or known]
 
 
 def main() -> None:
     """Entry point: expected failures become one line and an exit status."""
     from cambrian.command import CommandFailed
+    from cambrian.debian.private_apt import AptError
     from cambrian.engine.guest import GuestError
     from cambrian.engine.plan import PlanError
     from cambrian.kernel.model import KernelError
+    from cambrian.stacks.adding import AddError
     from cambrian.stacks.manifest import ManifestError
+    from cambrian.stacks.receivers import NoReceiver
     from cambrian.stacks.toolchain import MissingTool
     from cambrian.study.errors import StudyError
 
@@ -329,6 +408,9 @@ def main() -> None:
         KernelError,
         MissingTool,
         CommandFailed,
+        AptError,
+        NoReceiver,
+        AddError,
     ) as error:
         err.print(f"cambrian: {error}", markup=False, soft_wrap=True)
         sys.exit(2)

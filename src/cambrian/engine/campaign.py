@@ -2,27 +2,17 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
 
 import cambrian
-from cambrian.engine import environment, plan, pool
+from cambrian.engine import environment, plan, watched
 from cambrian.engine import trial as one_trial
 from cambrian.engine.environment import Environment
 from cambrian.store.results import Results
-from cambrian.study import cost
 from cambrian.study.model import Group, Study, Trial
 
 
@@ -41,8 +31,15 @@ def needed_stacks(groups: Sequence[Group]) -> set[str]:
     return {name for group in groups for trial in group.trials for name in plan.stack_names(trial)}
 
 
-def record(results: Results, study: Study, groups: Sequence[Group], made: Environment, command: str) -> None:
-    """Write ``study.json``: the question, and where each group's trials lie."""
+def record(
+    results: Results,
+    study: Study,
+    groups: Sequence[Group],
+    made: Environment,
+    names: Mapping[int, str],
+    command: str,
+) -> None:
+    """Write ``study.json``: the question, and where each group's trials lie (``names``: id(trial) → name)."""
     results.write_study(
         {
             "cambrian": cambrian.__version__,
@@ -56,7 +53,8 @@ def record(results: Results, study: Study, groups: Sequence[Group], made: Enviro
                     "network": group.network,
                     "subject": group.subject,
                     "reference": group.reference,
-                    "trials": [one_trial.trial_id(trial, made) for trial in group.trials],
+                    "page": group.page,
+                    "trials": [names[id(trial)] for trial in group.trials],
                 }
                 for group in groups
             ],
@@ -83,64 +81,26 @@ def run(
     made = environment.ensure(needed_stacks(groups))
     results = Results(out)
     results.sweep()
-    record(results, study, groups, made, command)
-    by_id: dict[str, Trial] = {}
+    names = {id(trial): one_trial.trial_id(trial, made) for group in groups for trial in group.trials}
+    record(results, study, groups, made, names, command)
+    by_name: dict[str, Trial] = {}
     labels: dict[str, str] = {}
     for group in groups:
         for trial in group.trials:
-            name = one_trial.trial_id(trial, made)
-            by_id[name] = trial
-            labels[name] = f"{group.key} seed {trial.seed}"
-    missing = [trial for name, trial in by_id.items() if not results.has(name)]
-    summary = Summary(kept=len(by_id) - len(missing))
+            by_name[names[id(trial)]] = trial
+            labels[names[id(trial)]] = f"{group.key} seed {trial.seed}"
+    missing = {labels[name]: trial for name, trial in by_name.items() if not results.has(name)}
+    summary = Summary(kept=len(by_name) - len(missing))
     if summary.kept:
-        console.print(f"{summary.kept} of {len(by_id)} trials are there already", highlight=False)
-    if missing:
-        _run_missing(missing, made, results, labels, summary, jobs, limit_s, console)
-    for name in by_id:
+        console.print(f"{summary.kept} of {len(by_name)} trials are there already", highlight=False)
+    for label, finished in watched.run(missing, made, results, jobs=jobs, limit_s=limit_s, console=console):
+        if finished.outcome is None:
+            summary.errors.append(f"{label}: {finished.error}")
+        else:
+            summary.ran += 1
+    for name in by_name:
         if results.has(name):
             verdict = results.trial(name).verdict
             if not verdict["valid"]:
                 summary.invalid.append((labels[name], tuple(verdict["reasons"])))
     return summary
-
-
-def _run_missing(
-    missing: list[Trial],
-    made: Environment,
-    results: Results,
-    labels: dict[str, str],
-    summary: Summary,
-    jobs: int,
-    limit_s: float | None,
-    console: Console,
-) -> None:
-    # the longest first, so that no core waits for one long trial at the end
-    ordered = sorted(missing, key=cost.DEFAULT_SPEED.wall_s, reverse=True)
-    columns = (
-        TextColumn("trials"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
-        TextColumn("{task.description}", markup=False),
-    )
-    with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
-        task = progress.add_task("", total=len(ordered))
-        for number, finished in enumerate(
-            pool.run(ordered, made, results, jobs=jobs, limit_s=limit_s), start=1
-        ):
-            label = labels[one_trial.trial_id(finished.trial, made)]
-            if finished.outcome is None:
-                summary.errors.append(f"{label}: {finished.error}")
-                text = f"{label}: failed: {finished.error}"
-            else:
-                summary.ran += 1
-                outcome = finished.outcome
-                state = "valid" if outcome.valid else f"INVALID: {outcome.reasons[0]}"
-                text = f"{label}: {outcome.wall_s:.1f} s ({outcome.speed:.0f}x real time), {state}"
-            if console.is_terminal:
-                progress.update(task, advance=1, description=text[:100])
-            else:
-                print(f"[{number}/{len(ordered)}] {text}", file=sys.stderr, flush=True)

@@ -21,7 +21,7 @@ from cambrian.stacks.build import Built
 
 PACKAGE = Path(__file__).resolve().parents[1]
 #: whose code decides what a trial's files say
-_ROOMS = ("testbed", "engine", "trace", "metrics/gates")
+_ROOMS = ("testbed", "engine", "pages", "trace", "metrics/gates")
 
 
 @dataclass(frozen=True)

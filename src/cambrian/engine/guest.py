@@ -23,6 +23,7 @@ from cambrian.study.model import Clock
 
 AGENT = Path(__file__).resolve().parents[1] / "testbed" / "guest.py"
 SOURCE = AGENT.parents[2]
+#: memory of a guest without a browser
 MEMORY_MB = 768
 #: User-mode Linux finds the top of its address space by its environment's strings, and moves PATH
 #: elsewhere first: with PATH alone it finds the wrong place and no guest can start
@@ -73,7 +74,7 @@ def _command(
             init=interpreter(),
             arguments=["-I", "-S", str(AGENT)],
             run_directory=scratch,
-            memory_mb=MEMORY_MB,
+            memory_mb=plan["memory_mb"],
             seed=seed,
             clock=clock,
             core=core,

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from dataclasses import asdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
+from cambrian.engine import page_loads
 from cambrian.metrics import gates
 from cambrian.metrics.gates import FlowFacts, Gate, Limit, TrialFacts
 from cambrian.metrics.gates.capture import receive_gate, receive_window_gate, segmentation_gate
+from cambrian.metrics.gates.page import page_gates
 from cambrian.stacks import catalogue
 from cambrian.study.model import FRAME_BYTES, Trial
 
@@ -60,12 +62,17 @@ def confirmed_cca(path: Path, requested: str) -> str | None:
     return differing[0] if differing else next((name for name in named if name is not None), None)
 
 
-def _status(process: dict[str, Any] | None, end_ns: int) -> int | None:
-    """An exit status as the gates want it: ended by our own signal at the end is 0."""
+def _status(process: dict[str, Any] | None, end_ns: int, stops: Sequence[int]) -> int | None:
+    """An exit status as the gates want it: ended by our own signal at the end is 0.
+
+    ``stops``: the statuses with which this program answers SIGTERM.
+    """
     if process is None or process["status"] is None:
         return None
     ended_by_us = process["ended_ns"] is not None and process["ended_ns"] >= end_ns
-    return 0 if ended_by_us and process["status"] in (_TERMINATED, _KILLED) else int(process["status"])
+    return (
+        0 if ended_by_us and process["status"] in (_TERMINATED, _KILLED, *stops) else int(process["status"])
+    )
 
 
 def _said(raw: Path, name: str) -> str | None:
@@ -74,17 +81,19 @@ def _said(raw: Path, name: str) -> str | None:
     return " / ".join(lines[-_TAIL_LINES:]) or None
 
 
-def _flow(trial: Trial, number: int, report: dict[str, Any], raw: Path) -> FlowFacts:
+def _flow(trial: Trial, number: int, report: dict[str, Any], plan: dict[str, Any], raw: Path) -> FlowFacts:
     flow = trial.flows[number]
     end_ns = report["end_ns"]
     status: int | None = 0
     error = None
     for side in ("sender", "receiver"):
         name = f"flow{number}.{side}"
-        one = _status(report["processes"].get(name), end_ns)
+        stops = plan["flows"][number][side].get("stop_statuses", (0,))
+        one = _status(report["processes"].get(name), end_ns, stops)
         problem = next((text for text in report["problems"] if text.startswith(name)), None)
         if one != 0 or problem:
-            status, error = (one if one != 0 else 1), problem or _said(raw, name)
+            said = _said(raw, name)
+            status, error = (one if one != 0 else 1), "; it said: ".join(filter(None, (problem, said)))
             break
     done = _last(raw / f"flow{number}.receiver.out", "done")
     rtt_ns = report["base_rtt_ns"][number]
@@ -95,11 +104,12 @@ def _flow(trial: Trial, number: int, report: dict[str, Any], raw: Path) -> FlowF
         rtt_ms=rtt_ms,
         confirmed_cca=confirmed_cca(raw / f"flow{number}.sender.out", flow.contestant.cca),
         start_ns=round(flow.start_ms * 1e6),
-        size_bytes=flow.size_bytes,
-        complete=bool(flow.size_bytes and done.get("complete")),
+        size_bytes=flow.page.size_bytes if flow.page else flow.size_bytes,
+        complete=bool((flow.size_bytes or flow.page) and done.get("complete")),
         base_rtt_ms=None if rtt_ns is None else rtt_ns / 1e6,
         exit_status=status,
         error=error,
+        slow_receiver=flow.contestant.receiver_cpu is not None,
     )
 
 
@@ -117,7 +127,7 @@ def facts(trial: Trial, report: dict[str, Any], plan: dict[str, Any], raw: Path)
         burst_bytes=plan["bottleneck"].get("tbf", {}).get("burst_bytes", FRAME_BYTES),
         warmup_ns=warmup_ns(trial),
         capture_lost=capture_lost(raw),
-        flows=tuple(_flow(trial, number, report, raw) for number in range(len(trial.flows))),
+        flows=tuple(_flow(trial, number, report, plan, raw) for number in range(len(trial.flows))),
         rtt_tolerance_ms=RTT_TOLERANCE_MS[trial.clock],
         rate_tolerance_percent=RATE_TOLERANCE_PERCENT[trial.clock],
         slack_ns=SLACK_NS[trial.clock],
@@ -131,7 +141,12 @@ def _counter_gates(trial: Trial, counters: dict[str, Any], raw: Path) -> list[Ga
         stats = _last(raw / f"flow{number}.sender.out", "stats")
         if "rwnd_limited_us" in stats:
             label = f"flow {number} ({flow.contestant.name})"
-            found.append(receive_window_gate(label, stats["rwnd_limited_us"], stats["busy_us"]))
+            if flow.contestant.receiver_cpu:
+                found.append(gates.skipped("receive window", f"{label} has a slow receiver"))
+            else:
+                gate = receive_window_gate(label, stats["rwnd_limited_us"], stats["busy_us"])
+                # the kernel sizes the window of a page's client: that is part of how pages load
+                found.append(replace(gate, ok=None) if flow.page and gate.ok is False else gate)
         if stacks[flow.contestant.stack].manifest.protocol == "tcp" or trial.network.duplicate_percent:
             continue
         counted = counters["flows"][number]
@@ -139,7 +154,26 @@ def _counter_gates(trial: Trial, counters: dict[str, Any], raw: Path) -> list[Ga
         offered = link["sent_packets"] + link["dropped_packets"] + link["backlog_packets"]
         datagrams = counted["snmp"]["Udp"]["OutDatagrams"]
         found.append(segmentation_gate(f"flow {number} ({flow.contestant.name})", datagrams, offered))
-    found.append(receive_gate(counters["receiver"]["snmp"]["Udp"]["RcvbufErrors"]))
+    if any(flow.contestant.receiver_cpu for flow in trial.flows):
+        found.append(gates.skipped("receive buffer", "a slow receiver's socket may overflow"))
+    else:
+        found.append(receive_gate(counters["receiver"]["snmp"]["Udp"]["RcvbufErrors"]))
+    return found
+
+
+def _page_gates(trial: Trial, columns: Mapping[str, pl.DataFrame], raw: Path) -> list[Gate]:
+    found = []
+    for number, flow in enumerate(trial.flows):
+        if flow.page is None:
+            continue
+        (load_ns,) = columns["page_loads"].filter(pl.col("flow") == number).get_column("load_ns")
+        found += page_gates(
+            f"flow {number} ({flow.contestant.name})",
+            columns["objects"].filter(pl.col("flow") == number),
+            load_ns,
+            page_loads.served(catalogue.load()[flow.contestant.stack]).alpn,
+            _last(raw / f"flow{number}.receiver.out", "done").get("error"),
+        )
     return found
 
 
@@ -148,12 +182,16 @@ def judge(
     plan: dict[str, Any],
     report: dict[str, Any],
     raw: Path,
-    packets: pl.DataFrame,
-    transport: pl.DataFrame,
+    columns: Mapping[str, pl.DataFrame],
 ) -> dict[str, Any]:
-    """``verdict.json`` of a trial whose guest came to its end."""
-    every = gates.trial_gates(packets, trial.network, facts(trial, report, plan, raw), transport)
+    """``verdict.json`` of a trial whose guest came to its end.
+
+    ``columns``: ``packets`` and ``transport``, and of page loads ``objects`` and ``page_loads``.
+    """
+    known = facts(trial, report, plan, raw)
+    every = gates.trial_gates(columns["packets"], trial.network, known, columns["transport"])
     every += _counter_gates(trial, report["counters"], raw)
+    every += _page_gates(trial, columns, raw)
     answer = gates.verdict(every)
     notes = answer.notes + [text for text in report["problems"] if text.startswith("note: ")]
     notes += [f"{name} did not end on SIGTERM and was killed" for name in report["killed"]]

@@ -7,12 +7,14 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from cambrian.engine import links
+from cambrian.engine import interop_runner, links, page_loads
 from cambrian.engine.native import Native
-from cambrian.stacks import catalogue, command
+from cambrian.stacks import catalogue, command, receivers
 from cambrian.stacks.build import Built, program
+from cambrian.stacks.manifest import Client, Role
+from cambrian.stacks.receivers import Receiver
 from cambrian.study import tracefile
-from cambrian.study.model import FRAME_BYTES, Trial
+from cambrian.study.model import FRAME_BYTES, Flow, Trial
 from cambrian.testbed import addresses as at
 
 HOME = "/run/cambrian"
@@ -25,6 +27,10 @@ BASE_ENVIRONMENT = {
     "TMPDIR": "/tmp",
     "LANG": "C.UTF-8",
 }
+#: the Python that runs the guest's own programs, seen from inside
+INTERPRETER = f"{HOME}/python"
+#: what an endless request asks for (docs/endpoint-contract.md)
+ENDLESS_BYTES = 1_000_000_000_000
 #: a socket's receive buffer, unless the path and its queue hold more: with a much larger one
 #: Linux acknowledges nearly every packet for the first seconds
 _RECEIVE_BUFFER_BYTES = 8 * 2**20
@@ -39,16 +45,26 @@ class PlanError(ValueError):
 
 
 def stack_names(trial: Trial) -> list[str]:
-    """Every stack whose program the trial runs, senders and receivers, in order of name."""
+    """Every stack whose program the trial runs, senders and receivers, in order of name.
+
+    Raises:
+        NoReceiver: a flow that nobody can receive, or a page that its stack does not serve.
+    """
     stacks = catalogue.load()
     names = set()
     for flow in trial.flows:
-        names.add(flow.contestant.stack)
-        names.add(catalogue.client_of(stacks[flow.contestant.stack], flow.contestant.receiver)[0].name)
+        sender = stacks[flow.contestant.stack]
+        names.add(sender.name)
+        if flow.page is None:
+            names.add(receivers.choose(sender, flow.contestant.receiver).stack.name)
+        elif flow.client == "light":
+            names.add(page_loads.light_client(sender).stack.name)
+        else:
+            page_loads.served(sender)
     return sorted(names)
 
 
-def _words(built: Built, trial: Trial, number: int, side: str, pipe_bytes: int) -> dict[str, str]:
+def _words(built: Built, trial: Trial, number: int, side: str, alpn: str, pipe_bytes: int) -> dict[str, str]:
     flow = trial.flows[number]
     folder = f"{HOME}/stacks/{built.stack.name}"
     sender = catalogue.load()[flow.contestant.stack].manifest
@@ -56,14 +72,18 @@ def _words(built: Built, trial: Trial, number: int, side: str, pipe_bytes: int) 
         "bin": f"{folder}/{program(built.stack)}",
         "dir": folder,
         "address": at.sender_address(number),
-        "port": str(at.PORT),
+        "port": str(interop_runner.PORT if sender.convention == "interop-runner" else at.PORT),
         "cca": flow.contestant.cca,
         "cert": f"{HOME}/certs/cert.pem",
         "key": f"{HOME}/certs/key.pem",
         "work": f"{HOME}/work/flow{number}.{side}",
         "transport_log": f"{OUT}/flow{number}.transport.csv",
+        "qlog": f"{OUT}/flow{number}.qlog",
         "bytes": str(flow.size_bytes),
-        "alpn": sender.alpns[0] if sender.alpns else "",
+        "alpn": alpn,
+        "path": sender.server.path or "",
+        "python": INTERPRETER,
+        "www": page_loads.folder(HOME, number) if flow.page else f"{HOME}/work/flow{number}.{side}",
         "seed": str(trial.seed),
         "receive_buffer_bytes": str(max(_RECEIVE_BUFFER_BYTES, 2 * pipe_bytes)),
     } | sender.ccas[flow.contestant.cca].values
@@ -73,8 +93,9 @@ def _flow(trial: Trial, number: int, builds: Mapping[str, Built], pipe_bytes: in
     flow = trial.flows[number]
     contestant = flow.contestant
     sender = builds[contestant.stack]
-    receiver_stack, client = catalogue.client_of(sender.stack, contestant.receiver)
-    receiver = builds[receiver_stack.name]
+    chosen = _receiver(flow, sender)
+    alpn = chosen.alpn if chosen else page_loads.served(sender.stack).alpn
+    server = page_loads.server(sender.stack) if flow.page else sender.stack.manifest.server
     options: dict[str, object] = dict(contestant.options)
     shared: dict[str, object] = {}
     if contestant.tls:
@@ -82,16 +103,56 @@ def _flow(trial: Trial, number: int, builds: Mapping[str, Built], pipe_bytes: in
             raise PlanError(f'"{contestant.stack}" always encrypts: tls = true is for stack "tcp"')
         shared["tls"] = 1
     sides: dict[str, dict[str, Any]] = {}
-    for side, built, how, settings in (
-        ("sender", sender, sender.stack.manifest.server, options | shared),
-        ("receiver", receiver, client, shared),
-    ):
-        words = _words(built, trial, number, side, pipe_bytes)
+    programs: list[tuple[str, Built, Role, dict[str, object]]] = [
+        ("sender", sender, server, options | shared)
+    ]
+    if chosen:
+        client = chosen.client if flow.page else _asking(chosen.client, sender)
+        programs.append(("receiver", builds[chosen.stack.name], client, shared))
+    else:
+        sides["receiver"] = page_loads.browser_spec(trial, number, HOME, INTERPRETER, BASE_ENVIRONMENT)
+    for side, built, how, settings in programs:
+        words = _words(built, trial, number, side, alpn, pipe_bytes)
         spec = command.role(built, how, words, settings)
         environment = BASE_ENVIRONMENT | spec.environment
         sides[side] = {**asdict(spec), "environment": environment, "work": words["work"]}
+        if side == "sender" and not flow.page and command.mentions(built, how, "www"):
+            amount_bytes = _amount_bytes(trial, flow)
+            sides[side]["sparse"] = {str(name): amount_bytes for name in (amount_bytes, ENDLESS_BYTES)}
+        if side == "sender" and built.stack.manifest.transport_trace == "qlog":
+            sides[side]["folders"] = [words["qlog"]]
+        sides[side]["stop_statuses"] = list(how.stop_statuses)
+        if how.root:
+            sides[side]["root"] = {"tree": f"{words['dir']}/root"}
+        if built.stack.manifest.convention == "interop-runner":
+            interop_runner.adapt(sides[side], side, words, _amount_bytes(trial, flow))
     sides["sender"]["ready"] = sender.stack.manifest.server.ready
+    if cpu := contestant.receiver_cpu:
+        sides["receiver"]["cpu"] = {
+            "per_packet_ns": round(cpu.per_packet_us * 1000),
+            "per_syscall_ns": round(cpu.per_syscall_us * 1000),
+        }
     return {"start_ns": round(flow.start_ms * 1e6), "size_bytes": flow.size_bytes, **sides}
+
+
+def _receiver(flow: Flow, sender: Built) -> Receiver | None:
+    """Whose client receives; None for the browser."""
+    if flow.page is None:
+        return receivers.choose(sender.stack, flow.contestant.receiver)
+    return page_loads.light_client(sender.stack) if flow.client == "light" else None
+
+
+def _asking(client: Client, sender: Built) -> Client:
+    """The client as this server wants to be asked."""
+    if sender.stack.manifest.server.path is None:
+        return client
+    return client.model_copy(update={"command": client.command + client.path_arguments})
+
+
+def _amount_bytes(trial: Trial, flow: Flow) -> int:
+    """What a flow carries; of an endless one, twice what could pass in the trial."""
+    rate_mbps = trial.network.rate_mbps or 1000.0
+    return flow.size_bytes or round(rate_mbps * 1e6 / 8 * trial.duration_s * 2)
 
 
 def make(trial: Trial, builds: Mapping[str, Built], native: Native) -> dict[str, Any]:
@@ -114,6 +175,7 @@ def make(trial: Trial, builds: Mapping[str, Built], native: Native) -> dict[str,
     pipe_bytes = round(links.bdp_bytes(rate_mbps, longest_rtt_ms)) + limit_bytes
     mounts = {f"{HOME}/native": str(native.folder), f"{HOME}/certs": str(CERTIFICATES)}
     mounts |= {f"{HOME}/stacks/{name}": str(built.folder) for name, built in builds.items()}
+    mounts |= page_loads.mounts(trial, HOME)
     bottleneck: dict[str, Any] = {"limit_bytes": limit_bytes}
     if network.trace_file:
         trace = Path(network.trace_file).absolute()
@@ -135,6 +197,7 @@ def make(trial: Trial, builds: Mapping[str, Built], native: Native) -> dict[str,
         }
     return {
         "mounts": mounts,
+        "memory_mb": page_loads.memory_mb(trial),
         "kernel_settings": trial.kernel_settings,
         "duration_ns": round(trial.duration_s * 1e9),
         # 1: ask for ECN and grant it; 0: neither

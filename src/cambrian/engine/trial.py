@@ -10,13 +10,15 @@ from typing import Any
 import polars as pl
 
 import cambrian
-from cambrian.engine import guest, judge, plan
+from cambrian.engine import guest, judge, page_loads, plan
 from cambrian.engine.environment import Environment
 from cambrian.metrics.columns import PACKETS
+from cambrian.pages import browser, site
+from cambrian.stacks import catalogue
 from cambrian.store.results import Results, write_json
 from cambrian.study import identity
 from cambrian.study.model import Trial
-from cambrian.trace import endpoint_log, kernel_tcp, packets, schema
+from cambrian.trace import endpoint_log, kernel_tcp, objects, packets, qlog, schema
 from cambrian.trace.packets import TraceError
 
 #: files of the guest that stay, under logs/
@@ -35,13 +37,23 @@ class Outcome:
 
 
 def wall_limit_s(trial: Trial) -> float:
-    """Generous, but an end: half a minute, and as long again as real time would take."""
-    return 30.0 + trial.duration_s * (1.5 if trial.clock == "virtual" else 2.0)
+    """Generous, but an end: half a minute, and as long again as real time would take.
+
+    A browser takes some seconds to start and to show a page, and more on a busy machine.
+    """
+    browsing = 120.0 if page_loads.uses_browser(trial) else 0.0
+    return 30.0 + browsing + trial.duration_s * (1.5 if trial.clock == "virtual" else 2.0)
 
 
 def trial_id(trial: Trial, environment: Environment) -> str:
     """The trial's identity in this environment."""
-    return identity.trial_id(trial, environment.hashes(plan.stack_names(trial)))
+    return identity.trial_id(trial, _hashes(trial, environment))
+
+
+def _hashes(trial: Trial, environment: Environment) -> dict[str, str]:
+    """What the trial runs: thing → hash."""
+    found = environment.hashes(plan.stack_names(trial))
+    return found | {"browser": browser.find().identity} if page_loads.uses_browser(trial) else found
 
 
 def run(
@@ -74,11 +86,11 @@ def run(
             core=core,
             seccomp=environment.seccomp,
         )
-        seen, transport, verdict = _read(trial, made, ended, raw)
-        seen.write_parquet(folder / "packets.parquet")
-        transport.write_parquet(folder / "transport.parquet")
+        seen, verdict = _read(trial, made, ended, raw)
+        for kind, frame in seen.items():
+            frame.write_parquet(folder / f"{kind}.parquet")
         manifest = _manifest(trial, name, environment, made, ended)
-        manifest["packets_sha256"] = packets.fingerprint(seen)
+        manifest["packets_sha256"] = packets.fingerprint(seen["packets"])
         manifest["endpoints"] = _said(raw)
         write_json(folder / "manifest.json", manifest)
         _tidy(folder, raw, keep=trial.raw_capture, console=ended.console)
@@ -88,36 +100,78 @@ def run(
 
 def _read(
     trial: Trial, made: dict[str, Any], ended: guest.Ended, raw: Path
-) -> tuple[pl.DataFrame, pl.DataFrame, dict[str, Any]]:
-    """Columns and verdict; a guest that failed gives none and says why."""
-    nothing = pl.DataFrame(schema=PACKETS), schema.empty()
+) -> tuple[dict[str, pl.DataFrame], dict[str, Any]]:
+    """Columns by their file's name, and verdict; a guest that failed gives none and says why."""
+    nothing = {"packets": pl.DataFrame(schema=PACKETS), "transport": schema.empty()}
     report = ended.report
     if ended.cut_off:
-        return *nothing, judge.invalid(ended.cut_off, *_last_words(raw))
+        return nothing, judge.invalid(ended.cut_off, *_last_words(raw))
     if report is None:
-        return *nothing, judge.invalid(
+        return nothing, judge.invalid(
             f"the guest ended without a report; its last words: {_last_line(ended.console)}"
         )
     if "crash" in report:
-        return *nothing, judge.invalid(
+        return nothing, judge.invalid(
             f"the testbed failed in the guest: {report['crash'].strip().splitlines()[-1]}"
         )
     try:
         seen = packets.read(raw / "capture.bin", zero_ns=report["zero_ns"], end_ns=report["end_ns"])
-        transport = _transport(trial, report, raw)
+        columns = {"packets": seen, "transport": _transport(trial, report, raw, seen)} | _pages(
+            trial, report, raw
+        )
     except TraceError as error:
         lost = judge.capture_lost(raw)
-        return *nothing, judge.invalid(f"{error} (the capture lost {lost} packets)" if lost else str(error))
-    return seen, transport, judge.judge(trial, made, report, raw, seen, transport)
+        return nothing, judge.invalid(f"{error} (the capture lost {lost} packets)" if lost else str(error))
+    return columns, judge.judge(trial, made, report, raw, columns)
 
 
-def _transport(trial: Trial, report: dict[str, Any], raw: Path) -> pl.DataFrame:
+def _pages(trial: Trial, report: dict[str, Any], raw: Path) -> dict[str, pl.DataFrame]:
+    """``objects`` and ``page_loads`` of the flows that load pages; nothing if there are none."""
+    parts: dict[str, list[pl.DataFrame]] = {"objects": [], "page_loads": []}
+    zero_ns = report["zero_ns"]
+    for number, flow in enumerate(trial.flows):
+        if flow.page is not None:
+            said = list(judge.events(raw / f"flow{number}.receiver.out"))
+            expected = site.resources(flow.page)
+            parts["objects"].append(objects.objects(number, expected, said, zero_ns=zero_ns))
+            parts["page_loads"].append(
+                objects.page_load(number, flow.page.name, flow.client, said, zero_ns=zero_ns)
+            )
+    return {name: pl.concat(frames) for name, frames in parts.items() if frames}
+
+
+def _qlogs(
+    trial: Trial, number: int, report: dict[str, Any], raw: Path, seen: pl.DataFrame
+) -> list[pl.DataFrame]:
+    """One flow's qlogs, where its stack says that it exports them."""
+    stack = catalogue.load()[trial.flows[number].contestant.stack]
+    if stack.manifest.transport_trace != "qlog":
+        return []
+    rtt_ms = trial.flows[number].rtt_ms or trial.network.rtt_ms
+    forward_ns = round(rtt_ms * trial.network.forward_delay_percent / 100 * 1e6)
+    first = seen.filter(pl.col("flow") == number).get_column("arrival_ns").min()
+    return [
+        qlog.read(
+            path,
+            number,
+            zero_ns=report["zero_ns"],
+            end_ns=report["end_ns"],
+            realtime_minus_monotonic_ns=report["realtime_minus_monotonic_ns"],
+            # a server's first packet answers the one with which its connection begins
+            began_ns=(first if isinstance(first, int) else 0) - forward_ns,
+        )
+        for path in sorted((raw / f"flow{number}.qlog").glob("*"))
+    ]
+
+
+def _transport(trial: Trial, report: dict[str, Any], raw: Path, seen: pl.DataFrame) -> pl.DataFrame:
     span = {"zero_ns": report["zero_ns"], "end_ns": report["end_ns"]}
     parts = [schema.empty()]
     if (raw / "trace.bin").exists():
         offset = report["realtime_minus_monotonic_ns"]
         parts.append(kernel_tcp.read(raw, **span, realtime_minus_monotonic_ns=offset))
     for number in range(len(trial.flows)):
+        parts += _qlogs(trial, number, report, raw, seen)
         log = raw / f"flow{number}.transport.csv"
         if log.exists():
             parts.append(endpoint_log.read(log, number, **span))
@@ -156,7 +210,7 @@ def _manifest(
         "id": name,
         "cambrian": cambrian.__version__,
         "trial": trial.model_dump(mode="json"),
-        "environment": environment.hashes(plan.stack_names(trial)),
+        "environment": _hashes(trial, environment),
         "kernel": {"version": kernel.version, "sha256": kernel.sha256, "key": kernel.key},
         "stacks": stacks,
         "network": {"links": made["links"], "bottleneck": made["bottleneck"], "tcp_ecn": made["tcp_ecn"]},
@@ -168,9 +222,9 @@ def _manifest(
 
 
 def _said(raw: Path) -> dict[str, list[dict[str, Any]]]:
-    """The endpoints' events but for their progress: name → events."""
+    """The endpoints' events but for their progress and objects: name → events."""
     return {
-        path.stem: [event for event in judge.events(path) if event.get("event") != "progress"]
+        path.stem: [event for event in judge.events(path) if event.get("event") not in ("progress", "object")]
         for path in sorted(raw.glob("flow*.out"))
     }
 
@@ -180,7 +234,8 @@ def _tidy(folder: Path, raw: Path, *, keep: bool, console: str) -> None:
     logs = folder / "logs"
     logs.mkdir()
     for path in raw.iterdir():
-        if path.suffix in _LOG_SUFFIXES and path.stat().st_size:
+        wanted = path.suffix in _LOG_SUFFIXES or path.name.endswith(page_loads.NETLOG_SUFFIX)
+        if wanted and path.stat().st_size:
             path.rename(logs / path.name)
     if console:
         (logs / "console").write_text(console + "\n")

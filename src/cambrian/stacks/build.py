@@ -11,21 +11,21 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-import sys
 import tempfile
 import time
-import zipfile
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from filelock import FileLock
 
 from cambrian import paths, progress
-from cambrian.command import clean_environment, run
-from cambrian.stacks import toolchain
+from cambrian.stacks import kinds, toolchain
 from cambrian.stacks.catalogue import Stack
+from cambrian.stacks.manifest import ManifestError
+
+if TYPE_CHECKING:
+    from hashlib import _Hash as Hash
 
 State = Literal["built", "missing", "unbuildable"]
 
@@ -49,6 +49,10 @@ class Status:
     remedy: str | None
 
 
+#: folders that tools leave among sources
+_NOT_SOURCE = {"__pycache__", "target"}
+
+
 def _tool(stack: Stack, *, fetch: bool = True) -> toolchain.Toolchain | None:
     match stack.manifest.build.kind:
         case "cargo":
@@ -57,23 +61,57 @@ def _tool(stack: Stack, *, fetch: bool = True) -> toolchain.Toolchain | None:
             return toolchain.go(fetch=fetch)
         case "make":
             return toolchain.cc()
+        case "maven":
+            # it fetches and does not compile: its version is no part of the build
+            toolchain.maven()
+            return None
         case _:
             return None
 
 
-def _content(folder: Path) -> bytes:
-    """A hash of every file in a stack's folder, names included; tests and notes too, for simplicity."""
+def _add(digest: Hash, path: Path, name: str) -> None:
+    digest.update(f"{name}\0{path.stat().st_size}\0".encode())
+    digest.update(path.read_bytes())
+
+
+def _content(stack: Stack) -> bytes:
+    """A hash of all that a stack's build comes from.
+
+    That is every file in its folder, names included (tests and notes too, for simplicity), or of a
+    stack that is one TOML file this file and what it names; the manifest's further ``sources``;
+    and for a program that is there already, the program.
+    """
     digest = hashlib.sha256()
-    for path in sorted(folder.rglob("*")):
-        if path.is_file() and "__pycache__" not in path.parts:
-            digest.update(f"{path.relative_to(folder)}\0{path.stat().st_size}\0".encode())
-            digest.update(path.read_bytes())
+    wanted = stack.manifest.build
+    if stack.alone:
+        named = [file.template for side in stack.sides() for file in side.files]
+        _add(digest, stack.file, stack.file.name)
+        for name in [*named, *filter(None, (wanted.lock, wanted.tools))]:
+            _add(digest, stack.folder / name, name)
+    else:
+        _add_folder(digest, stack.folder)
+    for source in wanted.sources:
+        path = stack.folder / source
+        if path.is_dir():
+            _add_folder(digest, path)
+        elif path.is_file():
+            _add(digest, path, source)
+        else:
+            raise ManifestError(f"{stack.file}: build.sources: there is no {path}")
+    if wanted.kind == "none":
+        _add(digest, kinds.program_there(stack), "program")
     return digest.digest()
+
+
+def _add_folder(digest: Hash, folder: Path) -> None:
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and not _NOT_SOURCE.intersection(path.relative_to(folder).parts):
+            _add(digest, path, str(path.relative_to(folder)))
 
 
 def _name(stack: Stack) -> str:
     """The build's folder but for the compiler's part: a stack and a hash of its source."""
-    return f"{stack.name}-{hashlib.sha256(_content(stack.folder)).hexdigest()[:12]}"
+    return f"{stack.name}-{hashlib.sha256(_content(stack)).hexdigest()[:12]}"
 
 
 def _home(stack: Stack, tool: toolchain.Toolchain | None) -> Path:
@@ -135,6 +173,14 @@ def ensure(stack: Stack) -> Built:
     return _built(stack, home)
 
 
+def _sha256(folder: Path, binary: Path) -> str:
+    """Of the program; of one that brings its libraries along, of the list of these as well."""
+    digest = hashlib.sha256(binary.read_bytes())
+    for record in sorted(folder.glob("*.fetched")):
+        digest.update(record.read_bytes())
+    return digest.hexdigest()
+
+
 def _build(stack: Stack, home: Path) -> None:
     wanted = stack.manifest.build
     log = home.with_suffix(".log")
@@ -144,14 +190,14 @@ def _build(stack: Stack, home: Path) -> None:
     began = time.monotonic()
     try:
         with progress.step(f"build {stack.name}", total=float(wanted.seconds)) as step:
-            _KINDS[wanted.kind](stack, fresh, log, step.reach)
+            kinds.make(stack, fresh, log, step)
         binary = fresh / program(stack)
         if not binary.is_file():
             raise FileNotFoundError(f"the build of {stack.name} left no {wanted.binary}; log: {log}")
         facts = {
             "stack": stack.name,
             "version": stack.manifest.version,
-            "sha256": hashlib.sha256(binary.read_bytes()).hexdigest(),
+            "sha256": _sha256(fresh, binary),
             "seconds": round(time.monotonic() - began),
         }
         (fresh / "build.json").write_text(json.dumps(facts, indent=1))
@@ -159,86 +205,3 @@ def _build(stack: Stack, home: Path) -> None:
         fresh.rename(home)
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
-
-
-Tick = Callable[[float], None]
-
-
-def _cargo(stack: Stack, out: Path, log: Path, tick: Tick) -> None:
-    tool = toolchain.cargo()
-    with tempfile.TemporaryDirectory(dir=out.parent, prefix="target-") as target:
-        environment = _environment(tool, CARGO_TARGET_DIR=target)
-        argv = [
-            str(tool.path),
-            "build",
-            "--release",
-            "--locked",
-            "--manifest-path",
-            str(stack.folder / "Cargo.toml"),
-        ]
-        run(argv, log=log, environment=environment, on_tick=tick)
-        shutil.copy2(Path(target) / "release" / stack.manifest.build.binary, out)
-
-
-def _go(stack: Stack, out: Path, log: Path, tick: Tick) -> None:
-    tool = toolchain.go()
-    environment = _environment(tool, CGO_ENABLED="0", GOFLAGS="-mod=readonly")
-    argv = [
-        str(tool.path),
-        "build",
-        "-trimpath",
-        "-buildvcs=false",
-        "-ldflags=-s -w -buildid=",
-        "-o",
-        str(out / stack.manifest.build.binary),
-        ".",
-    ]
-    run(argv, cwd=stack.folder, log=log, environment=environment, on_tick=tick)
-
-
-def _make(stack: Stack, out: Path, log: Path, tick: Tick) -> None:
-    argv = ["make", "-C", str(stack.folder), f"OUT={out}"]
-    run(argv, log=log, environment=_environment(toolchain.cc()), on_tick=tick)
-
-
-def _pypi(stack: Stack, out: Path, log: Path, tick: Tick) -> None:
-    """Fetch a wheel by its pinned hash and unpack it; its Python code is not installed."""
-    assert stack.manifest.build.lock is not None
-    pip = [
-        sys.executable,
-        "-m",
-        "pip",
-        "download",
-        "--disable-pip-version-check",
-        "--no-deps",
-        "--require-hashes",
-    ]
-    run(
-        [*pip, "--dest", str(out), "--requirement", str(stack.folder / stack.manifest.build.lock)],
-        log=log,
-        on_tick=tick,
-    )
-    for wheel in out.glob("*.whl"):
-        with zipfile.ZipFile(wheel) as archive:
-            archive.extractall(out)
-        wheel.unlink()
-    (out / stack.manifest.build.binary).chmod(0o755)
-
-
-def _none(stack: Stack, out: Path, log: Path, tick: Tick) -> None:
-    """A program that is already there: link to it, so that its hash is taken."""
-    del log, tick
-    (out / program(stack)).symlink_to(stack.manifest.build.binary)
-
-
-_KINDS: dict[str, Callable[[Stack, Path, Path, Tick], None]] = {
-    "cargo": _cargo,
-    "go": _go,
-    "make": _make,
-    "pypi": _pypi,
-    "none": _none,
-}
-
-
-def _environment(tool: toolchain.Toolchain, **more: str) -> dict[str, str]:
-    return clean_environment(tool.environment | more)

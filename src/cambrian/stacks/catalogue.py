@@ -10,7 +10,7 @@ from pathlib import Path
 
 from cambrian import paths
 from cambrian.stacks import manifest
-from cambrian.stacks.manifest import Manifest
+from cambrian.stacks.manifest import Manifest, Role
 
 #: kernel TCP: what every other stack is judged against
 REFERENCE_STACK = "tcp"
@@ -18,9 +18,9 @@ REFERENCE_STACK = "tcp"
 
 @dataclass(frozen=True)
 class Stack:
-    """A stack's manifest and the folder that holds it."""
+    """A stack's manifest, and the file that states it."""
 
-    folder: Path
+    file: Path
     manifest: Manifest
 
     @property
@@ -28,22 +28,60 @@ class Stack:
         """The name that studies use."""
         return self.manifest.name
 
+    @property
+    def folder(self) -> Path:
+        """What the manifest's paths are relative to."""
+        return self.file.parent
+
+    @property
+    def alone(self) -> bool:
+        """Is the stack one TOML file among others, with no folder of its own?"""
+        return self.file.name != "manifest.toml"
+
+    def sides(self) -> list[Role]:
+        """The server, and the client if there is one."""
+        return [side for side in (self.manifest.server, self.manifest.client) if side is not None]
+
+
+def own_folder() -> Path:
+    """Where ``cambrian stacks add`` keeps a user's stacks: below the user's configuration."""
+    base = os.environ.get("XDG_CONFIG_HOME", "")
+    home = Path(base) if Path(base).is_absolute() else Path.home() / ".config"
+    return home / "cambrian" / "stacks"
+
 
 def folders() -> list[Path]:
-    """Where stacks are looked for: this checkout, then each folder that ``CAMBRIAN_STACKS`` names (a:b)."""
+    """Where stacks are looked for, in order.
+
+    This checkout, the user's configuration, then each folder that ``CAMBRIAN_STACKS`` names (a:b).
+    """
     named = [Path(text) for text in os.environ.get("CAMBRIAN_STACKS", "").split(":") if text]
-    return [paths.repository() / "stacks", *named]
+    return [paths.repository() / "stacks", own_folder(), *named]
+
+
+def look_in(folder: Path) -> None:
+    """Look in ``folder`` too from now on, in this process and those that it starts."""
+    named = os.environ.get("CAMBRIAN_STACKS", "")
+    if folder.is_dir() and folder not in folders():
+        os.environ["CAMBRIAN_STACKS"] = f"{named}:{folder}".lstrip(":")
+        load.cache_clear()
 
 
 @cache
 def load() -> Mapping[str, Stack]:
-    """Name → stack, for each ``NAME/manifest.toml`` of :func:`folders`; a later folder's stack wins.
+    """Name → stack, for each ``NAME/manifest.toml`` and ``NAME.toml`` of :func:`folders`.
+
+    A later folder's stack takes the place of an earlier one's of that name.
 
     Raises:
         ManifestError: a manifest is wrong.
     """
-    found = [path for folder in folders() for path in sorted(folder.glob("*/manifest.toml"))]
-    return {path.parent.name: Stack(path.parent, manifest.read(path)) for path in found}
+    stacks = {}
+    for folder in folders():
+        for path in sorted([*folder.glob("*/manifest.toml"), *folder.glob("*.toml")]):
+            stack = Stack(path, manifest.read(path))
+            stacks[stack.name] = stack
+    return stacks
 
 
 def ccas() -> dict[str, list[str]]:
@@ -54,23 +92,3 @@ def ccas() -> dict[str, list[str]]:
 def reference_of(stack: str, cca: str) -> str | None:
     """The kernel CCA that a stack's CCA is judged against; None if the kernel has none."""
     return load()[stack].manifest.ccas[cca].reference
-
-
-def client_of(stack: Stack, receiver: str = "own") -> tuple[Stack, manifest.Client]:
-    """The stack whose client fetches from ``stack``, and how to run it.
-
-    ``receiver`` names another stack, or is ``"own"`` (what the manifest says).
-
-    Raises:
-        ValueError: that stack has no client.
-    """
-    catalogue = load()
-    if receiver != "own":
-        other = catalogue[receiver]
-        if other.manifest.client is None:
-            raise ValueError(f'stack "{receiver}" has no client, so it cannot be a receiver')
-        return other, other.manifest.client
-    own = stack.manifest.client
-    if own is None:
-        raise ValueError(f'stack "{stack.name}" has no client: name a receiver')
-    return (catalogue[own.stack], own) if own.stack else (stack, own)

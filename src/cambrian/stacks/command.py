@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from cambrian.stacks.build import Built
 from cambrian.stacks.manifest import Role
-
-_WORD = re.compile(r"\{([a-z_][a-z0-9_]*)\}")
-
-
-def fill(text: str, words: Mapping[str, str]) -> str:
-    """Replace ``{word}`` for each known word; other braces stay (YAML and JSON have their own)."""
-    return _WORD.sub(lambda match: words.get(match[1], match[0]), text)
+from cambrian.stacks.template import fill
 
 
 @dataclass(frozen=True)
@@ -24,6 +17,13 @@ class Filled:
     argv: list[str]
     environment: dict[str, str]
     files: dict[str, str]
+
+
+def mentions(built: Built, how: Role, word: str) -> bool:
+    """Does any template of one side use ``{word}``?"""
+    texts = [*how.command, *how.environment.values()]
+    texts += [(built.stack.folder / file.template).read_text() for file in how.files]
+    return any(f"{{{word}}}" in text for text in texts)
 
 
 def role(built: Built, how: Role, words: Mapping[str, str], options: Mapping[str, object]) -> Filled:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import tomllib
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 
 class ManifestError(ValueError):
@@ -27,19 +28,40 @@ class Cca(Frozen):
     #: extra template words
     values: dict[str, str] = {}
     notes: str = ""
+    #: what ``stacks test`` finds and why it lies in the stack: test ("capacity", "loss", "confirmed") → cause
+    causes: dict[Literal["capacity", "loss", "confirmed"], str] = {}
 
 
 class Build(Frozen):
     """How the stack's program comes into being."""
 
-    kind: Literal["cargo", "go", "make", "pypi", "none"]
-    #: the program, relative to the build's output folder (absolute for kind "none")
+    kind: Literal["cargo", "go", "make", "pypi", "python", "maven", "debian", "none"]
+    #: the program, relative to the build's output folder (kind "none": to the manifest, or absolute)
     binary: str
     #: about how long it takes on two cores, for the ETA
     seconds: Annotated[int, Field(ge=0)] = 60
     debian_packages: tuple[str, ...] = ()
-    #: kind "pypi": the lock file (requirement with hashes) in the stack's folder
+    #: further files and folders, relative to the manifest or absolute, that are part of the identity
+    sources: tuple[str, ...] = ()
+    #: lock file of PyPI wheels that the build needs (cmake, libclang); the word ``{tools}``
+    tools: str | None = None
+    environment: dict[str, str] = {}
+    #: the lock file (kinds "pypi", "python": requirements with hashes; "maven": coordinates with hashes)
     lock: str | None = None
+    #: a Debian suite, and packages of it (name or name=version) to unpack with all that they
+    #: depend on into ``{dir}/root``
+    suite: str | None = None
+    packages: tuple[str, ...] = ()
+
+    @model_validator(mode="after")
+    def _whole(self) -> Build:
+        if self.kind in ("pypi", "python", "maven") and self.lock is None:
+            raise ValueError(f'kind "{self.kind}" needs lock, the file that pins what is fetched')
+        if self.kind == "debian" and not self.packages:
+            raise ValueError('kind "debian" needs packages')
+        if bool(self.packages) != (self.suite is not None):
+            raise ValueError("packages and suite go together")
+        return self
 
 
 class File(Frozen):
@@ -55,42 +77,85 @@ class Role(Frozen):
     command: tuple[str, ...] = ()
     environment: dict[str, str] = {}
     files: tuple[File, ...] = ()
+    #: run it with ``{dir}/root`` as its root folder
+    root: bool = False
+    #: exit statuses with which it may answer SIGTERM
+    stop_statuses: tuple[int, ...] = (0,)
 
 
 class Server(Role):
     """The sender's side."""
 
     ready: Literal["json", "udp", "tcp"] = "json"
+    #: what a client must ask for, where the server does not know ``/N``
+    path: str | None = None
 
 
 class Client(Role):
-    """The receiver's side; ``stack`` lends another stack's."""
+    """The receiver's side; ``stack`` alone lends another stack's."""
 
     stack: str | None = None
+    #: added to the command for a server with a ``path`` (the word ``{path}``)
+    path_arguments: tuple[str, ...] = ()
+
+    @model_validator(mode="after")
+    def _own_or_lent(self) -> Client:
+        if not self.command and not self.stack:
+            raise ValueError("needs a command, or the stack whose client it is")
+        return self
+
+
+class Pages(Frozen):
+    """How the stack's server serves a folder of files to a browser, and its client loads a page of them."""
+
+    #: "h3" over QUIC, "h2" over TLS and TCP
+    alpn: Literal["h3", "h2"]
+    #: added to the server's command when its flow loads a page (the word ``{www}``: the folder)
+    server: tuple[str, ...] = ()
+    #: added to the client's command, where the client can load a page and report its objects
+    client: tuple[str, ...] = ()
 
 
 class Manifest(Frozen):
     """One stack, as its manifest states it."""
 
     name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.-]*$")]
-    title: str
-    version: str
-    licence: str
-    language: str
+    title: str = ""
+    version: str = "unknown"
+    licence: str = "unknown"
+    language: str = "unknown"
     homepage: str = ""
-    protocol: Literal["quic", "tcp"]
+    protocol: Literal["quic", "tcp"] = "quic"
+    #: how its programs are called: by these templates, or as the QUIC interop runner does
+    convention: Literal["template", "interop-runner"] = "template"
     alpns: tuple[str, ...] = ()
-    cca_readback: bool
-    transport_trace: Literal["log", "tcp_probe", "none"]
+    cca_readback: bool = False
+    transport_trace: Literal["log", "qlog", "tcp_probe", "none"] = "none"
+    #: why the same seed may not give the same bytes; empty: it does
+    nondeterministic: str = ""
     notes: tuple[str, ...] = ()
     ccas: Annotated[dict[str, Cca], Field(min_length=1)]
     build: Build
     server: Server
     client: Client | None = None
+    #: absent: the stack serves no pages
+    pages: Pages | None = None
+
+    @model_validator(mode="after")
+    def _runnable(self) -> Manifest:
+        if not self.server.command:
+            raise ValueError("server.command is missing")
+        said = [*self.server.command, *self.server.environment.values()]
+        told = self.convention == "interop-runner" or any("{qlog}" in text for text in said)
+        if self.transport_trace == "qlog" and not told:
+            raise ValueError(
+                'transport_trace = "qlog": tell the server to write below {qlog}, a folder of the trial\'s'
+            )
+        return self
 
 
 def read(path: Path) -> Manifest:
-    """Read and check one manifest.
+    """Read and check one manifest: ``NAME/manifest.toml`` or ``NAME.toml``.
 
     Raises:
         ManifestError: unreadable, not TOML, an unknown or missing key, or a wrong value.
@@ -102,11 +167,28 @@ def read(path: Path) -> Manifest:
     except tomllib.TOMLDecodeError as error:
         raise ManifestError(f"{path}: not TOML: {error}") from error
     except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(str(part) for part in first["loc"]) or "manifest"
         raise ManifestError(
-            f"{path}: {key}: {first['msg']} (see docs/endpoint-contract.md, Manifests)"
+            f"{path}: {_explain(error)} (see docs/endpoint-contract.md, Manifests)"
         ) from error
-    if manifest.name != path.parent.name:
-        raise ManifestError(f'{path}: name: is "{manifest.name}", but the folder is "{path.parent.name}"')
+    named = path.parent.name if path.name == "manifest.toml" else path.stem
+    if manifest.name != named:
+        what = "folder" if path.name == "manifest.toml" else "file"
+        raise ManifestError(f'{path}: name: is "{manifest.name}", but the {what} is "{named}"')
     return manifest
+
+
+def _explain(error: ValidationError) -> str:
+    """The first thing that is wrong: its key, what is the matter, and the nearest key for a typo."""
+    # a misspelt key is also a missing one: the first says more
+    first = min(error.errors(), key=lambda one: one["type"] != "extra_forbidden")
+    key = ".".join(str(part) for part in first["loc"]) or "manifest"
+    if first["type"] != "extra_forbidden":
+        return f"{key}: {first['msg'].removeprefix('Value error, ')}"
+    near = get_close_matches(str(first["loc"][-1]), _keys_beside(first["loc"]), n=1)
+    return f"{key}: no such key" + (f'; did you mean "{near[0]}"?' if near else "")
+
+
+def _keys_beside(place: tuple[int | str, ...]) -> list[str]:
+    tables: dict[str, type[BaseModel]] = {"build": Build, "server": Server, "client": Client, "ccas": Cca}
+    tables |= {"pages": Pages}
+    return list(tables.get(str(place[0]), Manifest).model_fields if len(place) > 1 else Manifest.model_fields)

@@ -66,6 +66,25 @@ def cc() -> Toolchain:
     return Toolchain("gcc", *found)
 
 
+def maven() -> Path:
+    """Maven's program. Raises :class:`MissingTool`."""
+    found = shutil.which("mvn")
+    if found is None:
+        raise MissingTool("no mvn (Apache Maven) on PATH", "apt-get install maven")
+    return Path(found)
+
+
+def cc_include() -> str:
+    """The folder of gcc's own headers (stddef.h…), for a libclang that came without any.
+
+    Raises :class:`MissingTool`.
+    """
+    answer = subprocess.run(
+        [str(cc().path), "-print-file-name=include"], capture_output=True, text=True, check=True
+    )
+    return answer.stdout.strip()
+
+
 def go(*, fetch: bool = True) -> Toolchain:
     """Go >= 1.26: PATH's, else the pinned one from the cache, else (``fetch``) brought there now.
 

@@ -58,6 +58,8 @@ def mount_programs(mounts: dict[str, str]) -> None:
 
     for place, folder in mounts.items():
         system.mount("none", place, "hostfs", system.MS_RDONLY, data=folder)
+    # this Python by a name that is the same on every machine, for endpoints that are written in it
+    Path("/run/cambrian/python").symlink_to(Path("/proc/self/exe").readlink())
 
 
 def check_kernel_settings(settings: dict[str, int]) -> None:
@@ -84,9 +86,9 @@ def import_everything() -> None:
     for name in [name for name in sys.modules if name.partition(".")[0] == "cambrian"]:
         del sys.modules[name]
     sys.path[:2] = [SOURCE, SITE_PACKAGES]
-    from cambrian.testbed import counters, dumbbell, probe, processes, tracing
+    from cambrian.testbed import counters, dumbbell, probe, processes, roots, tracing
 
-    del counters, dumbbell, probe, processes, tracing
+    del counters, dumbbell, probe, processes, roots, tracing
 
 
 def next_second_ns() -> int:
@@ -106,6 +108,7 @@ class Trial:
         self.plan = plan
         self.problems: list[str] = []
         self.processes: list[Process] = []
+        self.early: dict[int, Process] = {}
         self.net: Dumbbell | None = None
         self.tracelink: Process | None = None
         self.report: dict[str, Any] = {"problems": self.problems}
@@ -155,11 +158,33 @@ class Trial:
             namespace = at.sender_namespace(flow)
             server = processes.start(f"flow{flow}.sender", spec["sender"], namespace, OUT)
             self.processes.append(server)
-            if problem := processes.wait_ready(server, spec["sender"], namespace):
-                self.problems.append(problem)
+            self.ready(server, spec["sender"], namespace, processes.READY_TIMEOUT_S)
+
+    def ready(self, process: Process, spec: dict[str, Any], namespace: str | None, timeout_s: float) -> None:
+        """Wait until a program is ready; note it where it is not."""
+        from cambrian.testbed import processes
+
+        if problem := processes.wait_ready(process, spec, namespace, timeout_s):
+            self.problems.append(problem)
+
+    def start_early_clients(self) -> None:
+        """Receivers that take long to start (a browser) are there, and idle, before the trial's zero."""
+        for flow, spec in enumerate(self.plan["flows"]):
+            if early := spec["receiver"].get("early"):
+                self.start_receiver(flow)
+                self.early[flow] = self.processes[-1]
+                self.ready(self.early[flow], spec["receiver"], None, early["ready_timeout_s"])
 
     def start_client(self, flow: int) -> None:
-        """A flow begins when its receiver's program does."""
+        """A flow begins when its receiver's program does, or when a waiting one is told to."""
+        if flow not in self.early:
+            self.start_receiver(flow)
+        elif not self.early[flow].reap():
+            # to it alone, and not to what it has started
+            signal.pidfd_send_signal(self.early[flow].pidfd, signal.SIGUSR1)
+
+    def start_receiver(self, flow: int) -> None:
+        """Start a flow's receiving program."""
         from cambrian.testbed import addresses as at
         from cambrian.testbed import processes
 
@@ -271,6 +296,7 @@ def main() -> None:
         trial.wait_until(next_second_ns())
         trial.start_capture()
         trial.start_servers()
+        trial.start_early_clients()
         trial.run()
     except BaseException:
         report["crash"] = traceback.format_exc()

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from cambrian.testbed import addresses as at
-from cambrian.testbed import system
+from cambrian.testbed import cpu, roots, system
 
 #: how long a server may take until it is ready, in guest seconds
 READY_TIMEOUT_S = 20.0
@@ -58,12 +58,20 @@ def start(name: str, spec: dict[str, Any], namespace: str | None, folder: Path) 
 
     Its output goes to ``folder/name.out`` and ``folder/name.err``.
     ``spec["environment"]`` is the whole environment: nothing of the host's leaks in.
-    ``spec["files"]`` (name → text) are written into the working folder ``spec["work"]`` first.
+    ``spec["root"]``, where given, is the root folder it sees (:func:`cambrian.testbed.roots.make`),
+    ``spec["cpu"]`` the costs of the slow processor that it runs on (:func:`cambrian.testbed.cpu.slow`).
+    ``spec["files"]`` (name → text) are written into the working folder ``spec["work"]`` first,
+    ``spec["sparse"]`` (name → bytes) are files of zeros there; ``spec["folders"]`` are made too.
     """
     work = Path(spec["work"])
     work.mkdir(parents=True, exist_ok=True)
     for file, text in spec.get("files", {}).items():
         (work / file).write_text(text)
+    for made in spec.get("folders", ()):
+        Path(made).mkdir(parents=True, exist_ok=True)
+    for file, size_bytes in spec.get("sparse", {}).items():
+        with (work / file).open("wb") as hollow:
+            hollow.truncate(size_bytes)
     stdout, stderr = folder / f"{name}.out", folder / f"{name}.err"
     write_flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
     actions = [
@@ -72,8 +80,9 @@ def start(name: str, spec: dict[str, Any], namespace: str | None, folder: Path) 
         (os.POSIX_SPAWN_OPEN, 2, str(stderr), write_flags, 0o644),
     ]
     argv = spec["argv"]
+    root = roots.make(Path("/run/cambrian/roots") / name, spec["root"]) if "root" in spec else None
     os.chdir(work)
-    with _enter(namespace):
+    with cpu.slow(spec.get("cpu")), _enter(namespace), system.rooted(root):
         pid = os.posix_spawn(argv[0], argv, spec["environment"], file_actions=actions, setsid=True)
     os.chdir("/")
     return Process(name, pid, os.pidfd_open(pid), stdout, time.time_ns())
@@ -102,19 +111,21 @@ def _bound(namespace: str | None, protocol: str, port: int) -> bool:
     return any(int(row[1].rpartition(":")[2], 16) == port and row[3] in listening for row in rows)
 
 
-def wait_ready(process: Process, spec: dict[str, Any], namespace: str | None) -> str | None:
-    """Wait until a server can be connected to; None, or why it can't be."""
-    deadline_s = time.monotonic() + READY_TIMEOUT_S
+def wait_ready(
+    process: Process, spec: dict[str, Any], namespace: str | None, timeout_s: float = READY_TIMEOUT_S
+) -> str | None:
+    """Wait until a program is ready (a server: can be connected to); None, or why it is not."""
+    deadline_s = time.monotonic() + timeout_s
     how = spec["ready"]
     while time.monotonic() < deadline_s:
         if process.reap():
             return f"{process.name} ended with status {process.status} before it was ready"
         if how == "json" and _said_ready(process.stdout):
             return None
-        if how in ("udp", "tcp") and _bound(namespace, how, at.PORT):
+        if how in ("udp", "tcp") and _bound(namespace, how, spec.get("port", at.PORT)):
             return None
         time.sleep(_POLL_S)
-    return f"{process.name} was not ready within {READY_TIMEOUT_S:g} s (waited for: {how})"
+    return f"{process.name} was not ready within {timeout_s:g} s (waited for: {how})"
 
 
 def stop(processes: list[Process]) -> list[str]:

@@ -13,6 +13,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 CLONE_NEWNET = 0x4000_0000
 MS_RDONLY = 1
 MS_BIND = 0x1000
+MS_REC = 0x4000
 _POWER_OFF = 0x4321_FEDC
 _CLOCK_REALTIME, _TIMER_ABSTIME = 0, 1
 
@@ -30,9 +31,10 @@ def mount(source: str, target: str, kind: str, flags: int = 0, data: str | None 
     _check(_libc.mount(*arguments, flags, data.encode() if data else None), f"mount {kind} on {target}")
 
 
-def bind_file(source: str, target: str) -> None:
-    """Bind-mount one file over another, which is created."""
-    Path(target).touch()
+def bind_file(source: str, target: str, *, create: bool = True) -> None:
+    """Bind-mount one file over another, which is created unless it must be there."""
+    if create:
+        Path(target).touch()
     _check(_libc.mount(source.encode(), target.encode(), b"none", MS_BIND, None), f"bind {target}")
 
 
@@ -59,6 +61,26 @@ def new_namespace(path: str) -> Iterator[None]:
         _check(_libc.unshare(CLONE_NEWNET), "make a network namespace")
         bind_file("/proc/self/ns/net", path)
         yield
+
+
+@contextmanager
+def rooted(folder: Path | None) -> Iterator[None]:
+    """Run the body with another folder as this process's root (None: as it is), then return."""
+    if folder is None:
+        yield
+        return
+    home = os.open("/", os.O_RDONLY)
+    work = Path.cwd()
+    try:
+        os.chroot(folder)
+        os.chdir(work)
+        try:
+            yield
+        finally:
+            os.fchdir(home)
+            os.chroot(".")
+    finally:
+        os.close(home)
 
 
 class _Timespec(ctypes.Structure):

@@ -1,0 +1,71 @@
+"""What was found of one implementation (a stack's CCA), and whether that is good enough."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+
+#: share of the bottleneck that one flow without competition must fill
+ENOUGH = 0.9
+
+
+@dataclass(frozen=True)
+class Row:
+    """One implementation's proof.
+
+    ``capacity_share``: of the bottleneck, once slow start is over, on a clean path.
+    ``loss_mbps``: throughput with random loss. ``hashes``: of the packet traces of the same
+    trial run twice. ``confirmed``: the CCA as read back from the stack; None where it offers no way.
+    ``problems``: what failed outright. ``causes``: what the manifest explains, by test.
+    ``nondeterministic``: why the hashes may differ, or empty.
+    """
+
+    stack: str
+    version: str
+    cca: str
+    capacity_share: float | None = None
+    loss_mbps: float | None = None
+    hashes: tuple[str, ...] = ()
+    confirmed: str | None = None
+    problems: tuple[str, ...] = ()
+    causes: tuple[tuple[str, str], ...] = ()
+    nondeterministic: str = ""
+
+    @property
+    def repeats(self) -> bool:
+        """Did the same seed give the same bytes?"""
+        return len(self.hashes) > 1 and len(set(self.hashes)) == 1
+
+    @property
+    def misses(self) -> list[str]:
+        """What is not as it should be, and is not explained either."""
+        explained = dict(self.causes)
+        found = list(self.problems)
+        if self.capacity_share is not None and self.capacity_share < ENOUGH and "capacity" not in explained:
+            found.append(f"fills {self.capacity_share:.0%} of a clean link, less than {ENOUGH:.0%}")
+        if self.loss_mbps is not None and self.loss_mbps <= 0 and "loss" not in explained:
+            found.append("carried nothing with loss")
+        if self.hashes and not self.repeats and not self.nondeterministic:
+            found.append("the same seed gave two packet traces")
+        if self.confirmed not in (None, self.cca) and "confirmed" not in explained:
+            found.append(f"runs {self.confirmed}")
+        return found
+
+    @property
+    def ok(self) -> bool:
+        """Nothing is missing, or its cause is written down."""
+        return not self.misses
+
+    def record(self) -> dict[str, object]:
+        """For programs."""
+        return asdict(self) | {"ok": self.ok, "misses": self.misses, "causes": dict(self.causes)}
+
+
+def summary(rows: Iterable[Row]) -> str:
+    """One line: how many passed."""
+    found = list(rows)
+    passed = [row for row in found if row.ok]
+    explained = sum(bool(row.causes or (row.nondeterministic and not row.repeats)) for row in passed)
+    stacks = len({row.stack for row in passed})
+    text = f"{len(passed)} of {len(found)} implementations pass, of {stacks} stacks"
+    return text + (f"; {explained} of them with a written cause" if explained else "")

@@ -1,0 +1,173 @@
+"""``cambrian stacks test``: real trials of each stack's controllers, one flow alone.
+
+Each implementation runs twice over a clean path (throughput, read-back CCA and whether the same
+seed gives the same bytes) and once with random loss.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from rich.console import Console
+
+from cambrian.command import CommandFailed
+from cambrian.debian.private_apt import AptError
+from cambrian.engine import environment, plan, watched
+from cambrian.engine.environment import Environment
+from cambrian.metrics.throughput import total_throughput_mbps
+from cambrian.metrics.utilisation import capacity_bits, utilisation
+from cambrian.proof.rows import Row
+from cambrian.stacks import build, receivers
+from cambrian.stacks.catalogue import Stack
+from cambrian.stacks.manifest import ManifestError
+from cambrian.stacks.toolchain import MissingTool
+from cambrian.store.results import Results, TrialResult
+from cambrian.study.model import Contestant, Flow, Network, Trial
+
+RATE_MBPS, RTT_MS = 20.0, 50.0
+CLEAN = Network(rate_mbps=RATE_MBPS, rtt_ms=RTT_MS, buffer_bdp=1)
+LOSSY = Network(rate_mbps=RATE_MBPS, rtt_ms=RTT_MS, buffer_bdp=1, loss_percent=1)
+DURATION_S = 20.0
+#: slow start is over by then, whatever ended it
+SETTLED_S = 5.0
+_NS = 1_000_000_000
+
+
+def run(stacks: Sequence[Stack], *, jobs: int, console: Console) -> list[Row]:
+    """Build and test ``stacks``; a row for each of their CCAs, in order.
+
+    A stack that cannot be built has its reason in its rows.
+    """
+    unbuilt = {stack.name: problem for stack in stacks if (problem := _build(stack))}
+    built = [stack for stack in stacks if stack.name not in unbuilt]
+    found: dict[tuple[str, str], Row] = {}
+    if built:
+        clean = {
+            (stack.name, cca): _trial(stack, cca, CLEAN) for stack in built for cca in stack.manifest.ccas
+        }
+        lossy = {
+            (stack.name, cca): _trial(stack, cca, LOSSY) for stack in built for cca in stack.manifest.ccas
+        }
+        made = environment.ensure({name for trial in clean.values() for name in plan.stack_names(trial)})
+        with tempfile.TemporaryDirectory(
+            prefix="cambrian-proof-", dir=os.environ.get("TMPDIR", "/tmp")
+        ) as name:
+            folder = Path(name)
+            passes = [
+                _run(clean, made, folder / "first", "clean", jobs, console),
+                _run(clean, made, folder / "second", "clean again", jobs, console),
+                _run(lossy, made, folder / "loss", "1 % loss", jobs, console),
+            ]
+            for stack in built:
+                for cca in stack.manifest.ccas:
+                    found[stack.name, cca] = _row(stack, cca, *(one[stack.name, cca] for one in passes))
+    return [
+        found.get((stack.name, cca)) or _empty(stack, cca, f"not built: {unbuilt[stack.name]}")
+        for stack in stacks
+        for cca in stack.manifest.ccas
+    ]
+
+
+def _build(stack: Stack) -> str | None:
+    """Build a stack and its receiver's; why it cannot be, or None."""
+    try:
+        build.ensure(stack)
+        build.ensure(receivers.choose(stack).stack)
+    except (MissingTool, CommandFailed, AptError, ManifestError, FileNotFoundError, ValueError) as error:
+        return str(error)
+    return None
+
+
+def _trial(stack: Stack, cca: str, network: Network) -> Trial:
+    flow = Flow(contestant=Contestant(stack=stack.name, cca=cca))
+    return Trial(network=network, flows=(flow,), duration_s=DURATION_S, seed=1)
+
+
+#: a trial's result, or why there is none
+_Outcome = TrialResult | str
+
+
+def _run(
+    trials: Mapping[tuple[str, str], Trial],
+    made: Environment,
+    folder: Path,
+    what: str,
+    jobs: int,
+    console: Console,
+) -> dict[tuple[str, str], _Outcome]:
+    results = Results(folder)
+    labelled = {f"{stack} {cca}: {what}": key for key in trials for stack, cca in [key]}
+    asked = {label: trials[key] for label, key in labelled.items()}
+    found: dict[tuple[str, str], _Outcome] = {}
+    for label, finished in watched.run(asked, made, results, jobs=jobs, console=console):
+        if finished.outcome is None:
+            found[labelled[label]] = f"{what}: {finished.error}"
+            continue
+        result = results.trial(finished.outcome.trial_id)
+        # read now: the folder goes away
+        _ = result.manifest, result.verdict, result.packets
+        found[labelled[label]] = result
+    return found
+
+
+def _row(stack: Stack, cca: str, first: _Outcome, second: _Outcome, lossy: _Outcome) -> Row:
+    problems = []
+    for what, outcome in (("clean", first), ("1 % loss", lossy)):
+        if isinstance(outcome, str):
+            problems.append(outcome)
+        elif not outcome.verdict["valid"] and not _explained(stack, cca, outcome):
+            problems += [f"{what}: {reason}" for reason in outcome.verdict["reasons"]]
+    said = stack.manifest
+    return Row(
+        stack=stack.name,
+        version=said.version,
+        cca=cca,
+        capacity_share=None if isinstance(first, str) else _capacity_share(first),
+        loss_mbps=None if isinstance(lossy, str) else _mbps(lossy),
+        hashes=tuple(
+            str(one.manifest["packets_sha256"]) for one in (first, second) if not isinstance(one, str)
+        ),
+        confirmed=None if isinstance(first, str) else _confirmed(first),
+        problems=tuple(problems),
+        causes=tuple(said.ccas[cca].causes.items()),
+        nondeterministic=said.nondeterministic,
+    )
+
+
+def _explained(stack: Stack, cca: str, outcome: TrialResult) -> bool:
+    """Is the link's idleness all that is wrong, and its cause written down?"""
+    failed = {gate["name"] for gate in outcome.verdict["gates"] if gate["ok"] is False}
+    return failed == {"saturation"} and "capacity" in stack.manifest.ccas[cca].causes
+
+
+def _empty(stack: Stack, cca: str, problem: str) -> Row:
+    return Row(stack=stack.name, version=stack.manifest.version, cca=cca, problems=(problem,))
+
+
+def _span(result: TrialResult) -> tuple[int, int]:
+    return round(SETTLED_S * _NS), int(result.manifest["guest"]["end_ns"])
+
+
+def _settled(result: TrialResult) -> bool:
+    report = result.manifest["guest"]
+    return bool(report) and report.get("end_ns", 0) > SETTLED_S * _NS and result.packets.height > 0
+
+
+def _capacity_share(result: TrialResult) -> float | None:
+    if not _settled(result):
+        return None
+    t0_ns, t1_ns = _span(result)
+    return utilisation(result.packets, capacity_bits([(0, RATE_MBPS)], t0_ns, t1_ns), t0_ns, t1_ns)
+
+
+def _mbps(result: TrialResult) -> float | None:
+    return total_throughput_mbps(result.packets, *_span(result)) if _settled(result) else None
+
+
+def _confirmed(result: TrialResult) -> str | None:
+    events = result.manifest["endpoints"].get("flow0.sender", [])
+    named = [event.get("confirmed") for event in events if event.get("event") == "cca"]
+    return next((str(name) for name in named if name is not None), None)

@@ -1,0 +1,43 @@
+"""PyPI wheels by a hashed lock: a stack's libraries, and tools that a build needs."""
+
+from __future__ import annotations
+
+import compileall
+import hashlib
+import py_compile
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from filelock import FileLock
+
+from cambrian import paths
+from cambrian.command import run
+
+
+def install(lock: Path, to: Path, log: Path, *, on_tick: Callable[[float], None] | None = None) -> None:
+    """Install what ``lock`` pins into the folder ``to``. Raises :class:`cambrian.command.CommandFailed`."""
+    pip = [sys.executable, "-m", "pip", "install", "--disable-pip-version-check", "--no-compile"]
+    pip += ["--only-binary", ":all:", "--require-hashes", "--no-deps"]
+    run([*pip, "--target", str(to), "--requirement", str(lock)], log=log, on_tick=on_tick)
+
+
+def tools(lock: Path, log: Path) -> Path:
+    """The folder with the tools that ``lock`` pins, fetched once for all stacks; programs are in ``bin``."""
+    home = paths.cache() / "tools" / hashlib.sha256(lock.read_bytes()).hexdigest()[:16]
+    home.parent.mkdir(parents=True, exist_ok=True)
+    with FileLock(f"{home}.lock"):
+        if not home.is_dir():
+            fresh = home.with_name(f"{home.name}.new")
+            shutil.rmtree(fresh, ignore_errors=True)
+            install(lock, fresh, log)
+            fresh.rename(home)
+    return home
+
+
+def compile_all(folder: Path) -> None:
+    """Bytecode for everything below ``folder``, valid whatever the files' times are."""
+    compileall.compile_dir(
+        folder, quiet=2, invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH, stripdir=folder
+    )

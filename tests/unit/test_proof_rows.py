@@ -1,0 +1,66 @@
+"""When an implementation passes: what is missed, and what a written cause excuses."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from cambrian.proof import table
+from cambrian.proof.rows import Row, summary
+
+GOOD = Row(
+    stack="quinn",
+    version="1",
+    cca="cubic",
+    capacity_share=0.99,
+    loss_mbps=3.0,
+    hashes=("ab" * 32, "ab" * 32),
+    confirmed="cubic",
+)
+
+
+def test_a_good_row_passes() -> None:
+    assert GOOD.ok
+    assert GOOD.repeats
+
+
+def test_a_stack_that_cannot_confirm_is_no_miss() -> None:
+    assert replace(GOOD, confirmed=None).ok
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"capacity_share": 0.62}, "fills 62% of a clean link, less than 90%"),
+        ({"loss_mbps": 0.0}, "carried nothing with loss"),
+        ({"hashes": ("ab", "cd")}, "the same seed gave two packet traces"),
+        ({"hashes": ("ab",)}, "the same seed gave two packet traces"),
+        ({"confirmed": "reno"}, "runs reno"),
+        ({"problems": ("not built: no cargo",)}, "not built: no cargo"),
+    ],
+)
+def test_each_miss_is_named(change: dict[str, object], said: str) -> None:
+    row = replace(GOOD, **change)  # type: ignore[arg-type]
+    assert row.misses == [said]
+    assert not row.ok
+    assert f"FAILS: {said}" in "".join(table.remarks([row]))
+
+
+def test_a_written_cause_excuses_its_own_test_only() -> None:
+    slow = replace(GOOD, capacity_share=0.5, causes=(("capacity", "Waits."),))
+    assert slow.ok
+    assert not replace(slow, loss_mbps=0.0).ok
+    assert replace(GOOD, hashes=("a", "b"), nondeterministic="RDSEED").ok
+    assert "with a cause: Waits." in "".join(table.remarks([slow]))
+
+
+def test_summary_counts_rows_stacks_and_causes() -> None:
+    rows = [GOOD, replace(GOOD, cca="reno", confirmed="reno"), replace(GOOD, stack="x", confirmed="bbr")]
+    assert summary(rows) == "2 of 3 implementations pass, of 1 stacks"
+
+
+def test_markdown_has_a_line_a_row() -> None:
+    text = table.markdown([GOOD, replace(GOOD, problems=("a|b",))])
+    assert len(text.splitlines()) == 4
+    assert r"a\|b" in text
