@@ -14,6 +14,7 @@ from cambrian import doctor
 from cambrian.doctor import checks, machine
 from cambrian.doctor.check import Check
 from cambrian.kernel import boot
+from cambrian.pages import browser
 
 
 def test_only_x86_64_linux_will_do() -> None:
@@ -53,6 +54,16 @@ def test_a_machine_without_a_kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     kernel, check = checks.check_kernel()
     assert kernel is None
     assert (check.state, check.remedy) == ("missing", checks.BUILD_KERNEL)
+
+
+def test_a_machine_without_chromium_is_told_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    browser.find.cache_clear()
+    check = checks.check_browser()
+    browser.find.cache_clear()
+    assert (check.state, check.remedy) == ("warn", "apt-get install chromium")
 
 
 def test_every_check_that_is_not_ok_has_a_remedy() -> None:

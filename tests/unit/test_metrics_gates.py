@@ -277,6 +277,15 @@ def test_gates_that_do_not_apply_say_so(
     assert all("not checked" in note for note in notes)
 
 
+def test_slow_receivers_need_not_saturate(packets: pl.DataFrame) -> None:
+    facts = healthy()
+    slow = (dataclasses.replace(facts.flows[0], slow_receiver=True), *facts.flows[1:])
+    gates = trial_gates(packets, NETWORK, dataclasses.replace(facts, flows=slow))
+    assert [gate.text for gate in gates if gate.name == "saturation" and gate.ok is None] == [
+        "saturation: not checked, a slow receiver may hold its sender back"
+    ]
+
+
 def test_flows_of_fixed_size_need_not_saturate(packets: pl.DataFrame) -> None:
     facts = healthy()
     sized = tuple(dataclasses.replace(flow, size_bytes=10, complete=True) for flow in facts.flows)

@@ -17,10 +17,21 @@ from cambrian.study.model import Group
 CATALOGUE = {
     "tcp": ["cubic", "reno", "bbr"],
     "quinn": ["cubic", "reno", "bbr"],
+    "quinn-lab": ["cubic", "reno"],
     "quic-go": ["cubic", "reno"],
     "google-quiche": ["cubic", "bbr", "bbr2"],
+    "tcp-h2": ["cubic"],
 }
-NAMES = ["aqm-tour", "duel-20", "envelope-imc22", "pairwise-imc22", "quickstart", "weather"]
+NAMES = [
+    "aqm-tour",
+    "duel-20",
+    "envelope-imc22",
+    "lab-conformance",
+    "page-load",
+    "pairwise-imc22",
+    "quickstart",
+    "weather",
+]
 
 
 def same_cca(stack: str, cca: str) -> str | None:
@@ -67,7 +78,10 @@ def test_pairwise_is_quicbenchs_grid() -> None:
 
 def test_the_duel_has_each_stack_against_itself() -> None:
     keys = {group.key for group in groups_of("duel-20")}
-    assert {f"20mbps-50ms-1bdp/{stack}-cubic+{stack}-cubic" for stack in CATALOGUE} < keys
+    assert {
+        f"20mbps-50ms-1bdp/{stack}-cubic+{stack}-cubic"
+        for stack in ("tcp", "quinn", "quic-go", "google-quiche")
+    } < keys
 
 
 def test_the_tour_visits_every_queue() -> None:
@@ -83,3 +97,13 @@ def test_paths_and_unknown_names(tmp_path: Path) -> None:
         find_study("quick-start")
     with pytest.raises(StudyError, match="no such file"):
         find_study(str(tmp_path / "none.toml"))
+
+
+def test_each_page_is_loaded_by_each_server() -> None:
+    groups = groups_of("page-load")
+    assert len(groups) == 2 * 3 * 3
+    assert {(group.subject, group.page) for group in groups} == {
+        (f"{stack} cubic", f"beta-{size}")
+        for stack in ("google-quiche", "quic-go", "tcp-h2")
+        for size in ("small", "medium", "large")
+    }

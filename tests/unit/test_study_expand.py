@@ -12,7 +12,7 @@ from cambrian.study.draw import start_offset_ms, uniform
 from cambrian.study.errors import StudyError
 from cambrian.study.expand import expand, select
 from cambrian.study.load import parse_study
-from cambrian.study.model import Contestant, Group, Study
+from cambrian.study.model import Contestant, Cpu, Group, Study
 
 CATALOGUE = {"tcp": ["cubic", "reno", "bbr"], "quinn": ["cubic", "reno", "bbr"], "quic-go": ["cubic", "reno"]}
 
@@ -187,6 +187,15 @@ def test_clock_and_seed_base_reach_the_trials() -> None:
     groups = expand(study_of("solo", THREE), seed_base=100, clock="real", reference_of=same_cca)
     assert groups[0].trials[2].clock == "real"
     assert groups[0].trials[2].seed == 102
+
+
+def test_a_slow_processor_is_a_model_in_virtual_time() -> None:
+    slow = '[[contestant]]\nstack = "tcp"\ncca = "cubic"\nreceiver_cpu = { per_packet_us = 60 }\n'
+    study = study_of("solo", slow)
+    groups = expand(study, reference_of=same_cca)
+    assert groups[0].trials[0].flows[0].contestant.receiver_cpu == Cpu(per_packet_us=60)
+    with pytest.raises(StudyError, match=r"virtual time[^$]*leave --clock out"):
+        expand(study, clock="real", reference_of=same_cca)
 
 
 @pytest.mark.parametrize("seed_base", [-1, 2**63 - 1, 2**63])

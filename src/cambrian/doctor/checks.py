@@ -11,7 +11,9 @@ from cambrian.doctor import machine
 from cambrian.doctor.check import Check
 from cambrian.kernel import host, locate
 from cambrian.kernel.model import Kernel, KernelError
+from cambrian.pages import browser
 from cambrian.stacks import build, catalogue
+from cambrian.stacks.toolchain import MissingTool
 
 BUILD_KERNEL = "cambrian kernel build"
 
@@ -29,6 +31,7 @@ def run_checks() -> list[Check]:
         kernel_check,
         *([check_permission(kernel)] if kernel else []),
         *check_stacks(),
+        check_browser(),
     ]
 
 
@@ -100,6 +103,15 @@ def check_permission(kernel: Kernel) -> Check:
     if scope is not None and scope > 1:
         allow = "sysctl kernel.yama.ptrace_scope=1"
     return Check(name, "missing", f"neither seccomp ({fast.said}) nor ptrace ({slow.said})", allow)
+
+
+def check_browser() -> Check:
+    """Chromium, which only page loads need."""
+    try:
+        found = browser.find()
+    except MissingTool as missing:
+        return Check("Chromium", "warn", f"{missing.what}; nothing but page loads needs it", missing.remedy)
+    return Check("Chromium", "ok", f"{found.version}, {found.path}")
 
 
 def check_stacks() -> list[Check]:

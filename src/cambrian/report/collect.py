@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from cambrian.report import measure, series
@@ -46,6 +47,10 @@ class Cell:
     missing: tuple[str, ...]
     buffer_bytes: int | None
     series: Series | None
+    #: what the flows load, in a study of page loads
+    page: str | None = None
+    #: how much of its trials a line over time shows, alike for all that load the same page on this network
+    shown_s: float = 0.0
 
     @property
     def subject(self) -> str:
@@ -64,7 +69,11 @@ class Cell:
 
     @property
     def title(self) -> str:
-        """Who meets whom."""
+        """Who meets whom, over what page."""
+        return f"{self._meeting} · {self.page}" if self.page else self._meeting
+
+    @property
+    def _meeting(self) -> str:
         if self.is_noise_floor:
             return f"{self.subject} against itself"
         if self.design == "pairwise":
@@ -119,7 +128,15 @@ def collect(results: Results) -> Collected:
         )
         for group in raw["groups"]
     ]
-    return Collected(raw, study, tuple(cells), tuple(manifests.values()))
+    return Collected(raw, study, tuple(_with_time_axes(cells)), tuple(manifests.values()))
+
+
+def _with_time_axes(cells: Sequence[Cell]) -> Iterator[Cell]:
+    for cell in cells:
+        alike = (other for other in cells if (other.network, other.page) == (cell.network, cell.page))
+        yield replace(
+            cell, shown_s=max((trial.shown_s for one in alike for trial in one.trials), default=0.0)
+        )
 
 
 def _cell(
@@ -150,7 +167,7 @@ def _cell(
             shown = series.of(
                 handle,
                 flow_count=len(one.flows),
-                duration_s=one.trial.duration_s,
+                duration_s=one.shown_s,
                 seed=one.trial.seed,
                 bins=bins,
             )
@@ -164,6 +181,7 @@ def _cell(
         missing=tuple(name for name in group["trials"] if not results.has(name)),
         buffer_bytes=buffer_bytes,
         series=shown,
+        page=group.get("page"),
     )
 
 

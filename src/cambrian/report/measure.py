@@ -10,11 +10,12 @@ from typing import Any
 import polars as pl
 
 from cambrian.engine.judge import warmup_ns
-from cambrian.metrics import completion, envelope, fairness, loss, queueing, throughput, utilisation
+from cambrian.metrics import completion, envelope, fairness, loss, pageload, queueing, throughput, utilisation
 from cambrian.metrics.columns import NS_PER_S
 from cambrian.metrics.envelope import Envelope
+from cambrian.metrics.pageload import PageLoad
 from cambrian.store.results import TrialResult
-from cambrian.study.model import Network, Trial
+from cambrian.study.model import Flow, Network, Trial
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,8 @@ class TrialMeasures:
     ``t0_ns`` to ``t1_ns`` is the measured interval (see :func:`interval_ns`). ``envelope``
     is flow 0's, by method ``imc22``; None where it was not asked for or has no point.
     ``utilisation`` is None for a link that follows a trace; ``jain`` is NaN with a flow of
-    fixed size, whose throughput is of another time.
+    fixed size, whose throughput is of another time. A flow that loads a page has a fixed size;
+    ``page_loads`` has one entry for each.
     """
 
     id: str
@@ -60,6 +62,14 @@ class TrialMeasures:
     jain: float
     utilisation: float | None
     envelope: Envelope | None
+    page_loads: tuple[PageLoad, ...] = ()
+
+    @property
+    def shown_s(self) -> float:
+        """How much of the trial a line over time shows: all, or until the last of its pages was there."""
+        if len(self.page_loads) < len(self.flows):
+            return self.trial.duration_s
+        return math.ceil(self.t1_ns / NS_PER_S * 10) / 10
 
 
 def interval_ns(trial: Trial, end_ns: int) -> tuple[int, int]:
@@ -76,7 +86,7 @@ def measure(result: TrialResult, *, with_envelope: bool) -> TrialMeasures:
     manifest, packets = result.manifest, result.packets
     trial = Trial.model_validate(manifest["trial"])
     t0_ns, t1_ns = interval_ns(trial, manifest["guest"]["end_ns"])
-    sized = any(flow.size_bytes for flow in trial.flows)
+    sized = any(is_sized(flow) for flow in trial.flows)
     flows = _flows(trial, manifest, packets, (t0_ns, t1_ns))
     return TrialMeasures(
         id=result.id,
@@ -88,7 +98,19 @@ def measure(result: TrialResult, *, with_envelope: bool) -> TrialMeasures:
         jain=math.nan if sized else fairness.jain([flow.throughput_mbps for flow in flows]),
         utilisation=_utilisation(trial.network, packets, t0_ns, t1_ns),
         envelope=_envelope(trial, packets) if with_envelope else None,
+        page_loads=_page_loads(result, trial),
     )
+
+
+def is_sized(flow: Flow) -> bool:
+    """Does the flow end by itself?"""
+    return bool(flow.size_bytes or flow.page)
+
+
+def _page_loads(result: TrialResult, trial: Trial) -> tuple[PageLoad, ...]:
+    if not any(flow.page for flow in trial.flows):
+        return ()
+    return tuple(pageload.page_loads(result.objects, result.page_loads))
 
 
 def confirmed_cca(manifest: dict[str, Any], flow: int) -> str | None:
@@ -106,7 +128,7 @@ def _flows(
     shares = fairness.shares(rates).tolist()
     delays = _by_flow(queueing.delay_summary(packets, *interval))
     losses = _losses(manifest, packets)
-    if any(flow.size_bytes for flow in trial.flows):
+    if any(is_sized(flow) for flow in trial.flows):
         shares = [math.nan] * count
         for number, span in _spans_ns(trial, packets).items():
             rates[number] = throughput.throughput(packets, count, *span)["throughput_mbps"][number]
@@ -141,7 +163,7 @@ def _spans_ns(trial: Trial, packets: pl.DataFrame) -> dict[int, tuple[int, int]]
     return {
         number: (spans[number]["first_arrival_ns"], spans[number]["last_departure_ns"] + 1)
         for number, flow in enumerate(trial.flows)
-        if flow.size_bytes and spans[number]["last_departure_ns"] is not None
+        if is_sized(flow) and spans[number]["last_departure_ns"] is not None
     }
 
 
@@ -158,7 +180,7 @@ def _percent(ratio: float | None) -> float | None:
 def _completion_s(trial: Trial, manifest: dict[str, Any], number: int, packets: pl.DataFrame) -> float | None:
     events = manifest["endpoints"].get(f"flow{number}.receiver", [])
     complete = any(event.get("event") == "done" and event.get("complete") for event in events)
-    if not trial.flows[number].size_bytes or not complete:
+    if not is_sized(trial.flows[number]) or not complete:
         return None
     span = _spans_ns(trial, packets).get(number)
     return None if span is None else (span[1] - span[0]) / NS_PER_S

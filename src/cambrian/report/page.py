@@ -14,7 +14,7 @@ import markupsafe
 import polars as pl
 import vl_convert
 
-from cambrian.report import layout, notes, provenance, similarity, tables, words
+from cambrian.report import layout, loads, notes, provenance, similarity, tables, words
 from cambrian.report.collect import Cell, Collected, collect
 from cambrian.report.figures import all_figures
 from cambrian.report.figures.figure import Figure, config
@@ -107,7 +107,11 @@ def _render(collected: Collected, frames: dict[str, pl.DataFrame], figures: list
             design=collected.design,
             what_ran=words.what_ran(collected),
             findings=words.findings(
-                collected, frames.get("conformance"), frames["flows"], frames.get("pairwise")
+                collected,
+                frames.get("conformance"),
+                frames["flows"],
+                frames.get("pairwise"),
+                frames.get("page_loads"),
             ),
             sections=sections,
             invalid=layout.invalid(frames["invalid"].head(MOST_ROWS)),
@@ -139,6 +143,8 @@ def _network_tables(
         found.append(layout.conformance(here["conformance"]))
     if "pairwise" in here:
         found.append(layout.ratios(here["pairwise"]))
+    if "page_loads" in here and here["page_loads"].height:
+        found.append(loads.shown(here["page_loads"]))
     flows = here["flows"]
     if collected.design == "versus-reference":
         # the reference's own flow has a row of its own: the noise floor
@@ -153,6 +159,8 @@ def _row_name(cell: Cell, flow: int) -> str:
     name = cell.names[flow]
     if cell.is_noise_floor:
         return cell.title
+    if cell.page:
+        name += f" · {cell.page}"
     if len(cell.names) == 2 and cell.design != "flows":
         return f"{name} against {cell.names[1 - flow]}"
     return f"{name} (flow {flow})" if cell.names.count(name) > 1 else name

@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from cambrian.metrics import fairness
-from cambrian.report import similarity
+from cambrian.report import loads, similarity
 from cambrian.report.collect import Cell, Collected
 from cambrian.report.measure import TrialMeasures
 from cambrian.stats import pairs
@@ -173,6 +173,8 @@ def all_tables(collected: Collected) -> Iterator[tuple[str, pl.DataFrame]]:
         yield "conformance", conformance(collected)
     if collected.design == "pairwise":
         yield "pairwise", pairwise(collected)
+    if loads.has_any(collected):
+        yield "page_loads", loads.table(collected)
     yield "flows", flows(collected)
     yield "trials", trials(collected)
     yield "invalid", invalid(collected)

@@ -44,13 +44,19 @@ def missing_text(count: int) -> str:
 
 
 def findings(
-    collected: Collected, conformance: pl.DataFrame | None, flows: pl.DataFrame, ratios: pl.DataFrame | None
+    collected: Collected,
+    conformance: pl.DataFrame | None,
+    flows: pl.DataFrame,
+    ratios: pl.DataFrame | None,
+    loads: pl.DataFrame | None = None,
 ) -> list[str]:
     """One or two sentences on what came out."""
     if conformance is not None:
         return _versus(collected, conformance, flows)
     if ratios is not None:
         return _pairwise(ratios)
+    if loads is not None:
+        return _loads(loads)
     return _alone_or_listed(flows)
 
 
@@ -120,6 +126,23 @@ def _pairwise(ratios: pl.DataFrame) -> list[str]:
         f"beyond its 95 % interval. The most uneven: {uneven[winner]} takes {number(100 * share, 0)} % "
         f"against {uneven[loser]} on {uneven['network']}."
     ]
+
+
+def _loads(loads: pl.DataFrame) -> list[str]:
+    """For each network and page, who is soonest and who last."""
+    sentences = []
+    for network in loads["network"].unique(maintain_order=True):
+        clauses = []
+        for page in loads["page"].unique(maintain_order=True):
+            here = loads.filter(
+                (pl.col("network") == network) & (pl.col("page") == page) & pl.col("plt_ms").is_not_null()
+            ).sort("plt_ms")
+            if here.height:
+                ends = [here.row(index, named=True) for index in ((0, -1) if here.height > 1 else (0,))]
+                named = [f"{row['contestant']} {number(row['plt_ms'] / 1000, 3)} s" for row in ends]
+                clauses.append(f"{page} {' to '.join(named)}")
+        sentences.append(f"Mean page load times on {network}: {'; '.join(clauses)}.")
+    return sentences[:_MOST_NAMED]
 
 
 def _alone_or_listed(flows: pl.DataFrame) -> list[str]:

@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -85,9 +85,9 @@ class Bench:
 
 
 @contextmanager
-def bench(jobs: int) -> Iterator[Bench]:
-    """Everything built, and a scratch folder that vanishes in the end."""
-    made = environment.ensure(set(CONTESTANTS) & set(catalogue.load()))
+def bench(jobs: int, stacks: Iterable[str] = CONTESTANTS) -> Iterator[Bench]:
+    """These stacks built, and a scratch folder that vanishes in the end."""
+    made = environment.ensure(set(stacks) & set(catalogue.load()))
     with tempfile.TemporaryDirectory(
         prefix="cambrian-selftest-", dir=os.environ.get("TMPDIR", "/tmp")
     ) as name:

@@ -12,29 +12,32 @@ from rich.console import Console
 from rich.table import Table
 
 from cambrian import progress
-from cambrian.selftest import clocks, controllers, determinism, link, theory
-from cambrian.selftest.bench import Bench, BenchError, bench
+from cambrian.selftest import clocks, controllers, determinism, link, pages, theory
+from cambrian.selftest.bench import CONTESTANTS, Bench, BenchError, bench
 from cambrian.selftest.check import Check
 
 Part = Callable[[Bench], Iterator[Check]]
-#: name → part, and about how long it takes on two cores, in seconds
-PARTS: dict[str, tuple[Part, int]] = {
-    "link": (link.checks, 15),
-    "controllers": (controllers.checks, 30),
-    "determinism": (determinism.checks, 120),
-    "theory": (theory.checks, 30),
-    "clocks": (clocks.checks, 20),
+_USUAL = frozenset(CONTESTANTS)
+#: name → part, about how long it takes on two cores, in seconds, and the stacks that it runs
+PARTS: dict[str, tuple[Part, int, frozenset[str]]] = {
+    "link": (link.checks, 15, _USUAL),
+    "controllers": (controllers.checks, 30, _USUAL),
+    "determinism": (determinism.checks, 120, _USUAL),
+    "theory": (theory.checks, 30, _USUAL),
+    "clocks": (clocks.checks, 20, _USUAL),
+    "pages": (pages.checks, 240, frozenset(pages.SERVERS.values())),
 }
 
 
 def _collect(names: list[str], jobs: int) -> list[Check]:
     found: list[Check] = []
     total = sum(PARTS[name][1] for name in names)
-    with bench(jobs) as workbench, progress.step("self-test", total=float(total)) as step:
+    stacks = frozenset[str]().union(*(PARTS[name][2] for name in names))
+    with bench(jobs, stacks) as workbench, progress.step("self-test", total=float(total)) as step:
         done = 0.0
         for name in names:
             step.say(name)
-            part, seconds = PARTS[name]
+            part, seconds, _ = PARTS[name]
             try:
                 found += part(workbench)
             except BenchError as error:

@@ -16,6 +16,9 @@ from typing import Any, Literal, NamedTuple
 import duckdb
 import polars as pl
 
+#: files that only the trials with a page load have
+_OF_PAGES = ("objects", "page_loads")
+
 
 class LinkCount(NamedTuple):
     """Packets that a link was offered, and those of them that it lost at random (or every n-th)."""
@@ -56,6 +59,16 @@ class TrialResult:
     def transport(self) -> pl.DataFrame:
         """Each controller event of the flows that export them."""
         return pl.read_parquet(self.folder / "transport.parquet")
+
+    @cached_property
+    def objects(self) -> pl.DataFrame:
+        """Each object of the pages that the trial loaded (:data:`cambrian.trace.objects.OBJECTS`)."""
+        return pl.read_parquet(self.folder / "objects.parquet")
+
+    @cached_property
+    def page_loads(self) -> pl.DataFrame:
+        """Each page load of the trial (:data:`cambrian.trace.objects.PAGE_LOADS`)."""
+        return pl.read_parquet(self.folder / "page_loads.parquet")
 
     def link_counts(self, direction: Literal["forward", "back"]) -> list[LinkCount]:
         """What each flow's own link was offered and lost before the bottleneck, in order of flow."""
@@ -134,9 +147,13 @@ class Results:
             shutil.rmtree(path, ignore_errors=True)
 
     def database(self) -> duckdb.DuckDBPyConnection:
-        """An in-memory DuckDB with views ``packets`` and ``transport`` over all trials; column ``trial``."""
+        """An in-memory DuckDB with views over all trials; column ``trial``.
+
+        ``packets``, ``transport`` and, where a trial loaded a page, ``objects`` and ``page_loads``.
+        """
         connection = duckdb.connect()
-        for name in ("packets", "transport"):
+        pages = [name for name in _OF_PAGES if any(self.trials_folder.glob(f"*/{name}.parquet"))]
+        for name in ("packets", "transport", *pages):
             files = str(self.trials_folder / "*" / f"{name}.parquet").replace("'", "''")
             source = f"read_parquet('{files}', filename = true)"
             columns = "parse_path(filename)[-2] AS trial, * EXCLUDE filename"

@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from cambrian.study.model import Group, Trial
+from cambrian.study.model import Flow, Group, PageClient, Trial
 from cambrian.study.tracefile import mean_rate_mbps
 
 #: Bottleneck rate at which speeds are stated; a trial's work grows with its packets.
 SPEED_RATE_MBPS = 20.0
+
+
+#: What loads a page → processor seconds to start it (with 5 s of idling before the trial), and for each
+#: object of the page; as measured on the β study's pages, with both sides of the flow and the guest.
+CLIENTS: Mapping[PageClient, tuple[float, float]] = {"chromium": (3.5, 0.02), "light": (0.2, 0.005)}
 
 
 @dataclass(frozen=True)
@@ -33,10 +38,21 @@ class Speed:
         """
         if trial.clock == "real":
             return self.boot_s + trial.duration_s
-        stacks = [flow.contestant.stack for flow in trial.flows]
+        loading_s = sum(_page_s(flow) for flow in trial.flows)
+        stacks = [flow.contestant.stack for flow in trial.flows if flow.page is None]
+        if not stacks:
+            return self.boot_s + loading_s
         wall_per_virtual = sum(1 / self.ratios.get(stack, self.other) for stack in stacks) / len(stacks)
         load = mean_rate_mbps(trial.network) / SPEED_RATE_MBPS
-        return self.boot_s + trial.duration_s * load * wall_per_virtual
+        return self.boot_s + loading_s + trial.duration_s * load * wall_per_virtual
+
+
+def _page_s(flow: Flow) -> float:
+    """Wall time that a page takes, whatever its network: starting its client, and each object."""
+    if flow.page is None:
+        return 0.0
+    start_s, object_s = CLIENTS[flow.client]
+    return start_s + object_s * flow.page.count
 
 
 #: A little below what benchmarks/duel.py measured on one idle core (57, 21, 9, 6 and 0.4 s).

@@ -12,7 +12,7 @@ from fnmatch import fnmatchcase
 
 from cambrian.study.draw import start_offset_ms
 from cambrian.study.errors import StudyError
-from cambrian.study.model import Clock, Contestant, Flow, Group, Network, Profile, Study, Trial
+from cambrian.study.model import Clock, Contestant, Flow, Group, Network, Page, Profile, Study, Trial
 from cambrian.study.naming import slug
 from cambrian.study.reference import ReferenceOf, reference_contestant
 
@@ -37,27 +37,36 @@ def expand(
 
     Raises:
         StudyError: the profile is not in the study, a seed would not be in [0, 2^63), a
-            contestant of a ``versus-reference`` study has no reference, or ``only``
-            matches nothing.
+            contestant of a ``versus-reference`` study has no reference, a slow processor
+            would need virtual time, or ``only`` matches nothing.
     """
     study = with_profile(study, profile)
     if not 0 <= seed_base <= _LARGEST_SEED - study.seeds:
         remedy = f"give a whole number from 0 to {_LARGEST_SEED - study.seeds:,}"
         raise StudyError(file=study.name, key="--seed", problem=f"{seed_base} is not possible", remedy=remedy)
+    everyone = [*study.contestants, *(flow.contestant for flow in study.flows)]
+    if clock == "real" and any(contestant.receiver_cpu for contestant in everyone):
+        problem = "receiver_cpu is a model in virtual time"
+        remedy = "leave --clock out, or receiver_cpu out of the study"
+        raise StudyError(file=study.name, key="--clock", problem=problem, remedy=remedy)
     groups = []
     for network in study.networks:
-        for key, subject, reference, flows in _line_ups(study, reference_of):
+        for (key, subject, reference, line_up), page in itertools.product(
+            _line_ups(study, reference_of), _pages(study)
+        ):
+            flows = _loading(line_up, study, page)
             trials = tuple(
                 _trial(study, network, flows, seed_base + index, clock) for index in range(study.seeds)
             )
             groups.append(
                 Group(
-                    key=f"{network.name}/{key}",
+                    key="/".join([network.name, key, *([page.name] if page else [])]),
                     design=study.design,
                     network=network.name,
                     subject=subject,
                     reference=reference,
                     trials=trials,
+                    page=page.name if page else None,
                 )
             )
     return select(groups, only) if only is not None else groups
@@ -177,6 +186,18 @@ def _line_up(*players: Contestant) -> _LineUp:
     reference = names[1] if len(names) > 1 else None
     flows = tuple(Flow(contestant=player) for player in players)
     return "+".join(slug(name) for name in names), names[0], reference, flows
+
+
+def _pages(study: Study) -> Sequence[Page | None]:
+    return study.page_load.pages if study.page_load else (None,)
+
+
+def _loading(flows: tuple[Flow, ...], study: Study, page: Page | None) -> tuple[Flow, ...]:
+    """The flows as they load ``page``, each for itself."""
+    if page is None or study.page_load is None:
+        return flows
+    how = {"page": page, "client": study.page_load.client, "netlog": study.page_load.netlog}
+    return tuple(flow.model_copy(update=how) for flow in flows)
 
 
 def _trial(study: Study, network: Network, flows: tuple[Flow, ...], seed: int, clock: Clock) -> Trial:

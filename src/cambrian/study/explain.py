@@ -22,6 +22,10 @@ EXAMPLES = {
     "stack": 'stack = "quinn"',
     "cca": 'cca = "cubic"',
     "at_s": "at_s = 10",
+    "pages": 'pages = ["beta-small"]',
+    "objects": "objects = [{ count = 10, size_bytes = 15_000 }]",
+    "count": "count = 10",
+    "size_bytes": "size_bytes = 15_000",
     "good_to_bad_percent": "good_to_bad_percent = 1",
     "bad_to_good_percent": "bad_to_good_percent = 30",
 }
@@ -80,6 +84,10 @@ def explain(
         where: Path = tuple(detail["loc"])
         if detail["type"] == "missing" and where[:-1] in misspelt:
             continue  # most likely the key that is unknown there
+        if detail["type"] == "too_short" and any(
+            other["loc"][: len(where)] == where and len(other["loc"]) > len(where) for other in details
+        ):
+            continue  # short only because an element of it is wrong
         if detail["type"] == "value_error":
             _broken_rule(detail, given, locate, faults)
         elif detail["type"] == "missing":

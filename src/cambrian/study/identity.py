@@ -42,6 +42,8 @@ def what_happens(trial: Trial) -> dict[str, Any]:
         said["network"]["trace_file"] = content_hash(Path(trial.network.trace_file).read_bytes())
     for flow in said["flows"]:
         del flow["contestant"]["label"]
+        if flow["page"] is not None:
+            del flow["page"]["name"]
     return said
 
 

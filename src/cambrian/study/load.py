@@ -29,6 +29,7 @@ from cambrian.study.tables import (
     read_contestants,
     read_flows,
     read_networks,
+    read_page_load,
     read_profiles,
 )
 
@@ -90,6 +91,7 @@ def parse_study(
     networks = read_networks(raw, folder, faults)
     contestants = read_contestants(raw, catalogue, faults)
     flows = read_flows(raw, catalogue, faults)
+    page_load = read_page_load(raw, faults)
     profiles = read_profiles(raw, faults)
     faults.raise_first()
 
@@ -98,6 +100,7 @@ def parse_study(
         networks=tuple(placed.network for placed in networks),
         contestants=tuple(placed.contestant for placed in contestants),
         flows=tuple(placed.flow for placed in flows),
+        page_load=page_load,
         profiles=profiles,
     )
     check_whole(study, networks, contestants, flows, reference_of=reference_of, faults=faults)
@@ -110,9 +113,13 @@ def _top_keys_are_known(raw: Mapping[str, Any], faults: Faults) -> bool:
     unknown = [key for key in raw if key not in known]
     for key in unknown:
         table = next((name for name, keys in TABLE_KEYS.items() if key in keys), None)
-        remedy = f"{key} belongs in [[{table}]]" if table else hints.for_key(key, raw[key], known)
+        remedy = f"{key} belongs in {_head(table)}" if table else hints.for_key(key, raw[key], known)
         faults.add((key,), "unknown key at the top of the study", remedy)
     return not unknown
+
+
+def _head(table: str) -> str:
+    return f"[{table}]" if table == "page_load" else f"[[{table}]]"
 
 
 def _check_heading(heading: Mapping[str, Any], faults: Faults) -> None:

@@ -19,11 +19,16 @@ MTU_BYTES = 1500
 FRAME_BYTES = MTU_BYTES + ETHERNET_HEADER_BYTES
 #: Flows that one trial can hold.
 MOST_FLOWS = 64
+#: Objects that a page can hold, and the smallest of them (a picture that decodes, and its padding).
+MOST_OBJECTS = 1000
+SMALLEST_OBJECT_BYTES = 400
 
 Percent = Annotated[float, Field(ge=0, le=100)]
 Queue = Literal["droptail", "codel", "fq_codel", "pie", "fq_pie", "red", "cake", "dualpi2"]
 Clock = Literal["virtual", "real"]
 Design = Literal["solo", "versus-reference", "pairwise", "flows"]
+#: What loads a page: the browser, or a program that fetches as a browser does and shows nothing.
+PageClient = Literal["chromium", "light"]
 
 
 class Frozen(BaseModel):
@@ -123,12 +128,32 @@ class Network(Frozen):
         return self
 
 
+class Cpu(Frozen):
+    """A slow processor: what a program's work costs it there, in time of its own alone.
+
+    Everything else that a program does takes no time, as on every other processor.
+    """
+
+    #: for each datagram (UDP), or full segment's worth of bytes (TCP), read from a socket
+    per_packet_us: Annotated[float, Field(ge=0, le=1_000_000)] = 0.0
+    #: for each system call
+    per_syscall_us: Annotated[float, Field(ge=0, le=1_000_000)] = 0.0
+
+    @model_validator(mode="after")
+    def _costs_something(self) -> Cpu:
+        if not (self.per_packet_us or self.per_syscall_us):
+            raise ValueError("this processor is as fast as any: give per_packet_us or per_syscall_us")
+        return self
+
+
 class Contestant(Frozen):
     """One implementation: a stack, a congestion controller, and its knobs."""
 
     stack: str
     cca: str
     receiver: str = "own"
+    #: the receiving program's own slow processor (a phone's, say); None: it is as fast as any
+    receiver_cpu: Cpu | None = None
     tls: bool = False
     options: dict[str, str | int | float | bool] = {}
     #: how the reader sees it; "stack cca" unless told
@@ -140,6 +165,45 @@ class Contestant(Frozen):
         return self.label or f"{self.stack} {self.cca}"
 
 
+class PageObjects(Frozen):
+    """Some images of one size."""
+
+    count: Annotated[int, Field(gt=0, le=MOST_OBJECTS)]
+    size_bytes: Annotated[int, Field(ge=SMALLEST_OBJECT_BYTES, le=10_000_000)]
+
+
+class Page(Frozen):
+    """A web page: a document that shows these images, in this order."""
+
+    name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]*$")] = "page"
+    objects: Annotated[tuple[PageObjects, ...], Field(min_length=1)]
+
+    @model_validator(mode="after")
+    def _not_too_many(self) -> Page:
+        if self.count > MOST_OBJECTS:
+            raise ValueError(f"objects adds up to {self.count:,}: a page can hold {MOST_OBJECTS:,}")
+        return self
+
+    @property
+    def count(self) -> int:
+        """Images on the page."""
+        return sum(group.count for group in self.objects)
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes of all images; the document comes on top."""
+        return sum(group.count * group.size_bytes for group in self.objects)
+
+
+class PageLoads(Frozen):
+    """``[page_load]``: every contestant loads each of these pages, in trials of their own."""
+
+    pages: Annotated[tuple[Page, ...], Field(min_length=1)]
+    client: PageClient = "chromium"
+    #: keep the browser's own log of the network (it is large)
+    netlog: bool = False
+
+
 class Flow(Frozen):
     """One contestant in one trial."""
 
@@ -149,6 +213,24 @@ class Flow(Frozen):
     size_bytes: Annotated[int, Field(ge=0)] = 0
     #: this flow's own round trip, where it differs from the network's
     rtt_ms: Annotated[float, Field(gt=0)] | None = None
+    #: instead of bytes: a page to load, once, and by what
+    page: Page | None = None
+    client: PageClient = "chromium"
+    netlog: bool = False
+
+    @model_validator(mode="after")
+    def _carries_one_thing(self) -> Flow:
+        if self.page is not None and self.size_bytes:
+            raise ValueError("a flow carries bytes or loads a page: give size_bytes or page, not both")
+        if self.page is not None and self.contestant.receiver != "own":
+            raise ValueError("a page is loaded by client: leave receiver out, or page")
+        if self.page is None and self.client == "light":
+            raise ValueError("client is what loads a page: give a page too, or leave client out")
+        if self.netlog and (self.page is None or self.client != "chromium"):
+            raise ValueError(
+                'netlog is the browser\'s: give a page and client = "chromium", or leave netlog out'
+            )
+        return self
 
 
 class Trial(Frozen):
@@ -167,6 +249,12 @@ class Trial(Frozen):
         Annotated[int, Field(ge=-(2**31), lt=2**31)],
     ] = {}
 
+    @model_validator(mode="after")
+    def _slow_processors_are_virtual(self) -> Trial:
+        if self.clock == "real" and any(flow.contestant.receiver_cpu for flow in self.flows):
+            raise ValueError('receiver_cpu is a model in virtual time: set clock = "virtual"')
+        return self
+
 
 class Group(Frozen):
     """Trials of one cell of a study: the same question, one trial a seed.
@@ -184,6 +272,8 @@ class Group(Frozen):
     subject: str
     reference: str | None
     trials: tuple[Trial, ...]
+    #: what each flow loads, in a study of page loads
+    page: str | None = None
 
 
 class Profile(Frozen):
@@ -209,5 +299,6 @@ class Study(Frozen):
     contestants: tuple[Contestant, ...] = ()
     #: for design = "flows": the explicit list
     flows: Annotated[tuple[Flow, ...], Field(max_length=MOST_FLOWS)] = ()
+    page_load: PageLoads | None = None
     profiles: dict[Literal["quick", "full"], Profile] = {}
     raw_capture: bool = False

@@ -23,6 +23,7 @@ def check_whole(
 ) -> None:
     """Note every rule that the study breaks as a whole."""
     _design_has_its_players(study, contestants, flows, faults)
+    _pages_suit_the_design(study, contestants, faults)
     _network_names_differ(networks, faults)
     _contestant_names_differ(contestants, faults)
     _events_fall_within_the_trial(study, networks, flows, faults)
@@ -47,6 +48,27 @@ def _design_has_its_players(
         if flows:
             remedy = 'set design = "flows", or write each as a [[contestant]]'
             faults.add(flows[0].path, f'design = "{study.design}" takes no [[flow]]', remedy)
+
+
+def _pages_suit_the_design(study: Study, contestants: Sequence[PlacedContestant], faults: Faults) -> None:
+    if study.page_load is None:
+        return
+    if study.design == "flows":
+        remedy = 'give each [[flow]] that loads one its own: page = "beta-small"'
+        faults.add(("page_load",), 'design = "flows" takes no [page_load]', remedy)
+    elif study.design == "versus-reference":
+        problem = 'design = "versus-reference" compares endless flows: it takes no [page_load]'
+        faults.add(("page_load",), problem, 'set design = "solo" (or "pairwise")')
+    for placed in contestants:
+        if placed.contestant.receiver != "own":
+            faults.add(placed.path, "a page is loaded by client, not by a receiver", "leave receiver out")
+    names = [page.name for page in study.page_load.pages]
+    for index, name in enumerate(names):
+        if name in names[:index]:
+            path = ("page_load", "pages", index)
+            faults.add(path, f'two pages are called "{name}"', 'give each its own name = "…"')
+    if study.page_load.netlog and study.page_load.client != "chromium":
+        faults.add(("page_load", "netlog"), "only chromium has a netlog", 'set client = "chromium"')
 
 
 def _network_names_differ(networks: Sequence[PlacedNetwork], faults: Faults) -> None:

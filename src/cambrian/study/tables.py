@@ -10,11 +10,11 @@ from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from cambrian.study import hints, naming
+from cambrian.study import hints, naming, pages
 from cambrian.study.errors import StudyError
 from cambrian.study.explain import build, explain, shown
 from cambrian.study.faults import Faults
-from cambrian.study.model import MOST_FLOWS, Contestant, Flow, Network, Profile, Study
+from cambrian.study.model import MOST_FLOWS, Contestant, Flow, Network, PageLoads, Profile, Study
 from cambrian.study.positions import Path
 from cambrian.study.tracefile import read_trace
 
@@ -24,14 +24,19 @@ Catalogue = Mapping[str, Sequence[str]]
 ProfileName = Literal["quick", "full"]
 
 HEADING_KEYS = tuple(
-    key for key in Study.model_fields if key not in ("networks", "contestants", "flows", "profiles")
+    key
+    for key in Study.model_fields
+    if key not in ("networks", "contestants", "flows", "page_load", "profiles")
 )
 TABLE_KEYS: dict[str, tuple[str, ...]] = {
     "network": tuple(Network.model_fields),
     "contestant": tuple(Contestant.model_fields),
     "flow": (*Contestant.model_fields, *(key for key in Flow.model_fields if key != "contestant")),
+    "page_load": tuple(PageLoads.model_fields),
     "profile": tuple(Profile.model_fields),
 }
+#: Tables that do not repeat, and what errors call them.
+_SINGLE = {"page_load": "[page_load]", "profile": "a profile"}
 #: Keys of a network whose lists and tables mean themselves and so make no grid.
 _NO_GRID = frozenset({"name", "burst_loss", "schedule"})
 
@@ -105,6 +110,8 @@ def read_flows(raw: Mapping[str, Any], catalogue: Catalogue, faults: Faults) -> 
 
         contestant = {key: value for key, value in table.items() if key in Contestant.model_fields}
         own = {key: value for key, value in table.items() if key not in contestant}
+        if "page" in own:
+            own["page"] = _page(own["page"], (*at, "page"), faults)
         flow = _checked(Flow, {"contestant": contestant, **own}, locate, faults)
         if flow is not None:
             _check_catalogue(flow.contestant, locate, catalogue, faults)
@@ -113,6 +120,36 @@ def read_flows(raw: Mapping[str, Any], catalogue: Catalogue, faults: Faults) -> 
         problem = f"{len(found)} flows, of which a trial can hold {MOST_FLOWS}"
         faults.add(found[MOST_FLOWS].path, problem, "leave out this [[flow]] and those after it")
     return found
+
+
+def read_page_load(raw: Mapping[str, Any], faults: Faults) -> PageLoads | None:
+    """``[page_load]``, where given, with the pages that it names."""
+    table = raw.get("page_load")
+    at: Path = ("page_load",)
+    if table is None:
+        return None
+    if not isinstance(table, dict):
+        faults.add(at, "not a table", "write [page_load] on a line of its own, its keys below")
+        return None
+    if not _keys_are_known(table, "page_load", at, faults):
+        return None
+    listed = table.get("pages")
+    if isinstance(listed, list):
+        table = {
+            **table,
+            "pages": [_page(page, (*at, "pages", index), faults) for index, page in enumerate(listed)],
+        }
+    return _checked(PageLoads, table, lambda where: (*at, *where), faults)
+
+
+def _page(named: object, at: Path, faults: Faults) -> object:
+    """A page of the catalogue for its name; anything else as it is."""
+    if not isinstance(named, str):
+        return named
+    known = pages.catalogue()
+    if named not in known:
+        faults.add(at, f"unknown page {shown(named)}", hints.for_name(named, known, "pages are"))
+    return known.get(named, next(iter(known.values())))
 
 
 def read_profiles(raw: Mapping[str, Any], faults: Faults) -> dict[ProfileName, Profile]:
@@ -158,14 +195,14 @@ def _keys_are_known(table: Mapping[str, Any], kind: str, at: Path, faults: Fault
     """False after noting every key that this kind of table does not take."""
     unknown = [key for key in table if key not in TABLE_KEYS[kind]]
     for key in unknown:
-        other = next((name for name, keys in TABLE_KEYS.items() if key in keys and name != "profile"), None)
+        other = next((name for name, keys in TABLE_KEYS.items() if key in keys and name not in _SINGLE), None)
         if key in HEADING_KEYS:
             remedy = f"{key} belongs to the whole study: move it above the first [[table]]"
-        elif other is not None and kind != "profile":
+        elif other is not None and kind not in _SINGLE:
             remedy = f"{key} belongs in [[{other}]]"
         else:
             remedy = hints.for_key(key, table[key], TABLE_KEYS[kind])
-        place = "a profile" if kind == "profile" else f"[[{kind}]]"
+        place = _SINGLE.get(kind, f"[[{kind}]]")
         faults.add((*at, key), f"unknown key in {place}", remedy)
     return not unknown
 

@@ -26,6 +26,7 @@ class FlowFacts:
 
     ``rtt_ms`` is this flow's configured base RTT, ``base_rtt_ms`` the one measured in the
     guest. ``exit_status``, ``error`` and ``timed_out`` cover both of its programs.
+    ``slow_receiver``: its receiver has a slow processor, which may hold the sender back.
     """
 
     label: str
@@ -39,6 +40,7 @@ class FlowFacts:
     exit_status: int | None = None
     error: str | None = None
     timed_out: bool = False
+    slow_receiver: bool = False
 
 
 @dataclass(frozen=True)
@@ -99,8 +101,8 @@ def trial_gates(
 ) -> list[Gate]:
     """Every gate of one trial: the link's, the capture's, then each flow's.
 
-    Saturation is judged only where every flow is endless (``size_bytes`` 0), over
-    [warmup_ns, duration_ns).
+    Saturation is judged only where every flow is endless (``size_bytes`` 0) and no receiver
+    slow, over [warmup_ns, duration_ns).
     """
     skip = exemptions(network)
     return [
@@ -128,6 +130,8 @@ def _link_gates(
         gates.append(skipped("saturation", skip["saturation"]))
     elif any(flow.size_bytes for flow in facts.flows):
         gates.append(skipped("saturation", "a flow has a fixed size"))
+    elif any(flow.slow_receiver for flow in facts.flows):
+        gates.append(skipped("saturation", "a slow receiver may hold its sender back"))
     elif facts.warmup_ns >= facts.duration_ns:
         gates.append(skipped("saturation", "the trial ends within its warm-up"))
     else:

@@ -36,7 +36,7 @@ def figures(collected: Collected) -> Iterator[Figure]:
         top = _top([frame["cwnd_kb"].to_numpy() for frame in frames.values()])
         panels = []
         for cell in cells:
-            duration_s = cell.trials[0].trial.duration_s
+            duration_s = cell.shown_s
             silent = _silent(cell)
             chart = lines.chart(
                 frames[cell.key],

@@ -53,7 +53,7 @@ def figures(collected: Collected) -> Iterator[Figure]:
 
 def _chart(cell: Cell, limit_kb: float | None, top: float) -> alt.TopLevelMixin:
     assert cell.series is not None
-    duration_s = cell.trials[0].trial.duration_s
+    duration_s = cell.shown_s
     x = alt.X("time_s:Q", title="Time (s)", scale=alt.Scale(domain=[0, duration_s], nice=False))
     scale = alt.Scale(domain=[0, top], nice=False)
     base = alt.Chart(inline(cell.series.queue))

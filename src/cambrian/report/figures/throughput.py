@@ -31,7 +31,7 @@ def figures(collected: Collected) -> Iterator[Figure]:
         panels = []
         for cell in cells:
             assert cell.series is not None
-            duration_s = cell.trials[0].trial.duration_s
+            duration_s = cell.shown_s
             chart = lines.chart(
                 frames[cell.key],
                 drawn[cell.key],
