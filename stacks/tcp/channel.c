@@ -1,6 +1,7 @@
 #include "channel.h"
 
 #include "entropy.h"
+#include "knobs.h"
 
 #include <errno.h>
 #include <openssl/err.h>
@@ -57,7 +58,7 @@ static SSL_CTX *require(SSL_CTX *context, int ok, const char *what) {
 }
 
 SSL_CTX *channel_context(const struct options *options) {
-    if (!options->knobs.tls)
+    if (!knobs.tls)
         return NULL;
     entropy_from_system();
     bool server = options->role == ROLE_SERVER;

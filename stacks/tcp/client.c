@@ -2,6 +2,8 @@
 
 #include "channel.h"
 #include "events.h"
+#include "hq.h"
+#include "knobs.h"
 #include "sockets.h"
 #include "stop.h"
 
@@ -40,10 +42,9 @@ struct client {
 };
 
 static enum io send_request(struct stream *stream) {
-    char request[32];
+    char request[HQ_REQUEST_BYTES];
     size_t put;
-    int length = snprintf(request, sizeof request, "GET /%" PRIu64 "\r\n", stream->asked);
-    enum io result = channel_write(&stream->channel, request, (size_t)length, &put);
+    enum io result = channel_write(&stream->channel, request, hq_write(request, stream->asked), &put);
     if (result == IO_OK)
         stream->step = STEP_BODY;
     return result;
@@ -72,7 +73,7 @@ static enum io advance(struct client *client, struct stream *stream) {
     case STEP_REQUEST:
         result = send_request(stream);
         if (result == IO_OK)
-            socket_wake_at(stream->channel.descriptor, client->options->knobs.rcvlowat);
+            socket_wake_at(stream->channel.descriptor, knobs.rcvlowat);
         return result;
     case STEP_BODY: return take_body(client, stream);
     case STEP_CLOSED: break;
@@ -121,7 +122,7 @@ static void open_streams(struct client *client, SSL_CTX *context) {
         client->streams[i] = (struct stream){
             .channel = channel_open(descriptor, context, client->options),
             .events = POLLOUT, /* connect() ends with it */
-            .asked = bytes / count + (i < bytes % count),
+            .asked = hq_share(bytes, count, i),
         };
     }
 }

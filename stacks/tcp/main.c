@@ -1,7 +1,7 @@
 /* A lean endpoint over kernel TCP: see docs/endpoint-contract.md. */
 #include "client.h"
 #include "events.h"
-#include "options.h"
+#include "knobs.h"
 #include "server.h"
 #include "sockets.h"
 #include "stop.h"
@@ -30,9 +30,11 @@ static int describe(void) {
 }
 
 int main(int argc, char **argv) {
-    struct options options = options_parse(argc, argv);
+    struct options options = options_parse(argc, argv, &ENDPOINT);
     if (options.role == ROLE_DESCRIBE)
         return describe();
+    if (options.role == ROLE_SERVER && knobs.tls && (!options.cert || !options.key))
+        options_refuse(EXIT_USAGE, "a TLS server needs --cert FILE and --key FILE");
     stop_install();
     return options.role == ROLE_SERVER ? server_run(&options) : client_run(&options);
 }

@@ -1,24 +1,22 @@
 #include "server.h"
 
+#include "address.h"
 #include "channel.h"
 #include "events.h"
+#include "hq.h"
+#include "knobs.h"
 #include "sockets.h"
 #include "stop.h"
 #include "tcpinfo.h"
+#include "transport_log.h"
 
-#include <ctype.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { WRITE_BYTES = 256 << 10, REQUEST_BYTES = 64 };
-
 /* Over a path as fast as we are a connection never has to wait: the others and SIGTERM get their turn. */
 enum { STEPS_A_TURN = 64 };
-
-/* What every body is made of: one buffer, so that its pages stay warm. */
-static char body[WRITE_BYTES];
 
 enum step {
     STEP_HANDSHAKE,
@@ -34,8 +32,7 @@ struct connection {
     enum step step;
     unsigned number; /* from 0, in order of arrival */
     short events;    /* what the step waits for */
-    char request[REQUEST_BYTES];
-    size_t request_length;
+    struct hq_request request;
     uint64_t body_left;
 };
 
@@ -52,38 +49,24 @@ struct server {
     uint64_t next_sample_ns;
 };
 
-/* "GET /N\r\n" → N; false on anything else. */
-static bool parse_request(const char *text, uint64_t *bytes) {
-    char *end;
-    if (strncmp(text, "GET /", 5) || !isdigit((unsigned char)text[5]))
-        return false;
-    *bytes = strtoull(text + 5, &end, 10);
-    if (*bytes == 0)
-        *bytes = ENDLESS_BYTES;
-    return !strcmp(end, "\r\n");
-}
-
 static enum io read_request(struct connection *connection) {
-    size_t room = REQUEST_BYTES - 1 - connection->request_length, got;
-    enum io result =
-        channel_read(&connection->channel, connection->request + connection->request_length, room, &got);
+    size_t room, got;
+    char *to = hq_room(&connection->request, &room);
+    enum io result = channel_read(&connection->channel, to, room, &got);
     if (result != IO_OK)
         return result;
-    connection->request_length += got;
-    connection->request[connection->request_length] = '\0';
-    if (!strchr(connection->request, '\n') && got < room)
-        return IO_OK; /* the rest is still to come */
-    if (!parse_request(connection->request, &connection->body_left)) {
-        fprintf(stderr, "cambrian-tcp: connection %u: not a request for GET /N\n", connection->number);
-        return IO_CLOSED;
+    switch (hq_taken(&connection->request, got, &connection->body_left)) {
+    case HQ_MORE: return IO_OK;
+    case HQ_READY: connection->step = STEP_BODY; return IO_OK;
+    case HQ_WRONG: break;
     }
-    connection->step = STEP_BODY;
-    return IO_OK;
+    fprintf(stderr, "cambrian-tcp: connection %u: not a request for GET /N\n", connection->number);
+    return IO_CLOSED;
 }
 
 static enum io write_body(struct server *server, struct connection *connection) {
-    size_t size = connection->body_left < WRITE_BYTES ? connection->body_left : WRITE_BYTES, put;
-    enum io result = channel_write(&connection->channel, body, size, &put);
+    size_t size = connection->body_left < HQ_BODY_BYTES ? connection->body_left : HQ_BODY_BYTES, put;
+    enum io result = channel_write(&connection->channel, hq_body(), size, &put);
     connection->body_left -= put;
     server->bytes_written += put;
     if (connection->body_left == 0)
@@ -94,7 +77,7 @@ static enum io write_body(struct server *server, struct connection *connection) 
 
 static enum io linger(struct connection *connection) {
     size_t got;
-    return channel_discard(&connection->channel, REQUEST_BYTES, &got);
+    return channel_discard(&connection->channel, HQ_REQUEST_BYTES, &got);
 }
 
 static enum io advance(struct server *server, struct connection *connection) {
@@ -105,7 +88,8 @@ static enum io advance(struct server *server, struct connection *connection) {
         result = channel_handshake(&connection->channel);
         if (result == IO_OK) {
             event_connected();
-            event_cca(server->options->cca, socket_cca(connection->channel.descriptor, name));
+            event_cca(server->options->cca, socket_cca(connection->channel.descriptor, name),
+                      "getsockopt TCP_CONGESTION on the accepted socket");
             connection->step = STEP_REQUEST;
         }
         return result;
@@ -184,7 +168,7 @@ static void forget_closed(struct server *server) {
 static long long sample_if_due(struct server *server) {
     if (!server->log || server->count == 0)
         return -1;
-    uint64_t now = realtime_ns(), interval = server->options->knobs.poll_ms * 1000000;
+    uint64_t now = realtime_ns(), interval = knobs.poll_ms * 1000000;
     if (now >= server->next_sample_ns) {
         tcpinfo_log_sample(server->log, server->connections[0].channel.descriptor);
         server->next_sample_ns = now - now % interval + interval;
@@ -215,10 +199,9 @@ static void serve(struct server *server, int listener) {
 int server_run(const struct options *options) {
     struct server server = {.options = options, .context = channel_context(options)};
     int listener = socket_listen(options);
-    if (options->transport_log && options->knobs.poll_ms)
-        server.log = tcpinfo_open_log(options->transport_log);
-    memset(body, 'x', sizeof body);
-    event_ready(socket_port(listener));
+    if (options->transport_log && knobs.poll_ms)
+        server.log = transport_log_open(options->transport_log);
+    event_ready(address_port(listener));
     serve(&server, listener);
     for (size_t i = 0; i < server.count; i++)
         end_connection(&server, &server.connections[i]);

@@ -1,8 +1,10 @@
 #include "sockets.h"
 
+#include "address.h"
+#include "knobs.h"
+
 #include <errno.h>
 #include <linux/tcp.h>
-#include <netdb.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,18 +14,6 @@
 __attribute__((noreturn)) static void fail(const char *what, const struct options *options) {
     fprintf(stderr, "cambrian-tcp: %s %s:%s: %s\n", what, options->address, options->port, strerror(errno));
     exit(1);
-}
-
-static struct addrinfo *resolve(const struct options *options) {
-    struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV};
-    struct addrinfo *found;
-    int error = getaddrinfo(options->address, options->port, &hints, &found);
-    if (error) {
-        fprintf(stderr, "cambrian-tcp: %s:%s: %s; want a numeric address and port\n", options->address,
-                options->port, gai_strerror(error));
-        exit(EXIT_USAGE);
-    }
-    return found;
 }
 
 static void set_int(int descriptor, int level, int name, uint64_t value, const char *what) {
@@ -50,10 +40,10 @@ static void set_buffer(int descriptor, int forced, int plain, uint64_t bytes, co
                 plain == SO_SNDBUF ? 'w' : 'r');
 }
 
-static void set_common(int descriptor, const struct knobs *knobs) {
-    set_buffer(descriptor, SO_SNDBUFFORCE, SO_SNDBUF, knobs->sndbuf, "SO_SNDBUF");
-    set_buffer(descriptor, SO_RCVBUFFORCE, SO_RCVBUF, knobs->rcvbuf, "SO_RCVBUF");
-    if (knobs->nodelay)
+static void set_common(int descriptor) {
+    set_buffer(descriptor, SO_SNDBUFFORCE, SO_SNDBUF, knobs.sndbuf, "SO_SNDBUF");
+    set_buffer(descriptor, SO_RCVBUFFORCE, SO_RCVBUF, knobs.rcvbuf, "SO_RCVBUF");
+    if (knobs.nodelay)
         set_int(descriptor, IPPROTO_TCP, TCP_NODELAY, 1, "TCP_NODELAY");
 }
 
@@ -84,15 +74,15 @@ static void set_cca(int descriptor, const char *cca) {
 
 /* Accepted sockets inherit all of this. */
 int socket_listen(const struct options *options) {
-    struct addrinfo *at = resolve(options);
+    struct addrinfo *at = address_resolve(options, SOCK_STREAM);
     int descriptor = socket(at->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (descriptor < 0)
         fail("socket for", options);
-    set_common(descriptor, &options->knobs);
+    set_common(descriptor);
     set_cca(descriptor, options->cca);
     set_int(descriptor, SOL_SOCKET, SO_REUSEADDR, 1, "SO_REUSEADDR");
-    set_int(descriptor, IPPROTO_TCP, TCP_NOTSENT_LOWAT, options->knobs.notsent_lowat, "TCP_NOTSENT_LOWAT");
-    uint64_t pacing = options->knobs.maxpacingrate;
+    set_int(descriptor, IPPROTO_TCP, TCP_NOTSENT_LOWAT, knobs.notsent_lowat, "TCP_NOTSENT_LOWAT");
+    uint64_t pacing = knobs.maxpacingrate;
     if (pacing && setsockopt(descriptor, SOL_SOCKET, SO_MAX_PACING_RATE, &pacing, sizeof pacing))
         fail("setting SO_MAX_PACING_RATE for", options);
     if (bind(descriptor, at->ai_addr, at->ai_addrlen))
@@ -104,11 +94,11 @@ int socket_listen(const struct options *options) {
 }
 
 int socket_connect(const struct options *options) {
-    struct addrinfo *at = resolve(options);
+    struct addrinfo *at = address_resolve(options, SOCK_STREAM);
     int descriptor = socket(at->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (descriptor < 0)
         fail("socket for", options);
-    set_common(descriptor, &options->knobs);
+    set_common(descriptor);
     if (connect(descriptor, at->ai_addr, at->ai_addrlen) && errno != EINPROGRESS)
         fail("connecting to", options);
     freeaddrinfo(at);
@@ -117,16 +107,6 @@ int socket_connect(const struct options *options) {
 
 int socket_accept(int listener) {
     return accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-}
-
-int socket_port(int descriptor) {
-    struct sockaddr_storage address;
-    socklen_t length = sizeof address;
-    if (getsockname(descriptor, (struct sockaddr *)&address, &length))
-        return 0;
-    if (address.ss_family == AF_INET6)
-        return ntohs(((struct sockaddr_in6 *)&address)->sin6_port);
-    return ntohs(((struct sockaddr_in *)&address)->sin_port);
 }
 
 const char *socket_cca(int descriptor, char name[16]) {

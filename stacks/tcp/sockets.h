@@ -11,7 +11,6 @@ int socket_connect(const struct options *options);
 /* -1 when nobody waits. */
 int socket_accept(int listener);
 
-int socket_port(int descriptor);
 /* The congestion controller in use, into name[16]; NULL if the kernel will not say. */
 const char *socket_cca(int descriptor, char name[16]);
 /* What the kernel offers, into list, names apart by spaces; "" if it will not say. */

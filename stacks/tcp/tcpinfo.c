@@ -1,13 +1,12 @@
 #include "tcpinfo.h"
 
 #include "events.h"
+#include "transport_log.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <linux/tcp.h>
 #include <netinet/in.h>
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -56,17 +55,6 @@ void tcpinfo_print_stats(int descriptor, unsigned number) {
     fflush(stdout);
 }
 
-FILE *tcpinfo_open_log(const char *path) {
-    FILE *log = fopen(path, "w");
-    if (!log) {
-        fprintf(stderr, "cambrian-tcp: --transport-log %s: %s\n", path, strerror(errno));
-        exit(1);
-    }
-    setvbuf(log, NULL, _IOFBF, 64 << 10);
-    fputs("time_ns,event,cwnd_bytes,ssthresh_bytes,in_flight_bytes,srtt_us,pacing_bps,state\n", log);
-    return log;
-}
-
 /* The kernel's own words, but for the open state, which it does not split. */
 static const char *state_name(const struct tcp_info *info) {
     static const char *const NAMES[] = {"open", "disorder", "cwr", "recovery", "loss"}; /* enum tcp_ca_state */
@@ -83,11 +71,14 @@ void tcpinfo_log_sample(FILE *log, int descriptor) {
         return;
     uint64_t mss = info.tcpi_snd_mss;
     uint64_t in_flight = (uint64_t)info.tcpi_unacked + info.tcpi_retrans - info.tcpi_sacked - info.tcpi_lost;
-    fprintf(log, "%" PRIu64 ",sample,%" PRIu64 ",", realtime_ns(), info.tcpi_snd_cwnd * mss);
-    if (info.tcpi_snd_ssthresh < SSTHRESH_UNSET)
-        fprintf(log, "%" PRIu64, info.tcpi_snd_ssthresh * mss);
-    fprintf(log, ",%" PRIu64 ",%u,", in_flight * mss, info.tcpi_rtt);
-    if (info.tcpi_pacing_rate != UINT64_MAX)
-        fprintf(log, "%" PRIu64, (uint64_t)info.tcpi_pacing_rate * 8);
-    fprintf(log, ",%s\n", state_name(&info));
+    transport_log_write(log, &(struct transport_row){
+        .event = "sample",
+        .time_ns = realtime_ns(),
+        .cwnd_bytes = info.tcpi_snd_cwnd * mss,
+        .ssthresh_bytes = info.tcpi_snd_ssthresh < SSTHRESH_UNSET ? info.tcpi_snd_ssthresh * mss : NOT_SAID,
+        .in_flight_bytes = in_flight * mss,
+        .srtt_us = info.tcpi_rtt,
+        .pacing_bps = info.tcpi_pacing_rate != UINT64_MAX ? info.tcpi_pacing_rate * 8 : NOT_SAID,
+        .state = state_name(&info),
+    });
 }

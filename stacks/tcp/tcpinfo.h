@@ -10,9 +10,6 @@
    printed if the kernel will not say. */
 void tcpinfo_print_stats(int descriptor, unsigned number);
 
-/* Opens the contract's CSV with its head, buffered in blocks of 64 KiB; exits with 1 on failure. */
-FILE *tcpinfo_open_log(const char *path);
-
 /* Appends one `sample` row. */
 void tcpinfo_log_sample(FILE *log, int descriptor);
 

@@ -130,7 +130,7 @@ def test_a_body_cut_short_is_a_failure(tcp_endpoint: Path) -> None:
         (["server", "--listen", "127.0.0.1:0", "--cca", "reno", "--set", "window=1"], 2, "notsent_lowat"),
         (["server", "--listen", "127.0.0.1:0", "--cca", "reno", "--set", "nodelay=2"], 2, "0 to 1"),
         (["server", "--listen", "127.0.0.1:0"], 2, "--cca NAME"),
-        (["server", "--listen", "127.0.0.1:0", "--cca", "reno", "--tls"], 2, "--cert FILE"),
+        (["server", "--listen", "127.0.0.1:0", "--cca", "reno", "--set", "tls=1"], 2, "--cert FILE"),
         (["client"], 2, "--connect"),
         (["client", "--connect", "nohost"], 2, "ADDR:PORT"),
         (["client", "--connect", "127.0.0.1:1", "--path", "/index.html"], 127, "/N"),

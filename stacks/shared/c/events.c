@@ -27,17 +27,41 @@ void print_json_string(const char *text) {
     putchar('"');
 }
 
+static void print_list(const char *name, const char *const *list) {
+    printf(",\"%s\":[", name);
+    for (const char *const *item = list; *item; item++) {
+        if (item != list)
+            putchar(',');
+        print_json_string(*item);
+    }
+    putchar(']');
+}
+
+void event_describe(const char *name, const char *version, const struct endpoint *endpoint) {
+    static const char *const ROLES[] = {"server", "client", NULL};
+    fputs("{\"name\":", stdout);
+    print_json_string(name);
+    fputs(",\"version\":", stdout);
+    print_json_string(version);
+    print_list("ccas", endpoint->ccas);
+    print_list("roles", ROLES);
+    print_list("alpns", endpoint->alpns);
+    puts("}");
+}
+
 void event_ready(int port) {
     printf("{\"event\":\"ready\",\"role\":\"server\",\"port\":%d}\n", port);
     fflush(stdout);
 }
 
-void event_cca(const char *requested, const char *confirmed) {
+void event_cca(const char *requested, const char *confirmed, const char *how) {
     fputs("{\"event\":\"cca\",\"requested\":", stdout);
     print_json_string(requested);
     fputs(",\"confirmed\":", stdout);
     print_json_string(confirmed);
-    fputs(",\"how\":\"getsockopt TCP_CONGESTION on the accepted socket\"}\n", stdout);
+    fputs(",\"how\":", stdout);
+    print_json_string(how);
+    fputs("}\n", stdout);
     fflush(stdout);
 }
 

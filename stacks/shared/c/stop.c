@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <time.h>
 
@@ -16,9 +17,10 @@ void stop_install(void) {
     sigaddset(&ours, SIGINT);
     sigprocmask(SIG_BLOCK, &ours, NULL);
     signal(SIGPIPE, SIG_IGN);
+    prctl(PR_SET_TIMERSLACK, 1);
     signals = signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK);
     if (signals < 0) {
-        perror("cambrian-tcp: signalfd");
+        perror("signalfd");
         exit(1);
     }
 }
@@ -31,9 +33,15 @@ void stop_poll(struct pollfd *descriptors, nfds_t count, long long timeout_ns) {
     struct timespec timeout = {.tv_sec = timeout_ns / 1000000000, .tv_nsec = timeout_ns % 1000000000};
     descriptors[0] = (struct pollfd){.fd = signals, .events = POLLIN};
     if (ppoll(descriptors, count, timeout_ns < 0 ? NULL : &timeout, NULL) < 0) {
-        perror("cambrian-tcp: ppoll");
+        perror("ppoll");
         exit(1);
     }
     if (descriptors[0].revents)
         requested = true;
+}
+
+long long stop_timeout(uint64_t then_ns, uint64_t now_ns) {
+    if (then_ns == UINT64_MAX)
+        return -1;
+    return then_ns > now_ns ? (long long)(then_ns - now_ns) : 0;
 }

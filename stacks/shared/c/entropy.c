@@ -26,7 +26,7 @@ void entropy_from_system(void) {
     static const RAND_METHOD METHOD = {
         .bytes = system_bytes, .pseudorand = system_bytes, .status = always_seeded};
     if (RAND_set_rand_method(&METHOD) != 1) {
-        fputs("cambrian-tcp: OpenSSL refuses a random source of ours\n", stderr);
+        fputs("OpenSSL refuses a random source of ours\n", stderr);
         exit(1);
     }
 }
