@@ -4,8 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"unsafe"
 
+	"cambrian/endpoint"
 	"github.com/quic-go/quic-go"
 )
 
@@ -13,8 +13,6 @@ const (
 	ccaReno  = "reno"
 	ccaCubic = "cubic"
 )
-
-var ccas = []string{ccaReno, ccaCubic}
 
 // controller is a view of one connection's congestion controller, inside quic-go.
 //
@@ -49,21 +47,21 @@ type controller struct {
 
 // findController walks Conn.sentPacketHandler.congestion, or says which field is not as expected.
 func findController(conn *quic.Conn) (*controller, error) {
-	w := walker{}
-	sender := w.behind(w.behind(reflect.ValueOf(conn).Elem(), "sentPacketHandler"), "congestion")
-	cubic := w.behind(sender, "cubic")
+	w := endpoint.Walker{}
+	sender := w.Behind(w.Behind(reflect.ValueOf(conn).Elem(), "sentPacketHandler"), "congestion")
+	cubic := w.Behind(sender, "cubic")
 	found := &controller{
-		reno:               field[bool](&w, sender, "reno", reflect.Bool),
-		cwnd:               field[int64](&w, sender, "congestionWindow", reflect.Int64),
-		ssthresh:           field[int64](&w, sender, "slowStartThreshold", reflect.Int64),
-		largestSentAtCut:   field[int64](&w, sender, "largestSentAtLastCutback", reflect.Int64),
-		initialCwnd:        field[int64](&w, sender, "initialCongestionWindow", reflect.Int64),
-		cubicEpoch:         field[int64](&w, cubic, "epoch", reflect.Int64),
-		cubicConnections:   field[int](&w, cubic, "numConnections", reflect.Int),
-		cubicLastMaxWindow: field[int64](&w, cubic, "lastMaxCongestionWindow", reflect.Int64),
+		reno:               endpoint.Field[bool](&w, sender, "reno", reflect.Bool),
+		cwnd:               endpoint.Field[int64](&w, sender, "congestionWindow", reflect.Int64),
+		ssthresh:           endpoint.Field[int64](&w, sender, "slowStartThreshold", reflect.Int64),
+		largestSentAtCut:   endpoint.Field[int64](&w, sender, "largestSentAtLastCutback", reflect.Int64),
+		initialCwnd:        endpoint.Field[int64](&w, sender, "initialCongestionWindow", reflect.Int64),
+		cubicEpoch:         endpoint.Field[int64](&w, cubic, "epoch", reflect.Int64),
+		cubicConnections:   endpoint.Field[int](&w, cubic, "numConnections", reflect.Int),
+		cubicLastMaxWindow: endpoint.Field[int64](&w, cubic, "lastMaxCongestionWindow", reflect.Int64),
 	}
-	if w.err != nil {
-		return nil, fmt.Errorf("quic-go's fields are not those of %s: %w", stackVersion, w.err)
+	if w.Err != nil {
+		return nil, fmt.Errorf("quic-go's fields are not those of %s: %w", stackVersion, w.Err)
 	}
 	return found, nil
 }
@@ -92,44 +90,3 @@ func (c *controller) name() string {
 
 // unlimitedBytes: a larger ssthresh means "none yet" (quic-go's MaxByteCount is 2^62 − 1).
 const unlimitedBytes = 1 << 60
-
-// walker follows private fields and keeps the first error.
-type walker struct{ err error }
-
-// behind is the struct that the pointer in the named field points to, through an interface if there is one.
-func (w *walker) behind(structure reflect.Value, name string) reflect.Value {
-	value := w.named(structure, name)
-	if w.err == nil && value.Kind() == reflect.Interface {
-		value = value.Elem()
-	}
-	if w.err == nil && (value.Kind() != reflect.Pointer || value.IsNil() || value.Type().Elem().Kind() != reflect.Struct) {
-		w.err = fmt.Errorf("field %s of %s does not lead to a struct", name, structure.Type())
-	}
-	if w.err != nil {
-		return reflect.Value{}
-	}
-	return value.Elem()
-}
-
-func (w *walker) named(structure reflect.Value, name string) reflect.Value {
-	if w.err != nil {
-		return reflect.Value{}
-	}
-	value := structure.FieldByName(name)
-	if !value.IsValid() {
-		w.err = fmt.Errorf("%s has no field %s", structure.Type(), name)
-	}
-	return value
-}
-
-// field is a pointer to a private field of the expected kind, of which T is the Go type of the same size.
-func field[T any](w *walker, structure reflect.Value, name string, kind reflect.Kind) *T {
-	value := w.named(structure, name)
-	if w.err == nil && value.Kind() != kind {
-		w.err = fmt.Errorf("field %s of %s is a %s, not a %s", name, structure.Type(), value.Kind(), kind)
-	}
-	if w.err != nil {
-		return nil
-	}
-	return (*T)(unsafe.Pointer(value.UnsafeAddr()))
-}

@@ -2,7 +2,10 @@ module cambrian/stacks/quic-go
 
 go 1.26.0
 
-require github.com/quic-go/quic-go v0.65.0
+require (
+	cambrian/endpoint v0.0.0
+	github.com/quic-go/quic-go v0.65.0
+)
 
 require (
 	github.com/quic-go/qpack v0.6.0 // indirect
@@ -11,3 +14,5 @@ require (
 	golang.org/x/sys v0.47.0 // indirect
 	golang.org/x/text v0.40.0 // indirect
 )
+
+replace cambrian/endpoint => ../shared/go

@@ -3,48 +3,54 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
-	"sync/atomic"
 
+	"cambrian/endpoint"
+	"cambrian/endpoint/pages"
 	"github.com/quic-go/quic-go"
+	"github.com/quic-go/quic-go/http3"
 	"github.com/quic-go/quic-go/qlogwriter"
 )
 
 // server sends bodies until it is told to stop.
 type server struct {
 	options serverOptions
-	emit    *emitter
-	log     *transportLog // nil without --transport-log
-	// sent counts bytes as whole blocks are handed to quic-go, up to 1 MiB late.
-	sent     atomic.Int64
-	asked    atomic.Int64 // requests
-	answered atomic.Int64 // of them, in full
-	failed   chan error
+	emit    *endpoint.Emitter
+	log     *endpoint.TransportLog // nil without --transport-log
+	answers endpoint.Answers
+	site    *pages.Site // what h3 serves
+	failed  chan error
 }
 
 // recorderKey finds a connection's recorder in its context.
 type recorderKey struct{}
 
-func runServer(options serverOptions, emit *emitter, stop <-chan os.Signal) error {
-	if err := checkStackVersion(); err != nil {
+func runServer(arguments []string, emit *endpoint.Emitter, stop <-chan os.Signal) error {
+	options, err := parseServerOptions(arguments)
+	if err != nil {
 		return err
 	}
-	tlsConfig, err := serverTLS(options.certificateFile, options.keyFile)
+	if err := endpoint.CheckRelease(stackModule, stackVersion); err != nil {
+		return err
+	}
+	tlsConfig, err := endpoint.ServerTLS(options.ServerOptions)
 	if err != nil {
 		return err
 	}
 	s := &server{options: options, emit: emit, failed: make(chan error, 1)}
+	if s.site, err = pages.NewSite(options.WWW); err != nil {
+		return err
+	}
 	config := options.transport.quicConfig()
-	if options.transportLog != "" {
-		if s.log, err = createTransportLog(options.transportLog); err != nil {
+	if options.TransportLog != "" {
+		if s.log, err = endpoint.CreateTransportLog(options.TransportLog); err != nil {
 			return err
 		}
 		config.Tracer = func(ctx context.Context, _ bool, _ quic.ConnectionID) qlogwriter.Trace {
 			return ctx.Value(recorderKey{}).(*recorder)
 		}
 	}
-	socket, err := listenUDP(options.listen)
+	socket, err := endpoint.ListenUDP(options.Listen)
 	if err != nil {
 		return err
 	}
@@ -54,7 +60,7 @@ func runServer(options serverOptions, emit *emitter, stop <-chan os.Signal) erro
 	if err != nil {
 		return err
 	}
-	emit.emit("ready", event{"role": "server", "port": options.listen.Port()})
+	emit.Ready(options.Listen.Port())
 
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -83,7 +89,7 @@ func (s *server) accept(ctx context.Context, listener *quic.EarlyListener, conns
 			return // cancelled: the server is finishing
 		}
 		controller, err := findController(conn)
-		if err == nil && s.options.cca == ccaCubic {
+		if err == nil && s.options.CCA == ccaCubic {
 			err = controller.selectCubic()
 		}
 		if err != nil {
@@ -103,53 +109,42 @@ func (s *server) serve(conn *quic.Conn, controller *controller) {
 	case <-ctx.Done():
 		return
 	}
-	s.emit.connected()
-	s.emit.emit("cca", event{
-		"requested": s.options.cca,
-		"confirmed": controller.name(),
-		"how":       "quic-go's own field cubicSender.reno, read after the handshake",
-	})
+	s.emit.Connected()
+	s.emit.CCA(s.options.CCA, controller.name(), "quic-go's own field cubicSender.reno, read after the handshake")
+	if s.options.ALPN == endpoint.ALPNH3 {
+		// An error here means that the client has gone, which is how a load ends.
+		_ = (&http3.Server{Handler: s.site}).ServeQUICConn(conn)
+		return
+	}
 	for {
 		stream, err := conn.AcceptStream(ctx)
 		if err != nil {
 			return // the connection has ended
 		}
-		go s.answer(stream)
-	}
-}
-
-func (s *server) answer(stream *quic.Stream) {
-	s.asked.Add(1)
-	bytes, err := readHQRequest(stream)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "cambrian-quic-go: request refused:", err)
-		stream.CancelRead(0)
-		stream.CancelWrite(0)
-		return
-	}
-	// An error here means that the client has gone, which is how endless transfers end.
-	if writeBody(stream, bytes, &s.sent) == nil && stream.Close() == nil {
-		s.answered.Add(1)
+		go s.answers.Answer(hqStream{stream})
 	}
 }
 
 // finish writes the last lines; the process ends with it, and with that its sockets and connections.
 func (s *server) finish(conn *quic.Conn, failure error) error {
 	if s.log != nil {
-		failure = errors.Join(failure, s.log.close())
+		failure = errors.Join(failure, s.log.Close())
 	}
 	if conn != nil {
 		s.stats(conn)
 		_ = conn.CloseWithError(0, "")
 	}
-	complete := failure == nil && s.asked.Load() > 0 && s.answered.Load() == s.asked.Load()
-	s.emit.done(s.sent.Load(), complete, failure)
+	if s.options.ALPN == endpoint.ALPNH3 {
+		s.site.Done(s.emit, failure)
+	} else {
+		s.answers.Done(s.emit, failure)
+	}
 	return failure
 }
 
 func (s *server) stats(conn *quic.Conn) {
 	stats := conn.ConnectionStats()
-	fields := event{
+	fields := endpoint.Event{
 		"packets_sent":     stats.PacketsSent,
 		"packets_received": stats.PacketsReceived,
 		"packets_lost":     stats.PacketsLost,
@@ -164,5 +159,5 @@ func (s *server) stats(conn *quic.Conn) {
 		fields["packets_lost_spurious"] = counts.spurious
 		fields["ptos"] = counts.ptos
 	}
-	s.emit.emit("stats", fields)
+	s.emit.Emit("stats", fields)
 }

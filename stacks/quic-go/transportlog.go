@@ -1,101 +1,15 @@
 package main
 
 import (
-	"fmt"
-	"os"
-	"strconv"
-	"sync"
-	"time"
-
+	"cambrian/endpoint"
 	"github.com/quic-go/quic-go/qlog"
 	"github.com/quic-go/quic-go/qlogwriter"
 )
 
-const (
-	logHeader     = "time_ns,event,cwnd_bytes,ssthresh_bytes,in_flight_bytes,srtt_us,pacing_bps,state\n"
-	logBlockBytes = 64 << 10
-	logRowBytes   = 128 // more than the longest row
-)
-
-// transportLog is the contract's CSV file, written in blocks.
-type transportLog struct {
-	mutex sync.Mutex
-	file  *os.File
-	block []byte
-	err   error
-	// start is read once, so that a row costs one clock read: CLOCK_REALTIME is start plus what has passed since.
-	start   time.Time
-	startNs int64
-}
-
-func createTransportLog(path string) (*transportLog, error) {
-	file, err := os.Create(path)
-	if err != nil {
-		return nil, fmt.Errorf("transport log: %w", err)
-	}
-	now := time.Now()
-	log := &transportLog{file: file, block: make([]byte, 0, logBlockBytes), start: now, startNs: now.UnixNano()}
-	log.block = append(log.block, logHeader...)
-	return log, nil
-}
-
-// logRow is one row; a negative number means that the stack does not say.
-type logRow struct {
-	event         string
-	cwndBytes     int64
-	ssthreshBytes int64
-	inFlightBytes int64
-	srttUs        int64
-	state         string
-}
-
-func (l *transportLog) write(row logRow) {
-	l.mutex.Lock()
-	defer l.mutex.Unlock()
-	if len(l.block)+logRowBytes > cap(l.block) {
-		l.flush()
-	}
-	l.block = row.append(l.block, l.startNs+int64(time.Since(l.start)))
-}
-
-func (r logRow) append(out []byte, timeNs int64) []byte {
-	out = strconv.AppendInt(out, timeNs, 10)
-	out = append(append(out, ','), r.event...)
-	for _, number := range [...]int64{r.cwndBytes, r.ssthreshBytes, r.inFlightBytes, r.srttUs} {
-		out = append(out, ',')
-		if number >= 0 {
-			out = strconv.AppendInt(out, number, 10)
-		}
-	}
-	out = append(out, ",,"...) // pacing_bps: quic-go has a private formula, not a value
-	return append(append(out, r.state...), '\n')
-}
-
-func (l *transportLog) flush() {
-	if _, err := l.file.Write(l.block); err != nil && l.err == nil {
-		l.err = err
-	}
-	l.block = l.block[:0]
-}
-
-// close writes what is left and reports the first error of any write.
-func (l *transportLog) close() error {
-	l.mutex.Lock()
-	defer l.mutex.Unlock()
-	l.flush()
-	if err := l.file.Close(); err != nil && l.err == nil {
-		l.err = err
-	}
-	if l.err != nil {
-		return fmt.Errorf("transport log: %w", l.err)
-	}
-	return nil
-}
-
 // recorder is quic-go's qlog hook for one connection: it counts and, with a log, writes rows.
 // All its methods run in the connection's own goroutine.
 type recorder struct {
-	log *transportLog
+	log *endpoint.TransportLog
 	// controller is set as soon as the server has the connection; until then there is no ssthresh.
 	controller *controller
 	counts     lossCounts
@@ -156,19 +70,20 @@ func (r *recorder) row(name string) {
 	if r.log == nil {
 		return
 	}
-	row := logRow{
-		event:         name,
-		cwndBytes:     int64(r.last.CongestionWindow),
-		ssthreshBytes: -1,
-		inFlightBytes: int64(r.last.BytesInFlight),
-		srttUs:        -1,
-		state:         r.state,
+	row := endpoint.LogRow{
+		Event:         name,
+		CwndBytes:     int64(r.last.CongestionWindow),
+		SsthreshBytes: -1,
+		InFlightBytes: int64(r.last.BytesInFlight),
+		SrttUs:        -1,
+		PacingBps:     -1, // quic-go has a private formula, not a value
+		State:         r.state,
 	}
 	if r.last.SmoothedRTT > 0 {
-		row.srttUs = r.last.SmoothedRTT.Microseconds()
+		row.SrttUs = r.last.SmoothedRTT.Microseconds()
 	}
 	if r.controller != nil && *r.controller.ssthresh < unlimitedBytes {
-		row.ssthreshBytes = *r.controller.ssthresh
+		row.SsthreshBytes = *r.controller.ssthresh
 	}
-	r.log.write(row)
+	r.log.Write(row)
 }

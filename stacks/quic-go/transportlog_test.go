@@ -7,26 +7,20 @@ import (
 	"testing"
 	"time"
 
+	"cambrian/endpoint"
 	"github.com/quic-go/quic-go/qlog"
 )
-
-func TestRowLeavesUnknownFieldsEmpty(t *testing.T) {
-	row := logRow{event: "ack", cwndBytes: 40960, ssthreshBytes: -1, inFlightBytes: 0, srttUs: 50005, state: "slow_start"}
-	if got, want := string(row.append(nil, 7)), "7,ack,40960,,0,50005,,slow_start\n"; got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
-}
 
 // rows feeds events to a recorder and gives the log's rows without their times.
 func rows(t *testing.T, feed func(*recorder)) []string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "log.csv")
-	log, err := createTransportLog(path)
+	log, err := endpoint.CreateTransportLog(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	feed(&recorder{log: log})
-	if err := log.close(); err != nil {
+	if err := log.Close(); err != nil {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(path)
@@ -34,9 +28,6 @@ func rows(t *testing.T, feed func(*recorder)) []string {
 		t.Fatal(err)
 	}
 	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
-	if lines[0]+"\n" != logHeader {
-		t.Errorf("header %q", lines[0])
-	}
 	for index, line := range lines[1:] {
 		_, lines[index], _ = strings.Cut(line, ",")
 	}

@@ -1,4 +1,4 @@
-package main
+package endpoint
 
 import (
 	"bytes"
@@ -8,8 +8,8 @@ import (
 )
 
 func TestHQRequestRoundTrip(t *testing.T) {
-	for _, want := range []int64{0, 1, 999, endlessBytes} {
-		got, err := readHQRequest(bytes.NewReader(hqRequest(want)))
+	for _, want := range []int64{0, 1, 999, EndlessBytes} {
+		got, err := ReadHQRequest(bytes.NewReader(HQRequest(want)))
 		if err != nil || got != want {
 			t.Errorf("request for %d read as %d, %v", want, got, err)
 		}
@@ -18,14 +18,14 @@ func TestHQRequestRoundTrip(t *testing.T) {
 
 func TestHQRequestRefusals(t *testing.T) {
 	for _, line := range []string{"", "GET /\r\n", "GET /-1\r\n", "GET /12x\r\n", "POST /1\r\n", "GET /" + strings.Repeat("1", maxRequestBytes)} {
-		if got, err := readHQRequest(strings.NewReader(line)); err == nil {
+		if got, err := ReadHQRequest(strings.NewReader(line)); err == nil {
 			t.Errorf("%q was read as %d bytes", line, got)
 		}
 	}
 }
 
 func TestHQRequestMayEndWithTheStream(t *testing.T) {
-	if got, err := readHQRequest(strings.NewReader("GET /7")); err != nil || got != 7 {
+	if got, err := ReadHQRequest(strings.NewReader("GET /7")); err != nil || got != 7 {
 		t.Errorf("got %d, %v", got, err)
 	}
 }
@@ -34,7 +34,7 @@ func TestWriteBodyIsExact(t *testing.T) {
 	for _, want := range []int64{0, 1, int64(len(body)), int64(len(body)) + 1} {
 		var out bytes.Buffer
 		var sent atomic.Int64
-		if err := writeBody(&out, want, &sent); err != nil || int64(out.Len()) != want || sent.Load() != want {
+		if err := WriteBody(&out, want, &sent); err != nil || int64(out.Len()) != want || sent.Load() != want {
 			t.Errorf("body of %d: wrote %d, counted %d, %v", want, out.Len(), sent.Load(), err)
 		}
 	}
@@ -45,7 +45,7 @@ func TestSharesAddUp(t *testing.T) {
 		for _, streams := range []int{1, 3, 7} {
 			var sum, least, most int64 = 0, total, 0
 			for index := range streams {
-				part := share(total, streams, index)
+				part := Share(total, streams, index)
 				sum, least, most = sum+part, min(least, part), max(most, part)
 			}
 			if sum != total || most-least > 1 {

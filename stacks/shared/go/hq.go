@@ -1,4 +1,4 @@
-package main
+package endpoint
 
 import (
 	"fmt"
@@ -10,12 +10,12 @@ import (
 // maxRequestBytes bounds a request line; "GET /1000000000000\r\n" has 20.
 const maxRequestBytes = 64
 
-// hqRequest is the HTTP/0.9 request line for a body of the given length.
-func hqRequest(bytes int64) []byte {
+// HQRequest is the HTTP/0.9 request line for a body of the given length.
+func HQRequest(bytes int64) []byte {
 	return fmt.Appendf(nil, "GET /%d\r\n", bytes)
 }
 
-// parseHQRequest is the inverse of hqRequest: the number of bytes asked for.
+// parseHQRequest is the inverse of HQRequest: the number of bytes asked for.
 func parseHQRequest(line string) (int64, error) {
 	path, isGet := strings.CutPrefix(strings.TrimRight(line, "\r\n"), "GET /")
 	if !isGet {
@@ -28,8 +28,8 @@ func parseHQRequest(line string) (int64, error) {
 	return int64(bytes), nil
 }
 
-// readHQRequest reads until the end of the line or of the stream.
-func readHQRequest(stream io.Reader) (int64, error) {
+// ReadHQRequest reads until the end of the line or of the stream: the number of bytes asked for.
+func ReadHQRequest(stream io.Reader) (int64, error) {
 	var buffer [maxRequestBytes]byte
 	length := 0
 	for length < len(buffer) {
@@ -45,8 +45,8 @@ func readHQRequest(stream io.Reader) (int64, error) {
 	return 0, fmt.Errorf("request line exceeds %d bytes", maxRequestBytes)
 }
 
-// writeBody writes exactly bytes zeros from one shared buffer and counts them in sent.
-func writeBody(stream io.Writer, bytes int64, sent interface{ Add(int64) int64 }) error {
+// WriteBody writes exactly bytes zeros from one shared buffer and counts them in sent.
+func WriteBody(stream io.Writer, bytes int64, sent interface{ Add(int64) int64 }) error {
 	for bytes > 0 {
 		block := body[:min(bytes, int64(len(body)))]
 		n, err := stream.Write(block)
@@ -59,12 +59,12 @@ func writeBody(stream io.Writer, bytes int64, sent interface{ Add(int64) int64 }
 	return nil
 }
 
-// body is the only memory that any response comes from. quic-go ends a packet
-// early where a Write ends, so the blocks are long: one such packet in 720.
+// body is the only memory that any response comes from. A stack may end a packet
+// early where a Write ends (quic-go does), so the blocks are long: one such packet in 720.
 var body = make([]byte, 1<<20)
 
-// share is stream index's part of bytes spread over streams, the first ones taking the remainder.
-func share(bytes int64, streams, index int) int64 {
+// Share is stream index's part of bytes spread over streams, the first ones taking the remainder.
+func Share(bytes int64, streams, index int) int64 {
 	part := bytes / int64(streams)
 	if int64(index) < bytes%int64(streams) {
 		part++

@@ -1,0 +1,3 @@
+module cambrian/endpoint
+
+go 1.26.0
