@@ -1,20 +1,20 @@
 //! The UDP socket: batched reads and writes with ECN marks, no fragmentation and no segmentation offload.
 //!
 //! A system call is what a packet costs in virtual time, so this layer sleeps inside recvmmsg(2) where it may and
-//! sends a train by one sendmmsg(2). quinn's own layer (quinn-udp) makes one call a datagram and leaves the sleeping
+//! sends a train by one sendmmsg(2). The layers that stacks bring along make one call a datagram and leave the sleeping
 //! to poll; the datagrams on the wire are the same.
 
 use std::io;
 use std::mem::{size_of, zeroed, MaybeUninit};
 use std::net::{SocketAddr, UdpSocket};
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::time::Duration;
 
-use quinn_proto::{EcnCodepoint, Transmit};
 use socket2::{Domain, Protocol, SockAddr, SockAddrStorage, Type};
 
-use crate::ecn::{received_mark, Control};
+use crate::ecn::{received_mark, Control, Ecn};
 use crate::error::{Error, Result};
+use crate::train::Outgoing;
 
 /// Room asked for in either direction; the kernel gives what rmem_max and wmem_max allow.
 const KERNEL_BUFFER_BYTES: usize = 32 << 20;
@@ -30,7 +30,7 @@ pub const SEND_BATCH: usize = 20;
 
 /// Longest sleep inside a read. Reads time out by the kernel's tick, so what is left of a longer wait is slept by
 /// poll, which is exact.
-const READ_SLEEP_MS: u64 = 20;
+const READ_SLEEP: Duration = Duration::from_millis(20);
 
 pub struct Socket {
     udp: UdpSocket,
@@ -39,13 +39,20 @@ pub struct Socket {
 
 /// One datagram as it came in.
 pub struct Datagram<'a> {
-    pub payload: &'a [u8],
+    /// QUIC stacks decrypt it in place.
+    pub payload: &'a mut [u8],
     pub source: SocketAddr,
-    pub ecn: Option<EcnCodepoint>,
+    pub ecn: Ecn,
 }
 
 /// Room for one batch of arrivals, kept for reuse.
 pub struct ReceiveBuffers(Box<[[u8; MAX_DATAGRAM_BYTES]; RECEIVE_BATCH]>);
+
+impl Default for ReceiveBuffers {
+    fn default() -> Self {
+        Self::new()
+    }
+}
 
 impl ReceiveBuffers {
     pub fn new() -> Self {
@@ -64,7 +71,7 @@ impl Socket {
         let socket = socket2::Socket::new(Domain::for_address(address), Type::DGRAM, Some(Protocol::UDP))?;
         socket.set_recv_buffer_size(KERNEL_BUFFER_BYTES)?;
         socket.set_send_buffer_size(KERNEL_BUFFER_BYTES)?;
-        socket.set_read_timeout(Some(Duration::from_millis(READ_SLEEP_MS)))?;
+        socket.set_read_timeout(Some(READ_SLEEP))?;
         let fd = socket.as_raw_fd();
         let may_fragment = if address.is_ipv4() {
             set_option(fd, libc::IPPROTO_IP, libc::IP_RECVTOS, 1)?;
@@ -86,17 +93,17 @@ impl Socket {
         self.may_fragment
     }
 
-    /// Read one batch of datagrams, sleeping for at most `wait_ms` until there is one, and hand each to `take`.
+    /// Read one batch of datagrams, sleeping for at most `wait` until there is one, and hand each to `take`.
     /// It may come back early with none: after a signal, or when a long wait is slept in parts. Returns whether
     /// more may be waiting.
     pub fn receive(
         &self,
         ReceiveBuffers(buffers): &mut ReceiveBuffers,
-        wait_ms: u64,
+        wait: Duration,
         mut take: impl FnMut(Datagram<'_>) -> Result<()>,
     ) -> Result<bool> {
-        let sleep_in_read = wait_ms >= READ_SLEEP_MS;
-        if !sleep_in_read && wait_ms > 0 && !self.poll(wait_ms)? {
+        let sleep_in_read = wait >= READ_SLEEP;
+        if !sleep_in_read && !wait.is_zero() && !self.poll(wait)? {
             return Ok(false);
         }
         let mut names = [const { MaybeUninit::<SockAddrStorage>::uninit() }; RECEIVE_BATCH];
@@ -144,47 +151,61 @@ impl Socket {
             let Some(source) = name.as_socket() else { continue };
             // A datagram longer than the buffer is not one of ours.
             if header.msg_flags & libc::MSG_TRUNC == 0 {
-                take(Datagram { payload: &buffers[index][..headers[index].msg_len as usize], source, ecn })?;
+                let payload = &mut buffers[index][..headers[index].msg_len as usize];
+                take(Datagram { payload, source, ecn })?;
             }
         }
         Ok(count == RECEIVE_BATCH)
     }
 
-    /// Sleep until a datagram is there, `timeout_ms` have passed or a signal came. Returns whether there is one.
-    fn poll(&self, timeout_ms: u64) -> Result<bool> {
+    /// Sleep until a datagram is there, `timeout` has passed or a signal came. Returns whether there is one.
+    ///
+    /// Whole milliseconds are poll's; only a finer timeout is ppoll's, which reads the clock once more (to say how
+    /// much is left) and so costs virtual time.
+    fn poll(&self, timeout: Duration) -> Result<bool> {
         let mut descriptor = libc::pollfd { fd: self.udp.as_raw_fd(), events: libc::POLLIN, revents: 0 };
-        let timeout = libc::c_int::try_from(timeout_ms).unwrap_or(libc::c_int::MAX);
-        // SAFETY: `descriptor` is one valid pollfd that outlives the call.
-        let ready = unsafe { libc::poll(&mut descriptor, 1, timeout) };
+        let ready = if timeout.subsec_nanos() % 1_000_000 == 0 {
+            let timeout_ms = libc::c_int::try_from(timeout.as_millis()).unwrap_or(libc::c_int::MAX);
+            // SAFETY: `descriptor` is one valid pollfd that outlives the call.
+            unsafe { libc::poll(&mut descriptor, 1, timeout_ms) }
+        } else {
+            let timeout = libc::timespec {
+                tv_sec: libc::time_t::try_from(timeout.as_secs()).unwrap_or(libc::time_t::MAX),
+                tv_nsec: timeout.subsec_nanos().into(),
+            };
+            // SAFETY: `descriptor` is one valid pollfd and `timeout` a valid time, and both outlive the call.
+            unsafe { libc::ppoll(&mut descriptor, 1, &timeout, std::ptr::null()) }
+        };
         if ready >= 0 {
             return Ok(ready > 0);
         }
         match io::Error::last_os_error() {
             error if error.kind() == io::ErrorKind::Interrupted => Ok(false),
-            error => Err(Error::failed("poll", error)),
+            error => Err(Error::failed("ppoll", error)),
         }
     }
 
-    /// Send up to `SEND_BATCH` datagrams in order, waiting for room in the kernel's buffer. Like quinn, this takes
-    /// any other error for a loss, which QUIC repairs: a path-MTU probe that does not fit ends so.
-    pub fn send(&self, datagrams: &[(Transmit, Vec<u8>)]) {
+    /// Send up to `SEND_BATCH` datagrams in order, waiting for room in the kernel's buffer. Any other error
+    /// is taken for a loss, which QUIC repairs: a path-MTU probe that does not fit ends so.
+    pub fn send(&self, datagrams: &[Outgoing]) {
         let names: [_; SEND_BATCH] = std::array::from_fn(|index| {
-            datagrams.get(index).map(|(transmit, _)| SockAddr::from(transmit.destination))
+            datagrams.get(index).map(|datagram| SockAddr::from(datagram.destination))
         });
         let mut controls = [Control::EMPTY; SEND_BATCH];
         // SAFETY: all-zero is a valid value of these plain C structures.
         let (mut slices, mut headers) =
             unsafe { zeroed::<([libc::iovec; SEND_BATCH], [libc::mmsghdr; SEND_BATCH])>() };
         let mut count = 0;
-        for ((transmit, payload), name) in datagrams.iter().zip(names.iter().flatten()) {
+        for (datagram, name) in datagrams.iter().zip(names.iter().flatten()) {
+            let payload = &datagram.payload;
             slices[count] =
-                libc::iovec { iov_base: payload.as_ptr().cast_mut().cast(), iov_len: transmit.size };
+                libc::iovec { iov_base: payload.as_ptr().cast_mut().cast(), iov_len: payload.len() };
             let header = &mut headers[count].msg_hdr;
             header.msg_iov = &mut slices[count];
             header.msg_iovlen = 1;
             header.msg_name = name.as_ptr().cast_mut().cast();
             header.msg_namelen = name.len();
-            controls[count].attach_mark(header, transmit.ecn, transmit.destination.is_ipv4());
+            controls[count].attach_mark(header, datagram.ecn, datagram.destination.is_ipv4());
             count += 1;
         }
         let mut sent = 0;
@@ -223,6 +244,12 @@ impl Socket {
     }
 }
 
+impl AsFd for Socket {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.udp.as_fd()
+    }
+}
+
 fn set_option(fd: libc::c_int, level: libc::c_int, name: libc::c_int, value: libc::c_int) -> io::Result<()> {
     let size = size_of::<libc::c_int>() as libc::socklen_t;
     // SAFETY: `value` is a readable integer of the stated size.
@@ -236,18 +263,17 @@ fn set_option(fd: libc::c_int, level: libc::c_int, name: libc::c_int, value: lib
 mod tests {
     use super::*;
 
-    fn datagram(destination: SocketAddr, ecn: Option<EcnCodepoint>, payload: &[u8]) -> (Transmit, Vec<u8>) {
-        let transmit = Transmit { destination, ecn, size: payload.len(), segment_size: None, src_ip: None };
-        (transmit, payload.to_vec())
+    fn datagram(destination: SocketAddr, ecn: Ecn, payload: &[u8]) -> Outgoing {
+        Outgoing { destination, ecn, payload: payload.to_vec() }
     }
 
-    /// Every datagram that comes within `wait_ms` of the one before.
-    fn receive_all(socket: &Socket, wait_ms: u64) -> Vec<(Vec<u8>, SocketAddr, Option<EcnCodepoint>)> {
+    /// Every datagram that comes within `wait` of the one before.
+    fn receive_all(socket: &Socket, wait: Duration) -> Vec<(Vec<u8>, SocketAddr, Ecn)> {
         let mut seen = Vec::new();
         loop {
             let before = seen.len();
             socket
-                .receive(&mut ReceiveBuffers::new(), wait_ms, |datagram| {
+                .receive(&mut ReceiveBuffers::new(), wait, |datagram| {
                     seen.push((datagram.payload.to_vec(), datagram.source, datagram.ecn));
                     Ok(())
                 })
@@ -264,11 +290,11 @@ mod tests {
             let sender = Socket::bind(address.parse().unwrap()).unwrap();
             let receiver = Socket::bind(address.parse().unwrap()).unwrap();
             let (from, to) = (sender.local_address().unwrap(), receiver.local_address().unwrap());
-            let marks = [None, Some(EcnCodepoint::Ect0), Some(EcnCodepoint::Ce)];
+            let marks = [Ecn::NotEct, Ecn::Ect0, Ecn::Ce];
             sender.send(&marks.map(|mark| datagram(to, mark, b"hello")));
-            for wait_ms in [5, READ_SLEEP_MS] {
+            for wait in [Duration::from_millis(5), READ_SLEEP] {
                 let expected = marks.map(|mark| (b"hello".to_vec(), from, mark));
-                assert_eq!(receive_all(&receiver, wait_ms), expected, "{address}, {wait_ms} ms");
+                assert_eq!(receive_all(&receiver, wait), expected, "{address}, {wait:?}");
                 sender.send(&marks.map(|mark| datagram(to, mark, b"hello")));
             }
             assert_eq!(receiver.receive_buffer_drops(), Some(0));
@@ -280,8 +306,9 @@ mod tests {
         let sender = Socket::bind("127.0.0.1:0".parse().unwrap()).unwrap();
         let receiver = Socket::bind("127.0.0.1:0".parse().unwrap()).unwrap();
         let to = receiver.local_address().unwrap();
-        sender.send(&[datagram(to, None, &[0; 70_000]), datagram(to, None, b"next")]);
-        let payloads: Vec<_> = receive_all(&receiver, 5).into_iter().map(|seen| seen.0).collect();
+        sender.send(&[datagram(to, Ecn::NotEct, &[0; 70_000]), datagram(to, Ecn::NotEct, b"next")]);
+        let payloads: Vec<_> =
+            receive_all(&receiver, Duration::from_micros(5_500)).into_iter().map(|seen| seen.0).collect();
         assert_eq!(payloads, [b"next"]);
     }
 }

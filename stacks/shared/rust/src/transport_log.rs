@@ -14,11 +14,19 @@ const BLOCK_BYTES: usize = 64 * 1024;
 const LONGEST_ROW_BYTES: usize = 256;
 
 /// What happened to a controller.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Event {
     Start,
     Ack,
+    /// A congestion event.
     Loss,
+    /// A retransmission timeout.
+    Rto,
+    /// A probe timeout.
+    Pto,
+    /// Nothing in particular: it was polled.
+    #[default]
+    Sample,
 }
 
 impl Event {
@@ -27,21 +35,24 @@ impl Event {
             Self::Start => "start",
             Self::Ack => "ack",
             Self::Loss => "loss",
+            Self::Rto => "rto",
+            Self::Pto => "pto",
+            Self::Sample => "sample",
         }
     }
 }
 
-/// A controller as it stands after an event; `None` where quinn does not say.
-#[derive(Clone, Copy, Debug)]
-pub struct Row {
-    pub at: Instant,
+/// A controller as it stands after an event; `None` where the stack does not say.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Row<'a> {
     pub event: Event,
-    pub cwnd_bytes: u64,
+    pub cwnd_bytes: Option<u64>,
     pub ssthresh_bytes: Option<u64>,
     pub in_flight_bytes: Option<u64>,
     pub srtt: Option<Duration>,
     pub pacing_bps: Option<u64>,
-    pub state: Option<&'static str>,
+    /// The stack's own word for what the controller does, in lower case.
+    pub state: Option<&'a str>,
 }
 
 /// A log that the controllers of all connections share.
@@ -69,19 +80,24 @@ impl TransportLog {
         Arc::new(Mutex::new(Self { anchor, block, writer, failed: false }))
     }
 
-    /// Append one row.
-    pub fn record(&mut self, row: &Row) {
+    /// Append one row, of the moment `at`.
+    pub fn record(&mut self, at: Instant, row: &Row<'_>) {
+        self.record_ns(self.anchor.realtime_ns(at), row);
+    }
+
+    /// Append one row, of `time_ns` on CLOCK_REALTIME.
+    pub fn record_ns(&mut self, time_ns: u64, row: &Row<'_>) {
         if self.block.len() + LONGEST_ROW_BYTES > BLOCK_BYTES {
             self.flush();
         }
-        write_row(&mut self.block, self.anchor.realtime_ns(row.at), row);
+        write_row(&mut self.block, time_ns, row);
     }
 
     /// Hand over what is buffered. A failure (a full disk) is told once and does not stop the transfer.
     pub fn flush(&mut self) {
         if let Err(error) = self.writer.write_all(self.block.as_bytes()).and_then(|()| self.writer.flush()) {
             if !std::mem::replace(&mut self.failed, true) {
-                eprintln!("cambrian-quinn: the transport log is incomplete: {error}");
+                eprintln!("the transport log is incomplete: {error}");
             }
         }
         self.block.clear();
@@ -93,14 +109,15 @@ pub fn lock(log: &SharedLog) -> MutexGuard<'_, TransportLog> {
     log.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn write_row(out: &mut String, time_ns: u64, row: &Row) {
+fn write_row(out: &mut String, time_ns: u64, row: &Row<'_>) {
     let number = |out: &mut String, value: Option<u64>| {
         if let Some(value) = value {
             let _ = write!(out, "{value}");
         }
         out.push(',');
     };
-    let _ = write!(out, "{time_ns},{},{},", row.event.name(), row.cwnd_bytes);
+    let _ = write!(out, "{time_ns},{},", row.event.name());
+    number(out, row.cwnd_bytes);
     number(out, row.ssthresh_bytes);
     number(out, row.in_flight_bytes);
     number(out, row.srtt.map(|srtt| srtt.as_micros() as u64));
@@ -126,11 +143,10 @@ mod tests {
         }
     }
 
-    fn row() -> Row {
+    fn row() -> Row<'static> {
         Row {
-            at: Instant::now(),
             event: Event::Ack,
-            cwnd_bytes: 12_000,
+            cwnd_bytes: Some(12_000),
             ssthresh_bytes: Some(6_000),
             in_flight_bytes: Some(1_200),
             srtt: Some(Duration::from_nanos(50_123_456)),
@@ -149,17 +165,10 @@ mod tests {
 
     #[test]
     fn what_the_stack_does_not_say_is_empty() {
-        let silent = Row {
-            event: Event::Loss,
-            ssthresh_bytes: None,
-            in_flight_bytes: None,
-            srtt: None,
-            state: None,
-            ..row()
-        };
+        let silent = Row { event: Event::Loss, ..Row::default() };
         let mut out = String::new();
         write_row(&mut out, 7, &silent);
-        assert_eq!(out, "7,loss,12000,,,,,\n");
+        assert_eq!(out, "7,loss,,,,,,\n");
     }
 
     #[test]
@@ -167,7 +176,7 @@ mod tests {
         let (sender, blocks) = mpsc::channel();
         let log = TransportLog::to_writer(Box::new(Blocks(sender)), Anchor::now());
         for _ in 0..5_000 {
-            lock(&log).record(&row());
+            lock(&log).record(Instant::now(), &row());
         }
         lock(&log).flush();
         let blocks: Vec<_> = blocks.try_iter().collect();

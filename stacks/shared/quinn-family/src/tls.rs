@@ -3,18 +3,17 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use quinn_proto::crypto::rustls::{QuicClientConfig, QuicServerConfig};
+use cambrian_endpoint::{Error, Result};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{ring, CryptoProvider};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
 use rustls::{DigitallySignedStruct, SignatureScheme};
 
-use crate::cli::ALPN;
-use crate::error::{Error, Result};
+use crate::proto::crypto::rustls::{QuicClientConfig, QuicServerConfig};
 
 /// A server's crypto from PEM files, with quinn's default of accepting early data.
-pub fn server(certificate: &Path, key: &Path) -> Result<Arc<QuicServerConfig>> {
+pub fn server(certificate: &Path, key: &Path, alpn: &str) -> Result<Arc<QuicServerConfig>> {
     let at = |option: &str, path: &Path| format!("{option} {}", path.display());
     let chain = CertificateDer::pem_file_iter(certificate)
         .and_then(Iterator::collect::<std::result::Result<Vec<_>, _>>)
@@ -25,14 +24,14 @@ pub fn server(certificate: &Path, key: &Path) -> Result<Arc<QuicServerConfig>> {
         .with_protocol_versions(&[&rustls::version::TLS13])
         .and_then(|builder| builder.with_no_client_auth().with_single_cert(chain, key_der))
         .map_err(|error| Error::failed("TLS", error))?;
-    tls.alpn_protocols = vec![ALPN.into()];
+    tls.alpn_protocols = vec![alpn.into()];
     tls.max_early_data_size = u32::MAX;
     let quic = QuicServerConfig::try_from(tls).map_err(|error| Error::failed("TLS", error))?;
     Ok(Arc::new(quic))
 }
 
 /// A client's crypto.
-pub fn client() -> Result<Arc<QuicClientConfig>> {
+pub fn client(alpn: &str) -> Result<Arc<QuicClientConfig>> {
     let provider = Arc::new(ring::default_provider());
     let mut tls = rustls::ClientConfig::builder_with_provider(provider.clone())
         .with_protocol_versions(&[&rustls::version::TLS13])
@@ -40,7 +39,7 @@ pub fn client() -> Result<Arc<QuicClientConfig>> {
         .dangerous()
         .with_custom_certificate_verifier(Arc::new(TrustAnything(provider)))
         .with_no_client_auth();
-    tls.alpn_protocols = vec![ALPN.into()];
+    tls.alpn_protocols = vec![alpn.into()];
     let quic = QuicClientConfig::try_from(tls).map_err(|error| Error::failed("TLS", error))?;
     Ok(Arc::new(quic))
 }

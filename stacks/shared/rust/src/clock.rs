@@ -1,8 +1,12 @@
 //! Time: when to wake, and what an `Instant` is on the wall.
 
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use crate::contract::realtime_ns;
+/// CLOCK_REALTIME in nanoseconds.
+pub fn realtime_ns() -> u64 {
+    let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since_epoch.as_nanos()).unwrap_or(u64::MAX)
+}
 
 /// Turns an `Instant` into CLOCK_REALTIME without another clock read.
 #[derive(Clone, Copy, Debug)]
@@ -24,9 +28,9 @@ impl Anchor {
     }
 }
 
-/// Timers with the granularity of tokio's, which quinn's users get: deadlines are rounded up to whole
-/// milliseconds since the start of the runtime. quinn's pacer is tuned for that (its BURST_INTERVAL), so finer
-/// timers would put another packet train on the wire.
+/// Timers with the granularity of tokio's, which the users of a stack that runs on tokio get: deadlines are rounded
+/// up to whole milliseconds since the start of the runtime. A pacer made for that (quinn's, by its BURST_INTERVAL)
+/// would put another packet train on the wire with finer timers.
 #[derive(Clone, Copy, Debug)]
 pub struct Ticks {
     start: Instant,
@@ -37,12 +41,12 @@ impl Ticks {
         Self { start }
     }
 
-    /// Milliseconds to sleep at `now` for a `deadline`, as tokio's time driver computes them.
-    pub fn wait_ms(&self, now: Instant, deadline: Instant) -> u64 {
+    /// How long to sleep at `now` for a `deadline`, as tokio's time driver computes it: whole milliseconds.
+    pub fn wait(&self, now: Instant, deadline: Instant) -> Duration {
         let round_up = Duration::from_nanos(999_999);
         let deadline_tick = (deadline + round_up).saturating_duration_since(self.start).as_millis() as u64;
         let now_tick = now.saturating_duration_since(self.start).as_millis() as u64;
-        deadline_tick.saturating_sub(now_tick)
+        Duration::from_millis(deadline_tick.saturating_sub(now_tick))
     }
 }
 
@@ -55,10 +59,10 @@ mod tests {
         let start = Instant::now();
         let ticks = Ticks::starting(start);
         let at = |us| start + Duration::from_micros(us);
-        assert_eq!(ticks.wait_ms(at(0), at(1)), 1);
-        assert_eq!(ticks.wait_ms(at(900), at(1_100)), 2);
-        assert_eq!(ticks.wait_ms(at(1_000), at(2_000)), 1);
-        assert_eq!(ticks.wait_ms(at(5_000), at(2_000)), 0);
+        assert_eq!(ticks.wait(at(0), at(1)).as_millis(), 1);
+        assert_eq!(ticks.wait(at(900), at(1_100)).as_millis(), 2);
+        assert_eq!(ticks.wait(at(1_000), at(2_000)).as_millis(), 1);
+        assert_eq!(ticks.wait(at(5_000), at(2_000)).as_millis(), 0);
     }
 
     #[test]
