@@ -1,0 +1,156 @@
+//! The server role: the sender, whose congestion controller is under test.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Arc;
+
+use bytes::Bytes;
+use cambrian_endpoint::cli::ServerArguments;
+use cambrian_endpoint::clock::Anchor;
+use cambrian_endpoint::transport_log::{lock, SharedLog, TransportLog};
+use cambrian_endpoint::{contract, hq, Error, Result};
+use s2n_quic::connection::Connection;
+use s2n_quic::provider::congestion_controller::Endpoint;
+use s2n_quic::stream::{self, BidirectionalStream};
+use s2n_quic::Server;
+
+use crate::cca::{self, MadeController, ReadBack};
+use crate::observer::{AllCounters, Observer};
+use crate::runtime::{self, StopSignal};
+use crate::settings::Settings;
+use crate::tls;
+
+/// Application error code for a request that is not `GET /N`.
+const BAD_REQUEST: u32 = 1;
+
+/// Serve until SIGTERM.
+pub fn run(arguments: &ServerArguments) -> Result<()> {
+    let settings = Settings::parse(&arguments.settings, Some(&arguments.cca))?;
+    // The clock is read whether or not there is a log: a read takes virtual time, and a log may not shift a trial.
+    let anchor = Anchor::now();
+    let log =
+        arguments.transport_log.as_deref().map(|path| TransportLog::create(path, anchor)).transpose()?;
+    let counters = AllCounters::default();
+    let tally = Arc::new(Tally::default());
+    let observer = Observer::new(&arguments.cca, log.clone(), counters.clone());
+    let outcome = if arguments.cca == cca::BBR {
+        runtime::block_on(serve(arguments, &settings, cca::bbr(&settings), observer, &tally))
+    } else {
+        runtime::block_on(serve(arguments, &settings, cca::cubic(&settings), observer, &tally))
+    };
+    finish(log, &counters, &tally, outcome)
+}
+
+/// The last lines, once the endpoint is gone and so its last events have come.
+fn finish(log: Option<SharedLog>, counters: &AllCounters, tally: &Tally, outcome: Result<()>) -> Result<()> {
+    if let Some(log) = log {
+        lock(&log).flush();
+    }
+    let counters = counters.get();
+    for connection in counters.iter() {
+        contract::stats(connection.stats());
+    }
+    let sent_bytes = counters.iter().map(|connection| connection.sent_bytes()).sum();
+    let error = outcome.as_ref().err().map(ToString::to_string);
+    contract::done(sent_bytes, tally.complete(), error.as_deref());
+    outcome
+}
+
+/// Requests and the responses that a client has acknowledged to the last byte.
+#[derive(Debug, Default)]
+struct Tally {
+    requests: AtomicUsize,
+    finished: AtomicUsize,
+}
+
+impl Tally {
+    fn complete(&self) -> bool {
+        let requests = self.requests.load(Ordering::Relaxed);
+        requests > 0 && requests == self.finished.load(Ordering::Relaxed)
+    }
+}
+
+async fn serve(
+    arguments: &ServerArguments,
+    settings: &Settings,
+    controllers: impl Endpoint,
+    observer: Observer,
+    tally: &Arc<Tally>,
+) -> Result<()> {
+    let mut stop = StopSignal::new()?;
+    let made = MadeController::default();
+    let (tls, io) = (
+        tls::server(&arguments.certificate, &arguments.key, &arguments.alpn)?,
+        runtime::io(arguments.listen, settings)?,
+    );
+    let limits = runtime::limits()?;
+    let failed = |error: &dyn std::fmt::Display| Error::failed("s2n-quic", error);
+    let mut server = Server::builder()
+        .with_tls(tls)
+        .and_then(|builder| builder.with_io(io))
+        .and_then(|builder| builder.with_limits(limits))
+        .and_then(|builder| builder.with_congestion_controller(ReadBack::new(controllers, made.clone())))
+        .and_then(|builder| builder.with_event(observer))
+        .map_err(|error| failed(&error))?
+        .start()
+        .map_err(|error| failed(&error))?;
+    contract::ready(server.local_addr().map_err(|error| failed(&error))?.port());
+
+    let mut handles = Vec::new();
+    loop {
+        tokio::select! {
+            connection = server.accept() => {
+                let Some(connection) = connection else { break };
+                let how = "type of the controller that the stack made for the connection";
+                contract::cca(&arguments.cca, made.get().copied().and_then(cca::of_type), how);
+                contract::connected();
+                handles.push(connection.handle());
+                tokio::spawn(answer_streams(connection, tally.clone()));
+            }
+            () = stop.received() => break,
+        }
+    }
+    for handle in handles {
+        handle.close(0_u32.into());
+    }
+    Ok(())
+}
+
+async fn answer_streams(mut connection: Connection, tally: Arc<Tally>) {
+    while let Ok(Some(stream)) = connection.accept_bidirectional_stream().await {
+        tally.requests.fetch_add(1, Ordering::Relaxed);
+        let tally = tally.clone();
+        tokio::spawn(async move {
+            match answer(stream).await {
+                Ok(true) => {
+                    tally.finished.fetch_add(1, Ordering::Relaxed);
+                }
+                Ok(false) => {}
+                Err(error) => eprintln!("{}: stream: {error}", crate::STACK.program),
+            }
+        });
+    }
+}
+
+/// Read a request and send its body. Returns whether all of it has been acknowledged.
+async fn answer(mut stream: BidirectionalStream) -> stream::Result<bool> {
+    let mut request = hq::RequestLine::default();
+    let bytes = loop {
+        let chunk = stream.receive().await?;
+        request.push(chunk.as_deref().unwrap_or_default());
+        if let Some(bytes) = request.answer(chunk.is_none()) {
+            break bytes;
+        }
+    };
+    let Some(mut left) = bytes else {
+        eprintln!("{}: stream {}: not a request of the form GET /N", crate::STACK.program, stream.id());
+        stream.reset(BAD_REQUEST.into())?;
+        return Ok(false);
+    };
+    while left > 0 {
+        let length = usize::try_from(left).map_or(hq::BLOCK.len(), |left| left.min(hq::BLOCK.len()));
+        stream.send(Bytes::from_static(&hq::BLOCK[..length])).await?;
+        left -= length as u64;
+    }
+    stream.close().await?;
+    Ok(true)
+}
