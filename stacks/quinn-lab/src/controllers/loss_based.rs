@@ -1,0 +1,306 @@
+//! A loss-based controller: slow start, a growth function, multiplicative decrease, recovery.
+
+use std::time::Duration;
+
+use super::cubic::{Cubic, CubicConfig};
+use super::prr::Prr;
+use super::reno::Reno;
+use super::slow_start::{SlowStart, SlowStartExit};
+use super::{Ack, CongestionControl, LastAck, Loss, Sent, Time};
+
+/// The window is never cut below this (RFC 5681, equation 4; RFC 9002, section 7.2).
+const MIN_WINDOW_SEGMENTS: f64 = 2.0;
+
+/// An episode that lost fewer packets than this share of the window, or than the count, is taken for spurious
+/// (quiche's ROLLBACK_THRESHOLD_PERCENT and MIN_ROLLBACK_THRESHOLD).
+const ROLLBACK_SHARE: f64 = 0.2;
+const ROLLBACK_MIN_PACKETS: f64 = 2.0;
+
+/// How the window grows in congestion avoidance, and what it falls to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Growth {
+    /// Additive increase. `beta` is one connection's; N `connections` add N segments a round trip and back off by
+    /// 1 - (1-β)/N.
+    Reno {
+        beta: f64,
+        connections: f64,
+    },
+    Cubic(CubicConfig),
+}
+
+/// When a recovery period is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RecoveryEnd {
+    /// When a packet sent in it is acknowledged (RFC 9002, section 7.3.2): after one round trip.
+    Rfc9002,
+    /// When everything that was outstanding at its start has arrived (RFC 6675, RecoveryPoint), what was lost of it
+    /// included: a round trip after the last loss was found. Packets sent in it that are lost count when it is over.
+    Rfc6675,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LossBasedConfig {
+    pub growth: Growth,
+    pub initial_window_segments: f64,
+    /// The window grows no further; infinite for no bound.
+    pub max_window_segments: f64,
+    pub slow_start_exit: SlowStartExit,
+    /// The sender spaces its packets, which HyStart allows for.
+    pub paced: bool,
+    /// Proportional rate reduction in recovery; without it the window falls at once.
+    pub prr: bool,
+    pub recovery_end: RecoveryEnd,
+    /// Take a congestion event back when few packets were lost in it, as quiche does.
+    pub rollback: bool,
+}
+
+/// The growth function's own state.
+#[derive(Clone, Debug)]
+enum GrowthState {
+    Reno { reno: Reno, increase_segments: f64, beta: f64 },
+    Cubic(Cubic),
+}
+
+impl GrowthState {
+    fn new(growth: Growth) -> Self {
+        match growth {
+            Growth::Reno { beta, connections } => Self::Reno {
+                reno: Reno::default(),
+                increase_segments: connections,
+                beta: (connections - 1.0 + beta) / connections,
+            },
+            Growth::Cubic(config) => Self::Cubic(Cubic::new(config)),
+        }
+    }
+}
+
+/// A recovery period (RFC 9002, section 7.3.2): packets sent before it began neither grow nor cut the window.
+#[derive(Clone, Debug)]
+struct Recovery {
+    /// It is over when a packet sent after this time is acknowledged.
+    ends_after: Time,
+    /// A packet sent in it was lost, which calls for another reduction when it is over (RFC 6675).
+    lost_again: bool,
+    prr: Option<Prr>,
+    lost_packets: f64,
+    /// What to go back to, should the event turn out to be spurious.
+    before: Option<Box<Checkpoint>>,
+}
+
+#[derive(Clone, Debug)]
+struct Checkpoint {
+    cwnd: f64,
+    ssthresh: f64,
+    growth: GrowthState,
+}
+
+pub struct LossBased {
+    config: LossBasedConfig,
+    segment_bytes: f64,
+    /// Segments, as is `ssthresh`.
+    cwnd: f64,
+    ssthresh: f64,
+    slow_start: SlowStart,
+    growth: GrowthState,
+    min_rtt: Duration,
+    recovery: Option<Recovery>,
+    /// When the last recovery period began, whether or not it is over.
+    last_reduction: Option<Time>,
+    last_ack: LastAck,
+}
+
+impl LossBased {
+    pub fn new(config: LossBasedConfig, segment_bytes: u64) -> Self {
+        Self {
+            config,
+            segment_bytes: segment_bytes as f64,
+            cwnd: config.initial_window_segments.min(config.max_window_segments),
+            ssthresh: f64::INFINITY,
+            slow_start: SlowStart::new(config.slow_start_exit, config.paced),
+            growth: GrowthState::new(config.growth),
+            min_rtt: Duration::MAX,
+            recovery: None,
+            last_reduction: None,
+            last_ack: LastAck::default(),
+        }
+    }
+
+    fn bytes(&self, segments: f64) -> u64 {
+        (segments * self.segment_bytes) as u64
+    }
+
+    fn grow(&mut self, ack: &Ack) {
+        if ack.app_limited {
+            if let GrowthState::Cubic(cubic) = &mut self.growth {
+                cubic.skip(ack.now);
+            }
+            return;
+        }
+        let mut acked = ack.acked_bytes as f64 / self.segment_bytes;
+        if self.cwnd < self.ssthresh {
+            let (segments, ends) = self.slow_start.on_ack(ack, self.cwnd, acked);
+            if ends {
+                self.ssthresh = self.cwnd;
+            } else {
+                // What goes beyond ssthresh counts for congestion avoidance.
+                let room = self.ssthresh - self.cwnd;
+                self.cwnd += segments.min(room);
+                acked = segments - room;
+            }
+        }
+        if self.cwnd >= self.ssthresh && acked > 0.0 {
+            self.cwnd = match &mut self.growth {
+                GrowthState::Reno { reno, increase_segments, .. } => {
+                    reno.grow(self.cwnd, acked, *increase_segments)
+                }
+                GrowthState::Cubic(cubic) => cubic.grow(ack.now, self.cwnd, acked, ack.srtt, self.min_rtt),
+            };
+        }
+        self.cwnd = self.cwnd.min(self.config.max_window_segments);
+    }
+
+    /// The recovery period is over.
+    fn end_recovery(&mut self, now: Time) {
+        let Some(recovery) = self.recovery.take() else { return };
+        if recovery.prr.is_some() {
+            self.cwnd = self.ssthresh;
+        }
+        if recovery.lost_again {
+            self.reduce(now, 0);
+            return;
+        }
+        if let Some(before) = recovery.before {
+            let threshold = (self.cwnd * ROLLBACK_SHARE).floor().max(ROLLBACK_MIN_PACKETS);
+            // Never back into slow start, and never to a smaller window.
+            if recovery.lost_packets < threshold && before.cwnd >= before.ssthresh && self.cwnd < before.cwnd
+            {
+                (self.cwnd, self.ssthresh, self.growth) = (before.cwnd, before.ssthresh, before.growth);
+            }
+        }
+    }
+
+    /// A congestion event: one reduction for all that is lost of the packets in flight now.
+    fn reduce(&mut self, now: Time, lost_bytes: u64) {
+        let before = self.config.rollback.then(|| {
+            let growth = self.growth.clone();
+            Box::new(Checkpoint { cwnd: self.cwnd, ssthresh: self.ssthresh, growth })
+        });
+        let flight = self.bytes(self.cwnd);
+        let target = match &mut self.growth {
+            GrowthState::Reno { reno, beta, .. } => {
+                reno.reset();
+                self.cwnd * *beta
+            }
+            GrowthState::Cubic(cubic) => cubic.reduce(self.cwnd),
+        };
+        self.ssthresh = target.max(MIN_WINDOW_SEGMENTS);
+        let prr = self.config.prr.then(|| {
+            Prr::new(
+                self.bytes(self.ssthresh),
+                flight,
+                self.segment_bytes as u64,
+                self.last_ack.bytes_at(now),
+            )
+        });
+        if prr.is_none() {
+            self.cwnd = self.ssthresh;
+        }
+        let lost_packets = lost_bytes as f64 / self.segment_bytes;
+        self.recovery = Some(Recovery { ends_after: now, lost_again: false, prr, lost_packets, before });
+        self.last_reduction = Some(now);
+    }
+
+    /// In recovery with PRR the window is what is in flight and what may join it.
+    fn follow_prr(&mut self, in_flight_bytes: u64) {
+        if let Some(Recovery { prr: Some(prr), .. }) = &self.recovery {
+            let bytes = in_flight_bytes + prr.allowance(in_flight_bytes);
+            self.cwnd = (bytes as f64 / self.segment_bytes).max(1.0);
+        }
+    }
+}
+
+impl CongestionControl for LossBased {
+    fn on_sent(&mut self, sent: &Sent) {
+        if let Some(Recovery { prr: Some(prr), .. }) = &mut self.recovery {
+            prr.on_sent(sent.bytes);
+        }
+    }
+
+    fn on_ack(&mut self, ack: &Ack) {
+        self.last_ack = LastAck::of(ack);
+        self.min_rtt = self.min_rtt.min(ack.rtt());
+        if self.recovery.as_ref().is_some_and(|recovery| ack.newest_sent > recovery.ends_after) {
+            self.end_recovery(ack.now);
+        }
+        match &mut self.recovery {
+            Some(recovery) => {
+                if let Some(prr) = &mut recovery.prr {
+                    prr.on_ack(ack.acked_bytes);
+                }
+                self.follow_prr(ack.in_flight_bytes);
+            }
+            None => self.grow(ack),
+        }
+    }
+
+    fn on_loss(&mut self, loss: &Loss) {
+        let is_new = self.last_reduction.is_none_or(|start| loss.newest_sent > start);
+        let waits = self.config.recovery_end == RecoveryEnd::Rfc6675;
+        if is_new && !(waits && self.recovery.is_some()) {
+            // A period that a new loss ends was not spurious.
+            self.recovery = None;
+            self.reduce(loss.now, loss.lost_bytes);
+        } else if let Some(recovery) = &mut self.recovery {
+            if waits {
+                recovery.ends_after = loss.now;
+                recovery.lost_again |= is_new;
+            }
+            recovery.lost_packets += loss.lost_bytes as f64 / self.segment_bytes;
+            if let Some(prr) = &mut recovery.prr {
+                prr.on_loss();
+            }
+        }
+        self.follow_prr(loss.in_flight_bytes);
+        if loss.persistent {
+            // RFC 9002, section 7.6.2: as after a retransmission timeout.
+            self.recovery = None;
+            self.cwnd = MIN_WINDOW_SEGMENTS;
+            if let GrowthState::Cubic(cubic) = &mut self.growth {
+                cubic.reset();
+            }
+        }
+    }
+
+    fn set_segment_bytes(&mut self, segment_bytes: u64) {
+        let ratio = self.segment_bytes / segment_bytes as f64;
+        self.cwnd = (self.cwnd * ratio).max(MIN_WINDOW_SEGMENTS);
+        self.ssthresh *= ratio;
+        self.segment_bytes = segment_bytes as f64;
+    }
+
+    fn cwnd_bytes(&self) -> u64 {
+        self.bytes(self.cwnd)
+    }
+
+    fn ssthresh_bytes(&self) -> Option<u64> {
+        self.ssthresh.is_finite().then(|| self.bytes(self.ssthresh))
+    }
+
+    fn rate_bytes_per_s(&self) -> Option<f64> {
+        None
+    }
+
+    fn state(&self) -> &'static str {
+        if self.recovery.is_some() {
+            "recovery"
+        } else if self.cwnd < self.ssthresh {
+            "slow_start"
+        } else {
+            "congestion_avoidance"
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "loss_based_tests.rs"]
+mod tests;

@@ -1,0 +1,300 @@
+//! Every knob of the lab, by the name that `--set NAME=VALUE` and the presets use.
+
+use std::time::Duration;
+
+use cambrian_quinn_family::endpoint::settings::{number, switch, unknown, Pairs};
+use cambrian_quinn_family::endpoint::{Error, Result};
+use cambrian_quinn_family::proto::TransportConfig;
+use cambrian_quinn_family::settings::TransportSettings;
+
+use crate::controllers::{
+    BbrConfig, CubicConfig, FastConvergence, Flavour, Growth, LossBasedConfig, ProbeRttWindow, RecoveryEnd,
+    SlowStartExit, CYCLE_LENGTH,
+};
+use crate::pacer::Pacing;
+use crate::presets;
+
+/// Largest UDP payload of an IPv4 packet of 1500 bytes, the packet of the lab unless told otherwise: TCP's full
+/// segments are as long on the wire.
+const FULL_DATAGRAM_BYTES: u16 = 1472;
+
+/// The algorithm, apart from its parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Algorithm {
+    Reno,
+    Cubic,
+    Bbr,
+}
+
+/// Where every knob stands.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Knobs {
+    pub algorithm: Algorithm,
+    pub initial_window_packets: f64,
+    /// Infinite: no bound.
+    pub max_window_packets: f64,
+    pub pacing: Pacing,
+    pub pacing_train_packets: u32,
+    pub beta: f64,
+    pub connections: f64,
+    pub c: f64,
+    pub fast_convergence: FastConvergence,
+    pub reno_friendly: bool,
+    pub flavour: Flavour,
+    pub hystart: SlowStartExit,
+    pub prr: bool,
+    pub recovery_end: RecoveryEnd,
+    pub rollback: bool,
+    pub bbr: BbrConfig,
+    pub tail_loss_probes: bool,
+    pub transport: TransportSettings,
+}
+
+/// The names that `set` takes besides the transport's own.
+pub const KEYS: [&str; 32] = [
+    "preset",
+    "initial_window_packets",
+    "max_window_packets",
+    "pacing",
+    "pacing_train_packets",
+    "beta",
+    "connections",
+    "c",
+    "fast_convergence",
+    "reno_friendly",
+    "flavour",
+    "hystart",
+    "prr",
+    "recovery_end",
+    "rollback",
+    "startup_gain",
+    "startup_cwnd_gain",
+    "drain_gain",
+    "cwnd_gain",
+    "probe_bw_gains",
+    "full_bandwidth_threshold",
+    "full_bandwidth_rounds",
+    "bandwidth_window_rounds",
+    "min_rtt_window_s",
+    "probe_rtt_interval_s",
+    "probe_rtt_duration_ms",
+    "probe_rtt_packets",
+    "probe_rtt_gain",
+    "pacing_margin",
+    "ack_aggregation",
+    "tail_loss_probes",
+    "ack_every_packets",
+];
+
+impl Knobs {
+    /// The defaults of an algorithm: the textbook's, and where that leaves a choice, Linux's.
+    pub fn of(algorithm: Algorithm) -> Self {
+        let cubic = algorithm == Algorithm::Cubic;
+        Self {
+            algorithm,
+            initial_window_packets: 10.0,
+            max_window_packets: f64::INFINITY,
+            pacing: if algorithm == Algorithm::Bbr { Pacing::Factor(1.0) } else { Pacing::Off },
+            pacing_train_packets: 2,
+            beta: if cubic { 0.7 } else { 0.5 },
+            connections: 1.0,
+            c: 0.4,
+            fast_convergence: FastConvergence::On,
+            reno_friendly: true,
+            flavour: Flavour::Linux,
+            hystart: if cubic { SlowStartExit::HyStart } else { SlowStartExit::Loss },
+            prr: true,
+            recovery_end: RecoveryEnd::Rfc6675,
+            rollback: false,
+            bbr: BbrConfig::draft(),
+            tail_loss_probes: true,
+            transport: TransportSettings {
+                initial_mtu_bytes: Some(FULL_DATAGRAM_BYTES),
+                ..TransportSettings::default()
+            },
+        }
+    }
+
+    /// The knobs of a CCA of the manifest, with these changes in their order.
+    pub fn of_cca(cca: &str, pairs: &Pairs) -> Result<Self> {
+        let preset = presets::find(cca)?;
+        let mut knobs = preset.knobs()?;
+        for (key, value) in pairs {
+            knobs.set(key, value)?;
+        }
+        Ok(knobs)
+    }
+
+    /// Turn one knob. An unknown name or a bad value is a usage error.
+    pub fn set(&mut self, key: &str, value: &str) -> Result<()> {
+        let bbr = &mut self.bbr;
+        match key {
+            "preset" => return self.apply(value),
+            "initial_window_packets" => self.initial_window_packets = number(key, value, 1.0, 1e6)?,
+            "max_window_packets" => {
+                self.max_window_packets =
+                    if value == "off" { f64::INFINITY } else { number(key, value, 2.0, 1e9)? };
+            }
+            "pacing" => {
+                self.pacing = match value {
+                    "off" => Pacing::Off,
+                    _ => Pacing::Factor(number(key, value, 0.01, 100.0)?),
+                };
+            }
+            "pacing_train_packets" => self.pacing_train_packets = number(key, value, 1, 1000)?,
+            "beta" => self.beta = number(key, value, 0.01, 0.99)?,
+            "connections" => self.connections = number(key, value, 1.0, 100.0)?,
+            "c" => self.c = number(key, value, 0.001, 100.0)?,
+            "fast_convergence" => {
+                self.fast_convergence = word(
+                    key,
+                    value,
+                    &[
+                        ("off", FastConvergence::Off),
+                        ("on", FastConvergence::On),
+                        ("twice", FastConvergence::Twice),
+                    ],
+                )?;
+            }
+            "reno_friendly" => self.reno_friendly = switch(key, value)?,
+            "flavour" => {
+                self.flavour = word(key, value, &[("linux", Flavour::Linux), ("rfc9438", Flavour::Rfc9438)])?;
+            }
+            "hystart" => {
+                self.hystart = word(
+                    key,
+                    value,
+                    &[
+                        ("off", SlowStartExit::Loss),
+                        ("linux", SlowStartExit::HyStart),
+                        ("rfc9406", SlowStartExit::HyStartPlusPlus),
+                    ],
+                )?;
+            }
+            "prr" => self.prr = switch(key, value)?,
+            "recovery_end" => {
+                self.recovery_end = word(
+                    key,
+                    value,
+                    &[("rfc6675", RecoveryEnd::Rfc6675), ("rfc9002", RecoveryEnd::Rfc9002)],
+                )?;
+            }
+            "rollback" => self.rollback = switch(key, value)?,
+            "startup_gain" => bbr.startup_gain = number(key, value, 1.0, 10.0)?,
+            "startup_cwnd_gain" => bbr.startup_cwnd_gain = number(key, value, 1.0, 10.0)?,
+            "drain_gain" => bbr.drain_gain = number(key, value, 0.01, 1.0)?,
+            "cwnd_gain" => bbr.cwnd_gain = number(key, value, 0.5, 100.0)?,
+            "probe_bw_gains" => bbr.cycle_gains = gains(key, value)?,
+            "full_bandwidth_threshold" => bbr.full_bandwidth_threshold = number(key, value, 1.0, 10.0)?,
+            "full_bandwidth_rounds" => bbr.full_bandwidth_rounds = number(key, value, 1, 1000)?,
+            "bandwidth_window_rounds" => bbr.bandwidth_window_rounds = number(key, value, 1, 100_000)?,
+            "min_rtt_window_s" => bbr.min_rtt_window = seconds(key, value, 1.0)?,
+            "probe_rtt_interval_s" => bbr.probe_rtt_interval = seconds(key, value, 1.0)?,
+            "probe_rtt_duration_ms" => bbr.probe_rtt_duration = seconds(key, value, 1e-3)?,
+            "probe_rtt_packets" => {
+                bbr.probe_rtt_window = ProbeRttWindow::Segments(number(key, value, 1.0, 1e6)?);
+            }
+            "probe_rtt_gain" => {
+                bbr.probe_rtt_window = ProbeRttWindow::BdpGain(number(key, value, 0.01, 10.0)?);
+            }
+            "pacing_margin" => bbr.pacing_margin = number(key, value, 0.0, 0.9)?,
+            "ack_aggregation" => bbr.ack_aggregation = switch(key, value)?,
+            "tail_loss_probes" => self.tail_loss_probes = switch(key, value)?,
+            // The extension speaks of packets received *beyond* which an ACK is due.
+            "ack_every_packets" => {
+                self.transport.ack_eliciting_threshold = Some(number(key, value, 1_u32, 1000)? - 1);
+            }
+            _ if self.transport.set(key, value)? => {}
+            _ => {
+                let keys = [&KEYS[..], &TransportSettings::KEYS[..]].concat();
+                return Err(unknown(key, &keys));
+            }
+        }
+        Ok(())
+    }
+
+    /// Turn the knobs of a preset of the same algorithm.
+    fn apply(&mut self, name: &str) -> Result<()> {
+        let preset = presets::find(name)?;
+        if preset.algorithm != self.algorithm {
+            return Err(Error::Usage(format!(
+                "--set preset={name}: belongs to {:?}, not to {:?}",
+                preset.algorithm, self.algorithm
+            )));
+        }
+        preset.turn(self)
+    }
+
+    /// The transport's parameters. Packets keep one size, so the path's MTU is not probed.
+    pub fn transport_config(&self) -> TransportConfig {
+        let mut config = self.transport.config();
+        config.mtu_discovery_config(None);
+        if let Some(bytes) = self.transport.initial_mtu_bytes {
+            config.min_mtu(bytes);
+        }
+        config
+    }
+
+    /// The parameters of a loss-based controller.
+    pub fn loss_based(&self) -> LossBasedConfig {
+        let growth = match self.algorithm {
+            Algorithm::Cubic => Growth::Cubic(CubicConfig {
+                c: self.c,
+                beta: self.beta,
+                connections: self.connections,
+                fast_convergence: self.fast_convergence,
+                reno_friendly: self.reno_friendly,
+                flavour: self.flavour,
+            }),
+            Algorithm::Reno | Algorithm::Bbr => {
+                Growth::Reno { beta: self.beta, connections: self.connections }
+            }
+        };
+        LossBasedConfig {
+            growth,
+            initial_window_segments: self.initial_window_packets,
+            max_window_segments: self.max_window_packets,
+            slow_start_exit: self.hystart,
+            paced: self.pacing != Pacing::Off,
+            prr: self.prr,
+            recovery_end: self.recovery_end,
+            rollback: self.rollback,
+        }
+    }
+
+    /// The parameters of BBR.
+    pub fn bbr(&self) -> BbrConfig {
+        BbrConfig {
+            initial_window_segments: self.initial_window_packets,
+            max_window_segments: self.max_window_packets,
+            ..self.bbr
+        }
+    }
+}
+
+/// `value` as one of `words`.
+fn word<T: Copy>(key: &str, value: &str, words: &[(&str, T)]) -> Result<T> {
+    words.iter().find(|(name, _)| *name == value).map(|(_, meaning)| *meaning).ok_or_else(|| {
+        let names: Vec<_> = words.iter().map(|(name, _)| *name).collect();
+        Error::Usage(format!("--set {key}={value}: wants one of {}", names.join(", ")))
+    })
+}
+
+/// `value` in units of `unit_s` seconds, up to a day.
+fn seconds(key: &str, value: &str, unit_s: f64) -> Result<Duration> {
+    let count: f64 = number(key, value, 0.0, 86_400.0 / unit_s)?;
+    Ok(Duration::from_secs_f64(count * unit_s))
+}
+
+/// Eight gains with slashes between them.
+fn gains(key: &str, value: &str) -> Result<[f64; CYCLE_LENGTH]> {
+    let gains: Vec<f64> =
+        value.split('/').map(|gain| number(key, gain, 0.01, 10.0)).collect::<Result<_>>()?;
+    gains.try_into().map_err(|_| {
+        Error::Usage(format!("--set {key}={value}: wants {CYCLE_LENGTH} gains with slashes between them"))
+    })
+}
+
+#[cfg(test)]
+#[path = "knobs_tests.rs"]
+mod tests;

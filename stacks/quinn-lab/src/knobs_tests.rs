@@ -1,0 +1,95 @@
+use super::*;
+
+fn turned(cca: &str, assignments: &[&str]) -> Result<Knobs> {
+    let pairs = assignments.iter().map(|pair| cambrian_quinn_family::endpoint::settings::pair(pair));
+    Knobs::of_cca(cca, &pairs.collect::<Result<_>>()?)
+}
+
+#[test]
+fn every_key_is_taken() {
+    for (key, value) in [
+        ("preset", "cubic-n2"),
+        ("initial_window_packets", "32"),
+        ("max_window_packets", "430"),
+        ("pacing", "1.25"),
+        ("pacing_train_packets", "10"),
+        ("beta", "0.8"),
+        ("connections", "2"),
+        ("c", "0.5"),
+        ("fast_convergence", "twice"),
+        ("reno_friendly", "off"),
+        ("flavour", "rfc9438"),
+        ("hystart", "rfc9406"),
+        ("prr", "off"),
+        ("recovery_end", "rfc9002"),
+        ("rollback", "on"),
+        ("startup_gain", "2.77"),
+        ("startup_cwnd_gain", "2"),
+        ("drain_gain", "0.5"),
+        ("cwnd_gain", "2.5"),
+        ("probe_bw_gains", "1.5/0.5/1/1/1/1/1/1"),
+        ("full_bandwidth_threshold", "1.1"),
+        ("full_bandwidth_rounds", "5"),
+        ("bandwidth_window_rounds", "20"),
+        ("min_rtt_window_s", "5"),
+        ("probe_rtt_interval_s", "5"),
+        ("probe_rtt_duration_ms", "100"),
+        ("probe_rtt_packets", "8"),
+        ("probe_rtt_gain", "0.75"),
+        ("pacing_margin", "0"),
+        ("ack_aggregation", "off"),
+        ("tail_loss_probes", "off"),
+        ("ack_every_packets", "10"),
+        ("mtu", "1200"),
+        ("packet_threshold", "30"),
+        ("time_threshold", "2"),
+        ("ack_eliciting_threshold", "9"),
+    ] {
+        let mut knobs = Knobs::of(Algorithm::Cubic);
+        knobs.set(key, value).unwrap();
+        assert_ne!(knobs, Knobs::of(Algorithm::Cubic), "{key}");
+        assert!(KEYS.contains(&key) || TransportSettings::KEYS.contains(&key), "{key}");
+    }
+}
+
+#[test]
+fn bad_assignments_are_usage_errors() {
+    for bad in [
+        "beta=1",
+        "beta=x",
+        "pacing=on",
+        "hystart=on",
+        "fast_convergence=2",
+        "probe_bw_gains=1/1",
+        "probe_rtt_duration_ms=-1",
+        "mtu=1500",
+        "cwnd=1",
+        "preset=vegas",
+        "preset=bbr",
+    ] {
+        assert!(matches!(turned("cubic", &[bad]), Err(Error::Usage(_))), "{bad}");
+    }
+}
+
+#[test]
+fn a_preset_can_be_named_either_way_and_changed_further() {
+    assert_eq!(turned("cubic-n2", &[]).unwrap(), turned("cubic", &["preset=cubic-n2"]).unwrap());
+    let knobs = turned("cubic-n2", &["beta=0.5", "initial_window_packets=4"]).unwrap();
+    assert_eq!((knobs.connections, knobs.beta, knobs.initial_window_packets), (2.0, 0.5, 4.0));
+}
+
+#[test]
+fn the_defaults_are_the_textbooks() {
+    let cubic = Knobs::of(Algorithm::Cubic);
+    assert_eq!((cubic.beta, cubic.c, cubic.initial_window_packets), (0.7, 0.4, 10.0));
+    let reno = Knobs::of(Algorithm::Reno);
+    assert_eq!((reno.beta, reno.hystart, reno.pacing), (0.5, SlowStartExit::Loss, Pacing::Off));
+    let bbr = Knobs::of(Algorithm::Bbr);
+    assert_eq!((bbr.pacing, bbr.bbr().cwnd_gain), (Pacing::Factor(1.0), 2.0));
+}
+
+#[test]
+fn acknowledging_every_tenth_packet_is_a_threshold_of_nine() {
+    let knobs = turned("cubic", &["ack_every_packets=10"]).unwrap();
+    assert_eq!(knobs.transport.ack_eliciting_threshold, Some(9));
+}

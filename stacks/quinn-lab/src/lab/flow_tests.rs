@@ -1,0 +1,96 @@
+use super::*;
+
+const SEGMENT: u16 = 1000;
+
+fn flow(settings: &[(&str, &str)]) -> (Flow, Instant) {
+    let mut knobs = Knobs::of(Algorithm::Reno);
+    for (key, value) in settings {
+        knobs.set(key, value).unwrap();
+    }
+    let start = Instant::now();
+    (Flow::new(&knobs, start, SEGMENT, 0), start)
+}
+
+/// Poll as the event loop does until nothing more may leave; datagrams sent, and when the next may.
+fn poll(flow: &mut Flow, now: Instant) -> (u32, Option<Instant>) {
+    let mut sent = 0;
+    loop {
+        let release = flow.open(now);
+        if flow.window_bytes() < 2 {
+            flow.close();
+            return (sent, release);
+        }
+        flow.on_sent(now, SEGMENT.into());
+        sent += 1;
+    }
+}
+
+#[test]
+fn a_whole_window_leaves_and_not_a_packet_more() {
+    let (mut flow, start) = flow(&[]);
+    assert_eq!(flow.window_bytes(), 10_000);
+    assert_eq!(poll(&mut flow, start), (10, None));
+    assert_eq!(flow.window_bytes(), 10_000);
+    let later = start + Duration::from_millis(50);
+    for _ in 0..2 {
+        flow.on_packet_acked(start, SEGMENT.into(), Duration::from_millis(333));
+    }
+    flow.on_ack_end(later, 8_000, false);
+    // Slow start: two acknowledged, four leave.
+    assert_eq!(poll(&mut flow, later), (4, None));
+    assert_eq!(flow.srtt, Duration::from_millis(50));
+}
+
+#[test]
+fn the_pacer_shuts_the_gate_until_the_next_train() {
+    let (mut flow, start) = flow(&[("pacing", "2"), ("pacing_train_packets", "2")]);
+    // No RTT is known yet, so the initial window is not spaced.
+    assert_eq!(poll(&mut flow, start).0, 10);
+    let now = start + Duration::from_millis(100);
+    for _ in 0..10 {
+        flow.on_packet_acked(start, SEGMENT.into(), Duration::from_millis(100));
+    }
+    flow.on_ack_end(now, 0, false);
+    // 20 packets in 100 ms, times two: two every 5 ms, the first of all after half a packet's time less.
+    assert_eq!(flow.pacing_bytes_per_s(), Some(400_000.0));
+    let us = Duration::from_micros;
+    assert_eq!(poll(&mut flow, now), (2, Some(now + us(3_750))));
+    assert_eq!(poll(&mut flow, now + us(3_749)).0, 0);
+    assert_eq!(poll(&mut flow, now + us(3_750)), (2, Some(now + us(8_750))));
+}
+
+#[test]
+fn losses_leave_the_flight() {
+    let (mut flow, start) = flow(&[("prr", "off")]);
+    poll(&mut flow, start);
+    let now = start + Duration::from_millis(50);
+    flow.on_loss(now, start, 6_000, false);
+    assert_eq!((flow.in_flight_bytes, flow.window_bytes()), (4_000, 5_000));
+    assert_eq!(poll(&mut flow, now).0, 1);
+}
+
+#[test]
+fn probes_of_the_first_timeout_are_withheld_and_no_others() {
+    let (mut flow, start) = flow(&[("tail_loss_probes", "off")]);
+    assert!(flow.passes());
+    flow.on_timeout();
+    assert!(!flow.passes() && !flow.passes() && flow.passes());
+    flow.close();
+    flow.on_timeout();
+    assert!(flow.passes());
+    flow.on_ack_end(start, 0, false);
+    // A timer that finds losses sends retransmissions, not probes.
+    flow.on_loss(start, start, 1_000, false);
+    flow.on_timeout();
+    assert!(flow.passes());
+    flow.close();
+    flow.on_timeout();
+    assert!(!flow.passes());
+}
+
+#[test]
+fn probes_pass_unless_switched_off() {
+    let (mut flow, _) = flow(&[]);
+    flow.on_timeout();
+    assert!(flow.passes());
+}

@@ -1,0 +1,164 @@
+//! Published behaviours, as settings of the knobs. Each is a CCA of the manifest.
+
+use cambrian_quinn_family::endpoint::{Error, Result};
+
+use crate::knobs::{Algorithm, Knobs};
+use Algorithm::{Bbr, Cubic, Reno};
+
+/// A named setting.
+#[derive(Clone, Copy, Debug)]
+pub struct Preset {
+    pub name: &'static str,
+    pub algorithm: Algorithm,
+    /// Knobs and values, turned in this order from the algorithm's defaults.
+    pub settings: &'static [(&'static str, &'static str)],
+}
+
+/// All of them, the plain algorithms first. Sources are in the manifest and in docs/lab-stack.md.
+pub const PRESETS: &[Preset] = &[
+    preset("cubic", Cubic, &[]),
+    preset("reno", Reno, &[]),
+    preset("bbr", Bbr, &[]),
+    // The textbooks without Linux's choices.
+    preset(
+        "cubic-rfc9438",
+        Cubic,
+        &[("flavour", "rfc9438"), ("hystart", "off"), ("prr", "off"), ("recovery_end", "rfc9002")],
+    ),
+    preset("cubic-hystart-pp", Cubic, &[("hystart", "rfc9406")]),
+    preset("reno-rfc9002", Reno, &[("prr", "off"), ("recovery_end", "rfc9002")]),
+    // Google QUIC.
+    preset("gquic-cubic-n2", Cubic, GQUIC_N2),
+    preset("gquic-cubic-n1", Cubic, GQUIC_N1),
+    preset("gquic-cubic-n2-macw107", Cubic, GQUIC_N2_MACW107),
+    preset("cubic-n2", Cubic, &[("connections", "2")]),
+    // One thing off the textbook at a time.
+    preset("cubic-beta-0.6", Cubic, &[("beta", "0.6")]),
+    preset("cubic-beta-0.7", Cubic, &[("beta", "0.7")]),
+    preset("cubic-beta-0.75", Cubic, &[("beta", "0.75")]),
+    preset("cubic-beta-0.8", Cubic, &[("beta", "0.8")]),
+    preset("cubic-rollback", Cubic, &[("rollback", "on"), ("recovery_end", "rfc9002")]),
+    preset("cubic-fast-convergence-twice", Cubic, &[("fast_convergence", "twice")]),
+    preset("cubic-no-fast-convergence", Cubic, &[("fast_convergence", "off")]),
+    preset("cubic-no-reno-friendly", Cubic, &[("reno_friendly", "off")]),
+    preset("cubic-no-hystart", Cubic, &[("hystart", "off")]),
+    preset("cubic-iw32", Cubic, &[("initial_window_packets", "32")]),
+    preset("cubic-paced-1.25", Cubic, &[("pacing", "1.25")]),
+    preset("cubic-ack10", Cubic, &[("ack_every_packets", "10")]),
+    preset("cubic-nack30", Cubic, &[("packet_threshold", "30"), ("time_threshold", "4")]),
+    preset("cubic-no-tlp", Cubic, &[("tail_loss_probes", "off")]),
+    preset("reno-iw32", Reno, &[("initial_window_packets", "32")]),
+    preset("bbr-cwnd-gain-2.5", Bbr, &[("cwnd_gain", "2.5")]),
+    preset("bbr-full-bw-1.1", Bbr, &[("full_bandwidth_threshold", "1.1")]),
+    preset("bbr-probe-rtt-0.75", Bbr, &[("probe_rtt_gain", "0.75"), ("probe_rtt_duration_ms", "100")]),
+    preset("bbr-pacing-1.2", Bbr, &[("pacing", "1.2")]),
+    preset("bbr-ack10", Bbr, &[("ack_every_packets", "10")]),
+    // Several at once, as one stack had them.
+    preset("xquic-bbr", Bbr, XQUIC),
+    preset("mvfst-bbr", Bbr, &[("pacing", "1.2"), ("ack_every_packets", "10")]),
+];
+
+/// The names of all presets, for the command line.
+pub const NAMES: [&str; PRESETS.len()] = {
+    let mut names = [""; PRESETS.len()];
+    let mut index = 0;
+    while index < PRESETS.len() {
+        names[index] = PRESETS[index].name;
+        index += 1;
+    }
+    names
+};
+
+const GQUIC_N2: &[(&str, &str)] = &[
+    ("connections", "2"),
+    ("initial_window_packets", "32"),
+    ("max_window_packets", "2000"),
+    ("pacing", "1.25"),
+    ("pacing_train_packets", "1"),
+    ("recovery_end", "rfc9002"),
+];
+const GQUIC_N1: &[(&str, &str)] = &[
+    ("connections", "1"),
+    ("initial_window_packets", "32"),
+    ("max_window_packets", "2000"),
+    ("pacing", "1.25"),
+    ("pacing_train_packets", "1"),
+    ("recovery_end", "rfc9002"),
+];
+const GQUIC_N2_MACW107: &[(&str, &str)] = &[
+    ("connections", "2"),
+    ("initial_window_packets", "32"),
+    ("max_window_packets", "107"),
+    ("pacing", "1.25"),
+    ("pacing_train_packets", "1"),
+    ("recovery_end", "rfc9002"),
+];
+const XQUIC: &[(&str, &str)] = &[
+    ("cwnd_gain", "2.5"),
+    ("full_bandwidth_threshold", "1.1"),
+    ("probe_rtt_gain", "0.75"),
+    ("probe_rtt_duration_ms", "100"),
+];
+
+const fn preset(
+    name: &'static str,
+    algorithm: Algorithm,
+    settings: &'static [(&'static str, &'static str)],
+) -> Preset {
+    Preset { name, algorithm, settings }
+}
+
+impl Preset {
+    /// The knobs as this preset leaves them.
+    pub fn knobs(&self) -> Result<Knobs> {
+        let mut knobs = Knobs::of(self.algorithm);
+        self.turn(&mut knobs)?;
+        Ok(knobs)
+    }
+
+    /// Turn the preset's knobs and no others.
+    pub fn turn(&self, knobs: &mut Knobs) -> Result<()> {
+        self.settings.iter().try_for_each(|(key, value)| knobs.set(key, value))
+    }
+}
+
+/// The preset called `name`; a usage error names those there are.
+pub fn find(name: &str) -> Result<&'static Preset> {
+    PRESETS
+        .iter()
+        .find(|preset| preset.name == name)
+        .ok_or_else(|| Error::Usage(format!("no preset {name:?}; there are: {}", NAMES.join(", "))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cambrian_quinn_family::settings::TransportSettings;
+
+    #[test]
+    fn every_preset_can_be_had_and_no_two_are_alike_by_name() {
+        for preset in PRESETS {
+            preset.knobs().unwrap();
+            assert_eq!(PRESETS.iter().filter(|other| other.name == preset.name).count(), 1);
+        }
+    }
+
+    #[test]
+    fn the_manifest_has_the_same_ccas() {
+        let manifest = include_str!("../manifest.toml");
+        let tables: Vec<&str> = manifest
+            .lines()
+            .filter_map(|line| line.strip_prefix("[ccas.")?.strip_suffix(']'))
+            .map(|name| name.trim_matches('"'))
+            .collect();
+        assert_eq!(tables, NAMES);
+    }
+
+    #[test]
+    fn the_documentation_tells_of_every_preset_and_knob() {
+        let page = include_str!("../../../docs/lab-stack.md");
+        for name in NAMES.iter().chain(&crate::knobs::KEYS).chain(&TransportSettings::KEYS) {
+            assert!(page.contains(&format!("`{name}`")), "{name} is not in docs/lab-stack.md");
+        }
+    }
+}
