@@ -49,7 +49,7 @@ def figures(collected: Collected) -> Iterator[Figure]:
             )
             alt = f"Line chart, {network.name}, {cell.title}: congestion window in kB over {duration_s:g} s."
             panels.append(Panel(chart, alt + (f" {silent} exports none." if silent else "")))
-        bin_ms = cells[0].series.bin_ms if cells[0].series else 0
+        bin_ms = lines.bin_text(cells)
         yield Figure(
             name=f"cwnd-{network.name}",
             network=network.name,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import altair as alt
@@ -95,6 +96,12 @@ def chart(
         .properties(height=PANEL_HEIGHT)
     )
     return panel
+
+
+def bin_text(cells: Sequence[Cell]) -> str:
+    """How long the rounds of these groups' series are, in milliseconds: ``250``, or ``10 to 50``."""
+    lengths = sorted({cell.series.bin_ms for cell in cells if cell.series})
+    return " to ".join(str(one) for one in dict.fromkeys((lengths[0], lengths[-1])))
 
 
 def title(cell: Cell, note: str = "") -> alt.TitleParams:

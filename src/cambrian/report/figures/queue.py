@@ -28,7 +28,7 @@ def figures(collected: Collected) -> Iterator[Figure]:
         shown_kb = limit_kb if limit_kb is not None and limit_kb <= _WORTH_SHOWING * max(peak_kb, 1) else None
         top = 1.05 * max(peak_kb, shown_kb or 0.0, 1.0)
         aqm = network.queue != "droptail"
-        bin_ms = cells[0].series.bin_ms if cells[0].series else 0
+        bin_ms = lines.bin_text(cells)
         caption = f"The same trials: mean and peak occupancy in each {bin_ms} ms; kB is 10³ bytes."
         if shown_kb is not None:
             caption += " Dashed: the buffer."

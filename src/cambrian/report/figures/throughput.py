@@ -48,7 +48,7 @@ def figures(collected: Collected) -> Iterator[Figure]:
             what = f"Line chart, {network.name}, {cell.title}"
             alt = f"{what}: throughput in Mbps over {duration_s:g} s. Means: {means}."
             panels.append(Panel(chart, alt))
-        bin_ms = cells[0].series.bin_ms if cells[0].series else 0
+        bin_ms = lines.bin_text(cells)
         yield Figure(
             name=f"throughput-{network.name}",
             network=network.name,
