@@ -5,12 +5,14 @@ SHELL := /bin/bash
 CAMBRIAN := .venv/bin/cambrian
 # What the demo study and the tests run; other stacks are built when a study first names them.
 STACKS := tcp quinn quic-go google-quiche
+# and the tests besides
+TEST_STACKS := $(STACKS) tcp-h2
 PATHS := src tests benchmarks
 OUT ?= results/quickstart
 
 # Each step uses the machine's cores itself, and two of them write to .venv.
 .NOTPARALLEL:
-.PHONY: help setup setup-dev kernel stacks demo test test-all lint types bench clean
+.PHONY: help setup setup-dev kernel stacks test-stacks demo test test-all lint types bench clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -27,6 +29,9 @@ kernel: setup ## build the virtual-time kernel (minutes, once)
 stacks: setup ## build the stacks that the demo and the tests use (minutes, once)
 	@$(CAMBRIAN) stacks build $(STACKS)
 
+test-stacks: setup
+	@$(CAMBRIAN) stacks build $(TEST_STACKS) > /dev/null
+
 demo: kernel stacks ## run the quickstart study and print where its report is
 	@$(CAMBRIAN) run quickstart --profile quick --out $(OUT)
 	@$(CAMBRIAN) report $(OUT)
@@ -38,7 +43,7 @@ lint: setup-dev
 types: setup-dev
 	@.venv/bin/mypy
 
-test: setup-dev kernel stacks lint types ## all set-up, lint, types, unit and integration tests
+test: setup-dev kernel test-stacks lint types ## all set-up, lint, types, unit and integration tests
 	@.venv/bin/pytest
 
 test-all: test ## and the slow tests

@@ -15,7 +15,13 @@ from tests.integration.conftest import RunTrials, duel, flow, valid
 
 REPEATS = 2
 SMALL = Page(objects=(PageObjects(count=30, size_bytes=4_000), PageObjects(count=1, size_bytes=200_000)))
-SERVERS = [name for name, stack in sorted(catalogue.load().items()) if stack.manifest.pages]
+#: quick to build; the others take minutes, and are tried with the slow tests
+QUICK = ("google-quiche", "quic-go", "quinn", "tcp-h2")
+SERVERS = [
+    pytest.param(name, marks=() if name in QUICK else pytest.mark.slow)
+    for name, stack in sorted(catalogue.load().items())
+    if stack.manifest.pages
+]
 
 
 def load_of(result: TrialResult) -> PageLoad:

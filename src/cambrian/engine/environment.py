@@ -29,20 +29,22 @@ class Environment:
     """The kernel, the testbed's programs and the stacks, all built.
 
     ``seccomp``: may guests use the fast way of running programs here? Without it they use
-    ptrace: the same results, more slowly.
+    ptrace: the same results, more slowly. ``testbed`` is :func:`testbed_hash` as it was in the
+    beginning, so that an edit under way does not give one run's trials two identities.
     """
 
     kernel: Kernel
     seccomp: bool
     native: Native
     builds: Mapping[str, Built]
+    testbed: str
 
     def hashes(self, stacks: list[str]) -> dict[str, str]:
         """What decides a trial's bytes: thing → hash or version."""
         return {
             "kernel": self.kernel.sha256,
             "native": self.native.sha256,
-            "testbed": testbed_hash(),
+            "testbed": self.testbed,
             "python": platform.python_version(),
             "pyroute2": version("pyroute2"),
         } | {
@@ -77,6 +79,5 @@ def ensure(stacks: set[str]) -> Environment:
     seccomp = host.seccomp(kernel)
     if not seccomp.works:
         print(f"cambrian: guests run by ptrace, two to four times slower: {seccomp.said}", file=sys.stderr)
-    return Environment(
-        kernel, seccomp.works, programs, {name: build.ensure(loaded[name]) for name in sorted(stacks)}
-    )
+    built = {name: build.ensure(loaded[name]) for name in sorted(stacks)}
+    return Environment(kernel, seccomp.works, programs, built, testbed_hash())
