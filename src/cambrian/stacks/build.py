@@ -11,8 +11,10 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
+import subprocess
 import tempfile
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -20,6 +22,7 @@ from typing import TYPE_CHECKING, Literal
 from filelock import FileLock
 
 from cambrian import paths, progress
+from cambrian.command import CommandFailed
 from cambrian.stacks import kinds, toolchain
 from cambrian.stacks.catalogue import Stack
 from cambrian.stacks.manifest import ManifestError
@@ -181,6 +184,17 @@ def _sha256(folder: Path, binary: Path) -> str:
     return digest.hexdigest()
 
 
+def _perhaps_missing(packages: Sequence[str]) -> str:
+    """Which of the packages that a build needs are not installed, as a remedy; "" if none or unknown."""
+    if not packages or shutil.which("dpkg-query") is None:
+        return ""
+    ask = ["dpkg-query", "--show", "--showformat", "${db:Status-Status} ${Package}\\n", *packages]
+    answer = subprocess.run(ask, capture_output=True, text=True, check=False).stdout
+    there = {line.partition(" ")[2] for line in answer.splitlines() if line.startswith("installed ")}
+    missing = [name for name in packages if name not in there]
+    return f"\nperhaps for want of Debian packages: apt-get install {' '.join(missing)}" if missing else ""
+
+
 def _build(stack: Stack, home: Path) -> None:
     wanted = stack.manifest.build
     log = home.with_suffix(".log")
@@ -190,7 +204,10 @@ def _build(stack: Stack, home: Path) -> None:
     began = time.monotonic()
     try:
         with progress.step(f"build {stack.name}", total=float(wanted.seconds)) as step:
-            kinds.make(stack, fresh, log, step)
+            try:
+                kinds.make(stack, fresh, log, step)
+            except CommandFailed as failed:
+                raise CommandFailed(f"{failed}{_perhaps_missing(wanted.debian_packages)}") from failed
         binary = fresh / program(stack)
         if not binary.is_file():
             raise FileNotFoundError(f"the build of {stack.name} left no {wanted.binary}; log: {log}")

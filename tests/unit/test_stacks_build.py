@@ -1,0 +1,71 @@
+"""What a build's identity depends on, and what a failed one says."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from cambrian.stacks import build, manifest
+from cambrian.stacks.catalogue import Stack
+from cambrian.stacks.manifest import ManifestError
+
+
+def _stack(folder: Path, name: str = "mine", *, alone: bool = False, build_keys: str = "") -> Stack:
+    program = folder / "program"
+    if not program.exists():
+        program.write_text("one")
+    path = folder / (f"{name}.toml" if alone else f"{name}/manifest.toml")
+    path.parent.mkdir(exist_ok=True)
+    where = "program" if alone else "../program"
+    keys = f'[build]\nkind = "none"\nbinary = "{where}"\n{build_keys}'
+    path.write_text(f'name = "{name}"\n[ccas.cubic]\n{keys}[server]\ncommand = ["{{bin}}"]\n')
+    return Stack(path, manifest.read(path))
+
+
+@pytest.fixture
+def seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder that a guest may see, whatever the tests' own is called."""
+    monkeypatch.setattr("cambrian.stacks.kinds.HIDDEN", ("/proc",))
+    return tmp_path
+
+
+def test_the_program_s_content_is_part_of_the_identity(seen: Path) -> None:
+    stack = _stack(seen)
+    before = build._name(stack)
+    (seen / "program").write_text("two")
+    assert build._name(stack) != before
+
+
+def test_files_of_the_folder_and_named_sources_are_too(seen: Path) -> None:
+    (seen / "shared").mkdir()
+    (seen / "shared" / "a").write_text("1")
+    stack = _stack(seen, build_keys='sources = ["../shared"]\n')
+    names = [build._name(stack)]
+    (seen / "mine" / "extra").write_text("x")
+    names.append(build._name(stack))
+    (seen / "shared" / "a").write_text("2")
+    names.append(build._name(stack))
+    assert len(set(names)) == 3
+    (seen / "mine" / "__pycache__").mkdir()
+    (seen / "mine" / "__pycache__" / "x.pyc").write_text("x")
+    assert build._name(stack) == names[-1]
+
+
+def test_one_file_s_stack_does_not_depend_on_its_neighbours(seen: Path) -> None:
+    stack = _stack(seen, alone=True)
+    before = build._name(stack)
+    (seen / "neighbour.toml").write_text("x")
+    assert build._name(stack) == before
+
+
+def test_a_source_that_is_not_there_is_named(seen: Path) -> None:
+    with pytest.raises(ManifestError, match=r"build\.sources: there is no .*nowhere"):
+        build._name(_stack(seen, build_keys='sources = ["nowhere"]\n'))
+
+
+@pytest.mark.skipif(shutil.which("dpkg-query") is None, reason="not a Debian machine")
+def test_missing_packages_become_a_remedy() -> None:
+    assert build._perhaps_missing(["dpkg", "no-such-package"]).endswith("apt-get install no-such-package")
+    assert build._perhaps_missing(["dpkg"]) == ""
