@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import json
 
+from rich import box
 from rich.console import Console
 from rich.table import Table
 
 from cambrian.stacks import build, catalogue, unavailable
 
-_EXPORTS = {
-    "log": "cwnd, RTT, state",
-    "tcp_probe": "cwnd, RTT, state",
-    "qlog": "qlog",
-    "none": "nothing",
-}
+_EXPORTS = {"log": "cwnd", "tcp_probe": "cwnd", "qlog": "qlog", "none": "nothing"}
+#: CCAs of one stack that a terminal's table names
+_CCAS_SHOWN = 6
 
 
 def rows() -> list[dict[str, object]]:
@@ -66,17 +64,37 @@ def show(console: Console, *, as_json: bool) -> None:
     if as_json:
         print(json.dumps(found, indent=1))
         return
-    table = Table("stack", "version, licence, language", "CCAs", "confirms CCA", "exports", "state")
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("stack", no_wrap=True)
+    table.add_column("version, language, licence", ratio=5, overflow="fold")
+    table.add_column("CCAs", ratio=5, overflow="fold")
+    table.add_column("confirms, exports", ratio=3)
+    table.add_column("state")
+    missing = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    missing.add_column("not available", no_wrap=True)
+    missing.add_column("why")
     for row in found:
-        ccas = row["ccas"]
-        assert isinstance(ccas, list)
         if row["build"] == "not available":
-            what, confirms, exports = str(row["language"]), "", ""
-            state = f"not available: {row['why']} Remedy: {row['remedy']}"
-        else:
-            what = f"{row['version']}, {row['licence']}, {row['language']}"
-            confirms = "yes" if row["cca_confirmed"] else "no"
-            exports = _EXPORTS[str(row["transport_trace"])]
-            state = str(row["build"]) + (f": {row['remedy']}" if row["remedy"] else "")
-        table.add_row(str(row["name"]), what, ", ".join(ccas), confirms, exports, state)
+            missing.add_row(str(row["name"]), f"{row['title']}, {row['language']}: {row['why']}")
+            continue
+        table.add_row(
+            str(row["name"]),
+            f"{row['version']}, {row['language']}, {row['licence']}",
+            _shortened(row["ccas"]),
+            f"{'CCA' if row['cca_confirmed'] else 'no CCA'}, {_EXPORTS[str(row['transport_trace'])]}",
+            str(row["build"]),
+        )
     console.print(table)
+    console.print(missing)
+    console.print(f"To bring one of these or any other: {unavailable.REMEDY}", markup=False, soft_wrap=True)
+    unbuilt = [row for row in found if row["build"] == "unbuildable"]
+    for row in unbuilt:
+        console.print(
+            f"{row['name']} cannot be built here; remedy: {row['remedy']}", markup=False, soft_wrap=True
+        )
+
+
+def _shortened(ccas: object) -> str:
+    assert isinstance(ccas, list)
+    more = len(ccas) - _CCAS_SHOWN
+    return ", ".join(ccas[:_CCAS_SHOWN]) + (f" and {more} more (--json has all)" if more > 0 else "")
