@@ -22,6 +22,7 @@ def known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str,
     """A small world of stacks beside the catalogue's."""
     client = '[client]\ncommand = ["{bin}", "client"]\n'
     _write(tmp_path, "both", 'alpns = ["h3", "hq-interop"]', client)
+    _write(tmp_path, "h3only", 'alpns = ["h3"]', client)
     _write(tmp_path, "hq", 'alpns = ["hq-interop"]', client)
     _write(tmp_path, "mute", 'alpns = ["hq-interop"]', "")
     _write(tmp_path, "borrows", 'alpns = ["hq-interop"]', '[client]\nstack = "both"\n')
@@ -60,7 +61,8 @@ def test_the_reference_is_one_client_for_all(known: dict[str, Stack]) -> None:
         ("hq", "odd", "sends over quic"),
         ("hq", "tcp", "receives over tcp"),
         ("odd", "reference", "no reference receiver"),
-        ("google-quiche", "hq", "they have no protocol in common"),
+        ("google-quiche", "both", "to be asked for over and over"),
+        ("hq", "h3only", "they have no protocol in common"),
     ],
 )
 def test_pairs_that_cannot_talk_say_why(

@@ -76,6 +76,11 @@ def _other(sender: Stack, name: str) -> Receiver:
             f'"{sender.name}" sends over {sender.manifest.protocol}, "{name}" receives over '
             f"{other.manifest.protocol}"
         )
+    if sender.manifest.server.path is not None and not client.path_arguments:
+        raise NoReceiver(
+            f'"{sender.name}" has one body, at {sender.manifest.server.path}, to be asked for over and over; '
+            f'"{name}" does not (client.path_arguments in its manifest)'
+        )
     alpn = _common(sender, other)
     if alpn is None:
         raise NoReceiver(

@@ -18,6 +18,9 @@ use crate::presets;
 /// segments are as long on the wire.
 const FULL_DATAGRAM_BYTES: u16 = 1472;
 
+/// UDP payload that every path must carry (RFC 9000, section 14).
+const SMALLEST_DATAGRAM_BYTES: u16 = 1200;
+
 /// The algorithm, apart from its parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Algorithm {
@@ -123,6 +126,14 @@ impl Knobs {
             knobs.set(key, value)?;
         }
         Ok(knobs)
+    }
+
+    /// The knobs of a receiver, which has no controller worth a name. Its first packets are as small as QUIC
+    /// allows: some servers (quic-go) take no larger ones than an Ethernet's with IPv6.
+    pub fn of_receiver(pairs: &Pairs) -> Result<Self> {
+        let mut all: Pairs = vec![("mtu".into(), SMALLEST_DATAGRAM_BYTES.to_string())];
+        all.extend(pairs.iter().cloned());
+        Self::of_cca("cubic", &all)
     }
 
     /// Turn one knob. An unknown name or a bad value is a usage error.

@@ -43,8 +43,7 @@ fn main() -> ExitCode {
             })
         },
         |arguments| {
-            // A receiver has no controller worth a name; it takes the transport's knobs.
-            let knobs = Knobs::of_cca("cubic", &arguments.settings)?;
+            let knobs = Knobs::of_receiver(&arguments.settings)?;
             client::run(arguments, knobs.transport_config())
         },
     )
