@@ -16,11 +16,13 @@ from cambrian.metrics.columns import PACKETS
 from cambrian.pages import browser, site
 from cambrian.stacks import catalogue
 from cambrian.store.results import Results, write_json
-from cambrian.study import identity
+from cambrian.study import cost, identity
 from cambrian.study.model import Trial
 from cambrian.trace import endpoint_log, kernel_tcp, objects, packets, qlog, schema
 from cambrian.trace.packets import TraceError
 
+#: how many times longer than estimated a trial may take: other machines, other work on this one
+_PATIENCE = 4.0
 #: files of the guest that stay, under logs/
 _LOG_SUFFIXES = {".out", ".err"}
 
@@ -37,12 +39,13 @@ class Outcome:
 
 
 def wall_limit_s(trial: Trial) -> float:
-    """Generous, but an end: half a minute, and as long again as real time would take.
+    """Generous, but an end: half a minute, and half as long again as real time, or four times the estimate.
 
     A browser takes some seconds to start and to show a page, and more on a busy machine.
     """
     browsing = 120.0 if page_loads.uses_browser(trial) else 0.0
-    return 30.0 + browsing + trial.duration_s * (1.5 if trial.clock == "virtual" else 2.0)
+    running = trial.duration_s * (1.5 if trial.clock == "virtual" else 2.0)
+    return 30.0 + browsing + max(running, _PATIENCE * cost.DEFAULT_SPEED.wall_s(trial))
 
 
 def trial_id(trial: Trial, environment: Environment) -> str:

@@ -55,9 +55,33 @@ def _page_s(flow: Flow) -> float:
     return start_s + object_s * flow.page.count
 
 
-#: A little below what benchmarks/duel.py measured on one idle core (57, 21, 9, 6 and 0.4 s).
+#: A little below what one core does with a flow alone, as `cambrian stacks test` showed on two idle ones,
+#: and benchmarks/duel.py for the first four.
 DEFAULT_SPEED = Speed(
-    ratios={"tcp": 50.0, "quinn": 18.0, "quic-go": 8.0, "google-quiche": 5.5}, other=5.0, boot_s=0.5
+    ratios={
+        "tcp": 50.0,
+        "quinn": 18.0,
+        "quic-go": 8.0,
+        "google-quiche": 5.5,
+        "aioquic": 2.3,
+        "haproxy": 7.0,
+        "kwik": 1.1,
+        "msquic": 7.0,
+        "nginx": 13.0,
+        "ngtcp2": 13.0,
+        "ngtcp2-0.12": 12.0,
+        "noq": 18.0,
+        "openssl": 8.0,
+        "quiche": 8.0,
+        "quiche-0.24": 7.0,
+        "quinn-lab": 15.0,
+        "s2n-quic": 17.0,
+        "tcp-h2": 15.0,
+        "tquic": 13.0,
+        "x-net-quic": 9.0,
+    },
+    other=5.0,
+    boot_s=0.5,
 )
 
 
