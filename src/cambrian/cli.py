@@ -109,13 +109,13 @@ def run(
 ) -> None:
     """Run a study; what its results directory holds already is not run again."""
     from cambrian.engine import campaign, pool
-    from cambrian.stacks import catalogue
+    from cambrian.stacks import catalogue, receivers
     from cambrian.study import builtin, cost, load
     from cambrian.study.expand import expand
 
     path = builtin.find_study(study)
     catalogue.look_in(path.absolute().parent / "stacks")
-    asked = load.load_study(path, catalogue.ccas(), catalogue.reference_of)
+    asked = load.load_study(path, catalogue.ccas(), catalogue.reference_of, receivers.problem)
     groups = expand(
         asked,
         profile=profile.value if profile else None,

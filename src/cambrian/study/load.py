@@ -21,7 +21,7 @@ from cambrian.study.faults import Faults
 from cambrian.study.model import Study
 from cambrian.study.positions import Positions
 from cambrian.study.reference import ReferenceOf
-from cambrian.study.rules import check_whole
+from cambrian.study.rules import ReceiverProblem, check_receivers, check_whole
 from cambrian.study.tables import (
     HEADING_KEYS,
     TABLE_KEYS,
@@ -45,11 +45,17 @@ _SYNTAX_REMEDIES = {
 }
 
 
-def load_study(path: str | FilePath, catalogue: Catalogue, reference_of: ReferenceOf | None = None) -> Study:
+def load_study(
+    path: str | FilePath,
+    catalogue: Catalogue,
+    reference_of: ReferenceOf | None = None,
+    receiver_problem: ReceiverProblem | None = None,
+) -> Study:
     """Read the study at ``path``.
 
     ``catalogue`` maps each known stack to its CCAs. With ``reference_of``, a
-    contestant without a reference is an error in a ``versus-reference`` study.
+    contestant without a reference is an error in a ``versus-reference`` study; with
+    ``receiver_problem``, so is a receiver that the sender's stack cannot talk to.
     ``trace_file`` paths are relative to the study's folder and come out absolute.
 
     Raises:
@@ -71,11 +77,16 @@ def load_study(path: str | FilePath, catalogue: Catalogue, reference_of: Referen
             problem="not UTF-8 text",
             remedy="save the file as UTF-8",
         ) from error
-    return parse_study(text, str(path), path.parent, catalogue, reference_of)
+    return parse_study(text, str(path), path.parent, catalogue, reference_of, receiver_problem)
 
 
 def parse_study(
-    text: str, file: str, folder: FilePath, catalogue: Catalogue, reference_of: ReferenceOf | None = None
+    text: str,
+    file: str,
+    folder: FilePath,
+    catalogue: Catalogue,
+    reference_of: ReferenceOf | None = None,
+    receiver_problem: ReceiverProblem | None = None,
 ) -> Study:
     """As :func:`load_study`, of ``text``; ``file`` is what errors call it."""
     try:
@@ -104,6 +115,8 @@ def parse_study(
         profiles=profiles,
     )
     check_whole(study, networks, contestants, flows, reference_of=reference_of, faults=faults)
+    if receiver_problem is not None:
+        check_receivers(study, contestants, flows, receiver_problem, faults)
     faults.raise_first()
     return study
 

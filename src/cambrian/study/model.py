@@ -156,13 +156,14 @@ class Contestant(Frozen):
     receiver_cpu: Cpu | None = None
     tls: bool = False
     options: dict[str, str | int | float | bool] = {}
-    #: how the reader sees it; "stack cca" unless told
+    #: how the reader sees it; "stack cca", and its receiver if it is another's, unless told
     label: str = ""
 
     @property
     def name(self) -> str:
         """Label for tables and plots."""
-        return self.label or f"{self.stack} {self.cca}"
+        to = "" if self.receiver == "own" else f" to {self.receiver}"
+        return self.label or f"{self.stack} {self.cca}{to}"
 
 
 class PageObjects(Frozen):

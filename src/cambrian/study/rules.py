@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fnmatch import fnmatchcase
 
 from cambrian.study import hints, naming
@@ -10,6 +10,26 @@ from cambrian.study.faults import Faults
 from cambrian.study.model import Study
 from cambrian.study.reference import ReferenceOf, reference_contestant
 from cambrian.study.tables import PlacedContestant, PlacedFlow, PlacedNetwork
+
+#: (a sender's stack, ``receiver``) → why the two cannot talk, or None
+ReceiverProblem = Callable[[str, str], str | None]
+
+
+def check_receivers(
+    study: Study,
+    contestants: Sequence[PlacedContestant],
+    flows: Sequence[PlacedFlow],
+    receiver_problem: ReceiverProblem,
+    faults: Faults,
+) -> None:
+    """Each bulk flow needs a receiver that speaks its sender's protocol."""
+    placed = [(one.path, one.contestant) for one in contestants if study.page_load is None]
+    placed += [(one.path, one.flow.contestant) for one in flows if one.flow.page is None]
+    for path, contestant in placed:
+        problem = receiver_problem(contestant.stack, contestant.receiver)
+        if problem is not None:
+            at = path if contestant.receiver == "own" else (*path[:2], "receiver")
+            faults.add(at, problem, "`cambrian interop` shows which receivers a stack has")
 
 
 def check_whole(

@@ -84,11 +84,15 @@ def read_networks(raw: Mapping[str, Any], folder: FilePath, faults: Faults) -> l
     return found
 
 
+#: receivers that are no stack's name
+_RECEIVERS = ("own", "reference")
+
+
 def read_contestants(raw: Mapping[str, Any], catalogue: Catalogue, faults: Faults) -> list[PlacedContestant]:
     """Every ``[[contestant]]``, once for each ``stack`` and ``cca`` where these are lists."""
     found = []
     for at, table in _tables(raw, "contestant", faults):
-        for cell, elements in _cells(table, at, faults, keys=("stack", "cca")):
+        for cell, elements in _cells(table, at, faults, keys=("stack", "cca", "receiver")):
 
             def locate(where: Path, at: Path = at, elements: Mapping[str, int] = elements) -> Path:
                 return (*at, *_in_grid(where, elements))
@@ -281,6 +285,6 @@ def _check_catalogue(
     elif cca not in catalogue[stack]:
         remedy = hints.for_name(cca, catalogue[stack], f"{stack} has")
         faults.add(locate(("cca",)), f"{stack} has no CCA {shown(cca)}", remedy)
-    if receiver != "own" and receiver not in catalogue:
-        remedy = hints.for_name(receiver, [*catalogue, "own"], "receivers are")
+    if receiver not in (*_RECEIVERS, *catalogue):
+        remedy = hints.for_name(receiver, [*catalogue, *_RECEIVERS], "receivers are")
         faults.add(locate(("receiver",)), f"unknown stack {shown(receiver)}", remedy)
