@@ -174,7 +174,8 @@ def make(trial: Trial, builds: Mapping[str, Built], native: Native) -> dict[str,
     longest_rtt_ms = max(flow.rtt_ms or network.rtt_ms for flow in trial.flows)
     pipe_bytes = round(links.bdp_bytes(rate_mbps, longest_rtt_ms)) + limit_bytes
     mounts = {f"{HOME}/native": str(native.folder), f"{HOME}/certs": str(CERTIFICATES)}
-    mounts |= {f"{HOME}/stacks/{name}": str(built.folder) for name, built in builds.items()}
+    # only the trial's own, whatever else is built: what a guest does before its trial may move that by a tick
+    mounts |= {f"{HOME}/stacks/{name}": str(builds[name].folder) for name in stack_names(trial)}
     mounts |= page_loads.mounts(trial, HOME)
     bottleneck: dict[str, Any] = {"limit_bytes": limit_bytes}
     if network.trace_file:
