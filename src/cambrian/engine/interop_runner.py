@@ -13,16 +13,14 @@ from typing import Any
 #: where a server listens
 PORT = 443
 TESTCASE = "transfer"
-#: what an endless request of our own clients asks for (docs/endpoint-contract.md)
-_ENDLESS_BYTES = 1_000_000_000_000
 _CERTIFICATES = "/run/cambrian/certs"
 
 
-def adapt(spec: dict[str, Any], side: str, words: dict[str, str], amount_bytes: int) -> None:
+def adapt(spec: dict[str, Any], side: str, words: dict[str, str], bodies: dict[str, int]) -> None:
     """Turn one side's ``spec`` (as :mod:`cambrian.engine.plan` makes it) into the runner's way.
 
-    ``amount_bytes`` is what the flow carries, or more than it can. Bodies are holes in files and
-    downloads go to /dev/null: neither takes memory of the guest's.
+    ``bodies``: the names that may be asked for, that of this flow's own request first, and their sizes
+    in bytes. Bodies are holes in files and downloads go to /dev/null: neither takes memory of the guest's.
     """
     root = spec.setdefault("root", {"tree": "/"})
     root["folders"] = ["/www", "/downloads", "/logs", "/certs"]
@@ -41,12 +39,13 @@ def adapt(spec: dict[str, Any], side: str, words: dict[str, str], amount_bytes: 
     }
     if side == "sender":
         root["links"] = {"/logs/qlog": words["qlog"]}
-        root["sparse"] = {f"/www/{size}": amount_bytes for size in (amount_bytes, _ENDLESS_BYTES)}
+        root["sparse"] = {f"/www/{name}": size_bytes for name, size_bytes in bodies.items()}
         spec["port"] = PORT
         # the program may write a qlog whether or not anyone reads it
         spec["folders"] = [words["qlog"]]
     else:
-        environment["REQUESTS"] = f"https://server4:{words['port']}/{amount_bytes}"
+        name = next(iter(bodies))
+        environment["REQUESTS"] = f"https://server4:{words['port']}/{name}"
         root["folders"].append("/logs/qlog")
-        root["links"] = {f"/downloads/{amount_bytes}": "/dev/null"}
+        root["links"] = {f"/downloads/{name}": "/dev/null"}
     spec["environment"] = spec["environment"] | environment

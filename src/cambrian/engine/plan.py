@@ -117,15 +117,14 @@ def _flow(trial: Trial, number: int, builds: Mapping[str, Built], pipe_bytes: in
         environment = BASE_ENVIRONMENT | spec.environment
         sides[side] = {**asdict(spec), "environment": environment, "work": words["work"]}
         if side == "sender" and not flow.page and command.mentions(built, how, "www"):
-            amount_bytes = _amount_bytes(trial, flow)
-            sides[side]["sparse"] = {str(name): amount_bytes for name in (amount_bytes, ENDLESS_BYTES)}
+            sides[side]["sparse"] = _bodies(trial, flow)
         if side == "sender" and built.stack.manifest.transport_trace == "qlog":
             sides[side]["folders"] = [words["qlog"]]
         sides[side]["stop_statuses"] = list(how.stop_statuses)
         if how.root:
             sides[side]["root"] = {"tree": f"{words['dir']}/root"}
         if built.stack.manifest.convention == "interop-runner":
-            interop_runner.adapt(sides[side], side, words, _amount_bytes(trial, flow))
+            interop_runner.adapt(sides[side], side, words, _bodies(trial, flow))
     sides["sender"]["ready"] = sender.stack.manifest.server.ready
     if cpu := contestant.receiver_cpu:
         sides["receiver"]["cpu"] = {
@@ -149,10 +148,11 @@ def _asking(client: Client, sender: Built) -> Client:
     return client.model_copy(update={"command": client.command + client.path_arguments})
 
 
-def _amount_bytes(trial: Trial, flow: Flow) -> int:
-    """What a flow carries; of an endless one, twice what could pass in the trial."""
+def _bodies(trial: Trial, flow: Flow) -> dict[str, int]:
+    """Name → bytes of what a flow may ask for: what it carries; if endless, twice what could pass."""
     rate_mbps = trial.network.rate_mbps or 1000.0
-    return flow.size_bytes or round(rate_mbps * 1e6 / 8 * trial.duration_s * 2)
+    amount_bytes = flow.size_bytes or round(rate_mbps * 1e6 / 8 * trial.duration_s * 2)
+    return {str(name): amount_bytes for name in (amount_bytes, ENDLESS_BYTES)}
 
 
 def make(trial: Trial, builds: Mapping[str, Built], native: Native) -> dict[str, Any]:

@@ -5,7 +5,6 @@ Each pair that has a protocol in common moves a fixed amount over a clean path.
 
 from __future__ import annotations
 
-import os
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -60,9 +59,7 @@ def run(stacks: Sequence[Stack], *, jobs: int, console: Console) -> list[Cell]:
             pairs[label] = (*pair, chosen.alpn)
             trials[label] = _trial(sender, receiver.name)
     made = environment.ensure({name for trial in trials.values() for name in plan.stack_names(trial)})
-    with tempfile.TemporaryDirectory(
-        prefix="cambrian-interop-", dir=os.environ.get("TMPDIR", "/tmp")
-    ) as folder:
+    with tempfile.TemporaryDirectory(prefix="cambrian-interop-") as folder:
         results = Results(Path(folder))
         for label, finished in watched.run(trials, made, results, jobs=jobs, console=console):
             sender_name, receiver_name, alpn = pairs[label]

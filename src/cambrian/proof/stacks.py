@@ -6,7 +6,6 @@ seed gives the same bytes) and once with random loss.
 
 from __future__ import annotations
 
-import os
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -47,16 +46,9 @@ def run(stacks: Sequence[Stack], *, jobs: int, console: Console) -> list[Row]:
     built = [stack for stack in stacks if stack.name not in unbuilt]
     found: dict[tuple[str, str], Row] = {}
     if built:
-        clean = {
-            (stack.name, cca): _trial(stack, cca, CLEAN) for stack in built for cca in stack.manifest.ccas
-        }
-        lossy = {
-            (stack.name, cca): _trial(stack, cca, LOSSY) for stack in built for cca in stack.manifest.ccas
-        }
+        clean, lossy = _trials(built, CLEAN), _trials(built, LOSSY)
         made = environment.ensure({name for trial in clean.values() for name in plan.stack_names(trial)})
-        with tempfile.TemporaryDirectory(
-            prefix="cambrian-proof-", dir=os.environ.get("TMPDIR", "/tmp")
-        ) as name:
+        with tempfile.TemporaryDirectory(prefix="cambrian-proof-") as name:
             folder = Path(name)
             passes = [
                 _run(clean, made, folder / "first", "clean", jobs, console),
@@ -83,9 +75,18 @@ def _build(stack: Stack) -> str | None:
     return None
 
 
-def _trial(stack: Stack, cca: str, network: Network) -> Trial:
-    flow = Flow(contestant=Contestant(stack=stack.name, cca=cca))
-    return Trial(network=network, flows=(flow,), duration_s=DURATION_S, seed=1)
+def _trials(stacks: Sequence[Stack], network: Network) -> dict[tuple[str, str], Trial]:
+    """(Stack, CCA) → its flow alone on ``network``."""
+    return {
+        (stack.name, cca): Trial(
+            network=network,
+            flows=(Flow(contestant=Contestant(stack=stack.name, cca=cca)),),
+            duration_s=DURATION_S,
+            seed=1,
+        )
+        for stack in stacks
+        for cca in stack.manifest.ccas
+    }
 
 
 #: a trial's result, or why there is none

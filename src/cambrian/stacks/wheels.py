@@ -26,6 +26,12 @@ def install(lock: Path, to: Path, log: Path, *, on_tick: Callable[[float], None]
 def tools(lock: Path, log: Path) -> Path:
     """The folder with the tools that ``lock`` pins, fetched once for all stacks; programs are in ``bin``."""
     home = paths.cache() / "tools" / hashlib.sha256(lock.read_bytes()).hexdigest()[:16]
+    install_once(lock, home, log)
+    return home
+
+
+def install_once(lock: Path, home: Path, log: Path) -> None:
+    """Install what ``lock`` pins as the folder ``home``, whole or not at all, unless it is there."""
     home.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(f"{home}.lock"):
         if not home.is_dir():
@@ -33,7 +39,6 @@ def tools(lock: Path, log: Path) -> Path:
             shutil.rmtree(fresh, ignore_errors=True)
             install(lock, fresh, log)
             fresh.rename(home)
-    return home
 
 
 def compile_all(folder: Path) -> None:
