@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cambrian.report import figures, loads, page
+from cambrian.report import figures, page, tables
 from cambrian.report.collect import Collected, collect
 from cambrian.store.results import Results
 
@@ -24,7 +24,7 @@ def collected() -> Collected:
 
 
 def test_a_row_a_contestant_and_page_with_the_trials_mean(collected: Collected) -> None:
-    rows = loads.table(collected).to_dicts()
+    rows = tables.all_tables(collected)["page_loads"].to_dicts()
     assert [(row["contestant"], row["page"]) for row in rows] == CELLS
     assert [row["objects"] for row in rows] == [12, 3, 12, 3]
     for cell, row in zip(collected.cells, rows, strict=True):
@@ -38,7 +38,7 @@ def test_a_row_a_contestant_and_page_with_the_trials_mean(collected: Collected) 
 def test_the_figure_has_a_panel_a_page_that_says_who_took_how_long(collected: Collected) -> None:
     (figure,) = (one for one in figures.all_figures(collected) if one.name.startswith("pageload-"))
     assert [panel.chart.to_dict(validate=False)["title"] for panel in figure.panels] == ["beta-small", "few"]
-    slow = loads.table(collected).row(2, named=True)
+    slow = tables.all_tables(collected)["page_loads"].row(2, named=True)
     assert f"tcp-h2 cubic {slow['plt_ms'] / 1000:.3f} s" in figure.panels[0].alt
 
 

@@ -42,7 +42,7 @@ def reference_envelopes(subject: str) -> list[envelope.Envelope]:
 def test_noise_floor_is_that_of_the_contestants_own_reference(
     knobs: Collected, contestant: str, reference: str
 ) -> None:
-    found = row(tables.conformance(knobs), contestant=contestant)
+    found = row(tables.all_tables(knobs)["conformance"], contestant=contestant)
     floor = conformance.noise_floor(reference_envelopes(reference))
     assert found["reference"] == reference
     assert found["floor_mean"] == pytest.approx(floor.mean())
@@ -50,11 +50,11 @@ def test_noise_floor_is_that_of_the_contestants_own_reference(
 
 
 def test_the_two_references_have_different_floors(knobs: Collected) -> None:
-    assert tables.conformance(knobs)["floor_mean"].n_unique() == 2
+    assert tables.all_tables(knobs)["conformance"]["floor_mean"].n_unique() == 2
 
 
 def test_a_pace_cap_shows_where_tls_does_not(knobs: Collected) -> None:
-    frame = tables.conformance(knobs)
+    frame = tables.all_tables(knobs)["conformance"]
     tls, paced = row(frame, contestant=TLS), row(frame, contestant=PACED)
     assert isinstance(tls["deficit"], float) and abs(tls["deficit"]) < 0.1
     assert isinstance(paced["deficit_low"], float) and paced["deficit_low"] > 0.3
@@ -70,15 +70,16 @@ def test_invalid_trial_is_listed_and_not_averaged(tmp_path: Path) -> None:
     report_results.reject(folder, first, "rate: 3.0000 Mbps while busy, configured 4 Mbps")
     after = collect(Results(folder))
 
-    values = tables.trials(before).filter((pl.col("flow") == 0) & pl.col("trial").is_in(others))
-    found = row(tables.flows(after), group=group["key"], flow=0)
+    values = tables.all_tables(before)["trials"].filter((pl.col("flow") == 0) & pl.col("trial").is_in(others))
+    found = row(tables.all_tables(after)["flows"], group=group["key"], flow=0)
     assert found["trials"] == 2
     assert found["throughput_mbps"] == pytest.approx(values["throughput_mbps"].mean())
     assert (
-        found["throughput_mbps"] != row(tables.flows(before), group=group["key"], flow=0)["throughput_mbps"]
+        found["throughput_mbps"]
+        != row(tables.all_tables(before)["flows"], group=group["key"], flow=0)["throughput_mbps"]
     )
-    assert first not in set(tables.trials(after)["trial"])
-    assert tables.invalid(after).to_dicts() == [
+    assert first not in set(tables.all_tables(after)["trials"]["trial"])
+    assert tables.all_tables(after)["invalid"].to_dicts() == [
         {
             "network": "4mbps-20ms-2bdp",
             "group": group["key"],
@@ -87,7 +88,7 @@ def test_invalid_trial_is_listed_and_not_averaged(tmp_path: Path) -> None:
             "reasons": "rate: 3.0000 Mbps while busy, configured 4 Mbps",
         }
     ]
-    assert row(tables.conformance(after), contestant=PACED)["trials"] == 2
+    assert row(tables.all_tables(after)["conformance"], contestant=PACED)["trials"] == 2
     # the charts over time move on to the next seed
     shown = next(cell.series for cell in after.cells if cell.key == group["key"])
     assert shown is not None and shown.seed == 2
@@ -100,7 +101,7 @@ def test_invalid_trial_keeps_its_hash(tmp_path: Path) -> None:
     folder = report_results.copy(tmp_path)
     trial = report_results.group(Results(folder).study(), TLS)["trials"][0]
     report_results.reject(folder, trial, "capture: 3 packet(s) lost by the capture")
-    traces = tables.traces(collect(Results(folder)))
+    traces = tables.all_tables(collect(Results(folder)))["traces"]
     assert traces.height == 12
     assert not row(traces, trial=trial)["valid"]
 
@@ -119,20 +120,20 @@ def test_group_without_valid_trials_says_so(tmp_path: Path) -> None:
     for trial in report_results.group(Results(folder).study(), TLS)["trials"]:
         report_results.reject(folder, trial, "CCA: asked for cubic and runs reno")
     collected = collect(Results(folder))
-    found = row(tables.conformance(collected), contestant=TLS)
+    found = row(tables.all_tables(collected)["conformance"], contestant=TLS)
     assert (found["verdict"], found["conformance"], found["trials"]) == ("no valid trial", None, 0)
-    assert row(tables.flows(collected), contestant=TLS)["throughput_mbps"] is None
+    assert row(tables.all_tables(collected)["flows"], contestant=TLS)["throughput_mbps"] is None
 
 
 def test_shares_of_a_trial_sum_to_one(knobs: Collected) -> None:
-    sums = tables.trials(knobs).group_by("trial").agg(pl.col("share").sum())
+    sums = tables.all_tables(knobs)["trials"].group_by("trial").agg(pl.col("share").sum())
     assert np.allclose(sums["share"].to_numpy(), 1)
 
 
 def test_pairwise_ratio_is_the_mean_of_the_trials_ratios(tmp_path: Path) -> None:
     folder = report_results.copy(tmp_path, report_results.as_pairwise)
     collected = collect(Results(folder))
-    found = row(tables.pairwise(collected), x=PACED)
+    found = row(tables.all_tables(collected)["pairwise"], x=PACED)
     cell = next(cell for cell in collected.cells if cell.subject == PACED)
     ratios = [
         trial.flows[0].throughput_mbps / sum(flow.throughput_mbps for flow in trial.flows)

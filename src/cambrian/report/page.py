@@ -14,13 +14,12 @@ import markupsafe
 import polars as pl
 import vl_convert
 
-from cambrian.report import layout, loads, notes, provenance, similarity, tables, words
-from cambrian.report.collect import Cell, Collected, collect
+from cambrian.report import layout, notes, provenance, similarity, tables, words
+from cambrian.report.collect import Collected, collect
 from cambrian.report.figures import all_figures
 from cambrian.report.figures.figure import Figure, config
 from cambrian.report.layout import Shown
 from cambrian.store.results import Results, write_json
-from cambrian.study.model import Network
 
 #: rows of a long list that the page itself shows; its CSV has all
 MOST_ROWS = 200
@@ -65,7 +64,7 @@ def make(folder: Path, out: Path) -> Path:
             old.unlink()
     for manifest in collected.manifests:
         write_json(out / "trials" / f"{manifest['id']}.json", manifest["trial"])
-    frames = dict(tables.all_tables(collected))
+    frames = tables.all_tables(collected)
     for name, frame in frames.items():
         frame.write_csv(out / "tables" / f"{name}.csv")
     shown = [_drawn(figure, out / "figures") for figure in all_figures(collected)]
@@ -92,7 +91,7 @@ def _render(collected: Collected, frames: dict[str, pl.DataFrame], figures: list
     sections = [
         Section(
             network=facts[network.name],
-            tables=_network_tables(collected, network, frames),
+            tables=tables.on(network, collected, frames),
             figures=tuple(one for one in figures if one.figure.network == network.name),
             opened=index == 0 or len(collected.networks) <= OPEN_NETWORKS,
         )
@@ -132,38 +131,6 @@ def _render(collected: Collected, frames: dict[str, pl.DataFrame], figures: list
             themes=_json({theme: config(theme) for theme in ("light", "dark")}),
         )
     )
-
-
-def _network_tables(
-    collected: Collected, network: Network, frames: dict[str, pl.DataFrame]
-) -> tuple[Shown, ...]:
-    here = {name: frame.filter(pl.col("network") == network.name) for name, frame in frames.items()}
-    found = []
-    if "conformance" in here and here["conformance"].height:
-        found.append(layout.conformance(here["conformance"]))
-    if "pairwise" in here:
-        found.append(layout.ratios(here["pairwise"]))
-    if "page_loads" in here and here["page_loads"].height:
-        found.append(loads.shown(here["page_loads"]))
-    flows = here["flows"]
-    if collected.design == "versus-reference":
-        # the reference's own flow has a row of its own: the noise floor
-        flows = flows.filter(pl.col("flow") == 0)
-    cells = {cell.key: cell for cell in collected.on(network)}
-    names = [_row_name(cells[row["group"]], row["flow"]) for row in flows.select("group", "flow").to_dicts()]
-    return (*found, layout.behaviour(flows, names))
-
-
-def _row_name(cell: Cell, flow: int) -> str:
-    """A flow, and whom it meets."""
-    name = cell.names[flow]
-    if cell.is_noise_floor:
-        return cell.title
-    if cell.page:
-        name += f" · {cell.page}"
-    if len(cell.names) == 2 and cell.design != "flows":
-        return f"{name} against {cell.names[1 - flow]}"
-    return f"{name} (flow {flow})" if cell.names.count(name) > 1 else name
 
 
 def _example(collected: Collected) -> dict[str, Any]:

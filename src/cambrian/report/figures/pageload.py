@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import altair as alt
 import polars as pl
 
-from cambrian.report import loads
 from cambrian.report.collect import Collected
 from cambrian.report.figures import colours
 from cambrian.report.figures.figure import Figure, Panel, inline
+from cambrian.report.tables import page_loads
 
 #: place among the figures of a network
 ORDER = 15
@@ -26,9 +26,9 @@ _CAPTION = (
 
 def figures(collected: Collected) -> Iterator[Figure]:
     """One figure a network, one panel a page."""
-    if not loads.has_any(collected):
+    means = page_loads.table(collected)
+    if means is None:
         return
-    means = loads.table(collected)
     trials = _trials(collected)
     palette = colours.of(collected)
     for network in collected.networks:

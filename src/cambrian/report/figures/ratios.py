@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import altair as alt
 import polars as pl
 
-from cambrian.report import tables
 from cambrian.report.collect import Collected
 from cambrian.report.figures.figure import Figure, Panel, inline
+from cambrian.report.tables import pairwise
 
 #: place among the figures of a network
 ORDER = 20
@@ -25,9 +25,9 @@ _CAPTION = (
 
 def figures(collected: Collected) -> Iterator[Figure]:
     """One figure a network of a ``pairwise`` study."""
-    if collected.design != "pairwise":
+    ratios = pairwise.table(collected)
+    if ratios is None:
         return
-    ratios = tables.pairwise(collected)
     order = [contestant.name for contestant in collected.study.contestants]
     for network in collected.networks:
         cells = _both_halves(

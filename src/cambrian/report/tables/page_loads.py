@@ -16,21 +16,18 @@ from cambrian.stats import pairs
 from cambrian.stats.bootstrap import bootstrap
 
 Row = dict[str, Any]
+#: place among the tables
+ORDER = 30
 
 
-def has_any(collected: Collected) -> bool:
-    """Did any valid trial load a page?"""
-    return any(trial.page_loads for cell in collected.cells for trial in cell.trials)
-
-
-def table(collected: Collected) -> pl.DataFrame:
+def table(collected: Collected) -> pl.DataFrame | None:
     """One row a group and flow that loads a page; times in milliseconds, means over valid trials.
 
     ``plt_ms_low`` and ``plt_ms_high`` are the ends of the 95 % bootstrap interval, null with
     too few trials.
     """
     rows = [row for cell in collected.cells for row in _rows(cell)]
-    return pl.DataFrame(rows, infer_schema_length=None)
+    return pl.DataFrame(rows, infer_schema_length=None) if rows else None
 
 
 def _rows(cell: Cell) -> Iterator[Row]:
@@ -82,8 +79,9 @@ _COLUMNS = (
 )
 
 
-def shown(frame: pl.DataFrame) -> Shown:
+def shown(frame: pl.DataFrame, collected: Collected) -> Shown:
     """The page loads of one network, page by page."""
+    del collected
     caption = "Page loads, from the navigation's start; means over trials, in brackets 95 % intervals"
     by_page = pl.concat(frame.partition_by("page", maintain_order=True))
     return layout.shown(by_page, _COLUMNS, caption, "page_loads.csv")

@@ -1,0 +1,50 @@
+"""The report's tables, one a file.
+
+Each file has ``ORDER`` and ``table(collected)``: a polars frame, numbers only with units in the
+columns' names, or None where a study has no such table. It becomes ``tables/NAME.csv``. A file
+that also has ``shown(frame, collected)`` says how the page shows the rows of one network (a
+column ``network`` picks them); None shows nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from types import ModuleType
+
+import polars as pl
+
+from cambrian.report.collect import Collected
+from cambrian.report.layout import Shown
+from cambrian.study.model import Network
+
+
+def kinds() -> list[ModuleType]:
+    """The modules of this package that make a table, in the order in which a page shows them."""
+    names = [found.name for found in pkgutil.iter_modules(__path__)]
+    modules = [importlib.import_module(f"{__name__}.{name}") for name in names]
+    return sorted((module for module in modules if hasattr(module, "ORDER")), key=lambda module: module.ORDER)
+
+
+def name_of(kind: ModuleType) -> str:
+    """A table's name: its module's, and its file's."""
+    return kind.__name__.rpartition(".")[2]
+
+
+def all_tables(collected: Collected) -> dict[str, pl.DataFrame]:
+    """Every table that this study has, by its name."""
+    found = ((name_of(kind), kind.table(collected)) for kind in kinds())
+    return {name: frame for name, frame in found if frame is not None}
+
+
+def on(network: Network, collected: Collected, frames: dict[str, pl.DataFrame]) -> tuple[Shown, ...]:
+    """What the page shows of ``frames`` in one network's section."""
+    found = []
+    for kind in kinds():
+        frame = frames.get(name_of(kind))
+        if frame is None or not hasattr(kind, "shown"):
+            continue
+        here = frame.filter(pl.col("network") == network.name)
+        if here.height and (table := kind.shown(here, collected)) is not None:
+            found.append(table)
+    return tuple(found)

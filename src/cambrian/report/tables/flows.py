@@ -1,0 +1,107 @@
+"""What each flow got: throughput, sharing, queueing delay, loss."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from cambrian.report import layout
+from cambrian.report.collect import Cell, Collected
+from cambrian.report.layout import Column, Shown
+from cambrian.report.measure import TrialMeasures
+from cambrian.report.tables import rows
+
+#: place among the tables
+ORDER = 40
+
+
+def table(collected: Collected) -> pl.DataFrame:
+    """One row a flow of each group: its mean figures over the valid trials."""
+    found = []
+    for cell in collected.cells:
+        for number, name in enumerate(cell.names):
+            found.append(rows.place(cell) | {"flow": number, "contestant": name} | _flow(cell.trials, number))
+    return rows.frame(found)
+
+
+def _flow(trials: Sequence[TrialMeasures], number: int) -> rows.Row:
+    mine = [trial.flows[number] for trial in trials]
+    row: rows.Row = {"trials": len(mine)}
+    row |= rows.spread("throughput_mbps", rows.interval([flow.throughput_mbps for flow in mine]))
+    row |= rows.spread("share_percent", rows.interval([100 * flow.share for flow in mine]))
+    for name in ("delay_p50_ms", "delay_p95_ms", "delay_p99_ms", "queue_loss_percent", "random_loss_percent"):
+        row[name] = rows.mean([getattr(flow, name) for flow in mine])
+    row["completion_s"] = rows.mean([flow.completion_s for flow in mine])
+    row["utilisation_percent"] = rows.mean(
+        [None if trial.utilisation is None else 100 * trial.utilisation for trial in trials]
+    )
+    row["jain"] = rows.mean([trial.jain for trial in trials])
+    row["cca_requested"] = mine[0].requested_cca if mine else None
+    confirmed = bool(mine) and all(flow.confirmed_cca is not None for flow in mine)
+    row["cca_confirmed"] = mine[0].confirmed_cca if confirmed else None
+    return row
+
+
+def _delays(row: rows.Row) -> str:
+    if row["delay_p50_ms"] is None:
+        return layout.NOTHING
+    return " / ".join(layout.number(row[f"delay_{name}_ms"], 1) for name in ("p50", "p95", "p99"))
+
+
+def _cca(row: rows.Row) -> str:
+    if row["cca_requested"] is None:
+        return layout.NOTHING
+    return str(row["cca_confirmed"]) if row["cca_confirmed"] else f"{row['cca_requested']}, not confirmed"
+
+
+_THROUGHPUT = layout.spread("throughput_mbps", "Throughput, Mbps", 1)
+_SHARE = layout.spread("share_percent", "Share of throughput, %", 0)
+_DELAY_AND_LOSS = (
+    Column("Queueing delay, ms: p50 / p95 / p99", _delays),
+    layout.plain("queue_loss_percent", "Queue loss, %", 2),
+    layout.plain("random_loss_percent", "Random loss, %", 2),
+    layout.plain("utilisation_percent", "Utilisation of the link, %", 1),
+)
+_JAIN = layout.plain("jain", "Jain’s index", 3)
+_COMPLETION = layout.plain("completion_s", "Completion, s", 2)
+_CCA = Column("CCA read back", _cca, number=False)
+
+
+def shown(frame: pl.DataFrame, collected: Collected) -> Shown:
+    """Throughput, sharing, delay and loss on one network.
+
+    Columns that have nothing to say here (shares of a flow alone, completion of endless
+    flows) are left out.
+    """
+    if collected.design == "versus-reference":
+        # the reference's own flow has a row of its own: the noise floor
+        frame = frame.filter(pl.col("flow") == 0)
+    cells = {cell.key: cell for cell in collected.cells}
+    names = [_row_name(cells[row["group"]], row["flow"]) for row in frame.select("group", "flow").to_dicts()]
+    columns = [Column("Flow", lambda row: str(row["name"]), number=False), layout.TRIALS, _THROUGHPUT]
+    shared = frame["group"].n_unique() < frame.height or frame["share_percent"].min() != 100
+    sized = frame["completion_s"].is_not_null().any()
+    if shared and not sized:
+        columns.append(_SHARE)
+    columns += _DELAY_AND_LOSS
+    if shared and not sized:
+        columns.append(_JAIN)
+    if sized:
+        columns.append(_COMPLETION)
+    columns.append(_CCA)
+    caption = "Throughput, queueing delay and loss, means over trials; in brackets 95 % intervals"
+    named = frame.with_columns(pl.Series("name", names, dtype=pl.String))
+    return layout.shown(named, columns, caption, "flows.csv")
+
+
+def _row_name(cell: Cell, flow: int) -> str:
+    """A flow, and whom it meets."""
+    name = cell.names[flow]
+    if cell.is_noise_floor:
+        return cell.title
+    if cell.page:
+        name += f" · {cell.page}"
+    if len(cell.names) == 2 and cell.design != "flows":
+        return f"{name} against {cell.names[1 - flow]}"
+    return f"{name} (flow {flow})" if cell.names.count(name) > 1 else name

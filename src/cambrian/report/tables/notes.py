@@ -1,0 +1,22 @@
+"""What gates could not tell."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from cambrian.report.collect import Collected
+from cambrian.report.tables import rows
+
+#: place among the tables
+ORDER = 70
+
+
+def table(collected: Collected) -> pl.DataFrame:
+    """One row a note of a trial: what its gates could not tell."""
+    found = [
+        rows.place(cell) | {"trial": record.id, "seed": record.seed, "note": note}
+        for cell in collected.cells
+        for record in cell.records
+        for note in record.notes
+    ]
+    return rows.frame(found, "network", "group", "trial", "seed", "note")

@@ -1,0 +1,27 @@
+"""The hash of each packet trace: what a repetition has to reproduce."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from cambrian.report.collect import Collected
+from cambrian.report.tables import rows
+
+#: place among the tables
+ORDER = 80
+
+
+def table(collected: Collected) -> pl.DataFrame:
+    """One row a trial that is there: the hash of its packet trace."""
+    found = [
+        rows.place(cell)
+        | {
+            "trial": record.id,
+            "seed": record.seed,
+            "valid": record.valid,
+            "packets_sha256": record.packets_sha256,
+        }
+        for cell in collected.cells
+        for record in cell.records
+    ]
+    return rows.frame(found, "network", "group", "trial", "seed", "valid", "packets_sha256")

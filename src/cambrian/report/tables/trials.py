@@ -1,0 +1,28 @@
+"""Each valid trial, flow by flow."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from cambrian.report.collect import Collected
+from cambrian.report.tables import rows
+
+#: place among the tables
+ORDER = 50
+
+
+def table(collected: Collected) -> pl.DataFrame:
+    """One row a flow of each valid trial: what every mean in the report is a mean of."""
+    found = []
+    for cell in collected.cells:
+        for trial in cell.trials:
+            for number, flow in enumerate(trial.flows):
+                found.append(
+                    rows.place(cell)
+                    | {"trial": trial.id, "seed": trial.trial.seed, "flow": number}
+                    | {"contestant": cell.names[number], "start_ms": trial.trial.flows[number].start_ms}
+                    | {"measured_from_s": trial.t0_ns / 1e9, "measured_to_s": trial.t1_ns / 1e9}
+                    | vars(flow)
+                    | {"jain": trial.jain, "utilisation": trial.utilisation}
+                )
+    return rows.frame(found, "network", "group", "trial")
