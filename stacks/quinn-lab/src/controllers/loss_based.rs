@@ -34,7 +34,8 @@ pub enum RecoveryEnd {
     /// When a packet sent in it is acknowledged (RFC 9002, section 7.3.2): after one round trip.
     Rfc9002,
     /// When everything that was outstanding at its start has arrived (RFC 6675, RecoveryPoint), what was lost of it
-    /// included: a round trip after the last loss was found. Packets sent in it that are lost count when it is over.
+    /// included: a round trip after the last of these losses was found. Packets sent in it that are lost count when
+    /// it is over.
     Rfc6675,
 }
 
@@ -251,9 +252,12 @@ impl CongestionControl for LossBased {
             self.recovery = None;
             self.reduce(loss.now, loss.lost_bytes);
         } else if let Some(recovery) = &mut self.recovery {
-            if waits {
+            if waits && is_new {
+                // It was not outstanding when recovery began, so recovery does not wait for it. With a loss in
+                // every round trip it would never end, and the window never be cut again.
+                recovery.lost_again = true;
+            } else if waits {
                 recovery.ends_after = loss.now;
-                recovery.lost_again |= is_new;
             }
             recovery.lost_packets += loss.lost_bytes as f64 / self.segment_bytes;
             if let Some(prr) = &mut recovery.prr {

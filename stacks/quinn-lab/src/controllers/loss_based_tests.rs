@@ -226,3 +226,16 @@ fn by_rfc_6675_a_packet_lost_in_recovery_counts_when_it_is_over() {
     ack(&mut reno, 403, 1);
     assert_eq!((reno.cwnd_bytes(), reno.state()), (25_000, "recovery"));
 }
+
+#[test]
+fn by_rfc_6675_losses_in_every_round_trip_do_not_hold_recovery_open() {
+    let config = LossBasedConfig { recovery_end: RecoveryEnd::Rfc6675, ..reno() };
+    let mut reno = LossBased::new(config, SEGMENT);
+    ack(&mut reno, 100, 90);
+    // Each round trip loses a packet that was sent in it, and acknowledges one that was sent after the cut.
+    for round in 2..7 {
+        lose(&mut reno, 100 * round, 1);
+        ack(&mut reno, 100 * round + 50, 1);
+    }
+    assert!(reno.cwnd_bytes() < 25_000, "cut once in {} bytes", reno.cwnd_bytes());
+}
