@@ -1,0 +1,107 @@
+"""Half-splits of seeds: two arms, each of half of the trials, that share no seed.
+
+A score of pooled trials depends on how many are pooled. So that a contestant and the noise
+floor are of like with like, both are scored on halves: the contestant's trials of one half
+of the seeds against the reference's of the other half, the reference's of one half against
+its own of the other. Seeds are resampled jointly for both, within the same splits, so no
+trial ever meets its own copy.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from cambrian.metrics.columns import FloatArray
+from cambrian.stats.interval import Interval
+
+RESAMPLES = 999
+CONFIDENCE = 0.95
+#: splits into two halves that are scored, of all that there are
+MOST_SPLITS = 10
+#: with fewer seeds there is an estimate, and no interval
+FEWEST_SEEDS = 3
+_LABEL = "bootstrap over seeds, recentred; mean over half-splits of the seeds"
+
+#: seeds of the one half, seeds of the other
+Split = tuple[tuple[int, ...], tuple[int, ...]]
+#: weights of the seeds (sorted, distinct) in the one arm and in the other, (m, seeds) each → (m,)
+Score = Callable[[FloatArray, FloatArray], FloatArray]
+
+
+def splits(seeds: Sequence[int]) -> list[Split]:
+    """Ways to split ``seeds`` into halves (of n/2, or (n ± 1)/2), in a fixed order.
+
+    All of them, or ten different ones drawn with a fixed seed where there are more. Without
+    two seeds there is none.
+    """
+    seeds = sorted(set(seeds))
+    half = len(seeds) // 2
+    if half == 0:
+        return []
+    ways = math.comb(len(seeds), half) // (2 if len(seeds) % 2 == 0 else 1)
+    if ways <= MOST_SPLITS:
+        halves: list[tuple[int, ...]] = list(itertools.combinations(seeds, half))[:ways]
+    else:
+        draw = np.random.default_rng(1)
+        found: dict[tuple[int, ...], None] = {}
+        while len(found) < MOST_SPLITS:
+            one = tuple(sorted(draw.permutation(seeds)[:half].tolist()))
+            # of an even split, the half with the first seed stands for both
+            found[one if 2 * half < len(seeds) or seeds[0] in one else _others(one, seeds)] = None
+        halves = list(found)
+    return [(one, _others(one, seeds)) for one in halves]
+
+
+def _others(one: Sequence[int], seeds: Sequence[int]) -> tuple[int, ...]:
+    return tuple(seed for seed in seeds if seed not in one)
+
+
+def weights(seeds: int) -> FloatArray:
+    """How often each seed counts: first once each, then in each resample, shape (1 + resamples, seeds)."""
+    draw = np.random.default_rng(1).multinomial(seeds, np.full(seeds, 1 / seeds), size=RESAMPLES)
+    return np.concatenate([np.ones((1, seeds)), draw])
+
+
+def once(seeds: Sequence[int], split: Split, score: Score) -> float:
+    """The score of one split as it is."""
+    return float(score(*(np.isin(seeds, half).astype(np.float64)[np.newaxis] for half in split))[0])
+
+
+def replicates(seeds: Sequence[int], scored: Sequence[tuple[Split, Score]]) -> FloatArray:
+    """Mean score over splits: as it is, then in each resample of the seeds.
+
+    Each split comes with what scores it. Scores that are NaN are left out of a mean. Shape
+    (1 + resamples,), or (1,) for fewer than three seeds.
+    """
+    seeds = sorted(set(seeds))
+    drawn = weights(len(seeds)) if len(seeds) >= FEWEST_SEEDS else np.ones((1, len(seeds)))
+    found = [
+        score(*(drawn * np.isin(seeds, half).astype(np.float64) for half in halves))
+        for halves, score in scored
+    ]
+    table = np.array(found).reshape(len(scored), len(drawn))
+    known = np.isfinite(table)
+    total = np.where(known, table, 0).sum(axis=0)
+    means: FloatArray = np.divide(
+        total, known.sum(axis=0), out=np.full(len(drawn), np.nan), where=known.any(axis=0)
+    )
+    return means
+
+
+def interval(found: FloatArray, seeds: int) -> Interval:
+    """The estimate and its interval from :func:`replicates` (or a difference of two of them).
+
+    A resample has fewer distinct trials than the sample, so its halves agree less and its
+    score lies lower as a whole. The spread of the resamples is therefore laid around the
+    estimate: estimate + quantiles of (resample - mean of the resamples).
+    """
+    estimate, drawn = float(found[0]), found[1:][np.isfinite(found[1:])]
+    if len(drawn) == 0:
+        return Interval(estimate, math.nan, math.nan, CONFIDENCE, seeds, _LABEL)
+    tail = (1 - CONFIDENCE) / 2
+    low, high = np.quantile(drawn - drawn.mean(), [tail, 1 - tail]) + estimate
+    return Interval(estimate, float(low), float(high), CONFIDENCE, seeds, _LABEL)
