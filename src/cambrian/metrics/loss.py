@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from cambrian.metrics.columns import flow_index, require
+from cambrian.metrics.columns import flow_index, require, require_interval
 
 
 def loss(
@@ -64,6 +64,22 @@ def loss(
         _ratio(at_queue, arrived).alias("queue_loss_ratio"),
         _ratio(at_random + at_queue, offered_all).alias("loss_ratio"),
     )
+
+
+def queue_loss_ratios(packets: pl.DataFrame, flow_count: int, t0_ns: int, t1_ns: int) -> list[float | None]:
+    """Of each flow's packets that reached the bottleneck in [t0_ns, t1_ns), the share it dropped.
+
+    None for a flow of which none came.
+    """
+    require(packets, "flow", "arrival_ns", "outcome")
+    require_interval(t0_ns, t1_ns)
+    found = (
+        packets.filter((pl.col("arrival_ns") >= t0_ns) & (pl.col("arrival_ns") < t1_ns))
+        .group_by("flow")
+        .agg((pl.col("outcome") == "dropped").mean().alias("ratio"))
+    )
+    joined = flow_index(flow_count).join(found, on="flow", how="left", maintain_order="left")
+    return joined.get_column("ratio").to_list()
 
 
 def _count(outcome: str) -> pl.Expr:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -49,7 +50,10 @@ def welch(
         far = math.copysign(math.inf, difference) if difference else 0.0
         df = float(len(one) + len(two) - 2)
         return Comparison(difference, difference, difference, far, df, 0.0 if difference else 1.0, far)
-    result = scipy.stats.ttest_ind(one, two, equal_var=False)
+    with warnings.catch_warnings():
+        # one arm that does not vary is no fault here: its variance is 0
+        warnings.filterwarnings("ignore", "Precision loss", RuntimeWarning)
+        result = scipy.stats.ttest_ind(one, two, equal_var=False)
     bounds = result.confidence_interval(confidence)
     return Comparison(
         difference=difference,

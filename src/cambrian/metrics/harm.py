@@ -1,0 +1,27 @@
+"""Harm: what a competitor costs its victim, as a share of the victim's service alone.
+
+Source: Ware, Mukerjee, Seshan, Sherry, "Beyond Jain's Fairness Index: Setting the Bar For The
+Deployment of Congestion Control Algorithms", HotNets 2019. There the bar for a new algorithm β
+is that it harm α no more than α harms α.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cambrian.metrics.columns import FloatArray
+
+
+def harm(alone: float | FloatArray, competing: float | FloatArray, *, more_is_better: bool) -> FloatArray:
+    """Harm to a victim that had ``alone`` and has ``competing``: arrays are taken by element.
+
+    More is better: (alone - competing) / alone. Less is better: (competing - alone) /
+    competing. 0 is none, 1 is all; negative where the victim fares better than alone, and
+    NaN where the denominator is 0 (0 where both values are: nothing was taken).
+    """
+    before, after = np.asarray(alone, dtype=np.float64), np.asarray(competing, dtype=np.float64)
+    if np.any(before < 0) or np.any(after < 0):
+        raise ValueError("harm is of figures that are not negative: throughput, delay, loss")
+    lost, whole = (before - after, before) if more_is_better else (after - before, after)
+    unknown = np.where(lost == 0, 0.0, np.nan)
+    return np.asarray(np.divide(lost, whole, out=unknown, where=whole > 0))
