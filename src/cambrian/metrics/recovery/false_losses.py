@@ -1,0 +1,77 @@
+"""What a sender took for lost, against what was lost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from cambrian.metrics.columns import Int64Array
+
+
+@dataclass(frozen=True)
+class FalseLosses:
+    """``declared``: packets that the sender took for lost or sent again. ``dropped``: those that
+    the network did drop. ``estimate``: declared beyond dropped, surely within ``low`` and ``high``.
+
+    The range is what the ends of a trial leave open: a drop in its last moments may be declared
+    after it, or never; a stack that counts until its own end declares drops that came after the
+    trial's. Both are zero in a flow that was done before.
+    """
+
+    declared: int
+    dropped: int
+    estimate: int
+    low: int
+    high: int
+
+
+def false_losses(
+    declared: int,
+    queue_drops_ns: Int64Array,
+    random_drops: int,
+    *,
+    span_ns: tuple[int, int],
+    unnoticed_ns: int,
+    after_ns: int,
+) -> FalseLosses:
+    """Declared losses beyond the real ones, of one flow.
+
+    Parameters:
+        queue_drops_ns: when the queue dropped, sorted, shape (n,). random_drops: what the link lost.
+        span_ns: from when to when the flow was active.
+        unnoticed_ns: how long before the end a drop may have stayed unnoticed.
+        after_ns: how long after the end the stack went on counting.
+
+    Queue drops of an unseen time are bounded by the most that fell in any window as long, random
+    ones by their mean and three standard deviations of a Poisson count.
+
+    Raises:
+        ValueError: a count or a time is negative.
+    """
+    if min(declared, random_drops, unnoticed_ns, after_ns) < 0:
+        raise ValueError("counts and times must not be negative")
+    dropped = len(queue_drops_ns) + random_drops
+    per_ns = random_drops / max(span_ns[1] - span_ns[0], 1)
+    unnoticed = int((queue_drops_ns >= span_ns[1] - unnoticed_ns).sum()) + _most_random(per_ns * unnoticed_ns)
+    unseen = _most_within(queue_drops_ns, after_ns) + _most_random(per_ns * after_ns)
+    difference = declared - dropped
+    return FalseLosses(
+        declared=declared,
+        dropped=dropped,
+        estimate=max(difference, 0),
+        low=max(difference - unseen, 0),
+        high=max(difference + min(unnoticed, dropped), 0),
+    )
+
+
+def _most_random(mean: float) -> int:
+    return int(np.ceil(mean + 3 * np.sqrt(mean)))
+
+
+def _most_within(times_ns: Int64Array, window_ns: int) -> int:
+    """The most of these (sorted) times in any window of that length."""
+    if not window_ns or not len(times_ns):
+        return 0
+    ends = np.searchsorted(times_ns, times_ns + window_ns, side="left")
+    return int((ends - np.arange(len(times_ns))).max())

@@ -1,0 +1,93 @@
+"""Bytes delivered twice: known headers, headers read off, and what is open."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+
+from cambrian.metrics.recovery import Delivery, redundancy
+from cambrian.metrics.recovery.redundancy import QUIC_HEADER_BYTES, TCP_HEADER_BYTES
+from tests.unit.metrics_frames import Row, frame, steady
+
+MS = 1_000_000
+S = 1000 * MS
+SECONDS = 20
+
+
+def full_frames(per_second: int = 100) -> pl.DataFrame:
+    gap = S // per_second
+    return frame(steady(0, SECONDS * per_second, gap, size=1514, first_ns=gap))
+
+
+def reports(payload: float, per_second: int = 100, wasted: int = 0, from_s: int = 5) -> Delivery:
+    """A report a second; ``wasted`` frames of each second from ``from_s`` on bring nothing new."""
+    seconds = np.arange(1, SECONDS + 1)
+    useful = per_second * seconds - wasted * np.maximum(seconds - from_s, 0)
+    return Delivery(seconds * S, np.round(useful * payload).astype(np.int64))
+
+
+def test_tcp_without_waste_is_nothing_exactly() -> None:
+    found = redundancy(full_frames(), reports(1514 - TCP_HEADER_BYTES), TCP_HEADER_BYTES)
+    assert found is not None
+    assert (found.redundant_bytes, found.low_bytes, found.high_bytes, found.exact) == (0, 0, 0, True)
+    assert found.goodput_percent == pytest.approx(100 * 1448 / 1514)
+
+
+def test_tcp_waste_is_counted_to_the_byte() -> None:
+    found = redundancy(full_frames(), reports(1448, wasted=2), TCP_HEADER_BYTES)
+    assert found is not None
+    # of the last five reports the earliest has least left over: 16 s, 11 seconds of waste
+    assert found.until_ns == 16 * S
+    assert found.redundant_bytes == found.low_bytes == found.high_bytes == 22 * 1448
+
+
+def test_segments_that_wait_for_a_gap_are_not_wasted() -> None:
+    on_time = reports(1448)
+    received = on_time.received_bytes.copy()
+    received[-2:] -= 50 * 1448
+    found = redundancy(full_frames(), Delivery(on_time.time_ns, received), TCP_HEADER_BYTES)
+    assert found is not None
+    assert found.redundant_bytes == 0
+
+
+def test_syns_carry_no_data() -> None:
+    syn: list[Row] = [(0, 1, 2, 74, "departed")]
+    packets = pl.concat([frame(syn), full_frames()])
+    found = redundancy(packets, reports(1448), TCP_HEADER_BYTES)
+    assert found is not None
+    assert found.redundant_bytes == 0
+
+
+def test_a_steady_quic_header_is_read_off() -> None:
+    found = redundancy(full_frames(), reports(1514 - 75), None)
+    assert found is not None
+    assert found.header_bytes == pytest.approx(75)
+    assert not found.exact
+    assert found.low_bytes == 0
+    assert found.redundant_bytes == pytest.approx(0, abs=SECONDS)
+
+
+def test_waste_that_varies_shows_beyond_any_header() -> None:
+    seconds = np.arange(1, SECONDS + 1)
+    wasted = np.cumsum(np.where(seconds % 2, 0, 20))
+    received = (100 * seconds - wasted) * 1440
+    found = redundancy(full_frames(), Delivery(seconds * S, received), None)
+    assert found is not None
+    assert (found.header_bytes) == sum(QUIC_HEADER_BYTES) / 2
+    truth = wasted[found.until_ns // S - 1] * 1440
+    assert found.low_bytes < truth < found.high_bytes
+    assert found.low_bytes > 0
+
+
+def test_too_few_reports_leave_the_whole_range_open() -> None:
+    one = reports(1440)
+    found = redundancy(full_frames(), Delivery(one.time_ns[-1:], one.received_bytes[-1:]), None)
+    assert found is not None
+    assert found.low_bytes == 0
+    assert found.high_bytes == pytest.approx(100 * SECONDS * (1514 - QUIC_HEADER_BYTES[0] - 1440))
+
+
+def test_reports_before_any_departure_say_nothing() -> None:
+    early = Delivery(np.array([1], np.int64), np.array([0], np.int64))
+    assert redundancy(full_frames(), early, TCP_HEADER_BYTES) is None
