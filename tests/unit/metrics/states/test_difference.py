@@ -1,0 +1,146 @@
+"""Two machines side by side, with hand-computed shares and distances."""
+
+from __future__ import annotations
+
+import math
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import given
+
+from cambrian.metrics.states.difference import difference, total_variation
+from cambrian.metrics.states.machine import Machine
+from cambrian.metrics.states.pooled import pooled
+from cambrian.metrics.states.wording import percent, sentences
+
+S = 1_000_000_000
+_UP = ("congestion_avoidance", "recovery")
+_BACK = ("recovery", "congestion_avoidance")
+
+
+def _machine(recovery_s: int, **more: object) -> Machine:
+    """100 s, of which some in recovery, two events."""
+    times = {"congestion_avoidance": (100 - recovery_s) * S, "recovery": recovery_s * S}
+    return Machine(times, {_UP: 2, _BACK: 2}, 0.0, **more)  # type: ignore[arg-type]
+
+
+def test_pooled_means_are_over_trials() -> None:
+    found = pooled([_machine(10), _machine(20), _machine(30)])
+    recovery = next(one for one in found.states if one.state == "recovery")
+    assert recovery.share.estimate == pytest.approx(0.2)
+    assert 0.1 <= recovery.share.low < 0.2 < recovery.share.high <= 0.3
+    assert recovery.entries_per_s == pytest.approx(0.02)
+    assert [(one.transition, one.count, one.trials) for one in found.transitions] == [
+        (_UP, 6, 3),
+        (_BACK, 6, 3),
+    ]
+    assert found.transitions[0].per_s == pytest.approx(0.02)
+
+
+def test_two_trials_have_no_interval() -> None:
+    found = pooled([_machine(10), _machine(20)])
+    assert math.isnan(found.states[0].share.low)
+    with pytest.raises(ValueError, match="at least one"):
+        pooled([])
+
+
+def test_shares_differ_pair_by_pair() -> None:
+    reference = {1: _machine(3), 2: _machine(4), 3: _machine(5)}
+    test = {1: _machine(13), 2: _machine(14), 3: _machine(15)}
+    found = difference(test, reference)
+    assert found is not None
+    recovery = next(one for one in found.states if one.state == "recovery")
+    assert recovery.difference.estimate == pytest.approx(0.10)
+    assert recovery.is_told_apart and recovery.difference.high == pytest.approx(0.10)
+    # pairs of different seeds: 13-4, 13-5, 14-3, 14-5, 15-3, 15-4 of a hundred
+    assert found.time_distance.estimate == pytest.approx((9 + 8 + 11 + 9 + 12 + 11) / 600)
+    assert found.floor_time_distance == pytest.approx((1 + 2 + 1) / 300)
+    assert found.time_excess is not None and found.time_excess.low > 0
+    assert found.transition_distance == 0
+    assert sentences(found, "the kernel") == [
+        "spends 86 % of its time in congestion avoidance, the kernel 96 %",
+        "spends 14 % of its time in recovery, the kernel 4.0 %",
+    ]
+
+
+def test_ways_that_only_one_takes() -> None:
+    rare = Machine({"slow_start": S, "recovery": S}, {("slow_start", "recovery"): 1}, 0.0)
+    found = difference({1: rare, 2: _machine(50)}, {1: _machine(50), 2: _machine(50)})
+    assert found is not None
+    assert found.only_test == (("slow_start", "recovery"),)
+    assert found.only_reference == ()
+    # one trial in three is no habit
+    found = difference({1: rare, 2: _machine(50), 3: _machine(50)}, {1: _machine(50)})
+    assert found is not None and found.only_test == ()
+    assert found.floor_time_distance is None and found.time_excess is None
+
+
+def test_what_the_other_cannot_tell_is_left_out_and_said() -> None:
+    times = {"congestion_avoidance": 80 * S, "recovery": 10 * S, "application_limited": 10 * S}
+    ways = {
+        _UP: 1,
+        ("recovery", "application_limited"): 1,
+        ("application_limited", "congestion_avoidance"): 1,
+    }
+    test = {1: Machine(times, ways, 0.0)}
+    silent = {1: _machine(10, untold=frozenset({"application_limited"}))}
+    found = difference(test, silent)
+    assert found is not None
+    assert [one.state for one in found.states] == ["congestion_avoidance", "recovery"]
+    assert found.states[1].test == pytest.approx(10 / 90)
+    assert found.only_test == () and found.transition_distance is None
+    assert sentences(found, "the kernel")[-1] == (
+        "is in application limited for 10 % of the time, of which what the kernel exports cannot tell"
+    )
+    # the way back leads through the state that is left out, and is no other way
+    assert found.only_reference == ()
+    # where both are by our rule they compare
+    ruled = {1: Machine(times, ways, 0.1, untold=frozenset({"application_limited"}))}
+    same = difference(ruled, silent)
+    assert same is not None and same.left_out == ()
+    assert same.states[1].state == "application_limited" and same.states[1].test == pytest.approx(0.1)
+    # who could have told, and has none, differs
+    told = difference(test, {1: _machine(10)})
+    assert told is not None and told.left_out == ()
+    assert ("recovery", "application_limited") in told.only_test
+
+
+def test_different_detail_is_joined() -> None:
+    phases = Machine(
+        {"probe_bw_up": 5 * S, "probe_bw_down": 5 * S}, {("probe_bw_up", "probe_bw_down"): 9}, 0.0
+    )
+    plain = Machine({"startup": S, "drain": S, "probe_bw": 8 * S}, {("startup", "drain"): 1}, 1.0)
+    found = difference({1: phases}, {1: plain})
+    assert found is not None
+    assert [one.state for one in found.states] == ["startup_and_drain", "probe_bw"]
+    assert [one.test for one in found.states] == [0, 1]
+    assert [one.reference for one in found.states] == pytest.approx([0.2, 0.8])
+
+
+def test_nothing_to_compare() -> None:
+    assert difference({}, {1: _machine(1)}) is None
+    only = Machine({"tail_loss_probe": S}, {}, 0.0)
+    assert difference({1: only}, {1: _machine(1, untold=frozenset({"tail_loss_probe"}))}) is None
+
+
+_SHARES = st.dictionaries(st.sampled_from("abcde"), st.floats(0.01, 1), min_size=1).map(
+    lambda weights: {key: weight / sum(weights.values()) for key, weight in weights.items()}
+)
+
+
+@given(_SHARES, _SHARES, _SHARES)
+def test_total_variation_is_a_distance(
+    one: dict[str, float], two: dict[str, float], three: dict[str, float]
+) -> None:
+    assert total_variation(one, one) == 0
+    assert total_variation(one, two) == pytest.approx(total_variation(two, one))
+    assert total_variation(one, three) <= total_variation(one, two) + total_variation(two, three) + 1e-9
+    assert 0 <= total_variation(one, two) <= 1 + 1e-9
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [(0, "none"), (0.0004, "less than 0.1 %"), (0.031, "3.1 %"), (0.5, "50 %"), (1, "100.0 %")],
+)
+def test_percents(share: float, text: str) -> None:
+    assert percent(share) == text
