@@ -1,0 +1,69 @@
+"""How many packets one acknowledgement answers: packets that reached the receiver over what it sent back.
+
+The receiver's affair, though a sender may ask for another frequency. Losses lower the plain ratio:
+QUIC acknowledges a packet after a gap at once (RFC 9000 section 13.2.1), TCP every packet until the
+gap is filled (RFC 5681 section 4.2), a round trip later. How many such acknowledgements
+would not have been due anyhow is not to be seen: none, or all; the two bound the interval.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import polars as pl
+
+from cambrian.metrics.columns import int64
+from cambrian.metrics.parameters.beginning import SMALLEST_DATA_BYTES
+from cambrian.metrics.parameters.estimate import Estimate, Missing
+from cambrian.metrics.parameters.flow_trace import FlowTrace
+
+KEY = "ack_every_packets"
+#: fewer say too little against the handshake's
+_FEWEST_ACKS = 200
+#: mean time between packets from which on a delayed acknowledgement's timer would matter
+_SPARSE_NS = 4_000_000
+#: with more packets after gaps than this, of the acknowledgements, losses decide when to acknowledge
+_MOST_AT_ONCE = 0.75
+#: share: handshake, delayed acknowledgements at pauses, Linux's quick ones at the start; and of a
+#: shared link, which leaves pauses
+_UNUSUAL = 0.015
+_UNUSUAL_SHARED = 0.1
+
+
+def estimate(trace: FlowTrace) -> Iterator[Estimate | Missing]:
+    """Packets an acknowledgement over the whole trial."""
+    if trace.acks is None:
+        yield Missing(KEY, "packets on the way back were not counted", "packets")
+        return
+    if trace.acks < _FEWEST_ACKS:
+        yield Missing(KEY, f"only {trace.acks} packets went back", "packets")
+        return
+    data = trace.packets.filter(pl.col("size_bytes") >= SMALLEST_DATA_BYTES)
+    arrived = int((data["outcome"] == "departed").sum())
+    if trace.end_ns - trace.start_ns > _SPARSE_NS * arrived:
+        yield Missing(KEY, "packets come so rarely that the receiver's timer decides", "packets")
+        return
+    at_once = _after_gaps(trace, data)
+    if trace.random_loss or at_once > _MOST_AT_ONCE * trace.acks or at_once >= arrived:
+        yield Missing(
+            KEY, "losses, after which a receiver acknowledges at once, decide when it does", "packets"
+        )
+        return
+    bounds = arrived / trace.acks, (arrived - at_once) / (trace.acks - at_once)
+    value = sum(bounds) / 2
+    unsure = abs(bounds[1] - bounds[0]) / 2 + (_UNUSUAL if trace.alone else _UNUSUAL_SHARED) * value
+    yield Estimate(KEY, (value,), unsure, "packets")
+
+
+def _after_gaps(trace: FlowTrace, data: pl.DataFrame) -> int:
+    """Packets that the receiver acknowledges at once, for one before them is missing."""
+    dropped = (data["outcome"] == "dropped").to_numpy()
+    if trace.protocol == "quic":
+        return int((dropped[:-1] & ~dropped[1:]).sum())
+    arrival_ns = int64(data, "arrival_ns")
+    # the retransmission passes the queue as full as it was for the last packet before the drop
+    wait_ns = (data["departure_ns"] - data["arrival_ns"]).forward_fill().fill_null(0).to_numpy()
+    filled_ns = np.where(dropped, arrival_ns + trace.rtt_ns + wait_ns, 0)
+    latest_ns = np.maximum.accumulate(filled_ns)
+    return int((~dropped & (arrival_ns < latest_ns)).sum())

@@ -1,0 +1,83 @@
+"""BBR's parameters: what is read of a trace, once, and which estimates are made of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cambrian.metrics.parameters import bbr_probe_bw, bbr_probe_rtt, bbr_startup, bbr_window
+from cambrian.metrics.parameters.bbr_bdp import bdp_packets
+from cambrian.metrics.parameters.bbr_low_stages import told
+from cambrian.metrics.parameters.bbr_phases import phases
+from cambrian.metrics.parameters.bbr_rates import counted, paced
+from cambrian.metrics.parameters.bbr_silences import seen
+from cambrian.metrics.parameters.estimate import Estimate, Missing, Source
+from cambrian.metrics.parameters.flow_trace import FlowTrace
+from cambrian.metrics.parameters.window import frame_bytes
+
+RATE_KEYS = (*bbr_probe_bw.KEYS, bbr_startup.GAIN)
+
+
+def estimate(trace: FlowTrace) -> Iterator[Estimate | Missing]:
+    """BBR's parameters by what the stack tells, and by packets alone; nothing of other families."""
+    if trace.family != "bbr":
+        return
+    frame = frame_bytes(trace)
+    yield from _of_rates(trace, frame)
+    yield from _of_flights(trace, frame)
+    why = "where Startup's rounds begin is not told, so what each of them grew by is not known"
+    yield Missing("startup_threshold", why)
+
+
+def _of_rates(trace: FlowTrace, frame: int) -> Iterator[Estimate | Missing]:
+    if trace.rate_mbps is None or not trace.steady:
+        why = "the network changes, and the flow's rate with it"
+        yield from _missing(RATE_KEYS, why, "window")
+        yield from _missing(RATE_KEYS, why, "packets")
+        return
+    rates = paced(trace, trace.rate_mbps, frame)
+    if rates is None:
+        yield from _missing(RATE_KEYS, "the stack does not tell its pacing rate", "window")
+    else:
+        found = phases(rates, trace)
+        yield from bbr_probe_bw.by_rates(rates, found, trace, frame)
+        yield bbr_startup.by_rates(rates, found, trace)
+    if not trace.alone:
+        yield from _missing(RATE_KEYS, "other flows move the queue, and the packets' rate with it", "packets")
+        return
+    rates = counted(trace, trace.rate_mbps, frame)
+    if rates is None:
+        yield from _missing(RATE_KEYS, "too few packets", "packets")
+    else:
+        found = phases(rates, trace)
+        yield from bbr_probe_bw.by_rates(rates, found, trace, frame)
+        yield bbr_startup.by_rates(rates, found, trace)
+
+
+def _of_flights(trace: FlowTrace, frame: int) -> Iterator[Estimate | Missing]:
+    bdp = bdp_packets(trace, frame)
+    if trace.has_window:
+        stages = told(trace)
+        yield bbr_window.by_window(stages, trace, bdp)
+        if stages:
+            yield from bbr_probe_rtt.by_stages(stages, trace, bdp, "window")
+        else:
+            why = "the window never falls and rises again as ProbeRTT's does"
+            yield from _missing(bbr_probe_rtt.KEYS, why, "window")
+    else:
+        why = "the stack does not tell its window"
+        yield from _missing((bbr_window.KEY, *bbr_probe_rtt.KEYS), why, "window")
+    yield Missing(
+        bbr_window.KEY, "in ProbeBW the pacer limits the flight: the window doesn't show", "packets"
+    )
+    if not trace.alone or not trace.steady or trace.rate_mbps is None:
+        why = "other flows or the network change the flight, too"
+        yield from _missing(bbr_probe_rtt.KEYS, why, "packets")
+    elif stages := seen(trace):
+        yield from bbr_probe_rtt.by_stages(stages, trace, bdp, "packets")
+    else:
+        yield from _missing(bbr_probe_rtt.KEYS, "no silence that a low flight follows", "packets")
+
+
+def _missing(keys: tuple[str, ...], why: str, source: Source) -> Iterator[Missing]:
+    for key in keys:
+        yield Missing(key, why, source)

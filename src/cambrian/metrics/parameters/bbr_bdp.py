@@ -1,0 +1,24 @@
+"""The bandwidth-delay product as a BBR flow knows it: its own rate, times the round trip."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cambrian.metrics.columns import departed, int64
+from cambrian.metrics.parameters.flow_trace import FlowTrace
+
+#: BBR keeps the largest rate of some round trips: more than the median, less than what probing finds
+OF_ROUNDS = 0.75
+
+
+def bdp_packets(trace: FlowTrace, frame_bytes: int) -> float:
+    """What left the bottleneck in a round trip, three quarters of which had no more; 0 if nothing did.
+
+    ``frame_bytes``: the flow's full frame, a packet.
+    """
+    left = departed(trace.packets)
+    if not left.height:
+        return 0.0
+    edges = np.arange(trace.start_ns, trace.end_ns, trace.rtt_ns)
+    carried, _ = np.histogram(int64(left, "departure_ns"), edges, weights=int64(left, "size_bytes"))
+    return float(np.quantile(carried, OF_ROUNDS)) / frame_bytes if len(carried) else 0.0

@@ -1,0 +1,98 @@
+"""ProbeRTT by a stack's own window: the stages in which a BBR flow keeps little in flight."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import polars as pl
+
+from cambrian.metrics.columns import NS_PER_S, FloatArray, Int64Array, int64
+from cambrian.metrics.parameters.bbr_rates import WARM_UP_ROUNDS
+from cambrian.metrics.parameters.flow_trace import FlowTrace
+from cambrian.metrics.parameters.window import segment_bytes
+
+#: how long ProbeRTT lasts: most of a round trip, and this long, at least
+LEAST_ROUNDS, LEAST_NS, MOST_NS = 0.9, 80_000_000, 2_000_000_000
+#: entering it, one acknowledgement lowers the window to this part of it; leaving it raises it again
+FALL, RISE = 0.75, 1.25
+
+
+@dataclass(frozen=True)
+class LowStage:
+    """One ProbeRTT, at the sender.
+
+    ``enter_ns``: the window fell. ``low_ns``: the flight had fallen to it; None where the stack's
+    count of its flight does not show that. ``leave_ns``: the window rose again. ``packets``: the
+    window in between. ``wait_ns``: the longest time in it between two acknowledgements, or
+    sendings: only then can a sender notice that it is over.
+    """
+
+    enter_ns: int
+    low_ns: int | None
+    leave_ns: int
+    packets: float
+    wait_ns: int
+
+
+def waits_s(stages: Sequence[LowStage]) -> FloatArray:
+    """Seconds from the end of each but the last to the beginning of the next."""
+    waits = [after.enter_ns - before.leave_ns for before, after in pairwise(stages)]
+    return np.array(waits, np.float64) / NS_PER_S
+
+
+def told(trace: FlowTrace) -> list[LowStage]:
+    """By the stack's own window, and its states where it tells them; the packets tell its unit."""
+    rows = trace.transport.filter(pl.col("cwnd_bytes").is_not_null())
+    if not rows.height or not trace.packets.height:
+        return []
+    time_ns, cwnd = int64(rows, "time_ns"), int64(rows, "cwnd_bytes")
+    if rows["state"].eq("probe_rtt").any():
+        inside = rows["state"].eq("probe_rtt").fill_null(False).to_numpy()
+        edges = np.diff(np.concatenate(([0], inside.astype(np.int8))))
+        enters, leaves = np.flatnonzero(edges == 1).tolist(), np.flatnonzero(edges == -1).tolist()
+        # the last one may last beyond the trial's end
+        pairs = list(zip(enters, leaves, strict=False))
+    else:
+        pairs = _windows_falls(time_ns, cwnd)
+    segment = segment_bytes(trace)
+    # the last packet that fits in need not fill the window
+    fits = (rows["in_flight_bytes"] < rows["cwnd_bytes"] + segment).fill_null(False).to_numpy()
+    found = []
+    for enter, leave in pairs:
+        lows = enter + np.flatnonzero(fits[enter:leave])
+        found.append(
+            LowStage(
+                enter_ns=int(time_ns[enter]),
+                low_ns=int(time_ns[lows[0]]) if len(lows) else None,
+                leave_ns=int(time_ns[leave]),
+                packets=float(np.median(cwnd[enter + (leave - enter) // 2 : leave])) / segment,
+                wait_ns=int(np.diff(time_ns[lows[0] if len(lows) else enter : leave + 1]).max()),
+            )
+        )
+    return plausible(found, trace)
+
+
+def _windows_falls(time_ns: Int64Array, cwnd: Int64Array) -> list[tuple[int, int]]:
+    falls = np.flatnonzero(cwnd[1:] < FALL * cwnd[:-1]) + 1
+    rises = np.append(np.flatnonzero(cwnd[1:] > RISE * cwnd[:-1]) + 1, len(cwnd))
+    next_rises = rises[np.searchsorted(rises, falls, side="right").clip(max=len(rises) - 1)]
+    # the window does not move in between, or a congestion event is what lowered it
+    return [
+        (fall, rise)
+        for fall, rise in zip(falls.tolist(), next_rises.tolist(), strict=True)
+        if rise < len(cwnd) and time_ns[rise] - time_ns[fall] < MOST_NS and np.ptp(cwnd[fall:rise]) == 0
+    ]
+
+
+def plausible(stages: list[LowStage], trace: FlowTrace) -> list[LowStage]:
+    """Those after Startup that last as long as a ProbeRTT may."""
+    least_ns = max(LEAST_ROUNDS * trace.rtt_ns, LEAST_NS)
+    return [
+        stage
+        for stage in stages
+        if stage.enter_ns > trace.start_ns + WARM_UP_ROUNDS * trace.rtt_ns
+        and least_ns <= stage.leave_ns - (stage.low_ns or stage.enter_ns) <= MOST_NS
+    ]

@@ -1,0 +1,116 @@
+"""ProbeBW's phases in a flow's rate: where it probes up, drains, and cruises."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from cambrian.metrics.columns import BoolArray, FloatArray, Int64Array
+from cambrian.metrics.parameters.bbr_rates import LEVEL_ROUNDS, POINTS_A_ROUND, WARM_UP_ROUNDS, Rates
+from cambrian.metrics.parameters.estimate import Source
+from cambrian.metrics.parameters.flow_trace import FlowTrace
+
+#: probing raises the rate by this much at least, and by less than Startup does
+UP_LEAST, UP_MOST = 1.08, 2.0
+#: what drains the probe lowers it to this part of cruising or less
+DOWN_MOST = 0.97
+#: so many of the probes that draining follows
+MOST = 0.5
+#: a phase lasts this long at least; its rate is what it has in that time, at this many points or more
+PHASE_ROUNDS = 0.4
+EDGE_POINTS = 2
+#: a phase is compared with the rate in this time before it: BBRv2 and v3 refill the path for a round
+#: trip then, without the bounds that cruising is under; packets are counted over a longer time
+BEFORE_ROUNDS: dict[Source, float] = {"window": 0.5, "packets": 3.0}
+#: and is within this of the level, or the flow was not cruising then
+CRUISE_SPREAD = 0.1
+#: the pacer sets the packets' pace while the queue is short; behind a standing one of more than
+#: this part of a round trip acknowledgements may
+SHORT_QUEUE_ROUNDS = 0.25
+#: cruising is this near to the level
+CRUISE_NEAR = 0.03
+#: and to the rate before probes
+CRUISE_DRIFT = 0.15
+#: within a phase the rate is even; a burst is not
+EVEN_SPREAD = 0.06
+
+
+@dataclass(frozen=True)
+class Phases:
+    """``start_ns``: when each probing began, those behind a standing queue included. Of the others:
+    ``cruise_bps``, the rate just before; ``up_gain``, that at its start over it; ``down_gain``,
+    that just after it over the same (NaN where none is lower). Where a lower one follows most of
+    them, only those that one follows: the rest is the end of a long draining.
+    """
+
+    start_ns: Int64Array
+    cruise_bps: FloatArray
+    up_gain: FloatArray
+    down_gain: FloatArray
+
+
+def phases(rates: Rates, trace: FlowTrace) -> Phases:
+    """The probes of a flow after its Startup."""
+    ratio = rates.ratio
+    late = rates.time_ns >= trace.start_ns + WARM_UP_ROUNDS * trace.rtt_ns
+    least = max(round(PHASE_ROUNDS * POINTS_A_ROUND), 2 * rates.edge_points + EDGE_POINTS)
+    before = rates.edge_points + round(BEFORE_ROUNDS[rates.source] * POINTS_A_ROUND)
+    free = is_free(rates, trace)
+    starts, probes = [], []
+    for start, end in _runs((ratio > UP_LEAST) & (ratio < UP_MOST) & late, least):
+        cruise = _steady_rate(rates, start - before, start)
+        up = _steady_rate(rates, start, start + least)
+        if np.isnan(up / cruise) or abs(cruise / rates.level_bps[start] - 1) > CRUISE_SPREAD:
+            continue
+        starts.append(rates.time_ns[start])
+        if free[start]:
+            # the bandwidth that is found by probing may raise the rate: it is the end that draining goes by
+            drop = _steady_rate(rates, end, end + least) / _steady_rate(rates, end - least, end)
+            down = up / cruise * drop
+            probes.append((cruise, up / cruise, down if down < DOWN_MOST else np.nan))
+    cruise_bps, ups, downs = np.array(probes, np.float64).reshape(-1, 3).T
+    drained = np.isfinite(downs)
+    if np.count_nonzero(drained) > MOST * len(downs):
+        cruise_bps, ups, downs = cruise_bps[drained], ups[drained], downs[drained]
+    return Phases(np.array(starts, np.int64), cruise_bps, ups, downs)
+
+
+def _steady_rate(rates: Rates, start: int, end: int) -> float:
+    """The rate between two changes; NaN where it is not even."""
+    inside = np.sort(rates.rate_bps[max(start + rates.edge_points, 0) : max(end - rates.edge_points, 0)])
+    if not len(inside):
+        return float("nan")
+    # the fifths: np.quantile would take most of the time here
+    low, middle, high = inside[[len(inside) // 5, len(inside) // 2, -1 - len(inside) // 5]]
+    return float(middle) if middle > 0 and high - low <= EVEN_SPREAD * middle else float("nan")
+
+
+def is_free(rates: Rates, trace: FlowTrace) -> BoolArray:
+    """Where the pacer sets the pace: always by its own word, with a short queue by packets."""
+    if rates.source == "window":
+        return np.ones(len(rates.time_ns), np.bool_)
+    window = round(BEFORE_ROUNDS[rates.source] * POINTS_A_ROUND)
+    waited = pl.Series(rates.waited_ns).rolling_median(window, min_samples=1).to_numpy()
+    free: BoolArray = waited <= SHORT_QUEUE_ROUNDS * trace.rtt_ns
+    return free
+
+
+def cruises(rates: Rates, trace: FlowTrace, found: Phases) -> FloatArray:
+    """The cruising rate over the bottleneck's, one value every few cycles, after Startup."""
+    late = rates.time_ns >= trace.start_ns + WARM_UP_ROUNDS * trace.rtt_ns
+    level = rates.rate_bps[late & is_free(rates, trace) & (np.abs(rates.ratio - 1) < CRUISE_NEAR)]
+    if len(found.cruise_bps):
+        # where draining takes most of the time, its rate is the usual one
+        level = level[np.abs(level / np.median(found.cruise_bps) - 1) < CRUISE_DRIFT]
+    size = LEVEL_ROUNDS * POINTS_A_ROUND
+    blocks = level[: len(level) // size * size].reshape(-1, size)
+    return np.asarray(np.median(blocks, axis=1) / rates.unit_bps, np.float64)
+
+
+def _runs(mask: BoolArray, least: int) -> list[tuple[int, int]]:
+    """[start, end) of the runs of True that are at least ``least`` long."""
+    edges = np.flatnonzero(np.diff(np.concatenate(([0], mask.astype(np.int8), [0]))))
+    pairs = edges.reshape(-1, 2)
+    return [(int(start), int(end)) for start, end in pairs if end - start >= least]

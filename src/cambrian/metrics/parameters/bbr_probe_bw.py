@@ -1,0 +1,108 @@
+"""BBR's ProbeBW: the gains of its phases, how fast it cruises, how long a cycle lasts.
+
+Linux's ``tcp_bbr.c`` and draft-cardwell-iccrg-bbr-congestion-control-00: eight phases of a
+round trip, with gains 1.25, 0.75 and six times 1. BBRv2 and BBRv3 (draft-ietf-ccwg-bbr) probe
+every 2 to 3 seconds, drain with 0.75 or 0.9, and cruise between.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from cambrian.metrics.columns import BITS_PER_BYTE, FloatArray
+from cambrian.metrics.parameters.bbr_phases import Phases, cruises
+from cambrian.metrics.parameters.bbr_rates import Rates
+from cambrian.metrics.parameters.definitions import PARAMETERS
+from cambrian.metrics.parameters.estimate import Estimate, Missing, Source
+from cambrian.metrics.parameters.flow_trace import FlowTrace
+
+GAINS = ("probe_up_gain", "probe_down_gain")
+KEYS = (*GAINS, "cruise_factor", "cycle_rounds", "bbr_generation")
+#: how far the lab's and the kernel's own values are from what is found, at most
+GAIN_RESOLUTION: dict[Source, float] = {"window": 0.003, "packets": 0.01}
+CRUISE_RESOLUTION: dict[Source, float] = {"window": 0.004, "packets": 0.004}
+#: fewer probes than this may be something else
+FEWEST_PROBES = 3
+#: gains that differ from the usual one by more are of something else
+SAME_GAIN = 0.1
+#: phases of a cycle: each ends with the first acknowledgement after its time
+CYCLE_PHASES = 8
+#: and probing up lasts until the flight has grown, up to this much longer
+LONGER_ROUNDS = 0.5
+#: cycles that differ from the usual one by more are not whole ones; where so many are shorter, the
+#: usual one is itself of several, for not all probes are seen
+SAME_CYCLE, SHORT_SHARE = 0.35, 0.15
+#: BBRv1's cycle is eight round trips; that of BBRv2 and v3 two to three seconds, or 63 round trips
+V1_ROUNDS = 12
+V2_LEAST_ROUNDS = 20
+
+
+def by_rates(rates: Rates, found: Phases, trace: FlowTrace, frame_bytes: int) -> Iterator[Estimate | Missing]:
+    """ProbeBW's parameters, by one source of rates."""
+    source = rates.source
+    if len(found.up_gain) < FEWEST_PROBES:
+        why = f"{len(found.up_gain)} probes whose rate is even and starts from an even one"
+        if source == "packets":
+            why += ", with a short queue, so that the pacer sets the rate"
+        for key in (*GAINS, "cycle_rounds", "bbr_generation"):
+            yield Missing(key, why, source)
+    else:
+        yield from _gains(found, source)
+        yield from _cycle(found, trace, source, frame_bytes)
+    if not trace.alone:
+        yield Missing("cruise_factor", "the bottleneck's rate is shared", source)
+    elif source == "packets" and trace.random_loss:
+        yield Missing("cruise_factor", "the path loses packets before they are counted", source)
+    elif len(levels := cruises(rates, trace, found)):
+        yield Estimate("cruise_factor", _all(levels), CRUISE_RESOLUTION[source], source)
+    else:
+        yield Missing("cruise_factor", "no even rate that the pacer alone would set", source)
+
+
+def _gains(found: Phases, source: Source) -> Iterator[Estimate | Missing]:
+    resolution = GAIN_RESOLUTION[source]
+    yield Estimate("probe_up_gain", _all(_usual(found.up_gain)), resolution, source)
+    drained = found.down_gain[np.isfinite(found.down_gain)]
+    if len(drained) < FEWEST_PROBES:
+        yield Missing("probe_down_gain", "no lower rate follows the probes", source)
+    else:
+        yield Estimate("probe_down_gain", _all(_usual(drained)), resolution, source)
+
+
+def _cycle(found: Phases, trace: FlowTrace, source: Source, frame_bytes: int) -> Iterator[Estimate | Missing]:
+    """A cycle lasts as configured or longer, by what each phase waits for; half of that is taken off."""
+    rounds = np.diff(found.start_ns) / trace.rtt_ns
+    usual = float(np.median(rounds))
+    # ProbeRTT comes between, and a probe that is not seen
+    whole = rounds[np.abs(rounds / usual - 1) < SAME_CYCLE]
+    regular = len(whole) >= FEWEST_PROBES and np.mean(rounds < (1 - SAME_CYCLE) * usual) <= SHORT_SHARE
+    if regular:
+        longer = LONGER_ROUNDS + CYCLE_PHASES * _ack_gap_rounds(trace, frame_bytes)
+        yield Estimate("cycle_rounds", _all(whole - longer / 2), longer / 2, source)
+    else:
+        yield Missing("cycle_rounds", "the times between the probes have no one length", source)
+    if V1_ROUNDS < usual < V2_LEAST_ROUNDS or (source == "packets" and not regular):
+        yield Missing("bbr_generation", "the times between the probes are neither's", source)
+    else:
+        kind = 0 if usual <= V1_ROUNDS else 1
+        label = PARAMETERS["bbr_generation"].kinds[kind]
+        yield Estimate("bbr_generation", (float(kind),), 0.0, source, label)
+
+
+def _ack_gap_rounds(trace: FlowTrace, frame_bytes: int) -> float:
+    """The usual time between two acknowledgements at full rate; 2 packets where they were not counted."""
+    every = max(trace.packets.height / trace.acks, 1.0) if trace.acks else 2.0
+    rate_mbps = trace.rate_mbps or 1.0
+    return every * frame_bytes * BITS_PER_BYTE / (rate_mbps * 1e3 * trace.rtt_ms)
+
+
+def _usual(gains: FloatArray) -> FloatArray:
+    """Without those of phases that were cut short, and blurred."""
+    usual = np.median(gains)
+    return gains[np.abs(gains / usual - 1) < SAME_GAIN]
+
+
+def _all(values: FloatArray) -> tuple[float, ...]:
+    return tuple(float(value) for value in values)

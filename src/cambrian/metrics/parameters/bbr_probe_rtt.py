@@ -1,0 +1,71 @@
+"""BBR's ProbeRTT: how often it comes, how long it lasts, how much it keeps in flight.
+
+draft-cardwell-iccrg-bbr-congestion-control-00, section 4.3.5, and Linux's ``tcp_bbr.c``: after
+10 s without a lower RTT, 4 packets for 200 ms and a round trip. BBRv2 and BBRv3
+(draft-ietf-ccwg-bbr): after 5 s, half a BDP.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from cambrian.metrics.columns import NS_PER_MS, NS_PER_S
+from cambrian.metrics.parameters.bbr_low_stages import LowStage, waits_s
+from cambrian.metrics.parameters.estimate import Estimate, Missing, Source
+from cambrian.metrics.parameters.flow_trace import FlowTrace
+
+KEYS = ("probe_rtt_interval_s", "probe_rtt_duration_ms", "probe_rtt_packets", "probe_rtt_gain")
+#: how many packets of the window are not resolved, and which share of it: a gain's window is of the
+#: round trip that the flow itself knows
+PACKETS_RESOLUTION: dict[Source, float] = {"window": 0.5, "packets": 1.5}
+SHARE_RESOLUTION: dict[Source, float] = {"window": 0.03, "packets": 0.05}
+#: a window of no more than this is meant in packets, not in BDP
+FEW_PACKETS = 8
+#: a lower RTT starts the wait for the next ProbeRTT anew; waits that exceed the least by more had one
+SAME_WAIT = 0.02
+
+
+def by_stages(
+    stages: Sequence[LowStage], trace: FlowTrace, bdp: float, source: Source
+) -> Iterator[Estimate | Missing]:
+    """ProbeRTT's parameters, of at least one. ``bdp``: the flow's, in packets."""
+    yield _interval(stages, source)
+    yield _duration(stages, source)
+    packets = np.array([stage.packets for stage in stages])
+    share = SHARE_RESOLUTION[source]
+    half = max(PACKETS_RESOLUTION[source], share * float(np.median(packets)))
+    yield Estimate("probe_rtt_packets", tuple(packets.tolist()), half, source)
+    if np.median(packets) <= FEW_PACKETS:
+        yield Missing("probe_rtt_gain", "the window is a number of packets", source)
+    elif not trace.steady or not bdp:
+        yield Missing("probe_rtt_gain", "the path's BDP changes", source)
+    else:
+        yield Estimate("probe_rtt_gain", tuple((packets / bdp).tolist()), half / bdp, source)
+
+
+def _interval(stages: Sequence[LowStage], source: Source) -> Estimate | Missing:
+    """From the end of one to the beginning of the next.
+
+    The clock starts with the last lowest RTT, which is some time within the former.
+    """
+    if len(stages) < 2:
+        return Missing("probe_rtt_interval_s", f"{len(stages)} ProbeRTT in the trial", source)
+    waits = waits_s(stages)
+    least = waits[waits <= (1 + SAME_WAIT) * waits.min()]
+    if len(least) < 2:
+        why = "no two waits are as short: lower RTTs may have begun them anew"
+        return Missing("probe_rtt_interval_s", why, source)
+    within_s = float(np.median([stage.leave_ns - stage.enter_ns for stage in stages])) / NS_PER_S
+    return Estimate("probe_rtt_interval_s", tuple(least.tolist()), within_s, source)
+
+
+def _duration(stages: Sequence[LowStage], source: Source) -> Estimate | Missing:
+    """With the window low. It ends with an acknowledgement: half of the longest wait is taken off."""
+    whole = [stage for stage in stages if stage.low_ns is not None]
+    if not whole:
+        return Missing("probe_rtt_duration_ms", "when the flight was low is not told", source)
+    wait_ms = float(np.median([stage.wait_ns for stage in whole])) / NS_PER_MS
+    lasted_ms = np.array([stage.leave_ns - (stage.low_ns or 0) for stage in whole]) / NS_PER_MS
+    return Estimate("probe_rtt_duration_ms", tuple((lasted_ms - wait_ms / 2).tolist()), wait_ms / 2, source)

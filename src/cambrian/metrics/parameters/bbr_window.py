@@ -1,0 +1,60 @@
+"""BBR's window in ProbeBW over its BDP: the gain ``cwnd_gain``, 2 in Linux and the draft."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+
+from cambrian.metrics.columns import FloatArray, int64
+from cambrian.metrics.parameters.bbr_low_stages import LowStage, waits_s
+from cambrian.metrics.parameters.bbr_rates import WARM_UP_ROUNDS
+from cambrian.metrics.parameters.estimate import Estimate, Missing
+from cambrian.metrics.parameters.flow_trace import FlowTrace
+from cambrian.metrics.parameters.window import segment_bytes
+
+KEY = "cwnd_gain"
+#: the window at its bound: so near to the most common one, for this share of the time; what recovery
+#: from losses lowers or raises it to is something else each time
+LEVEL_SPREAD, LEVEL_SHARE = 0.03, 0.2
+#: Linux adds to gain · BDP up to 6 packets of offload and rounding, and what acknowledgements come
+#: bunched, about two of theirs (tcp_bbr.c, bbr_quantization_budget and bbr_ack_aggregation_cwnd)
+ADDED_PACKETS, ADDED_ACKS = 6, 2
+#: the flow's own smallest RTT and largest bandwidth are this near to ours
+SHARE_RESOLUTION = 0.025
+#: BBRv2 and v3 come to ProbeRTT after 5 s, BBRv1 after 10
+V2_INTERVAL_S = 7.5
+
+
+def by_window(stages: Sequence[LowStage], trace: FlowTrace, bdp: float) -> Estimate | Missing:
+    """The window gain, by the stack's own window. ``stages``: its ProbeRTTs; ``bdp``: in packets."""
+    if len(stages) > 1 and np.median(waits_s(stages)) < V2_INTERVAL_S:
+        return Missing(KEY, "BBRv2 and BBRv3 also bound the window by inflight_hi and inflight_lo")
+    if not trace.alone or not trace.steady:
+        return Missing(KEY, "the flow's share of the path changes, and the largest it remembers is not told")
+    levels = _levels(trace, stages) if bdp else np.empty(0)
+    if not len(levels):
+        return Missing(KEY, "no window that it comes back to")
+    every = max(trace.packets.height / trace.acks, 1.0) if trace.acks else 2.0
+    added = ADDED_PACKETS + ADDED_ACKS * every
+    gains = (levels - added / 2) / bdp
+    half = added / 2 / bdp + SHARE_RESOLUTION * float(np.median(gains))
+    return Estimate(KEY, tuple(gains.tolist()), half, "window")
+
+
+def _levels(trace: FlowTrace, stages: Sequence[LowStage]) -> FloatArray:
+    """The window that is most common after Startup, ProbeRTT left out: one value a round trip."""
+    rows = trace.transport.filter(pl.col("cwnd_bytes").is_not_null())
+    time_ns, cwnd = int64(rows, "time_ns"), int64(rows, "cwnd_bytes")
+    grid = np.arange(trace.start_ns + WARM_UP_ROUNDS * trace.rtt_ns, trace.end_ns, trace.rtt_ns)
+    keep = grid >= time_ns[0]
+    for stage in stages:
+        keep &= (grid < stage.enter_ns) | (grid > stage.leave_ns)
+    window: FloatArray = cwnd[np.searchsorted(time_ns, grid[keep], side="right") - 1] / segment_bytes(trace)
+    if not len(window):
+        return window
+    counts = np.bincount(np.round(window).astype(np.int64))
+    usual = int(np.argmax(np.convolve(counts, np.ones(3), "same")))
+    level: FloatArray = window[np.abs(window - usual) <= max(LEVEL_SPREAD * usual, 1)]
+    return level if len(level) >= LEVEL_SHARE * len(window) else np.empty(0)

@@ -1,0 +1,233 @@
+"""CUBIC's C, K, fast convergence and Reno-friendly α, by following its law through the epochs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from cambrian.metrics.columns import BoolArray, FloatArray
+from cambrian.metrics.parameters.cubic_growth import Fit, Law, fit, follow
+from cambrian.metrics.parameters.epochs import Epochs
+from cambrian.metrics.parameters.estimate import Estimate, Missing, Source
+
+#: what :func:`estimates` speaks of
+PARAMETERS = ("cubic_c", "cubic_k_s", "cubic_k_rule", "fast_convergence", "alpha", "reno_friendly")
+#: RFC 9438 section 5
+STANDARD_C = 0.4
+#: what a window may be off by as a whole, in segments: counted in bytes, in whole segments, or a flight
+ERROR_BYTES, ERROR_SEGMENTS, ERROR_FLIGHT = 0.5, 1.0, 1.5
+#: the widest half-interval that still tells something: C in share, W_max and α as such
+WIDEST = {"cubic_c": 0.5, "fast_convergence": 0.1, "alpha": 0.3}
+#: epochs of less than this share of the usual sensitivity give no sample of their own
+SENSITIVE = 0.25
+#: steps of Law's vector in which its effect is measured
+STEPS = np.array([0.02, 0.01, 0.05, 0.01])
+#: the law's parameters, in its vector's order
+NAMES = ("cubic_c", "fast_convergence", "alpha", "lead")
+#: how much nearer, in errors, the law must come by a Reno-friendly region
+CLEARLY = 0.35
+#: a loss so much below the last maximum, in segments, surely is; one so much above surely is not
+SURELY_BELOW: dict[Source, float] = {"window": 1.0, "packets": 1e9}
+#: W_max must come out within this with and without a Reno-friendly region, if neither is clearly better
+STEADY = 0.03
+#: losses below the last maximum that a flight tells W_max from
+FEW_BELOW = 3
+#: a law that is off by less than so many errors is it
+SURELY = 0.25
+#: K counts from β·W_max where that brings the law so much nearer
+SURELY_BETTER = 0.5
+#: two laws whose windows differ by so many errors in an epoch are told apart
+TOLD_APART = 2.0
+#: a law that is off by more than so much of an epoch's growth is not CUBIC's
+NOT_CUBIC = 0.05
+
+
+def estimates(
+    seen: Epochs, depth: FloatArray, beta: float, read_ahead_s: float, source: Source
+) -> Iterator[Estimate | Missing]:
+    """C, K, fast convergence, α and whether there is a Reno-friendly region.
+
+    ``depth``: how far, in segments, the loss before each epoch was below the last maximum. ``beta``:
+    what reductions leave. ``read_ahead_s``: the round trip by which the curve is read ahead.
+    """
+    if not len(seen):
+        yield from _nothing("no congestion avoidance between two congestion events", source)
+        return
+    error = _error(seen, source)
+    start = Law(STANDARD_C, (1 + beta) / 2, 3 * (1 - beta) / (1 + beta), read_ahead_s)
+    # some take a loss a little below the maximum for one at it, and whole packets do not order maxima
+    surely = depth > SURELY_BELOW[source]
+    below = surely | ((depth > -SURELY_BELOW[source]) & _likelier(start, seen))
+    found, other = _best(seen, below, start, error)
+    if below.any() and found.cost > error * SURELY:
+        by_maximum, another = _best(seen, below, replace(start, by_maximum=True), error)
+        if by_maximum.cost < SURELY_BETTER * found.cost:
+            found, other = by_maximum, another
+    growth = float(np.median(np.ptp(seen.segments, axis=1)))
+    if found.cost > max(NOT_CUBIC * growth, error):
+        yield from _nothing(
+            f"the window does not follow CUBIC's law (off by {found.cost:.1f} segments)", source
+        )
+        return
+    samples, resolution = sensitivities(found.law, seen, below, error + found.cost)
+    if found.law.alpha == 0:
+        # with a Reno-friendly region the windows may be explained nearly as well by other values
+        resolution["cubic_c"] += abs(float(np.log(found.law.c / other.law.c)))
+        resolution["fast_convergence"] += abs(found.law.converging - other.law.converging)
+    yield from _c_and_k(found.law, seen, below, samples["cubic_c"], resolution["cubic_c"], source)
+    sure = found.law.alpha > 0 or abs(found.law.converging - other.law.converging) <= STEADY
+    if not below.any():
+        yield Missing("fast_convergence", "no loss below the last maximum", source)
+    elif not sure or (source == "packets" and below.sum() < FEW_BELOW):
+        yield Missing("fast_convergence", "too few losses below the last maximum", source)
+    else:
+        yield _told("fast_convergence", samples, resolution, source)
+    yield _k_rule(found.law, seen, below, error, source)
+    yield from _reno_friendly(found, seen, below, start.alpha, error, samples, resolution, source)
+
+
+def _nothing(why: str, source: Source) -> Iterator[Missing]:
+    for name in PARAMETERS:
+        yield Missing(name, why, source)
+
+
+def _k_rule(law: Law, seen: Epochs, below: BoolArray, error: float, source: Source) -> Estimate | Missing:
+    """Does K count from the window (RFC 9438), or from β·W_max (RFC 8312)?"""
+    if _apart(law, replace(law, by_maximum=not law.by_maximum), seen, below) < TOLD_APART * error:
+        return Missing("cubic_k_rule", "both rules would lead to the same windows here", source)
+    word = "β·W_max" if law.by_maximum else "window"
+    return Estimate("cubic_k_rule", (float(law.by_maximum),), 0.0, source, label=word)
+
+
+def _apart(one: Law, other: Law, seen: Epochs, below: BoolArray) -> float:
+    """By how much two laws' windows differ, in the epoch where that is most: root mean square, segments."""
+    off = follow(one, seen, below) - follow(other, seen, below)
+    return float(np.sqrt(np.mean(off**2, axis=1)).max())
+
+
+def _best(seen: Epochs, below: BoolArray, start: Law, error: float) -> tuple[Fit, Fit]:
+    """The best fit, and the other of two: with a Reno-friendly region, if that is clearly better, or without.
+
+    Where α shows nowhere at first, a search does not move it: it begins at the best of several.
+    """
+    converging = bool(below.any())
+    without = fit(seen, below, replace(start, alpha=0.0), (True, converging, False, True))
+    several = [replace(law, alpha=alpha) for law in (start, without.law) for alpha in _alphas(start)[:-1]]
+    begin = min(several, key=lambda law: float(np.mean(np.abs(follow(law, seen, below) - seen.segments))))
+    friendly = fit(seen, below, begin, (True, converging, True, True))
+    better = friendly.cost < without.cost - CLEARLY * error
+    return (friendly, without) if better else (without, friendly)
+
+
+def _alphas(start: Law) -> tuple[float, ...]:
+    """α of one connection by the standard, of two (N² times as much, by Chromium), of Reno, and none."""
+    return (start.alpha, 4 * start.alpha, 1.0, 0.0)
+
+
+def _likelier(start: Law, seen: Epochs) -> BoolArray:
+    """Which epochs are likelier to follow a loss below the last maximum, by the α that suits them best?"""
+    nothing = np.zeros(len(seen), bool)
+    found = []
+    for alpha in _alphas(start):
+        law = replace(start, alpha=alpha)
+        plain, converged = (
+            np.mean((follow(law, seen, which) - seen.segments) ** 2, axis=1) for which in (nothing, ~nothing)
+        )
+        found.append((float(np.minimum(plain, converged).sum()), converged < plain))
+    return np.asarray(min(found, key=lambda one: one[0])[1], dtype=bool)
+
+
+def _error(seen: Epochs, source: Source) -> float:
+    if source == "packets":
+        return ERROR_FLIGHT
+    whole = np.allclose(seen.segments, np.round(seen.segments), atol=1e-6)
+    return ERROR_SEGMENTS if whole else ERROR_BYTES
+
+
+def sensitivities(
+    law: Law, seen: Epochs, below: BoolArray, error: float
+) -> tuple[dict[str, FloatArray], dict[str, float]]:
+    """Each parameter's value by each epoch alone, and what ``error`` segments make of it.
+
+    Of a parameter's effect on the windows only that part counts which no other parameter has.
+    """
+    at = law.vector()
+    base = follow(law, seen, below)
+    effects = []
+    for number, step in enumerate(STEPS):
+        moved = at.copy()
+        moved[number] += step
+        effects.append((follow(_law(moved, law), seen, below) - base) / step)
+    off = (seen.segments - base).ravel()
+    samples, resolution = {}, {}
+    for number, name in enumerate(NAMES[:3]):
+        others = np.column_stack([effect.ravel() for k, effect in enumerate(effects) if k != number])
+        own = effects[number].ravel()
+        own = own - others @ np.linalg.lstsq(others, own, rcond=None)[0]
+        by_epoch = own.reshape(len(seen), -1)
+        power = (by_epoch**2).sum(axis=1)
+        strong = power >= SENSITIVE * power.max() if power.max() > 0 else np.zeros(len(seen), bool)
+        moves = (by_epoch * off.reshape(by_epoch.shape)).sum(axis=1)[strong] / power[strong]
+        samples[name] = at[number] + moves
+        strength = np.sqrt(power[strong].mean() / by_epoch.shape[1]) if strong.any() else 0.0
+        resolution[name] = error / strength if strength > 0 else np.inf
+    samples["cubic_c"] = np.exp(samples["cubic_c"])
+    return samples, resolution
+
+
+def _law(vector: FloatArray, like: Law) -> Law:
+    return replace(
+        like,
+        c=float(np.exp(vector[0])),
+        converging=float(vector[1]),
+        alpha=float(vector[2]),
+        lead_s=float(vector[3]),
+    )
+
+
+def _told(
+    name: str, samples: dict[str, FloatArray], resolution: dict[str, float], source: Source
+) -> Estimate | Missing:
+    if resolution[name] > WIDEST[name]:
+        return Missing(name, "the window would hardly differ with another value", source)
+    return Estimate(name, tuple(samples[name].tolist()), resolution[name], source)
+
+
+def _c_and_k(
+    law: Law, seen: Epochs, below: BoolArray, c: FloatArray, share: float, source: Source
+) -> Iterator[Estimate | Missing]:
+    if share > WIDEST["cubic_c"]:
+        for name in ("cubic_c", "cubic_k_s"):
+            yield Missing(name, "the window would hardly differ with another C", source)
+        return
+    yield Estimate("cubic_c", tuple(c.tolist()), share * law.c, source)
+    full = seen.only(~below) if (~below).any() else seen
+    k_s = np.cbrt((full.before - full.after) / law.c)
+    yield Estimate("cubic_k_s", tuple(k_s.tolist()), share / 3 * float(np.median(k_s)), source)
+
+
+def _reno_friendly(
+    found: Fit,
+    seen: Epochs,
+    below: BoolArray,
+    alpha: float,
+    error: float,
+    samples: dict[str, FloatArray],
+    resolution: dict[str, float],
+    source: Source,
+) -> Iterator[Estimate | Missing]:
+    """Is the window ever carried by Reno's estimate, and by which α? Would the standard's show?"""
+    told = _told("alpha", samples, resolution, source)
+    if isinstance(told, Estimate):
+        yield told
+        yield Estimate("reno_friendly", (0.0,), 0.0, source, label="yes")
+        return
+    without, standard = replace(found.law, alpha=0.0), replace(found.law, alpha=alpha)
+    off = [np.sqrt(np.mean((follow(law, seen, below) - seen.segments) ** 2)) for law in (without, standard)]
+    yield Missing("alpha", "the window never follows Reno's estimate", source)
+    if _apart(without, standard, seen, below) > TOLD_APART * error and off[0] < SURELY_BETTER * off[1]:
+        yield Estimate("reno_friendly", (1.0,), 0.0, source, label="no")
+    else:
+        yield Missing("reno_friendly", "Reno's estimate would not carry the window here", source)

@@ -1,0 +1,119 @@
+"""CUBIC's growth (RFC 9438 sections 4.2 to 4.4), step by step, and its fit to what a window did.
+
+A window does not lie *on* the curve: each acknowledged segment takes it (target − cwnd)/cwnd of the
+way to where the curve will be one round trip later, so it lags where queues are long. So
+the law itself is followed, driven by what was really acknowledged.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import least_squares
+
+from cambrian.metrics.columns import BoolArray, FloatArray
+from cambrian.metrics.parameters.epochs import Epochs
+
+#: the target is at most this many windows (RFC 9438 section 4.2)
+MOST_GROWTH = 1.5
+#: C's search range, segments/s³, and those of W_max/window, α and the clock's lead in seconds
+C_RANGE = (0.02, 20.0)
+F_RANGE = (0.4, 1.2)
+ALPHA_RANGE = (0.0, 5.0)
+LEAD_RANGE = (-0.3, 0.6)
+#: a search begins at least so far inside its ranges
+EDGE = 1e-3
+#: how far each parameter moves in a step, and how many steps there are at most
+SCALES = np.array([0.3, 0.05, 0.2, 0.05])
+MOST_STEPS = 15
+
+
+@dataclass(frozen=True)
+class Law:
+    """CUBIC with these parameters.
+
+    ``c``: segments/s³. ``converging``: W_max over the window at a loss below the last maximum.
+    ``alpha``: segments a round trip in the Reno-friendly region. ``lead_s``: how far the curve's clock is
+    ahead of the growth's begin: the round trip that it is read ahead, and what recovery took.
+    ``by_maximum``: K is that of RFC 8312 (section 4.1), the time from β·W_max to W_max, and Reno's
+    estimate begins at β·W_max (section 4.2), wherever the window is; by RFC 9438 both begin at the
+    window. They differ where W_max is not the window before the loss: under fast convergence.
+    """
+
+    c: float
+    converging: float
+    alpha: float
+    lead_s: float
+    by_maximum: bool = False
+
+    def vector(self) -> FloatArray:
+        """For a search: C by its logarithm."""
+        return np.array([np.log(self.c), self.converging, self.alpha, self.lead_s])
+
+
+@dataclass(frozen=True)
+class Fit:
+    """``law``: the best. ``misfit``: its root mean square deviation in segments, of each epoch."""
+
+    law: Law
+    misfit: FloatArray
+
+    @property
+    def cost(self) -> float:
+        """Median over epochs of the root mean square deviation, segments."""
+        return float(np.median(self.misfit))
+
+
+def follow(law: Law, epochs: Epochs, below: BoolArray) -> FloatArray:
+    """The windows that the law leads to: as ``epochs.segments``."""
+    w = epochs.after.copy()
+    w_max = np.where(below, law.converging, 1.0) * epochs.before
+    origin = np.maximum(w_max, w)
+    begin = origin * epochs.after / epochs.before if law.by_maximum else w
+    k_s = np.cbrt((origin - begin) / law.c)
+    estimate = np.array(begin, dtype=float)
+    windows = np.empty_like(epochs.segments)
+    windows[:, 0] = w
+    for moment in range(1, epochs.segments.shape[1]):
+        t_s = (epochs.passed_s[:, moment] + epochs.passed_s[:, moment - 1]) / 2
+        share = epochs.acked[:, moment] / w
+        target = np.clip(law.c * (t_s + law.lead_s - k_s) ** 3 + origin, w, MOST_GROWTH * w)
+        estimate = estimate + law.alpha * share
+        friendly = law.c * (t_s - k_s) ** 3 + origin < estimate
+        grown = target + (w - target) * np.exp(-share)
+        w = np.where(friendly, np.maximum(grown, estimate), grown)
+        windows[:, moment] = w
+    return windows
+
+
+def fit(epochs: Epochs, below: BoolArray, start: Law, free: tuple[bool, bool, bool, bool]) -> Fit:
+    """Least squares over the windows; only parameters that are ``free`` (in :class:`Law`'s order) move."""
+    moving = np.array(free)
+    fixed = start.vector()
+
+    def law(values: FloatArray) -> Law:
+        whole = fixed.copy()
+        whole[moving] = values
+        return Law(
+            float(np.exp(whole[0])), float(whole[1]), float(whole[2]), float(whole[3]), start.by_maximum
+        )
+
+    def off(values: FloatArray) -> FloatArray:
+        return (follow(law(values), epochs, below) - epochs.segments).ravel()
+
+    ranges = np.array([np.log(C_RANGE), F_RANGE, ALPHA_RANGE, LEAD_RANGE])[moving]
+    result = least_squares(
+        off,
+        np.clip(fixed[moving], ranges[:, 0] + EDGE, ranges[:, 1] - EDGE),
+        bounds=(ranges[:, 0], ranges[:, 1]),
+        x_scale=SCALES[moving],
+        diff_step=[1e-3],
+        xtol=1e-4,
+        ftol=1e-4,
+        max_nfev=MOST_STEPS,
+        loss="soft_l1",
+    )
+    best = law(result.x)
+    deviation = follow(best, epochs, below) - epochs.segments
+    return Fit(best, np.sqrt(np.mean(deviation**2, axis=1)))

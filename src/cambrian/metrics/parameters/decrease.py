@@ -1,0 +1,120 @@
+"""Multiplicative decrease: what a congestion event leaves of the window, and how many connections that is.
+
+Of N connections that share one window one backs off, so that β_N = (N − 1 + β)/N of it is left
+(Chromium's ``cubic_bytes.cc``; Crowcroft and Oechslin, CCR 28(3), 1998): N = (1 − β)/(1 − β_N).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from cambrian.metrics.columns import BoolArray, FloatArray
+from cambrian.metrics.parameters.estimate import Estimate, Missing, Source
+from cambrian.metrics.parameters.reductions import Reductions
+
+#: β of one connection (RFC 9438 section 4.6, RFC 5681 section 3.1)
+ONE_CONNECTION = {"cubic": 0.7, "reno": 0.5}
+#: segments that a ratio's numerator may be off by: a window in whole segments; a flight besides by
+#: what delayed acknowledgements hide
+ERROR_SEGMENTS: dict[Source, float] = {"window": 1.0, "packets": 2.5}
+#: and in share of the window: where a sender paces, its flight stays below its window
+ERROR_SHARE: dict[Source, float] = {"window": 0.0, "packets": 0.02}
+#: the first event ends slow start, which overshoots: it is left out where so many others remain
+FEWEST_LATER = 2
+#: events that lost below the last maximum, at least, to say what they left
+FEWEST_AGAIN = 3
+#: no more than this share of events is odd
+ODD_SHARE = 0.25
+#: of two groups of ratios each is this share of the events at least
+GROUP_SHARE = 0.25
+#: how near the two groups' quotient must be to what fast convergence takes from W_max
+TWICE = 0.05
+#: so many events tell a flight's β: one may be a dip within a recovery period
+FEWEST: dict[Source, int] = {"window": 1, "packets": 2}
+#: windows closer than this, in segments, are not told apart
+SAME_SEGMENTS: dict[Source, float] = {"window": 0.1, "packets": 1.0}
+
+
+def estimates(found: Reductions, family: str, source: Source) -> Iterator[Estimate | Missing]:
+    """β, the same after a loss below the last maximum (CUBIC only), and N (CUBIC and Reno)."""
+    ratio, error = found.after / found.before, ERROR_SEGMENTS[source] / found.before + ERROR_SHARE[source]
+    # where a flight comes back at once, it may never have been a window
+    kept = ~found.undone if source == "packets" else np.ones(len(found), bool)
+    if kept.sum() > FEWEST_LATER:
+        kept[0] = False
+    if kept.sum() < FEWEST[source]:
+        why = "too few congestion events that last" if len(found) else "no congestion event"
+        yield Missing("beta", why, source)
+        return
+    below = depth_below_maximum(found) > SAME_SEGMENTS[source]
+    below &= family == "cubic"
+    if source == "packets" and family == "cubic":
+        below = _lower_half(ratio, ERROR_SEGMENTS[source] / found.before, kept, below)
+    plain, again = _usual(ratio, error, kept & ~below), _usual(ratio, error, kept & below)
+    if not plain.any():
+        plain = again
+    yield _estimate("beta", ratio[plain], error[plain], source)
+    if again.sum() >= FEWEST_AGAIN and (kept & ~below).any():
+        yield _estimate("beta_again", ratio[again], error[again], source)
+    elif family == "cubic":
+        yield Missing("beta_again", "too few losses below the last maximum to compare", source)
+    if family in ONE_CONNECTION:
+        yield _connections(ONE_CONNECTION[family], ratio[plain], error[plain], source)
+
+
+def _usual(ratio: FloatArray, error: FloatArray, kept: BoolArray) -> BoolArray:
+    """``kept`` without the odd events (two reductions read as one, a silence that was none).
+
+    Odd is what lies farther from the median than three errors, if it is a small share.
+    """
+    if not kept.any():
+        return kept
+    near = np.abs(ratio - np.median(ratio[kept])) <= 3 * error
+    return kept & near if (kept & ~near).sum() <= ODD_SHARE * kept.sum() else kept
+
+
+def _lower_half(ratio: FloatArray, error: FloatArray, kept: BoolArray, below: BoolArray) -> BoolArray:
+    """Whole packets do not order the maxima, but two kinds of reductions show as two groups of ratios.
+
+    The lower group, if both are large, farther apart than three errors, and as far as a window that
+    is cut from (1 + β)/2 of itself; else ``below``.
+    """
+    values = np.sort(ratio[kept])
+    gaps = np.diff(values)
+    if len(gaps) < FEWEST_AGAIN or gaps.max() < 3 * np.median(error):
+        return below
+    split = int(np.argmax(gaps)) + 1
+    if min(split, len(values) - split) < GROUP_SHARE * len(values):
+        return below
+    low, high = float(np.median(values[:split])), float(np.median(values[split:]))
+    if abs(low / high - (1 + high) / 2) > TWICE:
+        return below
+    return np.asarray(ratio < (values[split - 1] + values[split]) / 2, dtype=bool)
+
+
+def _estimate(parameter: str, values: FloatArray, error: FloatArray, source: Source) -> Estimate:
+    return Estimate(parameter, tuple(values.tolist()), float(np.median(error)), source)
+
+
+def _connections(one: float, ratio: FloatArray, error: FloatArray, source: Source) -> Estimate:
+    """N of β; dN = (1 − β)/(1 − β_N)² · dβ_N."""
+    cut = np.maximum(1 - ratio, error)
+    return _estimate("emulated_connections", (1 - one) / cut, (1 - one) / cut**2 * error, source)
+
+
+def depth_below_maximum(found: Reductions) -> FloatArray:
+    """How far below W_max each event lost, in segments (RFC 9438 section 4.7); negative above it.
+
+    W_max is the window before the last event, and (1 + β)/2 of it if that one was below, too.
+    Events that were taken back leave no W_max.
+    """
+    depth = np.zeros(len(found))
+    beta = float(np.median(found.after / found.before)) if len(found) else 0.0
+    w_max = 0.0
+    for number, (before, undone) in enumerate(zip(found.before, found.undone, strict=True)):
+        depth[number] = w_max - before
+        if not undone:
+            w_max = before * (1 + beta) / 2 if before < w_max else before
+    return depth

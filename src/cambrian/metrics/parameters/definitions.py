@@ -1,0 +1,62 @@
+"""The parameters that are verified: what each is, in which unit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """``key`` as in estimates; ``title`` and ``unit`` for readers; ``digits`` that it is shown with.
+
+    ``kinds``: for a parameter that is no number, its words; an estimate's value is the index.
+    """
+
+    key: str
+    title: str
+    unit: str
+    digits: int
+    kinds: tuple[str, ...] = ()
+
+
+_ALL = (
+    # loss-based controllers
+    Parameter("beta", "multiplicative decrease β", "", 3),
+    Parameter("beta_again", "what is left after a reduction below the last maximum", "", 3),
+    Parameter("fast_convergence", "W_max over the window at a loss below the last maximum", "", 2),
+    Parameter("cubic_c", "CUBIC's C", "segments/s³", 2),
+    Parameter("cubic_k_s", "CUBIC's K (time back to W_max)", "s", 2),
+    Parameter("cubic_k_rule", "where K begins under fast convergence", "", 0, ("window", "β·W_max")),
+    Parameter("alpha", "additive increase α", "segments/RTT", 2),
+    Parameter("reno_friendly", "never slower than Reno", "", 0, ("yes", "no")),
+    Parameter("emulated_connections", "connections that one stands for, N", "", 1),
+    Parameter("rollback_share", "congestion events taken back", "share", 2),
+    Parameter("max_window_packets", "largest window", "packets", 0),
+    # how a connection begins
+    Parameter("initial_window_packets", "initial window", "packets", 0),
+    Parameter("slow_start_exit", "what ends slow start", "", 0, ("loss", "hystart", "hystart++", "other")),
+    # how packets leave, and how they are acknowledged
+    Parameter("pacing", "what lets packets go", "", 0, ("unpaced", "paced")),
+    Parameter("pacing_factor", "pacing rate over cwnd/sRTT", "", 2),
+    Parameter("burst_packets", "packets that leave together", "packets", 1),
+    Parameter("ack_every_packets", "packets an ACK", "packets", 2),
+    Parameter("packet_threshold", "packets of reordering before a loss", "packets", 0),
+    # no estimator yet: bulk transfers have no tails to lose
+    Parameter("tail_loss_probes", "tail loss probes", "", 0, ("on", "off")),
+    # BBR
+    Parameter("startup_gain", "pacing gain in Startup", "", 2),
+    Parameter("startup_threshold", "growth a round that keeps Startup going", "", 2),
+    Parameter("probe_up_gain", "pacing gain of probing up", "", 3),
+    Parameter("probe_down_gain", "pacing gain of draining what was probed", "", 3),
+    Parameter("cruise_factor", "pacing rate when cruising, over the bottleneck's rate", "", 3),
+    Parameter("cycle_rounds", "length of ProbeBW's cycle", "min RTT", 1),
+    Parameter("cwnd_gain", "window gain in ProbeBW", "BDP", 2),
+    Parameter("probe_rtt_interval_s", "time between ProbeRTTs (min-RTT window)", "s", 1),
+    Parameter("probe_rtt_duration_ms", "length of ProbeRTT", "ms", 0),
+    Parameter("probe_rtt_packets", "window in ProbeRTT", "packets", 0),
+    Parameter("probe_rtt_gain", "window in ProbeRTT, over the flow's rate times RTT", "BDP", 2),
+    Parameter("bbr_generation", "how often BBR probes", "", 0, ("BBRv1-like", "BBRv2- or v3-like")),
+)
+
+#: key → parameter
+PARAMETERS = {parameter.key: parameter for parameter in _ALL}

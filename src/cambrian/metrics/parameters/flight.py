@@ -1,0 +1,93 @@
+"""Bytes in flight, from packets at the bottleneck alone.
+
+A packet that arrives at the queue at ``a`` was sent at ``a − forward``. One that departs at ``x``
+reaches its receiver and comes back as an acknowledgement at ``x + back`` at the earliest, so
+whatever the sender sent from then on arrives at the queue from ``x + RTT`` on. A dropped packet is
+learnt of when the third packet after it is acknowledged (RFC 9002 section 6.1.1, RFC 5681
+section 3.2). A sender that its window limits keeps the flight at its window: the flight's upper
+envelope *is* the congestion window, to within what the receiver's delayed acknowledgements hide.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from cambrian.metrics.columns import Int64Array, int64
+from cambrian.metrics.parameters.flow_trace import FlowTrace
+
+#: packets after a lost one whose acknowledgements tell of the loss
+PACKET_THRESHOLD = 3
+#: a time after all others: what is removed then never was
+NEVER_NS = np.iinfo(np.int64).max
+
+
+@dataclass(frozen=True)
+class Flight:
+    """The flight just after each packet was sent, in order of sending.
+
+    ``arrival_ns``: when that packet arrived at the queue (its sending + the forward delay).
+    ``flight_bytes``: frames in flight then, that packet included. ``packet_bytes``: the flow's
+    usual frame. ``round_trip_ns``: what that packet's round trip will be, queueing included;
+    of a packet that did not depart, that of the last one before it that did. ``signal_ns``: arrivals
+    of the packets that were dropped (or marked); ``learnt_ns``: from which arrival on the sender
+    knows of each.
+    """
+
+    arrival_ns: Int64Array
+    flight_bytes: Int64Array
+    packet_bytes: int
+    round_trip_ns: Int64Array
+    signal_ns: Int64Array
+    learnt_ns: Int64Array
+
+
+def flight(trace: FlowTrace) -> Flight:
+    """The flight at each of the flow's packets; empty without packets.
+
+    Random loss before the capture point is not seen: the flight is then low by what it took in
+    the last round trip. Packets still in the queue at the end stay in flight.
+    """
+    packets = trace.packets
+    arrival_ns = int64(packets, "arrival_ns")
+    if not len(arrival_ns):
+        empty = np.empty(0, np.int64)
+        return Flight(empty, empty, 0, empty, empty, empty)
+    size_bytes = int64(packets, "size_bytes")
+    departed = (packets["outcome"] == "departed").to_numpy()
+    dropped = (packets["outcome"] == "dropped").to_numpy()
+    signals = dropped | packets["ce"].fill_null(False).to_numpy()
+    departure_ns = packets["departure_ns"].fill_null(0).cast(pl.Int64).to_numpy()
+
+    removed_ns = _removed_ns(departed, dropped, departure_ns, trace.rtt_ns)
+    order = np.argsort(removed_ns, kind="stable")
+    gone_bytes = np.concatenate(([0], np.cumsum(size_bytes[order])))
+    gone = np.searchsorted(removed_ns[order], arrival_ns, side="right")
+    last = np.maximum.accumulate(np.where(departed, np.arange(len(departed)), -1))
+    waited_ns = np.where(last >= 0, (departure_ns - arrival_ns)[last], 0)
+    return Flight(
+        arrival_ns=arrival_ns,
+        flight_bytes=np.cumsum(size_bytes) - gone_bytes[gone],
+        packet_bytes=int(np.median(size_bytes)),
+        round_trip_ns=trace.rtt_ns + waited_ns,
+        signal_ns=arrival_ns[signals],
+        learnt_ns=removed_ns[signals],
+    )
+
+
+def _removed_ns(
+    departed: np.ndarray[tuple[int], np.dtype[np.bool_]],
+    dropped: np.ndarray[tuple[int], np.dtype[np.bool_]],
+    departure_ns: Int64Array,
+    rtt_ns: int,
+) -> Int64Array:
+    """From which arrival on each packet is known to be out of the network."""
+    removed_ns = np.where(departed, departure_ns + rtt_ns, NEVER_NS)
+    left_ns = departure_ns[departed]
+    if len(left_ns):
+        before = np.cumsum(departed)[dropped]
+        teller = np.minimum(before + PACKET_THRESHOLD - 1, len(left_ns) - 1)
+        removed_ns[dropped] = left_ns[teller] + rtt_ns
+    return removed_ns

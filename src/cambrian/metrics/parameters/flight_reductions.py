@@ -1,0 +1,124 @@
+"""Congestion events where no window is exported: what the flight did after the queue's drops.
+
+Drops of packets that were sent before the sender learnt of the first one belong to the same event
+(RFC 9002 section 7.3.2). A sender whose window falls at once is silent until its flight has come
+down to it, and the flight with which it speaks again is the window. Without such a silence the
+window falls over a round trip (proportional rate reduction, RFC 6937), and the flight's envelope is
+lowest when that is done. Events with further drops of packets sent in the round trip that
+follows tell nothing of a settled window, and are left out.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cambrian.metrics.parameters.flight import NEVER_NS, Flight
+from cambrian.metrics.parameters.reductions import AT_ONCE, BACK, Reductions, nothing, real
+from cambrian.metrics.parameters.window import Window
+
+#: in round trips since the sender learnt of a drop: no further drop until then
+QUIET = 0.9
+#: a sender may learn of a drop so much of a round trip later than by the third packet after it
+LATE = 0.3
+#: between these a flight that falls gradually is lowest, and one that does not has been silent
+LOWEST = (0.5, 1.6)
+#: by then a reduction that is taken back has been; a flight that is back between the two went down
+#: and up within one recovery period, which is no reduction
+UNDONE, LASTS = 2.2, 4.0
+#: after a gradual fall the flight is read where pacing has filled the window again, and its growth is
+#: followed back to the fall's end
+GROWTH = (1.7, 5.0)
+FEWEST_POINTS = 8
+#: a flight that falls because nothing is sent takes the cut's share of a round trip; a silence of
+#: less than so much of that is not it
+SILENT_SHARE = 0.6
+#: the first packets after a silence
+FIRST_PACKETS = 8
+
+
+def in_flight(found: Flight, window: Window, forward_ns: int) -> Reductions:
+    """The reductions of a flight. ``window``: its envelope."""
+    events = [
+        event
+        for learnt_ns, next_ns in _first_signals(found)
+        if (event := _event(found, window, learnt_ns, next_ns)) is not None
+    ]
+    if not events:
+        return nothing()
+    start_ns, settled_ns, before, after, undone = (np.array(column) for column in zip(*events, strict=True))
+    kept = real(before, after)
+    return Reductions(
+        start_ns=start_ns[kept] - forward_ns,
+        settled_ns=settled_ns[kept] - forward_ns,
+        before=before[kept],
+        after=after[kept],
+        undone=undone[kept],
+    )
+
+
+def _first_signals(found: Flight) -> list[tuple[int, int]]:
+    """Of each event: when the sender learns of its first drop, and when it sent the next event's first.
+
+    Both on the queue's clock.
+    """
+    order = np.argsort(found.learnt_ns, kind="stable")
+    learnt_ns, sent_ns = found.learnt_ns[order], found.signal_ns[order]
+    events, position = [], 0
+    while position < len(learnt_ns):
+        first_ns = int(learnt_ns[position])
+        sent = min(int(np.searchsorted(found.arrival_ns, first_ns)), len(found.arrival_ns) - 1)
+        known_ns = first_ns + round(LATE * float(found.round_trip_ns[sent]))
+        # what is learnt later was sent later
+        position = int(np.searchsorted(sent_ns, known_ns, side="right"))
+        events.append((first_ns, int(sent_ns[position]) if position < len(sent_ns) else NEVER_NS))
+    return events
+
+
+def _event(
+    found: Flight, window: Window, learnt_ns: int, next_ns: int
+) -> tuple[int, int, float, float, bool] | None:
+    """One event's start and end (queue's clock), windows before and after, and whether it was undone."""
+    arrival_ns = found.arrival_ns
+    at = int(np.searchsorted(arrival_ns, learnt_ns))
+    if not 0 < at < len(arrival_ns):
+        return None
+    trip_ns = int(found.round_trip_ns[at - 1])
+    if next_ns < learnt_ns + QUIET * trip_ns or arrival_ns[-1] < learnt_ns + LASTS * trip_ns:
+        return None
+
+    def after_trips(trips: float) -> int:
+        return int(np.searchsorted(arrival_ns, learnt_ns + trips * trip_ns))
+
+    half, whole, undone_by, lasting_by = (after_trips(trips) for trips in (LOWEST[0], 1, UNDONE, LASTS))
+    end = min(after_trips(LOWEST[1]), int(np.searchsorted(arrival_ns, next_ns)))
+    before = float(window.segments[at - 1])
+    gaps_ns = np.diff(arrival_ns[at - 1 : whole + 1])
+    settled = at + int(np.argmax(gaps_ns))
+    after = float(found.flight_bytes[settled : settled + FIRST_PACKETS].max()) / window.unit_bytes
+    cut = 1 - after / before
+    gradual = cut < AT_ONCE or gaps_ns.max() < SILENT_SHARE * cut * trip_ns
+    if gradual:
+        if end <= half:
+            return None
+        settled = half + int(np.argmin(window.segments[half:end]))
+        after = float(window.segments[settled])
+    back = window.segments[settled + window.length : lasting_by] >= BACK * before
+    undone = bool(back[: undone_by - settled - window.length].any())
+    if gradual and back.any() and not undone:
+        return None
+    if gradual and not undone:
+        after = max(after, _followed_back(found, window, learnt_ns + trip_ns, trip_ns, next_ns))
+    return learnt_ns, learnt_ns + trip_ns, before, after, undone
+
+
+def _followed_back(found: Flight, window: Window, at_ns: int, trip_ns: int, next_ns: int) -> float:
+    """The window that the flight's growth from ``at_ns`` on began at; 0 where it does not show."""
+    low_ns, high_ns = (at_ns + round((trips - 1) * trip_ns) for trips in GROWTH)
+    if next_ns < high_ns:
+        return 0.0
+    low, high = np.searchsorted(found.arrival_ns, [low_ns, high_ns])
+    if high - low < FEWEST_POINTS:
+        return 0.0
+    passed_s = (found.arrival_ns[low:high] - at_ns) / 1e9
+    slope, level = np.polyfit(passed_s, window.segments[low:high], 1)
+    return float(level) if slope >= 0 else 0.0

@@ -1,0 +1,63 @@
+"""One flow of one trial, as the estimators see it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+
+
+@dataclass(frozen=True)
+class FlowTrace:
+    """One flow's packets, its transport trace, and what was configured.
+
+    ``packets``: this flow's rows of ``packets`` (see :mod:`cambrian.metrics.columns`), in order
+    of arrival. ``transport``: its rows of ``transport`` (``time_ns``, ``event``, ``cwnd_bytes``,
+    ``ssthresh_bytes``, ``in_flight_bytes``, ``srtt_us``, ``pacing_bps``, ``state``), in order of
+    time; without rows where the stack exports nothing.
+
+    ``family``: the kernel CCA that the contestant is judged against (``cubic``, ``reno``,
+    ``bbr``, …). ``protocol``: ``quic`` or ``tcp``. ``rtt_ms``: the flow's round trip without
+    queueing, of which ``forward_delay_ms`` lies before the bottleneck's queue.
+    ``rate_mbps``: the bottleneck's (frames); None for a link that follows a trace.
+    ``start_ns``, ``end_ns``: when the flow was started, and the trial's end; both count from the
+    trial's zero, as all times do. ``alone``: no other flow shares the bottleneck.
+    ``steady``: neither rate, RTT nor loss changes in the trial, and nothing reorders or jitters.
+    ``random_loss``: the path itself loses packets, before the capture point.
+    ``acks``: packets that the receiver's link was offered (handshake included).
+    """
+
+    packets: pl.DataFrame
+    transport: pl.DataFrame
+    family: str
+    protocol: str
+    rtt_ms: float
+    forward_delay_ms: float
+    rate_mbps: float | None
+    buffer_bytes: int | None
+    start_ns: int
+    end_ns: int
+    alone: bool
+    steady: bool
+    random_loss: bool
+    acks: int | None
+
+    @property
+    def rtt_ns(self) -> int:
+        """The round trip without queueing."""
+        return round(self.rtt_ms * 1e6)
+
+    @property
+    def forward_ns(self) -> int:
+        """What a packet needs from its sender to the queue: sent = arrival − this."""
+        return round(self.forward_delay_ms * 1e6)
+
+    @property
+    def back_ns(self) -> int:
+        """What an acknowledgement needs: acknowledged = departure + this, at the earliest."""
+        return self.rtt_ns - self.forward_ns
+
+    @property
+    def has_window(self) -> bool:
+        """Does the stack say what its congestion window is?"""
+        return bool(self.transport.height) and self.transport["cwnd_bytes"].is_not_null().any()

@@ -1,0 +1,71 @@
+"""Initial window: what leaves before the first data can have been acknowledged (RFC 9002, section 7.2).
+
+In packets of the size that the first flight is made of. Two things blur the count. A sender
+stops when a whole packet no longer fits, or only once the window is full, so the window is up to
+a packet more, or less. And acknowledgements of QUIC's handshake may have raised it by then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import polars as pl
+
+from cambrian.metrics.parameters.beginning import Beginning, beginning
+from cambrian.metrics.parameters.estimate import Estimate, Missing
+from cambrian.metrics.parameters.flow_trace import FlowTrace
+
+KEY = "initial_window_packets"
+#: sizes that are no whole number of packets: of a window in bytes, and of TLS in the first packet
+_ROUNDING_PACKETS = 0.1
+#: larger packets than this, in usual ones, are probes of the path's MTU, which senders count or not
+_PROBE_RATIO = 1.05
+#: pacing that would have had to go on: the silence after the flight, in usual gaps of it
+_SILENCE_GAPS = 1.5
+
+
+def estimate(trace: FlowTrace) -> Iterator[Estimate | Missing]:
+    """The initial window, from the first flight and, where there is one, from the window itself."""
+    begun = beginning(trace)
+    if begun is None:
+        why = "the flow sends no more than a first flight, or its handshake lost packets"
+        yield Missing(KEY, why, "packets")
+        if trace.has_window:
+            yield Missing(KEY, why, "window")
+        return
+    yield _from_packets(trace, begun)
+    if trace.has_window:
+        yield _from_window(trace, begun)
+
+
+def _from_packets(trace: FlowTrace, begun: Beginning) -> Estimate | Missing:
+    if not trace.steady or trace.random_loss:
+        return Missing(KEY, "packets are lost, delayed or reordered before they are seen", "packets")
+    if not begun.limited or _paced_on(begun):
+        return Missing(
+            KEY, "pacing spreads the initial window over more than the first round trip", "packets"
+        )
+    sizes = begun.sizes_bytes
+    counted = sizes[sizes <= _PROBE_RATIO * begun.packet_bytes]
+    low = (counted.sum() - begun.handshake_bytes) / begun.packet_bytes - 1
+    high = sizes.sum() / begun.packet_bytes + 1
+    return Estimate(KEY, (float(low + high) / 2,), float(high - low) / 2, "packets")
+
+
+def _paced_on(begun: Beginning) -> bool:
+    """Was the flight still under way when its round trip was over?"""
+    gaps_ns = np.diff(begun.arrival_ns)
+    spread = gaps_ns[gaps_ns > 0.01 * np.max(gaps_ns, initial=0)]
+    if begun.arrival_ns[-1] - begun.start_ns < 0.5 * (begun.next_ns - begun.start_ns) or not len(spread):
+        return False
+    return bool(begun.next_ns - begun.arrival_ns[-1] < _SILENCE_GAPS * np.median(spread))
+
+
+def _from_window(trace: FlowTrace, begun: Beginning) -> Estimate | Missing:
+    first = trace.transport.filter(pl.col("cwnd_bytes").is_not_null()).row(0, named=True)
+    if first["time_ns"] > begun.start_ns + trace.back_ns:
+        return Missing(KEY, "the window is told only after data was acknowledged")
+    grown = 0.0 if first["event"] == "start" else begun.handshake_bytes / begun.packet_bytes
+    value = first["cwnd_bytes"] / begun.packet_bytes
+    return Estimate(KEY, (value,), grown + _ROUNDING_PACKETS, "window")

@@ -1,0 +1,76 @@
+"""Everything about controllers that react to losses, from the window and from packets alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cambrian.metrics.parameters import (
+    cubic_curve,
+    decrease,
+    flight_reductions,
+    increase,
+    reductions,
+    rollback,
+    window,
+    window_cap,
+)
+from cambrian.metrics.parameters.epochs import epochs
+from cambrian.metrics.parameters.estimate import Estimate, Missing
+from cambrian.metrics.parameters.flight import Flight, flight
+from cambrian.metrics.parameters.flow_trace import FlowTrace
+from cambrian.metrics.parameters.reductions import Reductions
+from cambrian.metrics.parameters.window import Window
+
+#: families with a model of bandwidth, whose windows fall for other reasons
+_OTHERS = ("bbr",)
+#: what is looked for in every family, and besides in each
+_ALWAYS = ("beta", "rollback_share", "max_window_packets")
+_BY_FAMILY = {
+    "reno": ("alpha", "emulated_connections"),
+    "cubic": ("beta_again", "emulated_connections", *cubic_curve.PARAMETERS),
+}
+
+
+def estimate(trace: FlowTrace) -> Iterator[Estimate | Missing]:
+    """β, fast convergence, C, K, α, N, rollback and the largest window; nothing for BBR."""
+    if trace.family in _OTHERS:
+        return
+    found = flight(trace)
+    flown = window.of_flight(trace, found)
+    if trace.has_window and len(found.arrival_ns):
+        own = window.of_stack(trace)
+        yield from _of(trace, own, reductions.in_window(own, int(found.round_trip_ns.max())), found, flown)
+    why = _unseen(trace)
+    if why is not None:
+        for parameter in _BY_FAMILY.get(trace.family, ()) + _ALWAYS:
+            yield Missing(parameter, why, "packets")
+        return
+    yield from _of(trace, flown, flight_reductions.in_flight(found, flown, trace.forward_ns), found, flown)
+
+
+def _unseen(trace: FlowTrace) -> str | None:
+    """Why packets alone do not show the flight; None where they do."""
+    if trace.random_loss:
+        return "the path loses packets before the capture point"
+    if not trace.alone:
+        return "other flows share the queue, and their drops and delays blur the flight's falls"
+    if not trace.steady:
+        return "the path's delay changes, so that the flight is not known"
+    return None
+
+
+def _of(
+    trace: FlowTrace, own: Window, events: Reductions, found: Flight, flown: Window
+) -> Iterator[Estimate | Missing]:
+    source = own.source
+    left = list(decrease.estimates(events, trace.family, source))
+    yield from left
+    yield from rollback.estimates(events, source)
+    yield from window_cap.estimates(trace, own, flown, found)
+    seen = epochs(trace, own, events)
+    if trace.family == "reno":
+        yield from increase.estimates(seen, source)
+    if trace.family == "cubic":
+        depth = decrease.depth_below_maximum(events)[seen.number]
+        beta = next((one.value for one in left if isinstance(one, Estimate) and one.parameter == "beta"), 1.0)
+        yield from cubic_curve.estimates(seen, depth, beta, trace.rtt_ms / 1e3, source)

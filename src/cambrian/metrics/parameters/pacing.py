@@ -1,0 +1,152 @@
+"""Pacing: whether packets leave by a clock, and at which multiple of cwnd/sRTT (RFC 9002, section 7.7).
+
+In steady state acknowledgements set the rate, whatever the pacer, for it may send faster than
+they come. It shows where a sender may send more than it is acknowledged for: in the first round
+trips. There a sender without pacing answers each acknowledgement at once, and one with pacing
+spreads its packets: the share of them that no acknowledgement let go tells the two apart, and
+their rate, over the window, is the factor. BBR's rates are left to its own estimators.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+
+from cambrian.metrics.columns import BITS_PER_BYTE, NS_PER_S, BoolArray, FloatArray, Int64Array, int64
+from cambrian.metrics.parameters.beginning import Beginning, beginning
+from cambrian.metrics.parameters.definitions import PARAMETERS
+from cambrian.metrics.parameters.estimate import Estimate, Missing
+from cambrian.metrics.parameters.flow_trace import FlowTrace
+from cambrian.metrics.parameters.trains import Trains, by_clock, trains
+from cambrian.metrics.parameters.window import OVERHEAD_BYTES
+
+KEY = "pacing_factor"
+PACING = "pacing"
+#: round trips from the first data on in which pacing is looked for
+_ROUNDS = 6
+#: shares of the packets in them that left by a clock
+MOST_UNPACED = 0.01
+LEAST_PACED = 0.03
+#: a later answer than this, in RTT, is one to a delayed acknowledgement
+_DELAYED_ACK = 0.4
+#: gaps by the clock that tell a round's rate
+_FEWEST_GAPS = 6
+#: a packet waits less than this in an empty queue's rounds, in RTT: srtt is the RTT in them
+_EMPTY_QUEUE = 0.1
+#: what a pacer's timers and trains leave open, as a share of the factor
+_TIMERS = 0.05
+#: the pacing rate, as a stack says it, is rounded
+_ROUNDING = 0.01
+
+
+def estimate(trace: FlowTrace) -> Iterator[Estimate | Missing]:
+    """Paced or not, and the factor; of BBR only the former, for it has rates of its own."""
+    begun = beginning(trace)
+    if begun is None or not (trace.alone and trace.steady) or trace.random_loss:
+        yield Missing(PACING, "no undisturbed first round trips, in which it would show", "packets")
+        share = None
+    else:
+        start, clocked = first_trains(trace, begun)
+        share = clocked_share(start, clocked)
+        yield _kind(share)
+        if share >= LEAST_PACED and trace.family != "bbr":
+            yield _from_packets(trace, begun, start, clocked)
+    if trace.has_window and trace.family != "bbr" and (share is None or share > MOST_UNPACED):
+        yield _from_window(trace)
+
+
+def _kind(share: float) -> Estimate | Missing:
+    if MOST_UNPACED < share < LEAST_PACED:
+        why = f"{share:.0%} of the first packets left by a clock: too few to tell"
+        return Missing(PACING, why, "packets")
+    code = int(share >= LEAST_PACED)
+    return Estimate(PACING, (float(code),), 0.0, "packets", PARAMETERS[PACING].kinds[code])
+
+
+def first_trains(trace: FlowTrace, begun: Beginning) -> tuple[Trains, BoolArray]:
+    """The trains of the first round trips, to where a drop is learnt of, and which a clock let go.
+
+    In the first round trip all but the first train are the clock's: nothing is acknowledged yet.
+    """
+    end_ns = min(begun.start_ns + _ROUNDS * trace.rtt_ns, _first_drop_ns(trace) + trace.rtt_ns)
+    early = replace(trace, packets=trace.packets.filter(pl.col("arrival_ns") < end_ns))
+    start = trains(early).between(begun.start_ns, end_ns)
+    later = by_clock(early, start, round(_DELAYED_ACK * trace.rtt_ns))
+    in_first = start.start_ns < begun.start_ns + trace.rtt_ns
+    return start, np.where(in_first, np.arange(len(start)) > 0, later)
+
+
+def clocked_share(start: Trains, clocked: BoolArray) -> float:
+    """Of the packets in these trains, the share that a clock let go; 0 without packets."""
+    return float(start.packets[clocked].sum() / max(1, start.packets.sum()))
+
+
+def _from_packets(
+    trace: FlowTrace, begun: Beginning, start: Trains, clocked: BoolArray
+) -> Estimate | Missing:
+    """A sender in slow start has its initial window and what has been acknowledged since."""
+    overhead = OVERHEAD_BYTES[trace.protocol]
+    sent = pl.col("arrival_ns").is_between(begun.start_ns, start.start_ns[-1])
+    departed = trace.packets.filter((pl.col("outcome") == "departed") & sent)
+    acknowledged_ns = int64(departed, "departure_ns") + trace.rtt_ns
+    waits = int64(departed, "departure_ns") - int64(departed, "arrival_ns") > _EMPTY_QUEUE * trace.rtt_ns
+    settled_ns = acknowledged_ns[np.argmax(waits)] if waits.any() else start.start_ns[-1] + 1
+    acknowledged = np.concatenate(([0], np.cumsum(int64(departed, "size_bytes") - overhead)))
+    payload = start.frame_bytes - overhead * start.packets
+    first_bytes = int(begun.sizes_bytes.sum())
+    window_bytes = first_bytes + acknowledged[np.searchsorted(acknowledged_ns, start.start_ns, side="right")]
+    # a gap from one train that left by the clock to the next that did
+    gaps = np.flatnonzero(clocked[:-1] & clocked[1:] & (start.start_ns[1:] < settled_ns))
+    samples, windows = _by_round(trace, begun, gaps, start.start_ns, payload, window_bytes)
+    if not samples:
+        why = "paced, but too few packets in a row left by the clock to tell the rate"
+        return Missing(KEY, why, "packets")
+    unsure = begun.packet_bytes / float(np.median(windows)) + _TIMERS
+    return Estimate(KEY, tuple(samples), unsure * float(np.median(samples)), "packets")
+
+
+def _by_round(
+    trace: FlowTrace,
+    begun: Beginning,
+    gaps: Int64Array,
+    start_ns: Int64Array,
+    payload: Int64Array,
+    window_bytes: Int64Array,
+) -> tuple[list[float], list[float]]:
+    """Each round trip's factor, from its gaps: bytes sent over those that cwnd/sRTT would have sent."""
+    length_ns = start_ns[gaps + 1] - start_ns[gaps]
+    allowed = length_ns * window_bytes[gaps] / trace.rtt_ns
+    number = (start_ns[gaps] - begun.start_ns) // trace.rtt_ns
+    samples, windows = [], []
+    for one in np.unique(number):
+        chosen = number == one
+        if chosen.sum() >= _FEWEST_GAPS:
+            samples.append(float(payload[gaps][chosen].sum() / allowed[chosen].sum()))
+            windows.append(float(np.mean(window_bytes[gaps][chosen])))
+    return samples, windows
+
+
+def _from_window(trace: FlowTrace) -> Estimate | Missing:
+    """The stack's own pacing rate over its window and smoothed RTT: a value a second."""
+    rows = trace.transport.drop_nulls(["pacing_bps", "cwnd_bytes", "srtt_us"]).filter(
+        (pl.col("pacing_bps") > 0) & (pl.col("cwnd_bytes") > 0) & (pl.col("srtt_us") > 0)
+    )
+    if not rows.height:
+        return Missing(KEY, "the stack does not say at which rate it paces")
+    rate = int64(rows, "cwnd_bytes") * BITS_PER_BYTE * 1e6 / int64(rows, "srtt_us")
+    factors = int64(rows, "pacing_bps") / rate
+    return Estimate(KEY, _each_second(int64(rows, "time_ns"), factors), _ROUNDING, "window")
+
+
+def _each_second(time_ns: Int64Array, values: FloatArray) -> tuple[float, ...]:
+    seconds = pl.DataFrame({"second": time_ns // NS_PER_S, "value": values})
+    medians = seconds.group_by("second", maintain_order=True).median()["value"]
+    return tuple(float(value) for value in medians)
+
+
+def _first_drop_ns(trace: FlowTrace) -> int:
+    dropped = trace.packets.filter(pl.col("outcome") == "dropped")["arrival_ns"]
+    return int(dropped[0]) if len(dropped) else trace.end_ns

@@ -1,0 +1,102 @@
+"""Packet threshold: how many later packets were delivered before a sender took one for lost.
+
+From the stack's own word on when (a loss event, a retransmission, recovery), and from the queue,
+which packet was dropped and what had been delivered by then. QUIC counts packet numbers (RFC 9002
+section 6.1.1), TCP what was delivered (RFC 5681 section 3.2); only drops are taken after which,
+up to that time, all was delivered, so the two are the same. A time threshold (RFC 9002 section
+6.1.2, RFC 8985) that comes sooner hides a larger packet threshold: the value is what it came to.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+import polars as pl
+
+from cambrian.metrics.columns import Int64Array, int64
+from cambrian.metrics.parameters.estimate import Estimate, Missing
+from cambrian.metrics.parameters.flow_trace import FlowTrace
+
+KEY = "packet_threshold"
+#: round trips, queueing included, without another drop or loss before one that is counted
+_APART = 2
+#: where three more packets take longer than this, in RTT, a time threshold comes first
+_FAST = 0.1
+_THREE = 3
+#: packets in the round trip before a drop that is counted
+_BUSY = 10
+#: an acknowledgement and what the sender makes of it are this far apart at the most
+_SLACK_NS = 50_000
+#: a log of each acknowledgement has rows enough; less than this share of them is a sampled one
+_LEAST_ROWS = 0.2
+#: packets an acknowledgement where they were not counted (RFC 9000 section 13.2.2)
+_ACK_EVERY = 2
+
+
+def estimate(trace: FlowTrace) -> Iterator[Estimate | Missing]:
+    """One value a drop that stands alone."""
+    if not trace.transport.height:
+        yield Missing(KEY, "packets alone do not show when a sender took one for lost", "packets")
+        return
+    told_ns = _told_ns(trace.transport)
+    if not len(told_ns):
+        yield Missing(KEY, "the stack tells of no loss")
+        return
+    if not trace.steady or trace.random_loss:
+        yield Missing(KEY, "packets are lost or reordered before the queue as well")
+        return
+    if trace.transport.height < _LEAST_ROWS * (trace.acks or 0):
+        yield Missing(KEY, "the stack's log has a row only now and then: its losses may stand in it late")
+        return
+    distances = _distances(trace, told_ns)
+    if not len(distances):
+        yield Missing(KEY, "no single drop in the queue that the stack's loss events follow")
+        return
+    # the threshold was passed by the last acknowledgement's packets: anywhere among them
+    unsure = (_ack_every(trace, len(distances)) - 1) / 2
+    yield Estimate(KEY, tuple(float(distance) - unsure for distance in distances), unsure, "window")
+
+
+def _told_ns(transport: pl.DataFrame) -> Int64Array:
+    """The sender's times of all rows that tell of a loss."""
+    told = pl.col("event").is_in(["loss", "retransmit"]) | (pl.col("state") == "recovery").fill_null(False)
+    return int64(transport.filter(told), "time_ns")
+
+
+def _distances(trace: FlowTrace, told_ns: Int64Array) -> Int64Array:
+    """Packets from each drop that stands alone to the last one acknowledged when it was told of."""
+    arrival_ns = int64(trace.packets, "arrival_ns")
+    departed = (trace.packets["outcome"] == "departed").to_numpy()
+    drops = np.flatnonzero((trace.packets["outcome"] == "dropped").to_numpy())
+    departures_ns = int64(trace.packets.filter(pl.col("outcome") == "departed"), "departure_ns")
+    order = np.cumsum(departed)  # departures up to and with each packet
+    following = order[drops]  # the first departure after each drop
+    drops, following = drops[following < len(departures_ns)], following[following < len(departures_ns)]
+    known_ns = departures_ns[following] + trace.back_ns
+    # a drop finds the queue full: its successor's wait is the longest there is
+    quiet_ns = _APART * (known_ns - arrival_ns[drops] + trace.forward_ns)
+    before_ns = np.concatenate(([np.iinfo(np.int64).min // 2], arrival_ns[drops][:-1]))
+    told = np.searchsorted(told_ns, known_ns - _SLACK_NS)
+    last_told = np.concatenate(([np.iinfo(np.int64).min // 2], told_ns))[told]
+    third_ns = departures_ns[np.minimum(following + _THREE - 1, len(departures_ns) - 1)]
+    fast = third_ns - departures_ns[following] < _FAST * trace.rtt_ns
+    # a window of a few packets has other ways to find a loss: probes, early retransmit
+    busy = arrival_ns[drops] - arrival_ns[np.maximum(drops - _BUSY, 0)] < trace.rtt_ns
+    alone = (busy & fast) & (
+        (arrival_ns[drops] - before_ns > quiet_ns) & (known_ns - last_told > quiet_ns) & (told < len(told_ns))
+    )
+    drops, following, told = drops[alone], following[alone], told[alone]
+    acknowledged = np.searchsorted(departures_ns, told_ns[told] - trace.back_ns + _SLACK_NS, side="right")
+    delivered = acknowledged - following
+    numbers = np.flatnonzero(departed)[np.maximum(acknowledged - 1, 0)] - drops
+    clean: Int64Array = delivered[(numbers == delivered) & (delivered > 0)]
+    return clean
+
+
+def _ack_every(trace: FlowTrace, losses: int) -> int:
+    if not trace.acks:
+        return _ACK_EVERY
+    arrived = int((trace.packets["outcome"] == "departed").sum())
+    return max(1, math.ceil(round(arrived / max(1, trace.acks - losses), 1)))

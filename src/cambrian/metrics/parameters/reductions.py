@@ -1,0 +1,111 @@
+"""Congestion events: where a window fell, from what to what.
+
+Of an exported window they are found in the window itself, for what stacks call a loss differs: some
+write one a packet, some one a recovery period, some only sample. A fall may be at once or go
+on over a recovery period (proportional rate reduction, RFC 6937): what belongs together is one
+run of falls without a rise. :mod:`~cambrian.metrics.parameters.flight_reductions` finds them
+without a window.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from cambrian.metrics.columns import BoolArray, FloatArray, Int64Array
+from cambrian.metrics.parameters.window import Window
+
+#: a step of this share of the window is a reduction at once; two of them are two reductions
+AT_ONCE = 0.05
+#: a smaller fall, in share and in segments, is no reduction
+SMALLEST_SHARE = 0.02
+SMALLEST_SEGMENTS = 1.5
+#: a window of so few segments is what a timeout leaves (RFC 5681 section 3.1, RFC 9002 section 7.6.2)
+TIMEOUT_SEGMENTS = 2.5
+#: what a window may rise in the middle of a fall, in share and in segments
+RISE_SHARE = 0.02
+RISE_SEGMENTS = 2.0
+#: a new threshold is lower than this share of the old one
+NEW_THRESHOLD = 0.97
+#: a window that is back at this share of what it was has been taken back; what a few round trips'
+#: growth makes good says nothing
+BACK = 0.98
+UNDONE_SEGMENTS = 5.0
+
+
+@dataclass(frozen=True)
+class Reductions:
+    """Congestion events in order of time, without timeouts.
+
+    ``start_ns``, ``settled_ns``: the sender's time at which the fall begins, and when it is over.
+    ``before``, ``after``: the window in segments, just before and settled.
+    ``undone``: the window was back where it had been within two round trips.
+    """
+
+    start_ns: Int64Array
+    settled_ns: Int64Array
+    before: FloatArray
+    after: FloatArray
+    undone: BoolArray
+
+    def __len__(self) -> int:
+        return len(self.start_ns)
+
+
+def in_window(window: Window, round_trip_ns: int) -> Reductions:
+    """The reductions of an exported window. ``round_trip_ns``: the longest, queueing included."""
+    w, time = window.segments, window.time_ns
+    falls = np.flatnonzero(np.diff(w) < 0)
+    if not len(falls):
+        return nothing()
+    apart = _apart(window, falls, round_trip_ns)
+    first = np.flatnonzero(np.concatenate(([True], apart)))
+    last = np.concatenate((first[1:] - 1, [len(falls) - 1]))
+    start, end = falls[first], falls[last] + 1
+    timeouts = np.concatenate(([0], np.cumsum(window.timeout)))
+    # below its threshold a window has not settled: recovery goes on, or slow start comes
+    settled = ~(w[end] < window.ssthresh[end] - SMALLEST_SEGMENTS)
+    kept = real(w[start], w[end]) & settled & (timeouts[end + 1] == timeouts[start])
+    start, end = start[kept], end[kept]
+    return Reductions(
+        start_ns=time[start + 1],
+        settled_ns=time[end],
+        before=w[start],
+        after=w[end],
+        undone=_undone(window, start, end, round_trip_ns),
+    )
+
+
+def real(before: FloatArray, after: FloatArray) -> BoolArray:
+    """Is a fall large enough for a reduction, and no timeout's?"""
+    cut = before - after
+    return (cut >= SMALLEST_SHARE * before) & (cut >= SMALLEST_SEGMENTS) & (after > TIMEOUT_SEGMENTS)
+
+
+def nothing() -> Reductions:
+    """No reduction at all."""
+    times, values = np.empty(0, np.int64), np.empty(0)
+    return Reductions(times, times, values, values, np.empty(0, bool))
+
+
+def _apart(window: Window, falls: Int64Array, round_trip_ns: int) -> BoolArray:
+    """Of each two neighbouring falls: do they belong to two reductions?"""
+    w, time, threshold = window.segments, window.time_ns, window.ssthresh
+    bottom, top = falls[:-1] + 1, falls[1:]
+    highest = np.maximum.reduceat(w, np.column_stack((bottom, top + 1)).ravel())[::2] if len(top) else w[:0]
+    risen = highest > w[bottom] + np.maximum(RISE_SEGMENTS, RISE_SHARE * w[bottom])
+    long_ago = time[top + 1] - time[bottom] > round_trip_ns
+    share = (w[falls] - w[falls + 1]) / w[falls]
+    at_once = share >= AT_ONCE
+    again = at_once[:-1] & at_once[1:]
+    lowered = threshold[top + 1] < NEW_THRESHOLD * threshold[bottom]
+    return risen | long_ago | again | lowered
+
+
+def _undone(window: Window, start: Int64Array, end: Int64Array, round_trip_ns: int) -> BoolArray:
+    """Was the window back at 98 % of what it had been, in two round trips and faster than by growth?"""
+    w, time = window.segments, window.time_ns
+    until = np.searchsorted(time, time[end] + 2 * round_trip_ns, side="right")
+    back = [bool((w[e:u] >= BACK * w[s]).any()) for s, e, u in zip(start, end, until, strict=True)]
+    return np.array(back, dtype=bool) & (w[start] - w[end] >= UNDONE_SEGMENTS)

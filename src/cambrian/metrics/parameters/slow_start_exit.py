@@ -1,0 +1,177 @@
+"""What ends slow start: a loss, or delay before any loss (HyStart; HyStart++, RFC 9406).
+
+In slow start the window grows by what is acknowledged. Where that is over before the sender can
+know of a loss, delay or a long train of acknowledgements ended it. After HyStart the window
+then hardly grows; HyStart++ goes on for five round trips with a quarter of slow start's growth. An
+end before the bottleneck has a queue, or half its BDP in flight, is neither's work: ``other``.
+Seen in the exported window, and in the flight of a sender that does not pace.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+import polars as pl
+
+from cambrian.metrics.columns import BITS_PER_BYTE, FloatArray, Int64Array, int64
+from cambrian.metrics.parameters.beginning import Beginning, beginning
+from cambrian.metrics.parameters.definitions import PARAMETERS
+from cambrian.metrics.parameters.estimate import Estimate, Missing, Source
+from cambrian.metrics.parameters.flight import flight
+from cambrian.metrics.parameters.flow_trace import FlowTrace
+from cambrian.metrics.parameters.pacing import MOST_UNPACED, clocked_share, first_trains
+from cambrian.metrics.parameters.trains import TOGETHER_NS
+from cambrian.metrics.parameters.window import frame_bytes, of_stack
+
+KEY = "slow_start_exit"
+_KINDS = PARAMETERS[KEY].kinds
+#: growth over what was acknowledged: of slow start at least, of conservative slow start at least
+_SLOW_START = 0.4
+_CONSERVATIVE = 0.15
+#: over how much growth is seen: segments at least, and share of the window
+_LOOK_BACK_SEGMENTS = 8
+_LOOK_BACK_SHARE = 0.1
+#: share of a round trip after the end that must be seen to tell HyStart++ from HyStart
+_SEEN_AFTER = 0.15
+#: HyStart looks for a delay of at least this (RFC 9406 section 4.3: MIN_RTT_THRESH)
+_LEAST_DELAY_NS = 4_000_000
+#: and for trains of half a round trip: as much in flight, of the BDP, less what is not sure of it
+_LEAST_BDP = 0.4
+#: round trips after the first data in which slow start is looked for
+_MOST_ROUNDS = 200
+#: the state in which HyStart++ grows by a quarter, as stacks call it
+_CONSERVATIVE_STATE = "conservative_slow_start"
+
+
+@dataclass(frozen=True)
+class _Growth:
+    """The window in segments against the segments acknowledged by then, up to the first loss known."""
+
+    time_ns: Int64Array
+    segments: FloatArray
+    acknowledged: FloatArray
+    ends_by_loss: bool
+
+
+def estimate(trace: FlowTrace) -> Iterator[Estimate | Missing]:
+    """The kind, of the window and of the flight. BBR has no slow start."""
+    if trace.family == "bbr":
+        return
+    begun = beginning(trace)
+    sources: tuple[Source, ...] = ("window", "packets") if trace.has_window else ("packets",)
+    for source in sources:
+        if begun is None:
+            yield Missing(
+                KEY, "the flow sends no more than a first flight, or its handshake lost packets", source
+            )
+        elif not trace.steady or (source == "packets" and trace.random_loss):
+            yield Missing(KEY, "the path changes, or loses packets before they are seen", source)
+        elif source == "packets" and clocked_share(*first_trains(trace, begun)) > MOST_UNPACED:
+            yield Missing(KEY, "with pacing the flight does not follow the window in slow start", source)
+        else:
+            yield _of(trace, begun, source)
+
+
+def _of(trace: FlowTrace, begun: Beginning, source: Source) -> Estimate | Missing:
+    growth = _growth(trace, begun, source)
+    slopes = _slopes(growth)
+    ended = np.flatnonzero(slopes < _SLOW_START)
+    if not (slopes >= _SLOW_START).any():
+        return Missing(KEY, "the window does not grow as in slow start", source)
+    if not len(ended):
+        if growth.ends_by_loss:
+            return _found("loss", source)
+        return Missing(KEY, "slow start goes on to the end", source)
+    at = int(ended[0])
+    if source == "window" and _says_conservative(trace, growth):
+        return _found("hystart++", source)
+    if not _delay_or_train(trace, growth, at):
+        return _found("other", source)
+    after = _slope_after(growth, at)
+    if after is None:
+        why = "it ends before a loss, which comes too soon to tell HyStart++ from HyStart"
+        return Missing(KEY, why, source)
+    return _found("hystart++" if after >= _CONSERVATIVE else "hystart", source)
+
+
+def _says_conservative(trace: FlowTrace, growth: _Growth) -> bool:
+    before = trace.transport.filter(pl.col("time_ns") <= int(growth.time_ns[-1]))
+    return bool((before["state"] == _CONSERVATIVE_STATE).any())
+
+
+def _found(kind: str, source: Source) -> Estimate:
+    return Estimate(KEY, (float(_KINDS.index(kind)),), 0.0, source, kind)
+
+
+def _growth(trace: FlowTrace, begun: Beginning, source: Source) -> _Growth:
+    horizon_ns = begun.start_ns + _MOST_ROUNDS * trace.rtt_ns
+    early = replace(
+        trace,
+        packets=trace.packets.filter(pl.col("arrival_ns") < horizon_ns),
+        transport=trace.transport.filter(pl.col("time_ns") < horizon_ns),
+    )
+    found = flight(early)
+    loss_ns = min(_loss_known_ns(early, found.learnt_ns), horizon_ns)
+    if source == "window":
+        window = of_stack(early)
+        time_ns, segments = window.time_ns, window.segments
+    else:
+        # just before the next acknowledgement is answered the flight is the window
+        last = np.append(np.diff(found.arrival_ns) > TOGETHER_NS, True)
+        time_ns = found.arrival_ns[last] - trace.forward_ns
+        segments = found.flight_bytes[last] / max(1, frame_bytes(trace))
+    departed_ns = np.sort(int64(early.packets.filter(pl.col("outcome") == "departed"), "departure_ns"))
+    chosen = (time_ns >= begun.start_ns - trace.forward_ns) & (time_ns < loss_ns)
+    time_ns, segments = time_ns[chosen], segments[chosen]
+    acknowledged = np.searchsorted(departed_ns + trace.back_ns, time_ns, side="right")
+    return _Growth(time_ns, segments, acknowledged.astype(float), loss_ns < min(trace.end_ns, horizon_ns))
+
+
+def _loss_known_ns(trace: FlowTrace, learnt_ns: Int64Array) -> int:
+    """The sender's time at which it can first know of a loss, or says so; the trial's end if never."""
+    told = trace.transport.filter(
+        pl.col("event").is_in(["loss", "retransmit", "rto"])
+        | (pl.col("state") == "recovery").fill_null(False)
+    )["time_ns"]
+    times = [trace.end_ns, *told.head(1), *(learnt_ns[:1] - trace.forward_ns)]
+    return int(min(times))
+
+
+def _slopes(growth: _Growth) -> FloatArray:
+    """Growth over acknowledged segments, over the last few of them; NaN where there are too few yet."""
+    acknowledged, segments = growth.acknowledged, growth.segments
+    back = acknowledged - np.maximum(_LOOK_BACK_SEGMENTS, _LOOK_BACK_SHARE * segments)
+    before = np.searchsorted(acknowledged, back, side="right") - 1
+    length = acknowledged - acknowledged[np.maximum(before, 0)]
+    risen = segments - segments[np.maximum(before, 0)]
+    known = (before >= 0) & (length > 0)
+    return np.where(known, risen / np.maximum(length, 1), np.nan)
+
+
+def _slope_after(growth: _Growth, at: int) -> float | None:
+    """Growth in the round trip after slow start ended, or in what is left of it."""
+    since = growth.acknowledged - growth.acknowledged[at]
+    last = int(np.searchsorted(since, growth.segments[at], side="right")) - 1
+    if since[last] < _SEEN_AFTER * growth.segments[at]:
+        return None
+    return float((growth.segments[last] - growth.segments[at]) / since[last])
+
+
+def _delay_or_train(trace: FlowTrace, growth: _Growth, at: int) -> bool:
+    """Was there anything that HyStart could have seen when slow start ended?"""
+    time_ns = int(growth.time_ns[at])
+    back_ns = trace.back_ns
+    recent = trace.packets.filter(
+        (pl.col("outcome") == "departed")
+        & pl.col("departure_ns").is_between(time_ns - back_ns - trace.rtt_ns, time_ns - back_ns)
+    )
+    # HyStart looks at a round's least RTT
+    waited_ns = (recent["departure_ns"] - recent["arrival_ns"]).min()
+    if isinstance(waited_ns, int) and waited_ns >= _LEAST_DELAY_NS:
+        return True
+    if trace.rate_mbps is None:
+        return False
+    bdp_bytes = trace.rate_mbps * trace.rtt_ms * 1000 / BITS_PER_BYTE
+    return bool(growth.segments[at] * frame_bytes(trace) >= _LEAST_BDP * bdp_bytes)

@@ -1,0 +1,88 @@
+"""Trains: packets that leave together; and what let each go, an acknowledgement or a clock.
+
+A sender without pacing answers each acknowledgement at once, so its packets arrive at the queue one
+RTT after an earlier one departed. What arrives at other times was let go by a clock: a pacer's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from cambrian.metrics.columns import BITS_PER_BYTE, BoolArray, Int64Array, int64
+from cambrian.metrics.parameters.beginning import SMALLEST_DATA_BYTES
+from cambrian.metrics.parameters.flow_trace import FlowTrace
+
+#: packets this close belong to one train: one go of a sender's loop. Less where the link is fast
+TOGETHER_NS = 20_000
+_TOGETHER_SERVICE = 0.25
+#: an answer comes this soon after its acknowledgement: what a sender needs, late timers included
+ANSWER_NS = 60_000
+
+
+@dataclass(frozen=True)
+class Trains:
+    """In order of arrival.
+
+    ``start_ns``: the first packet's arrival at the queue. ``packets``, ``frame_bytes``: how
+    many, and the sum of their sizes.
+    """
+
+    start_ns: Int64Array
+    packets: Int64Array
+    frame_bytes: Int64Array
+
+    def __len__(self) -> int:
+        return len(self.start_ns)
+
+    def between(self, t0_ns: int, t1_ns: int) -> Trains:
+        """Those that start in [t0_ns, t1_ns)."""
+        chosen = slice(*np.searchsorted(self.start_ns, [t0_ns, t1_ns]))
+        return Trains(self.start_ns[chosen], self.packets[chosen], self.frame_bytes[chosen])
+
+
+def trains(trace: FlowTrace) -> Trains:
+    """The flow's data, in trains; none without data."""
+    arrival_ns, size_bytes = int64(trace.packets, "arrival_ns"), int64(trace.packets, "size_bytes")
+    data = size_bytes >= SMALLEST_DATA_BYTES
+    if not data.all():
+        arrival_ns, size_bytes = arrival_ns[data], size_bytes[data]
+    if not len(arrival_ns):
+        empty = np.empty(0, np.int64)
+        return Trains(empty, empty, empty)
+    together_ns = _together_ns(trace, size_bytes)
+    first = np.flatnonzero(np.concatenate(([True], np.diff(arrival_ns) > together_ns)))
+    sent = np.cumsum(size_bytes)
+    last = np.concatenate((first[1:], [len(arrival_ns)])) - 1
+    return Trains(
+        start_ns=arrival_ns[first],
+        packets=np.diff(first, append=len(arrival_ns)),
+        frame_bytes=np.diff(sent[last], prepend=0),
+    )
+
+
+def by_clock(trace: FlowTrace, found: Trains, longest_ns: int) -> BoolArray:
+    """Those that no acknowledgement let go.
+
+    They come later than an answer to the last acknowledgement that can have come before, and
+    sooner than ``longest_ns`` after it: later still is the answer to a delayed one.
+    """
+    departed = trace.packets.filter(
+        (pl.col("outcome") == "departed") & (pl.col("size_bytes") >= SMALLEST_DATA_BYTES)
+    )
+    acknowledged_ns = np.sort(int64(departed, "departure_ns"), kind="stable") + trace.rtt_ns
+    before = np.searchsorted(acknowledged_ns, found.start_ns, side="right") - 1
+    # an acknowledgement that never came was long ago
+    last_ns = np.concatenate((acknowledged_ns, [-(2**60)]))[before]
+    lag_ns = found.start_ns - last_ns
+    chosen: BoolArray = (lag_ns > ANSWER_NS) & (lag_ns < longest_ns)
+    return chosen
+
+
+def _together_ns(trace: FlowTrace, size_bytes: Int64Array) -> float:
+    if trace.rate_mbps is None:
+        return TOGETHER_NS
+    service_ns = float(np.median(size_bytes)) * BITS_PER_BYTE * 1000 / trace.rate_mbps
+    return min(TOGETHER_NS, _TOGETHER_SERVICE * service_ns)

@@ -1,0 +1,91 @@
+"""A flow's congestion window over time: the stack's own, or the flight that stands in for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from scipy.ndimage import maximum_filter1d
+
+from cambrian.metrics.columns import FloatArray, Int64Array, int64
+from cambrian.metrics.parameters.estimate import Source
+from cambrian.metrics.parameters.flight import Flight
+from cambrian.metrics.parameters.flow_trace import FlowTrace
+
+#: headers in a frame that a window does not count: Ethernet 14, IPv4 20, and UDP 8 or TCP 32
+OVERHEAD_BYTES = {"quic": 42, "tcp": 66}
+#: full frames, and less, carry this share of a flow's bytes; the rest are probes of the path's MTU
+FULL_SHARE = 0.95
+#: packets over which the flight's envelope is taken: what delayed acknowledgements hide and more,
+#: or as a share of the usual flight: so soon does pacing fill what it left open
+ENVELOPE_PACKETS = 12
+ENVELOPE_SHARE = 0.1
+
+
+@dataclass(frozen=True)
+class Window:
+    """The window in segments (the flow's usual packets), in order of time at the sender.
+
+    ``time_ns``: the sender's time. ``segments``: the window from then on. ``ssthresh``: the
+    threshold in segments, NaN where the stack does not say. ``timeout``: a retransmission
+    timeout's row. ``unit_bytes``: a segment, in the window's bytes or the flight's frames.
+    ``length``: packets over which the flight's envelope was taken; 0 for an exported window.
+    """
+
+    time_ns: Int64Array
+    segments: FloatArray
+    ssthresh: FloatArray
+    timeout: np.ndarray[tuple[int], np.dtype[np.bool_]]
+    source: Source
+    unit_bytes: int
+    length: int
+
+
+def frame_bytes(trace: FlowTrace) -> int:
+    """The flow's full frame: no more than 5 % of its bytes are in larger ones; 0 without packets."""
+    sizes = np.sort(int64(trace.packets, "size_bytes"))
+    if not len(sizes):
+        return 0
+    carried = np.cumsum(sizes)
+    return int(sizes[np.searchsorted(carried, FULL_SHARE * carried[-1])])
+
+
+def segment_bytes(trace: FlowTrace) -> int:
+    """A segment as windows count it: the usual frame's UDP or TCP payload."""
+    return frame_bytes(trace) - OVERHEAD_BYTES[trace.protocol]
+
+
+def of_stack(trace: FlowTrace) -> Window:
+    """The window that the stack exports; without values where it exports none."""
+    rows = trace.transport.filter(pl.col("cwnd_bytes").is_not_null())
+    size = max(1, segment_bytes(trace))
+    timeout = rows["event"].is_in(["rto", "pto"]) | (rows["state"] == "loss").fill_null(False)
+    return Window(
+        time_ns=int64(rows, "time_ns"),
+        segments=int64(rows, "cwnd_bytes") / size,
+        ssthresh=rows["ssthresh_bytes"].cast(pl.Float64).fill_null(np.nan).to_numpy() / size,
+        timeout=timeout.to_numpy(),
+        source="window",
+        unit_bytes=size,
+        length=0,
+    )
+
+
+def of_flight(trace: FlowTrace, found: Flight) -> Window:
+    """The flight's upper envelope, in full frames."""
+    size = max(1, frame_bytes(trace))
+    envelope, count, length = found.flight_bytes, len(found.flight_bytes), ENVELOPE_PACKETS
+    if count:
+        length = max(length, round(ENVELOPE_SHARE * float(np.median(envelope)) / size))
+        # the maximum of a packet and those before it: a fall shows when it is over
+        envelope = maximum_filter1d(envelope, length, origin=(length - 1) // 2)
+    return Window(
+        time_ns=found.arrival_ns - trace.forward_ns,
+        segments=envelope / size,
+        ssthresh=np.full(count, np.nan),
+        timeout=np.zeros(count, bool),
+        source="packets",
+        unit_bytes=size,
+        length=length,
+    )

@@ -1,0 +1,175 @@
+"""BBR's parameters, against a model whose truth is known."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import polars as pl
+import pytest
+
+from cambrian.metrics.parameters import bbr
+from cambrian.metrics.parameters.definitions import PARAMETERS
+from cambrian.metrics.parameters.estimate import Estimate, Measured, Missing, Source, pooled
+from cambrian.metrics.parameters.flow_trace import FlowTrace
+from cambrian.trace import schema
+from tests.unit.metrics.parameters.bbr_model import Bbr, run
+
+SOURCES: tuple[Source, ...] = ("window", "packets")
+
+
+def by_key(trace: FlowTrace) -> dict[tuple[str, Source], Estimate | Missing]:
+    found = list(bbr.estimate(trace))
+    keyed = {(one.parameter, one.source): one for one in found}
+    assert len(keyed) == len(found), "at most one a parameter and source"
+    return keyed
+
+
+def measured(one: Estimate | Missing) -> Measured:
+    assert isinstance(one, Estimate), one
+    return pooled([one])
+
+
+def holds(one: Estimate | Missing, truth: float, not_this: float | None = None) -> None:
+    what = measured(one)
+    assert what.low <= truth <= what.high, what
+    assert not_this is None or not what.low <= not_this <= what.high, what
+
+
+@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize(("up", "down", "margin"), [(1.25, 0.75, 0.99), (1.4, 0.9, 0.95), (1.25, 0.5, 1.0)])
+def test_gains_and_cruising_rate(up: float, down: float, margin: float, source: Source) -> None:
+    found = by_key(run(Bbr(up=up, down=down, margin=margin)))
+    holds(found["probe_up_gain", source], up, up + 0.03)
+    holds(found["probe_down_gain", source], down, down + 0.03)
+    holds(found["cruise_factor", source], margin, margin - 0.01)
+
+
+@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize(("rounds", "kind"), [(8.0, "BBRv1-like"), (50.0, "BBRv2- or v3-like")])
+def test_a_cycle_and_what_it_says_of_the_generation(rounds: float, kind: str, source: Source) -> None:
+    found = by_key(run(Bbr(cycle_rounds=rounds)))
+    holds(found["cycle_rounds", source], rounds, 0.9 * rounds)
+    generation = measured(found["bbr_generation", source])
+    assert generation.label == kind
+    assert PARAMETERS["bbr_generation"].kinds[round(generation.value)] == kind
+
+
+def test_behind_a_standing_queue_packets_do_not_show_the_pacer() -> None:
+    found = by_key(run(Bbr(margin=1.19)))
+    holds(found["cruise_factor", "window"], 1.19, 0.99)
+    holds(found["probe_up_gain", "window"], 1.25)
+    for key in ("cruise_factor", "probe_up_gain", "cycle_rounds"):
+        assert isinstance(found[key, "packets"], Missing)
+
+
+def test_a_flow_that_does_not_probe_has_no_gains() -> None:
+    found = by_key(run(Bbr(up=1.0, down=1.0)))
+    for source in SOURCES:
+        holds(found["cruise_factor", source], 0.99)
+        assert isinstance(found["probe_up_gain", source], Missing)
+
+
+def test_probing_without_draining() -> None:
+    found = by_key(run(Bbr(down=1.0)))
+    holds(found["probe_up_gain", "window"], 1.25)
+    assert isinstance(found["probe_down_gain", "window"], Missing)
+
+
+@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize(
+    ("interval_s", "duration_ms", "packets", "others"),
+    [
+        (10.0, 200.0, 4, (5.0, 100.0, 62)),
+        (5.0, 200.0, 41, (10.0, 100.0, 4)),
+        (10.0, 100.0, 62, (5.0, 200.0, 4)),
+    ],
+)
+def test_probe_rtt(
+    interval_s: float, duration_ms: float, packets: int, others: tuple[float, float, int], source: Source
+) -> None:
+    truth = Bbr(interval_s=interval_s, duration_ms=duration_ms, probe_rtt_packets=packets)
+    found = by_key(run(truth))
+    holds(found["probe_rtt_interval_s", source], interval_s, others[0])
+    holds(found["probe_rtt_duration_ms", source], duration_ms, others[1])
+    holds(found["probe_rtt_packets", source], packets, others[2])
+    gain = found["probe_rtt_gain", source]
+    if packets == 4:
+        assert isinstance(gain, Missing)
+    else:
+        holds(gain, packets / 82.56, 0.9)
+
+
+def test_probe_rtt_by_the_window_alone_without_states() -> None:
+    trace = run(Bbr())
+    kernel = replace(trace, transport=trace.transport.with_columns(state=pl.lit("open"), pacing_bps=None))
+    found = by_key(kernel)
+    holds(found["probe_rtt_interval_s", "window"], 10, 5)
+    holds(found["probe_rtt_packets", "window"], 4, 5)
+
+
+def test_one_probe_rtt_tells_no_interval() -> None:
+    found = by_key(run(Bbr(seconds=15)))
+    assert isinstance(found["probe_rtt_interval_s", "window"], Missing)
+    holds(found["probe_rtt_packets", "window"], 4)
+
+
+@pytest.mark.parametrize(("gain", "other"), [(2.0, 2.5), (2.5, 2.0), (3.0, 2.5)])
+def test_window_gain(gain: float, other: float) -> None:
+    found = by_key(run(Bbr(cwnd_gain=gain)))
+    holds(found["cwnd_gain", "window"], gain, other)
+    assert isinstance(found["cwnd_gain", "packets"], Missing)
+
+
+def test_the_window_of_bbr_v3_is_not_taken_for_its_gain() -> None:
+    found = by_key(run(Bbr(interval_s=5, probe_rtt_packets=41)))
+    assert isinstance(found["cwnd_gain", "window"], Missing)
+
+
+@pytest.mark.parametrize(("gain", "other"), [(2.885, 2.77), (2.77, 2.885)])
+def test_startup_gain(gain: float, other: float) -> None:
+    found = by_key(run(Bbr(seconds=15, startup_gain=gain)))
+    holds(found["startup_gain", "window"], gain, other)
+    holds(found["startup_gain", "packets"], gain, 2.0)
+
+
+def test_a_startup_at_its_first_rate_is_not_paced_by_a_gain() -> None:
+    """A guess for an RTT of 1 ms, made before the first is known, is never exceeded."""
+    trace = run(Bbr(seconds=15, first_bandwidth=1.0))
+    only = by_key(trace)["startup_gain", "window"]
+    assert isinstance(only, Missing) and "not paced" in only.why
+
+
+def test_shared_and_changing_paths() -> None:
+    trace = run(Bbr())
+    shared = list(bbr.estimate(replace(trace, alone=False)))
+    assert all(isinstance(one, Missing) for one in shared if one.source == "packets")
+    keyed = {(one.parameter, one.source): one for one in shared}
+    holds(keyed["probe_up_gain", "window"], 1.25)
+    assert isinstance(keyed["cruise_factor", "window"], Missing)
+    for changing in (replace(trace, steady=False), replace(trace, rate_mbps=None)):
+        keyed = {(one.parameter, one.source): one for one in bbr.estimate(changing)}
+        holds(keyed["probe_rtt_packets", "window"], 4)
+        assert isinstance(keyed["probe_up_gain", "window"], Missing)
+        assert all(isinstance(one, Missing) for one in keyed.values() if one.source == "packets")
+
+
+@pytest.mark.parametrize("packets", [0, 1, 9])
+def test_hardly_any_packets_and_no_export_at_all(packets: int) -> None:
+    trace = run(Bbr())
+    bare = replace(trace, packets=trace.packets.head(packets), transport=schema.empty())
+    found = list(bbr.estimate(bare))
+    assert found
+    assert all(isinstance(one, Missing) for one in found)
+    kind = trace.packets["outcome"].dtype
+    dropped = bare.packets.with_columns(outcome=pl.lit("dropped").cast(kind), departure_ns=None)
+    found = [one for one in bbr.estimate(replace(trace, packets=dropped)) if one.source == "packets"]
+    assert all(isinstance(one, Missing) for one in found)
+
+
+@pytest.mark.parametrize("family", ["cubic", "reno"])
+def test_other_families_have_none_of_these(family: str) -> None:
+    assert not list(bbr.estimate(replace(run(Bbr()), family=family)))
+
+
+def test_every_parameter_is_defined() -> None:
+    assert {one.parameter for one in bbr.estimate(run(Bbr()))} <= set(PARAMETERS)

@@ -1,0 +1,135 @@
+"""How flows begin: initial window, what ends slow start."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import polars as pl
+import pytest
+
+from cambrian.metrics.parameters import initial_window, slow_start_exit
+from cambrian.metrics.parameters.beginning import beginning
+from cambrian.metrics.parameters.estimate import Estimate, Missing
+from tests.unit.metrics.parameters.sender_model import PAYLOAD, RTT, START, Sender, transport_of
+
+
+def found(estimates: object) -> dict[str, Estimate | Missing]:
+    return {one.source: one for one in estimates}  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("packets", [2, 10, 32])
+@pytest.mark.parametrize("pacing", [None, 1.25])
+def test_the_initial_window_is_found_paced_or_not(packets: int, pacing: float | None) -> None:
+    by_source = found(initial_window.estimate(Sender(initial=packets, pacing=pacing).run()))
+    window, flight = by_source["window"], by_source["packets"]
+    assert isinstance(window, Estimate) and isinstance(flight, Estimate)
+    assert abs(window.value - packets) <= window.resolution <= 0.2
+    assert abs(flight.value - packets) <= flight.resolution + 1e-9 <= 1 + 2e-9
+
+
+def test_ten_is_not_within_an_initial_window_of_32() -> None:
+    flight = found(initial_window.estimate(Sender(initial=32).run()))["packets"]
+    assert isinstance(flight, Estimate)
+    assert flight.value - flight.resolution > 30
+
+
+def test_pacing_over_more_than_a_round_trip_hides_the_initial_window() -> None:
+    by_source = found(initial_window.estimate(Sender(initial=40, pacing=0.5, packets=400).run()))
+    assert isinstance(by_source["packets"], Missing)
+    assert isinstance(by_source["window"], Estimate)
+
+
+def test_a_transfer_that_fits_the_initial_window_tells_nothing() -> None:
+    trace = Sender(initial=32, packets=20).run()
+    assert beginning(trace) is None
+    assert all(isinstance(one, Missing) for one in initial_window.estimate(trace))
+
+
+def test_a_flight_of_a_longer_handshake_is_not_the_initial_window() -> None:
+    """TLS over TCP: three packets of certificates a round trip before the first ten of data."""
+    trace = Sender().run(protocol="tcp")
+    certificates = trace.packets.head(3)
+    late = trace.packets.with_columns(arrival_ns=trace.packets["arrival_ns"] + RTT)
+    late = late.with_columns(departure_ns=late["departure_ns"] + RTT)
+    begun = beginning(replace(trace, packets=certificates.vstack(late)))
+    assert begun is not None
+    assert len(begun.sizes_bytes) == 10
+    assert begun.start_ns == START + 3 * RTT
+
+
+def test_a_handshake_that_lost_packets_has_rounds_of_its_own() -> None:
+    trace = Sender().run()
+    first = trace.packets.head(1)
+    lost = first.with_columns(
+        arrival_ns=pl.lit(START + RTT, pl.Int64), outcome=pl.lit("dropped", first.schema["outcome"])
+    )
+    assert beginning(trace) is not None
+    assert beginning(replace(trace, packets=pl.concat([lost, trace.packets]))) is None
+
+
+def test_a_window_told_too_late_is_no_initial_window() -> None:
+    trace = Sender().run()
+    late = trace.transport.filter(trace.transport["time_ns"] > START + 4 * RTT)
+    assert isinstance(found(initial_window.estimate(replace(trace, transport=late)))["window"], Missing)
+
+
+def until(exit_packets: float, after: float):  # type: ignore[no-untyped-def]
+    """Slow start to a window, then this share of what is acknowledged."""
+    return lambda window, acked: acked if window < exit_packets else after * acked
+
+
+@pytest.mark.parametrize(
+    ("growth", "kind"),
+    [
+        (until(1e9, 0), "loss"),
+        (until(110, 0.01), "hystart"),
+        (until(110, 0.25), "hystart++"),
+        (until(20, 0.01), "other"),
+    ],
+)
+@pytest.mark.parametrize("ack_every", [1, 2])
+def test_what_ends_slow_start_shows_in_window_and_flight(growth, kind: str, ack_every: int) -> None:  # type: ignore[no-untyped-def]
+    sender = Sender(growth=growth, ack_every=ack_every, buffer_packets=200, packets=3000)
+    by_source = found(slow_start_exit.estimate(sender.run()))
+    for source in ("window", "packets"):
+        one = by_source[source]
+        assert isinstance(one, Estimate), one
+        assert (one.label, one.resolution) == (kind, 0)
+
+
+def test_with_pacing_the_flight_does_not_tell_what_ends_slow_start() -> None:
+    trace = Sender(growth=until(110, 0.01), pacing=1.25, buffer_packets=200, packets=3000).run()
+    by_source = found(slow_start_exit.estimate(trace))
+    assert isinstance(by_source["packets"], Missing)
+    window = by_source["window"]
+    assert isinstance(window, Estimate) and window.label == "hystart"
+
+
+def test_a_loss_right_after_hides_which_hystart_it_was() -> None:
+    sender = Sender(growth=until(290, 0.25), buffer_packets=82, packets=1500)
+    window = found(slow_start_exit.estimate(sender.run()))["window"]
+    assert isinstance(window, Missing) and "too soon" in window.why
+
+
+def test_bbr_has_no_slow_start() -> None:
+    assert not list(slow_start_exit.estimate(Sender().run(family="bbr")))
+
+
+def test_a_window_that_never_grows_has_no_slow_start() -> None:
+    trace = Sender(growth=lambda window, acked: 0, packets=500).run()
+    by_source = found(slow_start_exit.estimate(trace))
+    assert isinstance(by_source["window"], Missing)
+    assert isinstance(by_source["packets"], Missing)
+
+
+def test_without_packets_everything_is_missing() -> None:
+    trace = Sender().run()
+    bare = replace(trace, packets=trace.packets.clear(), transport=transport_of([]))
+    assert all(isinstance(one, Missing) for one in initial_window.estimate(bare))
+    assert all(isinstance(one, Missing) for one in slow_start_exit.estimate(bare))
+
+
+def test_payload_is_what_a_window_counts() -> None:
+    begun = beginning(Sender().run())
+    assert begun is not None
+    assert (begun.packet_bytes, begun.handshake_bytes, begun.limited) == (PAYLOAD, 0, True)

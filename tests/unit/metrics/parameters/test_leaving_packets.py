@@ -1,0 +1,188 @@
+"""How packets leave and are acknowledged: pacing, bursts, ACK frequency, packet threshold."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cambrian.metrics.parameters import acks, bursts, pacing, packet_threshold
+from cambrian.metrics.parameters.estimate import Estimate, Missing, pooled
+from cambrian.metrics.parameters.trains import trains
+from tests.unit.metrics.parameters.sender_model import PAYLOAD, Sender, steady, transport_of
+
+
+def paced(trace: object) -> dict[tuple[str, str], Estimate | Missing]:
+    return {(one.parameter, one.source): one for one in pacing.estimate(trace)}  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("ack_every", [1, 2, 10])
+def test_answers_to_acknowledgements_are_not_pacing(ack_every: int) -> None:
+    found = paced(Sender(ack_every=ack_every, buffer_packets=500).run())
+    kind = found["pacing", "packets"]
+    assert isinstance(kind, Estimate) and kind.label == "unpaced"
+    assert ("pacing_factor", "packets") not in found
+
+
+@pytest.mark.parametrize("factor", [1.0, 1.25, 2.0])
+@pytest.mark.parametrize("train", [1, 2])
+def test_the_pacing_factor_is_found_in_the_first_round_trips(factor: float, train: int) -> None:
+    sender = Sender(initial=32, pacing=factor, train=train, ack_every=2, buffer_packets=500)
+    found = paced(sender.run())
+    kind, rate = found["pacing", "packets"], found["pacing_factor", "packets"]
+    assert isinstance(kind, Estimate) and kind.label == "paced"
+    assert isinstance(rate, Estimate)
+    measured = pooled([rate])
+    assert measured.low <= factor <= measured.high
+    assert measured.high - measured.low < 0.5 * factor
+
+
+def test_the_stacks_own_pacing_rate_gives_the_factor() -> None:
+    trace = Sender(initial=32, pacing=1.25).run()
+    window = trace.transport["cwnd_bytes"]
+    told = trace.transport.with_columns(
+        srtt_us=pl.lit(50_000, pl.Int64), pacing_bps=(window * 8 * 1.25 / 0.05).cast(pl.Int64)
+    )
+    rate = paced(replace(trace, transport=told))["pacing_factor", "window"]
+    assert isinstance(rate, Estimate)
+    assert rate.value == pytest.approx(1.25, abs=1e-4)
+
+
+def test_of_bbr_only_whether_it_paces() -> None:
+    found = paced(Sender(initial=32, pacing=1.25).run(family="bbr"))
+    assert set(found) == {("pacing", "packets")}
+
+
+def test_a_path_that_loses_packets_does_not_show_pacing() -> None:
+    assert isinstance(paced(Sender().run(random_loss=True))["pacing", "packets"], Missing)
+
+
+@pytest.mark.parametrize(
+    ("settings", "packets"),
+    [({}, 1), ({"ack_every": 2}, 2), ({"ack_every": 10}, 10), ({"pacing": 0.9, "train": 3}, 3)],
+)
+def test_bursts_are_trains_or_what_an_acknowledgement_lets_go(settings: dict[str, int], packets: int) -> None:
+    """A window of 60 packets: always full, or hardly ever where a pacer is slower than it allows."""
+    sender = Sender(initial=60, growth=steady, packets=4000, **settings)  # type: ignore[arg-type]
+    (burst,) = bursts.estimate(sender.run())
+    assert isinstance(burst, Estimate)
+    assert abs(burst.value - packets) <= burst.resolution
+
+
+@given(st.lists(st.integers(1, 6), min_size=1, max_size=60), st.integers(100_000, 900_000))
+def test_trains_are_what_was_put_together(lengths: list[int], gap_ns: int) -> None:
+    arrivals = np.cumsum(
+        [gap_ns if first else 500 for length in lengths for first in [True] + [False] * (length - 1)]
+    )
+    trace = Sender(packets=1).run()
+    packets = pl.concat([trace.packets.head(1)] * len(arrivals)).with_columns(arrival_ns=arrivals)
+    found = trains(replace(trace, packets=packets))
+    assert found.packets.tolist() == lengths
+    assert found.frame_bytes.tolist() == [1514 * length for length in lengths]
+
+
+@pytest.mark.parametrize("ack_every", [1, 2, 10])
+def test_packets_an_acknowledgement(ack_every: int) -> None:
+    sender = Sender(initial=60, growth=steady, ack_every=ack_every, packets=6000)
+    (one,) = acks.estimate(sender.run())
+    assert isinstance(one, Estimate)
+    assert abs(one.value - ack_every) <= one.resolution < 0.05 * ack_every
+
+
+def test_acknowledgements_of_gaps_widen_the_interval_to_both_bounds() -> None:
+    """300 packets, 100 of them after a gap, 200 acknowledgements: 300/200, or 200/100."""
+    trace = Sender(packets=1).run(acks=200)
+    row = trace.packets.head(1)
+    dropped = row.with_columns(outcome=pl.lit("dropped", row.schema["outcome"]))
+    packets = pl.concat([pl.concat([dropped, row, row, row])] * 100)
+    (one,) = acks.estimate(replace(trace, packets=packets))
+    assert isinstance(one, Estimate)
+    assert one.value == pytest.approx(1.75)
+    assert one.resolution == pytest.approx(0.25 + 0.015 * 1.75)
+
+
+def test_tcp_acknowledges_every_packet_until_a_gap_is_filled() -> None:
+    """Ten packets in the 50 ms after a drop, each acknowledged; then 390, every second one."""
+    trace = Sender(packets=1).run(protocol="tcp", acks=10 + 195)
+    row = trace.packets.head(1)
+    dropped = row.with_columns(outcome=pl.lit("dropped", row.schema["outcome"]))
+    packets = pl.concat([dropped, *[row] * 400])
+    times = np.concatenate(([0], 2_000_000 * np.arange(1, 11), 60_000_000 + 2_000_000 * np.arange(390)))
+    packets = packets.with_columns(arrival_ns=times).with_columns(departure_ns=pl.col("arrival_ns"))
+    (one,) = acks.estimate(replace(trace, packets=packets))
+    assert isinstance(one, Estimate)
+    assert one.value == pytest.approx((400 / 205 + 2) / 2)
+    assert one.value - one.resolution < 2 < one.value + one.resolution
+
+
+def test_packets_that_come_rarely_are_acknowledged_by_a_timer() -> None:
+    (one,) = acks.estimate(Sender(initial=60, growth=steady, packets=3000).run(end_ns=60_000_000_000))
+    assert isinstance(one, Missing) and "timer" in one.why
+
+
+@pytest.mark.parametrize("count", [None, 7])
+def test_too_few_acknowledgements_tell_nothing(count: int | None) -> None:
+    assert isinstance(next(acks.estimate(Sender().run(acks=count))), Missing)
+
+
+def one_a_round_trip(window: float, acked: int) -> float:
+    return acked / window
+
+
+def drops(threshold: int, ack_every: int, protocol: str = "quic") -> Estimate | Missing:
+    """A window that grows by a packet a round trip and loses one at a time."""
+    sender = Sender(
+        initial=70,
+        growth=one_a_round_trip,
+        avoidance=one_a_round_trip,
+        threshold=threshold,
+        ack_every=ack_every,
+        buffer_packets=20,
+        packets=6000,
+    )
+    (one,) = packet_threshold.estimate(sender.run(protocol=protocol))
+    return one
+
+
+@pytest.mark.parametrize("threshold", [3, 30])
+@pytest.mark.parametrize("ack_every", [1, 2])
+def test_the_packet_threshold_is_counted(threshold: int, ack_every: int) -> None:
+    one = drops(threshold, ack_every)
+    assert isinstance(one, Estimate), one
+    assert abs(one.value - threshold) <= one.resolution
+
+
+def test_where_packets_are_rare_a_time_threshold_comes_first() -> None:
+    sender = Sender(initial=70, growth=one_a_round_trip, buffer_packets=20, packets=6000)
+    trace = sender.run()
+    slow = trace.packets.with_columns(pl.col("arrival_ns") * 40, pl.col("departure_ns") * 40)
+    told = trace.transport.with_columns(pl.col("time_ns") * 40)
+    (one,) = packet_threshold.estimate(replace(trace, packets=slow, transport=told))
+    assert isinstance(one, Missing)
+
+
+def test_packets_alone_do_not_show_the_threshold() -> None:
+    trace = Sender().run()
+    (one,) = packet_threshold.estimate(replace(trace, transport=transport_of([])))
+    assert isinstance(one, Missing) and one.source == "packets"
+
+
+def test_a_sampled_log_tells_losses_too_late() -> None:
+    trace = Sender(initial=70, growth=one_a_round_trip, buffer_packets=20, packets=3000).run()
+    rare = trace.transport.filter((pl.col("event") == "loss") | (pl.int_range(pl.len()) % 50 == 0))
+    (one,) = packet_threshold.estimate(replace(trace, transport=rare))
+    assert isinstance(one, Missing) and "late" in one.why
+
+
+def test_without_a_loss_there_is_no_threshold() -> None:
+    trace = Sender(buffer_packets=5000).run()
+    (one,) = packet_threshold.estimate(trace)
+    assert isinstance(one, Missing) and "no loss" in one.why
+
+
+def test_windows_are_told_in_payload() -> None:
+    assert transport_of([(0, "ack", 10)])["cwnd_bytes"].to_list() == [10 * PAYLOAD]

@@ -1,0 +1,132 @@
+"""Estimators for loss-based controllers on senders whose parameters are known."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import pytest
+
+from cambrian.metrics.parameters import loss_based
+from cambrian.metrics.parameters.estimate import Estimate, Measured, Missing, pooled
+from cambrian.metrics.parameters.flow_trace import FlowTrace
+from tests.unit.metrics.parameters.cubic_model import CubicSender
+from tests.unit.metrics.parameters.sender_model import Sender, trace_of
+
+BOTH = ["window", "packets"]
+
+
+def measured(trace: FlowTrace) -> dict[tuple[str, str], Measured]:
+    """(parameter, source) → what the trace says."""
+    found = [one for one in loss_based.estimate(trace) if isinstance(one, Estimate)]
+    assert len({(one.parameter, one.source) for one in found}) == len(found)
+    return {(one.parameter, one.source): pooled([one]) for one in found}
+
+
+def missing(trace: FlowTrace) -> dict[tuple[str, str], str]:
+    return {
+        (one.parameter, one.source): one.why for one in loss_based.estimate(trace) if isinstance(one, Missing)
+    }
+
+
+@cache
+def cubic(packets: int = 60_000, **knobs: Any) -> dict[tuple[str, str], Measured]:
+    return measured(CubicSender(packets=packets, **knobs).run())
+
+
+def holds(one: Measured, truth: float, *, within: float) -> bool:
+    """Is the truth inside the interval, and the interval no wider than that?"""
+    return one.low <= truth <= one.high and one.high - one.low <= 2 * within
+
+
+@pytest.mark.parametrize("source", BOTH)
+@pytest.mark.parametrize("beta", [0.6, 0.7, 0.75, 0.85])
+def test_beta(source: str, beta: float) -> None:
+    found = cubic(beta=beta, converging=(1 + beta) / 2)
+    assert holds(found["beta", source], beta, within=0.045)
+    assert holds(found["emulated_connections", source], 0.3 / (1 - beta), within=0.7)
+    assert found["rollback_share", source].value == 0
+
+
+def test_neighbouring_betas_are_told_apart() -> None:
+    assert cubic(beta=0.7)["beta", "packets"].high < 0.75 < cubic(beta=0.7)["beta", "packets"].high + 0.05
+    assert cubic(beta=0.75, converging=0.875)["beta", "window"].low > cubic(beta=0.7)["beta", "window"].high
+
+
+@pytest.mark.parametrize("c", [0.4, 1.2])
+def test_c(c: float) -> None:
+    found = cubic(c=c)
+    assert holds(found["cubic_c", "window"], c, within=0.35 * c)
+    k_s = (50 / c) ** (1 / 3)
+    assert found["cubic_k_s", "window"].value == pytest.approx(k_s, rel=0.1)
+
+
+@pytest.mark.parametrize("converging", [0.85, 1.0])
+def test_fast_convergence(converging: float) -> None:
+    found = cubic(converging=converging)
+    assert holds(found["fast_convergence", "window"], converging, within=0.03)
+
+
+def test_fast_convergence_without_a_window_needs_more_losses() -> None:
+    assert ("fast_convergence", "packets") not in cubic()
+    assert holds(cubic(packets=110_000)["fast_convergence", "packets"], 0.85, within=0.06)
+
+
+def test_reno_friendly_alpha() -> None:
+    assert holds(cubic()["alpha", "window"], 0.529, within=0.1)
+    assert holds(cubic(alpha=1.0)["alpha", "window"], 1.0, within=0.15)
+    assert cubic()["reno_friendly", "window"].label == "yes"
+    never = cubic(alpha=0.0)
+    assert ("alpha", "window") not in never
+    assert never["reno_friendly", "window"].label == "no"
+
+
+def test_the_older_rule_for_k_is_recognised() -> None:
+    assert cubic()["cubic_k_rule", "window"].label == "window"
+    older = cubic(rfc8312=True)
+    assert older["cubic_k_rule", "window"].label == "β·W_max"
+    assert holds(older["cubic_c", "window"], 0.4, within=0.15)
+
+
+@pytest.mark.parametrize("source", BOTH)
+def test_reductions_that_are_taken_back(source: str) -> None:
+    found = cubic(taken_back=3)
+    assert holds(found["rollback_share", source], 2 / 3, within=0.3)
+    assert found["rollback_share", source].low > 0.2
+    assert holds(found["beta", source], 0.7, within=0.06)
+
+
+@pytest.mark.parametrize("source", BOTH)
+@pytest.mark.parametrize("alpha", [1.0, 2.0])
+def test_reno_increase(source: str, alpha: float) -> None:
+    sender = Sender(avoidance=lambda window, acked: alpha * acked / window, beta=0.5, packets=60_000)
+    found = measured(sender.run(family="reno"))
+    assert holds(found["alpha", source], alpha, within=0.2)
+    assert holds(found["beta", source], 0.5, within=0.045)
+    assert ("cubic_c", source) not in found
+
+
+@pytest.mark.parametrize("source", BOTH)
+def test_a_largest_window(source: str) -> None:
+    sender = Sender(growth=lambda window, acked: min(acked, 107 - window), packets=20_000)
+    found = measured(sender.run())
+    assert holds(found["max_window_packets", source], 107, within=2)
+    assert ("max_window_packets", source) not in cubic()
+
+
+def test_what_cannot_be_seen_is_missing() -> None:
+    quiet = Sender(initial=20, growth=lambda window, acked: 0.0, packets=2_000).run()
+    assert missing(quiet)["beta", "window"] == "no congestion event"
+    assert missing(quiet)["beta", "packets"] == "no congestion event"
+    lossy = Sender(packets=2_000).run(random_loss=True)
+    assert "before the capture point" in missing(lossy)["beta", "packets"]
+    shared = Sender(packets=2_000).run(alone=False)
+    assert "other flows" in missing(shared)["cubic_c", "packets"]
+    unsteady = Sender(packets=2_000).run(steady=False)
+    assert "delay changes" in missing(unsteady)["beta", "packets"]
+
+
+def test_other_families_and_empty_traces() -> None:
+    assert list(loss_based.estimate(Sender(packets=2_000).run(family="bbr"))) == []
+    empty = trace_of(Sender(packets=200).run().packets.clear(), end_ns=10**9)
+    assert not measured(empty)

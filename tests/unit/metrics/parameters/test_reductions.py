@@ -1,0 +1,120 @@
+"""Congestion events in windows that are written down by hand, and the flight of a few packets."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cambrian.metrics.columns import PACKETS
+from cambrian.metrics.parameters import decrease, reductions
+from cambrian.metrics.parameters.estimate import Estimate
+from cambrian.metrics.parameters.flight import flight
+from cambrian.metrics.parameters.window import Window
+from tests.unit.metrics.parameters.sender_model import FORWARD, FRAME, RTT, trace_of
+
+MS = 1_000_000
+
+
+def window(*values: tuple[int, float], threshold: float = np.nan, timeouts: tuple[int, ...] = ()) -> Window:
+    """Of (time in ms, segments)."""
+    times = np.array([time for time, _ in values], dtype=np.int64)
+    return Window(
+        time_ns=times * MS,
+        segments=np.array([segments for _, segments in values], dtype=float),
+        ssthresh=np.full(len(values), threshold),
+        timeout=np.isin(times, timeouts),
+        source="window",
+        unit_bytes=1472,
+        length=0,
+    )
+
+
+def found(of: Window) -> list[tuple[float, float, bool]]:
+    events = reductions.in_window(of, 100 * MS)
+    return [
+        (float(before), float(after), bool(undone))
+        for before, after, undone in zip(events.before, events.after, events.undone, strict=True)
+    ]
+
+
+def test_a_fall_at_once() -> None:
+    assert found(window((0, 99), (10, 100), (20, 70), (90, 71))) == [(100, 70, False)]
+
+
+def test_a_fall_over_a_round_trip_is_one() -> None:
+    falling = [(10 + n, 100 - n) for n in range(31)]
+    assert found(window((0, 100), *falling, (60, 71), (70, 72))) == [(100, 70, False)]
+
+
+def test_two_falls_at_once_within_a_round_trip_are_two() -> None:
+    assert found(window((0, 300), (10, 210), (60, 211), (70, 148))) == [(300, 210, False), (211, 148, False)]
+
+
+def test_what_comes_back_is_undone() -> None:
+    assert found(window((0, 100), (10, 70), (110, 100), (400, 101))) == [(100, 70, True)]
+    assert found(window((0, 100), (10, 70), (310, 100), (400, 101))) == [(100, 70, False)]
+
+
+def test_timeouts_and_dips_within_recovery_are_none() -> None:
+    assert found(window((0, 100), (10, 2), (200, 4))) == []
+    assert found(window((0, 100), (10, 50), (200, 60), timeouts=(10,))) == []
+    assert found(window((0, 100), (10, 90), (200, 100), threshold=100.0)) == []
+    assert found(window((0, 100), (10, 99.5), (200, 100))) == []
+
+
+def test_no_window_no_event() -> None:
+    assert len(reductions.in_window(window(), 100 * MS)) == 0
+
+
+@given(st.floats(0.3, 0.9), st.lists(st.floats(50, 500), min_size=1, max_size=8))
+def test_beta_is_inside_whatever_the_windows(beta: float, befores: list[float]) -> None:
+    before = np.array(befores)
+    times = np.arange(len(before), dtype=np.int64) * 1000 * MS
+    events = reductions.Reductions(times, times, before, before * beta, np.zeros(len(before), bool))
+    by_name = {one.parameter: one for one in decrease.estimates(events, "reno", "window")}
+    assert isinstance(by_name["beta"], Estimate)
+    assert abs(by_name["beta"].value - beta) <= by_name["beta"].resolution
+    assert isinstance(by_name["emulated_connections"], Estimate)
+    assert by_name["emulated_connections"].value == pytest.approx(0.5 / (1 - beta))
+
+
+def test_below_the_last_maximum() -> None:
+    before = np.array([100.0, 90.0, 89.0, 80.0])
+    times = np.arange(4, dtype=np.int64)
+    events = reductions.Reductions(times, times, before, before * 0.7, np.zeros(4, bool))
+    # 90 < 100: W_max becomes 76.5, so that 89 is above it; 80 < 89 is below again
+    assert decrease.depth_below_maximum(events) == pytest.approx([-100, 10, -12.5, 9])
+
+
+def packets(*rows: tuple[int, int | None]) -> pl.DataFrame:
+    """Of (arrival, departure or None for a drop), in ms."""
+    return pl.DataFrame(
+        {
+            "flow": [0] * len(rows),
+            "arrival_ns": [arrival * MS for arrival, _ in rows],
+            "departure_ns": [None if departure is None else departure * MS for _, departure in rows],
+            "size_bytes": [FRAME] * len(rows),
+            "outcome": ["dropped" if departure is None else "departed" for _, departure in rows],
+            "ce": [False] * len(rows),
+        },
+        schema=PACKETS,
+    )
+
+
+def test_flight_is_what_has_not_been_acknowledged() -> None:
+    rtt = RTT // MS
+    rows = [(100, 110), (101, None), (102, 120), (103, 130), (104, 140), (110 + rtt, 200), (140 + rtt, 210)]
+    seen = flight(trace_of(packets(*rows), end_ns=10**9))
+    # the first packet is out when its acknowledgement could be; the dropped one with the third after it
+    assert (seen.flight_bytes / FRAME).tolist() == [1, 2, 3, 4, 5, 5, 2]
+    assert seen.learnt_ns.tolist() == [140 * MS + RTT]
+    assert seen.signal_ns.tolist() == [101 * MS]
+    assert seen.round_trip_ns[:3].tolist() == [RTT + 10 * MS, RTT + 10 * MS, RTT + 18 * MS]
+    assert FORWARD < RTT
+
+
+def test_no_packet_no_flight() -> None:
+    assert len(flight(trace_of(packets(), end_ns=10**9)).flight_bytes) == 0
