@@ -85,6 +85,8 @@ def exemptions(network: Network) -> dict[str, str]:
         or "loss_percent" in scheduled
     ):
         skip.setdefault("saturation", "random loss may hold the senders back")
+    if network.reorder_percent or network.jitter_ms:
+        skip.setdefault("saturation", "senders that take overtaken packets for lost hold back")
     if network.jitter_ms:
         skip["base RTT"] = "jitter moves the smallest sample"
     if network.reorder_percent:
