@@ -31,9 +31,6 @@ stacks_app = typer.Typer(help="The stacks: what there is, and building them.", i
 app.add_typer(kernel_app, name="kernel")
 app.add_typer(stacks_app, name="stacks")
 
-#: invalid trials that a run names one by one
-SHOWN = 10
-
 out = Console()
 err = Console(stderr=True, highlight=False)
 
@@ -108,55 +105,19 @@ def run(
     ] = False,
 ) -> None:
     """Run a study; what its results directory holds already is not run again."""
-    from cambrian.engine import campaign, pool
-    from cambrian.stacks import catalogue, receivers
-    from cambrian.study import builtin, cost, load
-    from cambrian.study.expand import expand
+    from cambrian.engine import conduct
 
-    path = builtin.find_study(study)
-    catalogue.look_in(path.absolute().parent / "stacks")
-    asked = load.load_study(path, catalogue.ccas(), catalogue.reference_of, receivers.problem)
-    groups = expand(
-        asked,
-        profile=profile.value if profile else None,
-        seed_base=seed,
-        reference_of=catalogue.reference_of,
-        clock=clock.value,
-        only=only,
+    order = conduct.Order(
+        study, profile.value if profile else None, seed, clock.value, only, jobs, wall_limit
     )
-    jobs = jobs or (1 if clock is Clock.real else len(pool.cores()))
-    folder = folder or Path("results") / asked.name
-    err.print(f"{asked.name}: {asked.title}", markup=False)
-    err.print(str(cost.estimate(groups, jobs=jobs)), markup=False)
     if dry_run:
+        asked, groups = conduct.expanded(order)
+        conduct.announce(order, asked, groups, err)
         for group in groups:
-            print(f"{group.key}  {len(group.trials)} trials")
+            least, most = group.least_trials, len(group.trials)
+            print(f"{group.key}  {most if least == most else f'{least} to {most}'} trials")
         return
-    words = [
-        "cambrian",
-        "run",
-        study,
-        *(["--profile", profile.value] if profile else []),
-        "--seed",
-        str(seed),
-    ]
-    words += ["--clock", clock.value, *(["--only", f"'{only}'"] if only else [])]
-    summary = campaign.run(
-        asked, groups, folder.absolute(), jobs=jobs, limit_s=wall_limit, command=" ".join(words), console=err
-    )
-    for label, reasons in summary.invalid[:SHOWN]:
-        err.print(f"invalid: {label}: {'; '.join(reasons)}", markup=False, soft_wrap=True)
-    if len(summary.invalid) > SHOWN:
-        err.print(
-            f"… and {len(summary.invalid) - SHOWN} more invalid trials; the report lists them all",
-            markup=False,
-        )
-    for text in summary.errors:
-        err.print(f"failed: {text}", markup=False, soft_wrap=True)
-    err.print(
-        f"{summary.ran} trials run, {summary.kept} kept, {len(summary.invalid)} invalid; results in {folder}",
-        markup=False,
-    )
+    folder, summary = conduct.conduct(order, folder, err)
     print(folder)
     if summary.errors:
         raise typer.Exit(1)
@@ -367,6 +328,109 @@ def interop(names: StackNames = None, as_json: JsonOption = False, jobs: JobsOpt
     for cell in bad:
         err.print(f"{cell.sender} → {cell.receiver}: {cell.state}: {cell.detail}", markup=False)
     if any(cell.state == "fails" for cell in cells):
+        raise typer.Exit(1)
+
+
+@app.command()
+def table(
+    folder: Annotated[Path, typer.Argument(help="A results directory that `cambrian run` made.")],
+    name: Annotated[
+        str | None, typer.Argument(help="Which table; without one, those that there are.")
+    ] = None,
+    columns: Annotated[str | None, typer.Option(help="Only these, such as network,contestant,ratio.")] = None,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV with every digit.")] = False,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print a Markdown table.")] = False,
+) -> None:
+    """Print a table of the report: conformance, noise_floor, pairwise, parameters, states…"""
+    from cambrian.report import printed, tables
+    from cambrian.report.collect import collect
+    from cambrian.store.results import Results
+    from cambrian.study import hints
+
+    frames = tables.all_tables(collect(Results(folder)))
+    if name is None:
+        for known, frame in frames.items():
+            print(f"{known}  {frame.height} rows")
+        return
+    if name not in frames:
+        fail(f"{folder} has no table {name}; {hints.for_name(name, frames, 'table')}")
+    try:
+        wanted = printed.chosen(frames[name], columns)
+    except KeyError as error:
+        fail(f"table {name}: {error.args[0]}")
+    if as_csv:
+        print(frames[name].select(wanted).write_csv(), end="")
+    elif markdown:
+        print(printed.markdown(frames[name], wanted), end="")
+    else:
+        out.print(printed.terminal(frames[name], wanted))
+
+
+@app.command()
+def verdicts(
+    folder: Annotated[Path, typer.Argument(help="A results directory that `cambrian run` made.")],
+    as_json: JsonOption = False,
+) -> None:
+    """Say of each contestant: conformant, off by a parameter (which), or another algorithm."""
+    from cambrian.report import collect
+    from cambrian.report.tables import parameters as parameters_table
+    from cambrian.report.tables import verdicts as verdicts_table
+    from cambrian.store.results import Results
+
+    collected = collect.collect(Results(folder))
+    found, parameters = verdicts_table.table(collected), parameters_table.table(collected)
+    if found is None or parameters is None:
+        fail(f"{folder} holds no valid trial of a contestant that is judged against a kernel CCA", 1)
+    if as_json:
+        rows = parameters.to_dicts()
+        for one in (verdicts := found.to_dicts()):
+            one["parameters"] = [row for row in rows if row["contestant"] == one["contestant"]]
+        print(json.dumps(verdicts, indent=1))
+        return
+    for one in found.to_dicts():
+        out.print(f"[bold]{one['contestant']}[/bold]: {one['verdict']}")
+        out.print(f"  {one['text']}", markup=False, soft_wrap=True, highlight=False)
+        if one["evidence"]:
+            out.print(f"  Evidence: {one['evidence']}.", markup=False, soft_wrap=True, highlight=False)
+
+
+@app.command()
+def corpus(
+    folder: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Results directory. Default: results/fault-corpus.")
+    ] = None,
+    profile: Annotated[
+        Profile | None, typer.Option(help="quick (one trial each, minutes) or the study as it is written.")
+    ] = None,
+    jobs: JobsOption = 0,
+    as_json: JsonOption = False,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print a Markdown table.")] = False,
+) -> None:
+    """Prove the judge: plant faults in the lab stack, and count those that are named rightly.
+
+    Runs the study fault-corpus (what its results directory holds is not run again), estimates
+    every parameter from the traces, and compares with the answer key. Exit status 1 if fewer than
+    90 % of the exercised faults are named, or more than 5 % of the clean controllers accused.
+    """
+    from dataclasses import asdict
+
+    from cambrian.engine import conduct
+    from cambrian.proof import corpus as proof
+    from cambrian.proof import corpus_table, faults
+    from cambrian.store.results import Results
+
+    order = conduct.Order(proof.STUDY, profile.value if profile else None, jobs=jobs)
+    folder, summary = conduct.conduct(order, folder, err)
+    score = proof.score(Results(folder), faults.key())
+    if as_json:
+        print(json.dumps(asdict(score), indent=1, default=lambda model: model.model_dump()))
+    elif markdown:
+        print(corpus_table.markdown(score), end="")
+    else:
+        out.print(corpus_table.terminal(score))
+    for line in corpus_table.summary(score):
+        err.print(line, markup=False, soft_wrap=True)
+    if summary.errors or not score.passes:
         raise typer.Exit(1)
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from cambrian.stacks import catalogue
 from cambrian.study.builtin import builtin_studies, find_study
 from cambrian.study.cost import estimate
 from cambrian.study.errors import StudyError
@@ -14,33 +15,28 @@ from cambrian.study.expand import expand
 from cambrian.study.load import load_study
 from cambrian.study.model import Group
 
-CATALOGUE = {
-    "tcp": ["cubic", "reno", "bbr"],
-    "quinn": ["cubic", "reno", "bbr"],
-    "quinn-lab": ["cubic", "reno"],
-    "quic-go": ["cubic", "reno"],
-    "google-quiche": ["cubic", "bbr", "bbr2"],
-    "tcp-h2": ["cubic"],
-}
 NAMES = [
     "aqm-tour",
     "duel-20",
     "envelope-imc22",
+    "fault-corpus",
+    "fault-duels",
+    "fingerprint",
+    "harm",
+    "join",
     "lab-conformance",
+    "noise-floor",
     "page-load",
     "pairwise-imc22",
     "quickstart",
+    "rtt-unfairness",
     "weather",
 ]
 
 
-def same_cca(stack: str, cca: str) -> str | None:
-    return cca
-
-
 def groups_of(name: str, profile: str | None = None) -> list[Group]:
-    study = load_study(find_study(name), CATALOGUE, same_cca)
-    return expand(study, profile=profile, reference_of=same_cca)
+    study = load_study(find_study(name), catalogue.ccas(), catalogue.reference_of)
+    return expand(study, profile=profile, reference_of=catalogue.reference_of)
 
 
 def test_all_are_listed_with_a_title() -> None:
@@ -52,7 +48,7 @@ def test_all_are_listed_with_a_title() -> None:
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("profile", [None, "quick", "full"])
 def test_each_loads_and_expands(name: str, profile: str | None) -> None:
-    study = load_study(find_study(name), CATALOGUE, same_cca)
+    study = load_study(find_study(name), catalogue.ccas(), catalogue.reference_of)
     assert study.name == name
     groups = groups_of(name, profile)
     assert max(Counter(group.key for group in groups).values()) == 1

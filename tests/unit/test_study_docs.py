@@ -11,7 +11,17 @@ from cambrian.study.builtin import builtin_studies
 from cambrian.study.errors import StudyError
 from cambrian.study.expand import expand
 from cambrian.study.load import parse_study
-from cambrian.study.model import BurstLoss, Change, Cpu, Frozen, PageLoads, PageObjects, Profile, Study
+from cambrian.study.model import (
+    BurstLoss,
+    Change,
+    Cpu,
+    Frozen,
+    PageLoads,
+    PageObjects,
+    Profile,
+    Stopping,
+    Study,
+)
 from cambrian.study.tables import HEADING_KEYS, TABLE_KEYS
 
 TEXT = (Path(__file__).resolve().parents[2] / "docs" / "studies.md").read_text(encoding="utf-8")
@@ -51,7 +61,7 @@ def test_every_key_is_in_a_table() -> None:
     assert rows >= {*HEADING_KEYS, *TABLE_KEYS["network"], *TABLE_KEYS["contestant"], *TABLE_KEYS["flow"]}
 
 
-@pytest.mark.parametrize("model", [BurstLoss, Change, Cpu, PageLoads, PageObjects, Profile])
+@pytest.mark.parametrize("model", [BurstLoss, Change, Cpu, PageLoads, PageObjects, Profile, Stopping])
 def test_every_key_of_the_smaller_tables_is_named(model: type[Frozen]) -> None:
     assert all(f"`{key}`" in TEXT for key in model.model_fields)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -11,19 +11,22 @@ from rich.console import Console
 import cambrian
 from cambrian.engine import environment, plan, watched
 from cambrian.engine import trial as one_trial
+from cambrian.engine.adaptive import Course
 from cambrian.engine.environment import Environment
+from cambrian.judging import families
 from cambrian.store.results import Results
-from cambrian.study.model import Group, Study, Trial
+from cambrian.study.model import Contestant, Group, Study
 
 
 @dataclass
 class Summary:
-    """What a run did."""
+    """What a run did; ``stopped`` says of each group with a stopping rule what it reached."""
 
     ran: int = 0
     kept: int = 0
     invalid: list[tuple[str, tuple[str, ...]]] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
+    stopped: list[str] = field(default_factory=list)
 
 
 def needed_stacks(groups: Sequence[Group]) -> set[str]:
@@ -31,32 +34,33 @@ def needed_stacks(groups: Sequence[Group]) -> set[str]:
     return {name for group in groups for trial in group.trials for name in plan.stack_names(trial)}
 
 
-def record(
-    results: Results,
-    study: Study,
-    groups: Sequence[Group],
-    made: Environment,
-    names: Mapping[int, str],
-    command: str,
-) -> None:
-    """Write ``study.json``: the question, and where each group's trials lie (``names``: id(trial) → name)."""
+def _contestants(course: Course) -> list[Contestant]:
+    """Everybody's, without repetition."""
+    trials = (trial for walk in course.walks for trial in walk.group.trials)
+    return list({flow.contestant.name: flow.contestant for trial in trials for flow in trial.flows}.values())
+
+
+def record(results: Results, study: Study, course: Course, made: Environment, command: str) -> None:
+    """Write ``study.json``: the question, where each group's trials lie, and what stopped each."""
     results.write_study(
         {
             "cambrian": cambrian.__version__,
             "command": command,
             "study": study.model_dump(mode="json"),
             "kernel": {"version": made.kernel.version, "sha256": made.kernel.sha256},
+            "families": families.record(_contestants(course)),
             "groups": [
                 {
-                    "key": group.key,
-                    "design": group.design,
-                    "network": group.network,
-                    "subject": group.subject,
-                    "reference": group.reference,
-                    "page": group.page,
-                    "trials": [names[id(trial)] for trial in group.trials],
+                    "key": walk.group.key,
+                    "design": walk.group.design,
+                    "network": walk.group.network,
+                    "subject": walk.group.subject,
+                    "reference": walk.group.reference,
+                    "page": walk.group.page,
+                    "trials": list(walk.counted()),
+                    "stopping": walk.record(),
                 }
-                for group in groups
+                for walk in course.walks
             ],
         }
     )
@@ -82,25 +86,32 @@ def run(
     results = Results(out)
     results.sweep()
     names = {id(trial): one_trial.trial_id(trial, made) for group in groups for trial in group.trials}
-    record(results, study, groups, made, names, command)
-    by_name: dict[str, Trial] = {}
-    labels: dict[str, str] = {}
-    for group in groups:
-        for trial in group.trials:
-            by_name[names[id(trial)]] = trial
-            labels[names[id(trial)]] = f"{group.key} seed {trial.seed}"
-    missing = {labels[name]: trial for name, trial in by_name.items() if not results.has(name)}
-    summary = Summary(kept=len(by_name) - len(missing))
+    course = Course(groups, names, results)
+    record(results, study, course, made, command)
+    missing = course.first()
+    kept = {name for name in course.counted() if results.has(name)}
+    summary = Summary(kept=len(kept))
     if summary.kept:
-        console.print(f"{summary.kept} of {len(by_name)} trials are there already", highlight=False)
-    for label, finished in watched.run(missing, made, results, jobs=jobs, limit_s=limit_s, console=console):
+        total = f"{'up to ' if course.adaptive else ''}{course.at_most() + len(kept)}"
+        console.print(f"{summary.kept} of {total} trials are there already", highlight=False)
+    supply = course if course.adaptive else None
+    undecided = course.undecided()
+    for label, finished in watched.run(
+        missing, made, results, jobs=jobs, limit_s=limit_s, console=console, supply=supply
+    ):
         if finished.outcome is None:
             summary.errors.append(f"{label}: {finished.error}")
         else:
             summary.ran += 1
-    for name in by_name:
+        if course.undecided() < undecided:
+            # a run that is killed leaves a record of what was decided
+            undecided = course.undecided()
+            record(results, study, course, made, command)
+    record(results, study, course, made, command)
+    for name, label in course.counted().items():
         if results.has(name):
             verdict = results.trial(name).verdict
             if not verdict["valid"]:
-                summary.invalid.append((labels[name], tuple(verdict["reasons"])))
+                summary.invalid.append((label, tuple(verdict["reasons"])))
+    summary.stopped = [str(walk) for walk in course.walks if walk.group.stopping]
     return summary

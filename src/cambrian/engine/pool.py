@@ -11,7 +11,7 @@ import ctypes
 import multiprocessing
 import os
 import signal
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass
 
@@ -66,10 +66,12 @@ def run(
     *,
     jobs: int,
     limit_s: float | None = None,
+    after: Callable[[Finished], Iterable[Trial]] = lambda _: (),
 ) -> Iterator[Finished]:
     """Run ``trials`` on ``jobs`` cores; yields each as it ends, in order of ending.
 
-    ``limit_s`` is a wall-clock limit per trial (default: by its duration).
+    ``limit_s`` is a wall-clock limit per trial (default: by its duration). ``after`` may ask for
+    more trials when one has ended; these are next.
     """
     context = multiprocessing.get_context("spawn")
     free: multiprocessing.Queue[int] = context.Queue()
@@ -90,9 +92,11 @@ def run(
                 trial = under_way.pop(future)
                 error = future.exception()
                 if error is None:
-                    yield Finished(trial, future.result(), None)
+                    finished = Finished(trial, future.result(), None)
                 else:
-                    yield Finished(trial, None, f"{type(error).__name__}: {error}")
+                    finished = Finished(trial, None, f"{type(error).__name__}: {error}")
+                waiting += reversed(list(after(finished)))
+                yield finished
     except BaseException:
         for process in list((pool._processes or {}).values()):
             process.terminate()

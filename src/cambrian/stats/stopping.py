@@ -12,11 +12,15 @@ from cambrian.stats.interval import FloatArray, Interval, check_confidence
 
 @dataclass(frozen=True)
 class Decision:
-    """Whether to stop, why, and the interval that was reached (always worth printing)."""
+    """Whether to stop, why, and the interval that was reached (always worth printing).
+
+    ``narrow`` says whether the interval is narrow enough.
+    """
 
     stop: bool
     reason: str
     interval: Interval | None
+    narrow: bool = False
 
 
 @dataclass(frozen=True)
@@ -41,21 +45,36 @@ class StoppingRule:
         if self.half_width <= 0:
             raise ValueError(f"half_width is {self.half_width}; it must be positive")
 
-    def decide(self, values: Sequence[float] | FloatArray) -> Decision:
-        """Judge the valid trials' values so far, which may be none."""
+    def decide(self, values: Sequence[float] | FloatArray, run: int | None = None) -> Decision:
+        """Judge the valid trials' values so far, which may be none.
+
+        ``run`` is how many trials were run, invalid ones included: they count towards the most
+        and not towards the least. Without it every trial was valid.
+        """
         count = len(values)
+        run = count if run is None else run
         interval = median_interval(values, self.confidence) if count else None
-        reached = _longer_arm(interval) if interval else math.nan
+        reached = longer_arm(interval) if interval else math.nan
         width = f"± {reached:.4g} against {self.half_width:g}"
+        if count >= self.min_trials and reached <= self.half_width:
+            return Decision(True, f"narrow enough: {width}", interval, narrow=True)
+        if run >= self.max_trials:
+            why = "no interval" if math.isnan(reached) else width
+            why += f", of {run} trials {count} valid" if count < run else ""
+            return Decision(True, f"most trials reached, not narrow enough: {why}", interval)
         if count < self.min_trials:
             return Decision(False, f"{count} of at least {self.min_trials} trials", interval)
-        if interval and _longer_arm(interval) <= self.half_width:
-            return Decision(True, f"narrow enough: {width}", interval)
-        if count >= self.max_trials:
-            return Decision(True, f"most trials reached, not narrow enough: {width}", interval)
         return Decision(False, f"not narrow enough: {width}", interval)
 
+    def surely_more(self, valid: int, run: int) -> int:
+        """How many more trials must be run before the rule can next say stop.
 
-def _longer_arm(interval: Interval) -> float:
-    # The interval is asymmetric, and "the median within ± half_width" needs both arms.
+        ``valid`` of the ``run`` trials so far are valid, and the rule has not said stop for them.
+        Until ``min_trials`` are valid that is what is missing; then every trial may be the last.
+        """
+        return min(max(self.min_trials - valid, 1), self.max_trials - run)
+
+
+def longer_arm(interval: Interval) -> float:
+    """The half-width that "the median within ± half_width" needs: the longer of both arms."""
     return max(interval.estimate - interval.low, interval.high - interval.estimate)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from cambrian.study.model import Flow, Group, PageClient, Trial
 from cambrian.study.tracefile import mean_rate_mbps
@@ -87,36 +87,60 @@ DEFAULT_SPEED = Speed(
 
 @dataclass(frozen=True)
 class Cost:
-    """``virtual_s`` is the sum of the trials' durations, ``wall_s`` the time until the last one ends."""
+    """``virtual_s`` is the sum of the trials' durations, ``wall_s`` the time until the last one ends.
+
+    With a stopping rule these are the most that it can come to, and ``at_least`` is the least.
+    """
 
     trials: int
     virtual_s: float
     wall_s: float
     jobs: int
+    at_least: Cost | None = None
 
     def __str__(self) -> str:
-        """``1,280 trials, about 1 h 50 min on these 2 cores``."""
+        """``1,280 trials, about 1 h 50 min on these 2 cores``; ``6 to 18 trials, about 3 s to 9 s…``."""
         trials = f"{self.trials:,} trial{'' if self.trials == 1 else 's'}"
+        time = rough_time(self.wall_s)
+        if self.at_least is not None:
+            trials = f"{self.at_least.trials:,} to {trials}"
+            least = rough_time(self.at_least.wall_s)
+            time = time if least == time else f"{least} to {time}"
         cores = "this core" if self.jobs == 1 else f"these {self.jobs} cores"
-        return f"{trials}, about {rough_time(self.wall_s)} on {cores}"
+        return f"{trials}, about {time} on {cores}"
 
 
 def estimate(groups: Iterable[Group], speed: Speed = DEFAULT_SPEED, *, jobs: int = 2) -> Cost:
     """Predict the cost of running ``groups`` with ``jobs`` trials at a time, each on its own core.
 
-    The wall time is the work divided by the jobs, and no less than the longest trial.
+    The wall time is the work divided by the jobs, and no less than the longest trial, nor than
+    the longest row of trials that wait for each other: beyond its least trials a group with a
+    stopping rule runs them one by one.
 
     Raises:
         ValueError: ``jobs`` is below 1.
     """
     if jobs < 1:
         raise ValueError(f"jobs must be at least 1, not {jobs}")
-    trials = [trial for group in groups for trial in group.trials]
+    groups = list(groups)
+    least = [group.least_trials for group in groups]
+    most = [len(group.trials) for group in groups]
+    whole = _cost(groups, most, speed, jobs)
+    return whole if least == most else replace(whole, at_least=_cost(groups, least, speed, jobs))
+
+
+def _cost(groups: Sequence[Group], counts: Sequence[int], speed: Speed, jobs: int) -> Cost:
+    """Of the first so many trials of each group."""
+    trials = [trial for group, count in zip(groups, counts, strict=True) for trial in group.trials[:count]]
+    rows = [
+        sum(map(speed.wall_s, group.trials[max(group.least_trials - 1, 0) : count]))
+        for group, count in zip(groups, counts, strict=True)
+    ]
     walls = [speed.wall_s(trial) for trial in trials]
     return Cost(
         trials=len(trials),
         virtual_s=sum(trial.duration_s for trial in trials),
-        wall_s=max(sum(walls) / jobs, max(walls, default=0.0)),
+        wall_s=max(sum(walls) / jobs, *walls, *rows, 0.0),
         jobs=jobs,
     )
 

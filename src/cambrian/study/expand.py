@@ -12,7 +12,7 @@ from fnmatch import fnmatchcase
 
 from cambrian.study.draw import start_offset_ms
 from cambrian.study.errors import StudyError
-from cambrian.study.model import Clock, Contestant, Flow, Group, Network, Page, Profile, Study, Trial
+from cambrian.study.model import Clock, Contestant, Design, Flow, Group, Network, Page, Profile, Study, Trial
 from cambrian.study.naming import slug
 from cambrian.study.reference import ReferenceOf, reference_contestant
 
@@ -30,7 +30,8 @@ def expand(
 ) -> list[Group]:
     """All groups of ``study``, in its file's order: networks, then contestants.
 
-    Each group has one trial for each of the seeds ``seed_base``, ``seed_base + 1``…
+    Each group has one trial for each of the seeds ``seed_base``, ``seed_base + 1``…; with
+    ``[stopping]``, as many as it may need.
     ``profile`` is ``"quick"``, ``"full"`` or None for the study as it is written;
     ``"full"`` is the same as None unless the study says more. ``only`` keeps part of
     the groups (see :func:`select`).
@@ -41,8 +42,9 @@ def expand(
             would need virtual time, or ``only`` matches nothing.
     """
     study = with_profile(study, profile)
-    if not 0 <= seed_base <= _LARGEST_SEED - study.seeds:
-        remedy = f"give a whole number from 0 to {_LARGEST_SEED - study.seeds:,}"
+    seeds = study.stopping.max_trials if study.stopping else study.seeds
+    if not 0 <= seed_base <= _LARGEST_SEED - seeds:
+        remedy = f"give a whole number from 0 to {_LARGEST_SEED - seeds:,}"
         raise StudyError(file=study.name, key="--seed", problem=f"{seed_base} is not possible", remedy=remedy)
     everyone = [*study.contestants, *(flow.contestant for flow in study.flows)]
     if clock == "real" and any(contestant.receiver_cpu for contestant in everyone):
@@ -51,22 +53,21 @@ def expand(
         raise StudyError(file=study.name, key="--clock", problem=problem, remedy=remedy)
     groups = []
     for network in study.networks:
-        for (key, subject, reference, line_up), page in itertools.product(
+        for (key, design, subject, reference, line_up), page in itertools.product(
             _line_ups(study, reference_of), _pages(study)
         ):
             flows = _loading(line_up, study, page)
-            trials = tuple(
-                _trial(study, network, flows, seed_base + index, clock) for index in range(study.seeds)
-            )
+            trials = tuple(_trial(study, network, flows, seed_base + index, clock) for index in range(seeds))
             groups.append(
                 Group(
                     key="/".join([network.name, key, *([page.name] if page else [])]),
-                    design=study.design,
+                    design=design,
                     network=network.name,
                     subject=subject,
                     reference=reference,
                     trials=trials,
                     page=page.name if page else None,
+                    stopping=study.stopping,
                 )
             )
     return select(groups, only) if only is not None else groups
@@ -74,6 +75,8 @@ def expand(
 
 def with_profile(study: Study, profile: str | None) -> Study:
     """``study`` as ``profile`` changes it: its seeds, its duration, part of its networks.
+
+    A profile's seeds set the study's ``[stopping]`` aside.
 
     Raises:
         StudyError: ``profile`` is unknown, or ``"quick"`` and the study has none.
@@ -125,7 +128,7 @@ def select(groups: Sequence[Group], pattern: str) -> list[Group]:
 def _changed(study: Study, changes: Profile) -> Study:
     update: dict[str, object] = {}
     if changes.seeds is not None:
-        update["seeds"] = changes.seeds
+        update |= {"seeds": changes.seeds, "stopping": None}
     if changes.duration_s is not None:
         update["duration_s"] = changes.duration_s
     if changes.networks is not None:
@@ -137,21 +140,25 @@ def _changed(study: Study, changes: Profile) -> Study:
     return study.model_copy(update=update)
 
 
-#: What meets in a group: the key's second half, subject, reference, flows.
-_LineUp = tuple[str, str, "str | None", tuple[Flow, ...]]
+#: What meets in a group: the key's second half, the design, subject, reference, flows.
+_LineUp = tuple[str, Design, str, "str | None", tuple[Flow, ...]]
 
 
 def _line_ups(study: Study, reference_of: ReferenceOf) -> list[_LineUp]:
     """Who meets whom on each network."""
     players = study.contestants
     if study.design == "solo":
-        return [_line_up(player) for player in players]
+        return [_line_up("solo", player) for player in players]
     if study.design == "pairwise":
-        return [_line_up(*pair) for pair in itertools.combinations_with_replacement(players, 2)]
+        alone = players if study.solo else ()
+        pairs = itertools.combinations_with_replacement(players, 2)
+        return [_line_up("solo", player) for player in alone] + [
+            _line_up("pairwise", *pair) for pair in pairs
+        ]
     if study.design == "versus-reference":
         return _versus_reference(study, reference_of)
     names = [flow.contestant.name for flow in study.flows]
-    return [("flows", " + ".join(names), None, study.flows)]
+    return [("flows", "flows", " + ".join(names), None, study.flows)]
 
 
 def _versus_reference(study: Study, reference_of: ReferenceOf) -> list[_LineUp]:
@@ -160,9 +167,9 @@ def _versus_reference(study: Study, reference_of: ReferenceOf) -> list[_LineUp]:
     distinct = [
         reference for index, reference in enumerate(references) if reference not in references[:index]
     ]
-    floors = [_line_up(reference, reference) for reference in distinct]
+    floors = [_line_up("versus-reference", reference, reference) for reference in distinct]
     arms = [
-        _line_up(player, reference)
+        _line_up("versus-reference", player, reference)
         for player, reference in zip(study.contestants, references, strict=True)
         if player != reference
     ]
@@ -181,11 +188,11 @@ def _reference(study: Study, player: Contestant, reference_of: ReferenceOf) -> C
     return reference_contestant(cca)
 
 
-def _line_up(*players: Contestant) -> _LineUp:
+def _line_up(design: Design, *players: Contestant) -> _LineUp:
     names = [player.name for player in players]
     reference = names[1] if len(names) > 1 else None
     flows = tuple(Flow(contestant=player) for player in players)
-    return "+".join(slug(name) for name in names), names[0], reference, flows
+    return "+".join(slug(name) for name in names), design, names[0], reference, flows
 
 
 def _pages(study: Study) -> Sequence[Page | None]:

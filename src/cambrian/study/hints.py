@@ -92,6 +92,11 @@ _SYNONYMS: dict[str, tuple[_Meaning, ...]] = {
     "contestants": (_Meaning("contestant"),),
     "flows": (_Meaning("flow"),),
     "profiles": (_Meaning("profile"),),
+    "half_width": (
+        _Meaning("half_width_mbps"),
+        _Meaning("half_width_plt_ms"),
+        _Meaning("half_width_share_percent"),
+    ),
 }
 
 

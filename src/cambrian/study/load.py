@@ -24,6 +24,7 @@ from cambrian.study.reference import ReferenceOf
 from cambrian.study.rules import ReceiverProblem, check_receivers, check_whole
 from cambrian.study.tables import (
     HEADING_KEYS,
+    SINGLE,
     TABLE_KEYS,
     Catalogue,
     read_contestants,
@@ -31,6 +32,7 @@ from cambrian.study.tables import (
     read_networks,
     read_page_load,
     read_profiles,
+    read_stopping,
 )
 
 _SYNTAX_REMEDIES = {
@@ -103,6 +105,7 @@ def parse_study(
     contestants = read_contestants(raw, catalogue, faults)
     flows = read_flows(raw, catalogue, faults)
     page_load = read_page_load(raw, faults)
+    stopping = read_stopping(raw, faults)
     profiles = read_profiles(raw, faults)
     faults.raise_first()
 
@@ -112,6 +115,7 @@ def parse_study(
         contestants=tuple(placed.contestant for placed in contestants),
         flows=tuple(placed.flow for placed in flows),
         page_load=page_load,
+        stopping=stopping,
         profiles=profiles,
     )
     check_whole(study, networks, contestants, flows, reference_of=reference_of, faults=faults)
@@ -132,7 +136,7 @@ def _top_keys_are_known(raw: Mapping[str, Any], faults: Faults) -> bool:
 
 
 def _head(table: str) -> str:
-    return f"[{table}]" if table == "page_load" else f"[[{table}]]"
+    return SINGLE.get(table, f"[[{table}]]")
 
 
 def _check_heading(heading: Mapping[str, Any], faults: Faults) -> None:

@@ -29,6 +29,10 @@ Clock = Literal["virtual", "real"]
 Design = Literal["solo", "versus-reference", "pairwise", "flows"]
 #: What loads a page: the browser, or a program that fetches as a browser does and shows nothing.
 PageClient = Literal["chromium", "light"]
+#: What a stopping rule watches, always of flow 0; the unit is part of the name.
+StoppingMeasure = Literal["throughput_mbps", "share_percent", "plt_ms"]
+#: With fewer trials no two order statistics enclose a median with 95 % confidence.
+FEWEST_FOR_A_MEDIAN = 6
 
 
 class Frozen(BaseModel):
@@ -257,6 +261,57 @@ class Trial(Frozen):
         return self
 
 
+class Stopping(Frozen):
+    """``[stopping]``: run each group's seeds in order until its median is known well enough.
+
+    That is when the 95 % interval of the median of flow 0's measure, over the valid trials, lies
+    within ± the half-width; with at least ``min_trials`` valid trials, and after ``max_trials``
+    (invalid ones included) whatever was reached. Exactly one half-width is given, and it
+    names the measure. The defaults are those of Prudentia.
+    """
+
+    min_trials: Annotated[int, Field(ge=FEWEST_FOR_A_MEDIAN, le=10_000)] = 10
+    max_trials: Annotated[int, Field(ge=FEWEST_FOR_A_MEDIAN, le=10_000)] = 30
+    #: throughput
+    half_width_mbps: Annotated[float, Field(gt=0)] | None = None
+    #: share of the throughput of all flows
+    half_width_share_percent: Annotated[float, Field(gt=0, le=100)] | None = None
+    #: page load time
+    half_width_plt_ms: Annotated[float, Field(gt=0)] | None = None
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Stopping:
+        if sum(width is not None for width in self._widths.values()) != 1:
+            raise ValueError(
+                "one measure decides: "
+                "give exactly one of half_width_mbps, half_width_share_percent and half_width_plt_ms"
+            )
+        if self.min_trials > self.max_trials:
+            raise ValueError(
+                f"min_trials = {self.min_trials} is above max_trials = {self.max_trials}: "
+                "give at least as many max_trials"
+            )
+        return self
+
+    @property
+    def _widths(self) -> dict[StoppingMeasure, float | None]:
+        return {
+            "throughput_mbps": self.half_width_mbps,
+            "share_percent": self.half_width_share_percent,
+            "plt_ms": self.half_width_plt_ms,
+        }
+
+    @property
+    def measure(self) -> StoppingMeasure:
+        """What is watched."""
+        return next(name for name, width in self._widths.items() if width is not None)
+
+    @property
+    def half_width(self) -> float:
+        """How near the median must be known, in the measure's unit."""
+        return next(width for width in self._widths.values() if width is not None)
+
+
 class Group(Frozen):
     """Trials of one cell of a study: the same question, one trial a seed.
 
@@ -264,7 +319,8 @@ class Group(Frozen):
     contestant under test and flow 1 the kernel reference that competes with it;
     a group whose two flows are both the reference is the noise floor. For
     ``pairwise``, ``subject`` names flow 0 and ``reference`` flow 1; for ``solo`` and
-    ``flows`` there is no reference.
+    ``flows`` there is no reference. With ``stopping``, ``trials`` are the most that may be
+    run, in the order in which they are.
     """
 
     key: str
@@ -275,10 +331,19 @@ class Group(Frozen):
     trials: tuple[Trial, ...]
     #: what each flow loads, in a study of page loads
     page: str | None = None
+    stopping: Stopping | None = None
+
+    @property
+    def least_trials(self) -> int:
+        """Trials that are run in any case."""
+        return self.stopping.min_trials if self.stopping else len(self.trials)
 
 
 class Profile(Frozen):
-    """What ``--profile`` changes; ``networks`` are name patterns, of which it keeps the matches."""
+    """What ``--profile`` changes; ``networks`` are name patterns, of which it keeps the matches.
+
+    ``seeds`` are so many trials a group, whatever ``[stopping]`` says.
+    """
 
     seeds: Annotated[int, Field(gt=0, le=10_000)] | None = None
     duration_s: Annotated[float, Field(gt=0, le=36_000)] | None = None
@@ -296,10 +361,14 @@ class Study(Frozen):
     seeds: Annotated[int, Field(gt=0, le=10_000)] = 5
     #: start offsets are drawn uniformly from [0, start_spread_ms] per seed and flow
     start_spread_ms: Annotated[float, Field(ge=0)] = 0.0
+    #: for design = "pairwise": each contestant alone too, which harm is measured against
+    solo: bool = False
     networks: Annotated[tuple[Network, ...], Field(min_length=1)]
     contestants: tuple[Contestant, ...] = ()
     #: for design = "flows": the explicit list
     flows: Annotated[tuple[Flow, ...], Field(max_length=MOST_FLOWS)] = ()
     page_load: PageLoads | None = None
+    #: instead of ``seeds``
+    stopping: Stopping | None = None
     profiles: dict[Literal["quick", "full"], Profile] = {}
     raw_capture: bool = False

@@ -44,6 +44,7 @@ def check_whole(
     """Note every rule that the study breaks as a whole."""
     _design_has_its_players(study, contestants, flows, faults)
     _pages_suit_the_design(study, contestants, faults)
+    _stopping_suits_the_design(study, faults)
     _network_names_differ(networks, faults)
     _contestant_names_differ(contestants, faults)
     _events_fall_within_the_trial(study, networks, flows, faults)
@@ -55,6 +56,9 @@ def check_whole(
 def _design_has_its_players(
     study: Study, contestants: Sequence[PlacedContestant], flows: Sequence[PlacedFlow], faults: Faults
 ) -> None:
+    if study.solo and study.design != "pairwise":
+        remedy = 'leave solo out, or set design = "pairwise"'
+        faults.add(("solo",), f'design = "{study.design}" takes no solo', remedy)
     if study.design == "flows":
         if not flows:
             faults.add(("design",), 'design = "flows" needs flows', "add a [[flow]] table for each flow")
@@ -89,6 +93,31 @@ def _pages_suit_the_design(study: Study, contestants: Sequence[PlacedContestant]
             faults.add(path, f'two pages are called "{name}"', 'give each its own name = "…"')
     if study.page_load.netlog and study.page_load.client != "chromium":
         faults.add(("page_load", "netlog"), "only chromium has a netlog", 'set client = "chromium"')
+
+
+def _stopping_suits_the_design(study: Study, faults: Faults) -> None:
+    """What decides must be measured in every group's trials, and nothing else may decide."""
+    if study.stopping is None:
+        return
+    if "seeds" in study.model_fields_set:
+        remedy = "leave seeds out, or [stopping] (a profile may still give seeds)"
+        faults.add(("seeds",), "[stopping] decides how many trials are run", remedy)
+    pages = [bool(study.page_load or flow.page) for flow in study.flows] or [study.page_load is not None]
+    sized = any(pages) or any(flow.size_bytes for flow in study.flows)
+    endless_first = not (pages[0] or (study.flows and study.flows[0].size_bytes))
+    alone = study.design == "solo" or study.solo or len(study.flows) == 1
+    if study.stopping.measure == "plt_ms" and not pages[0]:
+        what = "the first [[flow]] loads" if study.design == "flows" else "the contestants load"
+        problem, remedy = f"{what} no page", "give half_width_mbps instead, or a page to load"
+        faults.add(("stopping", "half_width_plt_ms"), problem, remedy)
+    if study.stopping.measure == "throughput_mbps" and not endless_first:
+        problem = "the flow that decides ends by itself, and its throughput with it"
+        remedy = "give half_width_plt_ms instead" if pages[0] else "let the first [[flow]] be endless"
+        faults.add(("stopping", "half_width_mbps"), problem, remedy)
+    if study.stopping.measure == "share_percent" and (alone or sized):
+        problem = "a flow alone has no share" if alone else "a flow that ends by itself has no share"
+        remedy = f"give {'half_width_plt_ms' if pages[0] else 'half_width_mbps'} instead"
+        faults.add(("stopping", "half_width_share_percent"), problem, remedy)
 
 
 def _network_names_differ(networks: Sequence[PlacedNetwork], faults: Faults) -> None:

@@ -1,4 +1,4 @@
-"""Reads a study's tables: networks with their grids, contestants, flows, profiles."""
+"""Reads a study's tables: networks with their grids, contestants, flows, what stops it, profiles."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cambrian.study import hints, naming, pages
 from cambrian.study.errors import StudyError
 from cambrian.study.explain import build, explain, shown
 from cambrian.study.faults import Faults
-from cambrian.study.model import MOST_FLOWS, Contestant, Flow, Network, PageLoads, Profile, Study
+from cambrian.study.model import MOST_FLOWS, Contestant, Flow, Network, PageLoads, Profile, Stopping, Study
 from cambrian.study.positions import Path
 from cambrian.study.tracefile import read_trace
 
@@ -26,17 +26,18 @@ ProfileName = Literal["quick", "full"]
 HEADING_KEYS = tuple(
     key
     for key in Study.model_fields
-    if key not in ("networks", "contestants", "flows", "page_load", "profiles")
+    if key not in ("networks", "contestants", "flows", "page_load", "stopping", "profiles")
 )
 TABLE_KEYS: dict[str, tuple[str, ...]] = {
     "network": tuple(Network.model_fields),
     "contestant": tuple(Contestant.model_fields),
     "flow": (*Contestant.model_fields, *(key for key in Flow.model_fields if key != "contestant")),
     "page_load": tuple(PageLoads.model_fields),
+    "stopping": tuple(Stopping.model_fields),
     "profile": tuple(Profile.model_fields),
 }
 #: Tables that do not repeat, and what errors call them.
-_SINGLE = {"page_load": "[page_load]", "profile": "a profile"}
+SINGLE = {"page_load": "[page_load]", "stopping": "[stopping]", "profile": "a profile"}
 #: Keys of a network whose lists and tables mean themselves and so make no grid.
 _NO_GRID = frozenset({"name", "burst_loss", "schedule"})
 
@@ -128,14 +129,9 @@ def read_flows(raw: Mapping[str, Any], catalogue: Catalogue, faults: Faults) -> 
 
 def read_page_load(raw: Mapping[str, Any], faults: Faults) -> PageLoads | None:
     """``[page_load]``, where given, with the pages that it names."""
-    table = raw.get("page_load")
+    table = _single(raw, "page_load", faults)
     at: Path = ("page_load",)
     if table is None:
-        return None
-    if not isinstance(table, dict):
-        faults.add(at, "not a table", "write [page_load] on a line of its own, its keys below")
-        return None
-    if not _keys_are_known(table, "page_load", at, faults):
         return None
     listed = table.get("pages")
     if isinstance(listed, list):
@@ -144,6 +140,23 @@ def read_page_load(raw: Mapping[str, Any], faults: Faults) -> PageLoads | None:
             "pages": [_page(page, (*at, "pages", index), faults) for index, page in enumerate(listed)],
         }
     return _checked(PageLoads, table, lambda where: (*at, *where), faults)
+
+
+def read_stopping(raw: Mapping[str, Any], faults: Faults) -> Stopping | None:
+    """``[stopping]``, where given."""
+    table = _single(raw, "stopping", faults)
+    return None if table is None else _checked(Stopping, table, lambda where: ("stopping", *where), faults)
+
+
+def _single(raw: Mapping[str, Any], kind: str, faults: Faults) -> dict[str, Any] | None:
+    """The one table of this kind, where given and all its keys are known."""
+    table = raw.get(kind)
+    if table is None:
+        return None
+    if not isinstance(table, dict):
+        faults.add((kind,), "not a table", f"write [{kind}] on a line of its own, its keys below")
+        return None
+    return table if _keys_are_known(table, kind, (kind,), faults) else None
 
 
 def _page(named: object, at: Path, faults: Faults) -> object:
@@ -199,14 +212,14 @@ def _keys_are_known(table: Mapping[str, Any], kind: str, at: Path, faults: Fault
     """False after noting every key that this kind of table does not take."""
     unknown = [key for key in table if key not in TABLE_KEYS[kind]]
     for key in unknown:
-        other = next((name for name, keys in TABLE_KEYS.items() if key in keys and name not in _SINGLE), None)
+        other = next((name for name, keys in TABLE_KEYS.items() if key in keys and name not in SINGLE), None)
         if key in HEADING_KEYS:
             remedy = f"{key} belongs to the whole study: move it above the first [[table]]"
-        elif other is not None and kind not in _SINGLE:
+        elif other is not None and kind not in SINGLE:
             remedy = f"{key} belongs in [[{other}]]"
         else:
             remedy = hints.for_key(key, table[key], TABLE_KEYS[kind])
-        place = _SINGLE.get(kind, f"[[{kind}]]")
+        place = SINGLE.get(kind, f"[[{kind}]]")
         faults.add((*at, key), f"unknown key in {place}", remedy)
     return not unknown
 

@@ -1,0 +1,46 @@
+"""One figure of a finished trial, by its name: what a stopping rule watches."""
+
+from __future__ import annotations
+
+import math
+
+from cambrian.engine.judge import warmup_ns
+from cambrian.metrics import fairness, pageload, throughput
+from cambrian.store.results import TrialResult
+from cambrian.study.model import StoppingMeasure, Trial
+
+#: how a measure's values are shown
+UNITS: dict[StoppingMeasure, str] = {"throughput_mbps": "Mbps", "share_percent": "%", "plt_ms": "ms"}
+NAMES: dict[StoppingMeasure, str] = {
+    "throughput_mbps": "throughput",
+    "share_percent": "share of throughput",
+    "plt_ms": "page load time",
+}
+
+
+def interval_ns(trial: Trial, end_ns: int) -> tuple[int, int]:
+    """What is measured: from 20 round trips after the last start to the trial's end.
+
+    The whole trial where that leaves nothing.
+    """
+    begin = warmup_ns(trial)
+    return (begin, end_ns) if begin < end_ns else (0, end_ns)
+
+
+def of(result: TrialResult, measure: StoppingMeasure) -> float | None:
+    """Flow 0's ``measure``, as the report has it; None where this trial has no such value."""
+    value = _plt_ms(result) if measure == "plt_ms" else _of_packets(result, measure)
+    return value if value is not None and math.isfinite(value) else None
+
+
+def _of_packets(result: TrialResult, measure: StoppingMeasure) -> float:
+    trial = Trial.model_validate(result.manifest["trial"])
+    interval = interval_ns(trial, result.manifest["guest"]["end_ns"])
+    flows = throughput.throughput(result.packets, len(trial.flows), *interval)
+    rates_mbps = flows.get_column("throughput_mbps").to_list()
+    return rates_mbps[0] if measure == "throughput_mbps" else float(100 * fairness.shares(rates_mbps)[0])
+
+
+def _plt_ms(result: TrialResult) -> float | None:
+    loads = pageload.page_loads(result.objects, result.page_loads)
+    return next((load.plt_ms for load in loads if load.flow == 0), None)

@@ -1,0 +1,162 @@
+"""Which trials a run with a stopping rule comes to, whatever order they end in.
+
+The trials' folders are made here, with packets of a known rate, at the moment in which a run would
+have finished them.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cambrian.engine import measures
+from cambrian.engine.adaptive import Course
+from cambrian.engine.pool import Finished
+from cambrian.engine.trial import Outcome
+from cambrian.metrics.columns import PACKETS
+from cambrian.store.results import Results
+from cambrian.study.model import Contestant, Flow, Group, Network, Stopping, Trial
+
+NETWORK = Network(name="n", rate_mbps=100, rtt_ms=1, buffer_bdp=1)
+FLOW = Flow(contestant=Contestant(stack="tcp", cca="cubic"))
+END_NS = 1_020_000_000
+RULE = Stopping(min_trials=6, max_trials=12, half_width_mbps=1)
+
+
+def group(key: str, stopping: Stopping | None = RULE, trials: int = 12) -> Group:
+    made = (Trial(network=NETWORK, flows=(FLOW,), duration_s=2, seed=seed) for seed in range(1, trials + 1))
+    return Group(key=key, design="solo", network="n", subject="s", reference=None, trials=tuple(made),
+                 stopping=stopping)  # fmt: skip
+
+
+def put(results: Results, name: str, trial: Trial, rates_mbps: tuple[float, ...] | None) -> None:
+    """A finished trial with flows of these rates over the measured second; invalid for None."""
+    sizes = [round(rate * 1e6 / 8) for rate in rates_mbps or ()]
+    frame = pl.DataFrame(
+        [
+            {"flow": flow, "arrival_ns": 0, "departure_ns": 500_000_000, "size_bytes": 50_000,
+             "outcome": "departed", "ce": False}
+            for flow, size in enumerate(sizes) for _ in range(size // 50_000)
+        ],
+        schema=PACKETS,
+    )  # fmt: skip
+    with results.new_trial(name) as folder:
+        frame.write_parquet(folder / "packets.parquet")
+        manifest = {"trial": trial.model_dump(mode="json"), "guest": {"end_ns": END_NS}}
+        (folder / "manifest.json").write_text(json.dumps(manifest))
+        (folder / "verdict.json").write_text(json.dumps({"valid": rates_mbps is not None}))
+
+
+class Bench:
+    """Groups whose trials' outcomes are known, and a run of them with ``jobs`` at a time."""
+
+    def __init__(
+        self, folder: Path, groups: list[Group], rates: Mapping[tuple[str, int], float | None]
+    ) -> None:
+        self.results, self.groups, self.rates = Results(folder), groups, rates
+        self.names = {id(t): f"{g.key}-{t.seed}" for g in groups for t in g.trials}
+
+    def run(self, jobs: int, draw: random.Random, most: int = 1000, broken: str = "") -> Course:
+        """Finish at most ``most`` trials, each time any of the ``jobs`` that are under way."""
+        course = Course(self.groups, self.names, self.results)
+        waiting = list(course.first().values())
+        ended = 0
+        while waiting and ended < most:
+            trial = waiting.pop(draw.randrange(min(jobs, len(waiting))))
+            name = self.names[id(trial)]
+            ended += 1
+            if name == broken:
+                finished = Finished(trial, None, "PlanError: no")
+            else:
+                rate = self.rates[name.rsplit("-", 1)[0], trial.seed]
+                put(self.results, name, trial, None if rate is None else (rate,))
+                finished = Finished(trial, Outcome(name, True, (), 1.0, 1.0), None)
+            waiting[:0] = course.after(finished).values()
+            assert ended + len(waiting) <= course.at_most()
+        return course
+
+
+def counted(course: Course) -> dict[str, tuple[str, ...]]:
+    return {walk.group.key: walk.counted() for walk in course.walks}
+
+
+RATES = st.lists(st.one_of(st.none(), st.integers(10, 14)), min_size=12, max_size=12)
+
+
+@settings(deadline=None, max_examples=25)
+@given(RATES, RATES, st.integers(1, 8), st.integers(0, 20), st.randoms(use_true_random=False))
+def test_jobs_order_and_resuming_change_nothing(
+    a: list[int | None], b: list[int | None], jobs: int, broken_off_after: int, draw: random.Random
+) -> None:
+    rates = {(key, seed): rate for key, row in (("a", a), ("b", b)) for seed, rate in enumerate(row, 1)}
+    with tempfile.TemporaryDirectory() as folder:
+        one = Bench(Path(folder) / "1", [group("a"), group("b")], rates)
+        straight = one.run(1, draw)
+        many = Bench(Path(folder) / "n", [group("a"), group("b")], rates)
+        many.run(jobs, draw, most=broken_off_after)
+        resumed = many.run(jobs, draw)
+        assert counted(resumed) == counted(straight)
+        assert [walk.record() for walk in resumed.walks] == [walk.record() for walk in straight.walks]
+        # nothing is run that does not count
+        ran = {path.name for path in many.results.trials_folder.iterdir()}
+        assert ran == {name for names in counted(straight).values() for name in names}
+        assert resumed.undecided() == 0
+
+
+def test_a_group_stops_at_the_first_seed_that_is_enough(tmp_path: Path) -> None:
+    rates = [10, None, 14, 10, 10, 10, 10, 10, 10, 10, 10, 10]
+    bench = Bench(tmp_path, [group("a")], {("a", seed): rate for seed, rate in enumerate(rates, 1)})
+    course = bench.run(4, random.Random(1))
+    (walk,) = course.walks
+    # of 6 to 8 valid trials the interval spans all, and so holds the 14; of 9 it leaves out both ends
+    record = walk.record()
+    assert record is not None
+    assert (record["trials"], record["valid"], record["narrow"]) == (10, 9, True)
+    assert (record["low"], record["median"], record["high"]) == (10, 10, 10)
+    assert walk.counted() == tuple(f"a-{seed}" for seed in range(1, 11))
+    assert "narrow enough" in str(walk)
+
+
+def test_at_the_most_it_ends_and_says_how_many_more_it_would_take(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, [group("a")], {("a", seed): 2.0 * seed for seed in range(1, 13)})
+    course = bench.run(2, random.Random(1))
+    (walk,) = course.walks
+    record = walk.record()
+    assert record is not None
+    assert (record["trials"], record["stopped"], record["narrow"]) == (12, True, False)
+    assert "more trials would narrow the 95 % interval to ± 1 Mbps" in str(walk)
+
+
+def test_a_trial_that_cannot_be_run_ends_its_group_until_the_next_run(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, [group("a")], {("a", seed): 10.0 for seed in range(1, 13)})
+    course = bench.run(1, random.Random(1), broken="a-3")
+    (walk,) = course.walks
+    assert walk.run == 2
+    assert walk.decision.reason == "seed 3 could not be run: PlanError: no"
+    (again,) = bench.run(1, random.Random(1)).walks
+    assert (again.run, again.decision.narrow) == (6, True)
+
+
+def test_groups_without_a_rule_run_all_their_trials(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, [group("a", None, 5)], {("a", seed): 10.0 for seed in range(1, 6)})
+    course = Course(bench.groups, bench.names, bench.results)
+    assert (len(course.first()), course.at_most(), course.adaptive) == (5, 5, False)
+    assert bench.run(2, random.Random(1)).walks[0].record() is None
+
+
+def test_measures_by_name(tmp_path: Path) -> None:
+    results = Results(tmp_path)
+    trial = Trial(network=NETWORK, flows=(FLOW, FLOW), duration_s=2)
+    put(results, "x", trial, (10, 30))
+    assert measures.of(results.trial("x"), "throughput_mbps") == pytest.approx(10)
+    assert measures.of(results.trial("x"), "share_percent") == pytest.approx(25)
+    put(results, "x", trial, (0, 0))
+    assert measures.of(results.trial("x"), "share_percent") is None
