@@ -1,0 +1,62 @@
+"""A trial's results → the traces that parameters are estimated from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from cambrian.judging.families import Family
+from cambrian.metrics import parameters
+from cambrian.metrics.parameters.estimate import Estimate, Missing
+from cambrian.metrics.parameters.flow_trace import FlowTrace
+from cambrian.store.results import TrialResult
+from cambrian.study.model import Network, Trial
+
+
+def flow_traces(result: TrialResult, families: Sequence[Family | None]) -> list[FlowTrace | None]:
+    """One trace a flow; None for a flow without a family, or that loads a page."""
+    trial = Trial.model_validate(result.manifest["trial"])
+    network = trial.network
+    acks = [count.offered for count in result.link_counts("back")]
+    packets, transport = result.packets, result.transport
+    found: list[FlowTrace | None] = []
+    for number, flow in enumerate(trial.flows):
+        family = families[number]
+        if family is None or flow.page is not None:
+            found.append(None)
+            continue
+        rtt_ms = flow.rtt_ms or network.rtt_ms
+        found.append(
+            FlowTrace(
+                packets=packets.filter(pl.col("flow") == number),
+                transport=transport.filter(pl.col("flow") == number),
+                family=family.reference,
+                protocol=family.protocol,
+                rtt_ms=rtt_ms,
+                forward_delay_ms=rtt_ms * network.forward_delay_percent / 100,
+                rate_mbps=network.rate_mbps,
+                buffer_bytes=result.manifest["network"]["bottleneck"]["limit_bytes"],
+                start_ns=round(flow.start_ms * 1e6),
+                end_ns=result.manifest["guest"]["end_ns"],
+                alone=len(trial.flows) == 1,
+                steady=_is_steady(network),
+                random_loss=_loses(network),
+                acks=acks[number],
+            )
+        )
+    return found
+
+
+def estimates(result: TrialResult, families: Sequence[Family | None]) -> list[tuple[Estimate | Missing, ...]]:
+    """What each flow of a trial says about its controller's parameters; nothing where there is no trace."""
+    traces = flow_traces(result, families)
+    return [() if trace is None else tuple(parameters.estimate_all(trace)) for trace in traces]
+
+
+def _is_steady(network: Network) -> bool:
+    return not (network.schedule or network.trace_file or network.jitter_ms or network.reorder_percent)
+
+
+def _loses(network: Network) -> bool:
+    return bool(network.loss_percent or network.burst_loss or network.loss_every_packets)

@@ -1,0 +1,79 @@
+"""What each parameter should be: ``references.toml``, checked and read once."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from importlib import resources
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
+
+from cambrian.metrics.parameters.estimate import Measured
+
+#: the table for what holds whatever the controller
+_ALL = "all"
+#: RFC 9438, section 4.6
+RFC_9438_BETA = 0.7
+#: the table for BBR's second and third generation
+LATER_BBR = "bbr-v3"
+
+
+class Reference(BaseModel):
+    """One parameter's proper value: a ``value`` with its ``tolerance``, or ``words`` for a kind."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    value: float | None = None
+    words: str | None = None
+    #: how far an interval may lie from the value before the difference matters, in its unit
+    tolerance: Annotated[float, Field(ge=0)] = 0.0
+    #: anything up to the value is as it should be
+    most: bool = False
+    level: Literal["requirement", "choice"]
+    source: str
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> Reference:
+        if (self.value is None) == (self.words is None):
+            raise ValueError("give value, or words for a kind")
+        return self
+
+
+@cache
+def _tables() -> dict[str, dict[str, Reference]]:
+    text = resources.files(__package__).joinpath("references.toml").read_text()
+    return TypeAdapter(dict[str, dict[str, Reference]]).validate_python(tomllib.loads(text))
+
+
+def families() -> tuple[str, ...]:
+    """The kernel CCAs whose parameters are known."""
+    return tuple(name for name in _tables() if name != _ALL)
+
+
+def of(family: str) -> dict[str, Reference]:
+    """Parameter → reference, for contestants that are judged against this kernel CCA."""
+    tables = _tables()
+    return tables.get(_ALL, {}) | tables.get(family, {}) if family in tables else {}
+
+
+def following(
+    standard: Mapping[str, Reference], beta: Measured, alpha: Measured | None
+) -> dict[str, Reference]:
+    """CUBIC's references where β is another one: α and fast convergence follow from it.
+
+    α = 3(1−β)/(1+β) of one connection, or N² times that of N emulated ones (Chromium's
+    ``CubicBytes::Alpha``); of the two the one that is closer to ``alpha``. W_max = cwnd · (1+β)/2.
+    """
+    found = dict(standard)
+    one = 3 * (1 - beta.value) / (1 + beta.value)
+    connections = (1 - RFC_9438_BETA) / (1 - beta.value)
+    of_many = connections**2 * one
+    if alpha is not None and "alpha" in found:
+        value = min((one, of_many), key=lambda value: abs(value - alpha.value))
+        found["alpha"] = found["alpha"].model_copy(update={"value": value})
+    if "fast_convergence" in found:
+        value = (1 + beta.value) / 2
+        found["fast_convergence"] = found["fast_convergence"].model_copy(update={"value": value})
+    return found

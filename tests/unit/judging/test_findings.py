@@ -1,0 +1,89 @@
+"""A measured parameter beside its reference: only what the interval excludes differs."""
+
+from __future__ import annotations
+
+import pytest
+
+from cambrian.judging import findings, references
+from cambrian.judging.references import Reference
+from cambrian.metrics.parameters.definitions import PARAMETERS
+from cambrian.metrics.parameters.estimate import Measured
+
+BETA = references.of("cubic")["beta"]
+
+
+def measured(
+    parameter: str, value: float, half: float = 0.005, label: str | None = None, trials: int = 3
+) -> Measured:
+    return Measured(parameter, value, value - half, value + half, trials, 12, "window", "trials", label)
+
+
+def test_every_reference_is_of_a_known_parameter() -> None:
+    for family in references.families():
+        assert references.of(family)
+        assert set(references.of(family)) <= set(PARAMETERS)
+
+
+def test_every_kind_that_a_reference_names_is_one_of_its_parameter() -> None:
+    for family in references.families():
+        for name, reference in references.of(family).items():
+            if reference.words is not None and PARAMETERS[name].kinds:
+                assert reference.words in PARAMETERS[name].kinds, name
+
+
+@pytest.mark.parametrize(
+    ("value", "half", "status"),
+    [
+        (0.7, 0.005, "as it should be"),
+        (0.715, 0.005, "as it should be"),  # its end at 0.71 is within the tolerance of 0.01
+        (0.716, 0.005, "off"),
+        (0.85, 0.01, "off"),
+        (0.85, 0.2, "as it should be"),  # too wide to say
+        (0.684, 0.005, "off"),
+    ],
+)
+def test_beta(value: float, half: float, status: str) -> None:
+    assert findings.judge("n", measured("beta", value, half), BETA).status == status
+
+
+def test_up_to_ten_packets_are_an_initial_window() -> None:
+    reference = references.of("reno")["initial_window_packets"]
+    window = "initial_window_packets"
+    assert findings.judge("n", measured(window, 2, 1), reference).status == "as it should be"
+    assert findings.judge("n", measured(window, 32, 1), reference).status == "off"
+
+
+def test_a_kind_agrees_by_its_word() -> None:
+    reference = Reference(words="loss", level="choice", source="s")
+    exit_by = "slow_start_exit"
+    assert findings.judge("n", measured(exit_by, 0, 0, "loss"), reference).status == "as it should be"
+    assert findings.judge("n", measured(exit_by, 1, 0, "hystart"), reference).status == "other choice"
+
+
+def test_a_cap_where_there_should_be_none_differs() -> None:
+    reference = references.of("cubic")["max_window_packets"]
+    assert findings.judge("n", measured("max_window_packets", 107, 1), reference).status == "other choice"
+
+
+def test_without_a_reference_nothing_is_blamed() -> None:
+    found = findings.judge("n", measured("cubic_k_s", 4.2), None)
+    assert (found.status, found.differs) == ("not judged", False)
+
+
+def test_the_sentence_says_value_interval_and_source() -> None:
+    text = findings.sentence(findings.judge("n", measured("beta", 0.85, 0.01), BETA))
+    assert text == "multiplicative decrease β is 0.850 ± 0.010; should be 0.7 (RFC 9438, section 4.6)"
+
+
+def test_an_interval_never_reads_as_plus_minus_nothing() -> None:
+    assert findings.value_text(measured("initial_window_packets", 32, 0.3)) == "32.0 ± 0.3 packets"
+
+
+def test_with_another_beta_growth_and_fast_convergence_follow_from_it() -> None:
+    standard = references.of("cubic")
+    alone = references.following(standard, measured("beta", 0.8), measured("alpha", 0.34))
+    assert (alone["alpha"].value, alone["fast_convergence"].value) == pytest.approx((1 / 3, 0.9))
+    # Chromium's two connections: β 0.85 and α 0.973, four times what one with that β would have
+    two = references.following(standard, measured("beta", 0.85), measured("alpha", 0.96))
+    assert two["alpha"].value == pytest.approx(0.973, abs=0.001)
+    assert standard["alpha"].value == 0.529, "the standard itself is left alone"
