@@ -1,0 +1,144 @@
+"""``cambrian corpus``: are the faults found that were planted, and is nobody accused who is clean?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Literal
+
+from cambrian.judging import contestants, families
+from cambrian.judging.contestants import Judged
+from cambrian.judging.findings import Finding, value_text
+from cambrian.judging.flow_traces import estimates
+from cambrian.proof.faults import LAB, Fault, Key
+from cambrian.store.results import Results, TrialResult
+
+#: the built-in study that plants the faults
+STUDY = "fault-corpus"
+State = Literal["named", "missed", "not exercised"]
+#: the bars that this tool holds itself to
+NAMED_SHARE, QUIET_SHARE = 0.9, 0.95
+
+
+@dataclass(frozen=True)
+class FaultCell:
+    """One fault on one network. ``said``: what was measured, or why nothing was."""
+
+    fault: Fault
+    network: str
+    state: State
+    said: str
+
+
+@dataclass(frozen=True)
+class CleanCell:
+    """One clean controller on one network. ``accused``: the findings that say something wrong."""
+
+    contestant: str
+    network: str
+    checked: int
+    accused: tuple[Finding, ...]
+
+
+@dataclass(frozen=True)
+class Score:
+    """The whole corpus."""
+
+    faults: tuple[FaultCell, ...]
+    clean: tuple[CleanCell, ...]
+
+    @property
+    def exercised(self) -> list[FaultCell]:
+        """The cells that count."""
+        return [cell for cell in self.faults if cell.state != "not exercised"]
+
+    @property
+    def named(self) -> int:
+        """Faults named with the true value in the interval."""
+        return sum(cell.state == "named" for cell in self.exercised)
+
+    @property
+    def quiet(self) -> int:
+        """Clean controllers that raise no alarm."""
+        return sum(not cell.accused for cell in self.clean)
+
+    @property
+    def passes(self) -> bool:
+        """Are both bars met?"""
+        enough = self.named >= NAMED_SHARE * len(self.exercised)
+        return bool(self.exercised) and enough and self.quiet >= QUIET_SHARE * len(self.clean)
+
+
+@dataclass
+class _Group:
+    """One contestant on one network, as the results have it."""
+
+    network: str
+    contestant: str
+    trials: list[TrialResult]
+    hashes: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.hashes = [trial.manifest["packets_sha256"] for trial in self.trials]
+
+
+def score(results: Results, key: Key) -> Score:
+    """Judge every group of a ``fault-corpus`` run by ``key``; groups without a valid trial do not count."""
+    groups = {(group.network, group.contestant): group for group in _groups(results)}
+    judged = {place: _judged(group) for place, group in groups.items()}
+    networks = list(dict.fromkeys(network for network, _ in groups))
+    faults = [
+        _fault_cell(fault, network, groups, judged)
+        for fault in key.fault
+        for network in networks
+        if (network, _lab(fault.preset)) in groups
+    ]
+    clean = [
+        CleanCell(
+            one.contestant,
+            network,
+            len(found.findings),
+            tuple(finding for finding in found.findings if one.is_accused_by(finding)),
+        )
+        for one in key.clean
+        for network in networks
+        if (found := judged.get((network, one.contestant))) is not None
+    ]
+    return Score(tuple(faults), tuple(clean))
+
+
+def _lab(preset: str) -> str:
+    return f"{LAB} {preset}"
+
+
+def _groups(results: Results) -> Iterator[_Group]:
+    for group in results.study()["groups"]:
+        present = [results.trial(name) for name in group["trials"] if results.has(name)]
+        valid = [trial for trial in present if trial.verdict["valid"]]
+        if valid:
+            yield _Group(group["network"], group["subject"], valid)
+
+
+def _judged(group: _Group) -> Judged:
+    flow = group.trials[0].manifest["trial"]["flows"][0]["contestant"]
+    family = families.of(flow["stack"], flow["cca"])
+    # a fresh handle a trial: its packets go when it does
+    trials = [estimates(TrialResult(trial.folder), [family])[0] for trial in group.trials]
+    return contestants.judge(group.network, family.reference if family else "", trials)
+
+
+def _fault_cell(
+    fault: Fault,
+    network: str,
+    groups: dict[tuple[str, str], _Group],
+    judged: dict[tuple[str, str], Judged],
+) -> FaultCell:
+    with_it, without = (groups.get((network, _lab(name))) for name in (fault.isolated, fault.clean))
+    if with_it is not None and without is not None and with_it.hashes == without.hashes:
+        return FaultCell(fault, network, "not exercised", "the same packets as without it")
+    found = judged[network, _lab(fault.preset)]
+    finding = next((one for one in found.findings if one.key == fault.parameter), None)
+    if finding is None:
+        return FaultCell(fault, network, "missed", found.missing.get(fault.parameter, "no estimate"))
+    state: State = "named" if fault.is_named_by(finding) else "missed"
+    return FaultCell(fault, network, state, f"{value_text(finding.measured)} ({finding.status})")

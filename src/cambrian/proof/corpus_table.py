@@ -1,0 +1,75 @@
+"""The corpus's score, for a terminal and for the documentation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rich.table import Table
+
+from cambrian.judging.findings import sentence
+from cambrian.proof.corpus import FaultCell, Score
+
+
+def terminal(score: Score) -> Table:
+    """One row a fault, one column a network."""
+    networks = _networks(score)
+    table = Table("preset", "parameter", "set to", *networks)
+    for head, cells in _rows(score):
+        table.add_row(*head, *(_styled(cells.get(network)) for network in networks))
+    return table
+
+
+def markdown(score: Score) -> str:
+    """The same for a page."""
+    networks = _networks(score)
+    lines = [
+        "| preset | parameter | set to | " + " | ".join(networks) + " |",
+        "|" + "---|" * (3 + len(networks)),
+    ]
+    for head, cells in _rows(score):
+        row = [*head, *(_text(cells.get(network)) for network in networks)]
+        lines.append("| " + " | ".join(row) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def summary(score: Score) -> list[str]:
+    """The acceptance figures, and who was accused of what."""
+    exercised = score.exercised
+    idle = len(score.faults) - len(exercised)
+    lines = [
+        f"{score.named} of {len(exercised)} faults named with the true value in the interval "
+        f"({_percent(score.named, len(exercised))}); {idle} not exercised on their network",
+        f"{score.quiet} of {len(score.clean)} clean controllers raise no alarm "
+        f"({_percent(score.quiet, len(score.clean))}), "
+        f"{sum(cell.checked for cell in score.clean)} parameters checked",
+    ]
+    for cell in score.clean:
+        lines += [f"  {cell.contestant} on {cell.network}: {sentence(one)}" for one in cell.accused]
+    return lines
+
+
+def _networks(score: Score) -> list[str]:
+    return list(dict.fromkeys(cell.network for cell in score.faults))
+
+
+def _rows(score: Score) -> Iterator[tuple[tuple[str, str, str], dict[str, FaultCell]]]:
+    for fault in dict.fromkeys(cell.fault for cell in score.faults):
+        cells = {cell.network: cell for cell in score.faults if cell.fault == fault}
+        yield (fault.preset, fault.parameter, fault.truth_text), cells
+
+
+def _text(cell: FaultCell | None) -> str:
+    if cell is None:
+        return "–"
+    if cell.state == "named":
+        return cell.said.removesuffix(" (off)").removesuffix(" (other choice)")
+    return "not exercised" if cell.state == "not exercised" else f"missed: {cell.said}"
+
+
+def _styled(cell: FaultCell | None) -> str:
+    text = _text(cell)
+    return f"[red]{text}[/red]" if cell is not None and cell.state == "missed" else text
+
+
+def _percent(part: int, whole: int) -> str:
+    return f"{100 * part / whole:.1f} %" if whole else "–"

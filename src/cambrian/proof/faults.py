@@ -1,0 +1,84 @@
+"""The fault corpus's answer key: ``faults.toml``, checked."""
+
+from __future__ import annotations
+
+import tomllib
+from functools import cache
+from importlib import resources
+
+from pydantic import BaseModel, ConfigDict, model_validator
+
+from cambrian.judging.findings import Finding
+
+#: the stack whose presets are the faults
+LAB = "quinn-lab"
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Fault(_Frozen):
+    """One thing that one preset does wrong: ``parameter`` has the value ``truth`` (or ``words``,
+    or one ``above``). ``clean``: the preset that does it right; ``alone``: that which does only this wrong.
+    """
+
+    preset: str
+    clean: str
+    alone: str = ""
+    parameter: str
+    truth: float | None = None
+    words: str | None = None
+    above: float | None = None
+
+    @model_validator(mode="after")
+    def _one_truth(self) -> Fault:
+        if [self.truth, self.words, self.above].count(None) != 2:
+            raise ValueError("give one of truth, words and above")
+        return self
+
+    @property
+    def isolated(self) -> str:
+        """The preset whose packets tell whether the fault is exercised."""
+        return self.alone or self.preset
+
+    def is_named_by(self, finding: Finding) -> bool:
+        """Does the finding differ from the reference, with the truth in its interval?"""
+        measured = finding.measured
+        if not finding.differs:
+            return False
+        if self.words is not None:
+            return measured.label == self.words
+        if self.above is not None:
+            return measured.low > self.above
+        return self.truth is not None and measured.low <= self.truth <= measured.high
+
+    @property
+    def truth_text(self) -> str:
+        """What was set."""
+        return self.words or (f"{self.truth:g}" if self.truth is not None else f"above {self.above:g}")
+
+
+class Clean(_Frozen):
+    """A controller that is as it should be. ``choices``: it makes others than the reference."""
+
+    contestant: str
+    family: str
+    choices: bool = False
+
+    def is_accused_by(self, finding: Finding) -> bool:
+        """Does the finding say something that is not so?"""
+        return finding.status == "off" or (finding.differs and not self.choices)
+
+
+class Key(_Frozen):
+    """The whole answer key."""
+
+    clean: tuple[Clean, ...]
+    fault: tuple[Fault, ...]
+
+
+@cache
+def key() -> Key:
+    """Read ``faults.toml``."""
+    return Key.model_validate(tomllib.loads(resources.files(__package__).joinpath("faults.toml").read_text()))

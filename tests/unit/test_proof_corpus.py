@@ -1,0 +1,96 @@
+"""The fault corpus: its answer key, and how it is scored."""
+
+from __future__ import annotations
+
+import pytest
+from pydantic import ValidationError
+
+from cambrian.judging import findings, references
+from cambrian.judging.findings import Finding
+from cambrian.metrics.parameters.definitions import PARAMETERS
+from cambrian.proof import corpus_table, faults
+from cambrian.proof.corpus import CleanCell, FaultCell, Score
+from cambrian.proof.faults import Clean, Fault
+from cambrian.stacks import catalogue
+from cambrian.study import builtin, load
+from tests.unit.judging.test_findings import measured
+
+BETA_06 = Fault(preset="cubic-beta-0.6", clean="cubic", parameter="beta", truth=0.6)
+
+
+def found(value: float, half: float = 0.01) -> Finding:
+    return findings.judge("n", measured("beta", value, half), references.of("cubic")["beta"])
+
+
+def test_the_key_names_presets_and_parameters_that_exist() -> None:
+    key = faults.key()
+    presets = catalogue.load()[faults.LAB].manifest.ccas
+    for fault in key.fault:
+        assert {fault.preset, fault.clean, fault.isolated} <= set(presets)
+        assert fault.parameter in PARAMETERS
+        if fault.words is not None:
+            assert fault.words in PARAMETERS[fault.parameter].kinds
+
+
+def test_the_study_runs_every_preset_of_the_key_and_every_clean_controller() -> None:
+    study = load.load_study(builtin.find_study("fault-corpus"), catalogue.ccas(), catalogue.reference_of)
+    names = {contestant.name for contestant in study.contestants}
+    key = faults.key()
+    assert {f"{faults.LAB} {name}" for fault in key.fault for name in (fault.preset, fault.isolated)} <= names
+    assert {clean.contestant for clean in key.clean} <= names
+
+
+def test_every_preset_of_the_lab_is_a_fault_or_clean() -> None:
+    key = faults.key()
+    known = {fault.preset for fault in key.fault} | {one.contestant.split()[1] for one in key.clean}
+    assert set(catalogue.load()[faults.LAB].manifest.ccas) == known
+
+
+@pytest.mark.parametrize(
+    ("value", "half", "named"),
+    [
+        (0.6, 0.01, True),
+        (0.62, 0.01, False),  # off, but the truth is outside
+        (0.65, 0.2, False),  # holds the truth, and the clean value too
+    ],
+)
+def test_named_means_off_with_the_truth_inside(value: float, half: float, named: bool) -> None:
+    assert BETA_06.is_named_by(found(value, half)) is named
+
+
+def test_one_truth_a_fault() -> None:
+    with pytest.raises(ValidationError, match="one of truth, words and above"):
+        Fault(preset="a", clean="b", parameter="beta")
+
+
+def test_a_clean_controller_may_choose_only_where_it_is_said() -> None:
+    cap = findings.judge(
+        "n", measured("max_window_packets", 107, 1), references.of("cubic")["max_window_packets"]
+    )
+    assert Clean(contestant="x", family="cubic").is_accused_by(cap)
+    assert not Clean(contestant="x", family="cubic", choices=True).is_accused_by(cap)
+    assert Clean(contestant="x", family="cubic", choices=True).is_accused_by(found(0.6))
+
+
+def score(named: int, missed: int, idle: int, quiet: int, accused: int) -> Score:
+    cells = [FaultCell(BETA_06, "n", "named", "0.600 ± 0.010 (off)")] * named
+    cells += [FaultCell(BETA_06, "n", "missed", "no estimate")] * missed
+    cells += [FaultCell(BETA_06, "n", "not exercised", "the same packets as without it")] * idle
+    clean = [CleanCell("tcp cubic", "n", 5, ())] * quiet
+    clean += [CleanCell("tcp cubic", "n", 5, (found(0.6),))] * accused
+    return Score(tuple(cells), tuple(clean))
+
+
+def test_the_bars() -> None:
+    assert score(9, 1, 5, 19, 1).passes
+    assert not score(8, 1, 5, 19, 1).passes
+    assert not score(9, 1, 0, 18, 1).passes
+    assert not score(0, 0, 5, 19, 0).passes, "nothing exercised proves nothing"
+
+
+def test_the_summary_counts_and_names_the_accused() -> None:
+    first, second, accused = corpus_table.summary(score(9, 1, 5, 19, 1))
+    assert first.startswith("9 of 10 faults named")
+    assert "5 not exercised" in first
+    assert second.startswith("19 of 20 clean controllers raise no alarm")
+    assert "tcp cubic on n: multiplicative decrease β is 0.600" in accused
