@@ -83,7 +83,7 @@ def test_every_relative_link_leads_to_a_file(made: Path, read: Read) -> None:
 
 def test_every_figure_is_there_as_png_svg_and_data(made: Path, read: Read) -> None:
     names = {figure.name for figure in figures.all_figures(collect(Results(report_results.KNOBS)))}
-    kinds = {"envelope", "envelope-pooled", "throughput", "queue", "cwnd"}
+    kinds = {"envelope", "envelope-pooled", "envelope-clustered", "throughput", "queue", "cwnd", "states"}
     assert names == {f"{kind}-4mbps-20ms-2bdp" for kind in kinds}
     for name in names:
         folder = made.parent / "figures"
@@ -96,8 +96,9 @@ def test_every_figure_is_there_as_png_svg_and_data(made: Path, read: Read) -> No
 def test_panels_are_charts_with_words(read: Read) -> None:
     specs = [json.loads(text) for kind, text in read.scripts if kind == "application/json"]
     charts = [spec for spec in specs if "mark" in spec or "layer" in spec]
-    # envelopes: two references and two contestants; pooled: contestants; three over time: all four
-    assert len(charts) == len(read.panels) == 4 + 2 + 3 * 4
+    # envelopes, of one trial and clustered: two references and two contestants; pooled: contestants;
+    # three over time: all four; state machines: contestants
+    assert len(charts) == len(read.panels) == 2 * 4 + 2 + 3 * 4 + 2
     assert all(panel["role"] == "img" for panel in read.panels)
     assert all(len(str(panel["aria-label"])) > 30 for panel in read.panels)
 

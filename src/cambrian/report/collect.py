@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
+from cambrian.judging import families as judging
+from cambrian.judging.families import Family
 from cambrian.report import measure, series
 from cambrian.report.measure import TrialMeasures
 from cambrian.report.series import Series
 from cambrian.store.results import Results, TrialResult
-from cambrian.study.model import Design, Network, Study
+from cambrian.study.model import Design, Network, Study, Trial
 
 #: with more groups than this, lines over time get fewer bins
 _MANY_GROUPS = 40
@@ -29,7 +32,7 @@ class Record:
     packets_sha256: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # one is itself: what is costly to find of it is kept by it
 class Cell:
     """One group of a study.
 
@@ -89,6 +92,8 @@ class Collected:
     study: Study
     cells: tuple[Cell, ...]
     manifests: tuple[dict[str, Any], ...]
+    #: contestant → what its controller is judged as; those judged against nothing are absent
+    families: Mapping[str, Family]
 
     @property
     def design(self) -> Design:
@@ -122,13 +127,20 @@ def collect(results: Results) -> Collected:
     networks = {network.name: network for network in study.networks}
     bins = series.MOST_BINS if len(raw["groups"]) <= _MANY_GROUPS else _FEWER_BINS
     manifests: dict[str, dict[str, Any]] = {}
+    known: dict[str, Family] = {}
     cells = [
         _cell(
-            group, _names(group, study), networks[group["network"]], results, manifests=manifests, bins=bins
+            group,
+            _names(group, study),
+            networks[group["network"]],
+            results,
+            manifests=manifests,
+            bins=bins,
+            families=partial(_families, raw, known),
         )
         for group in raw["groups"]
     ]
-    return Collected(raw, study, tuple(_with_time_axes(cells)), tuple(manifests.values()))
+    return Collected(raw, study, tuple(_with_time_axes(cells)), tuple(manifests.values()), known)
 
 
 def _with_time_axes(cells: Sequence[Cell]) -> Iterator[Cell]:
@@ -147,6 +159,7 @@ def _cell(
     *,
     manifests: dict[str, dict[str, Any]],
     bins: int,
+    families: Callable[[TrialResult, Sequence[str]], Sequence[Family | None]],
 ) -> Cell:
     trials: list[TrialMeasures] = []
     records: list[Record] = []
@@ -161,7 +174,11 @@ def _cell(
             continue
         # a fresh handle: the packets go when it does, so that a large study fits in memory
         handle = TrialResult(result.folder)
-        one = measure.measure(handle, with_envelope=group["design"] == "versus-reference")
+        one = measure.measure(
+            handle,
+            with_envelope=group["design"] == "versus-reference",
+            families=families(handle, names),
+        )
         trials.append(one)
         if shown is None:
             shown = series.of(
@@ -183,6 +200,16 @@ def _cell(
         series=shown,
         page=group.get("page"),
     )
+
+
+def _families(
+    raw: dict[str, Any], known: dict[str, Family], result: TrialResult, names: Sequence[str]
+) -> list[Family | None]:
+    """What the flows of a trial are judged as; sets them down in ``known`` by their names."""
+    flows = Trial.model_validate(result.manifest["trial"]).flows
+    found = [judging.recorded(raw, flow.contestant) for flow in flows]
+    known.update({name: family for name, family in zip(names, found, strict=True) if family is not None})
+    return found
 
 
 def _names(group: dict[str, Any], study: Study) -> tuple[str, ...]:

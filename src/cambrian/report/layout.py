@@ -80,6 +80,15 @@ def plain(name: str, heading: str, digits: int) -> Column:
     return Column(heading, lambda row: number(row[name], digits))
 
 
+def p_value(name: str, heading: str) -> Column:
+    """A column of p values: three decimals, and no 0."""
+
+    def shown(row: Row) -> str:
+        return "< 0.001" if row[name] is not None and row[name] < 0.0005 else number(row[name], 3)
+
+    return Column(heading, shown)
+
+
 def spread(name: str, heading: str, digits: int) -> Column:
     """A column of numbers with their intervals (``NAME_low``, ``NAME_high``)."""
     return Column(heading, lambda row: interval(row, name, digits))

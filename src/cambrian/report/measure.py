@@ -3,17 +3,36 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from cambrian.engine.judge import warmup_ns
-from cambrian.metrics import completion, envelope, fairness, loss, pageload, queueing, throughput, utilisation
+from cambrian.engine.measures import interval_ns
+from cambrian.judging.families import Family
+from cambrian.judging.flow_traces import estimates
+from cambrian.metrics import (
+    completion,
+    envelope,
+    fairness,
+    loss,
+    pageload,
+    queueing,
+    throughput,
+    utilisation,
+    waterfall,
+)
 from cambrian.metrics.columns import NS_PER_S
 from cambrian.metrics.envelope import Envelope
 from cambrian.metrics.pageload import PageLoad
+from cambrian.metrics.parameters.estimate import Estimate, Missing
+from cambrian.metrics.recovery import FlowRecovery
+from cambrian.metrics.states.machine import Machine
+from cambrian.metrics.waterfall import Waterfall
+from cambrian.report import machines, recovery, sharing
+from cambrian.report.sharing import Sharing
 from cambrian.store.results import TrialResult
 from cambrian.study.model import Flow, Network, Trial
 
@@ -25,7 +44,8 @@ class FlowMeasures:
     Throughput, share and queueing delay (of this flow's own packets) over the trial's
     measured interval, or, for a flow of fixed size, over its own span at the bottleneck.
     ``share`` is NaN in a trial with a flow of fixed size. Losses are over the whole trial,
-    in percent, None where nothing was sent. ``confirmed_cca`` is None where the stack offers
+    in percent, None where nothing was sent; ``interval_queue_loss_percent`` alone is over the measured
+    interval (None for a flow of fixed size). ``confirmed_cca`` is None where the stack offers
     no way to read it back; ``completion_s`` is the span of a flow of fixed size that was
     carried whole.
     """
@@ -37,6 +57,7 @@ class FlowMeasures:
     delay_p99_ms: float | None
     queue_loss_percent: float | None
     random_loss_percent: float | None
+    interval_queue_loss_percent: float | None
     requested_cca: str
     confirmed_cca: str | None
     completion_s: float | None
@@ -46,7 +67,7 @@ class FlowMeasures:
 class TrialMeasures:
     """One valid trial.
 
-    ``t0_ns`` to ``t1_ns`` is the measured interval (see :func:`interval_ns`). ``envelope``
+    ``t0_ns`` to ``t1_ns`` is the measured interval (:mod:`cambrian.engine.measures`). ``envelope``
     is flow 0's, by method ``imc22``; None where it was not asked for or has no point.
     ``utilisation`` is None for a link that follows a trace; ``jain`` is NaN with a flow of
     fixed size, whose throughput is of another time. A flow that loads a page has a fixed size;
@@ -63,6 +84,16 @@ class TrialMeasures:
     utilisation: float | None
     envelope: Envelope | None
     page_loads: tuple[PageLoad, ...] = ()
+    #: None for a flow alone, and with a flow of fixed size
+    sharing: Sharing | None = None
+    #: flow by flow, what its traces say of its controller's parameters
+    parameters: tuple[tuple[Estimate | Missing, ...], ...] = ()
+    #: one a flow that loads a page
+    waterfalls: tuple[Waterfall, ...] = ()
+    #: one a flow; None where it cannot be told
+    recoveries: tuple[FlowRecovery | None, ...] = ()
+    #: state machines, one a flow; None where the stack exports neither states nor a window
+    machines: tuple[Machine | None, ...] = ()
 
     @property
     def shown_s(self) -> float:
@@ -72,17 +103,10 @@ class TrialMeasures:
         return math.ceil(self.t1_ns / NS_PER_S * 10) / 10
 
 
-def interval_ns(trial: Trial, end_ns: int) -> tuple[int, int]:
-    """What is measured: from 20 round trips after the last start to the trial's end.
-
-    The whole trial where that leaves nothing.
-    """
-    begin = warmup_ns(trial)
-    return (begin, end_ns) if begin < end_ns else (0, end_ns)
-
-
-def measure(result: TrialResult, *, with_envelope: bool) -> TrialMeasures:
-    """The figures of a valid trial."""
+def measure(
+    result: TrialResult, *, with_envelope: bool, families: Sequence[Family | None] = ()
+) -> TrialMeasures:
+    """The figures of a valid trial. ``families``: what each flow's controller is judged as."""
     manifest, packets = result.manifest, result.packets
     trial = Trial.model_validate(manifest["trial"])
     t0_ns, t1_ns = interval_ns(trial, manifest["guest"]["end_ns"])
@@ -99,7 +123,19 @@ def measure(result: TrialResult, *, with_envelope: bool) -> TrialMeasures:
         utilisation=_utilisation(trial.network, packets, t0_ns, t1_ns),
         envelope=_envelope(trial, packets) if with_envelope else None,
         page_loads=_page_loads(result, trial),
+        sharing=None if sized or len(flows) < 2 else _sharing(trial, packets, flows, (t0_ns, t1_ns)),
+        parameters=tuple(estimates(result, families)) if families else (),
+        waterfalls=_waterfalls(result, trial),
+        recoveries=recovery.of(result, trial),
+        machines=machines.of(result, trial),
     )
+
+
+def _sharing(
+    trial: Trial, packets: pl.DataFrame, flows: tuple[FlowMeasures, ...], interval: tuple[int, int]
+) -> Sharing:
+    throughputs_mbps = [flow.throughput_mbps for flow in flows]
+    return sharing.of(trial, packets, throughputs_mbps, rate_steps(trial.network), interval)
 
 
 def is_sized(flow: Flow) -> bool:
@@ -111,6 +147,13 @@ def _page_loads(result: TrialResult, trial: Trial) -> tuple[PageLoad, ...]:
     if not any(flow.page for flow in trial.flows):
         return ()
     return tuple(pageload.page_loads(result.objects, result.page_loads))
+
+
+def _waterfalls(result: TrialResult, trial: Trial) -> tuple[Waterfall, ...]:
+    if not any(flow.page for flow in trial.flows):
+        return ()
+    rtts_ms = [flow.rtt_ms or trial.network.rtt_ms for flow in trial.flows]
+    return tuple(waterfall.waterfalls(result.objects, result.page_loads, result.packets, rtts_ms))
 
 
 def confirmed_cca(manifest: dict[str, Any], flow: int) -> str | None:
@@ -128,6 +171,7 @@ def _flows(
     shares = fairness.shares(rates).tolist()
     delays = _by_flow(queueing.delay_summary(packets, *interval))
     losses = _losses(manifest, packets)
+    queue_losses = loss.queue_loss_ratios(packets, count, *interval)
     if any(is_sized(flow) for flow in trial.flows):
         shares = [math.nan] * count
         for number, span in _spans_ns(trial, packets).items():
@@ -145,6 +189,7 @@ def _flows(
                 delay_p99_ms=delay.get("p99_ms"),
                 queue_loss_percent=_percent(losses[number]["queue_loss_ratio"]),
                 random_loss_percent=_percent(losses[number]["random_loss_ratio"]),
+                interval_queue_loss_percent=None if is_sized(flow) else _percent(queue_losses[number]),
                 requested_cca=flow.contestant.cca,
                 confirmed_cca=confirmed_cca(manifest, number),
                 completion_s=_completion_s(trial, manifest, number, packets),

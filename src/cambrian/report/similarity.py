@@ -38,7 +38,7 @@ class Floor:
 class Comparison:
     """A contestant's envelopes against its reference's, each trial with each of another seed.
 
-    Every interval is of the mean over pairs, seeds resampled (:mod:`cambrian.report.pairs`).
+    Every interval is of the mean over pairs, seeds resampled (:mod:`cambrian.stats.pairs`).
     ``deviation_sd`` is None where a reference does not vary. ``deficit`` is the floor's mean
     conformance minus the contestant's. ``floor`` and ``deficit`` are None with fewer than
     two reference trials.
@@ -64,10 +64,7 @@ def compare(test: Cell, reference: Cell) -> Comparison | None:
     tests, references = envelopes(test), envelopes(reference)
     if not tests or not references:
         return None
-    scores = {
-        (seed, other): conformance.compare(one, two)
-        for (seed, one), (other, two) in itertools.product(tests.items(), references.items())
-    }
+    scores = against(tests, references)
     own = against_itself(references)
     spread = _pick(scores, lambda pair: pair.deviation_sd)
     alike = _pick(scores, lambda pair: pair.conformance)
@@ -82,6 +79,14 @@ def compare(test: Cell, reference: Cell) -> Comparison | None:
         deficit=short,
         verdict=judge(short, min(len(tests), len(references))),
     )
+
+
+def against(tests: Envelopes, references: Envelopes) -> dict[tuple[int, int], Similarity]:
+    """Each test trial with each reference trial."""
+    return {
+        (seed, other): conformance.compare(one, two)
+        for (seed, one), (other, two) in itertools.product(tests.items(), references.items())
+    }
 
 
 def against_itself(references: Envelopes) -> dict[tuple[int, int], Similarity]:

@@ -49,12 +49,13 @@ def findings(
     flows: pl.DataFrame,
     ratios: pl.DataFrame | None,
     loads: pl.DataFrame | None = None,
+    orders: pl.DataFrame | None = None,
 ) -> list[str]:
     """One or two sentences on what came out."""
     if conformance is not None:
         return _versus(collected, conformance, flows)
     if ratios is not None:
-        return _pairwise(ratios)
+        return _pairwise(ratios, orders)
     if loads is not None:
         return _loads(loads)
     return _alone_or_listed(flows)
@@ -113,18 +114,47 @@ def _extremes(collected: Collected, flows: pl.DataFrame) -> list[str]:
     ]
 
 
-def _pairwise(ratios: pl.DataFrame) -> list[str]:
+def _pairwise(ratios: pl.DataFrame, orders: pl.DataFrame | None) -> list[str]:
     known = ratios.filter((pl.col("x") != pl.col("y")) & pl.col("ratio").is_not_null())
     if not known.height:
         return []
-    apart = known.filter((pl.col("ratio_low") > 0.5) | (pl.col("ratio_high") < 0.5))
+    uneven_pairs = known.filter(pl.col("split") == "uneven").height
+    tested = known.filter(pl.col("p_bh").is_not_null()).height
     uneven = known.sort((pl.col("ratio") - 0.5).abs()).row(-1, named=True)
     winner, loser = ("x", "y") if uneven["ratio"] > 0.5 else ("y", "x")
     share = max(uneven["ratio"], 1 - uneven["ratio"])
+    most = (
+        f"The most uneven: {uneven[winner]} takes {number(100 * share, 0)} % against {uneven[loser]} on "
+        f"{uneven['network']}."
+    )
+    if not tested:
+        return [f"Too few trials to tell any split from an even one. {most}"]
     return [
-        f"In {apart.height} of {known.height} pairings of two different contestants the split is uneven "
-        f"beyond its 95 % interval. The most uneven: {uneven[winner]} takes {number(100 * share, 0)} % "
-        f"against {uneven[loser]} on {uneven['network']}."
+        f"In {uneven_pairs} of {counted(tested, 'pairing')} of two different contestants the split is "
+        f"uneven, corrected for their number. {most}",
+        *_order(orders),
+    ]
+
+
+def _order(orders: pl.DataFrame | None) -> list[str]:
+    """Whether taking more is an order: every cycle of three is within a knot, as are longer ones."""
+    if orders is None:
+        return []
+    intransitive, transitive = (orders[name].sum() for name in ("intransitive", "transitive"))
+    circling = orders.filter(pl.col("knots") != "")
+    if not transitive and not circling.height:
+        return []
+    if not circling.height:
+        chains = "1 chain" if transitive == 1 else f"{transitive:,} chains"
+        return [f"“Takes more than” is transitive wherever it can be told: {chains} of three, no cycle."]
+    if not intransitive:
+        knot = circling.row(0, named=True)
+        return [f"“Takes more than” runs in a circle among {knot['knots']} on {knot['network']}."]
+    first = orders.filter(pl.col("intransitive") > 0).row(0, named=True)
+    times = "once" if intransitive == 1 else f"{intransitive:,} times"
+    return [
+        f"“Takes more than” runs in a circle of three {times}, such as "
+        f"{first['cycles'].partition('; ')[0]} on {first['network']}."
     ]
 
 

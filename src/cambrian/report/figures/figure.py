@@ -106,6 +106,7 @@ def config(theme: str) -> dict[str, Any]:
         "font": FONT,
         "background": "transparent",
         "view": {"stroke": None},
+        "text": {"color": ink},
         "axis": {
             "labelColor": quiet,
             "titleColor": ink,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from cambrian.report import layout, similarity
+from cambrian.report import hints, layout, similarity
 from cambrian.report.collect import Cell, Collected
 from cambrian.report.layout import Column, Shown
 from cambrian.report.tables import rows
@@ -46,6 +46,7 @@ def table(collected: Collected) -> pl.DataFrame | None:
         row["floor_pairs"] = floor.pairs if floor else None
         for name in ("mean", "lowest", "highest", "deviation_mean"):
             row[f"floor_{name}"] = getattr(floor, name, None)
+        row["more_trials"] = _more(likeness, row)
         found.append(row)
     return rows.frame(found, "network")
 
@@ -57,6 +58,14 @@ def _nothing(cell: Cell, floor: Cell | None) -> str:
     if floor is None or not floor.trials:
         return "no valid reference trial"
     return "trials too short for an envelope"
+
+
+def _more(likeness: similarity.Comparison | None, row: rows.Row) -> int | None:
+    """Trials that a verdict is short of."""
+    trials = min(row["trials"], row["reference_trials"])
+    if likeness is None or not trials:
+        return None
+    return hints.below_the_floor(likeness.deficit, trials, similarity.FEWEST_TRIALS)
 
 
 def _floor(row: rows.Row) -> str:
@@ -92,4 +101,5 @@ def shown(frame: pl.DataFrame, collected: Collected) -> Shown:
     """Conformance and deviation on one network."""
     del collected
     caption = "Likeness to the reference, by performance envelopes; in brackets 95 % intervals"
-    return layout.shown(frame, _COLUMNS, caption, "conformance.csv")
+    columns = (*_COLUMNS, hints.COLUMN) if frame["more_trials"].is_not_null().any() else _COLUMNS
+    return layout.shown(frame, columns, caption, "conformance.csv")

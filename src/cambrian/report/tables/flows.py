@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
+from cambrian.metrics.columns import NS_PER_S
 from cambrian.report import layout
 from cambrian.report.collect import Cell, Collected
 from cambrian.report.layout import Column, Shown
@@ -30,6 +31,13 @@ def _flow(trials: Sequence[TrialMeasures], number: int) -> rows.Row:
     row: rows.Row = {"trials": len(mine)}
     row |= rows.spread("throughput_mbps", rows.interval([flow.throughput_mbps for flow in mine]))
     row |= rows.spread("share_percent", rows.interval([100 * flow.share for flow in mine]))
+    sharing = [trial.sharing for trial in trials if trial.sharing]
+    row |= rows.spread(
+        "of_fair_percent", rows.interval([100 * one.of_fair[number] for one in sharing if one.of_fair])
+    )
+    spells = [one.starvation[number] for one in sharing if one.starvation]
+    row["starved_percent"] = rows.mean([100 * one.share_of_time for one in spells])
+    row["longest_starved_s"] = max((one.longest_ns / NS_PER_S for one in spells), default=None)
     for name in ("delay_p50_ms", "delay_p95_ms", "delay_p99_ms", "queue_loss_percent", "random_loss_percent"):
         row[name] = rows.mean([getattr(flow, name) for flow in mine])
     row["completion_s"] = rows.mean([flow.completion_s for flow in mine])
@@ -49,6 +57,14 @@ def _delays(row: rows.Row) -> str:
     return " / ".join(layout.number(row[f"delay_{name}_ms"], 1) for name in ("p50", "p95", "p99"))
 
 
+def _starved(row: rows.Row) -> str:
+    if row["starved_percent"] is None:
+        return layout.NOTHING
+    if not row["longest_starved_s"]:
+        return "0"
+    return f"{layout.number(row['starved_percent'], 1)} ({layout.number(row['longest_starved_s'], 1)})"
+
+
 def _cca(row: rows.Row) -> str:
     if row["cca_requested"] is None:
         return layout.NOTHING
@@ -57,6 +73,8 @@ def _cca(row: rows.Row) -> str:
 
 _THROUGHPUT = layout.spread("throughput_mbps", "Throughput, Mbps", 1)
 _SHARE = layout.spread("share_percent", "Share of throughput, %", 0)
+_OF_FAIR = layout.spread("of_fair_percent", "Of its max-min fair share, %", 0)
+_STARVED = Column("Starved, % of the time (longest, s)", _starved)
 _DELAY_AND_LOSS = (
     Column("Queueing delay, ms: p50 / p95 / p99", _delays),
     layout.plain("queue_loss_percent", "Queue loss, %", 2),
@@ -78,12 +96,16 @@ def shown(frame: pl.DataFrame, collected: Collected) -> Shown:
         # the reference's own flow has a row of its own: the noise floor
         frame = frame.filter(pl.col("flow") == 0)
     cells = {cell.key: cell for cell in collected.cells}
-    names = [_row_name(cells[row["group"]], row["flow"]) for row in frame.select("group", "flow").to_dicts()]
+    names = [row_name(cells[row["group"]], row["flow"]) for row in frame.select("group", "flow").to_dicts()]
     columns = [Column("Flow", lambda row: str(row["name"]), number=False), layout.TRIALS, _THROUGHPUT]
     shared = frame["group"].n_unique() < frame.height or frame["share_percent"].min() != 100
     sized = frame["completion_s"].is_not_null().any()
     if shared and not sized:
         columns.append(_SHARE)
+    if frame["of_fair_percent"].is_not_null().any():
+        columns.append(_OF_FAIR)
+    if (frame["longest_starved_s"].fill_null(0) > 0).any():
+        columns.append(_STARVED)
     columns += _DELAY_AND_LOSS
     if shared and not sized:
         columns.append(_JAIN)
@@ -95,7 +117,7 @@ def shown(frame: pl.DataFrame, collected: Collected) -> Shown:
     return layout.shown(named, columns, caption, "flows.csv")
 
 
-def _row_name(cell: Cell, flow: int) -> str:
+def row_name(cell: Cell, flow: int) -> str:
     """A flow, and whom it meets."""
     name = cell.names[flow]
     if cell.is_noise_floor:

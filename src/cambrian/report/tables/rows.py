@@ -45,17 +45,18 @@ def mean(values: Sequence[float | None]) -> float | None:
 
 def spread(name: str, found: Interval | None) -> Row:
     """``name``, ``name_low``, ``name_high``; null where unknown."""
-
-    def known(value: float) -> float | None:
-        return value if math.isfinite(value) else None
-
     if found is None:
         return {name: None, f"{name}_low": None, f"{name}_high": None}
     return {
-        name: known(found.estimate),
-        f"{name}_low": known(found.low),
-        f"{name}_high": known(found.high),
+        name: finite(found.estimate),
+        f"{name}_low": finite(found.low),
+        f"{name}_high": finite(found.high),
     }
+
+
+def finite(value: float) -> float | None:
+    """The value, or None for NaN and infinities."""
+    return value if math.isfinite(value) else None
 
 
 def frame(rows: Sequence[Row], *columns: str) -> pl.DataFrame:

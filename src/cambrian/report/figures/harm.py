@@ -1,0 +1,83 @@
+"""Who harms whom: a heat map of harm for each service, held against the victim's own kind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import polars as pl
+
+from cambrian.report.collect import Collected
+from cambrian.report.figures import heat
+from cambrian.report.figures.figure import Figure, Panel
+from cambrian.report.harms import SERVICES
+from cambrian.report.tables import harm
+
+#: place among the figures of a network
+ORDER = 24
+
+_TOLD = (
+    "Faint and in parentheses: not told from what a flow of the victim's own kind does (Welch's t test, "
+    f"Benjamini–Hochberg over a map's cells, {100 * harm.LEVEL:g} %), or not tested."
+)
+_ALONE = (
+    "Harm that the row does to the column (Ware et al., HotNets 2019): what the column loses of its "
+    "throughput alone, or what part of its delay and loss is not there alone. 0 is none, 1 is all; below 0 "
+    "the column fares better. On the diagonal the harm of its own kind. " + _TOLD
+)
+_OWN = (
+    "What the row takes from the column beyond what a flow of the column's own kind takes: the formulas of "
+    "harm (Ware et al., HotNets 2019), with the column against itself in place of alone. Above 0 the row "
+    "harms more. " + _TOLD
+)
+
+
+def figures(collected: Collected) -> Iterator[Figure]:
+    """One figure a network of a ``pairwise`` study, one panel a service."""
+    found = harm.table(collected) if collected.design == "pairwise" else None
+    if found is None:
+        return
+    order = [contestant.name for contestant in collected.study.contestants]
+    for network in collected.networks:
+        here = found.filter(pl.col("network") == network.name)
+        value = "harm" if here["harm"].is_not_null().any() else "excess"
+        cells = _cells(here, value)
+        if not cells.height:
+            continue
+        yield Figure(
+            name=f"harm-{network.name}",
+            network=network.name,
+            heading="Harm" if value == "harm" else "Harm beyond that of its own kind",
+            caption=_ALONE if value == "harm" else _OWN,
+            panels=tuple(_panels(cells, value, order, network.name)),
+            data=cells.drop("text", "told"),
+            height=heat.ROW * cells["x"].n_unique(),
+            wide=True,
+        )
+
+
+def _cells(here: pl.DataFrame, value: str) -> pl.DataFrame:
+    told = pl.col("verdict").is_in(["more than its own kind", "less than its own kind"])
+    chosen = here.filter(pl.col(value).is_not_null()).select(
+        "network", "service", "trials", pl.col("by").alias("x"), pl.col("victim").alias("y"), value,
+        f"{value}_low", f"{value}_high", "p", "p_bh", "verdict", told.alias("told"),
+    )  # fmt: skip
+    return heat.labelled(chosen, value)
+
+
+def _panels(cells: pl.DataFrame, value: str, order: list[str], network: str) -> Iterator[Panel]:
+    for service in SERVICES:
+        mine = cells.filter(pl.col("service") == service.name)
+        if not mine.height:
+            continue
+        name = service.name.partition(",")[0]
+        chart = heat.chart(
+            mine,
+            value,
+            rows=[one for one in order if one in set(mine["x"])],
+            columns=[one for one in order if one in set(mine["y"])],
+            across="to",
+            title=f"Harm in {name}",
+            domain=(-1, 0, 1),
+            title_above=f"Harm in {name}",
+        )
+        yield Panel(chart, f"Heat map, {network}: harm in {name}, as in the table of harm.")

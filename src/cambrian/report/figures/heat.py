@@ -1,0 +1,83 @@
+"""A heat map of contestants by contestants: what its cells say, and which of them are faint."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import altair as alt
+import polars as pl
+
+from cambrian.report import layout
+from cambrian.report.figures.figure import inline
+
+#: pixels of a row
+ROW = 30
+#: of a cell that these trials leave open
+_FAINT = 0.3
+
+
+def labelled(cells: pl.DataFrame, value: str) -> pl.DataFrame:
+    """``cells`` with ``text``: the value, in parentheses where the column ``told`` is not true."""
+    number = pl.col(value).map_elements(lambda one: layout.number(one, 2), return_dtype=pl.String)
+    told = pl.col("told").fill_null(False)
+    return cells.with_columns(
+        told.cast(pl.Int8).alias("told"),
+        pl.when(told).then(number).otherwise("(" + number + ")").alias("text"),
+    )
+
+
+def chart(
+    cells: pl.DataFrame,
+    value: str,
+    *,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    across: str,
+    title: str,
+    domain: tuple[float, float, float],
+    title_above: str | None = None,
+) -> alt.TopLevelMixin:
+    """One square a row of ``cells`` (``x`` is its row, ``y`` its column; see :func:`labelled`).
+
+    ``across`` says what columns are, ``title`` what the colour is; ``domain`` is least, middle
+    and most. ``title_above`` stands over a panel that is one of several.
+    """
+    data = inline(
+        cells.select("x", "y", value, "text", "told", "trials"), x="string", y="string", text="string"
+    )
+    base = alt.Chart(data).encode(
+        x=alt.X(
+            "y:N", sort=list(columns), title=across, axis=alt.Axis(labelAngle=-40, orient="top", grid=False)
+        ),
+        y=alt.Y("x:N", sort=list(rows), title=None, axis=alt.Axis(grid=False)),
+    )
+    least, middle, most = domain
+    legend = alt.Legend(orient="bottom", direction="horizontal", gradientLength=180, gradientThickness=10)
+    squares = base.mark_rect().encode(
+        color=alt.Color(
+            f"{value}:Q",
+            title=title,
+            scale=alt.Scale(scheme="purpleorange", domain=[least, most], domainMid=middle, clamp=True),
+            legend=legend,
+        ),
+        opacity=alt.condition("datum.told == 1", alt.value(1), alt.value(_FAINT)),
+        tooltip=[
+            alt.Tooltip("x:N", title="row"),
+            alt.Tooltip("y:N", title="column"),
+            alt.Tooltip(f"{value}:Q", title=title, format=".3f"),
+            alt.Tooltip("trials:Q", title="Trials"),
+        ],
+    )
+    # dark cells at both ends of the scale need light text, and faint ones the page's own ink
+    low, high = middle - 0.5 * (middle - least), middle + 0.74 * (most - middle)
+    dark = f"datum.told == 1 && (datum.{value} < {low} || datum.{value} > {high})"
+    ink = {
+        "condition": [
+            {"test": dark, "value": "white"},
+            {"test": "datum.told == 1", "value": "#1b1f24"},
+        ],
+        "value": "#767b82",
+    }
+    drawn = alt.layer(squares, base.mark_text(fontSize=11).encode(text="text:N", color=ink))
+    sized = drawn.properties(height=ROW * len(rows))
+    return sized.properties(title=title_above) if title_above else sized

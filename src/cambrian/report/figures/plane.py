@@ -1,0 +1,175 @@
+"""The plane of throughput and queueing delay: a contestant's points and envelope beside its reference's."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import altair as alt
+import numpy as np
+import polars as pl
+import shapely
+
+from cambrian.metrics.clustered import Region, outline
+from cambrian.metrics.columns import FloatArray
+from cambrian.metrics.envelope import Envelope
+from cambrian.report import layout
+from cambrian.report.collect import Cell
+from cambrian.report.figures import colours
+from cambrian.report.figures.figure import PANEL_HEIGHT, Panel, inline
+
+#: points of one envelope that a panel draws; its hull is made of all of them
+MOST_POINTS = 200
+
+
+@dataclass(frozen=True)
+class Side:
+    """One envelope to draw: ``points`` (n, 2), their ``mean`` (2,), and its outlines, (k, 2) each."""
+
+    label: str
+    points: FloatArray
+    mean: FloatArray
+    rings: tuple[FloatArray, ...]
+
+
+def of_envelope(one: Envelope, label: str) -> Side:
+    """One hull."""
+    return Side(label, one.points, one.mean, (one.outline,))
+
+
+def of_region(one: Region, label: str) -> Side:
+    """A region, which may be of several pieces, or of none; a hole is outlined like a piece."""
+    pieces = shapely.get_parts(outline(one))
+    rings = [ring for piece in pieces for ring in (piece.exterior, *piece.interiors)]
+    return Side(label, one.points, one.mean, tuple(shapely.get_coordinates(ring)[:-1] for ring in rings))
+
+
+@dataclass(frozen=True)
+class Pair:
+    """What one panel draws, and the conformance of the two."""
+
+    cell: Cell
+    test: Side
+    reference: Side
+    score: float
+
+    @property
+    def sides(self) -> tuple[Side, Side]:
+        """The contestant's, the reference's."""
+        return self.test, self.reference
+
+
+def corner(pairs: Sequence[Pair]) -> tuple[float, float]:
+    """Ends of the axes: (throughput_mbps, delay_ms), with a little room."""
+    points = np.concatenate([side.points for pair in pairs for side in pair.sides])
+    throughput_mbps, delay_ms = points.max(axis=0)
+    return 1.05 * max(float(throughput_mbps), 0.1), 1.05 * max(float(delay_ms), 0.1)
+
+
+def _points(pair: Pair, most: int | None = None) -> pl.DataFrame:
+    frames = []
+    for side in pair.sides:
+        points = side.points
+        if most is not None and len(points) > most:
+            points = points[np.linspace(0, len(points) - 1, most).round().astype(np.int64)]
+        frames.append(_frame(points, side.label))
+    return pl.concat(frames)
+
+
+def _hulls(pair: Pair) -> pl.DataFrame:
+    """Corners of both envelopes' outlines, each closed."""
+    frames = []
+    for side in pair.sides:
+        for number, ring in enumerate(side.rings):
+            frame = _frame(np.concatenate([ring, ring[:1]]), side.label)
+            frames.append(frame.with_row_index("corner").with_columns(pl.lit(number).alias("ring")))
+    if not frames:
+        return _frame(np.zeros((0, 2)), "").with_columns(
+            pl.lit(0, pl.UInt32).alias("corner"), pl.lit(0, pl.Int32).alias("ring")
+        )
+    return pl.concat(frames)
+
+
+def _frame(points: FloatArray, label: str) -> pl.DataFrame:
+    return pl.DataFrame({"delay_ms": points[:, 1], "throughput_mbps": points[:, 0]}).with_columns(
+        pl.lit(label).alias("series")
+    )
+
+
+def data(pairs: Sequence[Pair]) -> pl.DataFrame:
+    """All points and corners, as a figure's file has them."""
+    frames = []
+    for pair in pairs:
+        group = pl.lit(pair.cell.key).alias("group")
+        frames.append(_points(pair).select(group, pl.lit("point").alias("what"), pl.all()))
+        frames.append(
+            _hulls(pair).drop("corner", "ring").select(group, pl.lit("hull").alias("what"), pl.all())
+        )
+    return pl.concat(frames)
+
+
+def panel(pair: Pair, palette: dict[str, str], corner: tuple[float, float]) -> Panel:
+    """One chart; ``corner`` is where its axes end, (throughput_mbps, delay_ms)."""
+    colour = palette[pair.cell.subject]
+    labels = [side.label for side in pair.sides]
+    legend = alt.Legend(columns=1, symbolOpacity=1)
+    shades = [colours.tint(colour), colour] if pair.cell.is_noise_floor else [colour, colours.GREY]
+    scale = alt.Scale(domain=labels, range=shades)
+    colour_of = alt.Color("series:N", scale=scale, title=None, legend=legend)
+    dash_of = alt.StrokeDash(
+        "series:N", scale=alt.Scale(domain=labels, range=colours.dashes(2)), title=None, legend=legend
+    )
+    shape_of = alt.Shape(
+        "series:N", scale=alt.Scale(domain=labels, range=["circle", "square"]), title=None, legend=legend
+    )
+    x = alt.X("delay_ms:Q", title="Queueing delay (ms)", scale=alt.Scale(domain=[0, corner[1]], nice=False))
+    y = alt.Y(
+        "throughput_mbps:Q", title="Throughput (Mbps)", scale=alt.Scale(domain=[0, corner[0]], nice=False)
+    )
+    hulls = alt.Chart(inline(_hulls(pair), series="string")).encode(
+        x=x, y=y, order="corner:Q", detail="ring:N"
+    )
+    shaded = [
+        hulls.transform_filter(alt.FieldEqualPredicate(field="series", equal=label)).mark_line(
+            interpolate="linear-closed", filled=True, fill=shade, opacity=0.12, strokeWidth=0, clip=True
+        )
+        for label, shade in zip(labels, shades, strict=True)
+    ]
+    points = alt.Chart(inline(_points(pair, MOST_POINTS), series="string")).encode(
+        x=x,
+        y=y,
+        color=colour_of,
+        shape=shape_of,
+        tooltip=[
+            alt.Tooltip("series:N", title="Flow"),
+            alt.Tooltip("throughput_mbps:Q", title="Throughput (Mbps)", format=".2f"),
+            alt.Tooltip("delay_ms:Q", title="Queueing delay (ms)", format=".2f"),
+        ],
+    )
+    layers = alt.layer(
+        *shaded,
+        points.mark_point(size=16, opacity=0.6, strokeWidth=1.2, clip=True),
+        hulls.mark_line(interpolate="linear-closed", strokeWidth=1.8, clip=True).encode(
+            color=colour_of, strokeDash=dash_of
+        ),
+        title=alt.TitleParams(
+            pair.cell.title, subtitle=f"conformance of these two envelopes: {_score(pair)}"
+        ),
+    )
+    return Panel(layers.properties(height=PANEL_HEIGHT), _alt(pair))
+
+
+def _alt(pair: Pair) -> str:
+    def where(side: Side) -> str:
+        pieces = "" if len(side.rings) == 1 else f", {len(side.rings)} pieces"
+        return f"{side.label}: mean {side.mean[0]:.1f} Mbps at {side.mean[1]:.1f} ms{pieces}."
+
+    return (
+        f"Scatter chart, {pair.cell.network.name}: throughput over queueing delay. {where(pair.test)} "
+        f"{where(pair.reference)} Conformance {_score(pair)}."
+    )
+
+
+def _score(pair: Pair) -> str:
+    return layout.number(pair.score if math.isfinite(pair.score) else None, 2)

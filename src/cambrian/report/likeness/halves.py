@@ -1,0 +1,156 @@
+"""Method ``clustered``: regions of half of the trials, the other half's seeds on the other side."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import numpy as np
+
+from cambrian.metrics import clustered
+from cambrian.metrics.clustered import Region
+from cambrian.metrics.columns import FloatArray
+from cambrian.metrics.conformance_t import Translated, conformance_t, region_shape
+from cambrian.metrics.halves import Arms
+from cambrian.report import similarity
+from cambrian.report.collect import Cell
+from cambrian.report.likeness.scores import Beside, Scores
+from cambrian.report.similarity import Verdict
+from cambrian.stats import splits
+from cambrian.stats.interval import Interval
+from cambrian.stats.splits import Score, Split
+
+METHOD = "clustered"
+#: splits whose halves are moved to fit, of those that are scored
+_SPLITS_MOVED = 5
+_UNJUDGED: Verdict = "too few trials"
+
+
+@dataclass(frozen=True)
+class _Arm:
+    """Trials of one group: their region, and each one's seed, in order."""
+
+    region: Region
+    seeds: tuple[int, ...]
+
+    def of(self, seeds: Sequence[int]) -> Region | None:
+        """The region of the trials of some seeds; None where there is no such trial."""
+        mine = [one for one, seed in zip(self.region.trials, self.seeds, strict=True) if seed in seeds]
+        return Region(tuple(mine)) if mine else None
+
+
+@dataclass(frozen=True)
+class _Scored:
+    """Scores, and the resampled means that differences are made of."""
+
+    scores: Scores
+    plain: FloatArray
+    moved: FloatArray
+
+
+@lru_cache(maxsize=512)
+def region(cell: Cell, reference: Cell) -> Region:
+    """The region of a group's valid trials, in order of seed, in units of ``reference``'s SD.
+
+    Raises ``ValueError`` where either has no trial with an envelope.
+    """
+    mine, others = (
+        [one.points for _, one in sorted(similarity.envelopes(each).items())] for each in (cell, reference)
+    )
+    return clustered.region(mine, clustered.scale(others))
+
+
+def beside(test: Cell, reference: Cell) -> Beside | None:
+    """The contestant and its noise floor; None where either has no envelope or no region."""
+    tests, references = _arm(test, reference), _arm(reference, reference)
+    if tests is None or references is None:
+        return None
+    seeds = tuple(sorted({*tests.seeds, *references.seeds}))
+    mine, own = _score(tests, references, seeds), _floor(reference, seeds)
+    if mine is None:
+        return None
+    if own is None:
+        return Beside(METHOD, mine.scores, None, None, None, _UNJUDGED, _UNJUDGED)
+    deficit = splits.interval(own.plain - mine.plain, len(seeds))
+    deficit_t = splits.interval(own.moved - mine.moved, len(seeds))
+    count = min(len(tests.seeds), len(references.seeds))
+    return Beside(
+        method=METHOD,
+        scores=mine.scores,
+        floor=own.scores,
+        deficit=deficit,
+        deficit_t=deficit_t,
+        verdict=similarity.judge(deficit, count),
+        verdict_t=similarity.judge(deficit_t, count),
+    )
+
+
+def floor(reference: Cell) -> Scores | None:
+    """The reference's halves against each other; None where there are no two trials."""
+    found = _floor(reference, tuple(sorted(similarity.envelopes(reference))))
+    return found.scores if found else None
+
+
+def _arm(cell: Cell, reference: Cell) -> _Arm | None:
+    seeds = tuple(sorted(similarity.envelopes(cell)))
+    return _Arm(region(cell, reference), seeds) if seeds and similarity.envelopes(reference) else None
+
+
+@lru_cache(maxsize=256)
+def _floor(reference: Cell, seeds: tuple[int, ...]) -> _Scored | None:
+    arm = _arm(reference, reference)
+    return _score(arm, arm, seeds) if arm and len(arm.seeds) > 1 else None
+
+
+def _score(test: _Arm, reference: _Arm, seeds: tuple[int, ...]) -> _Scored | None:
+    """``test`` against ``reference`` over half-splits of ``seeds``; None where none can be scored."""
+    # every other split the other way round, or the first seed would always be on one side;
+    # without two seeds, all against all
+    halves = [one[::-1] if number % 2 else one for number, one in enumerate(splits.splits(seeds))]
+    halves = halves or [(seeds, seeds)]
+    plain = _scoring(test, reference, seeds)
+    each = [splits.once(seeds, split, plain) for split in halves]
+    moved = [found for split in halves[:_SPLITS_MOVED] if (found := _moved(test, reference, split))]
+    if not moved or not np.any(np.isfinite(each)):
+        return None
+    means = splits.replicates(seeds, [(split, plain) for split in halves])
+    means_t = splits.replicates(
+        seeds,
+        [
+            (split, _scoring(replace(test, region=test.region.moved(found.move)), reference, seeds))
+            for split, found in moved
+        ],
+    )
+    scores = Scores(
+        count=int(np.isfinite(each).sum()),
+        what="half-splits",
+        conformance=_share(splits.interval(means, len(seeds))),
+        lowest=float(np.nanmin(each)),
+        highest=float(np.nanmax(each)),
+        conformance_t=_share(splits.interval(means_t, len(seeds))),
+        delta_throughput_mbps=tuple(found.delta_throughput_mbps for _, found in moved),
+        delta_delay_ms=tuple(found.delta_delay_ms for _, found in moved),
+        counted_percent=100 * len(test.region.kept) / len(test.region.points),
+    )
+    return _Scored(scores, means, means_t)
+
+
+def _scoring(test: _Arm, reference: _Arm, seeds: Sequence[int]) -> Score:
+    arms = Arms(test.region, reference.region)
+    mine, others = (np.searchsorted(seeds, side.seeds) for side in (test, reference))
+    return lambda weights, others_weights: arms.conformance(weights[:, mine], others_weights[:, others])
+
+
+def _moved(test: _Arm, reference: _Arm, split: Split) -> tuple[Split, Translated] | None:
+    one, other = test.of(split[0]), reference.of(split[1])
+    if one is None or other is None or not len(one.kept) or not len(other.kept):
+        return None
+    return split, conformance_t(region_shape(one), region_shape(other))
+
+
+def _share(found: Interval) -> Interval:
+    """Within [0, 1], as a share is."""
+    low, high = (end if math.isnan(end) else min(max(end, 0.0), 1.0) for end in (found.low, found.high))
+    return replace(found, low=low, high=high)

@@ -1,0 +1,97 @@
+"""Method ``imc22``: trial with trial, none with one of its own seed."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from functools import lru_cache
+
+from cambrian.metrics.conformance import Similarity
+from cambrian.metrics.conformance_t import Translated, conformance_t, imc22_shape
+from cambrian.report import similarity
+from cambrian.report.collect import Cell
+from cambrian.report.likeness.scores import Beside, Scores
+from cambrian.report.similarity import Envelopes
+from cambrian.stats import pairs
+
+METHOD = "imc22"
+#: each trial is moved onto those of this many seeds that follow its own, in a circle
+_NEXT_SEEDS = 2
+
+_Pair = tuple[int, int]
+
+
+def beside(test: Cell, reference: Cell) -> Beside | None:
+    """The contestant and its noise floor; None where either has no envelope."""
+    tests, references = similarity.envelopes(test), similarity.envelopes(reference)
+    if not tests or not references:
+        return None
+    plain, moved = _plain(similarity.against(tests, references)), _moved(tests, references)
+    own, own_moved = _floor(reference)
+    deficit = pairs.deficit(plain, own) if own else None
+    deficit_t = pairs.deficit(_best(moved), _best(own_moved)) if own else None
+    count = min(len(tests), len(references))
+    return Beside(
+        method=METHOD,
+        scores=_scores(tests, plain, moved),
+        floor=floor(reference),
+        deficit=deficit,
+        deficit_t=deficit_t,
+        verdict=similarity.judge(deficit, count),
+        verdict_t=similarity.judge(deficit_t, count),
+    )
+
+
+def floor(reference: Cell) -> Scores | None:
+    """Each reference trial with each other one; None where there are no two."""
+    own, moved = _floor(reference)
+    return _scores(similarity.envelopes(reference), own, moved) if own else None
+
+
+@lru_cache(maxsize=256)
+def _floor(reference: Cell) -> tuple[pairs.Scores, Mapping[_Pair, Translated]]:
+    references = similarity.envelopes(reference)
+    own = _plain(similarity.against_itself(references))
+    return own, _moved(references, references) if own else {}
+
+
+def _moved(tests: Envelopes, references: Envelopes) -> dict[_Pair, Translated]:
+    seeds = sorted({*tests, *references})
+    neighbours = (
+        (seed, seeds[(place + step) % len(seeds)])
+        for place, seed in enumerate(seeds)
+        for step in range(1, _NEXT_SEEDS + 1)
+    )
+    usable = [
+        pair for pair in neighbours if pair[0] in tests and pair[1] in references and pair[0] != pair[1]
+    ]
+    # one trial a side, of one seed: better those two than nothing
+    chosen = usable or itertools.islice(itertools.product(tests, references), 1)
+    return {
+        (one, other): conformance_t(imc22_shape(tests[one]), imc22_shape(references[other]))
+        for one, other in chosen
+    }
+
+
+def _plain(scores: Mapping[_Pair, Similarity]) -> dict[_Pair, float]:
+    return {pair: one.conformance for pair, one in scores.items()}
+
+
+def _best(moved: Mapping[_Pair, Translated]) -> dict[_Pair, float]:
+    return {pair: one.conformance_t for pair, one in moved.items()}
+
+
+def _scores(tests: Envelopes, scores: pairs.Scores, moved: Mapping[_Pair, Translated]) -> Scores:
+    usable = pairs.usable(scores)
+    points = sum(len(one.points) for one in tests.values())
+    return Scores(
+        count=len(usable),
+        what="pairs of trials",
+        conformance=pairs.mean(scores),
+        lowest=min(usable.values()),
+        highest=max(usable.values()),
+        conformance_t=pairs.mean(_best(moved)),
+        delta_throughput_mbps=tuple(one.delta_throughput_mbps for one in moved.values()),
+        delta_delay_ms=tuple(one.delta_delay_ms for one in moved.values()),
+        counted_percent=100 * sum(len(one.kept) for one in tests.values()) / points,
+    )

@@ -1,0 +1,35 @@
+"""Whose state machine is compared with whose."""
+
+from __future__ import annotations
+
+from cambrian.metrics.states.difference import Arm, Difference, difference
+from cambrian.report.collect import Cell, Collected
+from cambrian.study.reference import reference_contestant
+
+
+def arm(cell: Cell, flow: int = 0) -> Arm:
+    """Seed → the flow's machine, of the trials that have one."""
+    machines = {trial.trial.seed: trial.machines[flow] for trial in cell.trials if trial.machines}
+    return {seed: one for seed, one in machines.items() if one is not None}
+
+
+def reference_of(cell: Cell, collected: Collected) -> Cell | None:
+    """The group whose flow 0 is ``cell``'s measure: the same network, the same page, kernel TCP.
+
+    Against a reference: the reference against itself. Alone: kernel TCP with the CCA that the
+    contestant is judged against, alone, where the study has it.
+    """
+    if cell.design == "versus-reference":
+        return None if cell.is_noise_floor else collected.noise_floor(cell)
+    family = collected.families.get(cell.subject)
+    if cell.design != "solo" or family is None:
+        return None
+    name = reference_contestant(family.reference).name
+    here = (other for other in collected.on(cell.network) if other.page == cell.page)
+    return next((other for other in here if other.subject == name and other.key != cell.key), None)
+
+
+def compare(cell: Cell, collected: Collected) -> Difference | None:
+    """``cell``'s flow 0 against its reference's; None where there is nothing to compare."""
+    reference = reference_of(cell, collected)
+    return difference(arm(cell), arm(reference)) if reference else None

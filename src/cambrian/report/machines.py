@@ -1,0 +1,28 @@
+"""The state machine of each flow of a trial."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from cambrian.metrics.states.machine import Machine, machine
+from cambrian.store.results import TrialResult
+from cambrian.study.model import Trial
+
+
+def of(result: TrialResult, trial: Trial) -> tuple[Machine | None, ...]:
+    """One entry a flow; None where its stack exports neither states nor a window.
+
+    A state holds until the trial's end, or, of a flow that ends by itself, until its last row.
+    """
+    transport = result.transport
+    ends_ns = dict(transport.group_by("flow").agg(pl.col("time_ns").max()).iter_rows())
+    whole_ns: int = result.manifest["guest"]["end_ns"]
+    return tuple(
+        machine(
+            transport,
+            number,
+            flow.contestant.cca,
+            ends_ns.get(number, whole_ns) if flow.size_bytes or flow.page else whole_ns,
+        )
+        for number, flow in enumerate(trial.flows)
+    )

@@ -1,0 +1,95 @@
+"""Loss recovery of each flow of a trial: what its counters and programs say, for the metric."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from cambrian.engine import judge
+from cambrian.metrics import recovery
+from cambrian.metrics.recovery import Delivery, FlowFacts, FlowRecovery
+from cambrian.metrics.recovery.redundancy import TCP_HEADER_BYTES
+from cambrian.store.results import TrialResult
+from cambrian.study.model import Trial
+
+Events = list[dict[str, Any]]
+
+
+def of(result: TrialResult, trial: Trial) -> tuple[FlowRecovery | None, ...]:
+    """One entry a flow; None where packets are duplicated or delays change, which no figure here allows."""
+    network = trial.network
+    if network.duplicate_percent or any(change.rtt_ms is not None for change in network.schedule):
+        return (None,) * len(trial.flows)
+    return tuple(
+        recovery.flow_recovery(
+            result.packets.filter(pl.col("flow") == number),
+            result.transport.filter(pl.col("flow") == number),
+            _facts(result, trial, number),
+        )
+        for number in range(len(trial.flows))
+    )
+
+
+def _facts(result: TrialResult, trial: Trial, number: int) -> FlowFacts:
+    manifest, flow = result.manifest, trial.flows[number]
+    guest = manifest["guest"]
+    link = manifest["network"]["links"][number]
+    said: Events = manifest["endpoints"].get(f"flow{number}.sender", [])
+    # the oldest results have no such counters: nothing is told of their flows
+    segments = guest["counters"]["flows"][number].get("snmp", {}).get("Tcp", {})
+    is_tcp = segments.get("OutSegs", 0) > 0
+    done = _done(manifest["endpoints"].get(f"flow{number}.receiver", []))
+    whole = done is not None and bool(flow.size_bytes)
+    rates_change = any(change.rate_mbps is not None for change in trial.network.schedule)
+    return FlowFacts(
+        forward_ns=link["forward"]["delay_ns"],
+        back_ns=link["back"]["delay_ns"],
+        start_ns=round(flow.start_ms * 1e6),
+        end_ns=guest["end_ns"],
+        random_drops=result.link_counts("forward")[number].lost,
+        # the kernel's counters are read at the trial's end, a QUIC stack's when its program ends
+        declared=segments["RetransSegs"] if is_tcp else _stat(said, "packets_lost"),
+        counted_until_ns=guest["end_ns"] if is_tcp else _ended_ns(guest, number),
+        timeouts=None if is_tcp else _stat(said, "ptos"),
+        delivery=None if flow.page else _delivery(result, number, guest, flow.size_bytes if whole else 0),
+        header_bytes=TCP_HEADER_BYTES if is_tcp and not flow.contestant.tls else None,
+        size_bytes=flow.size_bytes if whole else None,
+        done_ns=None if done is None else done - guest["zero_ns"],
+        rate_mbps=None if rates_change else trial.network.rate_mbps,
+    )
+
+
+def _done(events: Events) -> int | None:
+    """When a receiver had all that it asked for, on the guest's clock."""
+    times = [event["time_ns"] for event in events if event.get("event") == "done" and event.get("complete")]
+    return times[0] if times else None
+
+
+def _stat(events: Events, name: str) -> int | None:
+    """A stack's own count, over its connections; None where it keeps none, or counted no packet at all."""
+    stats = [event for event in events if event.get("event") == "stats" and event.get("packets_sent")]
+    counts = [event[name] for event in stats if event.get(name) is not None]
+    return sum(counts) if counts else None
+
+
+def _ended_ns(guest: dict[str, Any], number: int) -> int:
+    """When its program ended; the trial's end where that is not known."""
+    ended = guest["processes"][f"flow{number}.sender"]["ended_ns"]
+    return int(guest["end_ns"] if ended is None else ended)
+
+
+def _delivery(result: TrialResult, number: int, guest: dict[str, Any], whole_bytes: int) -> Delivery | None:
+    """The receiver's reports within the trial; the last of a flow of fixed size that came whole."""
+    log = result.folder / "logs" / f"flow{number}.receiver.out"
+    kinds = ("progress", "done") if whole_bytes else ("progress",)
+    reports = [
+        (event["time_ns"] - guest["zero_ns"], event["bytes"])
+        for event in judge.events(log)
+        if event.get("event") in kinds and event["time_ns"] - guest["zero_ns"] <= guest["end_ns"]
+    ]
+    if not reports:
+        return None
+    times, received = zip(*reports, strict=True)
+    return Delivery(np.array(times, np.int64), np.array(received, np.int64))

@@ -1,0 +1,52 @@
+"""How the flows of one trial share the bottleneck over time: fair shares, starvation, joins."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from cambrian.metrics import convergence, maxmin, starvation, utilisation, windows
+from cambrian.metrics.columns import NS_PER_MS
+from cambrian.metrics.convergence import Convergence
+from cambrian.metrics.starvation import Starvation
+from cambrian.study.model import Trial
+
+
+@dataclass(frozen=True)
+class Sharing:
+    """Of a trial of two or more flows that never end.
+
+    ``of_fair`` is each flow's throughput over its max-min fair share in the measured
+    interval; ``starvation`` likewise one a flow. Both are empty for a link that follows a
+    trace, whose capacity is not known from moment to moment; ``starvation`` also where the
+    interval is shorter than a window. ``joins`` are those with enough time after them.
+    """
+
+    of_fair: tuple[float, ...]
+    starvation: tuple[Starvation, ...]
+    joins: tuple[Convergence, ...]
+
+
+def of(
+    trial: Trial,
+    packets: pl.DataFrame,
+    throughputs_mbps: Sequence[float],
+    rates: Sequence[tuple[int, float]],
+    interval: tuple[int, int],
+) -> Sharing:
+    """``rates`` are the bottleneck's steps ``(from_ns, rate_mbps)``, empty for a trace."""
+    count, (t0_ns, t1_ns) = len(trial.flows), interval
+    longest_rtt_ms = max(flow.rtt_ms or trial.network.rtt_ms for flow in trial.flows)
+    window_ns = windows.length_ns(longest_rtt_ms)
+    starts_ns = [round(flow.start_ms * NS_PER_MS) for flow in trial.flows]
+    joins = convergence.convergence(packets, starts_ns, t1_ns, window_ns)
+    if not rates:
+        return Sharing((), (), tuple(joins))
+    capacity_mbps = utilisation.capacity_bits(rates, t0_ns, t1_ns) / (t1_ns - t0_ns) * 1e3
+    return Sharing(
+        of_fair=tuple(maxmin.share_of_fair(throughputs_mbps, capacity_mbps).tolist()),
+        starvation=tuple(starvation.starvation(packets, count, rates, window_ns, t0_ns, t1_ns)),
+        joins=tuple(joins),
+    )

@@ -1,0 +1,87 @@
+"""How long after a flow joins the flows share fairly."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+
+import polars as pl
+
+from cambrian.metrics.columns import NS_PER_S
+from cambrian.metrics.convergence import HOLD_NS, JAIN, Convergence
+from cambrian.report import layout
+from cambrian.report.collect import Cell, Collected
+from cambrian.report.layout import Column, Shown
+from cambrian.report.tables import rows
+
+#: place among the tables
+ORDER = 42
+
+
+def table(collected: Collected) -> pl.DataFrame | None:
+    """One row a group and join: over its trials, how often fairness was reached, and when.
+
+    ``joiner`` is the flow's contestant, or each where start offsets let different flows be
+    last. ``median_s`` is null where half of the trials or more did not get there in the
+    ``observed_s`` seen at least: the median is longer, then.
+    """
+    found = [row for cell in collected.cells for row in _rows(cell)]
+    return rows.frame(found) if found else None
+
+
+def _rows(cell: Cell) -> Sequence[rows.Row]:
+    by_trial = [trial.sharing.joins for trial in cell.trials if trial.sharing]
+    return [
+        _row(cell, place, [joins[place] for joins in by_trial if len(joins) > place])
+        for place in range(max((len(joins) for joins in by_trial), default=0))
+    ]
+
+
+def _row(cell: Cell, place: int, joins: Sequence[Convergence]) -> rows.Row:
+    reached = sorted(join.time_ns / NS_PER_S for join in joins if join.time_ns is not None)
+    # those that never came there are above every other time
+    times = [*reached, *[float("inf")] * (len(joins) - len(reached))]
+    return rows.place(cell) | {
+        "join": place + 1,
+        "joiner": " or ".join(sorted({cell.names[join.flow] for join in joins})),
+        "trials": len(joins),
+        "reached": len(reached),
+        "median_s": rows.finite(statistics.median(times)),
+        "soonest_s": reached[0] if reached else None,
+        "latest_s": rows.finite(times[-1]),
+        "observed_s": min(join.observed_ns for join in joins) / NS_PER_S,
+    }
+
+
+def _median(row: rows.Row) -> str:
+    if row["median_s"] is None:
+        return f"> {layout.number(row['observed_s'], 1)}"
+    return layout.number(row["median_s"], 1)
+
+
+def _range(row: rows.Row) -> str:
+    if row["soonest_s"] is None:
+        return layout.NOTHING
+    end = f"> {layout.number(row['observed_s'], 1)}" if row["latest_s"] is None else None
+    return f"{layout.number(row['soonest_s'], 1)} to {end or layout.number(row['latest_s'], 1)}"
+
+
+_COLUMNS = (
+    Column("Who joins", lambda row: f"{row['joiner']}", number=False),
+    layout.TRIALS,
+    Column("Fair in", lambda row: f"{row['reached']} of {row['trials']}"),
+    Column("Convergence time, s: median", _median),
+    Column("Range, s", _range),
+)
+
+
+def shown(frame: pl.DataFrame, collected: Collected) -> Shown | None:
+    """Joins on one network of a study that lists its flows; others start at about the same time."""
+    if collected.design != "flows":
+        return None
+    hold_s = HOLD_NS / NS_PER_S
+    caption = (
+        "Convergence: from the join until Jain’s index of windowed throughput "
+        f"reaches {JAIN:g} and stays there for {hold_s:g} s"
+    )
+    return layout.shown(frame, _COLUMNS, caption, "convergence.csv")

@@ -1,0 +1,94 @@
+"""Conformance and Conformance-T by both methods of envelopes, each beside its noise floor."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from cambrian.report import layout, likeness
+from cambrian.report.collect import Collected
+from cambrian.report.layout import Column, Shown
+from cambrian.report.likeness.scores import Beside
+from cambrian.report.tables import noise_floor, rows
+
+#: place among the tables
+ORDER = 12
+
+
+def table(collected: Collected) -> pl.DataFrame | None:
+    """One row a network, contestant and method of a ``versus-reference`` study.
+
+    ``delta_…``: test minus reference by the best translation, mean, lowest and highest over
+    the comparisons that were moved. ``floor_…``: the reference against itself, its deltas'
+    mean absolute values.
+    """
+    if collected.design != "versus-reference":
+        return None
+    found = []
+    for cell in collected.cells:
+        floor = None if cell.is_noise_floor else collected.noise_floor(cell)
+        if floor is None:
+            continue
+        place = {"network": cell.network.name, "contestant": cell.subject, "reference": cell.reference}
+        found += [place | _row(one) for one in likeness.beside(cell, floor)]
+    return rows.frame(found, "network")
+
+
+def _row(one: Beside) -> rows.Row:
+    scores, floor = one.scores, one.floor
+    return {
+        "method": one.method,
+        "comparisons": scores.count,
+        "compared": scores.what,
+        "counted_percent": scores.counted_percent,
+        **rows.spread("conformance", scores.conformance),
+        "floor_conformance": floor.conformance.estimate if floor else None,
+        **rows.spread("deficit", one.deficit),
+        "verdict": one.verdict,
+        **rows.spread("conformance_t", scores.conformance_t),
+        "floor_conformance_t": floor.conformance_t.estimate if floor else None,
+        **rows.spread("deficit_t", one.deficit_t),
+        "verdict_t": one.verdict_t,
+        **_range("delta_throughput_mbps", scores.delta_throughput_mbps),
+        "floor_throughput_moved_mbps": noise_floor.size(floor.delta_throughput_mbps) if floor else None,
+        **_range("delta_delay_ms", scores.delta_delay_ms),
+        "floor_delay_moved_ms": noise_floor.size(floor.delta_delay_ms) if floor else None,
+    }
+
+
+def _range(name: str, values: tuple[float, ...]) -> rows.Row:
+    return {name: rows.mean(values), f"{name}_lowest": min(values), f"{name}_highest": max(values)}
+
+
+def _ends(name: str, heading: str, floor: str) -> Column:
+    """``−12.3 (−14.0 to −9.8), floor 1.2``."""
+
+    def show(row: rows.Row) -> str:
+        ends = " to ".join(layout.number(row[f"{name}_{end}"], 1) for end in ("lowest", "highest"))
+        return f"{layout.number(row[name], 1)} ({ends}), floor {layout.number(row[floor], 1)}"
+
+    return Column(heading, show)
+
+
+_COLUMNS = (
+    Column("Contestant", lambda row: f"{row['contestant']} against {row['reference']}", number=False),
+    layout.text("method", "Method"),
+    layout.plain("counted_percent", "Points counted, %", 0),
+    layout.spread("conformance", "Conformance", 2),
+    layout.plain("floor_conformance", "Noise floor", 2),
+    layout.text("verdict", "It is"),
+    layout.spread("conformance_t", "Conformance-T", 2),
+    layout.plain("floor_conformance_t", "Noise floor, moved", 2),
+    layout.text("verdict_t", "Moved, it is"),
+    _ends("delta_throughput_mbps", "Δ throughput, Mbps", "floor_throughput_moved_mbps"),
+    _ends("delta_delay_ms", "Δ delay, ms", "floor_delay_moved_ms"),
+)
+
+
+def shown(frame: pl.DataFrame, collected: Collected) -> Shown:
+    """Both methods on one network."""
+    del collected
+    caption = (
+        "Both methods, and the envelope moved to where it fits best (Conformance-T; Δ: contestant minus "
+        "reference, mean and range). Low conformance with high Conformance-T points to a mis-set parameter"
+    )
+    return layout.shown(frame, _COLUMNS, caption, "envelope_methods.csv")

@@ -1,0 +1,72 @@
+"""How fairly flows of one congestion controller share: one implementation twice, or two of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import polars as pl
+
+from cambrian.report import layout
+from cambrian.report.collect import Collected
+from cambrian.report.layout import Column, Shown
+from cambrian.report.tables import pairwise, rows
+
+#: place among the tables
+ORDER = 22
+_KINDS = ("one implementation twice", "two implementations")
+
+
+def table(collected: Collected) -> pl.DataFrame | None:
+    """One row a network, CCA and kind of pair, over the pairs' mean Jain indices.
+
+    ``worst`` names the pair with the lowest; ``uneven`` counts the pairs whose split is
+    uneven after correction (a contestant against itself is not tested). A CCA is what
+    stacks call it: two of one name may be different algorithms.
+    """
+    pairs = pairwise.table(collected)
+    if pairs is None:
+        return None
+    found = list(_rows(pairs.filter(pl.col("cca").is_not_null() & pl.col("jain").is_not_null())))
+    return rows.frame(found) if found else None
+
+
+def _rows(pairs: pl.DataFrame) -> Iterator[rows.Row]:
+    for (network, cca), alike in pairs.group_by(["network", "cca"], maintain_order=True):
+        same = alike["x"] == alike["y"]
+        for kind, part in zip(_KINDS, (alike.filter(same), alike.filter(~same)), strict=True):
+            if not part.height:
+                continue
+            worst = part.sort("jain").row(0, named=True)
+            yield {
+                "network": network,
+                "cca": cca,
+                "kind": kind,
+                "pairs": part.height,
+                "jain": part["jain"].mean(),
+                "jain_lowest": worst["jain"],
+                "worst": worst["x"] if worst["x"] == worst["y"] else f"{worst['x']} + {worst['y']}",
+                "tested": part["p_bh"].is_not_null().sum(),
+                "uneven": (part["split"] == "uneven").sum(),
+            }
+
+
+def _uneven(row: rows.Row) -> str:
+    return f"{row['uneven']} of {row['tested']}" if row["tested"] else layout.NOTHING
+
+
+_COLUMNS = (
+    layout.text("cca", "CCA"),
+    layout.text("kind", "Between"),
+    Column("Pairs", lambda row: str(row["pairs"])),
+    layout.plain("jain", "Jain’s index, mean", 3),
+    layout.plain("jain_lowest", "Lowest", 3),
+    layout.text("worst", "Lowest of"),
+    Column("Uneven, of those tested", _uneven),
+)
+
+
+def shown(frame: pl.DataFrame, collected: Collected) -> Shown:
+    """Fairness within each CCA on one network."""
+    del collected
+    caption = "Fairness among flows of the same CCA"
+    return layout.shown(frame, _COLUMNS, caption, "intra_cca.csv")

@@ -1,0 +1,91 @@
+"""How like itself each reference is, by each method of envelopes: no contestant can be more so."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from cambrian.report import layout, likeness
+from cambrian.report.collect import Collected
+from cambrian.report.layout import Column, Shown
+from cambrian.report.likeness.scores import Scores
+from cambrian.report.tables import rows
+
+#: place among the tables
+ORDER = 14
+
+
+def table(collected: Collected) -> pl.DataFrame | None:
+    """One row a network, reference and method of a ``versus-reference`` study.
+
+    ``mean``, ``low``, ``high``: mean conformance of the comparisons that ``comparisons`` counts,
+    with its 95 % interval; ``lowest``, ``highest``: of the single comparisons.
+    """
+    if collected.design != "versus-reference":
+        return None
+    found = [
+        {
+            "network": cell.network.name,
+            "reference": cell.subject,
+            "cca": cell.trials[0].trial.flows[0].contestant.cca,
+            "method": method,
+            "trials": len(cell.trials),
+            "comparisons": scores.count,
+            "compared": scores.what,
+            **numbers(scores),
+        }
+        for cell in collected.cells
+        if cell.is_noise_floor and cell.trials
+        for method, scores in likeness.floors(cell).items()
+    ]
+    return rows.frame(found, "network")
+
+
+def numbers(scores: Scores) -> rows.Row:
+    """``mean`` with ``low`` and ``high``, ``lowest``, ``highest``, and the same arms moved to fit."""
+    spread = rows.spread("mean", scores.conformance)
+    return {
+        "mean": spread["mean"],
+        "low": spread["mean_low"],
+        "high": spread["mean_high"],
+        "lowest": scores.lowest,
+        "highest": scores.highest,
+        **rows.spread("conformance_t", scores.conformance_t),
+        "throughput_moved_mbps": size(scores.delta_throughput_mbps),
+        "delay_moved_ms": size(scores.delta_delay_ms),
+        "counted_percent": scores.counted_percent,
+    }
+
+
+def size(deltas: tuple[float, ...]) -> float | None:
+    """How far apart by translation, whichever way: mean of the absolute values."""
+    return rows.mean([abs(delta) for delta in deltas])
+
+
+def _mean(row: rows.Row) -> str:
+    if row["low"] is None:
+        return layout.number(row["mean"], 2)
+    return (
+        f"{layout.number(row['mean'], 2)} [{layout.number(row['low'], 2)}, {layout.number(row['high'], 2)}]"
+    )
+
+
+_COLUMNS = (
+    layout.text("reference", "Reference against itself"),
+    layout.text("method", "Method"),
+    layout.TRIALS,
+    Column("Comparisons", lambda row: f"{row['comparisons']} {row['compared']}"),
+    Column("Conformance", _mean),
+    layout.plain("counted_percent", "Points counted, %", 0),
+    layout.plain("lowest", "Lowest", 2),
+    layout.plain("highest", "Highest", 2),
+    layout.spread("conformance_t", "Conformance-T", 2),
+    layout.plain("throughput_moved_mbps", "Mean |Δ throughput|, Mbps", 1),
+    layout.plain("delay_moved_ms", "Mean |Δ delay|, ms", 1),
+)
+
+
+def shown(frame: pl.DataFrame, collected: Collected) -> Shown:
+    """The references of one network."""
+    del collected
+    caption = "The noise floor: what the same thing scores twice; in brackets 95 % intervals"
+    return layout.shown(frame, _COLUMNS, caption, "noise_floor.csv")

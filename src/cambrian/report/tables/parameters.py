@@ -1,0 +1,83 @@
+"""Each contestant's parameters as its traces show them, beside what they should be."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from cambrian.judging import references
+from cambrian.judging.contestants import Judged
+from cambrian.judging.findings import reference_text, value_text
+from cambrian.metrics.parameters.definitions import PARAMETERS
+from cambrian.metrics.parameters.estimate import Measured
+from cambrian.report import judged, layout
+from cambrian.report.collect import Collected
+from cambrian.report.layout import Column, Shown
+from cambrian.report.tables import rows
+
+#: place among the tables
+ORDER = 45
+
+
+def table(collected: Collected) -> pl.DataFrame | None:
+    """One row a network, contestant, parameter and source (its window, or packets alone).
+
+    ``low`` to ``high`` is the 95 % interval, the method's resolution included. ``status`` is of
+    the source that the parameter is judged by, null for the other one. A parameter that the
+    traces cannot show has a row with ``why`` and nothing else.
+    """
+    found = []
+    for (contestant, network), one in judged.by_network(collected).items():
+        place = {"network": network, "contestant": contestant}
+        found += [place | _row(measured, one) for measured in one.both]
+        found += [place | _nothing(name, why) for name, why in one.missing.items()]
+    return pl.DataFrame(found, infer_schema_length=None) if found else None
+
+
+def _row(measured: Measured, one: Judged) -> rows.Row:
+    reference = references.of(one.family).get(measured.parameter)
+    status = {finding.measured: finding.status for finding in one.findings}.get(measured)
+    return {
+        "parameter": measured.parameter,
+        "title": PARAMETERS[measured.parameter].title,
+        "source": measured.source,
+        "value": measured.value,
+        "low": measured.low,
+        "high": measured.high,
+        "label": measured.label,
+        "shown": value_text(measured),
+        "trials": measured.trials,
+        "events": measured.events,
+        "should_be": reference_text(reference) if reference else None,
+        "status": status,
+        "by": reference.source if reference else None,
+        "why": None,
+    }
+
+
+def _nothing(name: str, why: str) -> rows.Row:
+    row: rows.Row = dict.fromkeys(
+        ("source", "value", "low", "high", "label", "shown", "trials", "events", "should_be", "status", "by")
+    )
+    return {"parameter": name, "title": PARAMETERS[name].title, **row, "why": why}
+
+
+_COLUMNS = (
+    layout.text("contestant", "Contestant"),
+    layout.text("title", "Parameter"),
+    Column("Measured", lambda row: row["shown"] or f"not shown: {row['why']}", number=False),
+    layout.text("should_be", "Should be"),
+    layout.text("status", "Judgement"),
+    Column("Events / trials", lambda row: f"{row['events']} / {row['trials']}" if row["trials"] else "–"),
+    layout.text("source", "From"),
+)
+
+
+def shown(frame: pl.DataFrame, collected: Collected) -> Shown | None:
+    """What was judged on one network, what differs first; the CSV has every source and gap."""
+    del collected
+    rank = pl.col("status").replace_strict({"off": 0, "other choice": 1}, default=2, return_dtype=pl.Int8)
+    here = frame.filter(pl.col("status").is_not_null()).sort(rank, maintain_order=True)
+    if not here.height:
+        return None
+    caption = "Parameters as the traces show them; ± is the 95 % interval with the method’s resolution"
+    return layout.shown(here, _COLUMNS, caption, "parameters.csv")

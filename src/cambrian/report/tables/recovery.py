@@ -1,0 +1,147 @@
+"""How each flow finds and repairs its losses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import polars as pl
+
+from cambrian.metrics.columns import FloatArray
+from cambrian.metrics.recovery import FlowRecovery
+from cambrian.report import layout
+from cambrian.report.collect import Cell, Collected
+from cambrian.report.layout import Column, Shown
+from cambrian.report.tables import rows
+from cambrian.report.tables.flows import row_name
+
+#: place among the tables
+ORDER = 45
+
+
+def table(collected: Collected) -> pl.DataFrame | None:
+    """One row a flow of each group: means over the valid trials of each trial's figure.
+
+    Null where no trial tells (docs/metrics.md says when). Times are per loss episode: the median and
+    the 95th percentile of each trial, in milliseconds and in round trips of that moment.
+    """
+    found = [
+        rows.place(cell) | {"flow": number, "contestant": name} | _flow(_of(cell, number))
+        for cell in collected.cells
+        for number, name in enumerate(cell.names)
+    ]
+    return rows.frame(found) if any(row["trials"] for row in found) else None
+
+
+def _of(cell: Cell, number: int) -> list[FlowRecovery]:
+    return [one for trial in cell.trials for one in trial.recoveries[number : number + 1] if one is not None]
+
+
+def _flow(trials: Sequence[FlowRecovery]) -> rows.Row:
+    def mean(value: Callable[[FlowRecovery], float | None]) -> float | None:
+        return rows.mean([value(trial) for trial in trials])
+
+    row: rows.Row = {"trials": len(trials)}
+    for name in ("declared", "dropped", "estimate", "low", "high"):
+        key = f"false_losses_{name}" if name in ("estimate", "low", "high") else f"{name}_packets"
+        row[key] = rows.mean([getattr(one.false_losses, name) for one in trials if one.false_losses])
+    spare = [one.redundancy for one in trials if one.redundancy]
+    row["redundant_percent"] = rows.mean([one.percent(one.redundant_bytes) for one in spare])
+    row["redundant_percent_low"] = rows.mean([one.percent(one.low_bytes) for one in spare])
+    row["redundant_percent_high"] = rows.mean([one.percent(one.high_bytes) for one in spare])
+    row["header_bytes"] = rows.mean([one.header_bytes for one in spare])
+    row["goodput_percent"] = rows.mean([one.goodput_percent for one in spare])
+    row["episodes"] = mean(lambda one: float(one.episodes.count))
+    row["episodes_answered"] = mean(lambda one: float(np.isfinite(one.episodes.reaction_ms).sum()))
+    row["earliest_ms"] = mean(lambda one: _quantile(one.episodes.earliest_ms, 0.5))
+    row |= _times(trials, "reaction") | _times(trials, "recovery")
+    row["timeouts"] = mean(lambda one: one.timeouts)
+    tails = [one.tail for one in trials if one.tail]
+    for name in ("completion_ms", "ideal_ms", "longest_gap_ms", "after_last_drop_ms"):
+        row[f"tail_{name}"] = rows.mean([getattr(one, name) for one in tails])
+    row["tail_timer_driven"] = sum(one.timer_driven for one in tails) if tails else None
+    return row
+
+
+def _times(trials: Sequence[FlowRecovery], what: str) -> rows.Row:
+    row: rows.Row = {}
+    for name, quantile in (("p50", 0.5), ("p95", 0.95)):
+        times_ms = [getattr(one.episodes, f"{what}_ms") for one in trials]
+        in_rtts = [ms / one.episodes.rtt_ms for ms, one in zip(times_ms, trials, strict=True)]
+        row[f"{what}_{name}_ms"] = rows.mean([_quantile(ms, quantile) for ms in times_ms])
+        row[f"{what}_{name}_rtts"] = rows.mean([_quantile(ratio, quantile) for ratio in in_rtts])
+    return row
+
+
+def _quantile(values: FloatArray, quantile: float) -> float | None:
+    finite = values[np.isfinite(values)]
+    return float(np.quantile(finite, quantile)) if len(finite) else None
+
+
+def _range(row: rows.Row, name: str, digits: int) -> str:
+    """``331 (320–331)``; the figure alone where nothing is open."""
+    if row[name] is None:
+        return layout.NOTHING
+    estimate, low, high = (
+        layout.number(row[key], digits) for key in (name, f"{_stem(name)}_low", f"{_stem(name)}_high")
+    )
+    return estimate if low == estimate == high else f"{estimate} ({low}–{high})"
+
+
+def _stem(name: str) -> str:
+    return name.removesuffix("_estimate")
+
+
+def _span(row: rows.Row, what: str) -> str:
+    if row[f"{what}_p50_ms"] is None:
+        return layout.NOTHING
+    middle, late = (layout.number(row[f"{what}_{name}_ms"], 0) for name in ("p50", "p95"))
+    return f"{middle} / {late} ({layout.number(row[f'{what}_p50_rtts'], 1)} RTT)"
+
+
+def _declared(row: rows.Row) -> str:
+    if row["declared_packets"] is None:
+        return layout.NOTHING
+    return f"{layout.number(row['declared_packets'], 0)} of {layout.number(row['dropped_packets'], 0)}"
+
+
+def _tail(row: rows.Row) -> str:
+    if row["tail_completion_ms"] is None:
+        return layout.NOTHING
+    took, ideal = (layout.number(row[f"tail_{name}_ms"], 0) for name in ("completion", "ideal"))
+    return f"{took} (ideal {ideal})"
+
+
+#: each with the column of the frame without which it says nothing
+_COLUMNS = (
+    ("declared_packets", Column("Declared lost, of really lost", _declared)),
+    ("false_losses_estimate", Column("False losses", lambda row: _range(row, "false_losses_estimate", 0))),
+    ("redundant_percent", Column("Delivered twice, %", lambda row: _range(row, "redundant_percent", 2))),
+    ("goodput_percent", layout.plain("goodput_percent", "Goodput of throughput, %", 1)),
+    ("reaction_p50_ms", layout.plain("episodes", "Loss episodes at the queue", 0)),
+    ("reaction_p50_ms", layout.plain("earliest_ms", "Could know after, ms", 0)),
+    ("reaction_p50_ms", Column("Reacts after, ms: p50 / p95", lambda row: _span(row, "reaction"))),
+    ("recovery_p50_ms", Column("Recovered after, ms: p50 / p95", lambda row: _span(row, "recovery"))),
+    ("timeouts", layout.plain("timeouts", "RTOs or PTOs", 1)),
+    ("tail_completion_ms", Column("Completion, ms", _tail)),
+    ("tail_timer_driven", layout.plain("tail_timer_driven", "Tails that waited for a timer", 0)),
+)
+
+
+def shown(frame: pl.DataFrame, collected: Collected) -> Shown | None:
+    """Loss recovery on one network; None where nothing was lost, declared lost or delivered twice."""
+    if collected.design == "versus-reference":
+        frame = frame.filter(pl.col("flow") == 0)
+    lost = frame.select(pl.max_horizontal("episodes", "declared_packets").max()).item()
+    if not lost:
+        return None
+    cells = {cell.key: cell for cell in collected.cells}
+    names = [row_name(cells[row["group"]], row["flow"]) for row in frame.select("group", "flow").to_dicts()]
+    columns = [Column("Flow", lambda row: str(row["name"]), number=False), layout.TRIALS]
+    columns += [column for needs, column in _COLUMNS if frame[needs].is_not_null().any()]
+    caption = (
+        "Loss recovery, means over trials; in brackets what headers and the trial’s ends leave open; "
+        "times count from the drop; – where the stack does not say"
+    )
+    named = frame.with_columns(pl.Series("name", names, dtype=pl.String))
+    return layout.shown(named, columns, caption, "recovery.csv")

@@ -1,0 +1,83 @@
+"""RTT-unfairness: what a longer round trip costs beside a shorter one of the same controller."""
+
+from __future__ import annotations
+
+import math
+
+import polars as pl
+
+from cambrian.metrics.rtt_fairness import exponent, pooled
+from cambrian.report import layout
+from cambrian.report.collect import Cell, Collected
+from cambrian.report.layout import Column, Shown
+from cambrian.report.tables import rows
+from cambrian.stats import joint
+
+#: place among the tables
+ORDER = 44
+
+
+def table(collected: Collected) -> pl.DataFrame | None:
+    """One row a network on which two flows of one stack and CCA have different base round trips.
+
+    ``exponent`` is p in T₁/T₂ = (RTT₂/RTT₁)^p, mean over the trials in which both carried
+    something; ``pooled`` the slope over all networks of the study, the same in each row.
+    """
+    if collected.design != "flows" or len(collected.study.flows) != 2:
+        return None
+    one, two = (flow.contestant for flow in collected.study.flows)
+    if (one.stack, one.cca, one.options) != (two.stack, two.cca, two.options):
+        return None
+    cells = [cell for cell in collected.cells if _ratio(cell) != 1]
+    arms = {cell.key: _exponents(cell) for cell in cells}
+    used = [cell for cell in cells if arms[cell.key]]
+    if not used:
+        return None
+    ratios = [_ratio(cell) for cell in used]
+    slope = joint.of_means([arms[cell.key] for cell in used], lambda found: pooled(ratios, found))
+    found = []
+    for cell in cells:
+        row = rows.place(cell) | {"contestant": cell.names[0], "rtt_ratio": _ratio(cell)}
+        row |= {"trials": len(arms[cell.key]), "starved_trials": len(cell.trials) - len(arms[cell.key])}
+        row |= rows.spread("exponent", rows.interval(list(arms[cell.key].values())))
+        found.append(row | rows.spread("pooled", slope))
+    return rows.frame(found)
+
+
+def _rtts_ms(cell: Cell) -> tuple[float, float]:
+    if not cell.trials:
+        return 1.0, 1.0
+    one, two = (flow.rtt_ms or cell.network.rtt_ms for flow in cell.trials[0].trial.flows)
+    return one, two
+
+
+def _ratio(cell: Cell) -> float:
+    """The first flow's base round trip over the second's."""
+    one, two = _rtts_ms(cell)
+    return one / two
+
+
+def _exponents(cell: Cell) -> dict[int, float]:
+    found = {
+        trial.trial.seed: exponent(
+            _rtts_ms(cell), (trial.flows[0].throughput_mbps, trial.flows[1].throughput_mbps)
+        )
+        for trial in cell.trials
+    }
+    return {seed: value for seed, value in found.items() if math.isfinite(value)}
+
+
+_COLUMNS = (
+    layout.text("contestant", "Two flows of"),
+    layout.TRIALS,
+    Column("Ratio of base RTTs", lambda row: layout.number(max(row["rtt_ratio"], 1 / row["rtt_ratio"]), 2)),
+    layout.spread("exponent", "Exponent p", 2),
+    layout.spread("pooled", "p over all networks", 2),
+)
+
+
+def shown(frame: pl.DataFrame, collected: Collected) -> Shown:
+    """RTT-unfairness on one network."""
+    del collected
+    caption = "RTT-unfairness: the throughputs’ ratio is that of the base round trips to the power −p"
+    return layout.shown(frame, _COLUMNS, caption, "rtt_fairness.csv")

@@ -1,0 +1,127 @@
+"""In which states each controller spends its time, beside its reference."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import polars as pl
+
+from cambrian.metrics.states import vocabulary
+from cambrian.metrics.states.difference import Difference, StateDifference
+from cambrian.metrics.states.pooled import StateShare, pooled
+from cambrian.metrics.states.vocabulary import words
+from cambrian.metrics.states.wording import percent, sentences
+from cambrian.report import layout, machine_pairs
+from cambrian.report.collect import Cell, Collected
+from cambrian.report.layout import Column, Shown
+from cambrian.report.tables import rows
+from cambrian.report.tables.flows import row_name
+from cambrian.stats.interval import Interval
+
+#: place among the tables
+ORDER = 47
+#: what stands where a flow has no machine
+NOT_AVAILABLE = "not available: the stack exports neither states nor a window"
+
+
+def table(collected: Collected) -> pl.DataFrame | None:
+    """One row a state of each flow: its mean share of the time, beside the reference's (flow 0 alone).
+
+    ``source`` says whose word the states are; a flow whose stack exports nothing has one row with it
+    and nothing else. ``entries_per_min``: how often the state is entered. ``compared_percent``,
+    ``reference_percent`` and ``difference_percent`` are of the states that both sources can tell, some joined
+    to one; null elsewhere, and where there is no reference. ``distance``: total variation between the
+    shares of the two; ``floor_distance``: the reference's trials among themselves; ``differs``: in words.
+    """
+    found = [row for cell in collected.cells if cell.trials for row in _cell(cell, collected)]
+    return rows.frame(found) if any(row["state"] for row in found) else None
+
+
+def _cell(cell: Cell, collected: Collected) -> Iterator[rows.Row]:
+    reference = machine_pairs.reference_of(cell, collected)
+    compared = machine_pairs.compare(cell, collected)
+    for number in range(1 if cell.design == "versus-reference" else len(cell.names)):
+        place = rows.place(cell) | {"flow": number, "contestant": cell.names[number]}
+        against = compared if number == 0 else None
+        whole = _whole(against, reference)
+        arm = machine_pairs.arm(cell, number)
+        if not arm:
+            nothing = {"trials": 0, "source": NOT_AVAILABLE, "state": None}
+            yield place | nothing | _share(None) | _against(None) | whole
+            continue
+        mine = pooled(list(arm.values()))
+        own = {one.state: one for one in mine.states}
+        theirs = {one.state: one for one in against.states} if against else {}
+        for state in vocabulary.order({*own, *theirs}):
+            one = {"trials": mine.trials, "source": mine.source, "state": state}
+            yield place | one | _share(own.get(state)) | _against(theirs.get(state)) | whole
+
+
+def _share(found: StateShare | None) -> rows.Row:
+    return rows.spread("share_percent", _in_percent(found.share) if found else None) | {
+        "entries_per_min": 60 * found.entries_per_s if found else None
+    }
+
+
+def _against(found: StateDifference | None) -> rows.Row:
+    return {
+        "compared_percent": 100 * found.test if found else None,
+        "reference_percent": 100 * found.reference if found else None,
+    } | rows.spread("difference_percent", _in_percent(found.difference) if found else None)
+
+
+def _whole(against: Difference | None, reference: Cell | None) -> rows.Row:
+    if against is None or reference is None:
+        nothing = dict.fromkeys(("reference", "floor_distance", "differs"))
+        return nothing | rows.spread("distance", None)
+    return {
+        "reference": reference.subject,
+        "floor_distance": against.floor_time_distance,
+        "differs": "; ".join(sentences(against, reference.subject))
+        or "does the same, to half a percent of the time",
+    } | rows.spread("distance", against.time_distance)
+
+
+def _in_percent(share: Interval) -> Interval:
+    return replace(share, estimate=100 * share.estimate, low=100 * share.low, high=100 * share.high)
+
+
+def _spent(frame: pl.DataFrame) -> str:
+    """``97 % congestion avoidance, 2.6 % recovery, 0.3 % slow start``."""
+    known = frame.filter(pl.col("share_percent").is_not_null()).sort("share_percent", descending=True)
+    shares = known.select("share_percent", "state").iter_rows()
+    return ", ".join(f"{percent(share / 100)} {words(state)}" for share, state in shares) or layout.NOTHING
+
+
+def _distance(row: rows.Row) -> str:
+    if row["distance"] is None:
+        return layout.NOTHING
+    text = f"{layout.number(100 * row['distance'], 1)} %"
+    floor = row["floor_distance"]
+    return text if floor is None else f"{text} (floor {layout.number(100 * floor, 1)} %)"
+
+
+_COLUMNS = (
+    Column("Flow", lambda row: str(row["name"]), number=False),
+    layout.TRIALS,
+    layout.text("source", "States are"),
+    layout.text("spent", "Time in state"),
+    Column("Time spent otherwise than the reference", _distance),
+    layout.text("differs", "Against the reference it"),
+)
+
+
+def shown(frame: pl.DataFrame, collected: Collected) -> Shown:
+    """Time in state on one network, one row a flow."""
+    cells = {cell.key: cell for cell in collected.cells}
+    found = []
+    for mine in frame.partition_by("group", "flow", maintain_order=True):
+        first = mine.row(0, named=True)
+        found.append(first | {"name": row_name(cells[first["group"]], first["flow"]), "spent": _spent(mine)})
+    columns = _COLUMNS if frame["distance"].is_not_null().any() else _COLUMNS[:-2]
+    caption = (
+        "Time in state, means over trials; “inferred”: from the window, by the rules in docs/metrics.md; "
+        "the reference is kernel TCP of the same CCA"
+    )
+    return layout.shown(pl.DataFrame(found, infer_schema_length=None), columns, caption, "states.csv")

@@ -1,0 +1,81 @@
+"""What each group's stopping rule came to."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from cambrian.engine.measures import NAMES, UNITS
+from cambrian.report import layout
+from cambrian.report.collect import Cell, Collected
+from cambrian.report.layout import Column, Shown
+from cambrian.report.tables import rows
+from cambrian.stats import power
+from cambrian.stats.interval import Interval
+
+#: place among the tables
+ORDER = 45
+
+
+def table(collected: Collected) -> pl.DataFrame | None:
+    """One row a group of a study with ``[stopping]``: the median that decided, as the run left it.
+
+    ``median``, its 95 % interval and ``half_width`` (what was asked) are of flow 0's ``measure``,
+    in its unit. ``more_trials`` would narrow the interval to that, where it is too wide.
+    """
+    reached = {group["key"]: group.get("stopping") for group in collected.raw["groups"]}
+    found = [_row(cell, reached[cell.key]) for cell in collected.cells if reached.get(cell.key)]
+    return rows.frame(found) if found else None
+
+
+def _row(cell: Cell, reached: rows.Row) -> rows.Row:
+    row = rows.place(cell) | {
+        "contestant": cell.title,
+        **{name: reached[name] for name in ("measure", "trials", "valid", "median")},
+        "median_low": reached["low"],
+        "median_high": reached["high"],
+        **{name: reached[name] for name in ("half_width", "stopped", "narrow", "reason")},
+    }
+    return row | {"more_trials": _more(reached)}
+
+
+def _more(reached: rows.Row) -> int | None:
+    if reached["narrow"] or reached["low"] is None:
+        return None
+    ends = (reached["median"], reached["low"], reached["high"])
+    interval = Interval(*ends, confidence=0.95, n=reached["valid"], method="order statistics, median")
+    return power.to_shrink(interval, reached["half_width"]).more
+
+
+def _median(row: rows.Row) -> str:
+    return layout.interval(row, "median", 0 if row["measure"] == "plt_ms" else 2)
+
+
+def _goal(row: rows.Row) -> str:
+    return f"± {row['half_width']:g} {UNITS[row['measure']]}"
+
+
+def _end(row: rows.Row) -> str:
+    if row["narrow"]:
+        return "narrow enough"
+    if not row["stopped"]:
+        return "still running"
+    if row["more_trials"] is None:
+        return str(row["reason"])
+    return f"too wide; {row['more_trials']:,} more trials would do, if the spread stays as it is"
+
+
+_COLUMNS = (
+    layout.text("contestant", "Group"),
+    Column("Measure of flow 0", lambda row: NAMES[row["measure"]], number=False),
+    Column("Trials (valid)", lambda row: f"{row['trials']} ({row['valid']})"),
+    Column("Median", _median),
+    Column("Asked for", _goal),
+    Column("Came to", _end, number=False),
+)
+
+
+def shown(frame: pl.DataFrame, collected: Collected) -> Shown:
+    """What the rule reached on one network."""
+    del collected
+    caption = "How many trials it took; in brackets 95 % intervals of the median"
+    return layout.shown(frame, _COLUMNS, caption, "stopping.csv")

@@ -1,0 +1,68 @@
+"""Is "takes more than" an order of the contestants?"""
+
+from __future__ import annotations
+
+import polars as pl
+
+from cambrian.metrics.transitivity import transitivity
+from cambrian.report import layout
+from cambrian.report.collect import Collected
+from cambrian.report.layout import Column, Shown
+from cambrian.report.tables import pairwise, rows
+
+#: place among the tables
+ORDER = 26
+#: cycles that the page names; the CSV has all
+_MOST_NAMED = 5
+
+
+def table(collected: Collected) -> pl.DataFrame | None:
+    """One row a network, where at least one pair's split is uneven; x wins with a ratio above 0.5."""
+    pairs = pairwise.table(collected)
+    if pairs is None:
+        return None
+    found = []
+    for (network,), here in pairs.group_by(["network"], maintain_order=True):
+        uneven = here.filter(pl.col("split") == "uneven").to_dicts()
+        if not uneven:
+            continue
+        wins = [
+            (row["x"], row["y"]) if row["ratio"] > pairwise.EVEN else (row["y"], row["x"]) for row in uneven
+        ]
+        order = transitivity(wins)
+        found.append(
+            {
+                "network": network,
+                "tested": here["p_bh"].is_not_null().sum(),
+                "wins": len(wins),
+                "transitive": order.transitive,
+                "open": order.open,
+                "intransitive": len(order.cycles),
+                "cycles": "; ".join(" > ".join((*cycle, cycle[0])) for cycle in order.cycles),
+                "knots": "; ".join(", ".join(knot) for knot in order.knots),
+            }
+        )
+    return rows.frame(found) if found else None
+
+
+def _cycles(row: rows.Row) -> str:
+    named = row["cycles"].split("; ") if row["cycles"] else []
+    rest = len(named) - _MOST_NAMED
+    return "; ".join(named[:_MOST_NAMED]) + (f"; and {rest} more" if rest > 0 else "") or layout.NOTHING
+
+
+_COLUMNS = (
+    Column("Uneven pairs", lambda row: f"{row['wins']} of {row['tested']}", number=False),
+    Column("a > b > c and a > c", lambda row: str(row["transitive"])),
+    Column("a > b > c, a and c not told apart", lambda row: str(row["open"])),
+    Column("a > b > c > a", lambda row: str(row["intransitive"])),
+    Column("Cycles of three", _cycles, number=False),
+    Column("Sets within cycles of any length", lambda row: row["knots"] or layout.NOTHING, number=False),
+)
+
+
+def shown(frame: pl.DataFrame, collected: Collected) -> Shown:
+    """The order of takers on one network."""
+    del collected
+    caption = "Is “takes more than” an order? (a > b: a takes more from b, after correction)"
+    return layout.shown(frame, _COLUMNS, caption, "transitivity.csv")

@@ -1,0 +1,73 @@
+"""Objects and changes of page loads, from committed results: tables and waterfalls."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cambrian.metrics import pageload
+from cambrian.report.collect import Collected, collect
+from cambrian.report.figures import waterfall
+from cambrian.report.tables import page_changes, page_objects
+from cambrian.store.results import Results
+
+PAGES = Path(__file__).parents[2] / "fixtures" / "runs" / "pages"
+CELLS = [
+    (contestant, name) for contestant in ("quic-go cubic", "tcp-h2 cubic") for name in ("beta-small", "few")
+]
+
+
+@pytest.fixture(scope="module")
+def collected() -> Collected:
+    return collect(Results(PAGES))
+
+
+def test_each_contestant_is_compared_with_tcp_seed_by_seed(collected: Collected) -> None:
+    frame = page_changes.table(collected)
+    assert frame is not None
+    assert frame.select("contestant", "base", "page").rows() == [
+        ("quic-go cubic", "tcp-h2 cubic", "beta-small"),
+        ("quic-go cubic", "tcp-h2 cubic", "few"),
+    ]
+    ours, base = collected.cells[0], collected.cells[2]
+    changes = [
+        pageload.change_percent(two.page_loads[0].plt_ms or 0, one.page_loads[0].plt_ms or 0)
+        for one, two in zip(ours.trials, base.trials, strict=True)
+    ]
+    assert frame["pltc_percent"][0] == pytest.approx(sum(changes) / 3)
+    assert frame["trials"].to_list() == [3, 3]
+    assert (frame["q"] >= frame["p"]).all()
+    assert frame["significant"].to_list() == [q <= 0.05 for q in frame["q"]]
+
+
+def test_what_is_not_significant_stands_in_parentheses(collected: Collected) -> None:
+    frame = page_changes.table(collected)
+    assert frame is not None
+    unsure = frame.with_columns(significant=False)
+    at = page_changes.shown(frame, collected).headings.index("Page load time change, %")
+    assert all(row[at].startswith("(") for row in page_changes.shown(unsure, collected).rows)
+    sure = frame.with_columns(significant=True)
+    assert not any(row[at].startswith("(") for row in page_changes.shown(sure, collected).rows)
+
+
+def test_waits_and_stalls_of_each_contestant_and_page(collected: Collected) -> None:
+    frame = page_objects.table(collected)
+    assert frame is not None
+    assert frame.select("contestant", "page").rows() == CELLS
+    for cell, row in zip(collected.cells, frame.to_dicts(), strict=True):
+        lengths = [fall.stall.length_ms for trial in cell.trials for fall in trial.waterfalls if fall.stall]
+        assert row["stall_length_ms"] == pytest.approx(sum(lengths) / len(lengths))
+        assert row["stall_length_ms"] < max(load.plt_ms or 0 for load in cell.trials[0].page_loads)
+
+
+def test_a_waterfall_a_page_with_a_panel_a_contestant_and_a_bar_an_object(collected: Collected) -> None:
+    found = list(waterfall.figures(collected))
+    assert [figure.heading.split()[-2] for figure in found] == ["beta-small", "few"]
+    for figure, objects in zip(found, (13, 4), strict=True):
+        titles = [panel.chart.to_dict(validate=False)["title"]["text"] for panel in figure.panels]
+        assert titles == ["quic-go cubic", "tcp-h2 cubic"]
+        assert figure.data.height == 2 * objects
+        assert all(f"{objects} objects" in panel.alt for panel in figure.panels)
+        assert (figure.data["start_ms"] <= figure.data["request_ms"]).all()
+        assert (figure.data["first_byte_ms"] <= figure.data["end_ms"]).all()

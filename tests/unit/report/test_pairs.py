@@ -1,0 +1,246 @@
+"""What a pairwise report says of splits, harm, fairness within a CCA and the order of takers."""
+
+from __future__ import annotations
+
+import io
+import math
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+import scipy.stats
+
+from cambrian.metrics.convergence import Convergence
+from cambrian.report import words
+from cambrian.report.collect import Collected
+from cambrian.report.figures import harm as harm_figure
+from cambrian.report.figures import ratios as ratio_figure
+from cambrian.report.tables import convergence, harm, intra_cca, pairwise, rtt_fairness, transitivity
+from cambrian.study.model import Flow, Network
+from tests.unit.report.made import cell, collected, contestant, trial
+
+S = 1_000_000_000
+
+
+def row(frame: pl.DataFrame | None, **wanted: object) -> dict[str, Any]:
+    assert frame is not None
+    found = frame.filter([pl.col(name) == value for name, value in wanted.items()])
+    assert found.height == 1
+    return found.row(0, named=True)
+
+
+def study(
+    pairs: dict[tuple[str, str], list[float]], alone: dict[str, list[float]] | None = None
+) -> Collected:
+    """A pairwise study of a 20 Mbps link: what the first of each pair carries, trial by trial."""
+    cells = [
+        cell("solo", [name], [trial(seed, [mbps]) for seed, mbps in enumerate(rates)])
+        for name, rates in (alone or {}).items()
+    ]
+    cells += [
+        cell("pairwise", pair, [trial(seed, [mbps, 20 - mbps]) for seed, mbps in enumerate(rates)])
+        for pair, rates in pairs.items()
+    ]
+    names = sorted({name for pair in pairs for name in pair})
+    return collected("pairwise", cells, [contestant(name, name[0]) for name in names])
+
+
+PAIRS = {
+    ("a1", "a1"): [9.0, 11.0, 10.0, 10.0, 10.0],
+    ("a1", "a2"): [16.0, 16.2, 15.8, 16.1, 15.9],
+    ("a2", "a2"): [10.0, 10.1, 9.9, 10.0, 10.0],
+    ("a1", "b1"): [9.0, 12.0, 10.0, 8.0, 11.5],
+    ("a2", "b1"): [4.0, 4.1, 4.2, 3.9, 4.0],
+    ("b1", "b1"): [10.0, 10.2, 9.8, 10.0, 10.0],
+}
+ALONE = {"a1": [20.0] * 5, "a2": [18.0] * 5, "b1": [20.0] * 5}
+
+
+def test_splits_are_tested_and_corrected() -> None:
+    frame = pairwise.table(study(PAIRS))
+    p = [
+        scipy.stats.ttest_1samp(np.array(PAIRS[pair]) / 20, 0.5).pvalue
+        for pair in PAIRS
+        if pair[0] != pair[1]
+    ]
+    uneven = row(frame, x="a1", y="a2")
+    assert uneven["p"] == pytest.approx(p[0])
+    assert uneven["p_bh"] == pytest.approx(scipy.stats.false_discovery_control(p)[0])
+    assert uneven["p_holm"] >= uneven["p_bh"]
+    assert (uneven["split"], uneven["cca"]) == ("uneven", "a")
+    assert uneven["hedges_g"] > 10
+    even = row(frame, x="a1", y="b1")
+    assert (even["split"], even["cca"]) == ("not told from even", None)
+    itself = row(frame, x="a1", y="a1")
+    assert (itself["split"], itself["p"], itself["p_bh"]) == ("itself", None, None)
+
+
+def test_correction_is_over_the_cells_of_one_map() -> None:
+    # on its own 0.03 would count; beside four clear noes it must not
+    borderline = [10.2, 11.0, 11.2, 10.8, 10.1]
+    alone = pairwise.table(study({("a", "b"): borderline}))
+    assert row(alone, x="a")["split"] == "uneven"
+    noise = {("a", str(k)): [9.0, 11.0, 10.2, 9.7, 10.3 + k / 10] for k in range(4)}
+    beside = pairwise.table(study({("a", "b"): borderline, **noise}))
+    found = row(beside, x="a", y="b")
+    assert found["p"] < 0.05 < found["p_bh"]
+    assert found["split"] == "not told from even"
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_few_trials_are_not_tested(count: int) -> None:
+    few = study({pair: rates[:count] for pair, rates in PAIRS.items()}, ALONE)
+    found = row(pairwise.table(few), x="a1", y="a2")
+    assert (found["p"], found["split"]) == (None, "too few trials")
+    harmed = row(harm.table(few), victim="a2", by="a1", service="throughput, Mbps")
+    assert (harmed["p"], harmed["verdict"]) == (None, "too few trials")
+    assert harmed["harm"] is not None
+    assert words.findings(few, None, pl.DataFrame(), pairwise.table(few))[0].startswith("Too few trials")
+
+
+def test_harm_against_alone_and_against_its_own_kind() -> None:
+    frame = harm.table(study(PAIRS, ALONE))
+    found = row(frame, victim="a2", by="a1", service="throughput, Mbps")
+    assert found["harm"] == pytest.approx((18 - 4) / 18)
+    assert found["own_harm"] == pytest.approx((18 - 10) / 18)
+    assert found["excess"] == pytest.approx((10 - 4) / 10)
+    assert found["harm_low"] < found["harm"] < found["harm_high"]
+    # the two flows of a pair with itself are averaged, so that it does not vary here
+    assert found["verdict"] == "more than its own kind"
+    gains = row(frame, victim="a1", by="a2", service="throughput, Mbps")
+    assert gains["verdict"] == "less than its own kind"
+    assert gains["excess"] == pytest.approx(-0.6)
+    itself = row(frame, victim="a2", by="a2", service="throughput, Mbps")
+    assert (itself["harm"], itself["verdict"]) == (pytest.approx(8 / 18), "itself")
+
+
+def test_without_solo_trials_the_own_kind_is_the_bar() -> None:
+    found = row(harm.table(study(PAIRS)), victim="a2", by="a1", service="throughput, Mbps")
+    assert (found["harm"], found["own_harm"]) == (None, None)
+    assert found["excess"] == pytest.approx(0.6)
+    assert found["verdict"] == "more than its own kind"
+
+
+def test_a_difference_of_a_packet_is_small_however_sure() -> None:
+    trials = {name: [trial(seed, [10, 10], delay_ms=delay) for seed in range(4)] for name, delay in
+              {"own": [40.0, 40.0], "other": [40.1, 40.1]}.items()}  # fmt: skip
+    cells = [cell("pairwise", ["a", "a"], trials["own"]), cell("pairwise", ["a", "b"], trials["other"])]
+    made = collected("pairwise", cells, [contestant("a"), contestant("b")])
+    found = row(harm.table(made), victim="a", by="b", service="delay p95, ms")
+    assert found["p_bh"] == 0
+    assert found["verdict"] == "less than 1 % apart"
+
+
+def test_references_are_the_victims_of_a_versus_reference_study() -> None:
+    own = [trial(seed, [10 + seed / 10, 10 - seed / 10]) for seed in range(4)]
+    against = [trial(seed, [15 + seed / 10, 5 - seed / 10]) for seed in range(4)]
+    cells = [cell("versus-reference", ["r", "r"], own), cell("versus-reference", ["x", "r"], against)]
+    frame = harm.table(collected("versus-reference", cells, [contestant("x")]))
+    assert frame is not None
+    assert set(zip(frame["victim"], frame["by"], strict=True)) == {("r", "r"), ("r", "x")}
+    assert row(frame, by="x", service="throughput, Mbps")["verdict"] == "more than its own kind"
+
+
+def test_a_trial_without_a_delay_is_left_out() -> None:
+    own = [trial(seed, [10, 10]) for seed in range(3)]
+    starved = [trial(seed, [20, 0], delay_ms=[10.0, None]) for seed in range(3)]
+    cells = [cell("pairwise", ["a", "a"], own), cell("pairwise", ["b", "a"], starved)]
+    frame = harm.table(collected("pairwise", cells, [contestant("a"), contestant("b")]))
+    assert frame is not None
+    assert "delay p95, ms" not in set(frame.filter(pl.col("by") == "b")["service"])
+    assert row(frame, by="b", service="throughput, Mbps")["excess"] == 1
+
+
+def test_fairness_within_a_cca() -> None:
+    frame = intra_cca.table(study(PAIRS))
+    twice = row(frame, cca="a", kind="one implementation twice")
+    assert (twice["pairs"], twice["worst"], twice["tested"]) == (2, "a1", 0)
+    two = row(frame, cca="a", kind="two implementations")
+    assert (two["pairs"], two["worst"], two["uneven"], two["tested"]) == (1, "a1 + a2", 1, 1)
+    assert two["jain"] == pytest.approx(400 / (2 * (256 + 16)), abs=1e-3)
+
+
+def test_a_circle_of_takers_is_told() -> None:
+    wins = [15.0, 15.1, 14.9, 15.2]
+    circle = study({("a", "b"): wins, ("b", "c"): wins, ("a", "c"): [20 - mbps for mbps in wins]})
+    order = transitivity.table(circle)
+    found = row(order, network="link")
+    assert (found["wins"], found["intransitive"], found["cycles"]) == (3, 1, "a > b > c > a")
+    said = words.findings(circle, None, pl.DataFrame(), pairwise.table(circle), orders=order)
+    assert "circle of three once, such as a > b > c > a" in said[-1]
+    line = study({("a", "b"): wins, ("b", "c"): wins, ("a", "c"): wins})
+    said = words.findings(line, None, pl.DataFrame(), pairwise.table(line), orders=transitivity.table(line))
+    assert said[-1].endswith("1 chain of three, no cycle.")
+
+
+def test_a_circle_of_four_is_told() -> None:
+    wins = [15.0, 15.1, 14.9, 15.2]
+    four = study({("a", "b"): wins, ("b", "c"): wins, ("c", "d"): wins, ("d", "a"): wins})
+    said = words.findings(four, None, pl.DataFrame(), pairwise.table(four), orders=transitivity.table(four))
+    assert said[-1] == "“Takes more than” runs in a circle among a, b, c, d on link."
+
+
+def test_maps_fade_what_is_not_told() -> None:
+    made = study(PAIRS, ALONE)
+    (ratios,) = ratio_figure.figures(made)
+    (harms,) = harm_figure.figures(made)
+    assert ratios.data.height == 9
+    (csv,) = ratios.panels[0].spec()["datasets"].values()
+    drawn = pl.read_csv(io.StringIO(csv))
+    shown = {(one["x"], one["y"]): (one["text"], one["told"]) for one in drawn.to_dicts()}
+    assert shown["a1", "a2"] == ("0.80", 1)
+    assert shown["a2", "a1"] == ("0.20", 1)
+    assert shown["a1", "a1"] == ("(0.50)", 0)
+    assert shown["b1", "a1"] == ("(0.49)", 0)
+    assert [panel.alt.split(": ")[1].partition(",")[0] for panel in harms.panels] == [
+        "harm in throughput",
+        "harm in delay p95",
+        "harm in queue loss",
+    ]
+    assert harms.heading == "Harm"
+    (bare,) = harm_figure.figures(study(PAIRS))
+    assert bare.heading == "Harm beyond that of its own kind"
+
+
+def joined(seconds: list[float | None]) -> Collected:
+    joins = [
+        Convergence(1, 30 * S, None if one is None else round(one * S), 90 * S - index)
+        for index, one in enumerate(seconds)
+    ]
+    trials = [trial(seed, [10, 10], joins=[join]) for seed, join in enumerate(joins)]
+    flows = [Flow(contestant=contestant("old")), Flow(contestant=contestant("new"), start_ms=30_000)]
+    return collected("flows", [cell("flows", ["old", "new"], trials)], flows=flows)
+
+
+def test_convergence_times_may_be_censored() -> None:
+    found = row(convergence.table(joined([3.0, 7.0, None])), joiner="new")
+    assert (found["reached"], found["median_s"], found["soonest_s"], found["latest_s"]) == (2, 7, 3, None)
+    mostly = joined([3.0, None, None])
+    frame = convergence.table(mostly)
+    assert frame is not None
+    shown = convergence.shown(frame, mostly)
+    assert shown is not None
+    assert shown.rows[0] == ("new", "3", "1 of 3", "> 90.0", "3.0 to > 90.0")
+
+
+def test_rtt_unfairness_over_networks() -> None:
+    cells = []
+    for rtt_ms in (20.0, 40.0, 80.0):
+        network = Network(name=f"{rtt_ms:g}ms", rate_mbps=20, rtt_ms=rtt_ms, buffer_bytes=125_000)
+        powers = [0.9, 1.0, 1.1]
+        trials = [
+            trial(seed, [1.0, (rtt_ms / 20) ** power], rtts_ms=[rtt_ms, 20], network=network)
+            for seed, power in enumerate(powers)
+        ]
+        cells.append(cell("flows", ["tcp cubic", "tcp cubic"], trials, network))
+    flows = [Flow(contestant=contestant("tcp cubic"))] * 2
+    frame = rtt_fairness.table(collected("flows", cells, flows=flows))
+    assert frame is not None
+    assert frame["network"].to_list() == ["40ms", "80ms"]
+    assert frame["exponent"].to_list() == pytest.approx([1, 1])
+    assert frame["pooled"].to_list() == pytest.approx([1, 1])
+    assert all(0.9 <= low < 1 < high <= 1.1 for low, high in frame.select("pooled_low", "pooled_high").rows())
+    assert not math.isnan(frame["exponent_low"][0])
+    different = [flows[0], Flow(contestant=contestant("tcp reno", "reno"))]
+    assert rtt_fairness.table(collected("flows", cells, flows=different)) is None
