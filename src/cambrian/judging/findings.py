@@ -45,6 +45,11 @@ def judge(network: str, measured: Measured, reference: Reference | None) -> Find
     )
 
 
+def unjudged(finding: Finding) -> Finding:
+    """The same without a judgement: what it should be does not hold here."""
+    return Finding(finding.network, finding.measured, None, "not judged")
+
+
 def _agrees(measured: Measured, reference: Reference) -> bool:
     if reference.value is None:
         return measured.label == reference.words
@@ -75,17 +80,16 @@ def reference_text(reference: Reference) -> str:
     """What it should be: ``0.7``, ``at most 10``, ``hystart``."""
     if reference.words is not None:
         return reference.words
-    text = f"{reference.value:g}"
+    text = f"{reference.value:.3g}"
     return f"at most {text}" if reference.most else text
 
 
 def sentence(finding: Finding) -> str:
-    """One finding in words: what it is, what it should be, by what source."""
-    title = PARAMETERS[finding.key].title
-    text = f"{title} is {value_text(finding.measured)}"
+    """One finding in words: what it is, what it should be, and by what source if it is off."""
+    text = f"{PARAMETERS[finding.key].title} is {value_text(finding.measured)}"
     if finding.reference is None or not finding.differs:
         return text
     should = reference_text(finding.reference)
     if finding.status == "off":
         return f"{text}; should be {should} ({finding.reference.source})"
-    return f"{text}; the reference has {should} ({finding.reference.source})"
+    return f"{text} (the reference: {should})"

@@ -2,8 +2,9 @@
 
 The rules, in order:
 
-* *different algorithm*: at least two of the parameters that make the algorithm what it is
-  (:data:`CORE`) are off, and they are more than half of those measured.
+* *different algorithm*: the window does not grow by the algorithm's law; or at least two of the
+  parameters that make the algorithm what it is (:data:`CORE`) are off, and they are more than half
+  of those measured.
 * *off by a parameter*: at least one parameter is off.
 * *conformant*: none is; other choices that the standards allow are named.
 * *not judged*: no parameter of the core could be measured.
@@ -26,7 +27,7 @@ Kind = Literal["conformant", "off by a parameter", "different algorithm", "not j
 
 #: what makes a controller the one that it is named after, by family
 CORE: Mapping[str, frozenset[str]] = {
-    "cubic": frozenset({"beta", "cubic_c", "alpha", "rollback_share"}),
+    "cubic": frozenset({"beta", "cubic_growth", "cubic_c", "alpha", "rollback_share"}),
     "reno": frozenset({"beta", "alpha", "rollback_share"}),
     "bbr": frozenset(
         {"probe_up_gain", "probe_down_gain", "cruise_factor", "cycle_rounds", "probe_rtt_interval_s"}
@@ -43,6 +44,8 @@ _TITLES = {
 }
 #: parameters that say the same as another one, in other words
 _RESTATES = {"emulated_connections": "beta", "beta_again": "beta", "pacing": "pacing_factor"}
+#: the parameter that says by what law the window grows
+_LAW = "cubic_growth"
 #: fewer core parameters off than this may be a number that somebody set
 _FEWEST_OF_ANOTHER = 2
 
@@ -100,6 +103,8 @@ def _kind(off: set[str], core: frozenset[str], core_seen: frozenset[str]) -> Kin
     if not core_seen:
         return "off by a parameter" if off else "not judged"
     wrong = off & core
+    if _LAW in wrong:
+        return "different algorithm"
     if len(wrong) >= _FEWEST_OF_ANOTHER and 2 * len(wrong) > len(core_seen):
         return "different algorithm"
     return "off by a parameter" if off else "conformant"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from cambrian.judging import contestants, verdicts
 from cambrian.judging.contestants import Judged
@@ -22,10 +22,23 @@ def by_network(collected: Collected) -> dict[tuple[str, str], Judged]:
             for trial in cell.trials:
                 if number < len(trial.parameters) and trial.parameters[number]:
                     trials.setdefault(place, []).append(trial.parameters[number])
-    return {
+    first = {
         place: contestants.judge(place[1], _reference(collected, place[0]), found)
         for place, found in trials.items()
     }
+    families = {name: _commonest(first, name) for name, _ in first}
+    # one network may not show which generation of BBR it is: then the others say
+    return {
+        place: one
+        if one.family == families[place[0]]
+        else contestants.judge(place[1], families[place[0]], trials[place])
+        for place, one in first.items()
+    }
+
+
+def _commonest(judged: Mapping[tuple[str, str], Judged], contestant: str) -> str:
+    found = [one.family for (name, _), one in judged.items() if name == contestant]
+    return max(found, key=found.count)
 
 
 def _subjects(cell: Cell) -> Iterator[int]:

@@ -70,7 +70,11 @@ def estimates(
         yield from _nothing(
             f"the window does not follow CUBIC's law (off by {found.cost:.1f} segments)", source
         )
+        # a flight follows its window too loosely to accuse anybody by it alone
+        if source == "window":
+            yield Estimate("cubic_growth", (1.0,), 0.0, source, label="another")
         return
+    yield Estimate("cubic_growth", (0.0,), 0.0, source, label="CUBIC's")
     samples, resolution = sensitivities(found.law, seen, below, error + found.cost)
     if found.law.alpha == 0:
         # with a Reno-friendly region the windows may be explained nearly as well by other values

@@ -38,6 +38,8 @@ _FEWEST_GAPS = 6
 _EMPTY_QUEUE = 0.1
 #: what a pacer's timers and trains leave open, as a share of the factor
 _TIMERS = 0.05
+#: one or two round trips of a slow start do not tell a rate
+_FEWEST_ROUNDS = 3
 #: the pacing rate, as a stack says it, is rounded
 _ROUNDING = 0.01
 
@@ -101,7 +103,7 @@ def _from_packets(
     # a gap from one train that left by the clock to the next that did
     gaps = np.flatnonzero(clocked[:-1] & clocked[1:] & (start.start_ns[1:] < settled_ns))
     samples, windows = _by_round(trace, begun, gaps, start.start_ns, payload, window_bytes)
-    if not samples:
+    if len(samples) < _FEWEST_ROUNDS:
         why = "paced, but too few packets in a row left by the clock to tell the rate"
         return Missing(KEY, why, "packets")
     unsure = begun.packet_bytes / float(np.median(windows)) + _TIMERS

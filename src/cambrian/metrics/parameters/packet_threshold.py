@@ -56,6 +56,9 @@ def estimate(trace: FlowTrace) -> Iterator[Estimate | Missing]:
         return
     # the threshold was passed by the last acknowledgement's packets: anywhere among them
     unsure = (_ack_every(trace, len(distances)) - 1) / 2
+    if np.median(distances) < 1:
+        yield Missing(KEY, "the stack's loss events do not follow the queue's drops")
+        return
     yield Estimate(KEY, tuple(float(distance) - unsure for distance in distances), unsure, "window")
 
 
