@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
+from cambrian import parallel
 from cambrian.judging import contestants, families
 from cambrian.judging.contestants import Judged
 from cambrian.judging.findings import Finding, value_text
@@ -76,16 +77,23 @@ class _Group:
     network: str
     contestant: str
     trials: list[TrialResult]
-    hashes: list[str] = field(default_factory=list)
 
-    def __post_init__(self) -> None:
-        self.hashes = [trial.manifest["packets_sha256"] for trial in self.trials]
+    @property
+    def hashes(self) -> dict[int, str]:
+        """Seed → hash of the packet trace."""
+        return {trial.manifest["trial"]["seed"]: trial.manifest["packets_sha256"] for trial in self.trials}
+
+
+def _differ(one: _Group, other: _Group) -> bool:
+    """Do any two trials of the same seed differ?"""
+    return any(other.hashes.get(seed, found) != found for seed, found in one.hashes.items())
 
 
 def score(results: Results, key: Key) -> Score:
     """Judge every group of a ``fault-corpus`` run by ``key``; groups without a valid trial do not count."""
     groups = {(group.network, group.contestant): group for group in _groups(results)}
-    judged = {place: _judged(group) for place, group in groups.items()}
+    every = parallel.mapped(_judged, list(groups.values()), what="groups judged")
+    judged = dict(zip(groups, every, strict=True))
     networks = list(dict.fromkeys(network for network, _ in groups))
     faults = [
         _fault_cell(fault, network, groups, judged)
@@ -134,7 +142,7 @@ def _fault_cell(
     judged: dict[tuple[str, str], Judged],
 ) -> FaultCell:
     with_it, without = (groups.get((network, _lab(name))) for name in (fault.isolated, fault.clean))
-    if with_it is not None and without is not None and with_it.hashes == without.hashes:
+    if with_it is not None and without is not None and not _differ(with_it, without):
         return FaultCell(fault, network, "not exercised", "the same packets as without it")
     found = judged[network, _lab(fault.preset)]
     finding = next((one for one in found.findings if one.key == fault.parameter), None)

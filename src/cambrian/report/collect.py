@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 from cambrian.judging import families as judging
 from cambrian.judging.families import Family
-from cambrian.report import measure, series
+from cambrian.report import measuring, series
 from cambrian.report.measure import TrialMeasures
+from cambrian.report.measuring import Done, Task
 from cambrian.report.series import Series
 from cambrian.store.results import Results, TrialResult
 from cambrian.study.model import Design, Network, Study, Trial
@@ -126,21 +126,39 @@ def collect(results: Results) -> Collected:
     study = Study.model_validate(raw["study"])
     networks = {network.name: network for network in study.networks}
     bins = series.MOST_BINS if len(raw["groups"]) <= _MANY_GROUPS else _FEWER_BINS
-    manifests: dict[str, dict[str, Any]] = {}
+    groups = [_Group(group, _names(group, study), _present(group, results)) for group in raw["groups"]]
     known: dict[str, Family] = {}
-    cells = [
-        _cell(
-            group,
-            _names(group, study),
-            networks[group["network"]],
-            results,
-            manifests=manifests,
-            bins=bins,
-            families=partial(_families, raw, known),
-        )
-        for group in raw["groups"]
-    ]
+    done = measuring.measure_all([task for group in groups for task in _tasks(group, raw, known, bins)])
+    manifests = {result.id: result.manifest for group in groups for result in group.present}
+    cells = [_cell(group, networks[group.raw["network"]], results, done) for group in groups]
     return Collected(raw, study, tuple(_with_time_axes(cells)), tuple(manifests.values()), known)
+
+
+@dataclass(frozen=True)
+class _Group:
+    """A group as study.json has it, its flows' names, and its trials that are there, in order of seed."""
+
+    raw: dict[str, Any]
+    names: tuple[str, ...]
+    present: tuple[TrialResult, ...]
+
+
+def _present(group: dict[str, Any], results: Results) -> tuple[TrialResult, ...]:
+    found = (results.trial(name) for name in group["trials"] if results.has(name))
+    return tuple(sorted(found, key=lambda one: int(one.manifest["trial"]["seed"])))
+
+
+def _tasks(group: _Group, raw: dict[str, Any], known: dict[str, Family], bins: int) -> Iterator[Task]:
+    """The group's valid trials; the first one has lines over time."""
+    valid = [result for result in group.present if result.verdict["valid"]]
+    for number, result in enumerate(valid):
+        yield Task(
+            group=group.raw["key"],
+            folder=result.folder,
+            with_envelope=group.raw["design"] == "versus-reference",
+            families=tuple(_families(raw, known, result, group.names)),
+            bins=None if number else bins,
+        )
 
 
 def _with_time_axes(cells: Sequence[Cell]) -> Iterator[Cell]:
@@ -151,54 +169,21 @@ def _with_time_axes(cells: Sequence[Cell]) -> Iterator[Cell]:
         )
 
 
-def _cell(
-    group: dict[str, Any],
-    names: tuple[str, ...],
-    network: Network,
-    results: Results,
-    *,
-    manifests: dict[str, dict[str, Any]],
-    bins: int,
-    families: Callable[[TrialResult, Sequence[str]], Sequence[Family | None]],
-) -> Cell:
-    trials: list[TrialMeasures] = []
-    records: list[Record] = []
-    shown: Series | None = None
-    buffer_bytes: int | None = None
-    present = [results.trial(name) for name in group["trials"] if results.has(name)]
-    for result in sorted(present, key=lambda one: int(one.manifest["trial"]["seed"])):
-        manifests[result.id] = result.manifest
-        records.append(_record(result))
-        buffer_bytes = result.manifest["network"]["bottleneck"]["limit_bytes"]
-        if not records[-1].valid:
-            continue
-        # a fresh handle: the packets go when it does, so that a large study fits in memory
-        handle = TrialResult(result.folder)
-        one = measure.measure(
-            handle,
-            with_envelope=group["design"] == "versus-reference",
-            families=families(handle, names),
-        )
-        trials.append(one)
-        if shown is None:
-            shown = series.of(
-                handle,
-                flow_count=len(one.flows),
-                duration_s=one.shown_s,
-                seed=one.trial.seed,
-                bins=bins,
-            )
+def _cell(group: _Group, network: Network, results: Results, done: Mapping[tuple[str, str], Done]) -> Cell:
+    raw = group.raw
+    found = [done[place] for result in group.present if (place := (raw["key"], result.id)) in done]
+    last = group.present[-1].manifest if group.present else None
     return Cell(
-        key=group["key"],
-        design=group["design"],
+        key=raw["key"],
+        design=raw["design"],
         network=network,
-        names=names,
-        trials=tuple(trials),
-        records=tuple(records),
-        missing=tuple(name for name in group["trials"] if not results.has(name)),
-        buffer_bytes=buffer_bytes,
-        series=shown,
-        page=group.get("page"),
+        names=group.names,
+        trials=tuple(one.trial for one in found),
+        records=tuple(_record(result) for result in group.present),
+        missing=tuple(name for name in raw["trials"] if not results.has(name)),
+        buffer_bytes=last["network"]["bottleneck"]["limit_bytes"] if last else None,
+        series=found[0].series if found else None,
+        page=raw.get("page"),
     )
 
 

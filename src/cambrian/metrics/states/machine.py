@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 from typing import Literal
 
 import numpy as np
@@ -65,16 +64,16 @@ class Machine:
             pair = (joined.get(one, one), joined.get(other, other))
             if pair[0] != pair[1]:
                 counts[pair] = counts.get(pair, 0) + count
-        return replace(self, time_ns=MappingProxyType(time_ns), transitions=MappingProxyType(counts))
+        return replace(self, time_ns=time_ns, transitions=counts)
 
     def without(self, states: Collection[str]) -> Machine:
         """The same as if it had never been in ``states``; None of their transitions is left."""
         return replace(
             self,
-            time_ns=MappingProxyType({one: time for one, time in self.time_ns.items() if one not in states}),
-            transitions=MappingProxyType(
-                {pair: count for pair, count in self.transitions.items() if not set(pair) & set(states)}
-            ),
+            time_ns={one: time for one, time in self.time_ns.items() if one not in states},
+            transitions={
+                pair: count for pair, count in self.transitions.items() if not set(pair) & set(states)
+            },
         )
 
 
@@ -123,8 +122,8 @@ def machine_of(held: pl.DataFrame, untold: frozenset[str] = frozenset()) -> Mach
     total_ns = sum(time_ns.values())
     inferred_ns = int(timed.filter("inferred")["time_ns"].sum())
     return Machine(
-        MappingProxyType(time_ns),
-        MappingProxyType({(one, other): count for one, other, count in steps.iter_rows()}),
+        time_ns,
+        {(one, other): count for one, other, count in steps.iter_rows()},
         inferred_ns / total_ns,
         untold,
     )

@@ -1,0 +1,51 @@
+"""The same work on many things, on every core, with progress and an ETA where someone watches."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from typing import TypeVar
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+#: fewer things than this are done by the time other processes have started
+_FEWEST = 24
+
+
+def mapped(
+    work: Callable[[Item], Result], items: Sequence[Item], *, what: str, console: Console | None = None
+) -> list[Result]:
+    """``work`` of each item, in their order; ``work``, items and results must be picklable.
+
+    ``what`` is what the bar counts. Exceptions of ``work`` come through.
+    """
+    with _bar(what, len(items), console or Console(stderr=True)) as step:
+        if len(items) < _FEWEST:
+            return list(_counted(map(work, items), step))
+        # one thread a process: the processes are the parallelism
+        os.environ.setdefault("POLARS_MAX_THREADS", "1")
+        os.environ.setdefault("OMP_NUM_THREADS", "1")
+        jobs = min(len(os.sched_getaffinity(0)), len(items))
+        with ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn")) as pool:
+            return list(_counted(pool.map(work, items), step))
+
+
+def _counted(results: Iterator[Result], step: Callable[[], None]) -> Iterator[Result]:
+    for result in results:
+        step()
+        yield result
+
+
+@contextmanager
+def _bar(what: str, total: int, console: Console) -> Iterator[Callable[[], None]]:
+    columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task(what, total=total)
+        yield lambda: bar.advance(task)
