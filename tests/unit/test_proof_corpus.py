@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from pydantic import ValidationError
 
 from cambrian.judging import findings, references
 from cambrian.judging.findings import Finding
+from cambrian.metrics import envelope
 from cambrian.metrics.parameters.definitions import PARAMETERS
-from cambrian.proof import corpus_table, faults
+from cambrian.proof import corpus_table, faults, floor
 from cambrian.proof.corpus import CleanCell, FaultCell, Score
 from cambrian.proof.faults import Clean, Fault
+from cambrian.proof.floor import Behaviour
 from cambrian.stacks import catalogue
 from cambrian.study import builtin, load
 from tests.unit.judging.test_findings import measured
@@ -94,3 +97,21 @@ def test_the_summary_counts_and_names_the_accused() -> None:
     assert "5 not exercised" in first
     assert second.startswith("19 of 20 clean controllers raise no alarm")
     assert "tcp cubic on n: multiplicative decrease β is 0.600" in accused
+
+
+def behaviour(throughput_mbps: float, start_bytes: float, spread: float = 0.1) -> Behaviour:
+    points = np.array(
+        [[throughput_mbps + spread * (n % 5), 10 + n // 5] for n in range(25)], dtype=np.float64
+    )
+    return Behaviour(envelope.from_points(points), (start_bytes, 0.0, 5.0))
+
+
+def test_a_fault_leaves_the_floor_by_its_envelope_or_by_its_start() -> None:
+    cleans = {seed: behaviour(10 + 0.05 * seed, 1e6 + 5000 * seed) for seed in (1, 2, 3)}
+    same = {seed: behaviour(10 + 0.05 * seed, 1e6 + 5000 * seed) for seed in (4, 5, 6)}
+    elsewhere = {seed: behaviour(14, 1e6 + 5000 * seed) for seed in (1, 2, 3)}
+    sooner = {seed: behaviour(10 + 0.05 * seed, 2e6) for seed in (1, 2, 3)}
+    assert floor.outside({1: cleans[2], 2: cleans[3], 3: cleans[1]}, cleans) == ()
+    assert floor.outside(elsewhere, cleans) == ("envelope",)
+    assert floor.outside(sooner, cleans) == ("start",)
+    assert floor.outside(same, {1: cleans[1], 2: cleans[2]}) is None, "two trials make no floor"

@@ -11,7 +11,9 @@ from cambrian.judging import contestants, families
 from cambrian.judging.contestants import Judged
 from cambrian.judging.findings import Finding, value_text
 from cambrian.judging.flow_traces import estimates
+from cambrian.proof import floor
 from cambrian.proof.faults import LAB, Fault, Key
+from cambrian.proof.floor import Behaviour
 from cambrian.store.results import Results, TrialResult
 
 #: the built-in study that plants the faults
@@ -23,12 +25,17 @@ NAMED_SHARE, QUIET_SHARE = 0.9, 0.95
 
 @dataclass(frozen=True)
 class FaultCell:
-    """One fault on one network. ``said``: what was measured, or why nothing was."""
+    """One fault on one network. ``said``: what was measured, or why nothing was.
+
+    ``outside``: by what its behaviour leaves the clean controller's noise floor; None with too
+    few trials to have one.
+    """
 
     fault: Fault
     network: str
     state: State
     said: str
+    outside: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -57,6 +64,15 @@ class Score:
     def named(self) -> int:
         """Faults named with the true value in the interval."""
         return sum(cell.state == "named" for cell in self.exercised)
+
+    @property
+    def moved(self) -> dict[tuple[str, str], tuple[str, ...]]:
+        """(preset, network) of the exercised faults that can be compared with a floor → by what outside."""
+        return {
+            (cell.fault.preset, cell.network): cell.outside
+            for cell in self.exercised
+            if cell.outside is not None
+        }
 
     @property
     def quiet(self) -> int:
@@ -92,11 +108,12 @@ def _differ(one: _Group, other: _Group) -> bool:
 def score(results: Results, key: Key) -> Score:
     """Judge every group of a ``fault-corpus`` run by ``key``; groups without a valid trial do not count."""
     groups = {(group.network, group.contestant): group for group in _groups(results)}
-    every = parallel.mapped(_judged, list(groups.values()), what="groups judged")
-    judged = dict(zip(groups, every, strict=True))
+    every = parallel.mapped(_read, list(groups.values()), what="groups judged")
+    judged = {place: one for place, (one, _) in zip(groups, every, strict=True)}
+    behaviour = {place: one for place, (_, one) in zip(groups, every, strict=True)}
     networks = list(dict.fromkeys(network for network, _ in groups))
     faults = [
-        _fault_cell(fault, network, groups, judged)
+        _fault_cell(fault, network, groups, judged, behaviour)
         for fault in key.fault
         for network in networks
         if (network, _lab(fault.preset)) in groups
@@ -127,6 +144,14 @@ def _groups(results: Results) -> Iterator[_Group]:
             yield _Group(group["network"], group["subject"], valid)
 
 
+def _read(group: _Group) -> tuple[Judged, dict[int, Behaviour]]:
+    """What is said of a group's parameters, and each of its trials' behaviour by seed."""
+    behaviour = {
+        trial.manifest["trial"]["seed"]: floor.of(TrialResult(trial.folder)) for trial in group.trials
+    }
+    return _judged(group), behaviour
+
+
 def _judged(group: _Group) -> Judged:
     flow = group.trials[0].manifest["trial"]["flows"][0]["contestant"]
     family = families.of(flow["stack"], flow["cca"])
@@ -140,13 +165,16 @@ def _fault_cell(
     network: str,
     groups: dict[tuple[str, str], _Group],
     judged: dict[tuple[str, str], Judged],
+    behaviour: dict[tuple[str, str], dict[int, Behaviour]],
 ) -> FaultCell:
     with_it, without = (groups.get((network, _lab(name))) for name in (fault.isolated, fault.clean))
     if with_it is not None and without is not None and not _differ(with_it, without):
         return FaultCell(fault, network, "not exercised", "the same packets as without it")
+    mine, clean = (behaviour.get((network, _lab(name)), {}) for name in (fault.preset, fault.clean))
+    outside = floor.outside(mine, clean)
     found = judged[network, _lab(fault.preset)]
     finding = next((one for one in found.findings if one.key == fault.parameter), None)
     if finding is None:
-        return FaultCell(fault, network, "missed", found.missing.get(fault.parameter, "no estimate"))
+        return FaultCell(fault, network, "missed", found.missing.get(fault.parameter, "no estimate"), outside)
     state: State = "named" if fault.is_named_by(finding) else "missed"
-    return FaultCell(fault, network, state, f"{value_text(finding.measured)} ({finding.status})")
+    return FaultCell(fault, network, state, f"{value_text(finding.measured)} ({finding.status})", outside)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from rich.table import Table
 
 from cambrian.judging.findings import sentence
 from cambrian.proof.corpus import FaultCell, Score
+from cambrian.proof.floor import START_RTTS
 
 
 def terminal(score: Score) -> Table:
@@ -43,9 +44,23 @@ def summary(score: Score) -> list[str]:
         f"({_percent(score.quiet, len(score.clean))}), "
         f"{sum(cell.checked for cell in score.clean)} parameters checked",
     ]
+    if score.moved:
+        lines.append(_moved(score.moved))
     for cell in score.clean:
         lines += [f"  {cell.contestant} on {cell.network}: {sentence(one)}" for one in cell.accused]
     return lines
+
+
+def _moved(moved: Mapping[tuple[str, str], tuple[str, ...]]) -> str:
+    outside = [how for how in moved.values() if how]
+    by_envelope = sum("envelope" in how for how in outside)
+    inside = sorted({preset for (preset, _), how in moved.items() if not how})
+    text = (
+        f"{len(outside)} of {len(moved)} faulty controllers leave the noise floor of the clean one "
+        f"({_percent(len(outside), len(moved))}): {by_envelope} by their envelope, "
+        f"{len(outside) - by_envelope} by their first {START_RTTS} round trips alone"
+    )
+    return f"{text}; somewhere within it: {', '.join(inside)}" if inside else text
 
 
 def _networks(score: Score) -> list[str]:
