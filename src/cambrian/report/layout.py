@@ -34,14 +34,18 @@ class Shown:
     numbers: tuple[bool, ...]
     rows: tuple[tuple[str, ...], ...]
     csv: str
+    #: for who asks further: a line that opens
+    folded: bool = False
 
     @property
-    def is_long(self) -> bool:
-        """Too long to stand open between a reader and what comes next."""
-        return len(self.rows) > MOST_OPEN_ROWS
+    def is_closed(self) -> bool:
+        """Does it not stand open between a reader and what comes next?"""
+        return self.folded or len(self.rows) > MOST_OPEN_ROWS
 
 
-def shown(frame: pl.DataFrame, columns: Sequence[Column], caption: str, csv: str) -> Shown:
+def shown(
+    frame: pl.DataFrame, columns: Sequence[Column], caption: str, csv: str, *, folded: bool = False
+) -> Shown:
     """``frame`` through ``columns``."""
     return Shown(
         caption=caption,
@@ -49,6 +53,7 @@ def shown(frame: pl.DataFrame, columns: Sequence[Column], caption: str, csv: str
         numbers=tuple(column.number for column in columns),
         rows=tuple(tuple(column.show(row) for column in columns) for row in frame.to_dicts()),
         csv=csv,
+        folded=folded,
     )
 
 

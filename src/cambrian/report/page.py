@@ -114,6 +114,7 @@ def _render(collected: Collected, frames: dict[str, pl.DataFrame], figures: list
                 frames.get("transitivity"),
             ),
             verdicts=frames["verdicts"].to_dicts() if "verdicts" in frames else [],
+            anchors={section.network.name: f"network-{number}" for number, section in enumerate(sections, 1)},
             sections=sections,
             invalid=layout.invalid(frames["invalid"].head(MOST_ROWS)),
             invalid_count=frames["invalid"].height,

@@ -91,4 +91,4 @@ def shown(frame: pl.DataFrame, collected: Collected) -> Shown:
         "Both methods, and the envelope moved to where it fits best (Conformance-T; Δ: contestant minus "
         "reference, mean and range). Low conformance with high Conformance-T points to a mis-set parameter"
     )
-    return layout.shown(frame, _COLUMNS, caption, "envelope_methods.csv")
+    return layout.shown(frame, _COLUMNS, caption, "envelope_methods.csv", folded=True)

@@ -113,4 +113,4 @@ def shown(frame: pl.DataFrame, collected: Collected) -> Shown:
     )
     # without solo trials a victim against itself is the baseline, and no row
     kept = by_victim.filter(pl.col("victim") != pl.col("by")) if without_alone else by_victim
-    return layout.shown(kept, columns, caption, "harm.csv")
+    return layout.shown(kept, columns, caption, "harm.csv", folded=True)

@@ -69,4 +69,4 @@ def shown(frame: pl.DataFrame, collected: Collected) -> Shown:
     """Fairness within each CCA on one network."""
     del collected
     caption = "Fairness among flows of the same CCA"
-    return layout.shown(frame, _COLUMNS, caption, "intra_cca.csv")
+    return layout.shown(frame, _COLUMNS, caption, "intra_cca.csv", folded=True)

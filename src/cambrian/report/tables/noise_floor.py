@@ -88,4 +88,4 @@ def shown(frame: pl.DataFrame, collected: Collected) -> Shown:
     """The references of one network."""
     del collected
     caption = "The noise floor: what the same thing scores twice; in brackets 95 % intervals"
-    return layout.shown(frame, _COLUMNS, caption, "noise_floor.csv")
+    return layout.shown(frame, _COLUMNS, caption, "noise_floor.csv", folded=True)

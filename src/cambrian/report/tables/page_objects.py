@@ -63,4 +63,4 @@ def shown(frame: pl.DataFrame, collected: Collected) -> Shown:
         "Head-of-line blocking looks so, and so does a large object"
     )
     by_page = pl.concat(frame.partition_by("page", maintain_order=True))
-    return layout.shown(by_page, _COLUMNS, caption, "page_objects.csv")
+    return layout.shown(by_page, _COLUMNS, caption, "page_objects.csv", folded=True)

@@ -80,4 +80,4 @@ def shown(frame: pl.DataFrame, collected: Collected) -> Shown | None:
     if not here.height:
         return None
     caption = "Parameters as the traces show them; ± is the 95 % interval with the method’s resolution"
-    return layout.shown(here, _COLUMNS, caption, "parameters.csv")
+    return layout.shown(here, _COLUMNS, caption, "parameters.csv", folded=True)

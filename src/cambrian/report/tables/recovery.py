@@ -144,4 +144,4 @@ def shown(frame: pl.DataFrame, collected: Collected) -> Shown | None:
         "times count from the drop; – where the stack does not say"
     )
     named = frame.with_columns(pl.Series("name", names, dtype=pl.String))
-    return layout.shown(named, columns, caption, "recovery.csv")
+    return layout.shown(named, columns, caption, "recovery.csv", folded=True)

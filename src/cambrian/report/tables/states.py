@@ -124,4 +124,6 @@ def shown(frame: pl.DataFrame, collected: Collected) -> Shown:
         "Time in state, means over trials; “inferred”: from the window, by the rules in docs/metrics.md; "
         "the reference is kernel TCP of the same CCA"
     )
-    return layout.shown(pl.DataFrame(found, infer_schema_length=None), columns, caption, "states.csv")
+    return layout.shown(
+        pl.DataFrame(found, infer_schema_length=None), columns, caption, "states.csv", folded=True
+    )

@@ -24,6 +24,7 @@ def table(collected: Collected) -> pl.DataFrame | None:
             "other_choices": ", ".join(finding.key for finding in one.choices),
             "measured": one.measured,
             "evidence": "; ".join(evidence(finding) for finding in (*one.off, *one.choices)),
+            "networks": "; ".join(dict.fromkeys(finding.network for finding in (*one.off, *one.choices))),
             "not_shown": "; ".join(f"{name}: {why}" for name, why in one.missing.items()),
         }
         for one in judged.all_verdicts(collected)
