@@ -9,7 +9,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import sysconfig
 import tempfile
 import time
 from contextlib import suppress
@@ -17,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from cambrian.engine import guest_packages
 from cambrian.kernel import boot
 from cambrian.kernel.model import Kernel
 from cambrian.study.model import Clock
@@ -83,7 +83,7 @@ def _command(
             environment={
                 "PYTHONHASHSEED": "0",
                 "CAMBRIAN_SOURCE": str(SOURCE),
-                "CAMBRIAN_SITE_PACKAGES": sysconfig.get_path("purelib"),
+                "CAMBRIAN_SITE_PACKAGES": str(guest_packages.ensure()),
                 "CAMBRIAN_OUT": str(out),
             },
         )
