@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.stats
-from scipy.special import gammaln
 
+from cambrian.stats import hedges
 from cambrian.stats.interval import FloatArray, as_trials, check_confidence
 
 
@@ -70,6 +70,4 @@ def _hedges_g(one: FloatArray, two: FloatArray) -> float:
     freedom = len(one) + len(two) - 2
     squares = np.square(one - one.mean()).sum() + np.square(two - two.mean()).sum()
     d = (one.mean() - two.mean()) / math.sqrt(squares / freedom)
-    # J(m) = Γ(m/2) / (√(m/2)·Γ((m-1)/2)), with the limit 0 at m = 1 never reached: freedom ≥ 2.
-    correction = math.exp(gammaln(freedom / 2) - gammaln((freedom - 1) / 2)) / math.sqrt(freedom / 2)
-    return float(d * correction)
+    return float(d * hedges.correction(freedom))

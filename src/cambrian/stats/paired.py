@@ -8,9 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.stats
-from scipy.special import gammaln
 
-from cambrian.stats import pairs
+from cambrian.stats import hedges, pairs
 from cambrian.stats.bootstrap import bootstrap
 from cambrian.stats.interval import FloatArray, Interval, as_trials
 
@@ -61,7 +60,13 @@ def paired(a: Mapping[int, float], b: Mapping[int, float], confidence: float = 0
         result = scipy.stats.ttest_1samp(differences, 0.0)
         d = float(differences.mean() / differences.std(ddof=1))
         return Paired(
-            interval, float(result.statistic), df, float(result.pvalue), d, d * _small(df), unpaired
+            interval,
+            float(result.statistic),
+            df,
+            float(result.pvalue),
+            d,
+            d * hedges.correction(df),
+            unpaired,
         )
     differ = abs(interval.estimate) > rounding
     far = math.copysign(math.inf, interval.estimate) if differ else 0.0
@@ -74,10 +79,3 @@ def _interval(differences: FloatArray, confidence: float) -> Interval:
         return found
     # of two pairs the bootstrap knows no more than the two
     return Interval(found.estimate, math.nan, math.nan, confidence, found.n, found.method)
-
-
-def _small(df: float) -> float:
-    """Hedges' correction J(df) = Γ(df/2) / (√(df/2)·Γ((df-1)/2)); NaN for df = 1, which has none."""
-    if df <= 1:
-        return math.nan
-    return math.exp(gammaln(df / 2) - gammaln((df - 1) / 2)) / math.sqrt(df / 2)

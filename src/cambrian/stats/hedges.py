@@ -1,0 +1,17 @@
+"""Hedges' small-sample correction of a standardised mean difference."""
+
+from __future__ import annotations
+
+import math
+
+from scipy.special import gammaln
+
+
+def correction(df: float) -> float:
+    """J(df) = Γ(df/2) / (√(df/2)·Γ((df−1)/2)); NaN for df ≤ 1, which has none.
+
+    Source: Hedges, J. Educ. Stat. 6 (1981), the exact form.
+    """
+    if df <= 1:
+        return math.nan
+    return math.exp(gammaln(df / 2) - gammaln((df - 1) / 2)) / math.sqrt(df / 2)
