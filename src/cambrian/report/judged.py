@@ -60,6 +60,5 @@ def all_verdicts(collected: Collected) -> list[Verdict]:
         findings = [finding for one in here for finding in one.findings]
         seen = {finding.key for finding in findings}
         missing = {key: why for one in here for key, why in one.missing.items() if key not in seen}
-        families = [one.family for one in here]
-        found.append(verdicts.verdict(name, max(families, key=families.count), findings, missing))
+        found.append(verdicts.verdict(name, _commonest(judged, name), findings, missing))
     return found

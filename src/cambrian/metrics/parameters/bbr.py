@@ -8,7 +8,7 @@ from cambrian.metrics.parameters import bbr_probe_bw, bbr_probe_rtt, bbr_startup
 from cambrian.metrics.parameters.bbr_bdp import bdp_packets
 from cambrian.metrics.parameters.bbr_low_stages import told
 from cambrian.metrics.parameters.bbr_phases import phases
-from cambrian.metrics.parameters.bbr_rates import counted, paced
+from cambrian.metrics.parameters.bbr_rates import Rates, counted, paced
 from cambrian.metrics.parameters.bbr_silences import seen
 from cambrian.metrics.parameters.estimate import Estimate, Missing, Source
 from cambrian.metrics.parameters.flow_trace import FlowTrace
@@ -38,9 +38,7 @@ def _of_rates(trace: FlowTrace, frame: int) -> Iterator[Estimate | Missing]:
     if rates is None:
         yield from _missing(RATE_KEYS, "the stack does not tell its pacing rate", "window")
     else:
-        found = phases(rates, trace)
-        yield from bbr_probe_bw.by_rates(rates, found, trace, frame)
-        yield bbr_startup.by_rates(rates, found, trace)
+        yield from _by_rates(rates, trace, frame)
     if not trace.alone:
         yield from _missing(RATE_KEYS, "other flows move the queue, and the packets' rate with it", "packets")
         return
@@ -48,9 +46,13 @@ def _of_rates(trace: FlowTrace, frame: int) -> Iterator[Estimate | Missing]:
     if rates is None:
         yield from _missing(RATE_KEYS, "too few packets", "packets")
     else:
-        found = phases(rates, trace)
-        yield from bbr_probe_bw.by_rates(rates, found, trace, frame)
-        yield bbr_startup.by_rates(rates, found, trace)
+        yield from _by_rates(rates, trace, frame)
+
+
+def _by_rates(rates: Rates, trace: FlowTrace, frame: int) -> Iterator[Estimate | Missing]:
+    found = phases(rates, trace)
+    yield from bbr_probe_bw.by_rates(rates, found, trace, frame)
+    yield bbr_startup.by_rates(rates, found, trace)
 
 
 def _of_flights(trace: FlowTrace, frame: int) -> Iterator[Estimate | Missing]:

@@ -16,6 +16,7 @@ import polars as pl
 
 from cambrian.metrics.columns import PACKETS
 from cambrian.metrics.parameters.flow_trace import FlowTrace
+from cambrian.trace import schema
 
 FRAME, PAYLOAD = 1514, 1472
 RTT, FORWARD = 50_000_000, 25_000_000
@@ -170,16 +171,8 @@ def transport_of(rows: list[tuple[int, str, float]]) -> pl.DataFrame:
     )
 
 
-TRANSPORT: dict[str, Any] = {
-    "time_ns": pl.Int64,
-    "event": pl.String,
-    "cwnd_bytes": pl.Int64,
-    "ssthresh_bytes": pl.Int64,
-    "in_flight_bytes": pl.Int64,
-    "srtt_us": pl.Int64,
-    "pacing_bps": pl.Int64,
-    "state": pl.String,
-}
+#: one flow's, as an estimator gets it
+TRANSPORT = {name: kind for name, kind in schema.TRANSPORT.items() if name != "flow"}
 
 
 def trace_of(packets: pl.DataFrame, transport: pl.DataFrame | None = None, **settings: Any) -> FlowTrace:
