@@ -124,6 +124,11 @@ def test_the_good_study_is_good() -> None:
         (CONTESTANT, "[profile.quick]\nnetworks = []\n" + CONTESTANT, 8, "networks", "not empty"),
         (CONTESTANT, "[profile.quick]\nduration_s = 1e6\n" + CONTESTANT, 8, "duration_s", "at most 36,000"),
         (TITLE, TITLE + "\nstart_spread_ms = 2e3\nprofile.full.duration_s = 1", 3, "start_spread_ms", "1 s"),
+        (CONTESTANT, "[profile.full]\ncontestants = ['q']\n" + CONTESTANT, 8, "contestants", "are: quinn"),
+        (CONTESTANT, "[profile.quick]\nlineups = ['a']\n" + CONTESTANT, 8, "lineups", "there are none"),
+        (TITLE, TITLE + "\nmeasured_from_s = 60", 3, "measured_from_s", "an earlier measured_from_s"),
+        (CONTESTANT, "[[lineup]]\nname = 'a'\nflows = [{ stack = 'tcp', cca = 'bbr' }]\n" + CONTESTANT,
+         7, "lineup", 'design = "flows"'),
         # names of others
         ('"quinn"', '"quin"', 8, "stack", "did you mean quinn?"),
         ('"cubic"', '["cubic", "bbr3"]', 9, "cca", "quinn has: bbr, cubic or reno"),
@@ -243,3 +248,44 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     assert caught.value.line == 2
     with pytest.raises(StudyError, match="is a directory"):
         load_study(tmp_path, CATALOGUE)
+
+
+FLOWS = """\
+name = "x"
+title = "X"
+design = "flows"
+[[network]]
+rate_mbps = 20
+rtt_ms = 50
+buffer_bdp = 1
+[[lineup]]
+name = "two"
+flows = [
+  { stack = "tcp", cca = "cubic", count = 2 },
+]
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "key", "remedy"),
+    [
+        ("count = 2", "count = 65", 11, "count", "from 1 to 64"),
+        ("count = 2", "count = true", 11, "count", "from 1 to 64"),
+        ("},\n]", '},\n  { stack = "tcp", cca = "cubic", count = 63 },\n]', 12, "flows", "some of its count"),
+        ('"tcp"', '"tpc"', 11, "stack", "did you mean tcp?"),
+        ("count = 2", "cuont = 2", 11, "cuont", "did you mean count?"),
+        ('"two"', '"two words"', 9, "name", "letters and digits"),
+        ('name = "two"\n', "", 8, "name", "add "),
+        ("[[lineup]]", '[[flow]]\nstack = "tcp"\ncca = "cubic"\n[[lineup]]', 8, "flow", "into a [[lineup]]"),
+    ],
+)
+def test_one_clear_error_of_line_ups(old: str, new: str, line: int, key: str, remedy: str) -> None:
+    assert old in FLOWS
+    error = error_of(FLOWS.replace(old, new, 1))
+    assert (error.line, error.key) == (line, key)
+    assert remedy in error.remedy
+
+
+def test_two_line_ups_need_two_names() -> None:
+    error = error_of(FLOWS + FLOWS[FLOWS.index("[[lineup]]") :])
+    assert (error.line, error.key) == (14, "name")

@@ -52,6 +52,16 @@ def same_cca(stack: str, cca: str) -> str | None:
     return cca
 
 
+LINE_UPS = """
+[[lineup]]
+name = "alone"
+flows = [{ stack = "quinn", cca = "cubic" }]
+[[lineup]]
+name = "against-3"
+flows = [{ stack = "quinn", cca = "cubic" }, { stack = "tcp", cca = "cubic", count = 3, start_ms = 100 }]
+"""
+
+
 def keys(groups: list[Group]) -> list[str]:
     return [group.key for group in groups]
 
@@ -227,3 +237,24 @@ def test_only_that_matches_nothing_says_what_there_is() -> None:
     with pytest.raises(StudyError, match="matches none of 6 groups") as caught:
         expand(study_of("solo", THREE), only="msquic*", reference_of=same_cca)
     assert "quic-go cubic" in caught.value.remedy
+
+
+def test_each_line_up_meets_on_each_network() -> None:
+    groups = expand(study_of("flows", LINE_UPS), reference_of=same_cca)
+    assert keys(groups) == [
+        f"{rate}mbps-50ms-1bdp/{name}" for rate in (20, 100) for name in ("alone", "against-3")
+    ]
+    flows = groups[1].trials[0].flows
+    assert [flow.contestant.name for flow in flows] == ["quinn cubic", *["tcp cubic"] * 3]
+    assert groups[1].subject == "against-3"
+    assert len({flow.start_ms for flow in flows}) == 4, "each flow draws its own offset"
+    assert all(flow.start_ms >= 100 for flow in flows[1:])
+
+
+def test_a_profile_keeps_part_of_what_would_run() -> None:
+    text = LINE_UPS + '[profile.full]\nlineups = ["a*-3"]'
+    groups = expand(study_of("flows", text), profile="full", reference_of=same_cca)
+    assert {group.subject for group in groups} == {"against-3"}
+    text = THREE + '[profile.full]\ncontestants = ["quinn *"]'
+    groups = expand(study_of("solo", text), profile="full", reference_of=same_cca)
+    assert {group.subject for group in groups} == {"quinn cubic", "quinn reno"}

@@ -31,7 +31,7 @@ def builtin_studies() -> list[BuiltIn]:
         FileNotFoundError: the installation has lost its studies.
     """
     found = []
-    for path in sorted(_folder().glob("*.toml")):
+    for path in sorted(folder().glob("*.toml")):
         heading = tomllib.loads(path.read_text(encoding="utf-8"))
         found.append(BuiltIn(path.stem, heading["title"], heading.get("description", "").strip(), path))
     return found
@@ -64,8 +64,13 @@ def find_study(name_or_path: str) -> Path:
     return paths[name_or_path]
 
 
-def _folder() -> Path:
-    for folder in _FOLDERS:
-        if folder.is_dir():
-            return folder
+def folder() -> Path:
+    """Where they lie.
+
+    Raises:
+        FileNotFoundError: the installation has lost them.
+    """
+    for place in _FOLDERS:
+        if place.is_dir():
+            return place
     raise FileNotFoundError(f"built-in studies are missing: no folder {_FOLDERS[0]}")

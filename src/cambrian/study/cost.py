@@ -33,18 +33,25 @@ class Speed:
     def wall_s(self, trial: Trial) -> float:
         """Predicted wall time of ``trial`` on one core.
 
-        Flows are taken to share the bottleneck equally and to fill it. In real time
-        a trial takes as long as it says.
+        Endless flows are taken to share the bottleneck equally and to fill it, those of fixed
+        size to be carried whole. In real time a trial takes as long as it says.
         """
         if trial.clock == "real":
             return self.boot_s + trial.duration_s
         loading_s = sum(_page_s(flow) for flow in trial.flows)
-        stacks = [flow.contestant.stack for flow in trial.flows if flow.page is None]
+        carrying = [flow for flow in trial.flows if flow.page is None]
+        loading_s += sum(self._sized_s(flow) for flow in carrying if flow.size_bytes)
+        stacks = [flow.contestant.stack for flow in carrying if not flow.size_bytes]
         if not stacks:
             return self.boot_s + loading_s
         wall_per_virtual = sum(1 / self.ratios.get(stack, self.other) for stack in stacks) / len(stacks)
         load = mean_rate_mbps(trial.network) / SPEED_RATE_MBPS
         return self.boot_s + loading_s + trial.duration_s * load * wall_per_virtual
+
+    def _sized_s(self, flow: Flow) -> float:
+        """Wall time that a flow's bytes take, whatever its network."""
+        virtual_s = flow.size_bytes * 8 / (SPEED_RATE_MBPS * 1e6)
+        return virtual_s / self.ratios.get(flow.contestant.stack, self.other)
 
 
 def _page_s(flow: Flow) -> float:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
+from typing import Protocol, TypeVar
 
 from cambrian.study.draw import start_offset_ms
 from cambrian.study.errors import StudyError
@@ -17,6 +18,7 @@ from cambrian.study.naming import slug
 from cambrian.study.reference import ReferenceOf, reference_contestant
 
 _LARGEST_SEED = 2**63 - 1
+_Thing = TypeVar("_Thing", bound="_Named")
 
 
 def expand(
@@ -46,7 +48,7 @@ def expand(
     if not 0 <= seed_base <= _LARGEST_SEED - seeds:
         remedy = f"give a whole number from 0 to {_LARGEST_SEED - seeds:,}"
         raise StudyError(file=study.name, key="--seed", problem=f"{seed_base} is not possible", remedy=remedy)
-    everyone = [*study.contestants, *(flow.contestant for flow in study.flows)]
+    everyone = [*study.contestants, *(flow.contestant for flow in study.every_flow)]
     if clock == "real" and any(contestant.receiver_cpu for contestant in everyone):
         problem = "receiver_cpu is a model in virtual time"
         remedy = "leave --clock out, or receiver_cpu out of the study"
@@ -74,7 +76,7 @@ def expand(
 
 
 def with_profile(study: Study, profile: str | None) -> Study:
-    """``study`` as ``profile`` changes it: its seeds, its duration, part of its networks.
+    """``study`` as ``profile`` changes it: its seeds, its duration, part of what it would run.
 
     A profile's seeds set the study's ``[stopping]`` aside.
 
@@ -131,13 +133,25 @@ def _changed(study: Study, changes: Profile) -> Study:
         update |= {"seeds": changes.seeds, "stopping": None}
     if changes.duration_s is not None:
         update["duration_s"] = changes.duration_s
-    if changes.networks is not None:
-        update["networks"] = tuple(
-            network
-            for network in study.networks
-            if any(fnmatchcase(network.name, pattern) for pattern in changes.networks)
-        )
+    update["networks"] = _kept(study.networks, changes.networks)
+    update["contestants"] = _kept(study.contestants, changes.contestants)
+    update["lineups"] = _kept(study.lineups, changes.lineups)
+    if study.page_load is not None:
+        pages = _kept(study.page_load.pages, changes.pages)
+        update["page_load"] = study.page_load.model_copy(update={"pages": pages})
     return study.model_copy(update=update)
+
+
+class _Named(Protocol):
+    @property
+    def name(self) -> str: ...
+
+
+def _kept(things: tuple[_Thing, ...], patterns: Sequence[str] | None) -> tuple[_Thing, ...]:
+    """Those whose name matches a pattern; all without patterns."""
+    if patterns is None:
+        return things
+    return tuple(one for one in things if any(fnmatchcase(one.name, pattern) for pattern in patterns))
 
 
 #: What meets in a group: the key's second half, the design, subject, reference, flows.
@@ -157,6 +171,8 @@ def _line_ups(study: Study, reference_of: ReferenceOf) -> list[_LineUp]:
         ]
     if study.design == "versus-reference":
         return _versus_reference(study, reference_of)
+    if study.lineups:
+        return [(lineup.name, "flows", lineup.name, None, lineup.flows) for lineup in study.lineups]
     names = [flow.contestant.name for flow in study.flows]
     return [("flows", "flows", " + ".join(names), None, study.flows)]
 

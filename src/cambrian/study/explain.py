@@ -39,7 +39,10 @@ _TYPE_NAMES = {
     "object": "a table, such as { key = value }",
 }
 
-_PATTERNS = {r"^[a-z0-9][a-z0-9-]*$": 'lower-case letters, digits and hyphens, such as "my-study"'}
+_PATTERNS = {
+    r"^[a-z0-9][a-z0-9-]*$": 'lower-case letters, digits and hyphens, such as "my-study"',
+    r"^[A-Za-z0-9][A-Za-z0-9._-]*$": "letters and digits, with . _ - after the first",
+}
 
 _BOUNDS = {
     "exclusiveMinimum": "above",

@@ -29,6 +29,7 @@ from cambrian.study.tables import (
     Catalogue,
     read_contestants,
     read_flows,
+    read_lineups,
     read_networks,
     read_page_load,
     read_profiles,
@@ -104,6 +105,7 @@ def parse_study(
     networks = read_networks(raw, folder, faults)
     contestants = read_contestants(raw, catalogue, faults)
     flows = read_flows(raw, catalogue, faults)
+    lineups = read_lineups(raw, catalogue, faults)
     page_load = read_page_load(raw, faults)
     stopping = read_stopping(raw, faults)
     profiles = read_profiles(raw, faults)
@@ -114,13 +116,15 @@ def parse_study(
         networks=tuple(placed.network for placed in networks),
         contestants=tuple(placed.contestant for placed in contestants),
         flows=tuple(placed.flow for placed in flows),
+        lineups=tuple(placed.lineup for placed in lineups),
         page_load=page_load,
         stopping=stopping,
         profiles=profiles,
     )
-    check_whole(study, networks, contestants, flows, reference_of=reference_of, faults=faults)
+    check_whole(study, networks, contestants, flows, lineups, reference_of=reference_of, faults=faults)
     if receiver_problem is not None:
-        check_receivers(study, contestants, flows, receiver_problem, faults)
+        everyone = [*flows, *(flow for placed in lineups for flow in placed.flows)]
+        check_receivers(study, contestants, everyone, receiver_problem, faults)
     faults.raise_first()
     return study
 
@@ -129,7 +133,9 @@ def _top_keys_are_known(raw: Mapping[str, Any], faults: Faults) -> bool:
     known = (*HEADING_KEYS, *TABLE_KEYS)
     unknown = [key for key in raw if key not in known]
     for key in unknown:
-        table = next((name for name, keys in TABLE_KEYS.items() if key in keys), None)
+        # [[contestants]] is more likely a slip for [[contestant]] than a profile's key out of place
+        slip = key.removesuffix("s") in TABLE_KEYS
+        table = next((name for name, keys in TABLE_KEYS.items() if key in keys and not slip), None)
         remedy = f"{key} belongs in {_head(table)}" if table else hints.for_key(key, raw[key], known)
         faults.add((key,), "unknown key at the top of the study", remedy)
     return not unknown

@@ -24,6 +24,8 @@ MOST_OBJECTS = 1000
 SMALLEST_OBJECT_BYTES = 400
 
 Percent = Annotated[float, Field(ge=0, le=100)]
+#: shell style: ``*``, ``?``, ``[]``
+Patterns = Annotated[tuple[str, ...], Field(min_length=1)]
 Queue = Literal["droptail", "codel", "fq_codel", "pie", "fq_pie", "red", "cake", "dualpi2"]
 Clock = Literal["virtual", "real"]
 Design = Literal["solo", "versus-reference", "pairwise", "flows"]
@@ -238,6 +240,13 @@ class Flow(Frozen):
         return self
 
 
+class Lineup(Frozen):
+    """Flows that meet in one trial, by a name: one of several such lists of a study."""
+
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
+    flows: Annotated[tuple[Flow, ...], Field(min_length=1, max_length=MOST_FLOWS)]
+
+
 class Trial(Frozen):
     """The smallest unit: one network, its flows, one seed, one clock."""
 
@@ -340,14 +349,18 @@ class Group(Frozen):
 
 
 class Profile(Frozen):
-    """What ``--profile`` changes; ``networks`` are name patterns, of which it keeps the matches.
+    """What ``--profile`` changes.
 
-    ``seeds`` are so many trials a group, whatever ``[stopping]`` says.
+    ``networks``, ``contestants``, ``lineups`` and ``pages`` are name patterns, of which it keeps
+    the matches. ``seeds`` are so many trials a group, whatever ``[stopping]`` says.
     """
 
     seeds: Annotated[int, Field(gt=0, le=10_000)] | None = None
     duration_s: Annotated[float, Field(gt=0, le=36_000)] | None = None
-    networks: Annotated[tuple[str, ...], Field(min_length=1)] | None = None
+    networks: Patterns | None = None
+    contestants: Patterns | None = None
+    lineups: Patterns | None = None
+    pages: Patterns | None = None
 
 
 class Study(Frozen):
@@ -361,14 +374,24 @@ class Study(Frozen):
     seeds: Annotated[int, Field(gt=0, le=10_000)] = 5
     #: start offsets are drawn uniformly from [0, start_spread_ms] per seed and flow
     start_spread_ms: Annotated[float, Field(ge=0)] = 0.0
+    #: figures of throughput, sharing and delay are of what follows this moment; None: of what
+    #: follows 20 round trips after the last start
+    measured_from_s: Annotated[float, Field(ge=0)] | None = None
     #: for design = "pairwise": each contestant alone too, which harm is measured against
     solo: bool = False
     networks: Annotated[tuple[Network, ...], Field(min_length=1)]
     contestants: tuple[Contestant, ...] = ()
     #: for design = "flows": the explicit list
     flows: Annotated[tuple[Flow, ...], Field(max_length=MOST_FLOWS)] = ()
+    #: for design = "flows": instead of one list, several
+    lineups: tuple[Lineup, ...] = ()
     page_load: PageLoads | None = None
     #: instead of ``seeds``
     stopping: Stopping | None = None
     profiles: dict[Literal["quick", "full"], Profile] = {}
     raw_capture: bool = False
+
+    @property
+    def every_flow(self) -> tuple[Flow, ...]:
+        """The flows of ``[[flow]]`` and of every line-up."""
+        return (*self.flows, *(flow for lineup in self.lineups for flow in lineup.flows))

@@ -7,9 +7,9 @@ from fnmatch import fnmatchcase
 
 from cambrian.study import hints, naming
 from cambrian.study.faults import Faults
-from cambrian.study.model import Study
+from cambrian.study.model import Flow, Stopping, Study
 from cambrian.study.reference import ReferenceOf, reference_contestant
-from cambrian.study.tables import PlacedContestant, PlacedFlow, PlacedNetwork
+from cambrian.study.tables import PlacedContestant, PlacedFlow, PlacedLineup, PlacedNetwork
 
 #: (a sender's stack, ``receiver``) → why the two cannot talk, or None
 ReceiverProblem = Callable[[str, str], str | None]
@@ -37,31 +37,45 @@ def check_whole(
     networks: Sequence[PlacedNetwork],
     contestants: Sequence[PlacedContestant],
     flows: Sequence[PlacedFlow],
+    lineups: Sequence[PlacedLineup],
     *,
     reference_of: ReferenceOf | None,
     faults: Faults,
 ) -> None:
     """Note every rule that the study breaks as a whole."""
-    _design_has_its_players(study, contestants, flows, faults)
+    _design_has_its_players(study, contestants, flows, lineups, faults)
     _pages_suit_the_design(study, contestants, faults)
     _stopping_suits_the_design(study, faults)
     _network_names_differ(networks, faults)
     _contestant_names_differ(contestants, faults)
-    _events_fall_within_the_trial(study, networks, flows, faults)
-    _profiles_keep_some_network(study, faults)
+    everyone = [*flows, *(flow for placed in lineups for flow in placed.flows)]
+    _events_fall_within_the_trial(study, networks, everyone, faults)
+    _profiles_keep_something(study, faults)
     if study.design == "versus-reference" and reference_of is not None:
         _references_exist(contestants, reference_of, faults)
 
 
 def _design_has_its_players(
-    study: Study, contestants: Sequence[PlacedContestant], flows: Sequence[PlacedFlow], faults: Faults
+    study: Study,
+    contestants: Sequence[PlacedContestant],
+    flows: Sequence[PlacedFlow],
+    lineups: Sequence[PlacedLineup],
+    faults: Faults,
 ) -> None:
     if study.solo and study.design != "pairwise":
         remedy = 'leave solo out, or set design = "pairwise"'
         faults.add(("solo",), f'design = "{study.design}" takes no solo', remedy)
     if study.design == "flows":
-        if not flows:
+        if not flows and not lineups:
             faults.add(("design",), 'design = "flows" needs flows', "add a [[flow]] table for each flow")
+        if flows and lineups:
+            problem, remedy = "flows are in line-ups here", "write this [[flow]] into a [[lineup]]'s flows"
+            faults.add(flows[0].path, problem, remedy)
+        names = [placed.lineup.name for placed in lineups]
+        for index, name in enumerate(names):
+            if name in names[:index]:
+                problem = f'two line-ups are called "{name}"'
+                faults.add((*lineups[index].path, "name"), problem, "give each a name of its own")
         if contestants:
             problem = 'design = "flows" takes no [[contestant]]'
             faults.add(contestants[0].path[:2], problem, "write each as a [[flow]], or choose another design")
@@ -69,9 +83,9 @@ def _design_has_its_players(
         if not contestants:
             problem = f'design = "{study.design}" needs contestants'
             faults.add(("design",), problem, "add a [[contestant]] table", key="design")
-        if flows:
+        for path in [placed.path for placed in (*flows, *lineups)]:
             remedy = 'set design = "flows", or write each as a [[contestant]]'
-            faults.add(flows[0].path, f'design = "{study.design}" takes no [[flow]]', remedy)
+            faults.add(path, f'design = "{study.design}" takes no [[{path[0]}]]', remedy)
 
 
 def _pages_suit_the_design(study: Study, contestants: Sequence[PlacedContestant], faults: Faults) -> None:
@@ -102,19 +116,25 @@ def _stopping_suits_the_design(study: Study, faults: Faults) -> None:
     if "seeds" in study.model_fields_set:
         remedy = "leave seeds out, or [stopping] (a profile may still give seeds)"
         faults.add(("seeds",), "[stopping] decides how many trials are run", remedy)
-    pages = [bool(study.page_load or flow.page) for flow in study.flows] or [study.page_load is not None]
-    sized = any(pages) or any(flow.size_bytes for flow in study.flows)
-    endless_first = not (pages[0] or (study.flows and study.flows[0].size_bytes))
-    alone = study.design == "solo" or study.solo or len(study.flows) == 1
-    if study.stopping.measure == "plt_ms" and not pages[0]:
+    for flows in [lineup.flows for lineup in study.lineups] or [study.flows]:
+        _stopping_suits(study, study.stopping, flows, faults)
+
+
+def _stopping_suits(study: Study, stopping: Stopping, flows: Sequence[Flow], faults: Faults) -> None:
+    """``flows`` are those of one trial; none where the study has contestants."""
+    pages = [bool(study.page_load or flow.page) for flow in flows] or [study.page_load is not None]
+    sized = any(pages) or any(flow.size_bytes for flow in flows)
+    endless_first = not (pages[0] or (flows and flows[0].size_bytes))
+    alone = study.design == "solo" or study.solo or len(flows) == 1
+    if stopping.measure == "plt_ms" and not pages[0]:
         what = "the first [[flow]] loads" if study.design == "flows" else "the contestants load"
         problem, remedy = f"{what} no page", "give half_width_mbps instead, or a page to load"
         faults.add(("stopping", "half_width_plt_ms"), problem, remedy)
-    if study.stopping.measure == "throughput_mbps" and not endless_first:
+    if stopping.measure == "throughput_mbps" and not endless_first:
         problem = "the flow that decides ends by itself, and its throughput with it"
         remedy = "give half_width_plt_ms instead" if pages[0] else "let the first [[flow]] be endless"
         faults.add(("stopping", "half_width_mbps"), problem, remedy)
-    if study.stopping.measure == "share_percent" and (alone or sized):
+    if stopping.measure == "share_percent" and (alone or sized):
         problem = "a flow alone has no share" if alone else "a flow that ends by itself has no share"
         remedy = f"give {'half_width_plt_ms' if pages[0] else 'half_width_mbps'} instead"
         faults.add(("stopping", "half_width_share_percent"), problem, remedy)
@@ -179,16 +199,32 @@ def _events_fall_within_the_trial(
         if flow.flow.start_ms + study.start_spread_ms >= shortest_ms:
             remedy = f"{longer}: give an earlier start_ms or a longer duration_s"
             faults.add((*flow.path, "start_ms"), "this flow might never start", remedy)
+    if (study.measured_from_s or 0) * 1000 >= shortest_ms:
+        remedy = f"{longer}: give an earlier measured_from_s or a longer duration_s"
+        faults.add(("measured_from_s",), "nothing would be measured", remedy)
     if study.start_spread_ms >= shortest_ms:
         remedy = f"{longer}: give a smaller start_spread_ms or a longer duration_s"
         faults.add(("start_spread_ms",), "flows might never start", remedy)
 
 
-def _profiles_keep_some_network(study: Study, faults: Faults) -> None:
-    names = [network.name for network in study.networks]
+def _profiles_keep_something(study: Study, faults: Faults) -> None:
+    """Each pattern of a profile matches one thing at least."""
+    pages = study.page_load.pages if study.page_load else ()
+    named: dict[str, tuple[str, list[str]]] = {
+        "networks": ("network", [network.name for network in study.networks]),
+        "contestants": ("contestant", [contestant.name for contestant in study.contestants]),
+        "lineups": ("line-up", [lineup.name for lineup in study.lineups]),
+        "pages": ("page", [page.name for page in pages]),
+    }
     for profile_name, profile in study.profiles.items():
-        for index, pattern in enumerate(profile.networks or ()):
-            if not any(fnmatchcase(name, pattern) for name in names):
-                path = ("profile", profile_name, "networks", index)
-                remedy = hints.for_name(pattern, names, "they are")
-                faults.add(path, f'no network matches "{pattern}"', remedy)
+        for key, (kind, names) in named.items():
+            for index, pattern in enumerate(getattr(profile, key) or ()):
+                if any(fnmatchcase(name, pattern) for name in names):
+                    continue
+                path = ("profile", profile_name, key, index)
+                remedy = (
+                    hints.for_name(pattern, names, "they are")
+                    if names
+                    else f"leave {key} out: there are none"
+                )
+                faults.add(path, f'no {kind} matches "{pattern}"', remedy)

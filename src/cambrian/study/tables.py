@@ -14,7 +14,17 @@ from cambrian.study import hints, naming, pages
 from cambrian.study.errors import StudyError
 from cambrian.study.explain import build, explain, shown
 from cambrian.study.faults import Faults
-from cambrian.study.model import MOST_FLOWS, Contestant, Flow, Network, PageLoads, Profile, Stopping, Study
+from cambrian.study.model import (
+    MOST_FLOWS,
+    Contestant,
+    Flow,
+    Lineup,
+    Network,
+    PageLoads,
+    Profile,
+    Stopping,
+    Study,
+)
 from cambrian.study.positions import Path
 from cambrian.study.tracefile import read_trace
 
@@ -26,12 +36,13 @@ ProfileName = Literal["quick", "full"]
 HEADING_KEYS = tuple(
     key
     for key in Study.model_fields
-    if key not in ("networks", "contestants", "flows", "page_load", "stopping", "profiles")
+    if key not in ("networks", "contestants", "flows", "lineups", "page_load", "stopping", "profiles")
 )
 TABLE_KEYS: dict[str, tuple[str, ...]] = {
     "network": tuple(Network.model_fields),
     "contestant": tuple(Contestant.model_fields),
-    "flow": (*Contestant.model_fields, *(key for key in Flow.model_fields if key != "contestant")),
+    "flow": (*Contestant.model_fields, *(key for key in Flow.model_fields if key != "contestant"), "count"),
+    "lineup": tuple(Lineup.model_fields),
     "page_load": tuple(PageLoads.model_fields),
     "stopping": tuple(Stopping.model_fields),
     "profile": tuple(Profile.model_fields),
@@ -62,6 +73,12 @@ class PlacedContestant(Placed):
 @dataclass(frozen=True)
 class PlacedFlow(Placed):
     flow: Flow
+
+
+@dataclass(frozen=True)
+class PlacedLineup(Placed):
+    lineup: Lineup
+    flows: tuple[PlacedFlow, ...]
 
 
 def read_networks(raw: Mapping[str, Any], folder: FilePath, faults: Faults) -> list[PlacedNetwork]:
@@ -106,24 +123,53 @@ def read_contestants(raw: Mapping[str, Any], catalogue: Catalogue, faults: Fault
 
 
 def read_flows(raw: Mapping[str, Any], catalogue: Catalogue, faults: Faults) -> list[PlacedFlow]:
-    """Every ``[[flow]]``: a contestant's keys and a flow's own, side by side."""
+    """Every ``[[flow]]``, ``count`` times: a contestant's keys and a flow's own, side by side."""
+    return _flows(_tables(raw, "flow", faults), catalogue, faults)
+
+
+def read_lineups(raw: Mapping[str, Any], catalogue: Catalogue, faults: Faults) -> list[PlacedLineup]:
+    """Every ``[[lineup]]`` with its flows, each as in ``[[flow]]``."""
     found = []
-    for at, table in _tables(raw, "flow", faults):
+    for at, table in _tables(raw, "lineup", faults):
+        flows = _flows(_tables(table, "flow", faults, within=at, key="flows"), catalogue, faults)
+        listed = table.get("flows")
+        if isinstance(listed, list) and len(listed) > len({flow.path for flow in flows}):
+            continue  # a flow of it has a fault, which is noted
+        data = {**table, "flows": [placed.flow.model_dump(mode="json") for placed in flows[:MOST_FLOWS]]}
+        lineup = _checked(Lineup, data, lambda where, at=at: (*at, *where), faults)  # type: ignore[misc]
+        if lineup is not None:
+            found.append(PlacedLineup(at, lineup, tuple(flows)))
+    return found
+
+
+def _flows(
+    tables: Iterator[tuple[Path, dict[str, Any]]], catalogue: Catalogue, faults: Faults
+) -> list[PlacedFlow]:
+    """The flows of one trial."""
+    found: list[PlacedFlow] = []
+    for at, table in tables:
 
         def locate(where: Path, at: Path = at) -> Path:
             return (*at, *(where[1:] if where[:1] == ("contestant",) else where))
 
+        count = table.get("count", 1)
+        if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= MOST_FLOWS:
+            remedy = f"give a whole number from 1 to {MOST_FLOWS}"
+            faults.add((*at, "count"), f"{shown(count)} is not possible", remedy)
+            continue
         contestant = {key: value for key, value in table.items() if key in Contestant.model_fields}
-        own = {key: value for key, value in table.items() if key not in contestant}
+        own = {key: value for key, value in table.items() if key not in contestant and key != "count"}
         if "page" in own:
             own["page"] = _page(own["page"], (*at, "page"), faults)
         flow = _checked(Flow, {"contestant": contestant, **own}, locate, faults)
         if flow is not None:
             _check_catalogue(flow.contestant, locate, catalogue, faults)
-            found.append(PlacedFlow(at, flow))
+            found += [PlacedFlow(at, flow)] * count
     if len(found) > MOST_FLOWS:
         problem = f"{len(found)} flows, of which a trial can hold {MOST_FLOWS}"
-        faults.add(found[MOST_FLOWS].path, problem, "leave out this [[flow]] and those after it")
+        faults.add(
+            found[MOST_FLOWS].path, problem, "leave out this flow and those after it, or some of its count"
+        )
     return found
 
 
@@ -194,16 +240,21 @@ def read_profiles(raw: Mapping[str, Any], faults: Faults) -> dict[ProfileName, P
     return found
 
 
-def _tables(raw: Mapping[str, Any], kind: str, faults: Faults) -> Iterator[tuple[Path, dict[str, Any]]]:
-    """The tables of one kind whose keys are all known."""
-    tables = raw.get(kind, [])
+def _tables(
+    raw: Mapping[str, Any], kind: str, faults: Faults, *, within: Path = (), key: str = ""
+) -> Iterator[tuple[Path, dict[str, Any]]]:
+    """The tables of one kind whose keys are all known; they stand under ``key`` (their kind, unless told)."""
+    key = key or kind
+    tables = raw.get(key, [])
+    head = ".".join(part for part in (*within, key) if isinstance(part, str))
     if not isinstance(tables, list):
-        faults.add((kind,), f"not a list of tables ({shown(tables)})", f"use double brackets: [[{kind}]]")
+        problem = f"not a list of tables ({shown(tables)})"
+        faults.add((*within, key), problem, f"use double brackets: [[{head}]]")
         return
     for index, table in enumerate(tables):
-        at: Path = (kind, index)
+        at: Path = (*within, key, index)
         if not isinstance(table, dict):
-            faults.add(at, f"{shown(table)} is not a table", f"write [[{kind}]] and its keys below")
+            faults.add(at, f"{shown(table)} is not a table", f"write [[{head}]] and its keys below")
         elif _keys_are_known(table, kind, at, faults):
             yield at, table
 
