@@ -1,0 +1,136 @@
+"""Run suites: say what they cost, run part after part, keep what is there already."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rich.console import Console
+
+import cambrian
+from cambrian.engine import campaign, pool
+from cambrian.engine.campaign import Summary
+from cambrian.engine.conduct import SHOWN, Order
+from cambrian.store.results import write_json
+from cambrian.study import cost
+from cambrian.study.errors import StudyError
+from cambrian.suites.find import Found
+from cambrian.suites.plan import Planned, parts_of, plan
+
+#: what a suite's results folder says of itself
+RECORD = "suite.json"
+
+
+@dataclass
+class Whole:
+    """What a run of suites did. ``invalid`` and ``errors`` are named by part."""
+
+    ran: int = 0
+    kept: int = 0
+    invalid: list[str] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+
+    def add(self, place: str, summary: Summary) -> None:
+        """Count a part."""
+        self.ran += summary.ran
+        self.kept += summary.kept
+        self.invalid += [f"{place}: {label}: {'; '.join(reasons)}" for label, reasons in summary.invalid]
+        self.errors += [f"{place}: {text}" for text in summary.errors]
+
+
+def planned(
+    found: Sequence[Found], only_part: str | None, contestants: Sequence[str], order: Order
+) -> list[Planned]:
+    """Every part that has something to run.
+
+    Raises:
+        StudyError: a part's file is wrong, or ``--only`` matches nothing in any of them.
+    """
+    everything = [
+        plan(part, order)
+        for one in found
+        for part in parts_of(one, only_part, contestants if one.suite.contestants or len(found) == 1 else ())
+    ]
+    kept = [one for one in everything if one.groups]
+    if not kept:
+        problem = f"matches no group of {len(everything)} parts"
+        raise StudyError(file="--only", key=order.only or "", problem=problem, remedy="see --dry-run")
+    return kept
+
+
+def announce(found: Sequence[Found], parts: Sequence[Planned], order: Order, console: Console) -> int:
+    """Say what will run, part by part, and what it costs; returns the trials at a time."""
+    jobs = order.jobs or (1 if order.clock == "real" else len(pool.cores()))
+    for one in found:
+        console.print(f"{one.suite.name}: {one.suite.title}", markup=False)
+        for part in (part for part in parts if part.part.suite == one.suite.name):
+            price = cost.estimate(part.groups, jobs=jobs)
+            console.print(f"  {part.part.place}: {price}", markup=False, soft_wrap=True)
+    if len(parts) > 1:
+        whole = cost.estimate([group for part in parts for group in part.groups], jobs=jobs)
+        console.print(f"together {whole}", markup=False)
+    return jobs
+
+
+def conduct(
+    found: Sequence[Found], parts: Sequence[Planned], order: Order, root: Path, command: str, console: Console
+) -> Whole:
+    """Run what ``root``/SUITE/PART does not hold yet, and say how it went.
+
+    Raises:
+        What :func:`cambrian.engine.campaign.run` raises.
+    """
+    jobs = announce(found, parts, order, console)
+    began = time.monotonic()
+    for one in found:
+        _record(one, [part for part in parts if part.part.suite == one.suite.name], order, root, command)
+    whole = Whole()
+    for number, part in enumerate(parts, 1):
+        place = part.part.place
+        console.print(f"part {number} of {len(parts)}: {place}: {part.study.title}", markup=False)
+        summary = campaign.run(
+            part.study,
+            part.groups,
+            (root / place).absolute(),
+            jobs=jobs,
+            limit_s=order.wall_limit_s,
+            command=part.order.command,
+            console=console,
+        )
+        whole.add(place, summary)
+    _tell(whole, time.monotonic() - began, root, console)
+    return whole
+
+
+def _record(found: Found, parts: Sequence[Planned], order: Order, root: Path, command: str) -> None:
+    """``suite.json``; one that speaks of the whole suite is not replaced by one of a part."""
+    folder = root / found.suite.name
+    folder.mkdir(parents=True, exist_ok=True)
+    every = len({part.part.name for part in parts}) == len(found.suite.parts)
+    if (folder / RECORD).exists() and not every:
+        return
+    write_json(
+        folder / RECORD,
+        {
+            "cambrian": cambrian.__version__,
+            "suite": found.suite.name,
+            "parts": [part.part.place.partition("/")[2] for part in parts],
+            "profile": order.profile,
+            "command": command,
+        },
+    )
+
+
+def _tell(whole: Whole, took_s: float, root: Path, console: Console) -> None:
+    lines = [f"invalid: {text}" for text in whole.invalid[:SHOWN]]
+    if len(whole.invalid) > SHOWN:
+        lines.append(f"… and {len(whole.invalid) - SHOWN} more invalid trials; the reports list them all")
+    lines += [f"failed: {text}" for text in whole.errors]
+    lines.append(
+        f"{whole.ran} trials run in {cost.rough_time(took_s)}, {whole.kept} kept, "
+        f"{len(whole.invalid)} invalid; results in {root}"
+    )
+    for line in lines:
+        console.print(line, markup=False, soft_wrap=True)

@@ -1,0 +1,51 @@
+"""The suites that come with Cambrian, and what a name on the command line means."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from cambrian.study import builtin, hints
+from cambrian.study.errors import StudyError
+from cambrian.suites import model
+from cambrian.suites.model import Suite
+
+#: all suites, one after the other
+ALL = "all"
+
+
+@dataclass(frozen=True)
+class Found:
+    """A suite and its folder."""
+
+    suite: Suite
+    folder: Path
+
+
+def suites() -> list[Found]:
+    """Every built-in suite, by name."""
+    return [
+        Found(model.read(path)[0], path.parent) for path in sorted(builtin.folder().glob(f"*/{model.FILE}"))
+    ]
+
+
+def asked(name: str) -> tuple[list[Found], str | None]:
+    """``all``, ``wpi`` or ``wpi/grid`` → the suites, and the one part that is wanted.
+
+    No suite for the name of a study.
+
+    Raises:
+        StudyError: a suite has no such part.
+    """
+    if name == ALL:
+        return suites(), None
+    head, _, part = name.partition("/")
+    file = builtin.folder() / head / model.FILE
+    if not re.fullmatch(model.NAME, head) or not file.is_file() or Path(name).is_file():
+        return [], None
+    found = Found(model.read(file)[0], file.parent)
+    if part and part not in found.suite.parts:
+        remedy = hints.for_name(part, found.suite.parts, "its parts are")
+        raise StudyError(file=head, key=part, problem="the suite has no such part", remedy=remedy)
+    return [found], part or None

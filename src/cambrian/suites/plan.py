@@ -1,0 +1,120 @@
+"""A suite → its parts, each an ordinary study with its groups of trials."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from cambrian.engine.conduct import Order
+from cambrian.stacks import catalogue, receivers
+from cambrian.study import hints
+from cambrian.study.errors import StudyError
+from cambrian.study.expand import expand, select
+from cambrian.study.load import parse_study
+from cambrian.study.model import Group, Study
+from cambrian.suites.find import Found
+from cambrian.suites.model import PLACEHOLDERS, folder_of
+
+
+@dataclass(frozen=True)
+class Part:
+    """One study of a suite, for one contestant where the suite is run for several."""
+
+    suite: str
+    name: str
+    path: Path
+    contestant: str | None = None
+
+    @property
+    def place(self) -> str:
+        """Where its results lie: ``wpi/grid``, ``rfc9743/quinn-cubic/droptail``."""
+        middle = [folder_of(self.contestant)] if self.contestant else []
+        return "/".join([self.suite, *middle, self.name])
+
+    @property
+    def asked_as(self) -> str:
+        """How a command line names it."""
+        return f"{self.suite}/{self.name}" + (f" --contestant {self.contestant}" if self.contestant else "")
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A part and what it will run."""
+
+    part: Part
+    study: Study
+    groups: list[Group]
+    order: Order
+
+
+def parts_of(found: Found, only_part: str | None, contestants: Sequence[str]) -> list[Part]:
+    """The parts of a suite, contestant by contestant.
+
+    Raises:
+        StudyError: contestants were given to a suite that is not run for any, or one is unknown.
+    """
+    suite = found.suite
+    if contestants and not suite.contestants:
+        problem = f"{suite.name} is not run for one contestant at a time"
+        remedy = "leave --contestant out, or keep part of it with --only"
+        raise StudyError(file=suite.name, key="--contestant", problem=problem, remedy=remedy)
+    for name in contestants:
+        _is_known(name)
+    names = [only_part] if only_part else suite.parts
+    everyone: Sequence[str | None] = contestants or suite.contestants or (None,)
+    return [
+        Part(suite.name, name, found.folder / f"{name}.toml", contestant)
+        for contestant in everyone
+        for name in names
+    ]
+
+
+def plan(part: Part, order: Order) -> Planned:
+    """The part's study, and its groups as ``order`` wants them; no group where ``only`` matches none.
+
+    Raises:
+        StudyError: the file is wrong.
+    """
+    study = parse_study(
+        _filled(part),
+        str(part.path),
+        part.path.parent,
+        catalogue.ccas(),
+        catalogue.reference_of,
+        receivers.problem,
+    )
+    order = replace(order, study=part.asked_as)
+    groups = expand(
+        study,
+        profile=order.profile,
+        seed_base=order.seed,
+        reference_of=catalogue.reference_of,
+        clock=order.clock,
+    )
+    return Planned(part, study, _kept(groups, order), order)
+
+
+def _kept(groups: list[Group], order: Order) -> list[Group]:
+    if order.only is None:
+        return groups
+    try:
+        return select(groups, order.only)
+    except StudyError:
+        return []
+
+
+def _filled(part: Part) -> str:
+    """The part's text with its contestant in its place."""
+    text = part.path.read_text(encoding="utf-8")
+    if part.contestant is not None:
+        for placeholder, value in zip(PLACEHOLDERS, part.contestant.split("/"), strict=True):
+            text = text.replace(placeholder, value)
+    return text
+
+
+def _is_known(contestant: str) -> None:
+    known = [f"{stack}/{cca}" for stack, ccas in catalogue.ccas().items() for cca in ccas]
+    if contestant not in known:
+        remedy = hints.for_name(contestant, known, "they are written stack/cca, such as quinn/cubic;")
+        raise StudyError(file="--contestant", key=contestant, problem="no such contestant", remedy=remedy)
