@@ -1,0 +1,110 @@
+"""What is compared: the keys of an effect, and of one figure made of its cells.
+
+The same keys in claims, criteria, comparisons and the figures of a suite's page; docs/claims.md
+explains each.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import ConfigDict, Field, model_validator
+
+from cambrian.study.model import Frozen
+
+Scalar = bool | int | float | str
+Kind = Literal["ratio", "difference", "percent_less", "percent_more", "value"]
+Over = Literal["mean", "geometric_mean", "median", "min", "max", "share", "slope", "steps", "best"]
+Name = Annotated[str, Field(min_length=1)]
+
+
+class Bounds(Frozen):
+    """A condition on a column other than "is one of these"; all that are given must hold.
+
+    A row without a value meets ``not`` and ``given = false`` alone.
+    """
+
+    model_config = ConfigDict(populate_by_name=True)
+
+    at_least: float | None = None
+    at_most: float | None = None
+    above: float | None = None
+    below: float | None = None
+    not_: Scalar | tuple[Scalar, ...] | None = Field(default=None, alias="not")
+    given: bool | None = None
+
+    @model_validator(mode="after")
+    def _says_something(self) -> Bounds:
+        if all(value is None for value in self.__dict__.values()):
+            raise ValueError("give at_least, at_most, above, below, not or given")
+        return self
+
+
+Condition = Scalar | tuple[Scalar, ...] | Bounds
+#: column → what its value must be; all conditions must hold
+Where = dict[str, Condition]
+
+
+class EffectSpec(Frozen):
+    """Side ``a`` against side ``b`` in each cell; the unit of replication is the trial.
+
+    Each trial has one value a side: ``flows`` of ``quantity`` over its rows that match ``where``
+    and the side. A side's figure in a cell is the mean of its trials (or their SD). Without
+    ``b`` the effect is a's figure itself, in the quantity's unit.
+    """
+
+    part: Name
+    table: Name = "observations"
+    quantity: Name
+    flows: Literal["mean", "sum", "min", "max"] = "mean"
+    of: Literal["mean", "sd"] = "mean"
+    where: Where = Field(default_factory=dict)
+    cell: tuple[Name, ...] = ()
+    a: Where = Field(default_factory=dict)
+    b: Where | None = None
+    effect: Kind | None = None
+
+    @model_validator(mode="after")
+    def _sides_fit(self) -> EffectSpec:
+        if self.effect == "value" and self.b is not None:
+            raise ValueError('effect "value" is of side a alone: leave b out, or compare with another effect')
+        if self.effect not in {None, "value"} and self.b is None:
+            raise ValueError(f'effect "{self.effect}" compares two sides: give b')
+        if len(set(self.cell)) < len(self.cell):
+            raise ValueError("cell names a column twice")
+        return self
+
+    @property
+    def kind(self) -> Kind:
+        """``effect``, or what its absence means."""
+        return self.effect or ("value" if self.b is None else "ratio")
+
+
+class SummarySpec(EffectSpec):
+    """One figure made of all cells' effects."""
+
+    over: Over | None = None
+    threshold: float | None = None
+    beyond: Literal["above", "below"] = "above"
+    along: Name | None = None
+    at: Scalar | None = None
+    step: Literal["falls", "rises"] | None = None
+
+    @model_validator(mode="after")
+    def _over_has_what_it_needs(self) -> SummarySpec:
+        needs = {"share": ("threshold",), "slope": ("along",), "steps": ("along", "step"),
+                 "best": ("along", "at")}.get(self.summary, ())  # fmt: skip
+        for key in ("threshold", "along", "at", "step"):
+            given = getattr(self, key) is not None
+            if key in needs and not given:
+                raise ValueError(f'over "{self.summary}" needs {key}')
+            if given and key not in needs:
+                raise ValueError(f'over "{self.summary}" takes no {key}')
+        if self.along is not None and self.along not in self.cell:
+            raise ValueError(f'along = "{self.along}" must be one of the columns in cell')
+        return self
+
+    @property
+    def summary(self) -> Over:
+        """``over``, or what its absence means: ratios are averaged as ratios."""
+        return self.over or ("geometric_mean" if self.kind == "ratio" else "mean")

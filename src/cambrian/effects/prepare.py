@@ -1,0 +1,140 @@
+"""An observations frame → one value a trial and side, laid out by seed and cell."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from cambrian.effects.errors import EffectError, NoDataError
+from cambrian.effects.model import EffectSpec, Where
+from cambrian.effects.where import matching, need
+from cambrian.stats.interval import FloatArray
+
+#: what holds a trial's value and its cell's number, beside the frame's own trial and seed
+_VALUE, _CELL = "__value", "__cell"
+
+
+@dataclass(frozen=True)
+class Side:
+    """One side's trials. ``totals`` and ``counts`` have the shape (seeds, cells).
+
+    ``trials``, ``mean`` and ``sd`` (NaN for one trial) are of each cell, shape (cells,).
+    """
+
+    totals: FloatArray
+    counts: FloatArray
+    trials: FloatArray
+    mean: FloatArray
+    sd: FloatArray
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """Cells that each side of the effect has a trial in.
+
+    ``keys`` has a row a cell (no columns where there is one cell), ``seeds`` are sorted,
+    ``trials`` counts the distinct trials, ``left_out`` those whose quantity was not measured.
+    """
+
+    keys: pl.DataFrame
+    seeds: tuple[int, ...]
+    a: Side
+    b: Side | None
+    trials: int
+    left_out: int
+
+
+def prepare(frame: pl.DataFrame, spec: EffectSpec) -> Prepared:
+    """Filter, make one value a trial, and lay the trials out.
+
+    Raises:
+        NoDataError: no cell has a trial on each side.
+        EffectError: a column is not there, or the quantity is no number.
+    """
+    need(frame, ["trial", "seed", spec.quantity, *spec.cell])
+    kind = frame.schema[spec.quantity]
+    if not (kind.is_numeric() or kind in (pl.Boolean, pl.Null)):
+        raise EffectError(f"quantity {spec.quantity} is {str(kind).lower()}, not a number")
+    rows = matching(frame, spec.where).with_columns(pl.col(spec.quantity).cast(pl.Float64).alias(_VALUE))
+    rows = rows.with_columns(pl.when(pl.col(_VALUE).is_finite()).then(_VALUE))
+    sides = {"a": spec.a} if spec.b is None else {"a": spec.a, "b": spec.b}
+    long = {name: _trials(rows, spec, where, name) for name, where in sides.items()}
+    known = {name: trials.drop_nulls(_VALUE) for name, trials in long.items()}
+    keys = _common_cells(known, spec)
+    numbered = keys.with_row_index(_CELL)
+    kept = {
+        name: _numbered(trials, numbered, list(spec.cell)).sort(_CELL, "seed", "trial")
+        for name, trials in known.items()
+    }
+    everything = pl.concat([trials.select("trial", "seed") for trials in kept.values()])
+    seeds = tuple(everything["seed"].unique().sort().to_list())
+    laid = {name: _side(trials, seeds, len(keys), spec) for name, trials in kept.items()}
+    nulls = pl.concat([trials.filter(pl.col(_VALUE).is_null()).select("trial") for trials in long.values()])
+    return Prepared(
+        keys=keys.select(spec.cell),
+        seeds=seeds,
+        a=laid["a"],
+        b=laid.get("b"),
+        trials=everything["trial"].n_unique(),
+        left_out=nulls["trial"].n_unique(),
+    )
+
+
+def _trials(rows: pl.DataFrame, spec: EffectSpec, where: Where, name: str) -> pl.DataFrame:
+    """One row for each cell and trial of a side; the value is null where it was not measured.
+
+    A sum with an unknown part is unknown; the others are of the rows that are known.
+    """
+    found = matching(rows, where)
+    if found.is_empty():
+        raise NoDataError("no trial matches" + (f" on side {name}" if spec.b is not None else ""))
+    column = pl.col(_VALUE)
+    value = {"mean": column.mean(), "min": column.min(), "max": column.max(),
+             "sum": pl.when(column.null_count() == 0).then(column.sum())}[spec.flows]  # fmt: skip
+    return found.group_by([*dict.fromkeys([*spec.cell, "trial", "seed"])]).agg(value)
+
+
+def _common_cells(known: dict[str, pl.DataFrame], spec: EffectSpec) -> pl.DataFrame:
+    """The cells that all sides have a trial in, sorted; one row without columns' meaning if one cell."""
+    for name, trials in known.items():
+        if trials.is_empty():
+            raise NoDataError(
+                f"{spec.quantity} was measured in no trial" + (f" of side {name}" if spec.b else "")
+            )
+    if not spec.cell:
+        return pl.DataFrame({"": [0]})
+    frames = [trials.select(spec.cell).unique() for trials in known.values()]
+    keys = frames[0]
+    for other in frames[1:]:
+        keys = keys.join(other, on=spec.cell, how="semi", nulls_equal=True)
+    if keys.is_empty():
+        raise NoDataError("no cell has trials on both sides")
+    return keys.sort(spec.cell)
+
+
+def _numbered(trials: pl.DataFrame, numbered: pl.DataFrame, cell: list[str]) -> pl.DataFrame:
+    if not cell:
+        return trials.with_columns(pl.lit(0, dtype=pl.UInt32).alias(_CELL))
+    return trials.join(numbered, on=cell, how="inner", nulls_equal=True)
+
+
+def _side(trials: pl.DataFrame, seeds: tuple[int, ...], cells: int, spec: EffectSpec) -> Side:
+    place = {seed: index for index, seed in enumerate(seeds)}
+    row = np.array([place[seed] for seed in trials["seed"]])
+    column = trials[_CELL].to_numpy()
+    values = trials[_VALUE].to_numpy()
+    number = np.bincount(column, minlength=cells).astype(np.float64)
+    mean = np.bincount(column, values, cells) / number
+    squares = np.square(values - mean[column])
+    # one trial has no spread: 0 / 0
+    with np.errstate(invalid="ignore"):
+        variance = np.bincount(column, squares, cells) / (number - 1)
+        if spec.of == "sd":
+            # so that their mean over a cell's trials is the unbiased variance
+            values = squares * number[column] / (number[column] - 1)
+    totals, counts = np.zeros((len(seeds), cells)), np.zeros((len(seeds), cells))
+    np.add.at(totals, (row, column), values)
+    np.add.at(counts, (row, column), 1.0)
+    return Side(totals, counts, number, mean, np.sqrt(variance))

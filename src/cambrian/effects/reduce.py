@@ -1,0 +1,117 @@
+"""Cells' effects → one figure, in all resamples at once."""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+from collections.abc import Callable
+
+import numpy as np
+import polars as pl
+
+from cambrian.effects.errors import EffectError
+from cambrian.effects.model import SummarySpec
+from cambrian.effects.where import matching
+from cambrian.stats.interval import FloatArray
+
+_PLAIN: dict[str, Callable[..., FloatArray]] = {
+    "mean": np.nanmean,
+    "median": np.nanmedian,
+    "min": np.nanmin,
+    "max": np.nanmax,
+}
+
+
+def reduce(effects: FloatArray, keys: pl.DataFrame, spec: SummarySpec) -> FloatArray:
+    """``effects`` (draws, cells) → the figure of ``spec`` in each draw, shape (draws,).
+
+    ``keys`` has a row a cell. A cell that is NaN in a draw is left out of it.
+
+    Raises:
+        EffectError: the cells have too few values of ``along``, or none of ``at``.
+    """
+    with warnings.catch_warnings():
+        # a draw in which all cells are NaN is NaN
+        warnings.filterwarnings("ignore", "All-NaN|Mean of empty", RuntimeWarning)
+        if spec.summary in _PLAIN:
+            return np.asarray(_PLAIN[spec.summary](effects, axis=1))
+        if spec.summary == "geometric_mean":
+            positive = np.where(effects > 0, effects, np.nan)
+            if not np.all(effects[0] > 0):
+                return np.full(len(effects), np.nan)
+            return np.asarray(np.exp(np.nanmean(np.log(positive), axis=1)))
+        if spec.summary == "share":
+            return _percent(beyond(effects, spec), ~np.isnan(effects))
+        return _along(effects, keys, spec)
+
+
+def beyond(effects: FloatArray, spec: SummarySpec) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
+    """Which effects are beyond the threshold, on its side."""
+    assert spec.threshold is not None
+    return effects > spec.threshold if spec.beyond == "above" else effects < spec.threshold
+
+
+def _along(effects: FloatArray, keys: pl.DataFrame, spec: SummarySpec) -> FloatArray:
+    assert spec.along is not None
+    if spec.summary == "best":
+        return _best(effects, keys, spec)
+    kind = keys.schema[spec.along]
+    if not kind.is_numeric():
+        raise EffectError(f"{spec.along} is {str(kind).lower()}: slopes and steps go along numbers")
+    values = keys[spec.along].cast(pl.Float64).to_numpy()
+    groups = [group[np.argsort(values[group], kind="stable")] for group in _groups(keys, spec.along)]
+    if not any(len(group) > 1 for group in groups):
+        raise EffectError(f"there is one value of {spec.along} alone")
+    if spec.summary == "slope":
+        slopes = [_theil_sen(effects[:, group], values[group]) for group in groups if len(group) > 1]
+        return np.asarray(np.nanmean(slopes, axis=0))
+    changes = np.concatenate([np.diff(effects[:, group], axis=1) for group in groups], axis=1)
+    return _percent(changes < 0 if spec.step == "falls" else changes > 0, ~np.isnan(changes))
+
+
+def _best(effects: FloatArray, keys: pl.DataFrame, spec: SummarySpec) -> FloatArray:
+    assert spec.along is not None
+    assert spec.at is not None
+    numbered = keys.with_row_index("__cell")
+    chosen = set(matching(numbered, {spec.along: spec.at})["__cell"].to_list())
+    found = []
+    for group in _groups(keys, spec.along):
+        here = [cell for cell in group if cell in chosen]
+        others = [cell for cell in group if cell not in chosen]
+        if here and others:
+            rest = effects[:, others]
+            rival = np.nanmax(rest, axis=1) if spec.beyond == "above" else np.nanmin(rest, axis=1)
+            found.append(effects[:, here[0]] - rival)
+    if not found:
+        raise EffectError(f"no cell has {spec.along} = {spec.at} beside another value of it")
+    return np.asarray(np.nanmean(found, axis=0))
+
+
+def _groups(keys: pl.DataFrame, along: str) -> list[np.ndarray[tuple[int], np.dtype[np.intp]]]:
+    """Cells that differ in ``along`` alone."""
+    others = [name for name in keys.columns if name != along]
+    if not others:
+        return [np.arange(len(keys))]
+    numbered = keys.with_row_index("__cell")
+    grouped = numbered.group_by(others, maintain_order=True).agg("__cell")
+    return [np.asarray(cells, dtype=np.intp) for cells in grouped["__cell"].to_list()]
+
+
+def _theil_sen(effects: FloatArray, values: FloatArray) -> FloatArray:
+    """Median slope over all pairs of cells. Sources: Theil (1950); Sen, J. Am. Stat. Assoc. 63 (1968)."""
+    slopes = [
+        (effects[:, two] - effects[:, one]) / (values[two] - values[one])
+        for one, two in itertools.combinations(range(len(values)), 2)
+    ]
+    return np.asarray(np.nanmedian(slopes, axis=0))
+
+
+def _percent(
+    hits: np.ndarray[tuple[int, ...], np.dtype[np.bool_]],
+    known: np.ndarray[tuple[int, ...], np.dtype[np.bool_]],
+) -> FloatArray:
+    """Percent of the known that are hits, in each draw."""
+    count = known.sum(axis=1)
+    return np.asarray(
+        np.divide(100.0 * (hits & known).sum(axis=1), count, out=np.full(len(hits), np.nan), where=count > 0)
+    )

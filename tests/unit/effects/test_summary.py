@@ -1,0 +1,215 @@
+"""One figure of all cells: hand-computed, its symmetries, and how often its interval is right."""
+
+from __future__ import annotations
+
+import math
+import time
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cambrian.effects.errors import EffectError, NoDataError
+from cambrian.effects.model import SummarySpec
+from cambrian.effects.prepare import Prepared, Side
+from cambrian.effects.summary import estimate, summary
+from tests.unit.effects.frames import frame
+
+A, B = {"contestant": "a"}, {"contestant": "b"}
+
+
+def spec(**keys: object) -> SummarySpec:
+    base = {"part": "p", "quantity": "x", "cell": ["rate"], "a": A, "b": B}
+    return SummarySpec.model_validate({**base, **keys})
+
+
+#: ratios 2, 0.5 and 4 at rates 4, 8 and 16
+THREE = frame(
+    [
+        ({"rate": 4}, "a", [2.0, 2.0, 2.0]),
+        ({"rate": 4}, "b", [1.0, 1.0, 1.0]),
+        ({"rate": 8}, "a", [2.0, 2.0, 2.0]),
+        ({"rate": 8}, "b", [4.0, 4.0, 4.0]),
+        ({"rate": 16}, "a", [4.0, 4.0, 4.0]),
+        ({"rate": 16}, "b", [1.0, 1.0, 1.0]),
+    ]
+)
+
+
+@pytest.mark.parametrize(
+    ("keys", "expected"),
+    [
+        ({}, 4 ** (1 / 3)),
+        ({"over": "mean"}, 6.5 / 3),
+        ({"over": "median"}, 2),
+        ({"over": "min"}, 0.5),
+        ({"over": "max"}, 4),
+        ({"effect": "difference"}, (1 - 2 + 3) / 3),
+        ({"over": "share", "threshold": 1}, 200 / 3),
+        ({"over": "share", "threshold": 1, "beyond": "below"}, 100 / 3),
+        ({"over": "share", "threshold": 2}, 100 / 3),
+        # slopes (0.5 - 2)/4, (4 - 0.5)/8, (4 - 2)/12
+        ({"over": "slope", "along": "rate"}, 1 / 6),
+        ({"over": "steps", "along": "rate", "step": "falls"}, 50),
+        ({"over": "steps", "along": "rate", "step": "rises"}, 50),
+        ({"over": "best", "along": "rate", "at": 16}, 2),
+        ({"over": "best", "along": "rate", "at": 8}, -3.5),
+        ({"over": "best", "along": "rate", "at": 8, "beyond": "below"}, -1.5),
+    ],
+)
+def test_figures_of_three_cells(keys: dict[str, object], expected: float) -> None:
+    found = summary(THREE, spec(**keys))
+    assert found.estimate == pytest.approx(expected)
+    # nothing varies, so nothing is uncertain
+    assert (found.low, found.high) == pytest.approx((expected, expected))
+    assert (found.cells, found.trials, found.seeds) == (3, 18, 3)
+
+
+def test_what_goes_along_a_column_is_averaged_over_the_others() -> None:
+    made = frame(
+        [
+            ({"rate": rate, "rtt": rtt}, "a", [value] * 3)
+            for rate, rtt, value in [(4, 10, 1.0), (4, 20, 3.0), (8, 10, 5.0), (8, 20, 4.0)]
+        ]
+    )
+    keys = {"cell": ["rate", "rtt"], "b": None}
+    assert summary(made, spec(over="slope", along="rtt", **keys)).estimate == pytest.approx((0.2 - 0.1) / 2)
+    assert summary(made, spec(over="best", along="rtt", at=20, **keys)).estimate == pytest.approx(0.5)
+    steps = summary(made, spec(over="steps", along="rtt", step="falls", **keys))
+    assert steps.estimate == 50
+
+
+def test_trials_and_cells_without_a_figure_are_left_out_and_counted() -> None:
+    made = frame(
+        [
+            ({"rate": 4}, "a", [2.0, 2.0, None]),
+            ({"rate": 4}, "b", [1.0, 1.0, math.nan]),
+            ({"rate": 8}, "a", [1.0, 1.0, 1.0]),
+            ({"rate": 8}, "b", [0.0, 0.0, 0.0]),
+        ]
+    )
+    found = summary(made, spec())
+    assert found.estimate == pytest.approx(2)
+    assert (found.trials_left_out, found.cells_left_out, found.cells) == (2, 1, 1)
+
+
+@pytest.mark.parametrize(("trials", "said"), [(1, "one trial a cell"), (2, "2 trials a cell")])
+def test_one_or_two_trials_give_a_figure_without_an_interval(trials: int, said: str) -> None:
+    found = summary(THREE.filter(pl.col("seed") <= trials), spec())
+    assert found.low is None is found.high
+    assert said in found.reason
+
+
+VALUES = st.lists(st.floats(0.5, 20), min_size=4, max_size=4)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(VALUES, min_size=1, max_size=4))
+def test_a_frame_against_itself_has_the_ratio_1(values: list[list[float]]) -> None:
+    made = frame([({"rate": rate}, "a", one) for rate, one in enumerate(values)])
+    found = summary(made, spec(b=A))
+    assert found.estimate == pytest.approx(1)
+    assert (found.low, found.high) == pytest.approx((1, 1))
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.tuples(VALUES, VALUES), min_size=1, max_size=4))
+def test_swapping_the_sides_inverts_a_ratio_and_its_interval(
+    values: list[tuple[list[float], list[float]]],
+) -> None:
+    made = frame(
+        [
+            ({"rate": rate}, side, one)
+            for rate, pair in enumerate(values)
+            for side, one in zip("ab", pair, strict=True)
+        ]
+    )
+    found, swapped = summary(made, spec()), summary(made, spec(a=B, b=A))
+    assert found.low is not None and found.high is not None
+    assert swapped.low is not None and swapped.high is not None
+    assert swapped.estimate == pytest.approx(1 / found.estimate)
+    assert swapped.low == pytest.approx(1 / found.high)
+    assert swapped.high == pytest.approx(1 / found.low)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(VALUES, min_size=1, max_size=4),
+    st.sampled_from(["mean", "median", "min", "max", "geometric_mean"]),
+)
+def test_the_estimate_lies_in_its_interval_whatever_the_rows_order(
+    values: list[list[float]], over: str
+) -> None:
+    made = frame([({"rate": rate}, "a", one) for rate, one in enumerate(values)])
+    found = summary(made, spec(b=None, over=over))
+    assert found.low is not None and found.high is not None
+    assert found.low <= found.estimate <= found.high
+    assert summary(made.reverse(), spec(b=None, over=over)) == found
+
+
+def grid(rng: np.random.Generator, cells: int, seeds: int, luck: float) -> Prepared:
+    """Ratio 1.2 in each cell, SD 10 %; ``luck`` is the SD of what a seed does to all cells at once."""
+    sides = []
+    for level in (1.2, 1.0):
+        noise = 0.1 * rng.normal(size=(seeds, cells)) + luck * rng.normal(size=(seeds, 1))
+        values = level * (1 + np.arange(cells)) * (1 + noise)
+        trials = np.full(cells, float(seeds))
+        sides.append(Side(values, np.ones_like(values), trials, values.mean(0), values.std(0, ddof=1)))
+    keys = pl.DataFrame({"rate": np.arange(cells)})
+    return Prepared(keys, tuple(range(seeds)), sides[0], sides[1], trials=2 * cells * seeds, left_out=0)
+
+
+@pytest.mark.parametrize(
+    ("cells", "seeds", "luck"), [(1, 5, 0.0), (16, 3, 0.1), (16, 5, 0.0), (16, 5, 0.1), (16, 10, 0.0)]
+)
+def test_the_interval_covers_the_truth_in_about_95_of_100(cells: int, seeds: int, luck: float) -> None:
+    rng = np.random.default_rng(11)
+    simulations = 300
+    hits = 0
+    for _ in range(simulations):
+        found = estimate(grid(rng, cells, seeds, luck), spec())
+        assert found.low is not None and found.high is not None
+        hits += found.low <= 1.2 <= found.high
+    # three standard errors either side of 95 % of 300
+    assert hits / simulations == pytest.approx(0.95, abs=3 * math.sqrt(0.95 * 0.05 / simulations))
+
+
+def test_the_same_trials_give_the_same_bytes_soon() -> None:
+    prepared = grid(np.random.default_rng(2), 64, 10, 0.0)
+    start = time.process_time()
+    found = estimate(prepared, spec())
+    assert time.process_time() - start < 1
+    assert repr(estimate(prepared, spec())) == repr(found)
+
+
+def test_what_has_no_figure() -> None:
+    with pytest.raises(NoDataError):
+        summary(THREE.clear(), spec())
+    with pytest.raises(EffectError, match="one value of rate"):
+        summary(THREE.filter(pl.col("rate") == 4), spec(over="slope", along="rate"))
+    with pytest.raises(EffectError, match="no cell has rate = 5"):
+        summary(THREE, spec(over="best", along="rate", at=5))
+    with pytest.raises(EffectError, match="above 0"):
+        summary(THREE, spec(effect="difference", over="geometric_mean"))
+    with pytest.raises(EffectError, match="along numbers"):
+        summary(THREE, spec(cell=["contestant"], a={}, b=None, over="slope", along="contestant"))
+
+
+@pytest.mark.parametrize(
+    ("keys", "said"),
+    [
+        ({"over": "share"}, "needs threshold"),
+        ({"over": "slope"}, "needs along"),
+        ({"over": "slope", "along": "rtt"}, "one of the columns in cell"),
+        ({"over": "best", "along": "rate"}, "needs at"),
+        ({"over": "mean", "threshold": 1}, "takes no threshold"),
+        ({"b": None, "effect": "ratio"}, "give b"),
+        ({"effect": "value"}, "leave b out"),
+        ({"cell": ["rate", "rate"]}, "twice"),
+    ],
+)
+def test_keys_that_do_not_go_together(keys: dict[str, object], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        spec(**keys)
