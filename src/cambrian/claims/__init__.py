@@ -1,0 +1,1 @@
+"""Claims: what the papers say, judged by our results."""

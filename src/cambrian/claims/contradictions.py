@@ -1,0 +1,110 @@
+"""Where two papers disagree: which factor moves the quantity most."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from cambrian.claims.frames import Frames
+from cambrian.claims.model import Contradiction
+from cambrian.effects import resample
+from cambrian.effects.errors import EffectError
+from cambrian.effects.prepare import prepare
+from cambrian.effects.summary import few, interval
+from cambrian.stats.interval import FloatArray
+
+Level = str | float | int | bool | None
+
+
+@dataclass(frozen=True)
+class MainEffect:
+    """How much a factor alone moves the mean of the quantity, in the quantity's unit.
+
+    ``difference`` = mean at the level ``highest`` minus mean at ``lowest``, over the
+    combinations of the other factors that both levels were measured in (``pairs`` of them);
+    of more than two levels, the two that are furthest apart.
+    """
+
+    factor: str
+    lowest: Level
+    highest: Level
+    mean_lowest: float
+    mean_highest: float
+    difference: float
+    low: float | None
+    high: float | None
+    pairs: int
+
+
+@dataclass(frozen=True)
+class Explained:
+    """``verdict``: "explained", "not significant" or "not run"; ``factor`` has the largest effect."""
+
+    contradiction: Contradiction
+    verdict: str
+    factor: str | None
+    effects: tuple[MainEffect, ...]
+    reason: str = ""
+
+
+def explain(contradiction: Contradiction, frames: Frames) -> Explained:
+    """The main effects of all factors, largest first.
+
+    "explained" if the interval of the largest leaves out 0, and so does that of its lead over
+    the second, under the same resamples.
+    """
+    frame = frames.frame(contradiction.part, contradiction.table)
+    if frame is None:
+        return Explained(contradiction, "not run", None, (), f"{contradiction.part} has not been run")
+    try:
+        prepared = prepare(frame, contradiction.effect)
+    except EffectError as error:
+        return Explained(contradiction, "not run", None, (), f"{contradiction.part}: {error}")
+    draws = resample.effects(prepared, contradiction.effect)
+    found = [main for name in contradiction.factors if (main := _main(name, prepared.keys, draws))]
+    if not found:
+        reason = "no factor has two levels that were measured in the same setting"
+        return Explained(contradiction, "not run", None, (), reason)
+    found.sort(key=lambda pair: -pair[0].difference)
+    effects = tuple(main for main, _ in found)
+    largest, leads = found[0]
+    if largest.low is None:
+        reason = few(len(prepared.seeds))
+        return Explained(contradiction, "not significant", largest.factor, effects, reason)
+    if largest.low <= 0:
+        reason = "no factor has an effect that its interval tells from 0"
+        return Explained(contradiction, "not significant", largest.factor, effects, reason)
+    if len(found) > 1:
+        low, _ = interval(leads - found[1][1])
+        if low is not None and low <= 0:
+            reason = f"the effects of {largest.factor} and {effects[1].factor} are not told apart"
+            return Explained(contradiction, "not significant", largest.factor, effects, reason)
+    return Explained(contradiction, "explained", largest.factor, effects)
+
+
+def _main(factor: str, keys: pl.DataFrame, draws: FloatArray) -> tuple[MainEffect, FloatArray] | None:
+    """The factor's effect, and its difference in each draw; None where it has no two levels to compare."""
+    others = [name for name in keys.columns if name != factor]
+    places: dict[Level, dict[tuple[Level, ...], int]] = {}
+    for index, row in enumerate(keys.to_dicts()):
+        places.setdefault(row[factor], {})[tuple(row[name] for name in others)] = index
+    best: tuple[MainEffect, FloatArray] | None = None
+    for one, two in itertools.combinations(places, 2):
+        common = sorted(places[one].keys() & places[two].keys(), key=str)
+        if not common:
+            continue
+        low, high = (np.nanmean(draws[:, [places[level][rest] for rest in common]], axis=1)
+                     for level in (one, two))  # fmt: skip
+        lowest, highest = one, two
+        if high[0] < low[0]:
+            low, high, lowest, highest = high, low, two, one
+        difference = high - low
+        if best is None or difference[0] > best[0].difference:
+            bounds = interval(difference)
+            main = MainEffect(factor, lowest, highest, float(low[0]), float(high[0]),
+                              float(difference[0]), *bounds, len(common))  # fmt: skip
+            best = main, difference
+    return best

@@ -1,0 +1,201 @@
+"""Verdicts for people at a terminal, for a page of Markdown, and for programs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from typing import Any, get_args
+
+from rich import box
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from cambrian.claims.contradictions import Explained, MainEffect
+from cambrian.claims.model import Verdict
+from cambrian.claims.verdicts import Finding, Judged
+
+VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
+_COLOURS = {"holds": "green", "doesn't hold": "red", "not significant": "yellow", "explained": "green"}
+
+
+def terminal(console: Console, judged: Sequence[Judged], explained: Sequence[Explained]) -> None:
+    """A block a claim, then each contradiction, then the counts by paper."""
+    for paper in _papers(judged):
+        console.rule(paper, align="left")
+        for one in judged:
+            if one.claim.paper == paper:
+                _block(console, one.claim.id, one.verdict, one.claim.text, claim_lines(one))
+    if explained:
+        console.rule("contradictions", align="left")
+        for found in explained:
+            lines = contradiction_lines(found, judged)
+            _block(console, found.contradiction.id, found.verdict, found.contradiction.text, lines)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("paper", no_wrap=True)
+    for verdict in VERDICTS:
+        table.add_column(verdict, justify="right")
+    for paper, counts in counted(judged):
+        table.add_row(paper, *(str(count) if count else "–" for count in counts))
+    console.print(table)
+
+
+def markdown(judged: Sequence[Judged], explained: Sequence[Explained]) -> str:
+    """The same as a page of Markdown, the counts first."""
+    lines = [
+        "| paper | " + " | ".join(VERDICTS) + " |",
+        "|---|" + "---:|" * len(VERDICTS),
+        *(
+            f"| {paper} | " + " | ".join(str(count) for count in counts) + " |"
+            for paper, counts in counted(judged)
+        ),
+    ]
+    for paper in _papers(judged):
+        lines += ["", f"## {paper}"]
+        for one in judged:
+            if one.claim.paper == paper:
+                lines += _section(one.claim.id, one.verdict, one.claim.text, claim_lines(one))
+    if explained:
+        lines += ["", "## Contradictions"]
+        for found in explained:
+            details = contradiction_lines(found, judged)
+            lines += _section(found.contradiction.id, found.verdict, found.contradiction.text, details)
+    return "\n".join(lines) + "\n"
+
+
+def records(judged: Sequence[Judged], explained: Sequence[Explained]) -> dict[str, Any]:
+    """``{"claims": […], "contradictions": […]}`` for JSON: every figure with all digits."""
+    return {
+        "claims": [
+            {
+                **one.claim.model_dump(exclude={"tests"}),
+                "verdict": one.verdict,
+                "reason": one.reason,
+                "tests": [_record(result) for result in one.results],
+            }
+            for one in judged
+        ],
+        "contradictions": [
+            {
+                "id": found.contradiction.id,
+                "claims": list(found.contradiction.claims),
+                "text": found.contradiction.text,
+                "verdict": found.verdict,
+                "factor": found.factor,
+                "reason": found.reason,
+                "unit": found.contradiction.unit,
+                "effects": [asdict(main) for main in found.effects],
+            }
+            for found in explained
+        ],
+    }
+
+
+def counted(judged: Sequence[Judged]) -> list[tuple[str, list[int]]]:
+    """How many claims of each paper have which verdict, and of all papers where there are several."""
+    papers = _papers(judged)
+    rows = [
+        (
+            paper,
+            [sum(one.claim.paper == paper and one.verdict == name for one in judged) for name in VERDICTS],
+        )
+        for paper in papers
+    ]
+    if len(papers) > 1:
+        rows.append(("all", [sum(counts) for counts in zip(*(counts for _, counts in rows), strict=True)]))
+    return rows
+
+
+def claim_lines(one: Judged) -> Iterator[tuple[str, str]]:
+    """Label and text: our figures, theirs, why they may differ, the source."""
+    for result in one.results:
+        yield "ours", ours(result)
+    if one.reason:
+        yield "why", one.reason
+    if one.claim.figure:
+        yield "theirs", one.claim.figure
+    if one.claim.why_differ:
+        yield "may differ", one.claim.why_differ
+    yield "source", one.claim.source
+
+
+def contradiction_lines(found: Explained, judged: Sequence[Judged]) -> Iterator[tuple[str, str]]:
+    """Label and text: both claims' verdicts, the factor, and every factor's effect."""
+    verdicts = {one.claim.id: one.verdict for one in judged}
+    for name in found.contradiction.claims:
+        yield "claim", f"{name}: {verdicts.get(name, 'not asked for')}"
+    if found.factor and found.verdict == "explained":
+        yield "explained", f"by {found.factor}, which moves {found.contradiction.quantity} most"
+    if found.reason:
+        yield "why", found.reason
+    for main in found.effects:
+        yield "factor", factor(main, found.contradiction.unit)
+
+
+def ours(result: Finding) -> str:
+    """Our figure with its interval, what it is, and what was expected of it."""
+    test, found = result.test, result.estimate
+    if found is None:
+        return f"{result.reason} ({test.says})"
+    left = [f"{found.trials_left_out} trials without the quantity left out"] if found.trials_left_out else []
+    left += [f"{found.cells_left_out} cells without an effect left out"] if found.cells_left_out else []
+    made_of = [
+        f"expected {test.expect}",
+        result.verdict,
+        f"cells: {found.cells}",
+        f"trials: {found.trials:,}",
+    ]
+    reason = f"; {result.reason}" if result.reason else ""
+    figure = with_interval(found.estimate, found.low, found.high, test.unit)
+    return f"{figure}: {test.says} ({', '.join(made_of + left)}{reason})"
+
+
+def factor(main: MainEffect, unit: str) -> str:
+    """A factor's effect between the two levels that are furthest apart."""
+    change = with_interval(main.difference, main.low, main.high, unit)
+    ends = f"{amount(main.mean_lowest)} at {main.lowest}, {amount(main.mean_highest)} at {main.highest}"
+    return f"{main.factor}: {change} ({ends}; settings compared: {main.pairs})"
+
+
+def with_interval(estimate: float, low: float | None, high: float | None, unit: str) -> str:
+    """``1.42 [1.38, 1.47] Mbps``."""
+    bounds = "" if low is None or high is None else f" [{amount(low)}, {amount(high)}]"
+    return f"{amount(estimate)}{bounds} {unit}".rstrip()
+
+
+def amount(value: float) -> str:
+    """Four significant digits."""
+    return f"{float(f'{value:.4g}'):,.10g}"
+
+
+def _record(result: Finding) -> dict[str, Any]:
+    test, found = result.test, result.estimate
+    return {
+        "says": test.says,
+        "part": test.part,
+        "verdict": result.verdict,
+        "reason": result.reason,
+        "unit": test.unit,
+        "expect": test.expect.model_dump(exclude_none=True),
+        **({"estimate": None} if found is None else asdict(found)),
+    }
+
+
+def _papers(judged: Sequence[Judged]) -> list[str]:
+    return list(dict.fromkeys(one.claim.paper for one in judged))
+
+
+def _block(console: Console, name: str, verdict: str, text: str, lines: Iterator[tuple[str, str]]) -> None:
+    console.print(Text.assemble((name, "bold"), "  ", (verdict, _COLOURS.get(verdict, "dim"))))
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(no_wrap=True, style="dim")
+    grid.add_column(overflow="fold")
+    grid.add_row("claim", Text(text))
+    for label, line in lines:
+        grid.add_row(label, Text(line))
+    console.print(Padding(grid, (0, 0, 1, 2)))
+
+
+def _section(name: str, verdict: str, text: str, lines: Iterator[tuple[str, str]]) -> list[str]:
+    return ["", f"### {name}: {verdict}", "", text, "", *(f"- {label}: {line}" for label, line in lines)]

@@ -1,0 +1,120 @@
+"""What a claim, its tests, and a contradiction between two claims are."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from cambrian.effects.model import EffectSpec, Name, SummarySpec, Where
+from cambrian.study.model import Frozen
+
+Verdict = Literal["holds", "doesn't hold", "not significant", "not run", "not available"]
+
+
+class Expect(Frozen):
+    """Where the figure lies if the claim is right; exactly one key."""
+
+    above: float | None = None
+    below: float | None = None
+    at_least: float | None = None
+    at_most: float | None = None
+    between: tuple[float, float] | None = None
+
+    @model_validator(mode="after")
+    def _one(self) -> Expect:
+        if sum(value is not None for value in self.__dict__.values()) != 1:
+            raise ValueError("give one of above, below, at_least, at_most and between")
+        if self.between and self.between[0] >= self.between[1]:
+            raise ValueError("between = [low, high] needs low < high")
+        return self
+
+    def covers(self, low: float, high: float) -> bool:
+        """Whether the whole of [low, high] is in the region."""
+        return self._has(low) and self._has(high)
+
+    def misses(self, low: float, high: float) -> bool:
+        """Whether no point of [low, high] is in the region."""
+        if self.between:
+            return high < self.between[0] or low > self.between[1]
+        return not self._has(low) and not self._has(high)
+
+    def __str__(self) -> str:
+        if self.between:
+            return f"between {self.between[0]:g} and {self.between[1]:g}"
+        key, value = next((key, value) for key, value in self.__dict__.items() if value is not None)
+        return f"{key.replace('_', ' ')} {value:g}"
+
+    def _has(self, value: float) -> bool:
+        if self.between:
+            return self.between[0] <= value <= self.between[1]
+        return (
+            (self.above is not None and value > self.above)
+            or (self.below is not None and value < self.below)
+            or (self.at_least is not None and value >= self.at_least)
+            or (self.at_most is not None and value <= self.at_most)
+        )
+
+
+class ClaimTest(SummarySpec):
+    """One figure of our results, and where the claim expects it."""
+
+    expect: Expect
+    unit: str = ""
+    says: Name
+
+
+class Claim(Frozen):
+    """A statement of a paper in our words; ``figure`` is theirs, as printed."""
+
+    id: Name
+    paper: Name
+    text: Name
+    source: Name
+    figure: str
+    why_differ: str = ""
+    not_available: Annotated[str | None, Field(min_length=1)] = None
+    tests: tuple[ClaimTest, ...] = Field(default=(), alias="test")
+
+    @model_validator(mode="after")
+    def _judged_or_not(self) -> Claim:
+        if self.tests and self.not_available:
+            raise ValueError("a claim that has a test is available: leave out not_available or the tests")
+        return self
+
+
+class Contradiction(Frozen):
+    """Two claims that cannot both hold of the same network, and the factors that may explain it.
+
+    ``factors`` are columns of the observations; each cell is one combination of their levels.
+    """
+
+    id: Name
+    claims: tuple[Name, Name]
+    text: Name
+    part: Name
+    table: Name = "observations"
+    quantity: Name
+    flows: Literal["mean", "sum", "min", "max"] = "mean"
+    where: Where = Field(default_factory=dict)
+    factors: Annotated[tuple[Name, ...], Field(min_length=1)]
+    unit: str = ""
+
+    @property
+    def effect(self) -> EffectSpec:
+        """The cells that the factors make, each with its mean."""
+        return EffectSpec(
+            part=self.part,
+            table=self.table,
+            quantity=self.quantity,
+            flows=self.flows,
+            where=self.where,
+            cell=self.factors,
+        )
+
+
+class Ledger(Frozen):
+    """All of ``published/claims.toml``."""
+
+    claims: tuple[Claim, ...] = Field(alias="claim")
+    contradictions: tuple[Contradiction, ...] = Field(default=(), alias="contradiction")

@@ -1,0 +1,143 @@
+"""A scorecard: criteria with tests, judged for one contestant at a time.
+
+The file holds ``[[criterion]]`` tables: ``id``, ``text``, ``source`` and ``[[criterion.test]]``s
+with the keys of a claim's test, whose ``part`` is relative to the contestant's own folder. Text
+in ``where``, ``a`` and ``b`` may use placeholders such as ``$CONTESTANT``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from cambrian.claims.frames import Frames, Remembered
+from cambrian.claims.model import ClaimTest, Verdict
+from cambrian.claims.reading import TomlFile
+from cambrian.claims.verdicts import Finding, combined, run
+from cambrian.effects.model import Condition, Name, Where
+from cambrian.study.model import Frozen
+
+Met = Literal["met", "not met", "not told", "not run"]
+_MET: dict[Verdict, Met] = {
+    "holds": "met",
+    "doesn't hold": "not met",
+    "not significant": "not told",
+    "not run": "not run",
+}
+
+
+class Criterion(Frozen):
+    """What is asked of a contestant, and by which section of which document."""
+
+    id: Name
+    text: Name
+    source: Name
+    tests: Annotated[tuple[ClaimTest, ...], Field(alias="test", min_length=1)]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One test of one criterion. ``low`` and ``high`` are None without an interval, ``figure`` without data.
+
+    ``verdict`` is this test's and ``of_criterion`` that of all of the criterion's tests;
+    ``threshold`` says where the figure is expected, such as "at least 90".
+    """
+
+    criterion: str
+    text: str
+    source: str
+    of_criterion: Met
+    verdict: Met
+    figure: float | None
+    low: float | None
+    high: float | None
+    unit: str
+    threshold: str
+    says: str
+    trials: int
+    reason: str
+
+
+@dataclass(frozen=True)
+class Scorecard:
+    """All criteria of a file, in its order."""
+
+    criteria: tuple[Criterion, ...]
+
+    def score(self, frames: Frames, prefix: str, placeholders: Mapping[str, str] | None = None) -> list[Row]:
+        """A row a test, of the contestant whose parts lie below ``prefix`` ("rfc9743/quinn-cubic").
+
+        ``placeholders``, such as ``{"$STACK": "quinn", "$CCA": "cubic"}``, are replaced in the text of
+        conditions.
+        """
+        remembered = Remembered(frames)
+        rows = []
+        for criterion in self.criteria:
+            tests = [_placed(test, prefix, placeholders or {}) for test in criterion.tests]
+            results = [run(test, remembered) for test in tests]
+            whole = _MET[combined(result.verdict for result in results)]
+            rows += [_row(criterion, whole, result) for result in results]
+        return rows
+
+
+def load(path: Path) -> Scorecard:
+    """Read a scorecard file.
+
+    Raises:
+        StudyError: of the first fault: its file, line, criterion, key and remedy.
+    """
+    file = TomlFile(path)
+    file.only(["criterion"])
+    criteria = file.tables("criterion", Criterion)
+    ids = [criterion.id for criterion in criteria]
+    for index, name in enumerate(ids):
+        if name in ids[:index]:
+            raise file.error(("criterion", index, "id"), f"{name} is there twice", "give each its own id")
+    return Scorecard(criteria)
+
+
+def _row(criterion: Criterion, whole: Met, result: Finding) -> Row:
+    found = result.estimate
+    return Row(
+        criterion=criterion.id,
+        text=criterion.text,
+        source=criterion.source,
+        of_criterion=whole,
+        verdict=_MET[result.verdict],
+        figure=found.estimate if found else None,
+        low=found.low if found else None,
+        high=found.high if found else None,
+        unit=result.test.unit,
+        threshold=str(result.test.expect),
+        says=result.test.says,
+        trials=found.trials if found else 0,
+        reason=result.reason,
+    )
+
+
+def _placed(test: ClaimTest, prefix: str, placeholders: Mapping[str, str]) -> ClaimTest:
+    return test.model_copy(
+        update={
+            "part": f"{prefix}/{test.part}",
+            "where": _filled(test.where, placeholders),
+            "a": _filled(test.a, placeholders),
+            "b": None if test.b is None else _filled(test.b, placeholders),
+        }
+    )
+
+
+def _filled(where: Where, placeholders: Mapping[str, str]) -> Where:
+    def fill(condition: Condition) -> Condition:
+        if isinstance(condition, str):
+            # the longest first: $CCA must not eat the start of $CCA_LABEL
+            for name in sorted(placeholders, key=len, reverse=True):
+                condition = condition.replace(name, placeholders[name])
+        elif isinstance(condition, tuple):
+            return tuple(value if not isinstance(value, str) else str(fill(value)) for value in condition)
+        return condition
+
+    return {column: fill(condition) for column, condition in where.items()}

@@ -1,0 +1,80 @@
+"""Frames → a verdict on each claim. Nothing else gives one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from cambrian.claims.frames import Frames
+from cambrian.claims.model import Claim, ClaimTest, Verdict
+from cambrian.effects.errors import EffectError, NoDataError
+from cambrian.effects.summary import Estimate, summary
+
+#: the first of these that a test has is the claim's verdict
+_WORST_FIRST: tuple[Verdict, ...] = ("doesn't hold", "not run", "not significant")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a test found; without ``estimate`` the ``reason`` says what is missing."""
+
+    test: ClaimTest
+    verdict: Verdict
+    estimate: Estimate | None
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A claim with its verdict, and what each of its tests found."""
+
+    claim: Claim
+    verdict: Verdict
+    results: tuple[Finding, ...]
+    reason: str = ""
+
+
+def judge(claim: Claim, frames: Frames) -> Judged:
+    """Run all tests of ``claim``.
+
+    It holds if all of them hold and doesn't if any doesn't; else it is not run if any is not,
+    else not significant.
+    """
+    if claim.not_available:
+        return Judged(claim, "not available", (), claim.not_available)
+    if not claim.tests:
+        return Judged(claim, "not run", (), "the ledger does not say how it is judged")
+    results = tuple(run(test, frames) for test in claim.tests)
+    return Judged(claim, combined(result.verdict for result in results), results)
+
+
+def combined(verdicts: Iterable[Verdict]) -> Verdict:
+    """The verdict of a claim from those of its tests, at least one."""
+    found = set(verdicts)
+    return next((verdict for verdict in _WORST_FIRST if verdict in found), "holds")
+
+
+def run(test: ClaimTest, frames: Frames) -> Finding:
+    """The figure of one test, and whether it is where the claim expects it."""
+    try:
+        frame = frames.frame(test.part, test.table)
+    except ValueError as error:
+        return Finding(test, "not run", None, str(error))
+    if frame is None:
+        return Finding(test, "not run", None, f"{test.part} has not been run")
+    try:
+        found = summary(frame, test)
+    except NoDataError as error:
+        return Finding(test, "not run", None, f"{test.part}: {error}")
+    except EffectError as error:
+        return Finding(test, "not run", None, f"{test.part}, {test.quantity}: {error}")
+    return Finding(test, verdict_of(test, found), found, found.reason)
+
+
+def verdict_of(test: ClaimTest, found: Estimate) -> Verdict:
+    """ "holds" if the whole interval is where it is expected, "doesn't hold" if none of it is."""
+    if found.low is None or found.high is None:
+        return "not significant"
+    if test.expect.covers(found.low, found.high):
+        return "holds"
+    return "doesn't hold" if test.expect.misses(found.low, found.high) else "not significant"

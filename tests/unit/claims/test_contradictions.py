@@ -1,0 +1,95 @@
+"""The factor that moves a quantity most is found, and chance is not taken for one."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import polars as pl
+import pytest
+
+from cambrian.claims.contradictions import explain
+from cambrian.claims.model import Contradiction
+from tests.unit.claims.ledgers import Folder
+from tests.unit.effects.frames import frame
+
+FACTORS = ("buffer", "rtt", "stack")
+BETWEEN = Contradiction(
+    id="share",
+    claims=("one", "two"),
+    text="25 % or 50 %",
+    part="suite/factors",
+    quantity="x",
+    factors=FACTORS,
+)
+
+
+def shares(buffer: float, rtt: float, stack: float, noise: float = 1.0, seeds: int = 5) -> pl.DataFrame:
+    """Three factors of known effect (in all), of three, two and two levels."""
+    rng = np.random.default_rng(4)
+    return frame(
+        [
+            (
+                {"buffer": level, "rtt": long * 50, "stack": "xy"[other]},
+                "quic",
+                (
+                    30 + buffer * level / 2 + rtt * long + stack * other + noise * rng.normal(size=seeds)
+                ).tolist(),
+            )
+            for level, long, other in itertools.product((0, 1, 2), (0, 1), (0, 1))
+        ]
+    )
+
+
+def test_main_effects_of_cells_without_noise() -> None:
+    found = explain(BETWEEN, Folder({"suite/factors": shares(20, 5, -8, noise=0)}))
+    assert (found.verdict, found.factor) == ("explained", "buffer")
+    assert [main.factor for main in found.effects] == ["buffer", "stack", "rtt"]
+    assert [main.difference for main in found.effects] == pytest.approx([20, 8, 5])
+    buffer, stack, _ = found.effects
+    assert (buffer.lowest, buffer.highest, buffer.pairs) == (0, 2, 4)
+    assert (stack.lowest, stack.highest, stack.pairs) == ("y", "x", 6)
+    assert (buffer.mean_lowest, buffer.mean_highest) == pytest.approx((30 + 2.5 - 4, 50 + 2.5 - 4))
+
+
+def test_effects_with_noise_have_intervals_around_the_truth() -> None:
+    found = explain(BETWEEN, Folder({"suite/factors": shares(20, 5, 0)}))
+    assert (found.verdict, found.factor) == ("explained", "buffer")
+    for main, truth in zip(found.effects[:2], (20, 5), strict=True):
+        assert main.low is not None and main.high is not None
+        assert main.low <= truth <= main.high
+
+
+def test_levels_are_compared_in_the_same_setting_alone() -> None:
+    # the long RTT was measured with stack y alone, which has 8 less
+    made = shares(20, 5, -8, noise=0).filter((pl.col("rtt") == 0) | (pl.col("stack") == "y"))
+    found = {main.factor: main for main in explain(BETWEEN, Folder({"suite/factors": made})).effects}
+    assert found["rtt"].difference == pytest.approx(5)
+    assert found["rtt"].pairs == 3
+
+
+def test_two_factors_alike_are_not_told_apart() -> None:
+    found = explain(BETWEEN, Folder({"suite/factors": shares(0, 10, 10, noise=2)}))
+    assert found.verdict == "not significant"
+    assert "not told apart" in found.reason
+
+
+def test_noise_explains_nothing() -> None:
+    found = explain(BETWEEN, Folder({"suite/factors": shares(0, 0, 0, noise=3, seeds=4)}))
+    assert found.verdict == "not significant"
+
+
+def test_few_trials_explain_nothing() -> None:
+    found = explain(BETWEEN, Folder({"suite/factors": shares(20, 5, 0, seeds=2)}))
+    assert (found.verdict, found.effects[0].low) == ("not significant", None)
+    assert "2 trials" in found.reason
+
+
+def test_without_data_it_is_not_run() -> None:
+    whole = shares(20, 5, 0)
+    one_setting = whole.filter((pl.col("rtt") == 0) & (pl.col("stack") == "x") & (pl.col("buffer") == 0))
+    for parts in ({}, {"suite/factors": whole.clear()}, {"suite/factors": whole.drop("rtt")},
+                  {"suite/factors": one_setting}):  # fmt: skip
+        found = explain(BETWEEN, Folder(parts))
+        assert (found.verdict, found.factor) == ("not run", None)
+        assert found.reason

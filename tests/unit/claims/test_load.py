@@ -1,0 +1,98 @@
+"""A ledger is read whole, or its first fault is named with file, line, claim, key and remedy."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cambrian.claims.load import load
+from cambrian.study.errors import StudyError
+
+GOOD = """\
+[[claim]]
+id = "p-one"
+paper = "p"
+text = "A is above b."
+source = "Table 1"
+figure = "2"
+why_differ = "Other kernels."
+
+[[claim.test]]
+says = "a over b"
+part = "p/grid"
+quantity = "x"
+where = { loss = { at_least = 0.5 }, "option.beta" = [0.6, 0.7] }
+cell = ["rate"]
+a = { contestant = "a" }
+b = { contestant = "b" }
+expect = { above = 1 }
+
+[[claim]]
+id = "p-two"
+paper = "p"
+text = "Not to be had."
+source = "Table 2"
+figure = ""
+not_available = "Their service is gone."
+
+[[contradiction]]
+id = "c"
+claims = ["p-one", "p-two"]
+text = "They disagree."
+part = "p/grid"
+quantity = "x"
+factors = ["rate"]
+"""
+
+
+def _load(tmp_path: Path, text: str) -> StudyError:
+    path = tmp_path / "claims.toml"
+    path.write_text(text)
+    with pytest.raises(StudyError) as caught:
+        load(path)
+    assert caught.value.file == str(path)
+    return caught.value
+
+
+def test_a_whole_ledger(tmp_path: Path) -> None:
+    path = tmp_path / "claims.toml"
+    path.write_text(GOOD)
+    ledger = load(path)
+    test = ledger.claims[0].tests[0]
+    assert (test.kind, test.summary, test.part) == ("ratio", "geometric_mean", "p/grid")
+    assert test.where["option.beta"] == (0.6, 0.7)
+    assert ledger.claims[1].not_available
+    assert ledger.contradictions[0].factors == ("rate",)
+
+
+@pytest.mark.parametrize(
+    ("good", "bad", "key", "line", "said"),
+    [
+        ('quantity = "x"', 'quantiti = "x"', "quantiti", 12, "did you mean quantity"),
+        ('figure = "2"\n', "", "figure", 1, "missing"),
+        ('why_differ = "Other kernels."', "why_differ = 3", "why_differ", 7, "string"),
+        ("above = 1 }", 'above = "1" }', "above", 17, "number"),
+        ("above = 1 }", "over = 1 }", "over", 17, "above"),
+        ("above = 1 }", "above = 1, below = 2 }", "expect", 17, "give one of"),
+        ("at_least = 0.5", "least = 0.5", "loss", 13, "at_least, at_most"),
+        ('"option.beta"', "option.beta", "option", 13, "stands in quotes"),
+        ('cell = ["rate"]', 'cell = ["rate"]\nover = "share"', "test", 9, "needs threshold"),
+        ('id = "p-two"', 'id = "p-one"', "id", 20, "there twice"),
+        ('claims = ["p-one", "p-two"]', 'claims = ["p-one", "p-tow"]', "claims", 29, "did you mean p-two"),
+        ("[[contradiction]]", "[[contradictions]]", "contradictions", 27, "unknown table"),
+        ("expect = {", "expect = ", "", None, "not TOML"),
+    ],
+)
+def test_the_first_fault_is_named(
+    tmp_path: Path, good: str, bad: str, key: str, line: int | None, said: str
+) -> None:
+    assert good in GOOD
+    error = _load(tmp_path, GOOD.replace(good, bad, 1))
+    assert said in str(error)
+    assert (error.key, error.line) == (key, line)
+
+
+def test_whose_fault_it_is(tmp_path: Path) -> None:
+    error = _load(tmp_path, GOOD.replace('quantity = "x"', "quantity = 1", 1))
+    assert error.problem.startswith("of p-one: ")

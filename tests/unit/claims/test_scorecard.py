@@ -1,0 +1,62 @@
+"""Criteria are judged in a contestant's own folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cambrian.claims import scorecard
+from cambrian.study.errors import StudyError
+from tests.unit.claims.ledgers import Folder, ratio
+
+CARD = """\
+[[criterion]]
+id = "above"
+text = "It is above b."
+source = "RFC 9743, section 5"
+
+[[criterion.test]]
+says = "it over b"
+part = "loss"
+quantity = "x"
+cell = ["rate"]
+a = { contestant = "$CONTESTANT" }
+b = { contestant = ["b", "$CONTESTANT b"] }
+expect = { above = 1 }
+unit = "×"
+
+[[criterion.test]]
+says = "it over b, elsewhere"
+part = "aqm"
+quantity = "x"
+a = { contestant = "$CONTESTANT" }
+b = { contestant = "b" }
+expect = { above = 1 }
+"""
+
+
+@pytest.mark.parametrize(("value", "met"), [(1.5, "met"), (1.0, "not told"), (0.5, "not met")])
+def test_each_test_is_a_row(tmp_path: Path, value: float, met: str) -> None:
+    path = tmp_path / "card.toml"
+    path.write_text(CARD)
+    frames = Folder({"rfc9743/quinn-cubic/loss": ratio(value), "loss": ratio(9.0)})
+    loss, aqm = scorecard.load(path).score(frames, "rfc9743/quinn-cubic", {"$CONTESTANT": "a"})
+    assert loss.verdict == met
+    assert loss.figure == pytest.approx(value, rel=1e-3)
+    assert (loss.criterion, loss.threshold, loss.unit, loss.says) == ("above", "above 1", "×", "it over b")
+    assert (aqm.verdict, aqm.figure) == ("not run", None)
+    assert loss.of_criterion == aqm.of_criterion == ("not met" if met == "not met" else "not run")
+
+
+def test_faults_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "card.toml"
+    path.write_text(CARD.replace('source = "RFC 9743, section 5"\n', ""))
+    with pytest.raises(StudyError, match=r"source: of above: missing"):
+        scorecard.load(path)
+    path.write_text(CARD + CARD)
+    with pytest.raises(StudyError, match="there twice"):
+        scorecard.load(path)
+    path.write_text('[[criterion]]\nid = "a"\ntext = "t"\nsource = "s"\n')
+    with pytest.raises(StudyError, match="test"):
+        scorecard.load(path)

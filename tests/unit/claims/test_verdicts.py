@@ -1,0 +1,121 @@
+"""A verdict comes from data and from nothing else."""
+
+from __future__ import annotations
+
+import itertools
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cambrian.claims.model import Expect, Verdict
+from cambrian.claims.verdicts import combined, judge, run, verdict_of
+from cambrian.effects.summary import Estimate
+from tests.unit.claims.ledgers import Folder, claim, claim_test, ratio
+
+NOTHING = Folder({})
+
+
+@pytest.mark.parametrize(
+    ("value", "verdict"), [(1.5, "holds"), (0.8, "doesn't hold"), (1.0, "not significant")]
+)
+def test_the_interval_decides(value: float, verdict: Verdict) -> None:
+    judged = judge(claim(claim_test()), Folder({"suite/part": ratio(value)}))
+    assert judged.verdict == verdict
+    found = judged.results[0].estimate
+    assert found is not None
+    assert found.estimate == pytest.approx(value, rel=1e-3)
+
+
+@pytest.mark.parametrize(("seeds", "said"), [(1, "one trial a cell"), (2, "2 trials")])
+def test_without_an_interval_nothing_is_significant(seeds: int, said: str) -> None:
+    result = run(claim_test(), Folder({"suite/part": ratio(100.0, seeds)}))
+    assert result.verdict == "not significant"
+    assert said in result.reason
+
+
+def test_removing_the_data_turns_every_verdict_into_not_run() -> None:
+    whole = ratio(1.5)
+    there = {"suite/part": whole}
+    assert run(claim_test(), Folder(there)).verdict == "holds"
+    one_side = {"suite/part": whole.filter(pl.col("contestant") == "a")}
+    no_quantity = {"suite/part": whole.with_columns(x=pl.lit(None, dtype=pl.Float64))}
+    no_column = {"suite/part": whole.drop("x")}
+    empty = {"suite/part": whole.clear()}
+    for parts in ({}, one_side, no_quantity, no_column, empty):
+        result = run(claim_test(), Folder(parts))
+        assert result.verdict == "not run"
+        assert result.estimate is None
+        assert result.reason
+
+
+REGIONS = [{"above": 1}, {"below": 1}, {"at_least": 1}, {"at_most": 1}, {"between": [0.5, 2]}]
+
+
+@pytest.mark.parametrize("expect", REGIONS)
+def test_no_expectation_has_a_verdict_without_data(expect: dict[str, object]) -> None:
+    for tests in ([claim_test(expect=expect)], [claim_test(expect=expect)] * 2, []):
+        assert judge(claim(*tests), NOTHING).verdict == "not run"
+
+
+def test_a_claim_that_no_data_can_judge_says_so() -> None:
+    judged = judge(claim(not_available="It is about the Internet of 2017."), NOTHING)
+    assert judged.verdict == "not available"
+    assert "Internet" in judged.reason
+
+
+def test_the_verdict_of_several_tests() -> None:
+    order: list[Verdict] = ["doesn't hold", "not run", "not significant", "holds"]
+    for one, two in itertools.combinations_with_replacement(order, 2):
+        assert combined([one, two]) == combined([two, one]) == one
+
+
+def an_estimate(low: float, high: float) -> Estimate:
+    return Estimate((low + high) / 2, low, high, cells=1, trials=6, seeds=3)
+
+
+RANK = {"doesn't hold": 0, "not significant": 1, "holds": 2}
+NUMBER = st.floats(-5, 5)
+
+
+@given(NUMBER, st.floats(0, 3), st.floats(0, 3), NUMBER)
+def test_more_never_makes_above_less_true(low: float, width: float, shift: float, border: float) -> None:
+    for key, sign in (("above", 1), ("at_least", 1), ("below", -1), ("at_most", -1)):
+        test = claim_test(expect={key: border})
+        before = RANK[verdict_of(test, an_estimate(low, low + width))]
+        after = RANK[verdict_of(test, an_estimate(low + shift, low + width + shift))]
+        assert sign * (after - before) >= 0
+
+
+@given(NUMBER, st.floats(0, 3), st.floats(0, 1), st.sampled_from(REGIONS))
+def test_a_narrower_interval_never_contradicts_a_verdict(
+    low: float, width: float, part: float, region: dict[str, object]
+) -> None:
+    test = claim_test(expect=region)
+    wide = verdict_of(test, an_estimate(low, low + width))
+    narrow = verdict_of(test, an_estimate(low + part * width / 2, low + width - part * width / 2))
+    assert wide in {"not significant", narrow}
+
+
+@pytest.mark.parametrize(
+    ("expect", "low", "high", "verdict"),
+    [
+        ({"above": 1}, 1, 1, "doesn't hold"),
+        ({"at_least": 1}, 1, 1, "holds"),
+        ({"at_most": 0}, 0, 0, "holds"),
+        ({"below": 0}, 0, 0, "doesn't hold"),
+        ({"at_least": 100}, 95, 100, "not significant"),
+        ({"between": [1, 2]}, 1, 2, "holds"),
+        ({"between": [1, 2]}, 0.5, 2.5, "not significant"),
+        ({"between": [1, 2]}, 2.1, 2.5, "doesn't hold"),
+    ],
+)
+def test_borders(expect: dict[str, object], low: float, high: float, verdict: Verdict) -> None:
+    assert verdict_of(claim_test(expect=expect), an_estimate(low, high)) == verdict
+
+
+@pytest.mark.parametrize("expect", [{}, {"above": 1, "below": 2}, {"between": [2, 1]}])
+def test_an_expectation_is_one_region(expect: dict[str, object]) -> None:
+    with pytest.raises(ValueError, match=r"give one of|low < high"):
+        Expect.model_validate(expect)
