@@ -8,12 +8,12 @@ from typing import Any
 
 from cambrian.judging import families as judging
 from cambrian.judging.families import Family
-from cambrian.report import measuring, series
+from cambrian.report import measuring, protocols, series
 from cambrian.report.measure import TrialMeasures
 from cambrian.report.measuring import Done, Task
 from cambrian.report.series import Series
 from cambrian.store.results import Results, TrialResult
-from cambrian.study.model import Design, Network, Study, Trial
+from cambrian.study.model import Design, Flow, Network, Study, Trial
 
 #: with more groups than this, lines over time get fewer bins
 _MANY_GROUPS = 40
@@ -52,6 +52,8 @@ class Cell:
     series: Series | None
     #: what the flows load, in a study of page loads
     page: str | None = None
+    #: the flows' name together, where the study has several line-ups
+    lineup: str | None = None
     #: how much of its trials a line over time shows, alike for all that load the same page on this network
     shown_s: float = 0.0
 
@@ -77,6 +79,8 @@ class Cell:
 
     @property
     def _meeting(self) -> str:
+        if self.lineup:
+            return self.lineup
         if self.is_noise_floor:
             return f"{self.subject} against itself"
         if self.design == "pairwise":
@@ -116,8 +120,11 @@ class Collected:
         return next((floor for floor in floors if floor.subject == cell.reference), None)
 
 
-def collect(results: Results) -> Collected:
+def collect(results: Results, *, judged: bool = True) -> Collected:
     """Read and measure every trial of a results directory.
+
+    Without ``judged`` no controller's parameters are estimated, which takes most of the time, and
+    there are no lines over time.
 
     Raises:
         FileNotFoundError: there is no study.json.
@@ -128,9 +135,15 @@ def collect(results: Results) -> Collected:
     bins = series.MOST_BINS if len(raw["groups"]) <= _MANY_GROUPS else _FEWER_BINS
     groups = [_Group(group, _names(group, study), _present(group, results)) for group in raw["groups"]]
     known: dict[str, Family] = {}
-    done = measuring.measure_all([task for group in groups for task in _tasks(group, raw, known, bins)])
+    tasks = [task for group in groups for task in _tasks(group, raw, study, known, bins)]
+    if not judged:
+        tasks = [replace(task, families=(), bins=None) for task in tasks]
+    done = measuring.measure_all(tasks)
     manifests = {result.id: result.manifest for group in groups for result in group.present}
-    cells = [_cell(group, networks[group.raw["network"]], results, done) for group in groups]
+    cells = [
+        _cell(group, networks[group.raw["network"]], results, done, lineups=bool(study.lineups))
+        for group in groups
+    ]
     return Collected(raw, study, tuple(_with_time_axes(cells)), tuple(manifests.values()), known)
 
 
@@ -148,15 +161,20 @@ def _present(group: dict[str, Any], results: Results) -> tuple[TrialResult, ...]
     return tuple(sorted(found, key=lambda one: int(one.manifest["trial"]["seed"])))
 
 
-def _tasks(group: _Group, raw: dict[str, Any], known: dict[str, Family], bins: int) -> Iterator[Task]:
+def _tasks(
+    group: _Group, raw: dict[str, Any], study: Study, known: dict[str, Family], bins: int
+) -> Iterator[Task]:
     """The group's valid trials; the first one has lines over time."""
     valid = [result for result in group.present if result.verdict["valid"]]
     for number, result in enumerate(valid):
+        flows = Trial.model_validate(result.manifest["trial"]).flows
         yield Task(
             group=group.raw["key"],
             folder=result.folder,
             with_envelope=group.raw["design"] == "versus-reference",
-            families=tuple(_families(raw, known, result, group.names)),
+            families=tuple(_families(raw, known, flows, group.names)),
+            protocols=tuple(protocols.of(raw, flow.contestant) for flow in flows),
+            measured_from_s=study.measured_from_s,
             bins=None if number else bins,
         )
 
@@ -169,7 +187,9 @@ def _with_time_axes(cells: Sequence[Cell]) -> Iterator[Cell]:
         )
 
 
-def _cell(group: _Group, network: Network, results: Results, done: Mapping[tuple[str, str], Done]) -> Cell:
+def _cell(
+    group: _Group, network: Network, results: Results, done: Mapping[tuple[str, str], Done], *, lineups: bool
+) -> Cell:
     raw = group.raw
     found = [done[place] for result in group.present if (place := (raw["key"], result.id)) in done]
     last = group.present[-1].manifest if group.present else None
@@ -184,14 +204,14 @@ def _cell(group: _Group, network: Network, results: Results, done: Mapping[tuple
         buffer_bytes=last["network"]["bottleneck"]["limit_bytes"] if last else None,
         series=found[0].series if found else None,
         page=raw.get("page"),
+        lineup=raw["subject"] if lineups else None,
     )
 
 
 def _families(
-    raw: dict[str, Any], known: dict[str, Family], result: TrialResult, names: Sequence[str]
+    raw: dict[str, Any], known: dict[str, Family], flows: Sequence[Flow], names: Sequence[str]
 ) -> list[Family | None]:
     """What the flows of a trial are judged as; sets them down in ``known`` by their names."""
-    flows = Trial.model_validate(result.manifest["trial"]).flows
     found = [judging.recorded(raw, flow.contestant) for flow in flows]
     known.update({name: family for name, family in zip(names, found, strict=True) if family is not None})
     return found
@@ -199,7 +219,8 @@ def _families(
 
 def _names(group: dict[str, Any], study: Study) -> tuple[str, ...]:
     if group["design"] == "flows":
-        return tuple(flow.contestant.name for flow in study.flows)
+        flows = {lineup.name: lineup.flows for lineup in study.lineups}.get(group["subject"], study.flows)
+        return tuple(flow.contestant.name for flow in flows)
     pair = (group["subject"], group["reference"])
     return tuple(str(name) for name in pair if name is not None)
 

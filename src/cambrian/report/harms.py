@@ -10,7 +10,7 @@ from functools import partial
 from cambrian.metrics.columns import FloatArray
 from cambrian.metrics.harm import harm
 from cambrian.report.collect import Cell, Collected
-from cambrian.report.measure import FlowMeasures
+from cambrian.report.flow_measures import FlowMeasures
 from cambrian.stats import joint
 from cambrian.stats.compare import Comparison, welch
 from cambrian.stats.interval import Interval

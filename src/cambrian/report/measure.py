@@ -6,69 +6,35 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
 from cambrian.engine.measures import interval_ns
 from cambrian.judging.families import Family
 from cambrian.judging.flow_traces import estimates
-from cambrian.metrics import (
-    completion,
-    envelope,
-    fairness,
-    loss,
-    pageload,
-    queueing,
-    throughput,
-    utilisation,
-    waterfall,
-)
+from cambrian.metrics import envelope, fairness, pageload, utilisation, waterfall
 from cambrian.metrics.columns import NS_PER_S
 from cambrian.metrics.envelope import Envelope
 from cambrian.metrics.pageload import PageLoad
 from cambrian.metrics.parameters.estimate import Estimate, Missing
+from cambrian.metrics.payload import Protocol
 from cambrian.metrics.recovery import FlowRecovery
 from cambrian.metrics.states.machine import Machine
 from cambrian.metrics.waterfall import Waterfall
-from cambrian.report import machines, recovery, sharing
+from cambrian.report import flow_measures, machines, recovery, sharing
+from cambrian.report.flow_measures import FlowMeasures, is_sized
 from cambrian.report.sharing import Sharing
 from cambrian.store.results import TrialResult
-from cambrian.study.model import Flow, Network, Trial
-
-
-@dataclass(frozen=True)
-class FlowMeasures:
-    """One flow of one trial.
-
-    Throughput, share and queueing delay (of this flow's own packets) over the trial's
-    measured interval, or, for a flow of fixed size, over its own span at the bottleneck.
-    ``share`` is NaN in a trial with a flow of fixed size. Losses are over the whole trial,
-    in percent, None where nothing was sent; ``interval_queue_loss_percent`` alone is over the measured
-    interval (None for a flow of fixed size). ``confirmed_cca`` is None where the stack offers
-    no way to read it back; ``completion_s`` is the span of a flow of fixed size that was
-    carried whole.
-    """
-
-    throughput_mbps: float
-    share: float
-    delay_p50_ms: float | None
-    delay_p95_ms: float | None
-    delay_p99_ms: float | None
-    queue_loss_percent: float | None
-    random_loss_percent: float | None
-    interval_queue_loss_percent: float | None
-    requested_cca: str
-    confirmed_cca: str | None
-    completion_s: float | None
+from cambrian.study.model import Network, Trial
 
 
 @dataclass(frozen=True)
 class TrialMeasures:
     """One valid trial.
 
-    ``t0_ns`` to ``t1_ns`` is the measured interval (:mod:`cambrian.engine.measures`). ``envelope``
-    is flow 0's, by method ``imc22``; None where it was not asked for or has no point.
+    ``t0_ns`` to ``t1_ns`` is the measured interval, as the study says or by
+    :mod:`cambrian.engine.measures`. ``envelope`` is flow 0's, by method ``imc22``; None where
+    it was not asked for or has no point.
     ``utilisation`` is None for a link that follows a trace; ``jain`` is NaN with a flow of
     fixed size, whose throughput is of another time. A flow that loads a page has a fixed size;
     ``page_loads`` has one entry for each.
@@ -104,14 +70,25 @@ class TrialMeasures:
 
 
 def measure(
-    result: TrialResult, *, with_envelope: bool, families: Sequence[Family | None] = ()
+    result: TrialResult,
+    *,
+    with_envelope: bool,
+    families: Sequence[Family | None] = (),
+    protocols: Sequence[Protocol | None] = (),
+    measured_from_s: float | None = None,
 ) -> TrialMeasures:
-    """The figures of a valid trial. ``families``: what each flow's controller is judged as."""
-    manifest, packets = result.manifest, result.packets
-    trial = Trial.model_validate(manifest["trial"])
-    t0_ns, t1_ns = interval_ns(trial, manifest["guest"]["end_ns"])
+    """The figures of a valid trial.
+
+    Parameters:
+        families: what each flow's controller is judged as.
+        protocols: what each flow runs over, where it is known.
+        measured_from_s: where the measured interval begins, if the study says.
+    """
+    packets = result.packets
+    trial = Trial.model_validate(result.manifest["trial"])
+    t0_ns, t1_ns = _interval_ns(trial, result.manifest["guest"]["end_ns"], measured_from_s)
     sized = any(is_sized(flow) for flow in trial.flows)
-    flows = _flows(trial, manifest, packets, (t0_ns, t1_ns))
+    flows = flow_measures.of(result, trial, (t0_ns, t1_ns), rate_steps(trial.network), protocols)
     return TrialMeasures(
         id=result.id,
         folder=result.folder,
@@ -131,16 +108,19 @@ def measure(
     )
 
 
+def _interval_ns(trial: Trial, end_ns: int, measured_from_s: float | None) -> tuple[int, int]:
+    """As the study says; without its word as :func:`cambrian.engine.measures.interval_ns`."""
+    if measured_from_s is None:
+        return interval_ns(trial, end_ns)
+    begin = round(measured_from_s * NS_PER_S)
+    return (begin, end_ns) if begin < end_ns else (0, end_ns)
+
+
 def _sharing(
     trial: Trial, packets: pl.DataFrame, flows: tuple[FlowMeasures, ...], interval: tuple[int, int]
 ) -> Sharing:
     throughputs_mbps = [flow.throughput_mbps for flow in flows]
     return sharing.of(trial, packets, throughputs_mbps, rate_steps(trial.network), interval)
-
-
-def is_sized(flow: Flow) -> bool:
-    """Does the flow end by itself?"""
-    return bool(flow.size_bytes or flow.page)
 
 
 def _page_loads(result: TrialResult, trial: Trial) -> tuple[PageLoad, ...]:
@@ -154,81 +134,6 @@ def _waterfalls(result: TrialResult, trial: Trial) -> tuple[Waterfall, ...]:
         return ()
     rtts_ms = [flow.rtt_ms or trial.network.rtt_ms for flow in trial.flows]
     return tuple(waterfall.waterfalls(result.objects, result.page_loads, result.packets, rtts_ms))
-
-
-def confirmed_cca(manifest: dict[str, Any], flow: int) -> str | None:
-    """The CCA as the sender's stack named it, or None."""
-    events = manifest["endpoints"].get(f"flow{flow}.sender", [])
-    names = [event.get("confirmed") for event in events if event.get("event") == "cca"]
-    return next((str(name) for name in names if name is not None), None)
-
-
-def _flows(
-    trial: Trial, manifest: dict[str, Any], packets: pl.DataFrame, interval: tuple[int, int]
-) -> tuple[FlowMeasures, ...]:
-    count = len(trial.flows)
-    rates = throughput.throughput(packets, count, *interval)["throughput_mbps"].to_list()
-    shares = fairness.shares(rates).tolist()
-    delays = _by_flow(queueing.delay_summary(packets, *interval))
-    losses = _losses(manifest, packets)
-    queue_losses = loss.queue_loss_ratios(packets, count, *interval)
-    if any(is_sized(flow) for flow in trial.flows):
-        shares = [math.nan] * count
-        for number, span in _spans_ns(trial, packets).items():
-            rates[number] = throughput.throughput(packets, count, *span)["throughput_mbps"][number]
-            delays[number] = _by_flow(queueing.delay_summary(packets, *span))[number]
-    found = []
-    for number, flow in enumerate(trial.flows):
-        delay = delays.get(number, {})
-        found.append(
-            FlowMeasures(
-                throughput_mbps=rates[number],
-                share=shares[number],
-                delay_p50_ms=delay.get("p50_ms"),
-                delay_p95_ms=delay.get("p95_ms"),
-                delay_p99_ms=delay.get("p99_ms"),
-                queue_loss_percent=_percent(losses[number]["queue_loss_ratio"]),
-                random_loss_percent=_percent(losses[number]["random_loss_ratio"]),
-                interval_queue_loss_percent=None if is_sized(flow) else _percent(queue_losses[number]),
-                requested_cca=flow.contestant.cca,
-                confirmed_cca=confirmed_cca(manifest, number),
-                completion_s=_completion_s(trial, manifest, number, packets),
-            )
-        )
-    return tuple(found)
-
-
-def _by_flow(frame: pl.DataFrame) -> dict[int, dict[str, Any]]:
-    return {row["flow"]: row for row in frame.to_dicts() if row["flow"] is not None}
-
-
-def _spans_ns(trial: Trial, packets: pl.DataFrame) -> dict[int, tuple[int, int]]:
-    """First arrival and just after the last departure of each flow of fixed size."""
-    spans = completion.flow_spans(packets, len(trial.flows)).to_dicts()
-    return {
-        number: (spans[number]["first_arrival_ns"], spans[number]["last_departure_ns"] + 1)
-        for number, flow in enumerate(trial.flows)
-        if is_sized(flow) and spans[number]["last_departure_ns"] is not None
-    }
-
-
-def _losses(manifest: dict[str, Any], packets: pl.DataFrame) -> list[dict[str, Any]]:
-    links = [flow["forward"][0] for flow in manifest["guest"]["counters"]["flows"]]
-    offered = [link["sent_packets"] + link["dropped_packets"] + link["backlog_packets"] for link in links]
-    return loss.loss(packets, offered, [link["dropped_packets"] for link in links]).to_dicts()
-
-
-def _percent(ratio: float | None) -> float | None:
-    return None if ratio is None else 100 * ratio
-
-
-def _completion_s(trial: Trial, manifest: dict[str, Any], number: int, packets: pl.DataFrame) -> float | None:
-    events = manifest["endpoints"].get(f"flow{number}.receiver", [])
-    complete = any(event.get("event") == "done" and event.get("complete") for event in events)
-    if not is_sized(trial.flows[number]) or not complete:
-        return None
-    span = _spans_ns(trial, packets).get(number)
-    return None if span is None else (span[1] - span[0]) / NS_PER_S
 
 
 def rate_steps(network: Network) -> list[tuple[int, float]]:

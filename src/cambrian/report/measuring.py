@@ -8,6 +8,7 @@ from pathlib import Path
 
 from cambrian import parallel
 from cambrian.judging.families import Family
+from cambrian.metrics.payload import Protocol
 from cambrian.report import measure, series
 from cambrian.report.measure import TrialMeasures
 from cambrian.report.series import Series
@@ -16,12 +17,17 @@ from cambrian.store.results import TrialResult
 
 @dataclass(frozen=True)
 class Task:
-    """One trial of one group. ``bins``: of the lines over time that show it; None for no lines."""
+    """One trial of one group: what :func:`cambrian.report.measure.measure` must know of it.
+
+    ``bins``: of the lines over time that show it; None for no lines.
+    """
 
     group: str
     folder: Path
     with_envelope: bool
     families: tuple[Family | None, ...]
+    protocols: tuple[Protocol | None, ...]
+    measured_from_s: float | None
     bins: int | None
 
 
@@ -42,7 +48,13 @@ def measure_all(tasks: Sequence[Task]) -> dict[tuple[str, str], Done]:
 def _one(task: Task) -> Done:
     # the packets go with this handle, so that a large study fits in memory
     result = TrialResult(task.folder)
-    trial = measure.measure(result, with_envelope=task.with_envelope, families=task.families)
+    trial = measure.measure(
+        result,
+        with_envelope=task.with_envelope,
+        families=task.families,
+        protocols=task.protocols,
+        measured_from_s=task.measured_from_s,
+    )
     if task.bins is None:
         return Done(trial, None)
     lines = series.of(

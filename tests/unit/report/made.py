@@ -9,7 +9,8 @@ from pathlib import Path
 from cambrian.metrics.convergence import Convergence
 from cambrian.metrics.fairness import jain, shares
 from cambrian.report.collect import Cell, Collected
-from cambrian.report.measure import FlowMeasures, TrialMeasures
+from cambrian.report.flow_measures import FlowMeasures
+from cambrian.report.measure import TrialMeasures
 from cambrian.report.sharing import Sharing
 from cambrian.study.model import Contestant, Design, Flow, Network, Study, Trial
 

@@ -21,7 +21,7 @@ def of(collected: Collected) -> dict[str, str]:
     """Contestant → colour, in the study's order; seven, then from the start again."""
     study = collected.study
     names = [contestant.name for contestant in study.contestants]
-    names += [flow.contestant.name for flow in study.flows]
+    names += [flow.contestant.name for flow in study.every_flow]
     references = {cell.reference for cell in collected.cells if cell.design == "versus-reference"}
     own = [name for name in dict.fromkeys(names) if name not in references]
     colours = {name: PALETTE[index % len(PALETTE)] for index, name in enumerate(own)}

@@ -23,7 +23,7 @@ def table(collected: Collected) -> pl.DataFrame | None:
     ``exponent`` is p in T₁/T₂ = (RTT₂/RTT₁)^p, mean over the trials in which both carried
     something; ``pooled`` the slope over all networks of the study, the same in each row.
     """
-    if collected.design != "flows" or len(collected.study.flows) != 2:
+    if collected.design != "flows" or collected.study.lineups or len(collected.study.flows) != 2:
         return None
     one, two = (flow.contestant for flow in collected.study.flows)
     if (one.stack, one.cca, one.options) != (two.stack, two.cca, two.options):

@@ -1,0 +1,42 @@
+"""What the frames at the bottleneck carry for the transport: UDP's or TCP's payload.
+
+Papers differ in what they call throughput. The WPI thesis (Srivastava, 2017) counts UDP payload for
+QUIC and TCP payload for TCP: its figures of a full link are rate × 1350/1392 and rate × 1448/1514.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+import polars as pl
+
+from cambrian.metrics.columns import departed, int64, require_interval, to_mbps
+
+Protocol = Literal["quic", "tcp"]
+
+#: Ethernet 14 + IPv4 20, and UDP 8, or TCP 20 with its time stamps 12 (every segment of kernel TCP)
+HEADER_BYTES: Mapping[Protocol, int] = {"quic": 14 + 20 + 8, "tcp": 14 + 20 + 20 + 12}
+#: kernel TCP's SYN: 8 bytes of options more, and no data
+_SYN_BYTES = HEADER_BYTES["tcp"] + 8
+
+
+def payload_mbps(packets: pl.DataFrame, flow: int, protocol: Protocol, t0_ns: int, t1_ns: int) -> float:
+    """Payload of one flow over the departures in [t0_ns, t1_ns), in Mbps = 10^6 bit/s.
+
+    QUIC's own headers are UDP's payload, TLS records are TCP's; retransmissions count.
+
+    Raises:
+        ValueError: the interval is empty.
+    """
+    require_interval(t0_ns, t1_ns)
+    sizes = int64(departed(packets, t0_ns, t1_ns).filter(pl.col("flow") == flow), "size_bytes")
+    carrying = sizes[sizes > (_SYN_BYTES if protocol == "tcp" else HEADER_BYTES["quic"])]
+    return to_mbps(float(carrying.sum() - len(carrying) * HEADER_BYTES[protocol]), t1_ns - t0_ns)
+
+
+def full_payload_bytes(packets: pl.DataFrame, flow: int, protocol: Protocol) -> int | None:
+    """Payload of the flow's largest frame; None for a flow without any."""
+    sizes = int64(packets.filter(pl.col("flow") == flow), "size_bytes")
+    largest = int(sizes.max(initial=0)) - HEADER_BYTES[protocol]
+    return largest if largest > 0 else None

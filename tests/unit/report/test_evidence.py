@@ -1,0 +1,123 @@
+"""Evidence: frames kept beside the results, never longer than what they are of."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from cambrian.report import source
+from cambrian.report.evidence import Evidence
+from tests.unit import report_results
+
+PART = "suite/part"
+
+
+def _one_group(data: dict[str, Any]) -> None:
+    data["groups"] = [report_results.group(data, "tcp cubic with TLS")]
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """Results of one part of one suite: a group of three trials."""
+    folder = report_results.copy(tmp_path / "made", _one_group)
+    (tmp_path / "results" / "suite").mkdir(parents=True)
+    shutil.move(folder, tmp_path / "results" / PART)
+    return tmp_path / "results"
+
+
+def trials(root: Path) -> list[str]:
+    data = json.loads((root / PART / "study.json").read_text())
+    return [str(name) for name in data["groups"][0]["trials"]]
+
+
+def frames(root: Path) -> list[Path]:
+    return list((root / PART / "frames").glob("*/observations/observations.parquet"))
+
+
+def test_what_was_run_is_read_once(root: Path) -> None:
+    first = Evidence(root).frame(PART)
+    assert first is not None
+    assert set(first["trial"]) == set(trials(root))
+    (kept,) = frames(root)
+    pl.DataFrame({"trial": ["kept"]}).write_parquet(kept)
+    again = Evidence(root).frame(PART)
+    assert again is not None
+    assert again["trial"].to_list() == ["kept"]
+
+
+def test_removing_a_trial_changes_the_answer(root: Path) -> None:
+    evidence, gone = Evidence(root), trials(root)[0]
+    whole = evidence.frame(PART)
+    shutil.rmtree(root / PART / "trials" / gone)
+    less = evidence.frame(PART)
+    assert whole is not None and less is not None
+    assert set(whole["trial"]) - set(less["trial"]) == {gone}
+    assert len(frames(root)) == 1
+
+
+def test_another_name_in_the_study_changes_the_answer(root: Path) -> None:
+    evidence = Evidence(root)
+    evidence.frame(PART)
+    path = root / PART / "study.json"
+    path.write_text(path.read_text().replace("tcp cubic with TLS", "renamed"))
+    found = evidence.frame(PART)
+    assert found is not None
+    assert "renamed" in found["contestant"].to_list()
+
+
+def test_frames_can_be_removed(root: Path) -> None:
+    evidence = Evidence(root)
+    first = evidence.frame(PART)
+    shutil.rmtree(root / PART / "frames")
+    again = evidence.frame(PART)
+    assert first is not None and again is not None
+    assert first.equals(again)
+
+
+def test_an_invalid_trial_is_no_observation(root: Path) -> None:
+    report_results.reject(root / PART, trials(root)[0], "too slow")
+    found = Evidence(root).frame(PART)
+    assert found is not None
+    assert set(found["trial"]) == set(trials(root)[1:])
+
+
+def test_tables_of_the_report(root: Path) -> None:
+    evidence = Evidence(root)
+    flows = evidence.frame(PART, "flows")
+    assert flows is not None
+    assert "throughput_mbps_low" in flows.columns
+    assert evidence.frame(PART, "page_loads") is None
+    with pytest.raises(ValueError, match="no table flow:"):
+        evidence.frame(PART, "flow")
+
+
+def test_what_was_not_run_is_none(root: Path, tmp_path: Path) -> None:
+    assert Evidence(root).frame("suite/other") is None
+    assert Evidence(tmp_path / "nowhere").frame(PART) is None
+    shutil.rmtree(root / PART / "trials")
+    assert Evidence(root).frame(PART) is None
+
+
+def test_parts_of_suites(root: Path, tmp_path: Path) -> None:
+    assert Evidence(root).parts() == [PART]
+    shutil.copytree(root / PART, root / "rfc9743" / "quinn-cubic" / "depths")
+    shutil.copytree(root / PART, root / "single")
+    assert Evidence(root).parts() == ["rfc9743/quinn-cubic/depths", PART]
+    assert Evidence(tmp_path / "nowhere").parts() == []
+
+
+def test_the_source_is_that_which_is_imported() -> None:
+    names = {
+        path.as_posix().rpartition("/cambrian/")[2] for path in source.files(["cambrian.report.observations"])
+    }
+    assert {"report/measure.py", "report/observations/link.py", "metrics/states/infer.py"} <= names
+    assert "judging/references.toml" in names
+    assert "cli.py" not in names
+    assert not any(name.startswith("report/figures/") for name in names)
+    with pytest.raises(ModuleNotFoundError, match="no module cambrian"):
+        source.files(["cambrian.nothing"])
