@@ -36,6 +36,8 @@ class Shown:
     csv: str
     #: for who asks further: a line that opens
     folded: bool = False
+    #: a row is named by several columns, so that the first one's heading is needed, too
+    keyed: bool = False
 
     @property
     def is_closed(self) -> bool:

@@ -67,20 +67,21 @@ def make(folder: Path, out: Path) -> Path:
     frames = tables.all_tables(collected)
     for name, frame in frames.items():
         frame.write_csv(out / "tables" / f"{name}.csv")
-    shown = [_drawn(figure, out / "figures") for figure in all_figures(collected)]
+    shown = [drawn(figure, out / "figures") for figure in all_figures(collected)]
     page = out / "index.html"
     page.write_text(_render(collected, frames, shown), encoding="utf-8")
     return page
 
 
-def _drawn(figure: Figure, folder: Path) -> ShownFigure:
+def drawn(figure: Figure, folder: Path) -> ShownFigure:
+    """The figure for the template; its files are written to ``folder``."""
     specs = [panel.spec() for panel in figure.panels]
-    texts = tuple(_json(spec) for spec in specs)
+    texts = tuple(as_json(spec) for spec in specs)
     figure.save(folder, specs)
     return ShownFigure(figure, tuple(zip(texts, (panel.alt for panel in figure.panels), strict=True)))
 
 
-def _json(value: object) -> markupsafe.Markup:
+def as_json(value: object) -> markupsafe.Markup:
     """JSON that can stand in a <script> element."""
     text = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
     return markupsafe.Markup(text.replace("<", "\\u003c"))  # noqa: S704 — no markup can be left in it
@@ -99,7 +100,7 @@ def _render(collected: Collected, frames: dict[str, pl.DataFrame], figures: list
     ]
     gathered = notes.gathered(frames["notes"])
     return (
-        _environment()
+        environment()
         .get_template("page.html.j2")
         .render(
             study=collected.study,
@@ -128,10 +129,10 @@ def _render(collected: Collected, frames: dict[str, pl.DataFrame], figures: list
             csv_names=list(frames),
             most_rows=MOST_ROWS,
             fewest_trials=similarity.FEWEST_TRIALS,
-            style=_asset("style.css"),
-            script=_asset("page.js"),
+            style=asset("style.css"),
+            script=asset("page.js"),
             vega=vega_bundle(),
-            themes=_json({theme: config(theme) for theme in ("light", "dark")}),
+            themes=as_json({theme: config(theme) for theme in ("light", "dark")}),
         )
     )
 
@@ -151,11 +152,13 @@ def vega_bundle() -> markupsafe.Markup:
     return markupsafe.Markup(bundle.replace("</script", "<\\/script"))  # noqa: S704
 
 
-def _asset(name: str) -> markupsafe.Markup:
+def asset(name: str) -> markupsafe.Markup:
+    """A file beside the templates, to stand within the page."""
     return markupsafe.Markup(resources.files(__package__).joinpath("templates", name).read_text())  # noqa: S704
 
 
-def _environment() -> jinja2.Environment:
+def environment() -> jinja2.Environment:
+    """What renders a page's template."""
     return jinja2.Environment(
         loader=jinja2.PackageLoader("cambrian.report"),
         autoescape=True,

@@ -60,6 +60,12 @@ class Figure:
 
     def save(self, folder: Path, specs: list[dict[str, Any]]) -> None:
         """Write ``NAME.png``, ``NAME.svg`` and ``NAME.csv``; ``specs`` are the panels'."""
+        (folder / f"{self.name}.svg").write_text(svg := self.svg(specs))
+        (folder / f"{self.name}.png").write_bytes(vl_convert.svg_to_png(svg, scale=PNG_SCALE))
+        rounded(self.data).write_csv(folder / f"{self.name}.csv")
+
+    def svg(self, specs: list[dict[str, Any]]) -> str:
+        """The whole figure on white; ``specs`` are the panels'."""
         width = PANEL_WIDTH * (2 if self.wide else 1)
         sized = [spec | {"width": width, "height": self.height} for spec in specs]
         datasets = {name: rows for spec in sized for name, rows in spec.pop("datasets", {}).items()}
@@ -75,9 +81,7 @@ class Figure:
             "config": config("light"),
         }
         vega = vl_convert.vegalite_to_vega(json.dumps(whole))
-        (folder / f"{self.name}.svg").write_text(svg := vl_convert.vega_to_svg(vega))
-        (folder / f"{self.name}.png").write_bytes(vl_convert.svg_to_png(svg, scale=PNG_SCALE))
-        rounded(self.data).write_csv(folder / f"{self.name}.csv")
+        return str(vl_convert.vega_to_svg(vega))
 
 
 def inline(frame: pl.DataFrame, **types: str) -> alt.InlineData:

@@ -1,0 +1,1 @@
+"""What the papers printed, cell by cell, beside what we measured."""

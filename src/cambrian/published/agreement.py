@@ -1,0 +1,88 @@
+"""A published figure against our estimate, in one or two words.
+
+========================  ===============================================================
+inside                    their figure lies in our 95 % interval, or the two intervals overlap
+near                      not inside, but within the comparison's ``near_percent`` of theirs
+higher, lower             ours is above, or below, theirs
+agrees, disagrees         our whole interval has their sign, or lies on their bound's side; or none of it
+not significant           part of our interval does, part of it does not
+no interval               too few trials of ours for one
+not printed               the paper leaves this cell empty
+not run                   there is no trial of ours
+========================  ===============================================================
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from cambrian.effects.summary import Estimate
+
+#: in the order in which a page counts them
+WORDS = (
+    "inside",
+    "near",
+    "higher",
+    "lower",
+    "agrees",
+    "disagrees",
+    "not significant",
+    "no interval",
+    "not printed",
+    "not run",
+)
+
+
+@dataclass(frozen=True)
+class Published:
+    """A paper's figure, with its 95 % interval where it follows from what is printed."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    trials: int | None
+
+
+def agreement(theirs: Published, ours: Estimate, near_percent: float | None = None) -> str:
+    """inside, near, higher, lower, no interval or not printed."""
+    if theirs.value is None:
+        return "not printed"
+    low = theirs.value if theirs.low is None else theirs.low
+    high = theirs.value if theirs.high is None else theirs.high
+    if ours.low is None or ours.high is None:
+        return "inside" if theirs.low is not None and low <= ours.estimate <= high else "no interval"
+    if ours.low <= high and low <= ours.high:
+        return "inside"
+    if near_percent is not None and abs(ours.estimate - theirs.value) <= near_percent / 100 * abs(
+        theirs.value
+    ):
+        return "near"
+    return "higher" if ours.estimate > theirs.value else "lower"
+
+
+def bound_agreement(theirs: Published, ours: Estimate, side: Literal["above", "below"]) -> str:
+    """agrees, disagrees, not significant, no interval or not printed."""
+    if theirs.value is None:
+        return "not printed"
+    return _beyond(ours, theirs.value, above=side == "above")
+
+
+def sign_agreement(sign: Any, ours: Estimate, neutral: float) -> str:
+    """As :func:`bound_agreement`; ``sign`` is "yes" (above ``neutral``) or "no"."""
+    if sign is None:
+        return "not printed"
+    positive = str(sign).strip().lower()
+    if positive not in ("yes", "no", "true", "false"):
+        return "not printed"
+    return _beyond(ours, neutral, above=positive in ("yes", "true"))
+
+
+def _beyond(ours: Estimate, bound: float, *, above: bool) -> str:
+    if ours.low is None or ours.high is None:
+        return "no interval"
+    if ours.low > bound:
+        return "agrees" if above else "disagrees"
+    if ours.high < bound:
+        return "disagrees" if above else "agrees"
+    return "not significant"

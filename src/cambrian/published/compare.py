@@ -1,0 +1,193 @@
+"""Published cells beside measured ones: one row a published cell, in the same unit."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import scipy.stats
+
+from cambrian.effects.errors import EffectError, NoDataError
+from cambrian.effects.model import SummarySpec, Where
+from cambrian.effects.summary import Estimate, summary
+from cambrian.effects.where import need
+from cambrian.published import load
+from cambrian.published.agreement import Published, agreement, bound_agreement, sign_agreement
+from cambrian.published.model import Comparison
+
+#: two keys are the same if they differ by less than this share: files hold decimals, floats do not
+TOLERANCE = 1e-6
+CONFIDENCE = 0.95
+
+_SCHEMA = {
+    "published": pl.Float64,
+    "published_low": pl.Float64,
+    "published_high": pl.Float64,
+    "published_trials": pl.Int64,
+    "published_sign": pl.String,
+    "measured": pl.Float64,
+    "measured_low": pl.Float64,
+    "measured_high": pl.Float64,
+    "trials": pl.Int64,
+    "ratio": pl.Float64,
+    "agrees": pl.String,
+    "source": pl.String,
+}
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A comparison's cells.
+
+    ``frame`` has a column for each key (under the observations' name, in their unit), ``side``
+    where the comparison has sides, and: ``published`` with ``_low`` and ``_high`` (95 % Student's
+    t interval, from their SD and number of trials) and ``_trials``, or ``published_sign``;
+    ``measured`` with ``_low`` and ``_high`` (95 % bootstrap) and ``trials``; ``ratio`` of
+    measured to published; ``agrees`` in words (:mod:`cambrian.published.agreement`); ``source``.
+    """
+
+    comparison: Comparison
+    frame: pl.DataFrame
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Columns that name a cell."""
+        return tuple(name for name in self.frame.columns if name not in _SCHEMA)
+
+    @property
+    def ran(self) -> bool:
+        """Is any cell measured?"""
+        return bool((self.frame["agrees"] != "not run").any())
+
+
+def compare(comparison: Comparison, paper: Path, observations: pl.DataFrame | None) -> Compared:
+    """Put the published cells of ``comparison`` beside ``observations`` (None: not run).
+
+    Raises:
+        StudyError: the comparison does not fit its files or the observations.
+    """
+    rows = load.rows(comparison, paper)
+    if observations is not None:
+        _need(comparison, paper, observations)
+    found = [_cell(comparison, paper, row, observations) for row in rows.to_dicts()]
+    keys = {name: None for name in found[0] if name not in _SCHEMA}
+    frame = pl.DataFrame(found, schema=dict.fromkeys(keys) | _SCHEMA, infer_schema_length=None)
+    return Compared(comparison, frame)
+
+
+def _need(comparison: Comparison, paper: Path, observations: pl.DataFrame) -> None:
+    try:
+        need(observations, list(comparison.match.values()))
+    except EffectError as error:
+        raise load.fault(
+            comparison, paper, "match", str(error), "name a column of the observations"
+        ) from error
+
+
+def _cell(
+    comparison: Comparison, paper: Path, row: dict[str, Any], observations: pl.DataFrame | None
+) -> dict[str, Any]:
+    keys = {ours: _key(comparison, theirs, row[theirs]) for theirs, ours in comparison.match.items()}
+    side = row[comparison.side_column] if comparison.side_column else None
+    spec = (
+        _of_side(comparison.measured, comparison.sides[str(side)])
+        if side is not None
+        else comparison.measured
+    )
+    ours = None if observations is None else _measured(comparison, paper, spec, _alike(observations, keys))
+    theirs = _published(comparison, paper, row)
+    cell = keys | ({"side": str(side)} if side is not None else {})
+    return cell | _beside(comparison, theirs, row, ours, spec)
+
+
+def _key(comparison: Comparison, column: str, value: Any) -> Any:
+    if value is None:
+        return None
+    if column in comparison.values:
+        return comparison.values[column].get(str(value), value)
+    return value * comparison.factor[column] if column in comparison.factor else value
+
+
+def _of_side(spec: SummarySpec, side: Where) -> SummarySpec:
+    return spec.model_copy(update={"a": spec.a | side})
+
+
+def _alike(observations: pl.DataFrame, keys: dict[str, Any]) -> pl.DataFrame:
+    """The observations of a published cell; a key without a value is no condition."""
+    kept = observations
+    for name, value in keys.items():
+        if value is None:
+            continue
+        if isinstance(value, (int, float)) and not isinstance(value, bool) and kept.schema[name].is_numeric():
+            kept = kept.filter((pl.col(name) - value).abs() <= TOLERANCE * max(1.0, abs(value)))
+        else:
+            kept = kept.filter(pl.col(name).cast(pl.String) == str(value))
+    return kept
+
+
+def _measured(
+    comparison: Comparison, paper: Path, spec: SummarySpec, observations: pl.DataFrame
+) -> Estimate | None:
+    try:
+        return summary(observations, spec)
+    except NoDataError:
+        return None
+    except EffectError as error:
+        raise load.fault(comparison, paper, "measured", str(error), "mend the effect's keys") from error
+
+
+def _published(comparison: Comparison, paper: Path, row: dict[str, Any]) -> Published:
+    if comparison.published is None:
+        return Published(None, None, None, None)
+    value = _number(comparison, paper, row, comparison.published)
+    if comparison.published_of is not None and value is not None:
+        whole = _number(comparison, paper, row, comparison.published_of)
+        value = 100 * value / whole if whole else None
+    if comparison.published_sd is None or comparison.published_trials is None or value is None:
+        return Published(value, None, None, None)
+    sd = _number(comparison, paper, row, comparison.published_sd)
+    trials = _number(comparison, paper, row, comparison.published_trials)
+    if sd is None or trials is None or trials < 2:
+        return Published(value, None, None, None if trials is None else round(trials))
+    half = float(scipy.stats.t.ppf((1 + CONFIDENCE) / 2, trials - 1)) * sd / math.sqrt(trials)
+    return Published(value, value - half, value + half, round(trials))
+
+
+def _number(comparison: Comparison, paper: Path, row: dict[str, Any], column: str) -> float | None:
+    value = row[column]
+    if value is None or isinstance(value, (int, float)):
+        return None if value is None else float(value)
+    raise load.fault(
+        comparison, paper, column, f"{value!r} is no number", "leave such rows out by where, or mend the file"
+    )
+
+
+def _beside(
+    comparison: Comparison, theirs: Published, row: dict[str, Any], ours: Estimate | None, spec: SummarySpec
+) -> dict[str, Any]:
+    sign = None if comparison.published_sign is None else row[comparison.published_sign]
+    if ours is None:
+        agrees = "not run"
+    elif comparison.published_sign is not None:
+        agrees = sign_agreement(sign, ours, 1.0 if spec.kind == "ratio" else 0.0)
+    elif comparison.published_bound is not None:
+        agrees = bound_agreement(theirs, ours, comparison.published_bound)
+    else:
+        agrees = agreement(theirs, ours, comparison.near_percent)
+    return {
+        "published": theirs.value,
+        "published_low": theirs.low,
+        "published_high": theirs.high,
+        "published_trials": theirs.trials,
+        "published_sign": None if sign is None else str(sign),
+        "measured": None if ours is None else ours.estimate,
+        "measured_low": None if ours is None else ours.low,
+        "measured_high": None if ours is None else ours.high,
+        "trials": None if ours is None else ours.trials,
+        "ratio": ours.estimate / theirs.value if ours is not None and theirs.value else None,
+        "agrees": agrees,
+        "source": row.get("source"),
+    }

@@ -1,0 +1,100 @@
+"""published/PAPER/comparisons.toml and the CSV files that it names."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+
+from cambrian import paths
+from cambrian.effects.errors import EffectError
+from cambrian.effects.where import matching
+from cambrian.published.model import Comparison
+from cambrian.published.tables import read_toml, validated
+from cambrian.study import hints
+from cambrian.study.errors import StudyError
+
+FILE = "comparisons.toml"
+
+
+def folder(paper: str) -> Path:
+    """Where a paper's tables lie."""
+    return paths.repository() / "published" / paper
+
+
+def comparisons(paper: Path) -> dict[str, Comparison]:
+    """All comparisons of a paper's folder, by name; none where it has no comparisons.toml.
+
+    Raises:
+        StudyError: the file or one of its comparisons cannot be used.
+    """
+    path = paper / FILE
+    if not path.exists():
+        return {}
+    raw = read_toml(path)
+    if unknown := [key for key in raw if key != "comparison"]:
+        raise StudyError(
+            file=str(path),
+            key=unknown[0],
+            problem="unknown key",
+            remedy="this file has [[comparison]] tables alone",
+        )
+    found: dict[str, Comparison] = {}
+    for number, given in enumerate(raw.get("comparison", ()), 1):
+        table = f"comparison {given.get('name', number)}"
+        one = validated(Comparison, given, file=str(path), table=table)
+        if one.name in found:
+            raise StudyError(
+                file=str(path), key=table, problem="the name is used twice", remedy="give it another name"
+            )
+        found[one.name] = one
+    return found
+
+
+def rows(comparison: Comparison, paper: Path) -> pl.DataFrame:
+    """The published cells of a comparison, as printed, in the order of its files.
+
+    Raises:
+        StudyError: a file, a column or a side that the comparison names is not there.
+    """
+    frames = [_read(comparison, paper, name) for name in comparison.files]
+    whole = pl.concat(frames, how="diagonal_relaxed")
+    try:
+        kept = matching(whole, comparison.where)
+    except EffectError as error:
+        raise fault(comparison, paper, "where", str(error), "use the columns of the files") from error
+    if comparison.side_column is not None:
+        words = kept[comparison.side_column].cast(pl.String)
+        if absent := [side for side in comparison.sides if side not in set(words)]:
+            raise fault(
+                comparison,
+                paper,
+                f"sides.{absent[0]}",
+                f"no row has this in {comparison.side_column}",
+                f"the words there are {hints.choices(set(words.drop_nulls()))}",
+            )
+        kept = kept.filter(words.is_in(list(comparison.sides)))
+    if kept.is_empty():
+        raise fault(comparison, paper, "where", "no published row is left", "loosen it")
+    return kept
+
+
+def fault(comparison: Comparison, paper: Path, key: str, problem: str, remedy: str) -> StudyError:
+    """A comparison that cannot be used as it stands."""
+    return StudyError(
+        file=str(paper / FILE), key=f"comparison {comparison.name}: {key}", problem=problem, remedy=remedy
+    )
+
+
+def _read(comparison: Comparison, paper: Path, name: str) -> pl.DataFrame:
+    path = paper / name
+    if not path.is_file():
+        known = [one.name for one in paper.glob("*.csv")]
+        remedy = hints.for_name(name, known, "the files there are")
+        raise fault(comparison, paper, "files", f"there is no {name}", remedy)
+    frame = pl.read_csv(path, infer_schema_length=None)
+    for key, column in comparison.published_columns.items():
+        if column not in frame.columns:
+            remedy = hints.for_name(column, frame.columns, "its columns are")
+            raise fault(comparison, paper, key, f"{name} has no column {column}", remedy)
+    return frame

@@ -1,0 +1,118 @@
+"""The atlas: every suite's page as Markdown with PNG figures, and an index that says what ran."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import vl_convert
+
+from cambrian.report.figures.figure import Figure, rounded
+from cambrian.report.suite import markdown, page, ran
+from cambrian.report.suite.blocks import Block
+from cambrian.report.suite.ran import Ran
+
+FIGURES, TABLES = "figures", "tables"
+#: PNG pixels for each of the chart's: the pictures lie in a repository
+SCALE = 1.5
+
+
+def make(results: Path, out: Path, tell: Callable[[int, int, str], None]) -> Path:
+    """Write a file a suite that ``results`` holds, and ``README.md``; return the latter's path.
+
+    ``tell`` hears how many suites are done, of how many, and the one at hand. What an earlier atlas left
+    of these suites is replaced.
+
+    Raises:
+        FileNotFoundError: ``results`` holds no suite.
+        StudyError: a suite's section cannot be used.
+    """
+    folders = [path for path in sorted(results.glob("*")) if ran.is_suite(path)]
+    if not folders:
+        raise FileNotFoundError(f"{results} holds no suite’s results: run one, such as `cambrian run wpi`")
+    suites: list[Ran] = []
+    for number, folder in enumerate(folders):
+        tell(number, len(folders), folder.name)
+        suites.append(one := ran.read(folder))
+        _write(one, out)
+    tell(len(folders), len(folders), "index")
+    index = out / "README.md"
+    index.write_text("\n".join(_index(suites)) + "\n", encoding="utf-8")
+    return index
+
+
+def _write(suite: Ran, out: Path) -> None:
+    blocks = page.blocks(suite)
+    prefix = f"{suite.suite.name}/"
+    for kind in (FIGURES, TABLES):
+        folder = out / kind / suite.suite.name
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+    for block in blocks:
+        for figure in block.content.figures:
+            _draw(figure, out, prefix)
+    for one in markdown.all_tables(blocks):
+        one.frame.write_csv(out / TABLES / f"{prefix}{one.shown.csv}")
+    text = "\n".join(_page(suite, blocks, prefix))
+    (out / f"{suite.suite.name}.md").write_text(text, encoding="utf-8")
+
+
+def _draw(figure: Figure, out: Path, prefix: str) -> None:
+    svg = figure.svg([panel.spec() for panel in figure.panels])
+    (out / FIGURES / f"{prefix}{figure.name}.png").write_bytes(vl_convert.svg_to_png(svg, scale=SCALE))
+    rounded(figure.data).write_csv(out / TABLES / f"{prefix}{figure.name}-figure.csv")
+
+
+def _page(suite: Ran, blocks: Sequence[Block], prefix: str) -> Iterator[str]:
+    yield f"# {suite.suite.title}"
+    yield ""
+    if suite.suite.description:
+        yield " ".join(suite.suite.description.split())
+        yield ""
+    yield from _facts(suite)
+    yield ""
+    for block in blocks:
+        yield from markdown.block(block, FIGURES, TABLES, prefix)
+    yield "## Methods"
+    yield ""
+    for name, words in page.METHODS:
+        yield from (f"**{name}.** {words}", "")
+
+
+def _facts(suite: Ran) -> Iterator[str]:
+    yield " ".join(page.what_ran(suite))
+    yield ""
+    yield f"- Command: `{suite.record['command']}`"
+    yield f"- Profile: {suite.record.get('profile') or 'as written'}"
+    yield f"- Kernel: {', '.join(suite.kernels) or '–'}"
+    yield f"- SHA-256 of the sorted packet hashes of all trials: `{suite.sha256}`"
+    for part in suite.parts:
+        text = f"- `{suite.suite.name}/{part.place}`: {part.title}: {part.valid:,} valid"
+        text += f", {part.invalid:,} invalid" if part.invalid else ""
+        yield text + (f", {part.missing:,} not run" if part.missing else "")
+
+
+def _index(suites: Sequence[Ran]) -> Iterator[str]:
+    yield "# Atlas"
+    yield ""
+    yield "What each suite found when it was last run, with the published figures beside ours. Made by"
+    yield "`cambrian atlas`; the same commands give the same packets, and so the same hash."
+    yield ""
+    yield "| Suite | Profile | Valid trials | Invalid | Not run | Command |"
+    yield "|---|---|---:|---:|---:|---|"
+    for one in suites:
+        valid, invalid, missing = (
+            f"{sum(getattr(part, name) for part in one.parts):,}" for name in ("valid", "invalid", "missing")
+        )
+        profile = one.record.get("profile") or "as written"
+        name = one.suite.name
+        yield (
+            f"| [{name}]({name}.md): {one.suite.title} | {profile} | {valid} | {invalid} | {missing} "
+            f"| `{one.record['command']}` |"
+        )
+    yield ""
+    yield "| Suite | Kernel | SHA-256 of the sorted packet hashes of its trials |"
+    yield "|---|---|---|"
+    for one in suites:
+        yield f"| {one.suite.name} | {', '.join(one.kernels) or '–'} | `{one.sha256}` |"

@@ -1,0 +1,63 @@
+"""A section's crossovers: from which value of a column on one side stays ahead, as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import polars as pl
+
+from cambrian.effects.crossover import crossovers
+from cambrian.report import layout
+from cambrian.report.layout import Column, Row
+from cambrian.report.suite import names
+from cambrian.report.suite.blocks import Content, Tabled
+from cambrian.report.suite.sections import Crossover
+
+WORDS = (
+    "The smallest measured value from which on the effect is above {threshold:g} at every larger one too, "
+    "with the range that 95 % of resamples of the trials give. The crossover lies between it and the "
+    "measured value before it. “Never” means up to the largest measured value."
+)
+
+
+def content(frame: pl.DataFrame, crossover: Crossover, name: str, labels: Mapping[str, str]) -> Content:
+    """The table of ``crossover`` on an observations frame.
+
+    Raises:
+        EffectError: the frame has no such cell or column.
+    """
+    found = crossovers(frame, crossover.spec, crossover.along, crossover.threshold)
+    others = [column for column in crossover.spec.cell if column != crossover.along]
+    columns = [
+        *(_key(one, labels) for one in others),
+        Column(crossover.title, _where),
+        Column("95 %", _interval),
+        Column("Measured", lambda row: f"{row['values']} from {row['least']:g} to {row['most']:g}"),
+    ]
+    table = layout.shown(found, columns, crossover.title, f"{name}.csv")
+    return Content(words=(WORDS.format(threshold=crossover.threshold),), tables=(Tabled(table, found),))
+
+
+def _key(column: str, labels: Mapping[str, str]) -> Column:
+    return Column(names.heading(column, labels), lambda row: _plain(row[column]))
+
+
+def _where(row: Row) -> str:
+    if row["crossover"] is None:
+        return "never"
+    if row["crossover"] == row["least"]:
+        return f"{row['crossover']:g}, the least"
+    return f"{row['crossover']:g}"
+
+
+def _interval(row: Row) -> str:
+    if not row["has_interval"]:
+        return layout.NOTHING
+    low, high = (_plain(row[end], "never") for end in ("low", "high"))
+    return low if low == high else f"{low} to {high}"
+
+
+def _plain(value: object, missing: str = layout.NOTHING) -> str:
+    if value is None:
+        return missing
+    return f"{value:g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,186 @@
+"""A section's heat maps: an effect by two columns, a panel for each value of a third."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import altair as alt
+import polars as pl
+
+from cambrian.effects.cells import SIGNIFICANT_P, cells
+from cambrian.report import layout
+from cambrian.report.figures.figure import Figure, Panel, inline
+from cambrian.report.suite import names
+from cambrian.report.suite.sections import Heat
+
+#: pixels of a row
+ROW = 30
+#: of a cell whose effect is not significant
+_FAINT = 0.3
+#: part of a side of the scale from which on a cell is too dark for dark text
+_DARK = 0.62
+
+
+@dataclass(frozen=True)
+class _Shade:
+    """The colour's scale: ``middle`` is no effect; effects are laid by factors if ``by_factor``."""
+
+    least: float
+    middle: float | None
+    most: float
+    by_factor: bool
+
+    def place(self, effect: float) -> float:
+        """Where an effect lies on the scale."""
+        return math.log2(effect) if self.by_factor else effect
+
+
+def figure(
+    frame: pl.DataFrame, heat: Heat, name: str, labels: Mapping[str, str]
+) -> tuple[Figure, pl.DataFrame]:
+    """The figure of ``heat`` on an observations frame, and its cells.
+
+    Raises:
+        EffectError: the frame has no such cell or column.
+    """
+    found = cells(frame, heat.spec).drop_nulls("effect")
+    shade = _shade(found["effect"], heat)
+    if shade.by_factor:
+        found = found.filter(pl.col("effect") > 0)
+    told = pl.lit(True) if heat.b is None else pl.col("significant").fill_null(False)
+    number = pl.col("effect").map_elements(
+        lambda one: layout.number(one, heat.digits), return_dtype=pl.String
+    )
+    shown = found.with_columns(
+        pl.col("effect").map_elements(shade.place, return_dtype=pl.Float64).alias("shade"),
+        told.cast(pl.Int8).alias("told"),
+        pl.when(told).then(number).otherwise("(" + number + ")").alias("text"),
+    )
+    # every panel has all rows and columns: a cell that is missing is blank
+    orders = _order(shown, heat.x), _order(shown, heat.y)
+    panels = []
+    values = [None] if heat.panel is None else shown[heat.panel].unique(maintain_order=True).sort().to_list()
+    for value in values:
+        part = shown if heat.panel is None else shown.filter(pl.col(heat.panel).eq_missing(value))
+        above = None if heat.panel is None else names.value(heat.panel, value, labels)
+        panels.append(Panel(_chart(part, heat, shade, labels, above, orders), _alt(part, heat, above)))
+    height = ROW * len(orders[1])
+    return (
+        Figure(
+            name=name,
+            network="",
+            heading=heat.title,
+            caption=_caption(heat),
+            panels=tuple(panels),
+            data=found,
+            height=height,
+        ),
+        found,
+    )
+
+
+def _order(shown: pl.DataFrame, column: str) -> list[str | float]:
+    return shown[column].drop_nulls().unique().sort().to_list()
+
+
+def _shade(effects: pl.Series, heat: Heat) -> _Shade:
+    values = [float(one) for one in effects]
+    by_factor = (heat.kind == "ratio" or heat.logarithmic) and any(one > 0 for one in values)
+    if by_factor:
+        values = [math.log2(one) for one in values if one > 0]
+    if heat.kind == "value":
+        low, high = min(values, default=0.0), max(values, default=1.0)
+        return _Shade(low, None, high if high > low else low + 1, by_factor)
+    most = max((abs(one) for one in values), default=1.0) or 1.0
+    return _Shade(-most, 0.0, most, by_factor)
+
+
+def _chart(
+    part: pl.DataFrame,
+    heat: Heat,
+    shade: _Shade,
+    labels: Mapping[str, str],
+    above: str | None,
+    orders: tuple[list[str | float], list[str | float]],
+) -> alt.TopLevelMixin:
+    drawn = part.select(heat.x, heat.y, "effect", "shade", "text", "told", "low", "high", "trials_a", "p_bh")
+    order_x, order_y = orders
+    text = {one: "string" for one in (heat.x, heat.y) if not drawn.schema[one].is_numeric()} | {
+        "text": "string"
+    }
+    axis = alt.Axis(grid=False, labelAngle=0 if drawn.schema[heat.x].is_numeric() else -30)
+    base = alt.Chart(inline(drawn.rename({heat.x: "x", heat.y: "y"}), **_renamed(text, heat))).encode(
+        x=alt.X("x:O", scale=alt.Scale(domain=order_x), title=names.heading(heat.x, labels), axis=axis),
+        y=alt.Y(
+            "y:O",
+            scale=alt.Scale(domain=order_y[::-1]),
+            title=names.heading(heat.y, labels),
+            axis=alt.Axis(grid=False),
+        ),
+    )
+    squares = base.mark_rect().encode(
+        color=_colour(heat, shade),
+        opacity=alt.condition("datum.told == 1", alt.value(1), alt.value(_FAINT)),
+        tooltip=[
+            alt.Tooltip("x:N", title=names.heading(heat.x, labels)),
+            alt.Tooltip("y:N", title=names.heading(heat.y, labels)),
+            alt.Tooltip("effect:Q", title=heat.title, format=".4~g"),
+            alt.Tooltip("low:Q", title="95 % from", format=".4~g"),
+            alt.Tooltip("high:Q", title="to", format=".4~g"),
+            alt.Tooltip("p_bh:Q", title="p (corrected)", format=".2g"),
+            alt.Tooltip("trials_a:Q", title="Trials"),
+        ],
+    )
+    middle = shade.middle
+    if middle is None:
+        dark = f"datum.shade > {shade.least + _DARK * (shade.most - shade.least)}"
+    else:
+        dark = f"datum.told == 1 && abs(datum.shade) > {_DARK * shade.most}"
+    ink = {
+        "condition": [{"test": dark, "value": "white"}, {"test": "datum.told == 1", "value": "#1b1f24"}],
+        "value": "#767b82",
+    }
+    drawing = alt.layer(squares, base.mark_text(fontSize=11).encode(text="text:N", color=ink))
+    sized = drawing.properties(height=ROW * len(order_y))
+    return sized.properties(title=above) if above else sized
+
+
+def _renamed(text: Mapping[str, str], heat: Heat) -> dict[str, str]:
+    return {{heat.x: "x", heat.y: "y"}.get(name, name): kind for name, kind in text.items()}
+
+
+def _colour(heat: Heat, shade: _Shade) -> alt.Color:
+    label = "format(pow(2, datum.value), '.3~g')" if shade.by_factor else "format(datum.value, '.3~g')"
+    middle = (shade.least + shade.most) / 2 if shade.middle is None else shade.middle
+    legend = alt.Legend(
+        orient="bottom",
+        direction="horizontal",
+        gradientLength=180,
+        gradientThickness=10,
+        labelExpr=label,
+        values=[shade.least, middle, shade.most],
+    )
+    scale = alt.Scale(scheme="blues", domain=[shade.least, shade.most])
+    if shade.middle is not None:
+        scale = alt.Scale(scheme="purpleorange", domain=[shade.least, shade.most], domainMid=shade.middle)
+    return alt.Color("shade:Q", title=heat.title, scale=scale, legend=legend)
+
+
+def _caption(heat: Heat) -> str:
+    if heat.b is None:
+        return "Mean over trials in each cell."
+    return (
+        "Faint and in parentheses: not significant (paired t test of the trials where both sides have the "
+        "same seeds, else Welch’s; Benjamini–Hochberg over all cells of this figure, "
+        f"{100 * SIGNIFICANT_P:g} %), or too few trials to test."
+    )
+
+
+def _alt(part: pl.DataFrame, heat: Heat, above: str | None) -> str:
+    values = [float(one) for one in part["effect"]]
+    span = f" from {min(values):.3g} to {max(values):.3g}" if values else ""
+    told = part["told"].sum()
+    where = f", {above}" if above else ""
+    return f"Heat map{where}: {heat.title}, {part.height} cells{span}; {told} shown as significant."

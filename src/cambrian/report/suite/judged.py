@@ -1,0 +1,114 @@
+"""A section's claims and scorecards: what the claims' room judges, as blocks."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+import polars as pl
+
+from cambrian.claims import contradictions, listing, load, scorecard, verdicts
+from cambrian.claims.frames import Frames
+from cambrian.report import layout
+from cambrian.report.layout import Column, Row
+from cambrian.report.suite.blocks import Content, Entry, Tabled
+from cambrian.report.words import counted
+from cambrian.study import hints
+from cambrian.study.errors import StudyError
+
+
+def claims(paper: str, wanted: Sequence[str], frames: Frames, file: str) -> Content:
+    """The verdicts on a paper's claims; on those of ``wanted`` alone if there are any.
+
+    Raises:
+        StudyError: the ledger cannot be used, or has no such claim.
+    """
+    ledger = load.load()
+    known = {claim.id: claim for claim in ledger.claims}
+    for name in wanted:
+        if name not in known:
+            remedy = hints.for_name(name, known, "claims")
+            raise StudyError(file=file, key="claims", problem=f"no claim {name}", remedy=remedy)
+    asked = [claim for claim in ledger.claims if (claim.id in wanted if wanted else claim.paper == paper)]
+    judged = [verdicts.judge(claim, frames) for claim in asked]
+    names = {claim.id for claim in asked}
+    explained = [
+        contradictions.explain(one, frames) for one in ledger.contradictions if names & set(one.claims)
+    ]
+    entries = [
+        Entry(one.claim.id, one.verdict, one.claim.text, tuple(listing.claim_lines(one))) for one in judged
+    ]
+    entries += [
+        Entry(one.contradiction.id, one.verdict, one.contradiction.text,
+              tuple(listing.contradiction_lines(one, judged)))
+        for one in explained
+    ]  # fmt: skip
+    return Content(
+        words=(_counts([one.verdict for one in judged]),) if judged else (), entries=tuple(entries)
+    )
+
+
+def _counts(found: Sequence[str]) -> str:
+    counts = Counter(found)
+    said = ", ".join(f"{counts[name]} {name}" for name in listing.VERDICTS if counts[name])
+    return f"Of {counted(len(found), 'claim')}: {said}."
+
+
+def card(path: Path, prefixes: Mapping[str, Mapping[str, str]], frames: Frames, name: str) -> Content:
+    """A scorecard: criteria by contestants, and every test.
+
+    ``prefixes`` maps the place of each contestant's parts to its placeholders.
+
+    Raises:
+        StudyError: the file cannot be used.
+    """
+    criteria = scorecard.load(path)
+    rows = {prefix: criteria.score(frames, prefix, placeholders) for prefix, placeholders in prefixes.items()}
+    titles = {prefix: _title(prefix, placeholders) for prefix, placeholders in prefixes.items()}
+    tests = pl.DataFrame(
+        [{"contestant": titles[prefix], **asdict(row)} for prefix, found in rows.items() for row in found],
+        infer_schema_length=None,
+    )
+    if tests.is_empty():
+        return Content(not_run="Not run.")
+    whole = tests.group_by("criterion", "text", "source", maintain_order=True).agg(
+        *(
+            pl.col("of_criterion").filter(pl.col("contestant") == title).first().alias(title)
+            for title in titles.values()
+        )
+    )
+    columns = [layout.text("text", "Criterion"), layout.text("source", "Asked for by")]
+    columns += [layout.text(title, title) for title in titles.values()]
+    details = [
+        layout.text("contestant", "Contestant"),
+        layout.text("says", "Test"),
+        Column("Measured", _measured),
+        layout.text("threshold", "Expected"),
+        layout.text("verdict", "Verdict"),
+        Column("Trials", lambda row: str(row["trials"])),
+    ]
+    counts = [
+        f"{title}: " + ", ".join(f"{count} {word}" for word, count in Counter(whole[title].to_list()).items())
+        for title in titles.values()
+    ]
+    ran = (tests["verdict"] != "not run").any()
+    return Content(
+        not_run="" if ran else "Not run.",
+        words=("Criteria by contestant: " + "; ".join(counts) + ".",),
+        tables=(
+            Tabled(layout.shown(whole, columns, "Scorecard", f"{name}.csv"), whole),
+            Tabled(layout.shown(tests, details, "Every test", f"{name}-tests.csv", folded=True), tests),
+        ),
+    )
+
+
+def _title(prefix: str, placeholders: Mapping[str, str]) -> str:
+    return " ".join(placeholders[key] for key in ("$STACK", "$CCA") if key in placeholders) or prefix
+
+
+def _measured(row: Row) -> str:
+    if row["figure"] is None:
+        return f"not run: {row['reason']}"
+    return listing.with_interval(row["figure"], row["low"], row["high"], row["unit"])

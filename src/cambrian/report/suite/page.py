@@ -1,0 +1,122 @@
+"""A suite's results → its page: blocks, rendered as one self-contained HTML file."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from cambrian.claims.frames import Remembered
+from cambrian.report import page
+from cambrian.report.evidence import Evidence
+from cambrian.report.figures.figure import config
+from cambrian.report.suite import build
+from cambrian.report.suite.blocks import Block
+from cambrian.report.suite.build import Subject
+from cambrian.report.suite.ran import Part, Ran
+from cambrian.report.suite.sections import sections_for
+from cambrian.report.words import counted
+
+METHODS = (
+    (
+        "Published figures",
+        "As printed, in published/ with table and row as their source; their intervals are Student’s 95 %, "
+        "from the printed SD and number of runs, where these are known. They are compared with, never "
+        "expected.",
+    ),
+    (
+        "Measured figures",
+        "The unit of replication is the trial: each has one value a side, and a cell’s figure is the mean "
+        "over its valid trials. Brackets are 95 % bootstrap intervals over seeds, widened for their small "
+        "number; with fewer than three seeds there is none. Throughput counts frames at the bottleneck, "
+        "payload throughput what UDP or TCP carries in them.",
+    ),
+    (
+        "Significance",
+        "Cell against cell: a paired t test where both sides have the same seeds, else Welch’s; "
+        "Benjamini–Hochberg over the cells of a figure, 5 %. Where measured stands beside published, each "
+        "cell is for itself: of many cells, some of the 95 % intervals miss by chance.",
+    ),
+)
+
+
+def blocks(ran: Ran) -> list[Block]:
+    """The suite's sections with what they show.
+
+    Raises:
+        StudyError: a section cannot be used, or does not fit its data.
+    """
+    found = sections_for(ran.raw, str(ran.file), ran.contestants)
+    profile = ran.record.get("profile")
+    subject = Subject(ran.suite.name, ran.file, ran.suite.paper, profile, ran.prefixes)
+    return build.blocks(subject, found, Remembered(Evidence(ran.folder.parent)))
+
+
+def write(ran: Ran, out: Path) -> Path:
+    """Write ``out``/index.html with its figures and tables; return the page's path.
+
+    Raises:
+        StudyError: as :func:`blocks`.
+    """
+    made = blocks(ran)
+    for name in ("figures", "tables"):
+        (out / name).mkdir(parents=True, exist_ok=True)
+        # what an earlier report left must not be taken for this one's
+        for old in (out / name).iterdir():
+            old.unlink()
+    for block in made:
+        for one in block.content.tables:
+            one.frame.write_csv(out / "tables" / one.shown.csv)
+    index = out / "index.html"
+    index.write_text(
+        page.environment()
+        .get_template("suite.html.j2")
+        .render(
+            suite=ran.suite,
+            what_ran=what_ran(ran),
+            blocks=made,
+            figures={
+                block.anchor: [page.drawn(figure, out / "figures") for figure in block.content.figures]
+                for block in made
+            },
+            parts=[_shown(part, out) for part in ran.parts],
+            methods=METHODS,
+            command=ran.record["command"],
+            profile=ran.record.get("profile"),
+            kernels=ran.kernels,
+            sha256=ran.sha256,
+            style=page.asset("style.css"),
+            script=page.asset("page.js"),
+            vega=page.vega_bundle(),
+            themes=page.as_json({theme: config(theme) for theme in ("light", "dark")}),
+        ),
+        encoding="utf-8",
+    )
+    return index
+
+
+def what_ran(ran: Ran) -> list[str]:
+    """How much of the suite is there, in words."""
+    trials, valid = sum(part.trials for part in ran.parts), sum(part.valid for part in ran.parts)
+    missing = sum(part.missing for part in ran.parts)
+    if not trials:
+        return ["Nothing of this suite has been run yet."]
+    text = f"{counted(trials, 'trial')} in {counted(len(ran.parts), 'part')}: {valid:,} valid"
+    text += (
+        f", {trials - valid:,} invalid and left out of every figure" if trials > valid else ", none invalid"
+    )
+    text += f"; {counted(missing, 'trial')} not run yet." if missing else "."
+    absent = [name for name in ran.suite.parts if name not in {part.folder.name for part in ran.parts}]
+    return [text] + ([f"Parts that have not been run: {', '.join(absent)}."] if absent else [])
+
+
+def _shown(part: Part, out: Path) -> dict[str, object]:
+    """The part for the page, with a link to its own report where there is one."""
+    report = part.folder / "report" / "index.html"
+    return {
+        "place": part.place,
+        "title": part.title,
+        "valid": f"{part.valid:,}",
+        "invalid": f"{part.invalid:,}",
+        "missing": f"{part.missing:,}",
+        "report": Path(os.path.relpath(report, out)).as_posix() if report.is_file() else "",
+    }

@@ -1,0 +1,147 @@
+"""What of a suite has run: its parts, their trials, the kernel, one hash of it all."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from cambrian.report.layout import NOTHING
+from cambrian.stacks import catalogue
+from cambrian.store.results import Results
+from cambrian.study import builtin
+from cambrian.study.errors import StudyError
+from cambrian.suites import model
+from cambrian.suites.model import Suite, folder_of
+
+#: what a suite's results folder says of itself
+RECORD = "suite.json"
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part that has results. ``place`` is below the suite's folder: ``grid``, ``quinn-cubic/droptail``."""
+
+    place: str
+    folder: Path
+    title: str
+    valid: int
+    invalid: int
+    missing: int
+    packet_hashes: tuple[str, ...]
+    kernels: tuple[str, ...]
+
+    @property
+    def trials(self) -> int:
+        """Trials that are there."""
+        return self.valid + self.invalid
+
+
+@dataclass(frozen=True)
+class Ran:
+    """A suite's results. ``raw`` is its suite.toml, ``record`` its suite.json."""
+
+    folder: Path
+    suite: Suite
+    file: Path
+    raw: Mapping[str, Any]
+    record: Mapping[str, Any]
+    parts: tuple[Part, ...]
+
+    @property
+    def sha256(self) -> str:
+        """Of the sorted packet hashes of all trials, one a line: the same hash means the same packets.
+
+        A dash without trials.
+        """
+        lines = sorted(name for part in self.parts for name in part.packet_hashes)
+        if not lines:
+            return NOTHING
+        return hashlib.sha256("".join(f"{line}\n" for line in lines).encode()).hexdigest()
+
+    @property
+    def kernels(self) -> tuple[str, ...]:
+        """Versions of the guests' kernels."""
+        return tuple(sorted({kernel for part in self.parts for kernel in part.kernels}))
+
+    @cached_property
+    def contestants(self) -> tuple[tuple[str, str], ...]:
+        """(stack, CCA) of those that the suite was run for, or would be."""
+        known = {
+            folder_of(f"{stack}/{cca}"): (stack, cca)
+            for stack, ccas in catalogue.ccas().items()
+            for cca in ccas
+        }
+        ran = dict.fromkeys(part.place.partition("/")[0] for part in self.parts if "/" in part.place)
+        asked = [folder_of(name) for name in self.suite.contestants]
+        return tuple(known[name] for name in (ran or asked) if name in known)
+
+    @property
+    def prefixes(self) -> dict[str, dict[str, str]]:
+        """Where each contestant's parts lie → its placeholders."""
+        name = self.suite.name
+        if not self.suite.contestants:
+            return {name: {}}
+        return {
+            f"{name}/{folder_of(f'{stack}/{cca}')}": {
+                "$STACK": stack,
+                "$CCA": cca,
+                "$CONTESTANT": folder_of(f"{stack}/{cca}"),
+            }
+            for stack, cca in self.contestants
+        }
+
+
+def is_suite(folder: Path) -> bool:
+    """Does ``folder`` hold a suite's results?"""
+    return (folder / RECORD).is_file()
+
+
+def read(folder: Path) -> Ran:
+    """The suite whose results ``folder`` holds; the folder has the suite's name.
+
+    Raises:
+        StudyError: suite.json names no suite of this installation, or the folder has another name.
+    """
+    record = json.loads((folder / RECORD).read_text())
+    name = str(record["suite"])
+    if folder.name != name:
+        raise StudyError(
+            file=str(folder),
+            problem=f"holds results of the suite {name}",
+            remedy=f"a suite’s results lie in a folder of its name: rename it to {name}",
+        )
+    file = builtin.folder() / name / model.FILE
+    suite, raw = model.read(file)
+    parts = tuple(_part(folder, path.parent) for path in _studies(folder, suite))
+    return Ran(folder, suite, file, raw, record, parts)
+
+
+def _studies(folder: Path, suite: Suite) -> list[Path]:
+    """The parts' study.json, in the suite's order, contestant by contestant."""
+    order = {name: number for number, name in enumerate(suite.parts)}
+    depth = "*/*/study.json" if suite.contestants else "*/study.json"
+    found = [path for path in folder.glob(depth) if path.parent.name in order]
+    return sorted(found, key=lambda path: (path.parent.parent.name, order[path.parent.name]))
+
+
+def _part(folder: Path, part: Path) -> Part:
+    results = Results(part)
+    study = results.study()
+    asked = dict.fromkeys(name for group in study["groups"] for name in group["trials"])
+    there = [results.trial(name) for name in asked if results.has(name)]
+    valid = sum(bool(one.verdict["valid"]) for one in there)
+    return Part(
+        place=part.relative_to(folder).as_posix(),
+        folder=part,
+        title=str(study["study"]["title"]),
+        valid=valid,
+        invalid=len(there) - valid,
+        missing=len(asked) - len(there),
+        packet_hashes=tuple(str(one.manifest["packets_sha256"]) for one in there),
+        kernels=tuple({f"Linux {one.manifest['kernel']['version']}" for one in there}),
+    )

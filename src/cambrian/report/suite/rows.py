@@ -1,0 +1,51 @@
+"""A section's table: rows of a part's frame as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import polars as pl
+
+from cambrian.effects.where import matching, need
+from cambrian.report import layout
+from cambrian.report.layout import Column
+from cambrian.report.suite import names
+from cambrian.report.suite.blocks import Content, Tabled
+from cambrian.report.suite.sections import TableOf
+
+#: rows that a page shows; the CSV has all
+MOST_ROWS = 200
+
+
+def content(
+    frame: pl.DataFrame, table: TableOf, name: str, caption: str, labels: Mapping[str, str]
+) -> Content:
+    """The rows that the section asks for.
+
+    Raises:
+        EffectError: the frame has no such column.
+    """
+    need(frame, [*table.columns, *table.sort])
+    kept = matching(frame, table.where)
+    if table.sort:
+        kept = kept.sort(table.sort, maintain_order=True)
+    kept = kept.select(table.columns) if table.columns else kept
+    if kept.is_empty():
+        return Content(not_run="No row matches.")
+    words = (
+        ()
+        if kept.height <= MOST_ROWS
+        else (f"The first {MOST_ROWS} of {kept.height:,} rows; the CSV has all.",)
+    )
+    columns = [_column(one, kept.schema[one], table.digits, labels) for one in kept.columns]
+    shown = layout.shown(kept.head(MOST_ROWS), columns, table.caption or caption, f"{name}.csv")
+    return Content(words=words, tables=(Tabled(shown, kept),))
+
+
+def _column(name: str, kind: pl.DataType, digits: int, labels: Mapping[str, str]) -> Column:
+    title = names.heading(name, labels)
+    if kind.is_float():
+        return layout.plain(name, title, digits)
+    if kind.is_numeric():
+        return Column(title, lambda row: layout.NOTHING if row[name] is None else f"{row[name]:,}")
+    return layout.text(name, title)

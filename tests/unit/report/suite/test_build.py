@@ -1,0 +1,93 @@
+"""Sections and evidence → blocks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from cambrian.report.suite import build
+from cambrian.report.suite.blocks import Block
+from cambrian.report.suite.build import Subject
+from cambrian.report.suite.sections import sections
+from cambrian.study.errors import StudyError
+from tests.unit.report.suite.made import FIGURES, HEAT, LINES, Frames, observations, section, subject
+
+
+def block(folder: Path, text: str, frame: pl.DataFrame | None = None) -> Block:
+    (found,) = build.blocks(subject(folder), sections(section(text), "suite.toml"), Frames(frame))
+    return found
+
+
+def test_a_heat_map_holds_each_cells_effect(tmp_path: Path) -> None:
+    (figure,) = block(tmp_path, HEAT).content.figures
+    found = dict(zip(figure.data["loss_percent"], figure.data["effect"], strict=True))
+    expected = {loss: FIGURES["quic"][loss] / FIGURES["tcp"][loss] for loss in (0.0, 1.0, 2.0)}
+    assert found == pytest.approx(expected)
+    spec = figure.panels[0].spec()
+    assert figure.svg([spec]).startswith("<svg")
+
+
+def test_what_is_not_significant_is_faint_and_in_parentheses(tmp_path: Path) -> None:
+    noise = {1: -0.3, 2: 0.3, 3: -0.1, 4: 0.1}
+    frame = observations().with_columns(
+        pl.when((pl.col("contestant") == "quic") & (pl.col("loss_percent") == 2))
+        .then(1.0 + pl.col("seed").replace_strict(noise))
+        .otherwise("payload_mbps")
+        .alias("payload_mbps")
+    )
+    (figure,) = block(tmp_path, HEAT, frame).content.figures
+    drawn = str(figure.panels[0].spec())
+    assert "(1.00)" in drawn
+    assert "(2.50)" not in drawn and "2.50" in drawn
+
+
+def test_lines_have_theory_for_kernel_tcp_alone(tmp_path: Path) -> None:
+    (plain,) = block(tmp_path, LINES).content.figures
+    assert set(plain.data["series"]) == {"quic", "tcp"}
+    (figure,) = block(tmp_path, LINES + "theory = true\n").content.figures
+    assert set(figure.data["series"]) == {"quic", "tcp", "Mathis", "RFC 9438"}
+    limit = 4 * 1448 / 1514
+    clean = figure.data.filter((pl.col("series") == "Mathis") & (pl.col("loss_percent") == 0))
+    assert clean["effect"].to_list() == pytest.approx([limit])
+    assert figure.svg([panel.spec() for panel in figure.panels]).startswith("<svg")
+
+
+def test_a_part_that_has_not_been_run_says_what_runs_it(tmp_path: Path) -> None:
+    content = block(tmp_path, HEAT.replace("made/grid", "made/other")).content
+    assert content.not_run
+    assert content.commands == ("cambrian run made/other --profile quick",)
+    assert not content.figures
+
+
+def test_a_side_without_trials_is_not_run(tmp_path: Path) -> None:
+    content = block(tmp_path, HEAT.replace('"tcp"', '"sctp"')).content
+    assert "side b" in content.not_run
+
+
+def test_the_command_names_the_contestant() -> None:
+    of_one = Subject(
+        "rfc", Path("suite.toml"), None, None, {"rfc/quinn-bbr": {"$STACK": "quinn", "$CCA": "bbr"}}
+    )
+    assert of_one.command("rfc/quinn-bbr/aqm") == "cambrian run rfc/aqm --contestant quinn/bbr"
+
+
+def test_a_column_that_is_not_there_is_a_fault_with_its_section(tmp_path: Path) -> None:
+    with pytest.raises(StudyError) as raised:
+        block(tmp_path, HEAT.replace('y = "rate_mbps"', 'y = "rat_mbps"'))
+    assert "What was found" in str(raised.value) and "did you mean rate_mbps" in str(raised.value)
+
+
+def test_a_table_shows_rows_as_they_are(tmp_path: Path) -> None:
+    text = '[section.table]\npart = "made/grid"\ncolumns = ["seed", "payload_mbps"]\n'
+    text += 'where = { contestant = "tcp", loss_percent = 2 }\n'
+    (table,) = block(tmp_path, text).content.tables
+    assert table.shown.headings == ("Seed", "Payload throughput (Mbps)")
+    assert table.shown.rows[0] == ("1", "0.96")
+
+
+def test_words_become_paragraphs(tmp_path: Path) -> None:
+    found = block(tmp_path, 'text = """\nOne\nline.\n\nTwo.\n"""')
+    assert found.words == ("One line.", "Two.")
+    assert found.anchor == "what-was-found"

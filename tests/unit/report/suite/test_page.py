@@ -1,0 +1,96 @@
+"""A suite's page and the atlas, where nothing has been run yet and where something has."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+from cambrian.cli import app
+from cambrian.report import layout
+from cambrian.report.suite import atlas, markdown, page, ran
+from cambrian.report.suite.blocks import Block, Content, Entry, Tabled
+from cambrian.study.errors import StudyError
+
+COMMAND = "cambrian run wpi --profile quick"
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("results")
+    (root / "wpi").mkdir()
+    record = {"suite": "wpi", "parts": [], "profile": "quick", "command": COMMAND}
+    (root / "wpi" / "suite.json").write_text(json.dumps(record))
+    return root
+
+
+def test_a_page_without_data_says_so_and_how_to_get_it(results: Path) -> None:
+    text = page.write(ran.read(results / "wpi"), results / "wpi" / "report").read_text()
+    assert "Nothing of this suite has been run yet." in text
+    assert "cambrian run wpi/grid --profile quick" in text
+    published = pl.read_csv(next((results / "wpi" / "report" / "tables").glob("01-*.csv")))
+    assert set(published["agrees"]) == {"not run"}
+
+
+def test_the_page_stands_alone(results: Path) -> None:
+    text = page.write(ran.read(results / "wpi"), results / "alone").read_text()
+    body = re.sub(r"<script.*?</script>", "", text, flags=re.DOTALL)
+    assert not re.search(r'(?:src|href)="(?:https?:)?//', body)
+    assert str(results) not in text
+    for link in re.findall(r'href="([^"#]+)"', body):
+        assert (results / "alone" / link).is_file()
+    for anchor in re.findall(r'href="#([^"]+)"', body):
+        assert f'id="{anchor}"' in body
+
+
+def test_the_command_line_knows_a_suite(results: Path) -> None:
+    done = CliRunner().invoke(app, ["report", str(results / "wpi")])
+    assert done.exit_code == 0, done.output
+    assert (results / "wpi" / "report" / "index.html").is_file()
+
+
+def test_a_folder_has_its_suites_name(results: Path, tmp_path: Path) -> None:
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "suite.json").write_text((results / "wpi" / "suite.json").read_text())
+    with pytest.raises(StudyError, match="rename it to wpi"):
+        ran.read(tmp_path / "other")
+
+
+def test_the_atlas_has_a_file_a_suite_and_an_index(results: Path, tmp_path: Path) -> None:
+    told: list[str] = []
+    index = atlas.make(results, tmp_path, lambda _done, _total, name: told.append(name))
+    text = index.read_text()
+    assert told == ["wpi", "index"]
+    assert "[wpi](wpi.md)" in text and COMMAND in text
+    assert not re.search(r"20\d\d-\d\d", text)  # no date: the same data give the same atlas
+    whole = (tmp_path / "wpi.md").read_text()
+    for address in re.findall(r"\]\(((?:figures|tables)/[^)]+)\)", whole):
+        assert (tmp_path / address).is_file()
+
+
+def test_the_atlas_needs_a_suite(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="cambrian run"):
+        atlas.make(tmp_path, tmp_path / "out", lambda *_: None)
+
+
+def made_block(rows: int) -> Block:
+    frame = pl.DataFrame({"name": [f"a|{number}" for number in range(rows)], "value": [1.5] * rows})
+    columns = [layout.text("name", "Name"), layout.plain("value", "Value", 1)]
+    table = Tabled(layout.shown(frame, columns, "Of all", "all.csv"), frame)
+    entry = Entry("an-id", "doesn't hold", "A < B", (("ours", "1"),))
+    return Block("Head", "head", ("Words.",), Content(tables=(table,), entries=(entry,)))
+
+
+def test_markdown_keeps_a_short_table_open_and_folds_a_long_one() -> None:
+    short = "\n".join(markdown.block(made_block(2), "figures", "tables", "x/"))
+    assert "| a\\|0 | 1.5 |" in short
+    assert "[CSV](tables/x/all.csv)" in short
+    assert "| **doesn't hold** | A &lt; B |" in short
+    assert "Of all: " not in short
+    long = "\n".join(markdown.block(made_block(markdown.MOST_ROWS + 1), "figures", "tables", "x/"))
+    assert f"<details><summary>Of all: {markdown.MOST_ROWS + 1} rows, the first" in long
+    assert long.count("| 1.5 |") == markdown.MOST_ROWS
