@@ -9,7 +9,7 @@ use cambrian_quinn_family::settings::TransportSettings;
 
 use crate::controllers::{
     BbrConfig, CubicConfig, FastConvergence, Flavour, Growth, LossBasedConfig, ProbeRttWindow, RecoveryEnd,
-    SlowStartExit, CYCLE_LENGTH,
+    ShortRtt, SlowStartExit, CYCLE_LENGTH,
 };
 use crate::pacer::Pacing;
 use crate::presets;
@@ -20,6 +20,10 @@ const FULL_DATAGRAM_BYTES: u16 = 1472;
 
 /// UDP payload that every path must carry (RFC 9000, section 14).
 const SMALLEST_DATAGRAM_BYTES: u16 = 1200;
+
+/// Where a β that adapts changes: halfway, on a logarithmic scale, between 10 ms, up to which β 0.6 was published to
+/// load pages sooner than 0.7, and 200 ms, from which on it was published to load them later (Zaher and Molnár).
+const SHORT_RTT: Duration = Duration::from_millis(45);
 
 /// The algorithm, apart from its parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +43,9 @@ pub struct Knobs {
     pub pacing: Pacing,
     pub pacing_train_packets: u32,
     pub beta: f64,
+    /// Whether CUBIC has another β where the round trip is short.
+    pub beta_adapts: bool,
+    pub short_rtt: ShortRtt,
     pub connections: f64,
     pub c: f64,
     pub fast_convergence: FastConvergence,
@@ -54,13 +61,16 @@ pub struct Knobs {
 }
 
 /// The names that `set` takes besides the transport's own.
-pub const KEYS: [&str; 32] = [
+pub const KEYS: [&str; 35] = [
     "preset",
     "initial_window_packets",
     "max_window_packets",
     "pacing",
     "pacing_train_packets",
     "beta",
+    "beta_adapts",
+    "beta_short_rtt",
+    "short_rtt_ms",
     "connections",
     "c",
     "fast_convergence",
@@ -100,6 +110,8 @@ impl Knobs {
             pacing: if algorithm == Algorithm::Bbr { Pacing::Factor(1.0) } else { Pacing::Off },
             pacing_train_packets: 2,
             beta: if cubic { 0.7 } else { 0.5 },
+            beta_adapts: false,
+            short_rtt: ShortRtt { below: SHORT_RTT, beta: 0.6 },
             connections: 1.0,
             c: 0.4,
             fast_convergence: FastConvergence::On,
@@ -154,6 +166,9 @@ impl Knobs {
             }
             "pacing_train_packets" => self.pacing_train_packets = number(key, value, 1, 1000)?,
             "beta" => self.beta = number(key, value, 0.01, 0.99)?,
+            "beta_adapts" => self.beta_adapts = word(key, value, &[("off", false), ("rtt", true)])?,
+            "beta_short_rtt" => self.short_rtt.beta = number(key, value, 0.01, 0.99)?,
+            "short_rtt_ms" => self.short_rtt.below = seconds(key, value, 1e-3)?,
             "connections" => self.connections = number(key, value, 1.0, 100.0)?,
             "c" => self.c = number(key, value, 0.001, 100.0)?,
             "fast_convergence" => {
@@ -252,6 +267,7 @@ impl Knobs {
             Algorithm::Cubic => Growth::Cubic(CubicConfig {
                 c: self.c,
                 beta: self.beta,
+                short_rtt: self.beta_adapts.then_some(self.short_rtt),
                 connections: self.connections,
                 fast_convergence: self.fast_convergence,
                 reno_friendly: self.reno_friendly,

@@ -14,6 +14,9 @@ fn every_key_is_taken() {
         ("pacing", "1.25"),
         ("pacing_train_packets", "10"),
         ("beta", "0.8"),
+        ("beta_adapts", "rtt"),
+        ("beta_short_rtt", "0.5"),
+        ("short_rtt_ms", "20"),
         ("connections", "2"),
         ("c", "0.5"),
         ("fast_convergence", "twice"),
@@ -57,6 +60,8 @@ fn bad_assignments_are_usage_errors() {
     for bad in [
         "beta=1",
         "beta=x",
+        "beta_adapts=on",
+        "short_rtt_ms=-1",
         "pacing=on",
         "hystart=on",
         "fast_convergence=2",
@@ -86,6 +91,22 @@ fn the_defaults_are_the_textbooks() {
     assert_eq!((reno.beta, reno.hystart, reno.pacing), (0.5, SlowStartExit::Loss, Pacing::Off));
     let bbr = Knobs::of(Algorithm::Bbr);
     assert_eq!((bbr.pacing, bbr.bbr().cwnd_gain), (Pacing::Factor(1.0), 2.0));
+}
+
+#[test]
+fn an_adapting_beta_is_a_short_round_trips_own() {
+    let short_rtt = |cca, settings: &[&str]| match turned(cca, settings).unwrap().loss_based().growth {
+        Growth::Cubic(config) => config.short_rtt,
+        Growth::Reno { .. } => None,
+    };
+    assert_eq!(short_rtt("gquic-cubic-n2", &["beta_short_rtt=0.5"]), None);
+    let preset = ShortRtt { below: Duration::from_millis(45), beta: 0.6 };
+    assert_eq!(short_rtt("gquic-cubic-n2-beta-by-rtt", &[]), Some(preset));
+    let other = ShortRtt { below: Duration::from_micros(7500), beta: 0.5 };
+    assert_eq!(
+        short_rtt("cubic", &["beta_adapts=rtt", "beta_short_rtt=0.5", "short_rtt_ms=7.5"]),
+        Some(other)
+    );
 }
 
 #[test]

@@ -31,6 +31,7 @@ pub const PRESETS: &[Preset] = &[
     preset("gquic-cubic-n2", Cubic, GQUIC_N2),
     preset("gquic-cubic-n1", Cubic, GQUIC_N1),
     preset("gquic-cubic-n2-macw107", Cubic, GQUIC_N2_MACW107),
+    preset("gquic-cubic-n2-beta-by-rtt", Cubic, GQUIC_N2_BETA_BY_RTT),
     preset("cubic-n2", Cubic, &[("connections", "2")]),
     // One thing off the textbook at a time.
     preset("cubic-beta-0.6", Cubic, &[("beta", "0.6")]),
@@ -92,6 +93,15 @@ const GQUIC_N2_MACW107: &[(&str, &str)] = &[
     ("pacing", "1.25"),
     ("pacing_train_packets", "1"),
     ("recovery_end", "rfc9002"),
+];
+const GQUIC_N2_BETA_BY_RTT: &[(&str, &str)] = &[
+    ("connections", "2"),
+    ("initial_window_packets", "32"),
+    ("max_window_packets", "2000"),
+    ("pacing", "1.25"),
+    ("pacing_train_packets", "1"),
+    ("recovery_end", "rfc9002"),
+    ("beta_adapts", "rtt"),
 ];
 const XQUIC: &[(&str, &str)] = &[
     ("cwnd_gain", "2.5"),

@@ -28,6 +28,14 @@ pub enum FastConvergence {
     Twice,
 }
 
+/// A β of its own for paths with a short round trip.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ShortRtt {
+    /// The minimum RTT below which it holds.
+    pub below: Duration,
+    pub beta: f64,
+}
+
 /// CUBIC's parameters.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CubicConfig {
@@ -35,6 +43,8 @@ pub struct CubicConfig {
     pub c: f64,
     /// β of one connection: the window after a loss over that before it.
     pub beta: f64,
+    /// The same where the round trip is short, if that differs.
+    pub short_rtt: Option<ShortRtt>,
     /// N, connections that this one stands for (Chromium's `num_connections`).
     pub connections: f64,
     pub fast_convergence: FastConvergence,
@@ -44,15 +54,23 @@ pub struct CubicConfig {
 }
 
 impl CubicConfig {
+    /// β of one connection at this minimum RTT.
+    fn beta_at(&self, min_rtt: Duration) -> f64 {
+        match self.short_rtt {
+            Some(short) if min_rtt < short.below => short.beta,
+            _ => self.beta,
+        }
+    }
+
     /// β of the whole: one of N connections backs off.
-    pub fn effective_beta(&self) -> f64 {
-        (self.connections - 1.0 + self.beta) / self.connections
+    pub fn effective_beta(&self, min_rtt: Duration) -> f64 {
+        (self.connections - 1.0 + self.beta_at(min_rtt)) / self.connections
     }
 
     /// Additive increase of the Reno-friendly estimate in segments a round trip: 3·(1-β)/(1+β) for one connection
     /// (RFC 9438, section 4.3), 3·N²·(1-β)/(1+β) for N (Chromium's `CubicBytes::Alpha`).
-    pub fn alpha(&self) -> f64 {
-        let beta = self.effective_beta();
+    pub fn alpha(&self, min_rtt: Duration) -> f64 {
+        let beta = self.effective_beta(min_rtt);
         3.0 * self.connections * self.connections * (1.0 - beta) / (1.0 + beta)
     }
 }
@@ -86,8 +104,8 @@ impl Cubic {
     }
 
     /// The window after a loss at `cwnd_segments` (RFC 9438, sections 4.6 and 4.7).
-    pub fn reduce(&mut self, cwnd_segments: f64) -> f64 {
-        let beta = self.config.effective_beta();
+    pub fn reduce(&mut self, cwnd_segments: f64, min_rtt: Duration) -> f64 {
+        let beta = self.config.effective_beta(min_rtt);
         let converging =
             self.config.fast_convergence != FastConvergence::Off && cwnd_segments < self.w_max_segments;
         self.prior_segments = cwnd_segments;
@@ -141,7 +159,7 @@ impl Cubic {
                 Flavour::Rfc9438 if epoch.estimate_segments >= self.prior_segments => {
                     config.connections * config.connections
                 }
-                _ => config.alpha(),
+                _ => config.alpha(min_rtt),
             };
             epoch.estimate_segments += alpha * acked_segments / cwnd;
             if at(t_s) < epoch.estimate_segments {

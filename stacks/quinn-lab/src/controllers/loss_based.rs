@@ -192,7 +192,7 @@ impl LossBased {
                 reno.reset();
                 self.cwnd * *beta
             }
-            GrowthState::Cubic(cubic) => cubic.reduce(self.cwnd),
+            GrowthState::Cubic(cubic) => cubic.reduce(self.cwnd, self.min_rtt),
         };
         self.ssthresh = target.max(MIN_WINDOW_SEGMENTS);
         let prr = self.config.prr.then(|| {

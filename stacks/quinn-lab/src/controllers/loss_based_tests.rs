@@ -1,6 +1,6 @@
 //! Slow start, decrease and recovery with exact windows.
 
-use super::super::cubic::{FastConvergence, Flavour};
+use super::super::cubic::{FastConvergence, Flavour, ShortRtt};
 use super::*;
 
 const SEGMENT: u64 = 1000;
@@ -23,6 +23,7 @@ fn cubic() -> LossBasedConfig {
     let config = CubicConfig {
         c: 0.4,
         beta: 0.7,
+        short_rtt: None,
         connections: 1.0,
         fast_convergence: FastConvergence::On,
         reno_friendly: true,
@@ -199,6 +200,21 @@ fn cubic_cuts_by_beta_and_n_connections_by_less() {
         cubic.cwnd_bytes()
     };
     assert_eq!((after(1.0), after(2.0)), (70_000, 85_000));
+}
+
+#[test]
+fn a_beta_that_adapts_goes_by_the_least_round_trip_so_far() {
+    let Growth::Cubic(config) = cubic().growth else { unreachable!() };
+    let after = |short_ms| {
+        let short_rtt = Some(ShortRtt { below: ms(short_ms), beta: 0.6 });
+        let growth = Growth::Cubic(CubicConfig { connections: 2.0, short_rtt, ..config });
+        let mut cubic = LossBased::new(LossBasedConfig { growth, ..cubic() }, SEGMENT);
+        ack(&mut cubic, 100, 90);
+        lose(&mut cubic, 200, 1);
+        cubic.cwnd_bytes()
+    };
+    // The round trip is 100 ms: not below 100.
+    assert_eq!((after(100), after(101)), (85_000, 80_000));
 }
 
 #[test]

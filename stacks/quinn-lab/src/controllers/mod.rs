@@ -17,7 +17,7 @@ mod slow_start;
 use std::time::Duration;
 
 pub use bbr::{Bbr, BbrConfig, ProbeRttWindow, CYCLE_LENGTH};
-pub use cubic::{CubicConfig, FastConvergence, Flavour};
+pub use cubic::{CubicConfig, FastConvergence, Flavour, ShortRtt};
 pub use loss_based::{Growth, LossBased, LossBasedConfig, RecoveryEnd};
 pub use slow_start::SlowStartExit;
 
