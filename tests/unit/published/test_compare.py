@@ -1,0 +1,146 @@
+"""Published cells beside measured ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cambrian.published.compare import Compared, compare
+from cambrian.published.load import comparisons
+from tests.unit.published.made import HEAD, MEASURED, SIDES, observations, paper
+
+FIGURES = 'published = "mbps"\npublished_sd = "sd"\npublished_trials = "runs"\n'
+SEEN = observations(
+    [
+        ("quic", 4.0, 25.0, [3.85, 3.9, 3.95]),
+        ("tcp", 4.0, 25.0, [2.0, 2.1, 2.2]),
+        ("quic", 8.0, 25.0, [7.9, 7.9, 7.9]),
+    ]
+)
+
+
+def compared(folder: Path, text: str, seen=SEEN) -> Compared:  # type: ignore[no-untyped-def]
+    made = paper(folder, text)
+    return compare(comparisons(made)["alone"], made, seen)
+
+
+def test_each_published_cell_has_a_row_with_its_measured_mean(tmp_path: Path) -> None:
+    found = compared(tmp_path, HEAD + FIGURES + SIDES + MEASURED)
+    assert found.keys == ("rate_mbps", "rtt_ms", "side")
+    assert found.ran
+    rows = found.frame.to_dicts()
+    assert [row["side"] for row in rows] == ["q", "t", "q", "t"]
+    assert rows[0]["measured"] == pytest.approx(3.9)
+    assert rows[0]["trials"] == 3
+    assert rows[1]["measured"] == pytest.approx(2.1)
+    assert rows[2]["ratio"] == pytest.approx(7.9 / 7.0)
+    assert rows[0]["source"] == "Table 1, row 1"
+
+
+def test_words_say_where_ours_lies(tmp_path: Path) -> None:
+    found = compared(tmp_path, HEAD + FIGURES + SIDES + MEASURED)
+    assert found.frame["agrees"].to_list() == ["inside", "lower", "higher", "not run"]
+
+
+def test_a_published_interval_is_students(tmp_path: Path) -> None:
+    row = compared(tmp_path, HEAD + FIGURES + SIDES + MEASURED).frame.row(0, named=True)
+    # 0.1/√5 times t(0.975; 4) = 2.776
+    half = 0.1 / 5**0.5 * 2.7764
+    assert row["published_low"] == pytest.approx(3.9 - half, abs=1e-4)
+    assert row["published_high"] == pytest.approx(3.9 + half, abs=1e-4)
+    assert row["published_trials"] == 5
+
+
+def test_a_cell_without_sd_has_no_interval(tmp_path: Path) -> None:
+    row = compared(tmp_path, HEAD + FIGURES + SIDES + MEASURED).frame.row(1, named=True)
+    assert row["published_low"] is None
+
+
+def test_nothing_run_is_said_of_every_cell(tmp_path: Path) -> None:
+    found = compared(tmp_path, HEAD + FIGURES + SIDES + MEASURED, None)
+    assert not found.ran
+    assert set(found.frame["agrees"]) == {"not run"}
+    assert found.frame["published"].to_list() == [3.9, 3.0, 7.0, 2.0]
+
+
+def test_near_is_for_what_a_narrow_interval_misses(tmp_path: Path) -> None:
+    seen = observations([("quic", 4.0, 25.0, [3.93, 3.93, 3.93])])
+    text = HEAD + 'published = "mbps"\nnear_percent = 2\n' + SIDES + MEASURED
+    assert compared(tmp_path, text, seen).frame["agrees"][0] == "near"
+    text = HEAD + 'published = "mbps"\nnear_percent = 0.1\n' + SIDES + MEASURED
+    assert compared(tmp_path, text, seen).frame["agrees"][0] == "higher"
+
+
+def test_keys_match_within_rounding(tmp_path: Path) -> None:
+    seen = observations([("quic", 4.0 + 4e-7, 25.0, [3.9, 3.9, 3.9])])
+    assert compared(tmp_path, HEAD + FIGURES + SIDES + MEASURED, seen).frame["agrees"][0] == "inside"
+    seen = observations([("quic", 4.01, 25.0, [3.9, 3.9, 3.9])])
+    assert compared(tmp_path, HEAD + FIGURES + SIDES + MEASURED, seen).frame["agrees"][0] == "not run"
+
+
+def test_an_empty_key_is_no_condition(tmp_path: Path) -> None:
+    seen = observations([("tcp", 8.0, 25.0, [2.0, 2.1, 1.9]), ("tcp", 8.0, 50.0, [2.0, 2.1, 1.9])])
+    row = compared(tmp_path, HEAD + FIGURES + SIDES + MEASURED, seen).frame.row(3, named=True)
+    assert row["rtt_ms"] is None
+    assert row["trials"] == 6
+
+
+def test_a_factor_brings_a_key_into_our_unit(tmp_path: Path) -> None:
+    seen = observations([("quic", 4.0, 50.0, [3.9, 3.9, 3.9])])
+    text = HEAD + FIGURES + "factor = { delay = 2 }\n" + SIDES + MEASURED
+    row = compared(tmp_path, text, seen).frame.row(0, named=True)
+    assert (row["rtt_ms"], row["agrees"]) == (50.0, "inside")
+
+
+def test_values_translate_words(tmp_path: Path) -> None:
+    head = HEAD.replace("match = { ", 'match = { who = "contestant", ')
+    text = head + FIGURES + 'values = { who = { q = "quic", t = "tcp" } }\n' + MEASURED
+    found = compared(tmp_path, text)
+    assert found.frame["contestant"].to_list() == ["quic", "tcp", "quic", "tcp"]
+    assert found.frame["measured"][1] == pytest.approx(2.1)
+
+
+def test_signs_are_compared_with_the_whole_interval(tmp_path: Path) -> None:
+    seen = observations(
+        [
+            ("quic", 4.0, 25.0, [4.0, 4.1, 4.2]),
+            ("tcp", 4.0, 25.0, [2.0, 2.1, 2.2]),
+            ("quic", 8.0, 25.0, [1.0, 7.0, 13.0]),
+            ("tcp", 8.0, 25.0, [6.0, 7.0, 8.0]),
+        ]
+    )
+    sided = 'a = { contestant = "quic" }\nb = { contestant = "tcp" }\neffect = "difference"\n'
+    text = HEAD + 'published_sign = "faster"\n' + MEASURED + sided
+    found = compared(tmp_path, text, seen).frame["agrees"].to_list()
+    # +2 in the first two cells, of which the second was said to be negative; the fourth says nothing
+    assert found[:3] == ["agrees", "disagrees", "not significant"]
+    assert found[3] == "not printed"
+    text = text.replace('"difference"', '"ratio"')
+    assert compared(tmp_path, text, seen).frame["agrees"].to_list()[:2] == ["agrees", "disagrees"]
+
+
+def test_a_bound_is_met_by_the_whole_interval(tmp_path: Path) -> None:
+    text = HEAD + 'published = "mbps"\npublished_bound = "below"\n' + SIDES + MEASURED
+    assert compared(tmp_path, text).frame["agrees"].to_list()[:3] == [
+        "not significant",
+        "agrees",
+        "disagrees",
+    ]
+
+
+def test_counts_become_percentages(tmp_path: Path) -> None:
+    table = "rate,delay,good,of,source\n4,,3,4,row 1\n"
+    seen = observations(
+        [("a", 4.0, rtt, [1.0, 1.0, 1.0]) for rtt in (10.0, 20.0, 30.0)] + [("a", 4.0, 40.0, [0.0] * 3)]
+    )
+    text = HEAD + 'published = "good"\npublished_of = "of"\n' + MEASURED
+    text += 'cell = ["rtt_ms"]\nover = "share"\nthreshold = 0.5\n'
+    made = paper(tmp_path, text, table)
+    row = compare(comparisons(made)["alone"], made, seen).frame.row(0, named=True)
+    assert (row["published"], row["measured"], row["agrees"]) == (75.0, 75.0, "inside")
+
+
+def test_two_seeds_give_no_interval(tmp_path: Path) -> None:
+    seen = observations([("tcp", 4.0, 25.0, [2.0, 2.1])])
+    assert compared(tmp_path, HEAD + FIGURES + SIDES + MEASURED, seen).frame["agrees"][1] == "no interval"

@@ -1,0 +1,125 @@
+"""The quicbench suite: its studies have the paper's networks; its tests tell a world from its opposite."""
+
+from __future__ import annotations
+
+import functools
+
+import polars as pl
+import pytest
+
+from cambrian.claims import load as ledger
+from cambrian.claims.model import Claim
+from cambrian.claims.verdicts import judge
+from cambrian.published import load
+from cambrian.published.compare import compare
+from cambrian.published.model import Comparison
+from cambrian.stacks import catalogue
+from cambrian.study.builtin import folder
+from cambrian.study.expand import expand
+from cambrian.study.load import load_study
+from cambrian.study.model import Group
+from tests.unit.claims.ledgers import Folder
+
+PAPER = load.folder("quicbench")
+COMPARISONS = load.comparisons(PAPER)
+CLAIMS = [claim for claim in ledger.load().claims if claim.paper == "quicbench"]
+PARTS = ("envelopes", "pairs", "controls")
+
+
+@functools.cache
+def groups(part: str, profile: str | None) -> list[Group]:
+    study = load_study(folder() / "quicbench" / f"{part}.toml", catalogue.ccas(), catalogue.reference_of)
+    return expand(study, profile=profile, reference_of=catalogue.reference_of)
+
+
+def share(who: str, whom: str) -> float:
+    """Percent, in a world that is as the paper says: mvfst over all QUIC over TCP."""
+    rank = {"tcp": 0, "quinn-lab": 2}
+    ahead = rank.get(who.partition(" ")[0], 1) - rank.get(whom.partition(" ")[0], 1)
+    return 50.0 + 20.0 * max(-1, min(1, ahead))
+
+
+def conformance(who: str, buffer_bdp: float) -> float:
+    """Low, but for mvfst's BBR with a gain of 100 %; BBR's is higher behind deep buffers."""
+    if who == "quinn-lab bbr-ack10":
+        return 0.8
+    return 0.3 if buffer_bdp < 5 else 0.5
+
+
+def frame(part: str, profile: str | None = "quick", *, opposite: bool = False) -> pl.DataFrame:
+    """What a run of ``part`` would show in that world, or in its opposite; seeds scatter by a percent."""
+    rows = []
+    for group in groups(part, profile):
+        for trial in group.trials:
+            network, names = trial.network, [flow.contestant.name for flow in trial.flows]
+            assert network.buffer_bdp is not None
+            for number, who in enumerate(names):
+                whom = names[1 - number]
+                scatter = 1 + trial.seed % 3 / 100
+                has = share(who, whom) if not opposite else 100 - share(who, whom)
+                tested = group.design == "versus-reference" and number == 0 and who != group.reference
+                alike = conformance(who, network.buffer_bdp)
+                shown = (1 - alike if opposite else alike) * scatter if tested else None
+                rows.append(
+                    {
+                        "trial": f"{group.key}-{trial.seed}",
+                        "seed": trial.seed,
+                        "flow": number,
+                        "contestant": who,
+                        "against": whom,
+                        "protocol": "tcp" if who.startswith("tcp") else "quic",
+                        "network": group.network,
+                        "rate_mbps": network.rate_mbps,
+                        "rtt_ms": network.rtt_ms,
+                        "buffer_bdp": network.buffer_bdp,
+                        "share_percent": has * scatter,
+                        "conformance": shown,
+                        "conformance_deficit": None if shown is None else 0.0 if opposite else 0.9 - shown,
+                    }
+                )
+    return pl.DataFrame(rows, infer_schema_length=None)
+
+
+def test_the_full_grid_is_the_papers() -> None:
+    found = groups("envelopes", None)
+    assert len({group.network for group in found}) == 16
+    assert {(len(group.trials), group.trials[0].duration_s) for group in found} == {(5, 120.0)}
+    named = {group.network for group in groups("pairs", None)}
+    assert named == {f"20mbps-50ms-{buffer}bdp" for buffer in ("0.5", "1", "3", "5")}
+
+
+def test_every_implementation_with_a_reference_is_there() -> None:
+    """But the lab's, whose presets are the controls."""
+    there = {(group.subject, group.reference) for group in groups("envelopes", None)}
+    for stack, ccas in catalogue.ccas().items():
+        for cca in ccas:
+            reference = catalogue.reference_of(stack, cca)
+            if stack in {"tcp", "tcp-h2", "quinn-lab"} or reference is None:
+                continue
+            assert (f"{stack} {cca}", f"tcp {reference}") in there
+
+
+@pytest.mark.parametrize("comparison", COMPARISONS.values(), ids=lambda one: one.name)
+def test_every_published_figure_has_a_measured_one(comparison: Comparison) -> None:
+    part = comparison.measured.part.removeprefix("quicbench/")
+    found = compare(comparison, PAPER, frame(part)).frame
+    assert set(found["agrees"]) <= {"agrees", "inside", "near"}, found
+    against = compare(comparison, PAPER, frame(part, opposite=True)).frame
+    assert set(against["agrees"]) <= {"disagrees", "lower", "higher"}, against
+
+
+@pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.id)
+def test_each_claim_holds_in_a_world_like_the_papers_and_not_in_its_opposite(claim: Claim) -> None:
+    theirs = Folder({f"quicbench/{part}": frame(part) for part in PARTS})
+    other = Folder({f"quicbench/{part}": frame(part, opposite=True) for part in PARTS})
+    if claim.not_available:
+        assert judge(claim, theirs).verdict == "not available"
+        return
+    assert judge(claim, theirs).verdict == "holds"
+    assert judge(claim, other).verdict == "doesn't hold"
+    assert judge(claim, Folder({})).verdict == "not run"
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_the_quick_profile_has_enough_trials_for_an_interval(part: str) -> None:
+    assert min(len(group.trials) for group in groups(part, "quick")) >= 3
