@@ -15,7 +15,9 @@ from rich.table import Table
 from cambrian import __version__
 
 if TYPE_CHECKING:
+    from cambrian.engine.conduct import Order
     from cambrian.stacks.catalogue import Stack
+    from cambrian.suites.find import Found
 
 app = typer.Typer(
     name="cambrian",
@@ -81,10 +83,15 @@ def front(
 @app.command()
 def run(
     study: Annotated[
-        str, typer.Argument(help="A built-in study's name (see `cambrian studies`) or a TOML file.")
+        str,
+        typer.Argument(
+            help="A built-in study's name (see `cambrian studies`), a TOML file, a suite such as wpi, "
+            "a part of one such as wpi/grid, or all: every suite."
+        ),
     ],
     folder: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Results directory. Default: results/STUDY.")
+        Path | None,
+        typer.Option("--out", "-o", help="Results directory. Default: results/STUDY; of suites, results."),
     ] = None,
     jobs: JobsOption = 0,
     profile: Annotated[
@@ -103,13 +110,24 @@ def run(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what would run and what it costs, and end.")
     ] = False,
+    contestants: Annotated[
+        list[str] | None,
+        typer.Option("--contestant", help="STACK/CCA to run a suite for that is about one, such as rfc9743."),
+    ] = None,
 ) -> None:
-    """Run a study; what its results directory holds already is not run again."""
+    """Run a study, or a paper's whole suite of them; what is there already is not run again."""
     from cambrian.engine import conduct
+    from cambrian.suites import find
 
     order = conduct.Order(
         study, profile.value if profile else None, seed, clock.value, only, jobs, wall_limit
     )
+    found, part = find.asked(study)
+    if found:
+        _run_suites(found, part, contestants or [], order, folder or Path("results"), dry_run=dry_run)
+        return
+    if contestants:
+        fail("--contestant is for suites that are about one contestant, such as rfc9743")
     if dry_run:
         asked, groups = conduct.expanded(order)
         conduct.announce(order, asked, groups, err)
@@ -120,6 +138,25 @@ def run(
     folder, summary = conduct.conduct(order, folder, err)
     print(folder)
     if summary.errors:
+        raise typer.Exit(1)
+
+
+def _run_suites(
+    found: list[Found], part: str | None, contestants: list[str], order: Order, root: Path, *, dry_run: bool
+) -> None:
+    from cambrian.suites import conduct
+
+    parts = conduct.planned(found, part, contestants, order)
+    if dry_run:
+        conduct.announce(found, parts, order, err)
+        for one in parts:
+            for group in one.groups:
+                print(f"{one.part.place}: {group.key}  {len(group.trials)} trials")
+        return
+    command = order.command + "".join(f" --contestant {name}" for name in contestants)
+    whole = conduct.conduct(found, parts, order, root, command, err)
+    print(root)
+    if whole.errors:
         raise typer.Exit(1)
 
 
@@ -173,29 +210,63 @@ def trial(
 def report(
     folder: Annotated[Path, typer.Argument(help="A results directory that `cambrian run` made.")],
     to: Annotated[Path | None, typer.Option("--out", "-o", help="Where to. Default: DIR/report.")] = None,
+    parts: Annotated[
+        bool, typer.Option("--parts/--no-parts", help="Of a suite: make each part's own report, too.")
+    ] = True,
 ) -> None:
-    """Make the report: one HTML page, each figure as PNG and SVG, the tables as CSV."""
-    from cambrian.report import page
+    """Make the report: one HTML page, each figure as PNG and SVG, the tables as CSV.
 
-    print(page.make(folder, to or folder / "report"))
+    Of a suite's results (results/wpi): the page with published beside measured, and each part's report.
+    """
+    from cambrian.report import page
+    from cambrian.report.suite import page as suite_page
+    from cambrian.report.suite import ran
+
+    if not ran.is_suite(folder):
+        print(page.make(folder, to or folder / "report"))
+        return
+    found = ran.read(folder.absolute())
+    own = [part for part in found.parts if part.trials] if parts else []
+    for number, part in enumerate(own, 1):
+        err.print(f"report {number} of {len(own)}: {part.place}", markup=False)
+        page.make(part.folder, part.folder / "report")
+    err.print(f"the suite's page: {found.suite.name}", markup=False)
+    print(suite_page.write(found, to or folder / "report"))
+
+
+@app.command()
+def atlas(
+    results: Annotated[Path, typer.Argument(help="The folder with the suites' results.")] = Path("results"),
+    to: Annotated[Path, typer.Option("--out", "-o", help="Where to.")] = Path("docs/atlas"),
+) -> None:
+    """Write every suite's findings as Markdown with PNG figures, and an index of what ran."""
+    from cambrian.report.suite import atlas as suites_atlas
+
+    def tell(done: int, total: int, name: str) -> None:
+        err.print(f"atlas: {name} ({done} of {total} suites done)", markup=False, highlight=False)
+
+    print(suites_atlas.make(results.absolute(), to, tell))
 
 
 @app.command()
 def studies(as_json: JsonOption = False) -> None:
-    """List the built-in studies."""
+    """List the built-in studies, and the suites with their parts."""
     from cambrian.study import builtin
+    from cambrian.suites import find
 
     found = builtin.builtin_studies()
+    suites = [one.suite for one in find.suites()]
     if as_json:
-        print(
-            json.dumps(
-                [{"name": item.name, "title": item.title, "description": item.description} for item in found]
-            )
-        )
+        listed = [{"name": item.name, "title": item.title, "description": item.description} for item in found]
+        print(json.dumps(listed + [suite.model_dump(mode="json") for suite in suites]))
         return
     table = Table("study", "what it asks")
     for item in found:
         table.add_row(item.name, item.title)
+    out.print(table)
+    table = Table("suite", "what it asks", "parts")
+    for suite in suites:
+        table.add_row(suite.name, suite.title, ", ".join(suite.parts))
     out.print(table)
 
 
@@ -392,6 +463,40 @@ def verdicts(
         out.print(f"  {one['text']}", markup=False, soft_wrap=True, highlight=False)
         if one["evidence"]:
             out.print(f"  Evidence: {one['evidence']}.", markup=False, soft_wrap=True, highlight=False)
+
+
+@app.command()
+def claims(
+    results: Annotated[Path, typer.Option(help="The folder with the suites' results.")] = Path("results"),
+    paper: Annotated[
+        str | None, typer.Option(help="Only this paper's: wpi, beta, quicbench, long-look, loss-recovery.")
+    ] = None,
+    as_json: JsonOption = False,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown.")] = False,
+) -> None:
+    """Judge the papers' claims by our results: holds, doesn't hold, not significant, not run."""
+    from cambrian.claims import contradictions, listing, load, verdicts
+    from cambrian.claims.frames import Remembered
+    from cambrian.report.evidence import Evidence
+    from cambrian.study import hints
+
+    ledger = load.load()
+    papers = {claim.paper for claim in ledger.claims}
+    if paper is not None and paper not in papers:
+        fail(f"no paper {paper}; {hints.for_name(paper, papers, 'papers')}")
+    frames = Remembered(Evidence(results))
+    asked = [claim for claim in ledger.claims if paper in {None, claim.paper}]
+    judged = [verdicts.judge(claim, frames) for claim in asked]
+    names = {claim.id for claim in asked}
+    explained = [
+        contradictions.explain(one, frames) for one in ledger.contradictions if names & set(one.claims)
+    ]
+    if as_json:
+        print(json.dumps(listing.records(judged, explained), indent=1, ensure_ascii=False))
+    elif markdown:
+        print(listing.markdown(judged, explained), end="")
+    else:
+        listing.terminal(out, judged, explained)
 
 
 @app.command()

@@ -1,0 +1,54 @@
+"""A suite by the command line: its cost first, its parts' results in their places, nothing run twice."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+PART = "wpi/grid"
+#: three trials of half a second each
+ONLY = "4mbps-25ms-0loss/tcp-cubic"
+
+
+def cambrian(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    argv = [sys.executable, "-m", "cambrian", *words]
+    return subprocess.run(
+        argv, cwd=cwd, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+    )
+
+
+def test_a_part_runs_into_its_place_and_is_kept(tmp_path: Path) -> None:
+    words = ("run", "wpi", "--profile", "quick", "--only", ONLY, "-j", "1")
+    first = cambrian(*words, cwd=tmp_path)
+    assert first.returncode == 0, first.stderr
+    study = json.loads((tmp_path / "results" / PART / "study.json").read_text())
+    assert study["command"].startswith("cambrian run wpi/grid --profile quick")
+    names = study["groups"][0]["trials"]
+    hashes = [_hash(tmp_path, name) for name in names]
+    assert len(set(hashes)) == 3
+    again = cambrian(*words, cwd=tmp_path)
+    assert "0 trials run" in again.stderr
+    assert "3 kept" in again.stderr
+    assert [_hash(tmp_path, name) for name in names] == hashes
+
+
+def test_all_suites_say_what_they_cost_and_run_nothing(tmp_path: Path) -> None:
+    answer = cambrian("run", "all", "--profile", "quick", "--dry-run", cwd=tmp_path)
+    assert answer.returncode == 0, answer.stderr
+    assert "together" in answer.stderr
+    assert "wpi/grid: " in answer.stderr
+    assert not (tmp_path / "results").exists()
+
+
+def test_a_pattern_that_matches_nothing_anywhere(tmp_path: Path) -> None:
+    answer = cambrian("run", "wpi", "--only", "nothing*", cwd=tmp_path)
+    assert answer.returncode == 2
+    assert "Traceback" not in answer.stderr
+    assert "--only" in answer.stderr
+
+
+def _hash(folder: Path, trial: str) -> str:
+    manifest = folder / "results" / PART / "trials" / trial / "manifest.json"
+    return str(json.loads(manifest.read_text())["packets_sha256"])

@@ -1,0 +1,109 @@
+"""Suites: their files, their parts, what a name means, and what a contestant's name becomes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cambrian.engine.conduct import Order
+from cambrian.study.errors import StudyError
+from cambrian.suites import find, model
+from cambrian.suites.find import Found, suites
+from cambrian.suites.model import Suite
+from cambrian.suites.plan import parts_of, plan
+
+PART = """\
+name = "s-one"
+title = "One"
+design = "solo"
+duration_s = 10
+seeds = 2
+[[network]]
+rate_mbps = [5, 50]
+rtt_ms = 50
+buffer_bdp = 1
+[[contestant]]
+stack = "$STACK"
+cca = "$CCA"
+[[contestant]]
+stack = "tcp"
+cca = "reno"
+"""
+
+
+def made(folder: Path, extra: str = "", contestants: str = "") -> Found:
+    (folder / "one.toml").write_text(PART)
+    text = f'name = "s"\ntitle = "S"\nparts = ["one"]\n{contestants}\n{extra}'
+    (folder / "suite.toml").write_text(text)
+    return Found(model.read(folder / "suite.toml")[0], folder)
+
+
+def test_a_part_is_run_for_each_contestant(tmp_path: Path) -> None:
+    found = made(tmp_path, contestants='contestants = ["quinn/cubic", "quic-go/reno"]')
+    parts = parts_of(found, None, ())
+    assert [part.place for part in parts] == ["s/quinn-cubic/one", "s/quic-go-reno/one"]
+    first = plan(parts[0], Order("s"))
+    assert {group.subject for group in first.groups} == {"quinn cubic", "tcp reno"}
+    assert first.order.command == "cambrian run s/one --contestant quinn/cubic --seed 1 --clock virtual"
+
+
+def test_another_contestant_takes_their_place(tmp_path: Path) -> None:
+    found = made(tmp_path, contestants='contestants = ["quinn/cubic"]')
+    assert [part.contestant for part in parts_of(found, None, ["quinn/bbr"])] == ["quinn/bbr"]
+    with pytest.raises(StudyError, match="quin/bbr"):
+        parts_of(found, None, ["quin/bbr"])
+
+
+def test_only_leaves_parts_empty_rather_than_failing(tmp_path: Path) -> None:
+    found = made(tmp_path, contestants='contestants = ["quinn/cubic"]')
+    part = parts_of(found, None, ())[0]
+    assert not plan(part, Order("s", only="nothing*")).groups
+    assert {group.subject for group in plan(part, Order("s", only="*/tcp-reno")).groups} == {"tcp reno"}
+
+
+def test_contestants_are_refused_where_a_suite_has_none(tmp_path: Path) -> None:
+    with pytest.raises(StudyError, match="--contestant"):
+        parts_of(made(tmp_path), None, ["quinn/cubic"])
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ('name = "s"\ntitle = "S"\nparts = ["two"]', "there is no two.toml beside it"),
+        ('name = "s"\ntitle = "S"\nparts = []', "parts"),
+        ('name = "s"\ntitle = "S"\nparts = ["one"]\npaperr = "wpi"', "paperr"),
+        ('name = "s"\ntitle = S', "not TOML"),
+    ],
+)
+def test_faults_of_a_suite_are_named(tmp_path: Path, text: str, says: str) -> None:
+    (tmp_path / "one.toml").write_text(PART)
+    (tmp_path / "suite.toml").write_text(text)
+    with pytest.raises(StudyError, match=says):
+        model.read(tmp_path / "suite.toml")
+
+
+def test_sections_are_the_page_s_matter(tmp_path: Path) -> None:
+    found = made(tmp_path, '[[section]]\nheading = "H"')
+    assert found.suite == Suite(name="s", title="S", parts=("one",))
+
+
+def test_names_on_the_command_line() -> None:
+    assert find.asked("quickstart") == ([], None)
+    assert [one.suite.name for one in find.asked("all")[0]] == [one.suite.name for one in suites()]
+    found, part = find.asked("wpi/grid")
+    assert ([one.suite.name for one in found], part) == (["wpi"], "grid")
+    with pytest.raises(StudyError, match="grid"):
+        find.asked("wpi/gird")
+
+
+@pytest.mark.parametrize("found", suites(), ids=lambda found: found.suite.name)
+@pytest.mark.parametrize("profile", ["quick", "full"])
+def test_every_part_of_every_built_in_suite_expands(found: Found, profile: str) -> None:
+    files = {path.stem for path in found.folder.glob("*.toml")} - {"suite", "scorecard"}
+    assert files == set(found.suite.parts), "each study of the folder is a part"
+    for part in parts_of(found, None, ()):
+        one = plan(part, Order(found.suite.name, profile))
+        assert one.study.name == f"{found.suite.name}-{part.name}"
+        assert one.groups
+        assert "quick" in one.study.profiles
