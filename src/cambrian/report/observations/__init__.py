@@ -33,7 +33,7 @@ _PLACE: Mapping[str, Dtype] = {
 
 
 def observations(collected: Collected) -> pl.DataFrame:
-    """One row a flow of each valid trial; docs/metrics.md says what each column is."""
+    """One row a flow of each valid trial; docs/suites.md says what each column is."""
     rows = [row for cell in collected.cells for row in _cell(cell, collected)]
     columns = {
         **_PLACE,
