@@ -111,6 +111,8 @@ def claim_lines(one: Judged) -> Iterator[tuple[str, str]]:
     """Label and text: our figures, theirs, why they may differ, the source."""
     for result in one.results:
         yield "ours", ours(result)
+    if versions := dict.fromkeys(version for result in one.results for version in result.versions):
+        yield "run with", "; ".join(versions)
     if one.reason:
         yield "why", one.reason
     if one.claim.figure:
@@ -177,6 +179,7 @@ def _record(result: Finding) -> dict[str, Any]:
         "verdict": result.verdict,
         "reason": result.reason,
         "unit": test.unit,
+        "versions": list(result.versions),
         "expect": test.expect.model_dump(exclude_none=True),
         **({"estimate": None} if found is None else asdict(found)),
     }

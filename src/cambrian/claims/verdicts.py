@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from cambrian.claims import covariates
 from cambrian.claims.frames import Frames
 from cambrian.claims.model import Claim, ClaimTest, Verdict
 from cambrian.effects.errors import EffectError, NoDataError
@@ -22,6 +23,8 @@ class Finding:
     verdict: Verdict
     estimate: Estimate | None
     reason: str = ""
+    #: which releases the figure is of: covariates of any difference to the paper's
+    versions: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -68,7 +71,7 @@ def run(test: ClaimTest, frames: Frames) -> Finding:
         return Finding(test, "not run", None, f"{test.part}: {error}")
     except EffectError as error:
         return Finding(test, "not run", None, f"{test.part}, {test.quantity}: {error}")
-    return Finding(test, verdict_of(test, found), found, found.reason)
+    return Finding(test, verdict_of(test, found), found, found.reason, covariates.versions(frame, test))
 
 
 def verdict_of(test: ClaimTest, found: Estimate) -> Verdict:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from cambrian.metrics.convergence import Convergence
 from cambrian.metrics.fairness import jain, shares
@@ -103,4 +104,11 @@ def collected(
         contestants=tuple(contestants),
         flows=tuple(flows),
     )
-    return Collected({}, study, tuple(cells), (), {})
+    manifests = tuple(_manifest(trial) for one in cells for trial in one.trials)
+    return Collected({}, study, tuple(cells), manifests, {})
+
+
+def _manifest(trial: TrialMeasures) -> dict[str, Any]:
+    """What observations read of one: every stack's release is "1.0"."""
+    stacks = {flow.contestant.stack: {"version": "1.0"} for flow in trial.trial.flows}
+    return {"id": trial.id, "stacks": stacks, "kernel": {"version": "7.3.4"}}

@@ -55,6 +55,7 @@ def test_one_row_a_flow_of_each_trial() -> None:
     first = found[0]
     assert (first["contestant"], first["against"], first["flows"]) == ("a", "b", 2)
     assert (first["subject"], first["reference"], first["lineup"]) == ("a", "b", None)
+    assert (first["stack_version"], first["kernel_version"]) == ("1.0", "7.3.4")
     assert first["share_percent"] == pytest.approx(75)
     assert first["jain"] == pytest.approx(20**2 / (2 * (15**2 + 5**2)))
     assert first["utilisation_percent"] == pytest.approx(100)

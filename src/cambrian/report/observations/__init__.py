@@ -8,6 +8,7 @@ is there all the same. Units are in the names; percentages are of 100.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 import polars as pl
 
@@ -34,7 +35,8 @@ _PLACE: Mapping[str, Dtype] = {
 
 def observations(collected: Collected) -> pl.DataFrame:
     """One row a flow of each valid trial; docs/suites.md says what each column is."""
-    rows = [row for cell in collected.cells for row in _cell(cell, collected)]
+    manifests = {str(manifest["id"]): manifest for manifest in collected.manifests}
+    rows = [row for cell in collected.cells for row in _cell(cell, collected, manifests)]
     columns = {
         **_PLACE,
         **link.COLUMNS,
@@ -50,13 +52,14 @@ def observations(collected: Collected) -> pl.DataFrame:
     )
 
 
-def _cell(cell: Cell, collected: Collected) -> Iterator[Row]:
+def _cell(cell: Cell, collected: Collected, manifests: Mapping[str, dict[str, Any]]) -> Iterator[Row]:
     compared = alike.by_seed(cell, collected.noise_floor(cell))
     of_link = link.row(cell)
     for trial in cell.trials:
         common = of_link | _place(cell, trial)
         for number in range(len(trial.flows)):
-            row = common | players.row(cell, trial, number, collected.raw) | measured.row(trial, number)
+            player = players.row(cell, trial, number, collected.raw, manifests[trial.id])
+            row = common | player | measured.row(trial, number)
             if number == 0:
                 row |= compared.get(trial.trial.seed, {})
             yield row | recovered.row(trial, number) | states.row(trial, number)

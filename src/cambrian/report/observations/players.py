@@ -21,6 +21,8 @@ COLUMNS: Mapping[str, Dtype] = {
     "against": pl.String(),
     "stack": pl.String(),
     "cca": pl.String(),
+    "stack_version": pl.String(),
+    "kernel_version": pl.String(),
     "confirmed_cca": pl.String(),
     "protocol": pl.String(),
     "receiver": pl.String(),
@@ -38,7 +40,9 @@ COLUMNS: Mapping[str, Dtype] = {
 _OPTION = "option."
 
 
-def row(cell: Cell, trial: TrialMeasures, number: int, study: dict[str, Any]) -> Row:
+def row(
+    cell: Cell, trial: TrialMeasures, number: int, study: dict[str, Any], manifest: dict[str, Any]
+) -> Row:
     """One flow. Names are the study's: a trial may keep those of another study that shares it."""
     flow = trial.trial.flows[number]
     who, cpu = flow.contestant, flow.contestant.receiver_cpu
@@ -49,6 +53,8 @@ def row(cell: Cell, trial: TrialMeasures, number: int, study: dict[str, Any]) ->
         "against": cell.names[1 - number] if len(trial.flows) == 2 else None,
         "stack": who.stack,
         "cca": who.cca,
+        "stack_version": manifest["stacks"][who.stack]["version"],
+        "kernel_version": manifest["kernel"]["version"],
         "confirmed_cca": trial.flows[number].confirmed_cca,
         "protocol": protocols.of(study, who),
         "receiver": who.receiver,
