@@ -19,6 +19,10 @@ _MODELS = (("mathis_mbps", "Mathis", "#767b82"), ("rfc9438_mbps", "RFC 9438", "#
 #: of the two predictions, so that neither hides the other
 _DASHES = {"Mathis": [2, 2], "RFC 9438": [6, 3]}
 _POINT = 36
+#: how axes write numbers: six digits at most, no power of ten
+_NUMBER = ".6~g"
+#: letters
+_LONG_NAME = 22
 
 
 def figure(frame: pl.DataFrame, lines: Lines, name: str, labels: Mapping[str, str]) -> Figure:
@@ -111,8 +115,11 @@ def _chart(
     ).sort("x")
     there = [one for one in series if one in set(data["series"])]
     measured = set(part.filter(pl.col("kind") == "measured")["series"])
-    # a panel over the whole width has room beside
-    legend = alt.Legend(columns=1 if lines.panel else 3, symbolType="stroke") if len(there) > 1 else None
+    # a panel over the whole width has room for two in a row, also on a phone if their names are short
+    columns = 1 if lines.panel or max(map(len, there), default=0) > _LONG_NAME else 2
+    legend = (
+        alt.Legend(columns=columns, direction="horizontal", symbolType="stroke") if len(there) > 1 else None
+    )
     colour = alt.Color(
         "series:N",
         title=None,
@@ -129,17 +136,19 @@ def _chart(
     scale = alt.Scale(type="log", nice=False) if lines.logarithmic_x else alt.Scale(zero=False, padding=8)
     x = (
         alt.X("x:Q", title=names.heading(lines.x, labels), scale=scale,
-              axis=alt.Axis(values=data["x"].unique().sort().to_list(), grid=False, format="~g"))
+              axis=alt.Axis(values=data["x"].unique().sort().to_list(), grid=False, format=_NUMBER))
         if numeric
         else alt.X("x:O", title=names.heading(lines.x, labels), axis=alt.Axis(labelAngle=0))
     )  # fmt: skip
     y_scale = alt.Scale(type="log" if lines.logarithmic else "linear", domain=list(span), nice=False)
     base = alt.Chart(inline(data, series="string", kind="string", **({} if numeric else {"x": "string"})))
     y = alt.Y("effect:Q", title=lines.title, scale=y_scale, axis=_axis(lines, span))
+    # words have no order to draw a line along: their points stand beside each other
+    beside = {} if numeric else {"xOffset": alt.XOffset("series:N", sort=there)}
     rules = (
         base.transform_filter("isValid(datum.low)")
         .mark_rule(strokeWidth=1.5, clip=True)
-        .encode(x=x, y=alt.Y("low:Q", title=lines.title, scale=y_scale), y2="high:Q", color=colour)
+        .encode(x=x, y=alt.Y("low:Q", title=lines.title, scale=y_scale), y2="high:Q", color=colour, **beside)
     )
     drawn = base.mark_line(strokeWidth=1.75, clip=True).encode(x=x, y=y, color=colour, strokeDash=dash)
     points = base.transform_filter("datum.kind == 'measured'").mark_point(size=_POINT, filled=True, opacity=1)
@@ -151,7 +160,8 @@ def _chart(
         alt.Tooltip("high:Q", title="to", format=".4~g"),
         alt.Tooltip("trials_a:Q", title="Trials"),
     ]
-    panel = alt.layer(drawn, rules, points.encode(x=x, y=y, color=colour, tooltip=tooltip))
+    dots = points.encode(x=x, y=y, color=colour, tooltip=tooltip, **beside)
+    panel = alt.layer(*([drawn] if numeric else []), rules, dots)
     panel = panel.properties(height=PANEL_HEIGHT)
     return panel.properties(title=above) if above else panel
 
@@ -159,10 +169,10 @@ def _chart(
 def _axis(lines: Lines, span: tuple[float, float]) -> alt.Axis:
     """Of a logarithmic scale 1, 2 and 5 of each power of ten are named."""
     if not lines.logarithmic:
-        return alt.Axis(format="~g")
+        return alt.Axis(format=_NUMBER)
     powers = range(math.floor(math.log10(span[0])), math.ceil(math.log10(span[1])) + 1)
     named = (digit * 10.0**power for power in powers for digit in (1, 2, 5))
-    return alt.Axis(format="~g", values=[one for one in named if span[0] <= one <= span[1]])
+    return alt.Axis(format=_NUMBER, values=[one for one in named if span[0] <= one <= span[1]])
 
 
 def _colour(series: str, all_series: list[str]) -> str:
