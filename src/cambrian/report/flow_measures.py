@@ -86,7 +86,7 @@ def of(
         delay = delays.get(number, {})
         seen = spans.get(number, interval)
         protocol = protocols[number] if protocols else None
-        complete_ns = _complete_ns(manifest, number) if is_sized(flow) else None
+        complete_ns = _complete_ns(manifest, number, flow.size_bytes) if is_sized(flow) else None
         found.append(
             FlowMeasures(
                 throughput_mbps=mbps[number],
@@ -145,10 +145,15 @@ def _percent(ratio: float | None) -> float | None:
     return None if ratio is None else 100 * ratio
 
 
-def _complete_ns(manifest: dict[str, Any], number: int) -> int | None:
-    """When the receiver had all that it asked for, since the trial's zero; None where it never had."""
+def _complete_ns(manifest: dict[str, Any], number: int, size_bytes: int) -> int | None:
+    """When the receiver had all that it asked for, since the trial's zero; None where it never had.
+
+    None too where it was sent another size (0 takes any): servers that are not ours answer with bodies
+    of their own size, and when the last of them is there more has been carried than was asked for.
+    """
     events = manifest["endpoints"].get(f"flow{number}.receiver", [])
     done = [event for event in events if event.get("event") == "done" and event.get("complete")]
+    done = [event for event in done if not size_bytes or event["bytes"] == size_bytes]
     return int(done[0]["time_ns"]) - int(manifest["guest"]["zero_ns"]) if done else None
 
 

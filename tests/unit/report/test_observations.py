@@ -129,6 +129,9 @@ def test_a_page_load() -> None:
     row = rows(replace(cell("solo", ["a"], [one]), page="mine"))[0]
     assert (row["page"], row["page_objects"], row["page_bytes"]) == ("mine", 3, 3000)
     assert (row["page_client"], row["plt_ms"], row["size_bytes"]) == ("light", 812.5, None)
+    # as a download: 24,000 bits in 0.8125 s
+    assert row["fetch_s"] == pytest.approx(0.8125)
+    assert row["fetch_mbps"] == pytest.approx(0.024 / 0.8125)
 
 
 def test_time_in_state() -> None:

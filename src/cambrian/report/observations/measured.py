@@ -71,16 +71,25 @@ def row(trial: TrialMeasures, number: int) -> Row:
         "jain": known(trial.jain),
         "utilisation_percent": percent(trial.utilisation),
     }
-    found |= _download(flow, trial.trial.flows[number].size_bytes)
+    asked = trial.trial.flows[number]
+    found |= _download(flow, asked.size_bytes)
     found |= _sharing(trial, number)
     load = next((load for load in trial.page_loads if load.flow == number), None)
-    return found | ({name: getattr(load, name) for name in _OF_A_LOAD} if load else {})
+    if load and asked.page:
+        found |= {name: getattr(load, name) for name in _OF_A_LOAD}
+        found |= _fetch(asked.page.size_bytes, load.plt_ms)
+    return found
 
 
 def _download(flow: FlowMeasures, size_bytes: int) -> Row:
     """Application bytes over the time they took at the bottleneck, and over all that the client waited."""
     times_s = {"download_mbps": flow.completion_s, "fetch_mbps": flow.fetch_s}
     return {name: size_bytes * 8e-6 / time_s for name, time_s in times_s.items() if size_bytes and time_s}
+
+
+def _fetch(page_bytes: int, plt_ms: float | None) -> Row:
+    """A page load as a download: the bytes of its images over the time that its client took for all."""
+    return {"fetch_s": plt_ms / 1e3, "fetch_mbps": page_bytes * 8e-3 / plt_ms} if plt_ms else {}
 
 
 def _sharing(trial: TrialMeasures, number: int) -> Row:
