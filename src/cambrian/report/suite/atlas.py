@@ -91,6 +91,7 @@ def _facts(suite: Ran) -> Iterator[str]:
         text = f"- `{suite.suite.name}/{part.place}`: {part.title}: {part.valid:,} valid"
         text += f", {part.invalid:,} invalid" if part.invalid else ""
         yield text + (f", {part.missing:,} not run" if part.missing else "")
+        yield from (f"  - {reason}" for reason in part.reasons)
 
 
 def _index(suites: Sequence[Ran]) -> Iterator[str]:
@@ -98,6 +99,7 @@ def _index(suites: Sequence[Ran]) -> Iterator[str]:
     yield ""
     yield "What each suite found when it was last run, with the published figures beside ours. Made by"
     yield "`cambrian atlas`; the same commands give the same packets, and so the same hash."
+    yield "What surprised us is in [findings](../findings.md), in plain words."
     yield ""
     yield "| Suite | Profile | Valid trials | Invalid | Not run | Command |"
     yield "|---|---|---:|---:|---:|---|"

@@ -118,5 +118,6 @@ def _shown(part: Part, out: Path) -> dict[str, object]:
         "valid": f"{part.valid:,}",
         "invalid": f"{part.invalid:,}",
         "missing": f"{part.missing:,}",
+        "reasons": part.reasons,
         "report": Path(os.path.relpath(report, out)).as_posix() if report.is_file() else "",
     }

@@ -12,7 +12,7 @@ from typing import Any
 
 from cambrian.report.layout import NOTHING
 from cambrian.stacks import catalogue
-from cambrian.store.results import Results
+from cambrian.store.results import Results, TrialResult
 from cambrian.study import builtin
 from cambrian.study.errors import StudyError
 from cambrian.suites import model
@@ -34,6 +34,8 @@ class Part:
     missing: int
     packet_hashes: tuple[str, ...]
     kernels: tuple[str, ...]
+    #: of each invalid trial: its group and seed, and why
+    reasons: tuple[str, ...] = ()
 
     @property
     def trials(self) -> int:
@@ -134,14 +136,20 @@ def _part(folder: Path, part: Path) -> Part:
     study = results.study()
     asked = dict.fromkeys(name for group in study["groups"] for name in group["trials"])
     there = [results.trial(name) for name in asked if results.has(name)]
-    valid = sum(bool(one.verdict["valid"]) for one in there)
+    groups = {name: str(group["key"]) for group in study["groups"] for name in group["trials"]}
+    invalid = [one for one in there if not one.verdict["valid"]]
     return Part(
         place=part.relative_to(folder).as_posix(),
         folder=part,
         title=str(study["study"]["title"]),
-        valid=valid,
-        invalid=len(there) - valid,
+        valid=len(there) - len(invalid),
+        invalid=len(invalid),
         missing=len(asked) - len(there),
         packet_hashes=tuple(str(one.manifest["packets_sha256"]) for one in there),
         kernels=tuple({f"Linux {one.manifest['kernel']['version']}" for one in there}),
+        reasons=tuple(_why(one, groups[one.id]) for one in invalid),
     )
+
+
+def _why(result: TrialResult, group: str) -> str:
+    return f"{group} seed {result.manifest['trial']['seed']}: {'; '.join(result.verdict['reasons'])}"

@@ -60,6 +60,22 @@ def test_a_folder_has_its_suites_name(results: Path, tmp_path: Path) -> None:
         ran.read(tmp_path / "other")
 
 
+def test_what_is_invalid_says_why(results: Path, tmp_path: Path) -> None:
+    grid = tmp_path / "wpi" / "grid"
+    group = {"key": "4mbps/tcp-cubic", "trials": ["good", "bad", "absent"]}
+    for seed, (name, reasons) in enumerate([("good", []), ("bad", ["ended early"])], 1):
+        trial = grid / "trials" / name
+        trial.mkdir(parents=True)
+        manifest = {"trial": {"seed": seed}, "packets_sha256": name, "kernel": {"version": "7"}}
+        (trial / "manifest.json").write_text(json.dumps(manifest))
+        (trial / "verdict.json").write_text(json.dumps({"valid": not reasons, "reasons": reasons}))
+    (grid / "study.json").write_text(json.dumps({"study": {"title": "Grid"}, "groups": [group]}))
+    (tmp_path / "wpi" / "suite.json").write_text((results / "wpi" / "suite.json").read_text())
+    (part,) = ran.read(tmp_path / "wpi").parts
+    assert (part.valid, part.invalid, part.missing) == (1, 1, 1)
+    assert part.reasons == ("4mbps/tcp-cubic seed 2: ended early",)
+
+
 def test_the_atlas_has_a_file_a_suite_and_an_index(results: Path, tmp_path: Path) -> None:
     told: list[str] = []
     index = atlas.make(results, tmp_path, lambda _done, _total, name: told.append(name))
