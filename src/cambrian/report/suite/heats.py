@@ -181,6 +181,6 @@ def _caption(heat: Heat) -> str:
 def _alt(part: pl.DataFrame, heat: Heat, above: str | None) -> str:
     values = [float(one) for one in part["effect"]]
     span = f" from {min(values):.3g} to {max(values):.3g}" if values else ""
-    told = part["told"].sum()
+    told = "" if heat.kind == "value" else f"; {part['told'].sum()} shown as significant"
     where = f", {above}" if above else ""
-    return f"Heat map{where}: {heat.title}, {part.height} cells{span}; {told} shown as significant."
+    return f"Heat map{where}: {heat.title}, {part.height} cells{span}{told}."
