@@ -150,6 +150,20 @@ def test_buffer_gate_counts_packets_too() -> None:
     assert buffer_gate(frame(rows), Limit(500)).measured == 500
 
 
+def test_buffer_gate_leaves_out_the_packet_in_transit_of_a_trace_driven_link() -> None:
+    """900 bytes partly sent, 1000 waiting in a queue of 1500: 400 more fit, a second 900 do not."""
+    rows = [
+        (0, 0, 9000, 900, "departed"),
+        (0, 100, None, 1000, "queued"),
+        (0, 200, None, 400, "queued"),
+        (0, 300, None, 900, "dropped"),
+    ]
+    assert buffer_gate(frame(rows), Limit(1500), slack_ns=0).ok is False
+    assert buffer_gate(frame(rows), Limit(1500, one_in_transit=True), slack_ns=0).ok is True
+    too_many = [*rows[:3], (0, 300, None, 900, "queued")]
+    assert buffer_gate(frame(too_many), Limit(1500, one_in_transit=True), slack_ns=0).ok is False
+
+
 def test_buffer_gate_gives_simultaneous_events_the_benefit_of_the_doubt() -> None:
     rows = [
         (0, 0, 2000, 1000, "departed"),

@@ -123,7 +123,7 @@ def facts(trial: Trial, report: dict[str, Any], plan: dict[str, Any], raw: Path)
     """What the gates must know besides the packets."""
     return TrialFacts(
         duration_ns=report["end_ns"],
-        limit=Limit(plan["bottleneck"]["limit_bytes"]),
+        limit=Limit(plan["bottleneck"]["limit_bytes"], one_in_transit=trial.network.trace_file is not None),
         burst_bytes=plan["bottleneck"].get("tbf", {}).get("burst_bytes", FRAME_BYTES),
         warmup_ns=warmup_ns(trial),
         capture_lost=capture_lost(raw),
