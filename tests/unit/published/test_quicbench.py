@@ -91,10 +91,13 @@ def test_the_full_grid_is_the_papers() -> None:
 def test_every_implementation_with_a_reference_is_there() -> None:
     """But the lab's, whose presets are the controls."""
     there = {(group.subject, group.reference) for group in groups("envelopes", None)}
+    ours = {path.parent.name for path in folder().parent.glob("stacks/*/manifest.toml")}
+    assert len(ours) > 15
     for stack, ccas in catalogue.ccas().items():
         for cca in ccas:
             reference = catalogue.reference_of(stack, cca)
-            if stack in {"tcp", "tcp-h2", "quinn-lab"} or reference is None:
+            # other tests of the same process bring stacks of their own
+            if stack in {"tcp", "tcp-h2", "quinn-lab"} or stack not in ours or reference is None:
                 continue
             assert (f"{stack} {cca}", f"tcp {reference}") in there
 
