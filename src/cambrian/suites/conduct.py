@@ -17,10 +17,8 @@ from cambrian.store.results import write_json
 from cambrian.study import cost
 from cambrian.study.errors import StudyError
 from cambrian.suites.find import Found
+from cambrian.suites.model import RECORD
 from cambrian.suites.plan import Planned, parts_of, plan
-
-#: what a suite's results folder says of itself
-RECORD = "suite.json"
 
 
 @dataclass

@@ -15,6 +15,8 @@ from cambrian.study.naming import slug
 
 #: the file that makes a folder of studies a suite
 FILE = "suite.toml"
+#: what a suite's results folder says of itself
+RECORD = "suite.json"
 #: what stands in a part for the contestant that the suite is run for
 PLACEHOLDERS = ("$STACK", "$CCA")
 

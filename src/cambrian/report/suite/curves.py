@@ -36,13 +36,12 @@ def figure(frame: pl.DataFrame, lines: Lines, name: str, labels: Mapping[str, st
     if lines.theory:
         drawn = pl.concat([drawn, _predicted(frame, lines, labels)], how="diagonal_relaxed")
     series = drawn["series"].unique(maintain_order=True).to_list()
-    panels = []
-    for value in [None] if lines.panel is None else found[lines.panel].unique().sort().to_list():
-        part = drawn if lines.panel is None else drawn.filter(pl.col(lines.panel).eq_missing(value))
-        above = None if lines.panel is None else names.value(lines.panel, value, labels)
-        panels.append(
-            Panel(_chart(part, lines, labels, above, series, _span(drawn, lines)), _alt(part, lines, above))
-        )
+    span = _span(drawn, lines)
+    values = None if lines.panel is None else found[lines.panel]
+    panels = [
+        Panel(_chart(part, lines, labels, above, series, span), _alt(part, lines, above))
+        for part, above in names.panels(drawn, values, labels)
+    ]
     return Figure(
         name=name,
         network="",

@@ -60,12 +60,11 @@ def figure(
     )
     # every panel has all rows and columns: a cell that is missing is blank
     orders = _order(shown, heat.x), _order(shown, heat.y)
-    panels = []
-    values = [None] if heat.panel is None else shown[heat.panel].unique(maintain_order=True).sort().to_list()
-    for value in values:
-        part = shown if heat.panel is None else shown.filter(pl.col(heat.panel).eq_missing(value))
-        above = None if heat.panel is None else names.value(heat.panel, value, labels)
-        panels.append(Panel(_chart(part, heat, shade, labels, above, orders), _alt(part, heat, above)))
+    values = None if heat.panel is None else shown[heat.panel]
+    panels = [
+        Panel(_chart(part, heat, shade, labels, above, orders), _alt(part, heat, above))
+        for part, above in names.panels(shown, values, labels)
+    ]
     height = ROW * len(orders[1])
     return (
         Figure(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+
+import polars as pl
 
 #: characters of a file's name that is made from a heading
 _LONGEST_SLUG = 40
@@ -61,3 +63,17 @@ def short_slug(text: str) -> str:
 def _sentence(name: str) -> str:
     words = name.replace(".", " ").replace("_", " ")
     return words[:1].upper() + words[1:]
+
+
+def panels(
+    frame: pl.DataFrame, values: pl.Series | None, labels: Mapping[str, str]
+) -> Iterator[tuple[pl.DataFrame, str | None]]:
+    """The rows of each panel and what stands above it, a panel for each value of the column ``values``.
+
+    Without one, all rows and nothing.
+    """
+    if values is None:
+        yield frame, None
+        return
+    for one in values.unique().sort().to_list():
+        yield frame.filter(pl.col(values.name).eq_missing(one)), value(values.name, one, labels)

@@ -16,10 +16,7 @@ from cambrian.store.results import Results, TrialResult
 from cambrian.study import builtin
 from cambrian.study.errors import StudyError
 from cambrian.suites import model
-from cambrian.suites.model import Suite, folder_of
-
-#: what a suite's results folder says of itself
-RECORD = "suite.json"
+from cambrian.suites.model import RECORD, Suite, folder_of
 
 
 @dataclass(frozen=True)
