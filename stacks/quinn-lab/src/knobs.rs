@@ -108,7 +108,7 @@ impl Knobs {
             initial_window_packets: 10.0,
             max_window_packets: f64::INFINITY,
             pacing: if algorithm == Algorithm::Bbr { Pacing::Factor(1.0) } else { Pacing::Off },
-            pacing_train_packets: 2,
+            pacing_train_packets: 1,
             beta: if cubic { 0.7 } else { 0.5 },
             beta_adapts: false,
             short_rtt: ShortRtt { below: SHORT_RTT, beta: 0.6 },

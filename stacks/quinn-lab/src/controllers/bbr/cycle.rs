@@ -10,6 +10,7 @@ pub struct Cycle {
     gains: [f64; CYCLE_LENGTH],
     phase: usize,
     start: Time,
+    /// Something was lost since the last ACK.
     lost: bool,
 }
 
@@ -32,7 +33,7 @@ impl Cycle {
 
     /// ProbeBW begins, or begins anew, with the present phase.
     pub fn begin(&mut self, now: Time) {
-        (self.start, self.lost) = (now, false);
+        self.start = now;
     }
 
     pub fn on_loss(&mut self) {
@@ -40,12 +41,13 @@ impl Cycle {
     }
 
     /// Go to the next phase if this one has lasted: a least RTT; one that fills the pipe until it is full or
-    /// overflows; one that drains it no longer than until it is drained. `full` and `drained` tell of the flight.
+    /// this ACK tells of a loss; one that drains it no longer than until it is drained. `full` and `drained` tell of the flight.
     pub fn advance(&mut self, now: Time, min_rtt: Duration, full: bool, drained: bool) {
         let long = now.saturating_sub(self.start) > min_rtt;
+        let lost = std::mem::take(&mut self.lost);
         let gain = self.gain();
         let ends = if gain > 1.0 {
-            long && (self.lost || full)
+            long && (lost || full)
         } else if gain < 1.0 {
             long || drained
         } else {

@@ -43,10 +43,12 @@ struct ProbeRtt {
     round_done: bool,
 }
 
-/// Loss recovery: the window before it, and whether its first round is still on.
+/// Loss recovery, which lasts until what was lost has been sent again and has arrived, as in Linux: the retransmission
+/// leaves when the loss is found, so the ACK of anything sent after the last one ends it. Where each round loses
+/// something it goes on, and packets are conserved in its first round alone.
 #[derive(Clone, Copy, Debug)]
 struct Recovery {
-    start: Time,
+    last_loss: Time,
     conserving: bool,
 }
 
@@ -277,7 +279,7 @@ impl CongestionControl for Bbr {
         if ack.app_limited {
             self.delivery.set_app_limited(ack.in_flight_bytes);
         }
-        if self.recovery.is_some_and(|recovery| ack.newest_sent > recovery.start) {
+        if self.recovery.is_some_and(|recovery| ack.newest_sent > recovery.last_loss) {
             self.recovery = None;
             self.cwnd_bytes = self.cwnd_bytes.max(self.prior_cwnd_bytes);
         }
@@ -302,13 +304,14 @@ impl CongestionControl for Bbr {
     fn on_loss(&mut self, loss: &Loss) {
         self.cycle.on_loss();
         let in_flight = loss.in_flight_bytes as f64;
-        if self.recovery.is_none_or(|recovery| loss.newest_sent > recovery.start) {
+        if let Some(recovery) = &mut self.recovery {
+            recovery.last_loss = loss.now;
+            self.cwnd_bytes = (self.cwnd_bytes - loss.lost_bytes as f64).max(self.segment_bytes);
+        } else {
             self.save_cwnd();
-            self.recovery = Some(Recovery { start: loss.now, conserving: true });
+            self.recovery = Some(Recovery { last_loss: loss.now, conserving: true });
             self.next_round_delivered = self.delivery.delivered_bytes();
             self.cwnd_bytes = in_flight + (self.last_ack.bytes_at(loss.now) as f64).max(self.segment_bytes);
-        } else {
-            self.cwnd_bytes = (self.cwnd_bytes - loss.lost_bytes as f64).max(self.segment_bytes);
         }
         if loss.persistent {
             self.pipe.forget_best();

@@ -160,3 +160,41 @@ fn a_loss_conserves_packets_for_a_round_and_then_the_window_is_back() {
     bbr.on_ack(&ack(1_060, 1_001));
     assert!(bbr.cwnd_bytes() >= 100_000);
 }
+
+#[test]
+fn with_a_loss_in_every_round_packets_are_conserved_in_the_first_alone() {
+    let mut bbr = Bbr::new(draft(), SEGMENT, 0);
+    bbr.cwnd_bytes = 100_000.0;
+    let loss = |now_ms| Loss {
+        now: Time::from_millis(now_ms),
+        lost_bytes: 1_000,
+        newest_sent: Time::from_millis(now_ms - 50),
+        in_flight_bytes: 60_000,
+        persistent: false,
+    };
+    let ack = |now_ms| Ack {
+        now: Time::from_millis(now_ms),
+        acked_bytes: 1_000,
+        newest_sent: Time::from_millis(now_ms - 50),
+        srtt: BASE_RTT,
+        in_flight_bytes: 60_000,
+        app_limited: false,
+    };
+    for sent in (900..1_100).step_by(10) {
+        bbr.on_sent(&Sent { now: Time::from_millis(sent), bytes: 1_000, in_flight_before_bytes: 60_000 });
+    }
+    bbr.on_loss(&loss(1_000));
+    assert_eq!(bbr.cwnd_bytes(), 61_000);
+    // The next loss is found before anything sent after the first has arrived: recovery goes on ...
+    bbr.on_loss(&loss(1_040));
+    assert_eq!(bbr.cwnd_bytes(), 60_000);
+    bbr.on_ack(&ack(1_060));
+    assert!(bbr.recovery.is_some());
+    // ... and a loss of what was sent in it takes what was lost off the window, not down to what is in flight.
+    let before = bbr.cwnd_bytes();
+    bbr.on_loss(&loss(1_065));
+    assert_eq!(bbr.cwnd_bytes(), before - 1_000);
+    bbr.on_ack(&ack(1_120));
+    assert!(bbr.recovery.is_none());
+    assert!(bbr.cwnd_bytes() >= 100_000);
+}
