@@ -14,7 +14,7 @@ from cambrian.engine import trial as one_trial
 from cambrian.metrics.throughput import throughput
 from cambrian.selftest.bench import CONTESTANTS, busy_cores
 from cambrian.stacks import catalogue
-from cambrian.store.results import Results
+from cambrian.store.results import Results, TrialResult
 from tests.integration.conftest import RunTrials, duel, flow, valid
 
 SECOND = 1_000_000_000
@@ -130,6 +130,21 @@ def test_the_rate_changes_on_schedule(run_trials: RunTrials) -> None:
     assert rates[0] == pytest.approx(20, rel=0.05)
     assert rates[1] == pytest.approx(5, rel=0.05)
     assert rates[2] == pytest.approx(20, rel=0.2)
+
+
+def test_quic_follows_its_receiver_to_another_address_and_tcp_does_not(run_trials: RunTrials) -> None:
+    schedule = [{"at_s": 4, "handover_overlap_ms": 500}, {"at_s": 8, "handover_overlap_ms": 500}]
+    flows = [flow("quinn", "cubic"), flow("quic-go", "cubic"), flow("tcp", "cubic")]
+    found = run_trials([duel(one, seconds=12, schedule=schedule) for one in flows])
+    seconds = [(4.5, 8), (8.5, 12)]
+    *quic, tcp = [[_mbps(valid(result), *interval) for interval in seconds] for result in found]
+    assert all(mbps > 5 for flow_mbps in quic for mbps in flow_mbps)
+    assert all(mbps < 0.1 for mbps in tcp)
+
+
+def _mbps(result: TrialResult, from_s: float, to_s: float) -> float:
+    table = throughput(result.packets, 1, round(from_s * SECOND), round(to_s * SECOND))
+    return float(table["throughput_mbps"][0])
 
 
 def test_loss_jitter_reordering_duplication_strike_where_they_should(run_trials: RunTrials) -> None:

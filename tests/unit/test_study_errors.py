@@ -101,9 +101,25 @@ def test_the_good_study_is_good() -> None:
         ('"cubic"', '"cubic"\nreceiver_cpu = { per_syscall_us = -1 }', 10, "per_syscall_us", "at least 0"),
         (RTT, RTT + "\nburst_loss = { good_to_bad_percent = 1 }", 6, "bad_to_good_percent", "add "),
         (RTT, RTT + "\nburst_loss = { good_to_bad = 1 }", 6, "good_to_bad", "mean good_to_bad_percent?"),
-        (RTT, RTT + "\nschedule = [\n{ at_s = 1 }]", 7, "schedule", "name rate_mbps, rtt_ms or"),
+        (RTT, RTT + "\nschedule = [\n{ at_s = 1 }]", 7, "schedule", "name rate_mbps, rtt_ms,"),
         (RTT, RTT + "\nschedule = [\n{ at_s = 1, rtt_s = 3 }]", 7, "rtt_s", "rtt_ms = 3000"),
         (RTT, RTT + "\nschedule = [\n{ at_s = 60, rtt_ms = 3 }]", 7, "at_s", "a longer duration_s"),
+        (
+            RTT,
+            RTT + "\nschedule = [\n{ at_s = 50, handover_overlap_ms = 10000 }]",
+            7,
+            "handover_overlap_ms",
+            "a smaller handover_overlap_ms",
+        ),
+        (
+            RTT,
+            RTT
+            + "\nschedule = [{ at_s = 1, handover_overlap_ms = 900 },"
+            + "{ at_s = 1.5, handover_overlap_ms = 0 }]",
+            3,
+            "network",
+            "give a later at_s",
+        ),
         (RTT, RTT + "\nname = ['a', 'b']", 6, "name", "one name with keys in it"),
         (RTT, RTT + "\nname = 'a/b'", 6, "name", "letters and digits"),
         (RTT, RTT + "\nname = 'a{'", 6, "name", "write {key}"),

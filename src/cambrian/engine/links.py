@@ -119,6 +119,7 @@ def schedule(trial: Trial, limit_bytes: int) -> list[dict[str, Any]]:
     """The network's changes: ``at_ns`` and the qdiscs' new parameters; what a step leaves out stays."""
     rtt_ms: float | None = None
     loss_percent: float | None = None
+    handovers = 0
     steps = []
     for change in trial.network.schedule:
         step: dict[str, Any] = {"at_ns": round(change.at_s * 1e9)}
@@ -132,4 +133,8 @@ def schedule(trial: Trial, limit_bytes: int) -> list[dict[str, Any]]:
                 for position, flow in enumerate(trial.flows)
             ]
         steps.append(step)
+        if change.handover_overlap_ms is not None:
+            handovers += 1
+            step["receivers_arrive"] = handovers
+            steps.append({"at_ns": round(change.settled_s * 1e9), "receivers_leave": handovers})
     return steps

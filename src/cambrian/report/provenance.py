@@ -136,6 +136,10 @@ def _other(network: Network) -> str:
                 (change.rate_mbps, f"{change.rate_mbps} Mbps"),
                 (change.rtt_ms, f"{change.rtt_ms} ms"),
                 (change.loss_percent, f"{change.loss_percent} % loss"),
+                (
+                    change.handover_overlap_ms,
+                    f"receivers have another address, and the old one for {change.handover_overlap_ms} ms",
+                ),
             )
             if value is not None
         ]

@@ -7,6 +7,7 @@ clock or a process; :mod:`cambrian.study.load` turns TOML into these, and
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -62,12 +63,21 @@ class Change(Frozen):
     rate_mbps: Annotated[float, Field(gt=0)] | None = None
     rtt_ms: Annotated[float, Field(gt=0)] | None = None
     loss_percent: Percent | None = None
+    #: the receivers get another address, and keep the one before for so long
+    handover_overlap_ms: Annotated[float, Field(ge=0)] | None = None
 
     @model_validator(mode="after")
     def _says_something(self) -> Change:
-        if self.rate_mbps is None and self.rtt_ms is None and self.loss_percent is None:
-            raise ValueError("this step changes nothing: name rate_mbps, rtt_ms or loss_percent")
+        if all(getattr(self, name) is None for name in Change.model_fields if name != "at_s"):
+            raise ValueError(
+                "this step changes nothing: name rate_mbps, rtt_ms, loss_percent or handover_overlap_ms"
+            )
         return self
+
+    @property
+    def settled_s(self) -> float:
+        """When all of it has happened, in seconds after the trial's start."""
+        return self.at_s + (self.handover_overlap_ms or 0) / 1e3
 
 
 class Network(Frozen):
@@ -128,6 +138,14 @@ class Network(Frozen):
             raise ValueError("drop-tail has no aqm_target_ms or aqm_interval_ms: name an AQM as queue")
         if self.burst_loss and any(change.loss_percent is not None for change in self.schedule):
             raise ValueError("burst_loss holds for the whole trial: take loss_percent out of schedule")
+        handovers = [change for change in self.schedule if change.handover_overlap_ms is not None]
+        if self.trace_file and handovers:
+            raise ValueError("a trace_file link keeps its addresses: no handover_overlap_ms in schedule")
+        if any(later.at_s <= earlier.settled_s for earlier, later in pairwise(handovers)):
+            raise ValueError(
+                "a handover begins before the one before it is over: "
+                "give a later at_s or a smaller handover_overlap_ms"
+            )
         times = [change.at_s for change in self.schedule]
         if times != sorted(times):
             raise ValueError("the schedule goes back in time: put its steps in order of at_s")
@@ -341,6 +359,8 @@ class Group(Frozen):
     #: what each flow loads, in a study of page loads
     page: str | None = None
     stopping: Stopping | None = None
+    #: where its trials are measured from, if the study says
+    measured_from_s: float | None = None
 
     @property
     def least_trials(self) -> int:

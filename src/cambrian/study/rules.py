@@ -195,6 +195,10 @@ def _events_fall_within_the_trial(
             if change.at_s >= study.duration_s:
                 remedy = f"{written}: give an earlier at_s or a longer duration_s"
                 faults.add((*network.path, "schedule", index, "at_s"), "this step would never come", remedy)
+            elif change.settled_s >= study.duration_s:
+                where = (*network.path, "schedule", index, "handover_overlap_ms")
+                remedy = f"{written}: give a smaller handover_overlap_ms or a longer duration_s"
+                faults.add(where, "the old address would never go", remedy)
     for flow in flows:
         if flow.flow.start_ms + study.start_spread_ms >= shortest_ms:
             remedy = f"{longer}: give an earlier start_ms or a longer duration_s"

@@ -91,9 +91,9 @@ def import_everything() -> None:
     for name in [name for name in sys.modules if name.partition(".")[0] == "cambrian"]:
         del sys.modules[name]
     sys.path[:2] = [SOURCE, SITE_PACKAGES]
-    from cambrian.testbed import counters, dumbbell, probe, processes, roots, tracing
+    from cambrian.testbed import counters, dumbbell, handover, probe, processes, roots, tracing
 
-    del counters, dumbbell, probe, processes, roots, tracing
+    del counters, dumbbell, handover, probe, processes, roots, tracing
 
 
 def next_second_ns() -> int:
@@ -199,8 +199,13 @@ class Trial:
     def change_link(self, change: dict[str, Any]) -> None:
         """One step of the schedule; queues keep what they hold."""
         from cambrian.testbed import addresses as at
+        from cambrian.testbed import handover
 
         assert self.net is not None
+        if (number := change.get("receivers_arrive")) is not None:
+            handover.arrive(self.net, number)
+        if (number := change.get("receivers_leave")) is not None:
+            handover.leave(self.net, number)
         if tbf := change.get("tbf"):
             index = self.net.router.index[at.BOTTLENECK_IF]
             self.net.router.netlink.tc("change", "tbf", index, handle="1:", **tbf)
