@@ -203,6 +203,21 @@ def test_premature_end() -> None:
     assert premature_gate("a", None, (0, 60 * S), complete=False).ok is False
 
 
+def test_a_timer_that_has_backed_off_is_no_end() -> None:
+    def gate(*retransmitted_s: int) -> Gate:
+        times_ns = [second * S for second in retransmitted_s]
+        return premature_gate("a", 30 * S, (0, 60 * S), complete=False, retransmitted_ns=times_ns)
+
+    assert gate().ok is False
+    # long before its last packet
+    assert gate(10, 29).ok is False
+    # 8 s after the one before: the next is due 16 s later, at 58
+    assert gate(31, 34, 42).ok is False
+    assert gate(32, 35, 44).ok is True
+    assert "in vain until 44.000 s" in gate(32, 35, 44).text
+    assert gate(53, 54).ok is True
+
+
 def test_cca_gate() -> None:
     assert cca_gate("a", "cubic", "Cubic").ok is True
     assert cca_gate("a", "cubic", "reno").ok is False
@@ -256,6 +271,7 @@ def test_transport_samples_are_judged_per_flow(packets: pl.DataFrame) -> None:
         {
             "flow": [0, 1] * 10,
             "time_ns": [5 * S] * 20,
+            "event": ["sample"] * 20,
             "cwnd_bytes": [100_000] * 20,
             "in_flight_bytes": [99_000, 1_000] * 10,
         }
@@ -272,9 +288,11 @@ def test_transport_samples_are_judged_per_flow(packets: pl.DataFrame) -> None:
         ({"schedule": (Change(at_s=1, rate_mbps=5),)}, {"rate", "saturation"}),
         ({"schedule": (Change(at_s=1, rtt_ms=5),)}, {"base RTT"}),
         ({"schedule": (Change(at_s=1, loss_percent=5),)}, {"saturation"}),
+        ({"schedule": (Change(at_s=1, handover_overlap_ms=0),)}, {"premature end", "saturation"}),
         ({"jitter_ms": 1.0}, {"base RTT", "saturation"}),
         ({"reorder_percent": 1.0}, {"base RTT", "saturation"}),
         ({"queue": "fq_codel"}, {"buffer"}),
+        ({"duplicate_percent": 1.0}, {"buffer"}),
         ({"loss_percent": 1.0}, {"saturation"}),
         ({"burst_loss": BurstLoss(good_to_bad_percent=1, bad_to_good_percent=10)}, {"saturation"}),
         ({"rate_mbps": None, "trace_file": "x.up"}, {"base RTT", "rate", "saturation"}),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import polars as pl
 
 from cambrian.metrics.columns import NS_PER_S
@@ -16,12 +18,20 @@ IDLE_SHARE = 0.9
 
 
 def premature_gate(
-    label: str, last_arrival_ns: int | None, lifetime_ns: tuple[int, int], *, complete: bool
+    label: str,
+    last_arrival_ns: int | None,
+    lifetime_ns: tuple[int, int],
+    *,
+    complete: bool,
+    retransmitted_ns: Sequence[int] = (),
 ) -> Gate:
     """A flow that was not done must have sent until near the end.
 
     ``lifetime_ns``: its start and the trial's end. It may be silent for the last tenth of
-    it: a starved flow backs off for seconds, a dead one never returns.
+    it: a starved flow backs off for seconds, a dead one never returns. ``retransmitted_ns``:
+    when the sender says that it retransmitted, in order, for what it sends may be lost before
+    the bottleneck. A retransmission timer waits twice as long each time (RFC 6298, section
+    5.5), so a sender whose next one is due after the end is not dead either.
     """
     name = "premature end"
     start_ns, end_ns = lifetime_ns
@@ -33,6 +43,12 @@ def premature_gate(
     text = f"{name}: {label} sent its last packet at {last_s:.3f} s of {end_ns / NS_PER_S:.3f} s"
     if complete:
         return Gate(name, True, last_s, expected, f"{text}, complete")
+    if retransmitted_ns and retransmitted_ns[-1] > last_arrival_ns:
+        *_, before_ns, tried_ns = (last_arrival_ns, *retransmitted_ns)
+        text += f", and retransmitted in vain until {tried_ns / NS_PER_S:.3f} s"
+        return Gate(
+            name, tried_ns >= latest_ok or 3 * tried_ns - 2 * before_ns >= end_ns, last_s, expected, text
+        )
     return Gate(name, last_arrival_ns >= latest_ok, last_s, expected, text)
 
 

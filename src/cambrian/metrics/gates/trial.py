@@ -70,7 +70,7 @@ def exemptions(network: Network) -> dict[str, str]:
     scheduled = {
         name
         for change in network.schedule
-        for name in ("rate_mbps", "rtt_ms", "loss_percent")
+        for name in ("rate_mbps", "rtt_ms", "loss_percent", "handover_overlap_ms")
         if getattr(change, name) is not None
     }
     if network.rate_mbps is None:
@@ -93,6 +93,11 @@ def exemptions(network: Network) -> dict[str, str]:
         skip["base RTT"] = "reordered packets skip the forward delay"
     if "rtt_ms" in scheduled:
         skip["base RTT"] = "the round trip changes on a schedule"
+    if "handover_overlap_ms" in scheduled:
+        skip.setdefault("saturation", "the receivers' address changes on a schedule")
+        skip["premature end"] = "a flow that cannot follow its receiver to another address ends there"
+    if network.duplicate_percent:
+        skip["buffer"] = "of two identical packets nothing tells which one left"
     if network.queue != "droptail":
         skip["buffer"] = f"{network.queue} drops by its own rule, not when the buffer is full"
     return skip
@@ -154,10 +159,26 @@ def _flow_gates(
         else:
             gates.append(rtt_gate(flow.base_rtt_ms, flow.rtt_ms, facts.rtt_tolerance_ms))
         lifetime = (flow.start_ns, facts.duration_ns)
-        gates.append(premature_gate(flow.label, last_ns, lifetime, complete=flow.complete))
+        if "premature end" in skip:
+            gates.append(skipped("premature end", skip["premature end"]))
+        else:
+            retransmitted_ns = _retransmissions_ns(transport, index)
+            gates.append(
+                premature_gate(
+                    flow.label, last_ns, lifetime, complete=flow.complete, retransmitted_ns=retransmitted_ns
+                )
+            )
         gates.append(cca_gate(flow.label, flow.cca, flow.confirmed_cca))
         gates.append(endpoint_gate(flow.label, flow.exit_status, error=flow.error, timed_out=flow.timed_out))
         if transport is not None and not flow.size_bytes:
             samples = transport.filter(pl.col("flow") == index)
             gates.append(window_use_gate(flow.label, samples, facts.warmup_ns, facts.duration_ns))
     return gates
+
+
+def _retransmissions_ns(transport: pl.DataFrame | None, flow: int) -> list[int]:
+    """When a flow's sender says that it retransmitted; kernel TCP does."""
+    if transport is None:
+        return []
+    said = transport.filter((pl.col("flow") == flow) & (pl.col("event") == "retransmit"))
+    return said.get_column("time_ns").sort().to_list()
