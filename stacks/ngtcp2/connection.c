@@ -12,7 +12,9 @@
 #include <string.h>
 #include <time.h>
 
-enum { CID_BYTES = 16, VECTORS = 16 };
+/* The library gives a connection no more IDs than that (lib/ngtcp2_conn.h, NGTCP2_MAX_SCID_POOL_SIZE). */
+enum { MOST_IDS = 8 };
+enum { VECTORS = 16 };
 #define IDLE_TIMEOUT (UINT64_C(1200) * NGTCP2_SECONDS)
 #define RECEIVE_WINDOW_BYTES (UINT64_C(64) << 20)
 #define REQUEST_WINDOW_BYTES (UINT64_C(256) << 10)
@@ -80,15 +82,14 @@ static ngtcp2_conn *connection_of(ngtcp2_crypto_conn_ref *reference) {
     return ((struct connection *)reference->user_data)->quic;
 }
 
-static ngtcp2_path path_of(const struct connection *connection) {
-    const struct udp *udp = &connection->setup->udp;
+static ngtcp2_path path_to(const struct udp *udp, const struct sockaddr_storage *peer, socklen_t length) {
     return (ngtcp2_path){
         .local = {.addr = (struct sockaddr *)&udp->local, .addrlen = udp->local_length},
-        .remote = {.addr = (struct sockaddr *)&connection->peer, .addrlen = connection->peer_length},
+        .remote = {.addr = (struct sockaddr *)peer, .addrlen = length},
     };
 }
 
-static struct connection *create(const struct setup *setup, const struct sockaddr_storage *peer, socklen_t length) {
+static struct connection *create(const struct setup *setup) {
     struct connection *connection = calloc(1, sizeof *connection);
     if (!connection) {
         fputs("out of memory\n", stderr);
@@ -96,8 +97,6 @@ static struct connection *create(const struct setup *setup, const struct sockadd
     }
     connection->setup = setup;
     connection->controller.reno_is_told = COMPAT_RENO_IS_TOLD;
-    connection->peer = *peer;
-    connection->peer_length = length;
     connection->reference = (ngtcp2_crypto_conn_ref){.get_conn = connection_of, .user_data = connection};
     connection->tls = tls_session(setup->options, setup->credentials, &connection->reference);
     return connection;
@@ -117,8 +116,8 @@ struct connection *connection_connect(const struct setup *setup, uint64_t now) {
     struct sockaddr_storage peer;
     socklen_t length = sizeof peer;
     getpeername(setup->udp.descriptor, (struct sockaddr *)&peer, &length);
-    struct connection *connection = create(setup, &peer, length);
-    ngtcp2_path path = path_of(connection);
+    struct connection *connection = create(setup);
+    ngtcp2_path path = path_to(&setup->udp, &peer, length);
     ngtcp2_settings settings = settings_for(setup, now);
     ngtcp2_transport_params parameters = parameters_for(setup);
     ngtcp2_cid destination = random_cid(), source = random_cid();
@@ -131,8 +130,8 @@ struct connection *connection_accept(const struct setup *setup, const struct dat
     ngtcp2_pkt_hd head;
     if (ngtcp2_accept(&head, datagram->data, datagram->size) != 0)
         return NULL;
-    struct connection *connection = create(setup, datagram->peer, datagram->peer_length);
-    ngtcp2_path path = path_of(connection);
+    struct connection *connection = create(setup);
+    ngtcp2_path path = path_to(&setup->udp, datagram->peer, datagram->peer_length);
     ngtcp2_settings settings = settings_for(setup, now);
     ngtcp2_transport_params parameters = parameters_for(setup);
     COMPAT_ORIGINAL_DCID(&parameters, head.dcid);
@@ -180,10 +179,22 @@ static void after_controller(struct connection *connection, uint64_t now) {
         log_controller(connection, now);
 }
 
+bool connection_answers(const struct connection *connection, const uint8_t *id, size_t length) {
+    ngtcp2_cid own[MOST_IDS + 1];
+    size_t count = ngtcp2_conn_get_scid(connection->quic, own);
+    /* The client's first datagrams, and copies of them, have an ID that it chose. */
+    own[count++] = *ngtcp2_conn_get_client_initial_dcid(connection->quic);
+    for (size_t i = 0; i < count; i++)
+        if (own[i].datalen == length && !memcmp(own[i].data, id, length))
+            return true;
+    return false;
+}
+
 void connection_receive(struct connection *connection, const struct datagram *datagram, uint64_t now) {
     if (connection->over)
         return;
-    ngtcp2_path path = path_of(connection);
+    /* The library follows a peer that has moved, and asks it at its new address to prove that it is there. */
+    ngtcp2_path path = path_to(&connection->setup->udp, datagram->peer, datagram->peer_length);
     ngtcp2_pkt_info about = {.ecn = datagram->ecn};
     connection->packets_received++;
     int error = ngtcp2_conn_read_pkt(connection->quic, &path, &about, datagram->data, datagram->size, now);
@@ -206,11 +217,19 @@ static bool refused(struct connection *connection, int64_t stream, int64_t error
     return false;
 }
 
+/* The library says where each packet goes: while a peer moves, not all of a train go to one address. */
+static void queue(const struct udp *udp, size_t size, const ngtcp2_path *path, uint8_t ecn) {
+    struct sockaddr_storage peer = {0};
+    memcpy(&peer, path->remote.addr, path->remote.addrlen);
+    udp_queue(udp, size, &peer, path->remote.addrlen, ecn);
+}
+
 /* Writes one packet into the socket's queue: its size, 0 if there is nothing (more) to send now, < 0 on failure. */
 static int64_t write_packet(struct connection *connection, uint64_t now) {
     const struct application *application = connection->setup->application;
     const struct udp *udp = &connection->setup->udp;
-    ngtcp2_path path = path_of(connection);
+    ngtcp2_path_storage storage;
+    ngtcp2_path_storage_zero(&storage);
     ngtcp2_pkt_info about = {0};
     uint8_t *to = udp_room(udp);
     for (;;) {
@@ -224,7 +243,7 @@ static int64_t write_packet(struct connection *connection, uint64_t now) {
             count = 0;
         ngtcp2_ssize taken = -1;
         uint32_t flags = NGTCP2_WRITE_STREAM_FLAG_MORE | (fin ? NGTCP2_WRITE_STREAM_FLAG_FIN : 0u);
-        ngtcp2_ssize size = ngtcp2_conn_writev_stream(connection->quic, &path, &about, to, UDP_DATAGRAM_BYTES,
+        ngtcp2_ssize size = ngtcp2_conn_writev_stream(connection->quic, &storage.path, &about, to, UDP_DATAGRAM_BYTES,
                                                       &taken, flags, stream, vectors, count, now);
         if (taken >= 0 && stream >= 0 && !application->wrote(connection, stream, (size_t)taken, fin))
             return -1;
@@ -233,7 +252,7 @@ static int64_t write_packet(struct connection *connection, uint64_t now) {
         if (size < 0 && refused(connection, stream, size))
             continue;
         if (size > 0)
-            udp_queue(udp, (size_t)size, &connection->peer, connection->peer_length, about.ecn);
+            queue(udp, (size_t)size, &storage.path, about.ecn);
         return size;
     }
 }
@@ -280,12 +299,13 @@ void connection_close(struct connection *connection, uint64_t now) {
         return;
     ngtcp2_ccerr error;
     ngtcp2_ccerr_default(&error);
-    ngtcp2_path path = path_of(connection);
+    ngtcp2_path_storage storage;
+    ngtcp2_path_storage_zero(&storage);
     ngtcp2_pkt_info about = {0};
-    ngtcp2_ssize size = ngtcp2_conn_write_connection_close(connection->quic, &path, &about, udp_room(udp),
+    ngtcp2_ssize size = ngtcp2_conn_write_connection_close(connection->quic, &storage.path, &about, udp_room(udp),
                                                            UDP_DATAGRAM_BYTES, &error, now);
     if (size > 0)
-        udp_queue(udp, (size_t)size, &connection->peer, connection->peer_length, about.ecn);
+        queue(udp, (size_t)size, &storage.path, about.ecn);
     udp_flush(udp);
     connection->over = true;
 }

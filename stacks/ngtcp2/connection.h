@@ -35,6 +35,8 @@ struct application {
 
 /* Bidirectional streams that a client may have open at once. */
 enum { MOST_STREAMS = 1024 };
+/* Every connection ID of ours is that long: a short header does not say it. */
+enum { CID_BYTES = 16 };
 
 /* What the connections of a process share. */
 struct setup {
@@ -51,8 +53,6 @@ struct connection {
     ngtcp2_conn *quic;
     ngtcp2_crypto_conn_ref reference;
     gnutls_session_t tls;
-    struct sockaddr_storage peer;
-    socklen_t peer_length;
     struct controller controller;
     uint64_t logged_cwnd, logged_in_flight, logged_reductions;
     uint64_t packets_sent, packets_received;
@@ -69,6 +69,8 @@ struct connection *connection_connect(const struct setup *setup, uint64_t now);
 /* For a client's first datagram; NULL if it is not one. */
 struct connection *connection_accept(const struct setup *setup, const struct datagram *datagram, uint64_t now);
 
+/* Whether a datagram with this destination connection ID is for it. */
+bool connection_answers(const struct connection *connection, const uint8_t *id, size_t length);
 void connection_receive(struct connection *connection, const struct datagram *datagram, uint64_t now);
 /* Runs the timers that are due, then sends all that congestion control and pacing allow by now. */
 void connection_drive(struct connection *connection, uint64_t now);

@@ -15,17 +15,20 @@ struct server {
     struct setup setup;
     struct connection *connections[MOST_CONNECTIONS];
     size_t count;
-    char error[128]; /* the first connection's that failed */
+    struct connection *latest; /* that took a datagram, NULL = none */
+    char error[128];           /* the first connection's that failed */
 };
 
-/* A connection is known by its peer's address: nobody migrates here. */
+/* A connection is known by its IDs: its peer's address may change. */
 static struct connection *find(const struct server *server, const struct datagram *datagram) {
-    for (size_t i = 0; i < server->count; i++) {
-        struct connection *connection = server->connections[i];
-        if (connection->peer_length == datagram->peer_length &&
-            !memcmp(&connection->peer, datagram->peer, datagram->peer_length))
-            return connection;
-    }
+    ngtcp2_version_cid ids;
+    if (!datagram->size || ngtcp2_pkt_decode_version_cid(&ids, datagram->data, datagram->size, CID_BYTES))
+        return NULL;
+    if (server->latest && connection_answers(server->latest, ids.dcid, ids.dcidlen))
+        return server->latest;
+    for (size_t i = 0; i < server->count; i++)
+        if (connection_answers(server->connections[i], ids.dcid, ids.dcidlen))
+            return server->connections[i];
     return NULL;
 }
 
@@ -36,8 +39,10 @@ static void take(struct server *server, const struct datagram *datagram, uint64_
         if (connection)
             server->connections[server->count++] = connection;
     }
-    if (connection)
-        connection_receive(connection, datagram, now);
+    if (!connection)
+        return;
+    server->latest = connection;
+    connection_receive(connection, datagram, now);
 }
 
 static void take_all(struct server *server, uint64_t now) {
@@ -59,6 +64,7 @@ static void drop(struct server *server, size_t index) {
     }
     connection_report(connection);
     connection_free(connection);
+    server->latest = NULL;
     server->connections[index] = server->connections[--server->count];
 }
 
