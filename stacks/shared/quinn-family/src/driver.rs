@@ -129,6 +129,10 @@ impl Driver {
                 Some(DatagramEvent::ConnectionEvent(handle, event)) => {
                     if let Some(driven) = connections.get_mut(handle.0).and_then(Option::as_mut) {
                         driven.connection.handle_event(event);
+                        // A peer that has moved is sent to by a new controller, whose gate it is from then on.
+                        if let Some(gate) = gates.as_mut().and_then(|next| next()) {
+                            driven.gate = Some(gate);
+                        }
                     }
                     None
                 }
