@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cambrian.study.cost import Cost, Speed, estimate, rough_time
-from cambrian.study.model import Clock, Contestant, Flow, Group, Network, Trial
+from cambrian.study.model import Clock, Contestant, Flow, Group, Network, Page, PageObjects, Trial
 
 SPEED = Speed(ratios={"tcp": 30.0, "quinn": 10.0}, other=5.0, boot_s=0.5)
 
@@ -30,6 +30,17 @@ def test_time_is_shared_by_stacks_and_grows_with_packets() -> None:
     assert estimate([group("tcp", rate_mbps=100)], SPEED, jobs=1).wall_s == pytest.approx(0.5 + 10)
     assert estimate([group("other")], SPEED, jobs=1).wall_s == pytest.approx(0.5 + 12)
     assert estimate([group("tcp", clock="real")], SPEED, jobs=1).wall_s == pytest.approx(60.5)
+
+
+def test_a_pages_bytes_take_their_time() -> None:
+    def load(size_bytes: int) -> float:
+        page = Page(name="p", objects=(PageObjects(count=1, size_bytes=size_bytes),))
+        flow = Flow(contestant=Contestant(stack="quinn", cca="cubic"), page=page, client="light")
+        trial = group("quinn").trials[0].model_copy(update={"flows": (flow,)})
+        return SPEED.wall_s(trial)
+
+    # 5 MB are two seconds of 20 Mbps
+    assert load(10_000_000) - load(5_000_000) == pytest.approx(2 / 10)
 
 
 def test_jobs_share_the_work_but_not_a_trial() -> None:

@@ -33,24 +33,24 @@ class Speed:
     def wall_s(self, trial: Trial) -> float:
         """Predicted wall time of ``trial`` on one core.
 
-        Endless flows are taken to share the bottleneck equally and to fill it, those of fixed
-        size to be carried whole. In real time a trial takes as long as it says.
+        Endless flows are taken to share the bottleneck equally and to fill it, pages and flows of
+        fixed size to be carried whole. In real time a trial takes as long as it says.
         """
         if trial.clock == "real":
             return self.boot_s + trial.duration_s
         loading_s = sum(_page_s(flow) for flow in trial.flows)
-        carrying = [flow for flow in trial.flows if flow.page is None]
-        loading_s += sum(self._sized_s(flow) for flow in carrying if flow.size_bytes)
-        stacks = [flow.contestant.stack for flow in carrying if not flow.size_bytes]
+        sized = [(flow, flow.page.size_bytes if flow.page else flow.size_bytes) for flow in trial.flows]
+        loading_s += sum(self._carried_s(flow, size_bytes) for flow, size_bytes in sized)
+        stacks = [flow.contestant.stack for flow, size_bytes in sized if not size_bytes]
         if not stacks:
             return self.boot_s + loading_s
         wall_per_virtual = sum(1 / self.ratios.get(stack, self.other) for stack in stacks) / len(stacks)
         load = mean_rate_mbps(trial.network) / SPEED_RATE_MBPS
         return self.boot_s + loading_s + trial.duration_s * load * wall_per_virtual
 
-    def _sized_s(self, flow: Flow) -> float:
+    def _carried_s(self, flow: Flow, size_bytes: int) -> float:
         """Wall time that a flow's bytes take, whatever its network."""
-        virtual_s = flow.size_bytes * 8 / (SPEED_RATE_MBPS * 1e6)
+        virtual_s = size_bytes * 8 / (SPEED_RATE_MBPS * 1e6)
         return virtual_s / self.ratios.get(flow.contestant.stack, self.other)
 
 
