@@ -68,7 +68,7 @@ class Walk:
             elif not results.has(name):
                 return
             else:
-                value = _value(results, name, self.group.stopping)
+                value = _value(results, name, self.group)
                 self.run += 1
                 self.values += [] if value is None else [value]
                 self.decision = rule.decide(self.values, self.run)
@@ -112,10 +112,13 @@ def _rule(asked: Stopping) -> StoppingRule:
     return StoppingRule(asked.min_trials, asked.max_trials, asked.half_width)
 
 
-def _value(results: Results, name: str, asked: Stopping) -> float | None:
+def _value(results: Results, name: str, group: Group) -> float | None:
     """The trial's value; None for an invalid trial."""
+    assert group.stopping is not None
     result = results.trial(name)
-    return measures.of(result, asked.measure) if result.verdict["valid"] else None
+    if not result.verdict["valid"]:
+        return None
+    return measures.of(result, group.stopping.measure, group.measured_from_s)
 
 
 class Course:

@@ -6,6 +6,7 @@ import math
 
 from cambrian.engine.judge import warmup_ns
 from cambrian.metrics import fairness, pageload, throughput
+from cambrian.metrics.columns import NS_PER_S
 from cambrian.store.results import TrialResult
 from cambrian.study.model import StoppingMeasure, Trial
 
@@ -18,24 +19,26 @@ NAMES: dict[StoppingMeasure, str] = {
 }
 
 
-def interval_ns(trial: Trial, end_ns: int) -> tuple[int, int]:
-    """What is measured: from 20 round trips after the last start to the trial's end.
+def interval_ns(trial: Trial, end_ns: int, measured_from_s: float | None = None) -> tuple[int, int]:
+    """What is measured: from where the study says to the trial's end.
 
-    The whole trial where that leaves nothing.
+    Without its word from 20 round trips after the last start; the whole trial where that leaves nothing.
     """
-    begin = warmup_ns(trial)
+    begin = warmup_ns(trial) if measured_from_s is None else round(measured_from_s * NS_PER_S)
     return (begin, end_ns) if begin < end_ns else (0, end_ns)
 
 
-def of(result: TrialResult, measure: StoppingMeasure) -> float | None:
+def of(
+    result: TrialResult, measure: StoppingMeasure, measured_from_s: float | None = None
+) -> float | None:
     """Flow 0's ``measure``, as the report has it; None where this trial has no such value."""
-    value = _plt_ms(result) if measure == "plt_ms" else _of_packets(result, measure)
+    value = _plt_ms(result) if measure == "plt_ms" else _of_packets(result, measure, measured_from_s)
     return value if value is not None and math.isfinite(value) else None
 
 
-def _of_packets(result: TrialResult, measure: StoppingMeasure) -> float:
+def _of_packets(result: TrialResult, measure: StoppingMeasure, measured_from_s: float | None) -> float:
     trial = Trial.model_validate(result.manifest["trial"])
-    interval = interval_ns(trial, result.manifest["guest"]["end_ns"])
+    interval = interval_ns(trial, result.manifest["guest"]["end_ns"], measured_from_s)
     flows = throughput.throughput(result.packets, len(trial.flows), *interval)
     rates_mbps = flows.get_column("throughput_mbps").to_list()
     return rates_mbps[0] if measure == "throughput_mbps" else float(100 * fairness.shares(rates_mbps)[0])

@@ -86,7 +86,7 @@ def measure(
     """
     packets = result.packets
     trial = Trial.model_validate(result.manifest["trial"])
-    t0_ns, t1_ns = _interval_ns(trial, result.manifest["guest"]["end_ns"], measured_from_s)
+    t0_ns, t1_ns = interval_ns(trial, result.manifest["guest"]["end_ns"], measured_from_s)
     sized = any(is_sized(flow) for flow in trial.flows)
     flows = flow_measures.of(result, trial, (t0_ns, t1_ns), rate_steps(trial.network), protocols)
     return TrialMeasures(
@@ -106,14 +106,6 @@ def measure(
         recoveries=recovery.of(result, trial),
         machines=machines.of(result, trial),
     )
-
-
-def _interval_ns(trial: Trial, end_ns: int, measured_from_s: float | None) -> tuple[int, int]:
-    """As the study says; without its word as :func:`cambrian.engine.measures.interval_ns`."""
-    if measured_from_s is None:
-        return interval_ns(trial, end_ns)
-    begin = round(measured_from_s * NS_PER_S)
-    return (begin, end_ns) if begin < end_ns else (0, end_ns)
 
 
 def _sharing(

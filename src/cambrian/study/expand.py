@@ -70,6 +70,7 @@ def expand(
                     trials=trials,
                     page=page.name if page else None,
                     stopping=study.stopping,
+                    measured_from_s=study.measured_from_s,
                 )
             )
     return select(groups, only) if only is not None else groups

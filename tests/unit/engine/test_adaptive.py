@@ -158,5 +158,7 @@ def test_measures_by_name(tmp_path: Path) -> None:
     put(results, "x", trial, (10, 30))
     assert measures.of(results.trial("x"), "throughput_mbps") == pytest.approx(10)
     assert measures.of(results.trial("x"), "share_percent") == pytest.approx(25)
+    # all of it has left by then
+    assert measures.of(results.trial("x"), "throughput_mbps", measured_from_s=0.6) == 0
     put(results, "x", trial, (0, 0))
     assert measures.of(results.trial("x"), "share_percent") is None
