@@ -8,9 +8,10 @@ import time
 import hq
 from aioquic.quic import events
 from aioquic.quic.connection import QuicConnection
+from aioquic.quic.packet import QuicHeader
 from driver import Driver, Handlers, configuration, udp_socket
 from events import Emitter
-from options import ENDLESS_BYTES, Address, Client
+from options import ENDLESS_BYTES, Client
 
 PROGRESS_INTERVAL_S = 1.0
 
@@ -36,14 +37,14 @@ class _Client:
         wanted.verify_mode = ssl.CERT_NONE  # the laboratory's network has no adversary
         connection = QuicConnection(configuration=wanted)
         connection.connect(options.connect, time.monotonic())
-        self._driver.connections[options.connect] = connection
+        self._driver.add(connection)
         self._driver.run()
         self._driver.hang_up()
         complete = self._error is None and 0 < options.total_bytes <= self._received_bytes
         self._emit.done(self._received_bytes, complete=complete, error=self._error)
         return 0 if self._error is None else 1
 
-    def _accept(self, data: bytes, peer: Address) -> None:
+    def _accept(self, header: QuicHeader, size_bytes: int) -> None:
         """A client takes no connections."""
 
     def _before(self, connection: QuicConnection) -> None:

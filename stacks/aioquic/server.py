@@ -7,13 +7,12 @@ from dataclasses import dataclass, field
 
 import controller
 import hq
-from aioquic.buffer import Buffer  # type: ignore[attr-defined]
 from aioquic.quic import events
 from aioquic.quic.connection import QuicConnection
-from aioquic.quic.packet import QuicPacketType, pull_quic_header
+from aioquic.quic.packet import QuicHeader, QuicPacketType
 from driver import Driver, Handlers, configuration, udp_socket
 from events import Emitter
-from options import Address, Server
+from options import Server
 
 #: unsent bytes that a stream has at hand, far above aioquic's longest burst (16 packets), and
 #: little memory: aioquic copies what is written and moves it as it is acknowledged
@@ -67,15 +66,9 @@ class _Server:
         self._emit.done(self._sent_bytes, complete=complete, error=None)
         return 0
 
-    def _accept(self, data: bytes, peer: Address) -> QuicConnection | None:
-        try:
-            header = pull_quic_header(
-                Buffer(data=data), host_cid_length=self._configuration.connection_id_length
-            )
-        except ValueError:
-            return None
+    def _accept(self, header: QuicHeader, size_bytes: int) -> QuicConnection | None:
         known = header.version in self._configuration.supported_versions
-        if header.packet_type != QuicPacketType.INITIAL or not known or len(data) < INITIAL_BYTES:
+        if header.packet_type != QuicPacketType.INITIAL or not known or size_bytes < INITIAL_BYTES:
             return None
         connection = QuicConnection(
             configuration=self._configuration, original_destination_connection_id=header.destination_cid
