@@ -28,9 +28,7 @@ def interval_ns(trial: Trial, end_ns: int, measured_from_s: float | None = None)
     return (begin, end_ns) if begin < end_ns else (0, end_ns)
 
 
-def of(
-    result: TrialResult, measure: StoppingMeasure, measured_from_s: float | None = None
-) -> float | None:
+def of(result: TrialResult, measure: StoppingMeasure, measured_from_s: float | None = None) -> float | None:
     """Flow 0's ``measure``, as the report has it; None where this trial has no such value."""
     value = _plt_ms(result) if measure == "plt_ms" else _of_packets(result, measure, measured_from_s)
     return value if value is not None and math.isfinite(value) else None
