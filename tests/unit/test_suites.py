@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -70,17 +71,29 @@ def test_contestants_are_refused_where_a_suite_has_none(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ('name = "s"\ntitle = "S"\nparts = ["two"]', "there is no two.toml beside it"),
-        ('name = "s"\ntitle = "S"\nparts = []', "parts"),
-        ('name = "s"\ntitle = "S"\nparts = ["one"]\npaperr = "wpi"', "paperr"),
-        ('name = "s"\ntitle = S', "not TOML"),
+        ('name = "s"\ntitle = "S"\nparts = ["one",\n"two"]', "4:1: parts: there is no two.toml beside it"),
+        ('name = "s"\ntitle = "S"\nparts = []', "3:1: parts: list should have at least 1 item"),
+        ('name = "s"\ntitle = "S"\nparts = ["one"]\npaperr = "wpi"', "4:1: paperr: unknown key"),
+        ('name = "s"\ntitle = "S"\nparts = ["one"]\npaperr = "wpi"', "did you mean paper?"),
+        ('name = "s"\ntitle = "S"\nparts = ["one"]\n[[sections]]', "4:3: sections: unknown table"),
+        ('name = "s"\ntitel = "S"\nparts = ["one"]', "2:1: titel: unknown key"),
+        ('name = "s"\nparts = ["one"]', "title: missing\n  remedy: give title"),
+        ('name = "s"\ntitle = "S"\nparts = ["one", 2]', "3:17: parts: should be a valid string"),
+        ('name = "s"\ntitle = S', "2:9: title: not TOML"),
     ],
 )
-def test_faults_of_a_suite_are_named(tmp_path: Path, text: str, says: str) -> None:
+def test_faults_of_a_suite_are_named_with_their_line(tmp_path: Path, text: str, says: str) -> None:
     (tmp_path / "one.toml").write_text(PART)
     (tmp_path / "suite.toml").write_text(text)
-    with pytest.raises(StudyError, match=says):
+    with pytest.raises(StudyError, match=re.escape(says)) as raised:
         model.read(tmp_path / "suite.toml")
+    assert raised.value.file == str(tmp_path / "suite.toml")
+
+
+def test_a_suite_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(StudyError, match="the suite cannot be read: no such file") as raised:
+        model.read(tmp_path / "suite.toml")
+    assert raised.value.remedy == "name a built-in suite"
 
 
 def test_sections_are_the_page_s_matter(tmp_path: Path) -> None:

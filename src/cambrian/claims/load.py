@@ -6,8 +6,8 @@ from pathlib import Path
 
 from cambrian import paths
 from cambrian.claims.model import Claim, Contradiction, Ledger
-from cambrian.claims.reading import TomlFile
 from cambrian.study import hints
+from cambrian.study.toml_file import TomlFile
 
 
 def default_path() -> Path:
@@ -21,17 +21,15 @@ def load(path: Path | None = None) -> Ledger:
     Raises:
         StudyError: of the first fault: its file, line, claim, key and remedy.
     """
-    file = TomlFile(path or default_path())
+    file = TomlFile(path or default_path(), "docs/claims.md")
     file.only(["claim", "contradiction"])
     claims = file.tables("claim", Claim)
     contradictions = file.tables("contradiction", Contradiction)
+    file.unique("claim", "id")
     ids = [claim.id for claim in claims]
-    for index, name in enumerate(ids):
-        if name in ids[:index]:
-            raise file.error(("claim", index, "id"), f"{name} is there twice", "give each claim its own id")
     for index, one in enumerate(contradictions):
         for name in one.claims:
             if name not in ids:
                 remedy = hints.for_name(name, ids, "claims")
-                raise file.error(("contradiction", index, "claims"), f"{one.id}: no claim {name}", remedy)
+                raise file.error(("contradiction", index, "claims"), f"no claim {name}", remedy)
     return Ledger(claim=claims, contradiction=contradictions)

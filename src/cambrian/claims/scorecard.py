@@ -16,10 +16,10 @@ from pydantic import Field
 
 from cambrian.claims.frames import Frames, Remembered
 from cambrian.claims.model import ClaimTest, Verdict
-from cambrian.claims.reading import TomlFile
 from cambrian.claims.verdicts import Finding, combined, run
 from cambrian.effects.model import Condition, Name, Where
 from cambrian.study.model import Frozen
+from cambrian.study.toml_file import TomlFile
 
 Met = Literal["met", "not met", "not told", "not run"]
 _MET: dict[Verdict, Met] = {
@@ -90,13 +90,10 @@ def load(path: Path) -> Scorecard:
     Raises:
         StudyError: of the first fault: its file, line, criterion, key and remedy.
     """
-    file = TomlFile(path)
+    file = TomlFile(path, "docs/claims.md")
     file.only(["criterion"])
     criteria = file.tables("criterion", Criterion)
-    ids = [criterion.id for criterion in criteria]
-    for index, name in enumerate(ids):
-        if name in ids[:index]:
-            raise file.error(("criterion", index, "id"), f"{name} is there twice", "give each its own id")
+    file.unique("criterion", "id")
     return Scorecard(criteria)
 
 

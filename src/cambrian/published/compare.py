@@ -142,26 +142,32 @@ def _measured(
 def _published(comparison: Comparison, paper: Path, row: dict[str, Any]) -> Published:
     if comparison.published is None:
         return Published(None, None, None, None)
-    value = _number(comparison, paper, row, comparison.published)
+    value = _number(comparison, paper, row, "published")
     if comparison.published_of is not None and value is not None:
-        whole = _number(comparison, paper, row, comparison.published_of)
+        whole = _number(comparison, paper, row, "published_of")
         value = 100 * value / whole if whole else None
     if comparison.published_sd is None or comparison.published_trials is None or value is None:
         return Published(value, None, None, None)
-    sd = _number(comparison, paper, row, comparison.published_sd)
-    trials = _number(comparison, paper, row, comparison.published_trials)
+    sd = _number(comparison, paper, row, "published_sd")
+    trials = _number(comparison, paper, row, "published_trials")
     if sd is None or trials is None or trials < 2:
         return Published(value, None, None, None if trials is None else round(trials))
     half = float(scipy.stats.t.ppf((1 + CONFIDENCE) / 2, trials - 1)) * sd / math.sqrt(trials)
     return Published(value, value - half, value + half, round(trials))
 
 
-def _number(comparison: Comparison, paper: Path, row: dict[str, Any], column: str) -> float | None:
+def _number(comparison: Comparison, paper: Path, row: dict[str, Any], key: str) -> float | None:
+    """What the row has in the column that ``key`` names."""
+    column = comparison.published_columns[key]
     value = row[column]
     if value is None or isinstance(value, (int, float)):
         return None if value is None else float(value)
     raise load.fault(
-        comparison, paper, column, f"{value!r} is no number", "leave such rows out by where, or mend the file"
+        comparison,
+        paper,
+        key,
+        f"{value!r} in column {column} is no number",
+        "leave such rows out by where, or mend the file",
     )
 
 

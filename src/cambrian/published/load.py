@@ -10,9 +10,9 @@ from cambrian import paths
 from cambrian.effects.errors import EffectError
 from cambrian.effects.where import matching
 from cambrian.published.model import Comparison
-from cambrian.published.tables import read_toml, validated
 from cambrian.study import hints
 from cambrian.study.errors import StudyError
+from cambrian.study.toml_file import TomlFile
 
 FILE = "comparisons.toml"
 
@@ -26,29 +26,16 @@ def comparisons(paper: Path) -> dict[str, Comparison]:
     """All comparisons of a paper's folder, by name; none where it has no comparisons.toml.
 
     Raises:
-        StudyError: the file or one of its comparisons cannot be used.
+        StudyError: the file or one of its comparisons cannot be used; with line, key and remedy.
     """
     path = paper / FILE
     if not path.exists():
         return {}
-    raw = read_toml(path)
-    if unknown := [key for key in raw if key != "comparison"]:
-        raise StudyError(
-            file=str(path),
-            key=unknown[0],
-            problem="unknown key",
-            remedy="this file has [[comparison]] tables alone",
-        )
-    found: dict[str, Comparison] = {}
-    for number, given in enumerate(raw.get("comparison", ()), 1):
-        table = f"comparison {given.get('name', number)}"
-        one = validated(Comparison, given, file=str(path), table=table)
-        if one.name in found:
-            raise StudyError(
-                file=str(path), key=table, problem="the name is used twice", remedy="give it another name"
-            )
-        found[one.name] = one
-    return found
+    file = _toml(path)
+    file.only(["comparison"])
+    found = file.tables("comparison", Comparison)
+    file.unique("comparison", "name")
+    return {one.name: one for one in found}
 
 
 def rows(comparison: Comparison, paper: Path) -> pl.DataFrame:
@@ -80,10 +67,15 @@ def rows(comparison: Comparison, paper: Path) -> pl.DataFrame:
 
 
 def fault(comparison: Comparison, paper: Path, key: str, problem: str, remedy: str) -> StudyError:
-    """A comparison that cannot be used as it stands."""
-    return StudyError(
-        file=str(paper / FILE), key=f"comparison {comparison.name}: {key}", problem=problem, remedy=remedy
-    )
+    """A comparison that cannot be used as it stands; ``key`` is one of its own, or ``match.rate`` in one."""
+    # a comparison does not know its line, so the file is asked once more
+    file = _toml(paper / FILE)
+    index = [one["name"] for one in file.listed("comparison")].index(comparison.name)
+    return file.error(("comparison", index, *key.split(".", 1)), problem, remedy)
+
+
+def _toml(path: Path) -> TomlFile:
+    return TomlFile(path, "docs/suites.md")
 
 
 def _read(comparison: Comparison, paper: Path, name: str) -> pl.DataFrame:

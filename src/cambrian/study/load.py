@@ -6,16 +6,13 @@ The fault reported is the first in the file. Rules that need a whole, valid stud
 
 from __future__ import annotations
 
-import re
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path as FilePath
 from typing import Any
 
 from pydantic import ValidationError
 
-from cambrian.study import hints
-from cambrian.study.errors import StudyError
+from cambrian.study import hints, toml_text
 from cambrian.study.explain import build, explain
 from cambrian.study.faults import Faults
 from cambrian.study.model import Study
@@ -36,17 +33,6 @@ from cambrian.study.tables import (
     read_stopping,
 )
 
-_SYNTAX_REMEDIES = {
-    "Invalid value": 'text stands in quotes (queue = "codel"), a number without (rtt_ms = 50)',
-    "Expected '=' after a key": "write key = value",
-    "Expected newline or end of document": "one key = value a line; commas between the elements of a list",
-    "Cannot overwrite": "give each key once; a further network starts with its own [[network]] line",
-    "Cannot declare": "give each table once; those that repeat have double brackets: [[network]]",
-    "Unclosed array": "close the list with ]",
-    "Unclosed inline table": "close the table with }",
-    "Illegal character '\\n'": "close the text with a quote on the same line",
-}
-
 
 def load_study(
     path: str | FilePath,
@@ -65,21 +51,8 @@ def load_study(
         StudyError: naming the first fault's file, line, key and remedy.
     """
     path = FilePath(path)
-    try:
-        text = path.read_bytes().decode("utf-8")
-    except OSError as error:
-        raise StudyError(
-            file=str(path),
-            problem=f"the study cannot be read: {(error.strerror or str(error)).lower()}",
-            remedy="give the path of a TOML file or the name of a built-in study",
-        ) from error
-    except UnicodeDecodeError as error:
-        raise StudyError(
-            file=str(path),
-            line=error.object[: error.start].count(b"\n") + 1,
-            problem="not UTF-8 text",
-            remedy="save the file as UTF-8",
-        ) from error
+    remedy = "give the path of a TOML file or the name of a built-in study"
+    text = toml_text.read(path, "the study", remedy)
     return parse_study(text, str(path), path.parent, catalogue, reference_of, receiver_problem)
 
 
@@ -92,10 +65,7 @@ def parse_study(
     receiver_problem: ReceiverProblem | None = None,
 ) -> Study:
     """As :func:`load_study`, of ``text``; ``file`` is what errors call it."""
-    try:
-        raw = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise _syntax_error(text, file, str(error)) from error
+    raw = toml_text.parse(text, file)
     faults = Faults(file, Positions(text.replace("\r\n", "\n")))
     heading = {key: raw[key] for key in HEADING_KEYS if key in raw}
     if _top_keys_are_known(raw, faults):
@@ -151,19 +121,3 @@ def _check_heading(heading: Mapping[str, Any], faults: Faults) -> None:
         build(Study, {**heading, "networks": [{"rate_mbps": 1, "rtt_ms": 1, "buffer_bdp": 1}]})
     except ValidationError as error:
         explain(error, Study, heading, lambda where: where, faults)
-
-
-def _syntax_error(text: str, file: str, message: str) -> StudyError:
-    """tomllib's error, whose message ends in ``(at line L, column C)`` or ``(at end of document)``."""
-    lines = text.splitlines() or [""]
-    problem, _, place = message.rpartition(" (at ")
-    numbers = [int(number) for number in re.findall(r"\d+", place)]
-    line, column = numbers if len(numbers) == 2 else (len(lines), len(lines[-1]) + 1)
-    source = lines[line - 1] if line <= len(lines) else ""
-    key = source.partition("=")[0].strip() if "=" in source else ""
-    remedy = next(
-        (remedy for start, remedy in _SYNTAX_REMEDIES.items() if problem.startswith(start)),
-        "studies are TOML 1.0: key = value lines under [[table]] heads",
-    )
-    problem = f"not TOML: {problem[:1].lower()}{problem[1:]}"
-    return StudyError(file=file, line=line, column=column, key=key, problem=problem, remedy=remedy)

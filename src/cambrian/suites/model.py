@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
-from cambrian.study.errors import StudyError
 from cambrian.study.model import Frozen
 from cambrian.study.naming import slug
+from cambrian.study.toml_file import TomlFile
 
 #: the file that makes a folder of studies a suite
 FILE = "suite.toml"
+#: its tables of what the suite's page shows
+SECTION = "section"
 #: what a suite's results folder says of itself
 RECORD = "suite.json"
 #: what stands in a part for the contestant that the suite is run for
@@ -47,28 +47,17 @@ def folder_of(contestant: str) -> str:
     return slug(contestant)
 
 
-def read(path: Path) -> tuple[Suite, Mapping[str, Any]]:
-    """The suite in ``path``, and the file's whole content (its page's sections are read by the report).
+def read(path: Path) -> tuple[Suite, TomlFile]:
+    """The suite in ``path``, and the file itself (its page's sections are read by the report).
 
     Raises:
-        StudyError: the file is no suite, with its key and remedy.
+        StudyError: the file is no suite, with its line, key and remedy.
     """
-    try:
-        raw = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        problem = f"the suite cannot be read: {(error.strerror or str(error)).lower()}"
-        raise StudyError(file=str(path), problem=problem, remedy="name a built-in suite") from error
-    except tomllib.TOMLDecodeError as error:
-        raise StudyError(file=str(path), problem=f"not TOML: {error}", remedy="mend this line") from error
-    try:
-        suite = Suite.model_validate({key: value for key, value in raw.items() if key != "section"})
-    except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(str(part) for part in first["loc"])
-        remedy = f"a suite has {', '.join(Suite.model_fields)} and [[section]]s"
-        raise StudyError(file=str(path), key=key, problem=first["msg"].lower(), remedy=remedy) from error
-    for part in suite.parts:
+    file = TomlFile(path, "docs/suites.md", called="the suite", if_unread="name a built-in suite")
+    file.only([*Suite.model_fields, SECTION])
+    suite = file.build(Suite, (), {key: value for key, value in file.raw.items() if key != SECTION})
+    for number, part in enumerate(suite.parts):
         if not (path.parent / f"{part}.toml").is_file():
             problem, remedy = f"there is no {part}.toml beside it", "mend the list, or write that study"
-            raise StudyError(file=str(path), key="parts", problem=problem, remedy=remedy)
-    return suite, raw
+            raise file.error(("parts", number), problem, remedy)
+    return suite, file

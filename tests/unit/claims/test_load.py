@@ -74,18 +74,21 @@ def test_a_whole_ledger(tmp_path: Path) -> None:
         ('why_differ = "Other kernels."', "why_differ = 3", "why_differ", 7, "string"),
         ("above = 1 }", 'above = "1" }', "above", 17, "number"),
         ("above = 1 }", "over = 1 }", "over", 17, "above"),
+        ("at_least = 0.5 }", "at_least = [1] }", "at_least", 13, "give a number"),
+        ("{ at_least = 0.5 }", "1979-05-27", "loss", 13, "at_least, at_most"),
+        ("{ at_least = 0.5 }", "{}", "loss", 13, "give at_least"),
         ("above = 1 }", "above = 1, below = 2 }", "expect", 17, "give one of"),
-        ("at_least = 0.5", "least = 0.5", "loss", 13, "at_least, at_most"),
-        ('"option.beta"', "option.beta", "option", 13, "stands in quotes"),
+        ("at_least = 0.5", "least = 0.5", "least", 13, "did you mean at_least?"),
+        ('"option.beta"', "option.beta", "beta", 13, "stands in quotes"),
         ('cell = ["rate"]', 'cell = ["rate"]\nover = "share"', "test", 9, "needs threshold"),
         ('id = "p-two"', 'id = "p-one"', "id", 20, "there twice"),
         ('claims = ["p-one", "p-two"]', 'claims = ["p-one", "p-tow"]', "claims", 29, "did you mean p-two"),
         ("[[contradiction]]", "[[contradictions]]", "contradictions", 27, "unknown table"),
-        ("expect = {", "expect = ", "", None, "not TOML"),
+        ("expect = {", "expect = ", "expect", 17, "not TOML"),
     ],
 )
 def test_the_first_fault_is_named(
-    tmp_path: Path, good: str, bad: str, key: str, line: int | None, said: str
+    tmp_path: Path, good: str, bad: str, key: str, line: int, said: str
 ) -> None:
     assert good in GOOD
     error = _load(tmp_path, GOOD.replace(good, bad, 1))

@@ -28,18 +28,33 @@ def fault(folder: Path, text: str) -> str:
 @pytest.mark.parametrize(
     ("old", "new", "parts"),
     [
-        ('published = "mbps"', 'publishd = "mbps"', ["alone", "publishd", "unknown key"]),
-        ('published = "mbps"', 'published = "mps"', ["published", "no column mps", "did you mean mbps"]),
+        (
+            'published = "mbps"',
+            'publishd = "mbps"',
+            ["8:1: publishd: of alone: unknown key", "did you mean published"],
+        ),
+        (
+            'published = "mbps"',
+            'published = "mps"',
+            ["8:1: published: ", "no column mps", "did you mean mbps"],
+        ),
         ('published = "mbps"', "", ["give one of them"]),
         ('"table.csv"', '"tables.csv"', ["files", "tables.csv", "did you mean table.csv"]),
-        ('rate = "rate_mbps"', 'rat = "rate_mbps"', ["match.rat", "did you mean rate"]),
+        ('rate = "rate_mbps"', 'rat = "rate_mbps"', ["6:11: rat: ", "did you mean rate"]),
         ('rate = "rate_mbps"', 'rate = "rat_mbps"', ["match", "rat_mbps", "did you mean rate_mbps"]),
-        ("q = {", "quic = {", ["sides.quic", "q or t"]),
+        ("q = {", "quic = {", ["12:1: quic: ", "q or t"]),
         ('side_column = "who"', "", ["side_column and sides"]),
         ('quantity = "throughput_mbps"', 'quantity = "thruput_mbps"', ["measured", "throughput_mbps"]),
-        ('source = "Table 1"', "", ["source", "missing"]),
+        ('source = "Table 1"', "", ["1:3: source: of alone: missing", "give source"]),
         ('unit = "Mbps"', 'unit = "Mbps"\nfactor = { who = 2 }', ["factor", "who", "match"]),
         ('unit = "Mbps"', 'unit = "Mbps"\npublished_sd = "sd"', ["published_trials"]),
+        (
+            'published = "mbps"',
+            'published = "faster"',
+            ["8:1: published: ", "'yes' in column faster", "by where"],
+        ),
+        ("t = { contestant", "t = { contestent.x", ["13:7: x: ", "stands in quotes"]),
+        ("[[comparison]]", 'paper = "wpi"\n[[comparison]]', ["1:1: paper: unknown key", "comparison"]),
     ],
 )
 def test_a_fault_says_where_and_what(tmp_path: Path, old: str, new: str, parts: list[str]) -> None:
@@ -51,7 +66,8 @@ def test_a_fault_says_where_and_what(tmp_path: Path, old: str, new: str, parts: 
 
 
 def test_a_name_stands_once(tmp_path: Path) -> None:
-    assert "twice" in fault(tmp_path, GOOD + GOOD)
+    said = fault(tmp_path, GOOD + GOOD)
+    assert f":{GOOD.count(chr(10)) + 2}:1: name: of alone: it is there twice" in said
 
 
 def test_where_that_leaves_nothing_is_a_fault(tmp_path: Path) -> None:

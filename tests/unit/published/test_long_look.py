@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import tomllib
 
 import polars as pl
 import pytest
@@ -21,12 +20,13 @@ from cambrian.study.builtin import folder
 from cambrian.study.expand import expand
 from cambrian.study.load import load_study
 from cambrian.study.model import Flow, Group, Network
+from cambrian.suites import model
 from tests.unit.claims.ledgers import Folder
 
 PAPER = load.folder("long-look")
-SUITE = tomllib.loads((folder() / "long-look" / "suite.toml").read_text())
-PARTS: list[str] = SUITE["parts"]
-SECTIONS = sections(SUITE, "suite.toml")
+SUITE, SUITE_FILE = model.read(folder() / "long-look" / model.FILE)
+PARTS = SUITE.parts
+SECTIONS = sections(SUITE_FILE, ())
 CLAIMS = [claim for claim in ledger.load().claims if claim.paper == "long-look"]
 PROFILES = ("quick", None)
 

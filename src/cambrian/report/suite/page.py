@@ -13,7 +13,7 @@ from cambrian.report.suite import build
 from cambrian.report.suite.blocks import Block
 from cambrian.report.suite.build import Subject
 from cambrian.report.suite.ran import Part, Ran
-from cambrian.report.suite.sections import sections_for
+from cambrian.report.suite.sections import sections
 from cambrian.report.words import counted
 
 METHODS = (
@@ -45,9 +45,9 @@ def blocks(ran: Ran) -> list[Block]:
     Raises:
         StudyError: a section cannot be used, or does not fit its data.
     """
-    found = sections_for(ran.raw, str(ran.file), ran.contestants)
+    found = sections(ran.file, ran.contestants)
     profile = ran.record.get("profile")
-    subject = Subject(ran.suite.name, ran.file, ran.suite.paper, profile, ran.prefixes)
+    subject = Subject(ran.suite.name, ran.file.path, ran.suite.paper, profile, ran.prefixes)
     return build.blocks(subject, found, Remembered(Evidence(ran.folder.parent)))
 
 

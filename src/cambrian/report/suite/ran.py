@@ -15,6 +15,7 @@ from cambrian.stacks import catalogue
 from cambrian.store.results import Results, TrialResult
 from cambrian.study import builtin
 from cambrian.study.errors import StudyError
+from cambrian.study.toml_file import TomlFile
 from cambrian.suites import model
 from cambrian.suites.model import RECORD, Suite, folder_of
 
@@ -42,12 +43,11 @@ class Part:
 
 @dataclass(frozen=True)
 class Ran:
-    """A suite's results. ``raw`` is its suite.toml, ``record`` its suite.json."""
+    """A suite's results. ``file`` is its suite.toml, ``record`` its suite.json."""
 
     folder: Path
     suite: Suite
-    file: Path
-    raw: Mapping[str, Any]
+    file: TomlFile
     record: Mapping[str, Any]
     parts: tuple[Part, ...]
 
@@ -114,10 +114,9 @@ def read(folder: Path) -> Ran:
             problem=f"holds results of the suite {name}",
             remedy=f"a suite’s results lie in a folder of its name: rename it to {name}",
         )
-    file = builtin.folder() / name / model.FILE
-    suite, raw = model.read(file)
+    suite, file = model.read(builtin.folder() / name / model.FILE)
     parts = tuple(_part(folder, path.parent) for path in _studies(folder, suite))
-    return Ran(folder, suite, file, raw, record, parts)
+    return Ran(folder, suite, file, record, parts)
 
 
 def _studies(folder: Path, suite: Suite) -> list[Path]:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 from pydantic import Field, model_validator
 
 from cambrian.effects.model import EffectSpec, Name, Where
-from cambrian.published.tables import validated
 from cambrian.study.model import Frozen
+from cambrian.study.toml_file import TomlFile
+from cambrian.suites.model import SECTION
 
 #: stand for a suite's contestant in a section that is made once for each of them
 PLACEHOLDERS = ("$CONTESTANT", "$STACK", "$CCA")
@@ -123,32 +124,19 @@ class Section(Frozen):
         return shown.part if shown else None
 
 
-def sections(raw: Mapping[str, Any], file: str) -> tuple[Section, ...]:
-    """The sections of a parsed suite.toml, in its order; ``file`` is what errors call it.
+def sections(file: TomlFile, contestants: Sequence[tuple[str, str]]) -> tuple[Section, ...]:
+    """The sections of a suite.toml, in its order; one with a placeholder is there once for each (stack, CCA).
 
     Raises:
-        StudyError: naming the section, its key, and what would be right.
+        StudyError: naming the section, its line and key, and what would be right.
     """
-    return tuple(_section(given, number, file) for number, given in enumerate(raw.get("section", ()), 1))
-
-
-def sections_for(
-    raw: Mapping[str, Any], file: str, contestants: tuple[tuple[str, str], ...]
-) -> tuple[Section, ...]:
-    """As :func:`sections`; a section with a placeholder is there once for each (stack, CCA)."""
     found: list[Section] = []
-    for number, given in enumerate(raw.get("section", ()), 1):
+    for index, given in enumerate(file.listed(SECTION)):
+        filled = [given]
         if any(word in str(given) for word in PLACEHOLDERS):
-            found += [_section(_filled(given, *one), number, file) for one in contestants]
-        else:
-            found.append(_section(given, number, file))
+            filled = [_filled(given, *one) for one in contestants]
+        found += [file.build(Section, (SECTION, index), one) for one in filled]
     return tuple(found)
-
-
-def _section(given: Mapping[str, Any], number: int, file: str) -> Section:
-    return validated(
-        Section, given, file=file, table=f"section {number} ({given.get('heading', 'no heading')})"
-    )
 
 
 def _filled(given: Any, stack: str, cca: str) -> Any:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
 from cambrian.report.suite.build import Subject
+from cambrian.study.toml_file import TomlFile
 
 #: contestant → payload Mbps by loss; the seeds lie around it
 FIGURES = {"quic": {0.0: 3.9, 1.0: 3.5, 2.0: 1.5}, "tcp": {0.0: 3.8, 1.0: 1.4, 2.0: 1.0}}
@@ -54,8 +53,11 @@ def subject(folder: Path) -> Subject:
     return Subject("made", folder / "suite.toml", None, "quick", {"made": {}})
 
 
-def section(text: str) -> dict[str, Any]:
-    return tomllib.loads(f'[[section]]\nheading = "What was found"\n{text}')
+def section(folder: Path, text: str) -> TomlFile:
+    """A suite.toml whose section's keys begin in line 3."""
+    path = folder / "suite.toml"
+    path.write_text(f'[[section]]\nheading = "What was found"\n{text}')
+    return TomlFile(path, "docs/suites.md")
 
 
 HEAT = """

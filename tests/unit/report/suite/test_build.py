@@ -16,7 +16,7 @@ from tests.unit.report.suite.made import FIGURES, HEAT, LINES, Frames, observati
 
 
 def block(folder: Path, text: str, frame: pl.DataFrame | None = None) -> Block:
-    (found,) = build.blocks(subject(folder), sections(section(text), "suite.toml"), Frames(frame))
+    (found,) = build.blocks(subject(folder), sections(section(folder, text), ()), Frames(frame))
     return found
 
 
