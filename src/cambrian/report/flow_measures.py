@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from cambrian.metrics import completion, fairness, loss, payload, queueing, throughput, utilisation
+from cambrian.metrics import completion, fairness, loss, pauses, payload, queueing, throughput, utilisation
 from cambrian.metrics.columns import NS_PER_MS, NS_PER_S
 from cambrian.metrics.payload import Protocol
 from cambrian.metrics.window_use import window_use
@@ -31,7 +31,7 @@ class FlowMeasures:
     interval (None for a flow of fixed size). ``confirmed_cca`` is None where the stack offers
     no way to read it back; ``completion_s`` is the span of a flow of fixed size that was
     carried whole; ``fetch_s``, of one that is no page, the time from its client's start until that
-    had all of it.
+    had all of it; ``longest_pause_ms``, within the measured interval, the longest time without a departure.
     Windows are in full packets of the flow, None where its trace names none.
     """
 
@@ -47,6 +47,7 @@ class FlowMeasures:
     confirmed_cca: str | None
     completion_s: float | None
     fetch_s: float | None = None
+    longest_pause_ms: float | None = None
     payload_mbps: float | None = None
     capacity_share: float | None = None
     cwnd_mean_packets: float | None = None
@@ -101,6 +102,7 @@ def of(
                 confirmed_cca=confirmed_cca(manifest, number),
                 completion_s=_length_s(spans.get(number)) if complete_ns is not None else None,
                 fetch_s=_fetch_s(flow, complete_ns),
+                longest_pause_ms=pauses.longest_pause_ns(packets, number, *seen) / NS_PER_MS,
                 payload_mbps=payload.payload_mbps(packets, number, protocol, *seen) if protocol else None,
                 capacity_share=_capacity_share(mbps[number], rates, seen),
                 **_window(result, number, protocol, seen),

@@ -22,6 +22,7 @@ COLUMNS: Mapping[str, Dtype] = dict.fromkeys(
         "utilisation_percent",
         "starved_percent",
         "longest_starved_s",
+        "longest_pause_ms",
         "convergence_s",
         "convergence_observed_s",
         "delay_p50_ms",
@@ -47,6 +48,7 @@ COLUMNS: Mapping[str, Dtype] = dict.fromkeys(
 _AS_THEY_ARE = (
     "throughput_mbps",
     "payload_mbps",
+    "longest_pause_ms",
     "delay_p50_ms",
     "delay_p95_ms",
     "delay_p99_ms",
