@@ -11,12 +11,13 @@ import polars as pl
 
 from cambrian.effects.cells import SIGNIFICANT_P, cells
 from cambrian.report import layout
-from cambrian.report.figures.figure import Figure, Panel, inline
+from cambrian.report.figures.figure import PANEL_WIDTH, Figure, Panel, inline
 from cambrian.report.suite import names
 from cambrian.report.suite.sections import Heat
 
-#: pixels of a row
+#: pixels of a row, and what a column needs for its numbers
 ROW = 30
+COLUMN = 34
 #: of a cell whose effect is not significant
 _FAINT = 0.3
 #: part of a side of the scale from which on a cell is too dark for dark text
@@ -75,6 +76,7 @@ def figure(
             panels=tuple(panels),
             data=found,
             height=height,
+            wide=COLUMN * len(orders[0]) > PANEL_WIDTH,
         ),
         found,
     )
