@@ -102,7 +102,10 @@ def run(
         Clock, typer.Option(help="virtual (exact and fast) or real (for comparison).")
     ] = Clock.virtual,
     only: Annotated[
-        str | None, typer.Option(help="Only groups or contestants that match, such as 'quinn*' or '*/bbr*'.")
+        list[str] | None,
+        typer.Option(
+            help="Only groups or contestants that match, such as 'quinn*' or '*/bbr*'; may be repeated."
+        ),
     ] = None,
     wall_limit: Annotated[
         float | None, typer.Option("--wall-limit", min=1, help="Seconds of real time that a trial may take.")
@@ -120,7 +123,13 @@ def run(
     from cambrian.suites import find
 
     order = conduct.Order(
-        study, profile.value if profile else None, seed, clock.value, only, jobs, wall_limit
+        study,
+        profile.value if profile else None,
+        seed,
+        clock.value,
+        ",".join(only) if only else None,
+        jobs,
+        wall_limit,
     )
     found, part = find.asked(study)
     if found:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -40,6 +41,18 @@ def test_all_suites_say_what_they_cost_and_run_nothing(tmp_path: Path) -> None:
     assert "together" in answer.stderr
     assert "wpi/grid: " in answer.stderr
     assert not (tmp_path / "results").exists()
+
+
+def test_only_may_be_repeated(tmp_path: Path) -> None:
+    once = ["--only", "msquic*"]
+    trials = []
+    for only in (once, [*once, "--only", "tcp reno"]):
+        answer = cambrian("run", "quicbench/pairs", "--dry-run", *only, cwd=tmp_path)
+        said = re.search(r"quicbench/pairs: ([\d,]+) trials", answer.stderr)
+        assert said, answer.stderr
+        trials.append(int(said[1].replace(",", "")))
+    # msquic against each of the twelve, itself among them, and the kernel's Reno against eleven more
+    assert trials == [12 * 4 * 5, (12 + 11) * 4 * 5]
 
 
 def test_a_pattern_that_matches_nothing_anywhere(tmp_path: Path) -> None:

@@ -233,6 +233,13 @@ def test_only_finds_either_one_of_a_pair() -> None:
     assert len(select(groups, "quic-go*")) == 6
 
 
+def test_only_takes_several_patterns() -> None:
+    groups = expand(study_of("solo", THREE), reference_of=same_cca)
+    both = keys(select(groups, "quic-go*,100*/quinn-reno"))
+    assert both == [key for key in keys(groups) if "/quic-go" in key or key == "100mbps-50ms-1bdp/quinn-reno"]
+    assert len(both) == 3
+
+
 def test_only_that_matches_nothing_says_what_there_is() -> None:
     with pytest.raises(StudyError, match="matches none of 6 groups") as caught:
         expand(study_of("solo", THREE), only="msquic*", reference_of=same_cca)

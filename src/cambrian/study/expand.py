@@ -105,6 +105,8 @@ def with_profile(study: Study, profile: str | None) -> Study:
 def select(groups: Sequence[Group], pattern: str) -> list[Group]:
     """The groups whose key or contestant matches ``pattern`` (shell style: ``*``, ``?``, ``[]``).
 
+    Commas part several patterns; what matches one of them is kept.
+
     In a ``versus-reference`` study the contestant is the one under test, and the
     noise floor of each group that is kept is kept with it.
 
@@ -250,7 +252,7 @@ def _matches(group: Group, pattern: str) -> bool:
     names = {flow.contestant.name for flow in group.trials[0].flows}
     if group.design == "versus-reference":
         names = {group.subject}
-    return any(fnmatchcase(text, pattern) for text in (group.key, *names))
+    return any(fnmatchcase(text, one) for text in (group.key, *names) for one in pattern.split(","))
 
 
 def _examples(groups: Iterable[Group]) -> list[str]:
