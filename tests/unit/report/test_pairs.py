@@ -244,3 +244,13 @@ def test_rtt_unfairness_over_networks() -> None:
     assert not math.isnan(frame["exponent_low"][0])
     different = [flows[0], Flow(contestant=contestant("tcp reno", "reno"))]
     assert rtt_fairness.table(collected("flows", cells, flows=different)) is None
+
+
+@pytest.mark.parametrize(("count", "fits_a_phone"), [(3, True), (12, False)])
+def test_a_map_of_many_columns_asks_for_room(count: int, *, fits_a_phone: bool) -> None:
+    names = [f"stack-{k:02} cubic" for k in range(count)]
+    pairs = {(x, y): [10.0, 10.5, 9.5] for x in names for y in names if x <= y}
+    (figure,) = ratio_figure.figures(study(pairs))
+    assert (figure.least_width < 360) == fits_a_phone
+    # "(0.50)" at 11 pixels is some 34 wide
+    assert figure.least_width > 34 * count

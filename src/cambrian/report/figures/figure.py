@@ -55,6 +55,8 @@ class Figure:
     height: int = PANEL_HEIGHT
     #: wide panels take a whole row each
     wide: bool = False
+    #: pixels below which a panel cannot be read: a narrower page scrolls it sideways
+    least_width: int = 0
     #: a figure that says what the study found stands before the tables
     leads: bool = False
 

@@ -43,6 +43,7 @@ def figures(collected: Collected) -> Iterator[Figure]:
         cells = _cells(here, value)
         if not cells.height:
             continue
+        present = cells["x"].unique().to_list()
         yield Figure(
             name=f"harm-{network.name}",
             network=network.name,
@@ -50,8 +51,9 @@ def figures(collected: Collected) -> Iterator[Figure]:
             caption=_ALONE if value == "harm" else _OWN,
             panels=tuple(_panels(cells, value, order, network.name)),
             data=cells.drop("text", "told"),
-            height=heat.ROW * cells["x"].n_unique(),
+            height=heat.ROW * len(present),
             wide=True,
+            least_width=heat.least_width(cells, present, cells["y"].n_unique()),
         )
 
 

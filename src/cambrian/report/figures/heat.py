@@ -12,6 +12,10 @@ from cambrian.report.figures.figure import inline
 
 #: pixels of a row
 ROW = 30
+#: pixels of a character in a cell or a label, of the space about one, and of an axis's title
+_CHARACTER = 6
+_SPACE = 6
+_TITLE = 30
 #: of a cell that these trials leave open
 _FAINT = 0.3
 
@@ -24,6 +28,13 @@ def labelled(cells: pl.DataFrame, value: str) -> pl.DataFrame:
         told.cast(pl.Int8).alias("told"),
         pl.when(told).then(number).otherwise("(" + number + ")").alias("text"),
     )
+
+
+def least_width(cells: pl.DataFrame, rows: Sequence[object], columns: int) -> int:
+    """Pixels that keep the numbers of ``cells`` (column ``text``) apart in so many columns."""
+    widest = max((len(text) for text in cells["text"]), default=0)
+    label = max((len(str(row)) for row in rows), default=0)
+    return _TITLE + _CHARACTER * label + columns * (_CHARACTER * widest + _SPACE)
 
 
 def chart(

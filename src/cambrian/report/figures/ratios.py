@@ -53,6 +53,7 @@ def figures(collected: Collected) -> Iterator[Figure]:
             data=cells.drop("text", "told"),
             height=heat.ROW * len(present),
             wide=True,
+            least_width=heat.least_width(cells, present, len(present)),
             leads=True,
         )
 

@@ -11,6 +11,7 @@ import polars as pl
 
 from cambrian.effects.cells import SIGNIFICANT_P, cells
 from cambrian.report import layout
+from cambrian.report.figures import heat as heat_map
 from cambrian.report.figures.figure import PANEL_WIDTH, Figure, Panel, inline
 from cambrian.report.suite import names
 from cambrian.report.suite.sections import Heat
@@ -76,6 +77,7 @@ def figure(
             panels=tuple(panels),
             data=found,
             height=height,
+            least_width=heat_map.least_width(shown, orders[1], len(orders[0])),
             wide=COLUMN * len(orders[0]) > PANEL_WIDTH,
         ),
         found,
