@@ -228,6 +228,7 @@ def report(
     Of a suite's results (results/wpi): the page with published beside measured, and each part's report.
     """
     from cambrian.report import page
+    from cambrian.report.evidence import Evidence
     from cambrian.report.suite import page as suite_page
     from cambrian.report.suite import ran
 
@@ -236,9 +237,11 @@ def report(
         return
     found = ran.read(folder.absolute())
     own = [part for part in found.parts if part.trials] if parts else []
+    evidence = Evidence(found.folder.parent)
     for number, part in enumerate(own, 1):
         err.print(f"report {number} of {len(own)}: {part.place}", markup=False)
-        page.make(part.folder, part.folder / "report")
+        # measured once: the suite's page is of the frames that this keeps
+        page.write(*evidence.collected(part.folder.relative_to(evidence.root).as_posix()), part.folder / "report")
     err.print(f"the suite's page: {found.suite.name}", markup=False)
     print(suite_page.write(found, to or folder / "report"))
 

@@ -34,6 +34,14 @@ def test_a_part_runs_into_its_place_and_is_kept(tmp_path: Path) -> None:
     assert "3 kept" in again.stderr
     assert [_hash(tmp_path, name) for name in names] == hashes
 
+    reported = cambrian("report", "results/wpi", cwd=tmp_path)
+    assert reported.returncode == 0, reported.stderr
+    assert reported.stdout.strip().endswith("results/wpi/report/index.html")
+    part = tmp_path / "results" / PART
+    assert (part / "report" / "index.html").is_file()
+    # what the part's report measured is kept, and so not measured again for the suite's page
+    assert {path.name for path in part.glob("frames/*/*")} == {"observations", "tables"}
+
 
 def test_all_suites_say_what_they_cost_and_run_nothing(tmp_path: Path) -> None:
     answer = cambrian("run", "all", "--profile", "quick", "--dry-run", cwd=tmp_path)

@@ -20,7 +20,7 @@ from pathlib import Path
 import polars as pl
 
 from cambrian.report import source, tables
-from cambrian.report.collect import collect
+from cambrian.report.collect import Collected, collect
 from cambrian.report.observations import observations
 from cambrian.store.results import Results
 
@@ -64,6 +64,23 @@ class Evidence:
             _keep(_frames(results, made), folder)
         path = folder / f"{table}.parquet"
         return pl.read_parquet(path) if path.exists() else None
+
+    def collected(self, part: str) -> tuple[Collected, dict[str, pl.DataFrame]]:
+        """All that a part's report is made of, measured now; its frames are kept for :meth:`frame`.
+
+        Raises:
+            FileNotFoundError: the part has not been run, or no trial of it is there.
+        """
+        results = Results(self.root / part)
+        key = _key(results)
+        if key is None:
+            raise FileNotFoundError(f"{results.folder} holds no trial yet: let `cambrian run` finish one")
+        found = collect(results)
+        made = tables.all_tables(found)
+        for name, frames in ((OBSERVATIONS, {OBSERVATIONS: observations(found)}), (_TABLES, made)):
+            if not (folder := results.folder / "frames" / key / name).exists():
+                _keep(frames, folder)
+        return found, made
 
 
 def _check(table: str) -> None:

@@ -48,15 +48,21 @@ class Section:
 def make(folder: Path, out: Path) -> Path:
     """Report on the results directory ``folder``; write to ``out``, return the page's path.
 
-    ``out`` gets ``index.html``, ``figures/NAME.{png,svg,csv}``, ``tables/NAME.csv`` and
-    ``trials/ID.json`` (each trial's description, for ``cambrian trial``).
-
     Raises:
         FileNotFoundError: ``folder`` is no results directory, or holds no trial yet.
     """
     collected = collect(Results(folder))
     if not collected.manifests:
         raise FileNotFoundError(f"{folder} holds no trial yet: let `cambrian run` finish one")
+    return write(collected, tables.all_tables(collected), out)
+
+
+def write(collected: Collected, frames: dict[str, pl.DataFrame], out: Path) -> Path:
+    """Write the report of ``collected``, whose tables are ``frames``, to ``out``; return the page's path.
+
+    ``out`` gets ``index.html``, ``figures/NAME.{png,svg,csv}``, ``tables/NAME.csv`` and
+    ``trials/ID.json`` (each trial's description, for ``cambrian trial``).
+    """
     for name in ("figures", "tables", "trials"):
         (out / name).mkdir(parents=True, exist_ok=True)
         # what an earlier report left must not be taken for this one's
@@ -64,7 +70,6 @@ def make(folder: Path, out: Path) -> Path:
             old.unlink()
     for manifest in collected.manifests:
         write_json(out / "trials" / f"{manifest['id']}.json", manifest["trial"])
-    frames = tables.all_tables(collected)
     for name, frame in frames.items():
         frame.write_csv(out / "tables" / f"{name}.csv")
     shown = [drawn(figure, out / "figures") for figure in all_figures(collected)]

@@ -70,6 +70,30 @@ def test_another_name_in_the_study_changes_the_answer(root: Path) -> None:
     assert "renamed" in found["contestant"].to_list()
 
 
+def test_a_report_leaves_the_frames_that_are_made_without_it(root: Path) -> None:
+    def kept() -> dict[str, pl.DataFrame]:
+        return {
+            path.relative_to(root).as_posix(): pl.read_parquet(path)
+            for path in (root / PART / "frames").rglob("*.parquet")
+        }
+
+    evidence = Evidence(root)
+    _, tables = evidence.collected(PART)
+    left = kept()
+    assert len(left) == 1 + len(tables)
+    shutil.rmtree(root / PART / "frames")
+    evidence.frame(PART)
+    evidence.frame(PART, next(iter(tables)))
+    anew = kept()
+    assert left.keys() == anew.keys()
+    assert all(left[name].equals(anew[name]) for name in left)
+
+
+def test_a_report_of_nothing_says_so(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="holds no trial yet"):
+        Evidence(tmp_path).collected("suite/part")
+
+
 def test_frames_can_be_removed(root: Path) -> None:
     evidence = Evidence(root)
     first = evidence.frame(PART)
