@@ -241,7 +241,8 @@ def report(
     for number, part in enumerate(own, 1):
         err.print(f"report {number} of {len(own)}: {part.place}", markup=False)
         # measured once: the suite's page is of the frames that this keeps
-        page.write(*evidence.collected(part.folder.relative_to(evidence.root).as_posix()), part.folder / "report")
+        name = part.folder.relative_to(evidence.root).as_posix()
+        page.write(*evidence.collected(name), part.folder / "report")
     err.print(f"the suite's page: {found.suite.name}", markup=False)
     print(suite_page.write(found, to or folder / "report"))
 

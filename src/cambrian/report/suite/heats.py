@@ -113,7 +113,9 @@ def _chart(
     text = {one: "string" for one in (heat.x, heat.y) if not drawn.schema[one].is_numeric()} | {
         "text": "string"
     }
-    axis = alt.Axis(grid=False, labelAngle=0 if drawn.schema[heat.x].is_numeric() else -30)
+    # a column of names needs each of them; of numbers on a scale some may be left out
+    named = not drawn.schema[heat.x].is_numeric()
+    axis = alt.Axis(grid=False, labelAngle=-30 if named else 0, labelOverlap=not named)
     base = alt.Chart(inline(drawn.rename({heat.x: "x", heat.y: "y"}), **_renamed(text, heat))).encode(
         x=alt.X("x:O", scale=alt.Scale(domain=order_x), title=names.heading(heat.x, labels), axis=axis),
         y=alt.Y(
