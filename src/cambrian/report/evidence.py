@@ -78,8 +78,7 @@ class Evidence:
         found = collect(results)
         made = tables.all_tables(found)
         for name, frames in ((OBSERVATIONS, {OBSERVATIONS: observations(found)}), (_TABLES, made)):
-            if not (folder := results.folder / "frames" / key / name).exists():
-                _keep(frames, folder)
+            _keep(frames, results.folder / "frames" / key / name)
         return found, made
 
 

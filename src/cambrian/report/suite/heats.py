@@ -16,8 +16,7 @@ from cambrian.report.figures.figure import PANEL_WIDTH, Figure, Panel, inline
 from cambrian.report.suite import names
 from cambrian.report.suite.sections import Heat
 
-#: pixels of a row, and what a column needs for its numbers
-ROW = 30
+#: pixels that a column needs for its numbers
 COLUMN = 34
 #: of a cell whose effect is not significant
 _FAINT = 0.3
@@ -67,7 +66,7 @@ def figure(
         Panel(_chart(part, heat, shade, labels, above, orders), _alt(part, heat, above))
         for part, above in names.panels(shown, values, labels)
     ]
-    height = ROW * len(orders[1])
+    height = heat_map.ROW * len(orders[1])
     return (
         Figure(
             name=name,
@@ -148,7 +147,7 @@ def _chart(
         "value": "#767b82",
     }
     drawing = alt.layer(squares, base.mark_text(fontSize=11).encode(text="text:N", color=ink))
-    sized = drawing.properties(height=ROW * len(order_y))
+    sized = drawing.properties(height=heat_map.ROW * len(order_y))
     return sized.properties(title=above) if above else sized
 
 
