@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from cambrian.metrics.columns import NS_PER_S
@@ -19,36 +21,41 @@ IDLE_SHARE = 0.9
 
 def premature_gate(
     label: str,
-    last_arrival_ns: int | None,
+    arrivals_ns: npt.NDArray[np.int64],
     lifetime_ns: tuple[int, int],
+    rtt_ns: int,
     *,
     complete: bool,
     retransmitted_ns: Sequence[int] = (),
 ) -> Gate:
     """A flow that was not done must have sent until near the end.
 
-    ``lifetime_ns``: its start and the trial's end. It may be silent for the last tenth of
-    it: a starved flow backs off for seconds, a dead one never returns. ``retransmitted_ns``:
-    when the sender says that it retransmitted, in order, for what it sends may be lost before
-    the bottleneck. A retransmission timer waits twice as long each time (RFC 6298, section
-    5.5), so a sender whose next one is due after the end is not dead either.
+    ``arrivals_ns``: when its packets came to the bottleneck, in order. ``lifetime_ns``: its
+    start and the trial's end. It may be silent for the last tenth of it: a starved flow backs
+    off for seconds, a dead one never returns. ``retransmitted_ns``: when the sender says that
+    it retransmitted, in order. A retransmission timer waits twice as long each time (RFC 6298,
+    section 5.5), so a sender that ended by retransmitting, and whose next attempt is due after
+    the end, is not dead either. That attempt may have been lost before the bottleneck or have
+    come to it, within ``rtt_ns``, and been dropped there.
     """
     name = "premature end"
     start_ns, end_ns = lifetime_ns
     latest_ok = end_ns - SILENCE_ALLOWED * (end_ns - start_ns)
     expected = f"after {latest_ok / NS_PER_S:.3f} s, or complete"
-    if last_arrival_ns is None:
+    if not arrivals_ns.size:
         return Gate(name, False, None, expected, f"{name}: {label} never sent a packet")
+    last_arrival_ns = int(arrivals_ns[-1])
     last_s = last_arrival_ns / NS_PER_S
     text = f"{name}: {label} sent its last packet at {last_s:.3f} s of {end_ns / NS_PER_S:.3f} s"
     if complete:
         return Gate(name, True, last_s, expected, f"{text}, complete")
-    if retransmitted_ns and retransmitted_ns[-1] > last_arrival_ns:
-        *_, before_ns, tried_ns = (last_arrival_ns, *retransmitted_ns)
+    if last_arrival_ns < latest_ok and retransmitted_ns and last_arrival_ns - retransmitted_ns[-1] <= rtt_ns:
+        tried_ns = retransmitted_ns[-1]
+        earlier_ns = arrivals_ns[: np.searchsorted(arrivals_ns, tried_ns, side="right")]
+        before_ns = max(start_ns, *earlier_ns[-1:].tolist(), *retransmitted_ns[-2:-1])
         text += f", and retransmitted in vain until {tried_ns / NS_PER_S:.3f} s"
-        return Gate(
-            name, tried_ns >= latest_ok or 3 * tried_ns - 2 * before_ns >= end_ns, last_s, expected, text
-        )
+        due_ns = tried_ns + 2 * (tried_ns - before_ns)
+        return Gate(name, tried_ns >= latest_ok or due_ns >= end_ns, last_s, expected, text)
     return Gate(name, last_arrival_ns >= latest_ok, last_s, expected, text)
 
 

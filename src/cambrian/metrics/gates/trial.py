@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
-from cambrian.metrics.completion import flow_spans
+from cambrian.metrics.columns import NS_PER_MS
 from cambrian.metrics.gates.capture import capture_gate, offload_gate
 from cambrian.metrics.gates.flows import cca_gate, endpoint_gate, premature_gate, window_use_gate
 from cambrian.metrics.gates.link import (
@@ -152,33 +152,34 @@ def _flow_gates(
     gates: list[Gate] = []
     if not facts.flows:
         return gates
-    last_arrivals = flow_spans(packets, len(facts.flows)).get_column("last_arrival_ns").to_list()
-    for index, (flow, last_ns) in enumerate(zip(facts.flows, last_arrivals, strict=True)):
+    for index, flow in enumerate(facts.flows):
+        said = None if transport is None else transport.filter(pl.col("flow") == index)
         if "base RTT" in skip:
             gates.append(skipped("base RTT", skip["base RTT"]))
         else:
             gates.append(rtt_gate(flow.base_rtt_ms, flow.rtt_ms, facts.rtt_tolerance_ms))
-        lifetime = (flow.start_ns, facts.duration_ns)
         if "premature end" in skip:
             gates.append(skipped("premature end", skip["premature end"]))
         else:
-            retransmitted_ns = _retransmissions_ns(transport, index)
             gates.append(
                 premature_gate(
-                    flow.label, last_ns, lifetime, complete=flow.complete, retransmitted_ns=retransmitted_ns
+                    flow.label,
+                    _sorted(packets, pl.col("flow") == index, "arrival_ns").to_numpy(),
+                    (flow.start_ns, facts.duration_ns),
+                    round(flow.rtt_ms * NS_PER_MS),
+                    complete=flow.complete,
+                    # kernel TCP says when it does; of the others' nothing is known
+                    retransmitted_ns=[]
+                    if said is None
+                    else _sorted(said, pl.col("event") == "retransmit", "time_ns").to_list(),
                 )
             )
         gates.append(cca_gate(flow.label, flow.cca, flow.confirmed_cca))
         gates.append(endpoint_gate(flow.label, flow.exit_status, error=flow.error, timed_out=flow.timed_out))
-        if transport is not None and not flow.size_bytes:
-            samples = transport.filter(pl.col("flow") == index)
-            gates.append(window_use_gate(flow.label, samples, facts.warmup_ns, facts.duration_ns))
+        if said is not None and not flow.size_bytes:
+            gates.append(window_use_gate(flow.label, said, facts.warmup_ns, facts.duration_ns))
     return gates
 
 
-def _retransmissions_ns(transport: pl.DataFrame | None, flow: int) -> list[int]:
-    """When a flow's sender says that it retransmitted; kernel TCP does."""
-    if transport is None:
-        return []
-    said = transport.filter((pl.col("flow") == flow) & (pl.col("event") == "retransmit"))
-    return said.get_column("time_ns").sort().to_list()
+def _sorted(frame: pl.DataFrame, which: pl.Expr, column: str) -> pl.Series:
+    return frame.filter(which).get_column(column).drop_nulls().sort()
