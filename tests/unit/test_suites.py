@@ -108,6 +108,10 @@ def test_names_on_the_command_line() -> None:
     assert ([one.suite.name for one in found], part) == (["wpi"], "grid")
     with pytest.raises(StudyError, match="grid"):
         find.asked("wpi/gird")
+    with pytest.raises(StudyError, match=r"wip/grid: no built-in study or suite(.|\n)*did you mean wpi"):
+        find.asked("wip/grid")
+    # a path is for whoever opens it
+    assert find.asked("nowhere/mine.toml") == ([], None)
 
 
 @pytest.mark.parametrize("found", suites(), ids=lambda found: found.suite.name)

@@ -33,17 +33,24 @@ def suites() -> list[Found]:
 def asked(name: str) -> tuple[list[Found], str | None]:
     """``all``, ``wpi`` or ``wpi/grid`` → the suites, and the one part that is wanted.
 
-    No suite for the name of a study.
+    No suite for the name of a study or a TOML file's path.
 
     Raises:
-        StudyError: a suite has no such part.
+        StudyError: there is no such study or suite, or a suite has no such part.
     """
     if name == ALL:
         return suites(), None
     head, _, part = name.partition("/")
     file = builtin.folder() / head / model.FILE
-    if not re.fullmatch(model.NAME, head) or not file.is_file() or Path(name).is_file():
+    if Path(name).is_file() or name.endswith(".toml"):
         return [], None
+    if not re.fullmatch(model.NAME, head) or not file.is_file():
+        studies = [study.name for study in builtin.builtin_studies()]
+        if name in studies:
+            return [], None
+        known = [*studies, *(found.suite.name for found in suites()), ALL]
+        remedy = f"{hints.for_name(head, known, 'they are')}; your own study's path ends in .toml"
+        raise StudyError(file=name, problem="no built-in study or suite has this name", remedy=remedy)
     found = Found(model.read(file)[0], file.parent)
     if part and part not in found.suite.parts:
         remedy = hints.for_name(part, found.suite.parts, "its parts are")
