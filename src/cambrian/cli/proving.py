@@ -1,0 +1,108 @@
+"""Commands that prove the laboratory itself: what is here, can it be trusted, is the judge right."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cambrian.cli.shared import (
+    JobsOption,
+    JsonOption,
+    MarkdownOption,
+    Profile,
+    StackNames,
+    err,
+    out,
+    stacks_named,
+)
+
+commands = typer.Typer()
+
+
+@commands.command()
+def doctor(as_json: JsonOption = False) -> None:
+    """Say what is present, missing or stale here, and the remedy for each."""
+    from cambrian.doctor import report as doctor_report
+    from cambrian.doctor.checks import run_checks
+
+    checks = run_checks()
+    doctor_report.render(checks, as_json)
+    if doctor_report.failed(checks):
+        raise typer.Exit(1)
+
+
+@commands.command()
+def selftest(
+    as_json: JsonOption = False,
+    only: Annotated[str | None, typer.Option(help="Only checks whose name matches, such as 'rtt*'.")] = None,
+    jobs: JobsOption = 0,
+) -> None:
+    """Answer "can I trust this installation?" by measuring it; exit status 1 if any check misses."""
+    from cambrian.engine import pool
+    from cambrian.selftest import run as run_selftest
+
+    if not run_selftest(as_json=as_json, only=only, jobs=jobs or len(pool.cores())):
+        raise typer.Exit(1)
+
+
+@commands.command()
+def corpus(
+    folder: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Results directory. Default: results/fault-corpus.")
+    ] = None,
+    profile: Annotated[
+        Profile | None, typer.Option(help="quick (one trial each, minutes) or the study as it is written.")
+    ] = None,
+    jobs: JobsOption = 0,
+    as_json: JsonOption = False,
+    markdown: MarkdownOption = False,
+) -> None:
+    """Prove the judge: plant faults in the lab stack, and count those that are named rightly.
+
+    Runs the study fault-corpus (what its results directory holds is not run again), estimates
+    every parameter from the traces, and compares with the answer key. Exit status 1 if fewer than
+    90 % of the exercised faults are named, or more than 5 % of the clean controllers accused.
+    """
+    from dataclasses import asdict
+
+    from cambrian.engine import conduct
+    from cambrian.proof import corpus as proof
+    from cambrian.proof import corpus_table, faults
+    from cambrian.store.results import Results
+
+    order = conduct.Order(proof.STUDY, profile.value if profile else None, jobs=jobs)
+    folder, summary = conduct.conduct(order, folder, err)
+    score = proof.score(Results(folder), faults.key())
+    if as_json:
+        print(json.dumps(asdict(score), indent=1, default=lambda model: model.model_dump()))
+    elif markdown:
+        print(corpus_table.markdown(score), end="")
+    else:
+        out.print(corpus_table.terminal(score))
+    for line in corpus_table.summary(score):
+        err.print(line, markup=False, soft_wrap=True)
+    if summary.errors or not score.passes:
+        raise typer.Exit(1)
+
+
+@commands.command()
+def interop(names: StackNames = None, as_json: JsonOption = False, jobs: JobsOption = 0) -> None:
+    """Try every stack's server with every stack's client, and print the matrix."""
+    from dataclasses import asdict
+
+    from cambrian.engine import pool
+    from cambrian.proof import interop as proof
+
+    cells = proof.run(stacks_named(names), jobs=jobs or len(pool.cores()), console=err)
+    if as_json:
+        print(json.dumps([asdict(cell) for cell in cells], indent=1))
+    else:
+        out.print(proof.matrix(cells))
+    bad = [cell for cell in cells if cell.state in ("slow", "fails")]
+    for cell in bad:
+        err.print(f"{cell.sender} → {cell.receiver}: {cell.state}: {cell.detail}", markup=False)
+    if any(cell.state == "fails" for cell in cells):
+        raise typer.Exit(1)

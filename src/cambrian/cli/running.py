@@ -1,0 +1,153 @@
+"""Commands that run trials: a study, a suite, one trial."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cambrian.cli.shared import Clock, JobsOption, Profile, err, fail
+
+if TYPE_CHECKING:
+    from cambrian.engine.conduct import Order
+    from cambrian.suites.find import Found
+
+
+commands = typer.Typer()
+
+
+@commands.command()
+def run(
+    study: Annotated[
+        str,
+        typer.Argument(
+            help="A built-in study's name (see `cambrian studies`), a TOML file, a suite such as wpi, "
+            "a part of one such as wpi/grid, or all: every suite."
+        ),
+    ],
+    folder: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", help="Results directory. Default: results/STUDY; of suites, results."),
+    ] = None,
+    jobs: JobsOption = 0,
+    profile: Annotated[
+        Profile | None, typer.Option(help="quick or full; default: the study as it is written.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="First seed; the others follow it.")] = 1,
+    clock: Annotated[
+        Clock, typer.Option(help="virtual (exact and fast) or real (for comparison).")
+    ] = Clock.virtual,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Only groups or contestants that match, such as 'quinn*' or '*/bbr*'; may be repeated."
+        ),
+    ] = None,
+    wall_limit: Annotated[
+        float | None, typer.Option("--wall-limit", min=1, help="Seconds of real time that a trial may take.")
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would run and what it costs, and end.")
+    ] = False,
+    contestants: Annotated[
+        list[str] | None,
+        typer.Option("--contestant", help="STACK/CCA to run a suite for that is about one, such as rfc9743."),
+    ] = None,
+) -> None:
+    """Run a study, or a paper's whole suite of them; what is there already is not run again."""
+    from cambrian.engine import conduct
+    from cambrian.suites import find
+
+    order = conduct.Order(
+        study,
+        profile.value if profile else None,
+        seed,
+        clock.value,
+        ",".join(only) if only else None,
+        jobs,
+        wall_limit,
+    )
+    found, part = find.asked(study)
+    if found:
+        _run_suites(found, part, contestants or [], order, folder or Path("results"), dry_run=dry_run)
+        return
+    if contestants:
+        fail("--contestant is for suites that are about one contestant, such as rfc9743")
+    if dry_run:
+        asked, groups = conduct.expanded(order)
+        conduct.announce(order, asked, groups, err)
+        for group in groups:
+            least, most = group.least_trials, len(group.trials)
+            print(f"{group.key}  {most if least == most else f'{least} to {most}'} trials")
+        return
+    folder, summary = conduct.conduct(order, folder, err)
+    print(folder)
+    if summary.errors:
+        raise typer.Exit(1)
+
+
+def _run_suites(
+    found: list[Found], part: str | None, contestants: list[str], order: Order, root: Path, *, dry_run: bool
+) -> None:
+    from cambrian.suites import conduct
+
+    parts = conduct.planned(found, part, contestants, order)
+    if dry_run:
+        conduct.announce(found, parts, order, err)
+        for one in parts:
+            for group in one.groups:
+                print(f"{one.part.place}: {group.key}  {len(group.trials)} trials")
+        return
+    command = order.command + "".join(f" --contestant {name}" for name in contestants)
+    whole = conduct.conduct(found, parts, order, root, command, err)
+    print(root)
+    if whole.errors:
+        raise typer.Exit(1)
+
+
+@commands.command()
+def trial(
+    description: Annotated[
+        Path, typer.Argument(help='A trial as JSON (the "trial" of a manifest.json will do).')
+    ],
+    folder: Annotated[Path, typer.Option("--out", "-o", help="Results directory.")],
+    core: Annotated[int | None, typer.Option(help="Pin the guest to this processor.")] = None,
+    wall_limit: Annotated[
+        float | None, typer.Option("--wall-limit", min=1, help="Seconds of real time.")
+    ] = None,
+) -> None:
+    """Run one trial and print its verdict."""
+    from pydantic import ValidationError
+
+    from cambrian.engine import environment, plan, pool
+    from cambrian.engine import trial as one_trial
+    from cambrian.store.results import Results
+    from cambrian.study.model import Trial
+
+    try:
+        asked = Trial.model_validate_json(description.read_text())
+    except OSError as error:
+        fail(f"{description}: {error.strerror}")
+    except ValidationError as error:
+        first = error.errors()[0]
+        fail(f"{description}: {'.'.join(str(part) for part in first['loc']) or 'trial'}: {first['msg']}")
+    made = environment.ensure(set(plan.stack_names(asked)))
+    results = Results(folder.absolute())
+    outcome = one_trial.run(
+        asked, made, results, core=pool.cores()[0] if core is None else core, limit_s=wall_limit
+    )
+    found = results.trial(outcome.trial_id)
+    print(
+        json.dumps(
+            {
+                "folder": str(found.folder),
+                "packets_sha256": found.manifest["packets_sha256"],
+                **found.verdict,
+            },
+            indent=1,
+        )
+    )
+    if not outcome.valid:
+        raise typer.Exit(1)
