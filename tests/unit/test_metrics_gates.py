@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import dataclasses
 
-import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given
@@ -28,7 +27,7 @@ from cambrian.metrics.gates import (
     window_use_gate,
 )
 from cambrian.study.model import BurstLoss, Change, Network
-from tests.unit.metrics_frames import bottleneck, frame, steady
+from tests.unit.metrics_frames import Row, bottleneck, frame, steady
 
 MS = 1_000_000
 S = 1_000_000_000
@@ -197,14 +196,17 @@ def test_saturation_tells_a_limit_from_a_controller() -> None:
 
 
 def ended(
-    *arrivals_s: float, retransmitted_s: tuple[float, ...] = (), complete: bool = False, rtt_ms: int = 50
+    *arrivals_s: float,
+    dropped_s: tuple[float, ...] = (),
+    tried_s: tuple[float, ...] = (),
+    complete: bool = False,
+    rtt_ms: int = 50,
 ) -> Gate:
     """The gate on a flow of a trial of 60 s."""
-    arrivals_ns = np.array([round(second * S) for second in arrivals_s], dtype=np.int64)
-    retransmitted_ns = [round(second * S) for second in retransmitted_s]
-    return premature_gate(
-        "a", arrivals_ns, (0, 60 * S), rtt_ms * MS, complete=complete, retransmitted_ns=retransmitted_ns
-    )
+    sent: list[Row] = [(0, round(s * S), round(s * S), 1000, "departed") for s in arrivals_s]
+    sent += [(0, round(s * S), None, 1000, "dropped") for s in dropped_s]
+    tries_ns = [round(s * S) for s in tried_s]
+    return premature_gate("a", frame(sent), (0, 60 * S), rtt_ms * MS, complete=complete, tries_ns=tries_ns)
 
 
 def test_premature_end() -> None:
@@ -213,37 +215,42 @@ def test_premature_end() -> None:
     assert ended(1, 53, complete=True).ok is True
     assert ended().ok is False
     # a late last packet needs no timer to excuse it
-    assert ended(1, 59, retransmitted_s=(2,)).ok is True
+    assert ended(1, 59, tried_s=(2,)).ok is True
 
 
 def test_a_timer_that_has_backed_off_is_no_end() -> None:
     assert ended(30).ok is False
     # long before its last packet
-    assert ended(30, retransmitted_s=(10, 29)).ok is False
+    assert ended(30, tried_s=(10, 29)).ok is False
     # 8 s after the one before: the next is due 16 s later, at 58
-    assert ended(30, retransmitted_s=(31, 34, 42)).ok is False
-    backed_off = ended(30, retransmitted_s=(32, 35, 44))
+    assert ended(30, tried_s=(31, 34, 42)).ok is False
+    backed_off = ended(30, tried_s=(32, 35, 44))
     assert backed_off.ok is True
     assert "in vain until 44.000 s" in backed_off.text
-    assert ended(30, retransmitted_s=(53, 54)).ok is True
+    assert ended(30, tried_s=(53, 54)).ok is True
 
 
-def test_a_timer_whose_last_attempt_came_to_the_bottleneck_counts_too() -> None:
-    # each attempt arrives 25 ms after it was sent, and is dropped in the queue
-    attempts = (32.025, 35.025, 44.025)
-    assert ended(30, *attempts, retransmitted_s=(32, 35, 44)).ok is True
-    # on this short a path, what arrived that late was sent after the attempt
-    assert ended(30, *attempts, retransmitted_s=(32, 35, 44), rtt_ms=20).ok is False
-    # the attempt was answered: the sender went on, and then died
-    assert ended(30, *attempts, 44.2, retransmitted_s=(32, 35, 44)).ok is False
+def test_a_timer_whose_last_try_was_dropped_in_the_queue_counts_too() -> None:
+    # each arrives 25 ms after it was sent
+    came = (32.025, 35.025, 44.025)
+    assert ended(30, dropped_s=came, tried_s=(32, 35, 44)).ok is True
+    # on this short a path, what arrived that late was sent after the try
+    assert ended(30, dropped_s=came, tried_s=(32, 35, 44), rtt_ms=20).ok is False
+    assert ended(30, dropped_s=(*came, 44.2), tried_s=(32, 35, 44)).ok is False
+
+
+def test_a_try_that_came_through_and_was_not_answered_is_an_end() -> None:
+    # as where the receiver can make nothing of what it gets
+    assert ended(30, 32.025, 35.025, 44.025, tried_s=(32, 35, 44)).ok is False
+    assert ended(30, 44.03, dropped_s=(32.025, 35.025, 44.025), tried_s=(32, 35, 44)).ok is False
 
 
 def test_a_gap_between_retransmissions_is_no_back_off_where_it_was_filled_with_packets() -> None:
     sending = [second / 10 for second in range(300, 420)]
     # 32 s between them, and yet the timer had just been armed when it fired
-    assert ended(*sending, retransmitted_s=(10, 42)).ok is False
-    assert ended(*sending, 42.025, retransmitted_s=(10, 42)).ok is False
-    assert ended(10, retransmitted_s=(10, 42)).ok is True
+    assert ended(*sending, tried_s=(10, 42)).ok is False
+    assert ended(*sending, dropped_s=(42.025,), tried_s=(10, 42)).ok is False
+    assert ended(10, tried_s=(10, 42)).ok is True
 
 
 def test_cca_gate() -> None:

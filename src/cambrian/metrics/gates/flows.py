@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from cambrian.metrics.columns import NS_PER_S
@@ -21,42 +19,43 @@ IDLE_SHARE = 0.9
 
 def premature_gate(
     label: str,
-    arrivals_ns: npt.NDArray[np.int64],
+    packets: pl.DataFrame,
     lifetime_ns: tuple[int, int],
     rtt_ns: int,
     *,
     complete: bool,
-    retransmitted_ns: Sequence[int] = (),
+    tries_ns: Sequence[int] = (),
 ) -> Gate:
     """A flow that was not done must have sent until near the end.
 
-    ``arrivals_ns``: when its packets came to the bottleneck, in order. ``lifetime_ns``: its
-    start and the trial's end. It may be silent for the last tenth of it: a starved flow backs
-    off for seconds, a dead one never returns. ``retransmitted_ns``: when the sender says that
-    it retransmitted, in order. A retransmission timer waits twice as long each time (RFC 6298,
-    section 5.5), so a sender that ended by retransmitting, and whose next attempt is due after
-    the end, is not dead either. That attempt may have been lost before the bottleneck or have
-    come to it, within ``rtt_ns``, and been dropped there.
+    ``packets`` are this flow's. ``lifetime_ns``: its start and the trial's end. It may be
+    silent for the last tenth of it: a starved flow backs off for seconds, a dead one never
+    returns. ``tries_ns``: when the sender says that it retransmitted or probed, in order, each
+    time once. Its timer waits twice as long each time (RFC 6298, section 5.5; RFC 9002, section
+    6.2.1), so a sender is not dead whose last act was a try that was lost, before the bottleneck
+    or, within ``rtt_ns``, in its queue, and whose next one is due after the end. A try that came
+    through and was not answered excuses nothing.
     """
     name = "premature end"
     start_ns, end_ns = lifetime_ns
     latest_ok = end_ns - SILENCE_ALLOWED * (end_ns - start_ns)
     expected = f"after {latest_ok / NS_PER_S:.3f} s, or complete"
-    if not arrivals_ns.size:
+    arrivals = packets.get_column("arrival_ns").drop_nulls().sort()
+    if arrivals.is_empty():
         return Gate(name, False, None, expected, f"{name}: {label} never sent a packet")
-    last_arrival_ns = int(arrivals_ns[-1])
-    last_s = last_arrival_ns / NS_PER_S
-    text = f"{name}: {label} sent its last packet at {last_s:.3f} s of {end_ns / NS_PER_S:.3f} s"
+    last_ns = arrivals[-1]
+    text = f"{name}: {label} sent its last packet at {last_ns / NS_PER_S:.3f} s of {end_ns / NS_PER_S:.3f} s"
+    sends_on = last_ns >= latest_ok
     if complete:
-        return Gate(name, True, last_s, expected, f"{text}, complete")
-    if last_arrival_ns < latest_ok and retransmitted_ns and last_arrival_ns - retransmitted_ns[-1] <= rtt_ns:
-        tried_ns = retransmitted_ns[-1]
-        earlier_ns = arrivals_ns[: np.searchsorted(arrivals_ns, tried_ns, side="right")]
-        before_ns = max(start_ns, *earlier_ns[-1:].tolist(), *retransmitted_ns[-2:-1])
-        text += f", and retransmitted in vain until {tried_ns / NS_PER_S:.3f} s"
-        due_ns = tried_ns + 2 * (tried_ns - before_ns)
-        return Gate(name, tried_ns >= latest_ok or due_ns >= end_ns, last_s, expected, text)
-    return Gate(name, last_arrival_ns >= latest_ok, last_s, expected, text)
+        text += ", complete"
+    elif not sends_on and tries_ns and last_ns - tries_ns[-1] <= rtt_ns:
+        tried_ns = tries_ns[-1]
+        since = packets.filter(pl.col("arrival_ns") > tried_ns)
+        if since.get_column("departure_ns").is_null().all():
+            text += f", and tried in vain until {tried_ns / NS_PER_S:.3f} s"
+            before_ns = max(start_ns, *arrivals.filter(arrivals <= tried_ns).tail(1), *tries_ns[-2:-1])
+            sends_on = tried_ns >= latest_ok or tried_ns + 2 * (tried_ns - before_ns) >= end_ns
+    return Gate(name, complete or sends_on, last_ns / NS_PER_S, expected, text)
 
 
 def cca_gate(label: str, requested: str, confirmed: str | None) -> Gate:

@@ -19,6 +19,10 @@ from cambrian.metrics.gates.link import (
 from cambrian.metrics.gates.verdict import Gate, skipped
 from cambrian.study.model import Network
 
+#: Rows of a transport log by which a sender says that it tried again unasked: kernel TCP of each
+#: retransmission, QUIC stacks of their timers (docs/endpoint-contract.md). Many say nothing.
+TRIES = ("retransmit", "rto", "pto")
+
 
 @dataclass(frozen=True)
 class FlowFacts:
@@ -164,14 +168,13 @@ def _flow_gates(
             gates.append(
                 premature_gate(
                     flow.label,
-                    _sorted(packets, pl.col("flow") == index, "arrival_ns").to_numpy(),
+                    packets.filter(pl.col("flow") == index),
                     (flow.start_ns, facts.duration_ns),
                     round(flow.rtt_ms * NS_PER_MS),
                     complete=flow.complete,
-                    # kernel TCP says when it does; of the others' nothing is known
-                    retransmitted_ns=[]
+                    tries_ns=[]
                     if said is None
-                    else _sorted(said, pl.col("event") == "retransmit", "time_ns").to_list(),
+                    else said.filter(pl.col("event").is_in(TRIES))["time_ns"].unique().sort().to_list(),
                 )
             )
         gates.append(cca_gate(flow.label, flow.cca, flow.confirmed_cca))
@@ -179,7 +182,3 @@ def _flow_gates(
         if said is not None and not flow.size_bytes:
             gates.append(window_use_gate(flow.label, said, facts.warmup_ns, facts.duration_ns))
     return gates
-
-
-def _sorted(frame: pl.DataFrame, which: pl.Expr, column: str) -> pl.Series:
-    return frame.filter(which).get_column(column).drop_nulls().sort()
