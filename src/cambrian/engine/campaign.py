@@ -28,6 +28,14 @@ class Summary:
     errors: list[str] = field(default_factory=list)
     stopped: list[str] = field(default_factory=list)
 
+    def add(self, place: str, other: Summary) -> None:
+        """Count another run in, whose results lie at ``place``."""
+        self.ran += other.ran
+        self.kept += other.kept
+        self.invalid += [(f"{place}: {label}", reasons) for label, reasons in other.invalid]
+        self.errors += [f"{place}: {text}" for text in other.errors]
+        self.stopped += [f"{place}: {text}" for text in other.stopped]
+
 
 def needed_stacks(groups: Sequence[Group]) -> set[str]:
     """Every stack that the groups' trials run."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from cambrian.study.expand import expand
 from cambrian.study.model import Clock, Group, Study
 
 #: invalid trials that a run names one by one
-SHOWN = 10
+_SHOWN = 10
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,11 @@ class Order:
     only: str | None = None
     jobs: int = 0
     wall_limit_s: float | None = None
+
+    @property
+    def at_a_time(self) -> int:
+        """Trials that run side by side; on a real clock they would disturb each other."""
+        return self.jobs or (1 if self.clock == "real" else len(pool.cores()))
 
     @property
     def command(self) -> str:
@@ -58,12 +64,10 @@ def expanded(order: Order) -> tuple[Study, list[Group]]:
     return study, list(groups)
 
 
-def announce(order: Order, study: Study, groups: list[Group], console: Console) -> int:
-    """Say what will run and what it costs; returns the trials at a time."""
-    jobs = order.jobs or (1 if order.clock == "real" else len(pool.cores()))
+def announce(order: Order, study: Study, groups: list[Group], console: Console) -> None:
+    """Say what will run and what it costs."""
     console.print(f"{study.name}: {study.title}", markup=False)
-    console.print(str(cost.estimate(groups, jobs=jobs)), markup=False)
-    return jobs
+    console.print(str(cost.estimate(groups, jobs=order.at_a_time)), markup=False)
 
 
 def conduct(order: Order, folder: Path | None, console: Console) -> tuple[Path, Summary]:
@@ -74,29 +78,33 @@ def conduct(order: Order, folder: Path | None, console: Console) -> tuple[Path, 
         What :func:`cambrian.engine.campaign.run` raises.
     """
     study, groups = expanded(order)
-    jobs = announce(order, study, groups, console)
+    announce(order, study, groups, console)
+    began = time.monotonic()
     folder = folder or Path("results") / study.name
     summary = campaign.run(
         study,
         groups,
         folder.absolute(),
-        jobs=jobs,
+        jobs=order.at_a_time,
         limit_s=order.wall_limit_s,
         command=order.command,
         console=console,
     )
-    _tell(summary, folder, console)
+    tell(summary, time.monotonic() - began, folder, console)
     return folder, summary
 
 
-def _tell(summary: Summary, folder: Path, console: Console) -> None:
-    lines = [f"invalid: {label}: {'; '.join(reasons)}" for label, reasons in summary.invalid[:SHOWN]]
-    if len(summary.invalid) > SHOWN:
-        lines.append(f"… and {len(summary.invalid) - SHOWN} more invalid trials; the report lists them all")
+def tell(summary: Summary, took_s: float, folder: Path, console: Console) -> None:
+    """Say how a run went whose results are in ``folder``."""
+    invalid = summary.invalid
+    lines = [f"invalid: {label}: {'; '.join(reasons)}" for label, reasons in invalid[:_SHOWN]]
+    if len(invalid) > _SHOWN:
+        lines.append(f"… and {len(invalid) - _SHOWN} more invalid trials; the reports list them all")
     lines += summary.stopped
     lines += [f"failed: {text}" for text in summary.errors]
     lines.append(
-        f"{summary.ran} trials run, {summary.kept} kept, {len(summary.invalid)} invalid; results in {folder}"
+        f"{summary.ran} trials run in {cost.rough_time(took_s)}, {summary.kept} kept, "
+        f"{len(invalid)} invalid; results in {folder}"
     )
     for line in lines:
         console.print(line, markup=False, soft_wrap=True)

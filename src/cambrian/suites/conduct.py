@@ -4,38 +4,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from rich.console import Console
 
 import cambrian
-from cambrian.engine import campaign, pool
+from cambrian.engine import campaign
 from cambrian.engine.campaign import Summary
-from cambrian.engine.conduct import SHOWN, Order
+from cambrian.engine.conduct import Order, tell
 from cambrian.store.results import write_json
 from cambrian.study import cost
 from cambrian.study.errors import StudyError
 from cambrian.suites.find import Found
 from cambrian.suites.model import RECORD
 from cambrian.suites.plan import Planned, parts_of, plan
-
-
-@dataclass
-class Whole:
-    """What a run of suites did. ``invalid`` and ``errors`` are named by part."""
-
-    ran: int = 0
-    kept: int = 0
-    invalid: list[str] = field(default_factory=list)
-    errors: list[str] = field(default_factory=list)
-
-    def add(self, place: str, summary: Summary) -> None:
-        """Count a part."""
-        self.ran += summary.ran
-        self.kept += summary.kept
-        self.invalid += [f"{place}: {label}: {'; '.join(reasons)}" for label, reasons in summary.invalid]
-        self.errors += [f"{place}: {text}" for text in summary.errors]
 
 
 def planned(
@@ -58,33 +40,31 @@ def planned(
     return kept
 
 
-def announce(found: Sequence[Found], parts: Sequence[Planned], order: Order, console: Console) -> int:
-    """Say what will run, part by part, and what it costs; returns the trials at a time."""
-    jobs = order.jobs or (1 if order.clock == "real" else len(pool.cores()))
+def announce(found: Sequence[Found], parts: Sequence[Planned], order: Order, console: Console) -> None:
+    """Say what will run, part by part, and what it costs."""
     for one in found:
         console.print(f"{one.suite.name}: {one.suite.title}", markup=False)
         for part in (part for part in parts if part.part.suite == one.suite.name):
-            price = cost.estimate(part.groups, jobs=jobs)
+            price = cost.estimate(part.groups, jobs=order.at_a_time)
             console.print(f"  {part.part.place}: {price}", markup=False, soft_wrap=True)
     if len(parts) > 1:
-        whole = cost.estimate([group for part in parts for group in part.groups], jobs=jobs)
-        console.print(f"together {whole}", markup=False)
-    return jobs
+        everything = [group for part in parts for group in part.groups]
+        console.print(f"together {cost.estimate(everything, jobs=order.at_a_time)}", markup=False)
 
 
 def conduct(
     found: Sequence[Found], parts: Sequence[Planned], order: Order, root: Path, command: str, console: Console
-) -> Whole:
+) -> Summary:
     """Run what ``root``/SUITE/PART does not hold yet, and say how it went.
 
     Raises:
         What :func:`cambrian.engine.campaign.run` raises.
     """
-    jobs = announce(found, parts, order, console)
+    announce(found, parts, order, console)
     began = time.monotonic()
     for one in found:
         _record(one, [part for part in parts if part.part.suite == one.suite.name], order, root, command)
-    whole = Whole()
+    whole = Summary()
     for number, part in enumerate(parts, 1):
         place = part.part.place
         console.print(f"part {number} of {len(parts)}: {place}: {part.study.title}", markup=False)
@@ -92,13 +72,13 @@ def conduct(
             part.study,
             part.groups,
             (root / place).absolute(),
-            jobs=jobs,
+            jobs=order.at_a_time,
             limit_s=order.wall_limit_s,
             command=part.order.command,
             console=console,
         )
         whole.add(place, summary)
-    _tell(whole, time.monotonic() - began, root, console)
+    tell(whole, time.monotonic() - began, root, console)
     return whole
 
 
@@ -119,16 +99,3 @@ def _record(found: Found, parts: Sequence[Planned], order: Order, root: Path, co
             "command": command,
         },
     )
-
-
-def _tell(whole: Whole, took_s: float, root: Path, console: Console) -> None:
-    lines = [f"invalid: {text}" for text in whole.invalid[:SHOWN]]
-    if len(whole.invalid) > SHOWN:
-        lines.append(f"… and {len(whole.invalid) - SHOWN} more invalid trials; the reports list them all")
-    lines += [f"failed: {text}" for text in whole.errors]
-    lines.append(
-        f"{whole.ran} trials run in {cost.rough_time(took_s)}, {whole.kept} kept, "
-        f"{len(whole.invalid)} invalid; results in {root}"
-    )
-    for line in lines:
-        console.print(line, markup=False, soft_wrap=True)
