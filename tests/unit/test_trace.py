@@ -33,8 +33,10 @@ def capture(folder: Path, rows: list[tuple[int, int, int, int]], ecn: dict[int, 
     return path
 
 
-def read(folder: Path, rows: list[tuple[int, int, int, int]], end_ms: int = 1000) -> pl.DataFrame:
-    return packets.read(capture(folder, rows), zero_ns=ZERO_NS, end_ns=end_ms * MS)
+def read(
+    folder: Path, rows: list[tuple[int, int, int, int]], end_ms: int = 1000, *, in_order: bool = False
+) -> pl.DataFrame:
+    return packets.read(capture(folder, rows), zero_ns=ZERO_NS, end_ns=end_ms * MS, in_order=in_order)
 
 
 def test_arrivals_meet_their_departures_and_the_rest_was_dropped(tmp_path: Path) -> None:
@@ -78,6 +80,19 @@ def test_a_starved_flow_s_last_packets_were_dropped_not_queued(tmp_path: Path) -
     assert read(tmp_path, rows)["outcome"].to_list() == ["departed", "departed", "dropped", "departed"]
 
 
+def test_who_was_overtaken_by_another_flow_was_dropped_where_there_is_one_queue(tmp_path: Path) -> None:
+    """The trial ends at 100 ms; flow 0 has no later packet, and flow 1's leaves soon after."""
+    rows = [(1, 1, 0, ARRIVAL), (30, 1, 0, DEPARTURE)]
+    rows += [(90, 2, 0, ARRIVAL), (91, 3, 1, ARRIVAL), (120, 3, 1, DEPARTURE)]
+    assert read(tmp_path, rows, end_ms=100, in_order=True)["outcome"].to_list() == [
+        "departed",
+        "dropped",
+        "queued",
+    ]
+    # in a queue of its own it may still wait
+    assert read(tmp_path, rows, end_ms=100)["outcome"].to_list() == ["departed", "queued", "queued"]
+
+
 def test_a_packet_that_left_without_arriving_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(TraceError, match="without having arrived"):
         read(tmp_path, [(1, 1, 0, ARRIVAL), (2, 99, 0, DEPARTURE)])
@@ -87,12 +102,14 @@ def test_a_capture_cut_short_is_an_error(tmp_path: Path) -> None:
     path = capture(tmp_path, [(1, 1, 0, ARRIVAL)])
     path.write_bytes(path.read_bytes()[:-1])
     with pytest.raises(TraceError, match="cut short"):
-        packets.read(path, zero_ns=ZERO_NS, end_ns=MS)
+        packets.read(path, zero_ns=ZERO_NS, end_ns=MS, in_order=True)
 
 
 def test_marks_are_the_queue_s_own(tmp_path: Path) -> None:
     rows = [(1, 1, 0, ARRIVAL), (2, 1, 0, DEPARTURE), (3, 2, 0, ARRIVAL), (4, 2, 0, DEPARTURE)]
-    found = packets.read(capture(tmp_path, rows, ecn={1: 3, 2: 2}), zero_ns=ZERO_NS, end_ns=1000 * MS)
+    found = packets.read(
+        capture(tmp_path, rows, ecn={1: 3, 2: 2}), zero_ns=ZERO_NS, end_ns=1000 * MS, in_order=True
+    )
     assert found["ce"].to_list() == [True, False]
 
 

@@ -17,7 +17,7 @@ from cambrian.pages import browser, site
 from cambrian.stacks import catalogue
 from cambrian.store.results import Results, write_json
 from cambrian.study import cost, identity
-from cambrian.study.model import Trial
+from cambrian.study.model import ONE_QUEUE, Trial
 from cambrian.trace import endpoint_log, kernel_tcp, objects, packets, qlog, schema
 from cambrian.trace.packets import TraceError
 
@@ -118,7 +118,12 @@ def _read(
             f"the testbed failed in the guest: {report['crash'].strip().splitlines()[-1]}"
         )
     try:
-        seen = packets.read(raw / "capture.bin", zero_ns=report["zero_ns"], end_ns=report["end_ns"])
+        seen = packets.read(
+            raw / "capture.bin",
+            zero_ns=report["zero_ns"],
+            end_ns=report["end_ns"],
+            in_order=trial.network.queue in ONE_QUEUE,
+        )
         columns = {"packets": seen, "transport": _transport(trial, report, raw, seen)} | _pages(
             trial, report, raw
         )

@@ -28,6 +28,8 @@ Percent = Annotated[float, Field(ge=0, le=100)]
 #: shell style: ``*``, ``?``, ``[]``
 Patterns = Annotated[tuple[str, ...], Field(min_length=1)]
 Queue = Literal["droptail", "codel", "fq_codel", "pie", "fq_pie", "red", "cake", "dualpi2"]
+#: Those that hold all flows in one line; the others let one flow's packets overtake another's.
+ONE_QUEUE: tuple[Queue, ...] = ("droptail", "codel", "pie", "red")
 Clock = Literal["virtual", "real"]
 Design = Literal["solo", "versus-reference", "pairwise", "flows"]
 #: What loads a page: the browser, or a program that fetches as a browser does and shows nothing.

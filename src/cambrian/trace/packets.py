@@ -74,13 +74,14 @@ def _flows(sources: NDArray[np.uint32]) -> NDArray[np.uint16]:
     return np.where(is_sender, (sources >> 8) & 0xFF, _NO_FLOW).astype(np.uint16)
 
 
-def read(path: Path, *, zero_ns: int, end_ns: int) -> pl.DataFrame:
+def read(path: Path, *, zero_ns: int, end_ns: int, in_order: bool) -> pl.DataFrame:
     """``packets`` of a trial from ``capture.bin``.
 
     Parameters:
         zero_ns: the trial's zero, on the guest's clock.
         end_ns: the trial's end, in nanoseconds after zero. Later arrivals are left out, and
             a packet that was still in the buffer then is ``queued``.
+        in_order: the queue is one for all flows, and lets none overtake another.
 
     Only packets of the flows count; the probe's echoes came before zero.
 
@@ -108,7 +109,8 @@ def read(path: Path, *, zero_ns: int, end_ns: int) -> pl.DataFrame:
         departure_ns = np.full(len(arrivals), _NOT_YET)
         marked = np.zeros(len(arrivals), bool)
     flow = _flows(arrivals["source"])
-    outcome = _outcomes(flow, arrival_ns, departure_ns, end_ns)
+    queue = np.zeros_like(flow) if in_order else flow
+    outcome = _outcomes(queue, arrival_ns, departure_ns, end_ns)
     frame = pl.DataFrame(
         {
             "flow": flow,
@@ -128,20 +130,20 @@ def read(path: Path, *, zero_ns: int, end_ns: int) -> pl.DataFrame:
 
 
 def _outcomes(
-    flow: NDArray[np.uint16], arrival_ns: NDArray[np.int64], departure_ns: NDArray[np.int64], end_ns: int
+    queue: NDArray[np.uint16], arrival_ns: NDArray[np.int64], departure_ns: NDArray[np.int64], end_ns: int
 ) -> NDArray[np.str_]:
-    """departed, dropped or queued, for packets in order of arrival.
+    """departed, dropped or queued, for packets in order of arrival; ``queue`` is each one's.
 
     The capture goes on for a moment after the trial's end: what left then was queued at
-    the end. A packet that never left was dropped if a later one of its flow did leave, or
-    if the queue went on for twice as long as any packet ever waited in it (a flow that was
-    starved may have no later packet). Otherwise it was still queued.
+    the end. A packet that never left was dropped if a later one of its queue did leave, or
+    if the bottleneck went on for twice as long as any packet ever waited in it (a starved
+    flow's own queue may have no later packet). Otherwise it was still queued.
     """
     left = departure_ns != _NOT_YET
-    position = np.arange(len(flow))
-    last_that_left = np.full(int(flow.max(initial=0)) + 1, -1)
-    np.maximum.at(last_that_left, flow[left], position[left])
-    overtaken = position < last_that_left[flow]
+    position = np.arange(len(queue))
+    last_that_left = np.full(int(queue.max(initial=0)) + 1, -1)
+    np.maximum.at(last_that_left, queue[left], position[left])
+    overtaken = position < last_that_left[queue]
     longest_wait_ns = int((departure_ns - arrival_ns)[left].max(initial=0))
     overdue = arrival_ns + 2 * longest_wait_ns < int(departure_ns[left].max(initial=_NOT_YET))
     lost = ~left & (overtaken | overdue)
