@@ -14,6 +14,7 @@ from cambrian.cli.shared import (
     MarkdownOption,
     Profile,
     StackNames,
+    at_a_time,
     err,
     out,
     stacks_named,
@@ -41,10 +42,9 @@ def selftest(
     jobs: JobsOption = 0,
 ) -> None:
     """Answer "can I trust this installation?" by measuring it; exit status 1 if any check misses."""
-    from cambrian.engine import pool
     from cambrian.selftest import run as run_selftest
 
-    if not run_selftest(as_json=as_json, only=only, jobs=jobs or len(pool.cores())):
+    if not run_selftest(as_json=as_json, only=only, jobs=at_a_time(jobs)):
         raise typer.Exit(1)
 
 
@@ -93,10 +93,9 @@ def interop(names: StackNames = None, as_json: JsonOption = False, jobs: JobsOpt
     """Try every stack's server with every stack's client, and print the matrix."""
     from dataclasses import asdict
 
-    from cambrian.engine import pool
     from cambrian.proof import interop as proof
 
-    cells = proof.run(stacks_named(names), jobs=jobs or len(pool.cores()), console=err)
+    cells = proof.run(stacks_named(names), jobs=at_a_time(jobs), console=err)
     if as_json:
         print(json.dumps([asdict(cell) for cell in cells], indent=1))
     else:

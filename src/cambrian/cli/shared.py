@@ -40,6 +40,13 @@ def fail(message: str, status: int = 2) -> NoReturn:
     raise typer.Exit(status)
 
 
+def at_a_time(jobs: int) -> int:
+    """How many trials ``--jobs`` asks for."""
+    from cambrian.engine import pool
+
+    return jobs or len(pool.cores())
+
+
 def stacks_named(names: list[str] | None) -> list[Stack]:
     """The stacks of these names, in that order; all for none."""
     from cambrian.stacks import catalogue

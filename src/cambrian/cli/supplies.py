@@ -14,6 +14,7 @@ from cambrian.cli.shared import (
     JsonOption,
     MarkdownOption,
     StackNames,
+    at_a_time,
     err,
     fail,
     out,
@@ -81,10 +82,9 @@ def stacks_test(
     Each transfers alone over 20 Mbps and 50 ms for 20 s, twice over a clean path and once with
     1 % of random loss. Exit status 1 if anything misses that no cause in the manifest explains.
     """
-    from cambrian.engine import pool
     from cambrian.proof import rows, stacks, table
 
-    found = stacks.run(stacks_named(names), jobs=jobs or len(pool.cores()), console=err)
+    found = stacks.run(stacks_named(names), jobs=at_a_time(jobs), console=err)
     if as_json:
         print(json.dumps([row.record() for row in found], indent=1))
     elif markdown:

@@ -45,10 +45,13 @@ def asked(name: str) -> tuple[list[Found], str | None]:
     if Path(name).is_file() or name.endswith(".toml"):
         return [], None
     if not re.fullmatch(model.NAME, head) or not file.is_file():
-        studies = [study.name for study in builtin.builtin_studies()]
-        if name in studies:
+        if (builtin.folder() / f"{name}.toml").is_file():
             return [], None
-        known = [*studies, *(found.suite.name for found in suites()), ALL]
+        known = [
+            *(study.name for study in builtin.builtin_studies()),
+            *(found.suite.name for found in suites()),
+            ALL,
+        ]
         remedy = f"{hints.for_name(head, known, 'they are')}; your own study's path ends in .toml"
         raise StudyError(file=name, problem="no built-in study or suite has this name", remedy=remedy)
     found = Found(model.read(file)[0], file.parent)
