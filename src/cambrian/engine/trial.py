@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 import cambrian
-from cambrian.engine import guest, judge, page_loads, plan
+from cambrian.engine import guest, judge, page_loads, plan, seating
 from cambrian.engine.environment import Environment
 from cambrian.metrics.columns import PACKETS
 from cambrian.pages import browser, site
@@ -78,10 +78,10 @@ def run(
     with results.new_trial(name) as folder:
         raw = folder / "raw"
         raw.mkdir()
-        made = plan.make(trial, environment.builds, environment.native)
+        asked = plan.make(seating.seated(trial), environment.builds, environment.native)
         ended = guest.run(
             environment.kernel,
-            made,
+            asked,
             raw,
             seed=trial.seed,
             clock=trial.clock,
@@ -89,6 +89,10 @@ def run(
             core=core,
             seccomp=environment.seccomp,
         )
+        made = seating.kept_plan(asked, trial)
+        if ended.report is not None:
+            ended = replace(ended, report=seating.kept_report(ended.report, trial))
+        seating.rename_files(raw, trial)
         seen, verdict = _read(trial, made, ended, raw)
         for kind, frame in seen.items():
             frame.write_parquet(folder / f"{kind}.parquet")
@@ -118,12 +122,13 @@ def _read(
             f"the testbed failed in the guest: {report['crash'].strip().splitlines()[-1]}"
         )
     try:
-        seen = packets.read(
+        by_position = packets.read(
             raw / "capture.bin",
             zero_ns=report["zero_ns"],
             end_ns=report["end_ns"],
             in_order=trial.network.queue in ONE_QUEUE,
         )
+        seen = seating.flow_numbers(by_position, trial)
         columns = {"packets": seen, "transport": _transport(trial, report, raw, seen)} | _pages(
             trial, report, raw
         )
@@ -177,7 +182,8 @@ def _transport(trial: Trial, report: dict[str, Any], raw: Path, seen: pl.DataFra
     parts = [schema.empty()]
     if (raw / "trace.bin").exists():
         offset = report["realtime_minus_monotonic_ns"]
-        parts.append(kernel_tcp.read(raw, **span, realtime_minus_monotonic_ns=offset))
+        by_position = kernel_tcp.read(raw, **span, realtime_minus_monotonic_ns=offset)
+        parts.append(seating.flow_numbers(by_position, trial))
     for number in range(len(trial.flows)):
         parts += _qlogs(trial, number, report, raw, seen)
         log = raw / f"flow{number}.transport.csv"

@@ -158,7 +158,13 @@ class _Group:
 
 def _present(group: dict[str, Any], results: Results) -> tuple[TrialResult, ...]:
     found = (results.trial(name) for name in group["trials"] if results.has(name))
-    return tuple(sorted(found, key=lambda one: int(one.manifest["trial"]["seed"])))
+    return tuple(sorted(found, key=_seed_and_positions))
+
+
+def _seed_and_positions(result: TrialResult) -> tuple[int, list[int]]:
+    """Trials of a seed stand together, in the order in which the study has them."""
+    trial = result.manifest["trial"]
+    return int(trial["seed"]), list(trial.get("positions", ()))
 
 
 def _tasks(

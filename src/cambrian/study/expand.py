@@ -1,4 +1,4 @@
-"""A study → groups of trials, one trial a seed.
+"""A study → groups of trials: for each seed, one trial in every order of the flows.
 
 The seeds and the start offsets are the same in every group, so that comparisons
 between groups are paired.
@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 from typing import Protocol, TypeVar
 
-from cambrian.study.draw import start_offset_ms
+from cambrian.study import draw
 from cambrian.study.errors import StudyError
 from cambrian.study.model import Clock, Contestant, Design, Flow, Group, Network, Page, Profile, Study, Trial
 from cambrian.study.naming import slug
@@ -32,8 +32,8 @@ def expand(
 ) -> list[Group]:
     """All groups of ``study``, in its file's order: networks, then contestants.
 
-    Each group has one trial for each of the seeds ``seed_base``, ``seed_base + 1``…; with
-    ``[stopping]``, as many as it may need.
+    Each group has the seeds ``seed_base``, ``seed_base + 1``…, with ``[stopping]`` as many as it may
+    need, and for each seed one trial in every order of its flows (:func:`cambrian.study.draw.orders`).
     ``profile`` is ``"quick"``, ``"full"`` or None for the study as it is written;
     ``"full"`` is the same as None unless the study says more. ``only`` keeps part of
     the groups (see :func:`select`).
@@ -44,7 +44,7 @@ def expand(
             would need virtual time, or ``only`` matches nothing.
     """
     study = with_profile(study, profile)
-    seeds = study.stopping.max_trials if study.stopping else study.seeds
+    seeds = study.stopping.max_seeds if study.stopping else study.seeds
     if not 0 <= seed_base <= _LARGEST_SEED - seeds:
         remedy = f"give a whole number from 0 to {_LARGEST_SEED - seeds:,}"
         raise StudyError(file=study.name, key="--seed", problem=f"{seed_base} is not possible", remedy=remedy)
@@ -55,11 +55,16 @@ def expand(
         raise StudyError(file=study.name, key="--clock", problem=problem, remedy=remedy)
     groups = []
     for network in study.networks:
-        for (key, design, subject, reference, line_up), page in itertools.product(
+        for (key, design, subject, reference, line_up, counts), page in itertools.product(
             _line_ups(study, reference_of), _pages(study)
         ):
             flows = _loading(line_up, study, page)
-            trials = tuple(_trial(study, network, flows, seed_base + index, clock) for index in range(seeds))
+            orders = _orders(study, flows, counts)
+            trials = tuple(
+                _trial(study, network, flows, seed_base + index, positions, clock)
+                for index in range(seeds)
+                for positions in orders
+            )
             groups.append(
                 Group(
                     key="/".join([network.name, key, *([page.name] if page else [])]),
@@ -68,6 +73,7 @@ def expand(
                     subject=subject,
                     reference=reference,
                     trials=trials,
+                    orders=len(orders),
                     page=page.name if page else None,
                     stopping=study.stopping,
                     measured_from_s=study.measured_from_s,
@@ -157,8 +163,9 @@ def _kept(things: tuple[_Thing, ...], patterns: Sequence[str] | None) -> tuple[_
     return tuple(one for one in things if any(fnmatchcase(one.name, pattern) for pattern in patterns))
 
 
-#: What meets in a group: the key's second half, the design, subject, reference, flows.
-_LineUp = tuple[str, Design, str, "str | None", tuple[Flow, ...]]
+#: What meets in a group: the key's second half, the design, subject, reference, flows, and how many of
+#: the flows each entry of the study stands for (empty: one each).
+_LineUp = tuple[str, Design, str, "str | None", tuple[Flow, ...], tuple[int, ...]]
 
 
 def _line_ups(study: Study, reference_of: ReferenceOf) -> list[_LineUp]:
@@ -175,9 +182,11 @@ def _line_ups(study: Study, reference_of: ReferenceOf) -> list[_LineUp]:
     if study.design == "versus-reference":
         return _versus_reference(study, reference_of)
     if study.lineups:
-        return [(lineup.name, "flows", lineup.name, None, lineup.flows) for lineup in study.lineups]
+        return [
+            (lineup.name, "flows", lineup.name, None, lineup.flows, lineup.counts) for lineup in study.lineups
+        ]
     names = [flow.contestant.name for flow in study.flows]
-    return [("flows", "flows", " + ".join(names), None, study.flows)]
+    return [("flows", "flows", " + ".join(names), None, study.flows, study.counts)]
 
 
 def _versus_reference(study: Study, reference_of: ReferenceOf) -> list[_LineUp]:
@@ -211,7 +220,7 @@ def _line_up(design: Design, *players: Contestant) -> _LineUp:
     names = [player.name for player in players]
     reference = names[1] if len(names) > 1 else None
     flows = tuple(Flow(contestant=player) for player in players)
-    return "+".join(slug(name) for name in names), design, names[0], reference, flows
+    return "+".join(slug(name) for name in names), design, names[0], reference, flows, ()
 
 
 def _pages(study: Study) -> Sequence[Page | None]:
@@ -226,9 +235,24 @@ def _loading(flows: tuple[Flow, ...], study: Study, page: Page | None) -> tuple[
     return tuple(flow.model_copy(update=how) for flow in flows)
 
 
-def _trial(study: Study, network: Network, flows: tuple[Flow, ...], seed: int, clock: Clock) -> Trial:
+def _orders(study: Study, flows: Sequence[Flow], counts: Sequence[int]) -> list[tuple[int, ...]]:
+    """Positions of the flows in each trial of a seed."""
+    if study.solo and len(flows) == 1:
+        # what a pair is compared with: each contestant alone, at either position of a pair
+        return [(0,), (1,)]
+    return draw.orders([flow.start_ms for flow in flows], study.start_spread_ms, counts)
+
+
+def _trial(
+    study: Study,
+    network: Network,
+    flows: tuple[Flow, ...],
+    seed: int,
+    positions: tuple[int, ...],
+    clock: Clock,
+) -> Trial:
     offsets_ms = [
-        start_offset_ms(study.name, seed, index, study.start_spread_ms) for index in range(len(flows))
+        draw.start_offset_ms(study.name, seed, position, study.start_spread_ms) for position in positions
     ]
     started = tuple(
         flow.model_copy(update={"start_ms": flow.start_ms + offset_ms})
@@ -237,6 +261,7 @@ def _trial(study: Study, network: Network, flows: tuple[Flow, ...], seed: int, c
     return Trial(
         network=network,
         flows=started,
+        positions=positions,
         duration_s=study.duration_s,
         seed=seed,
         clock=clock,
