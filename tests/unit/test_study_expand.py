@@ -86,11 +86,11 @@ def test_versus_reference_has_each_noise_floor_once_per_network() -> None:
     assert keys(groups)[:5] == [
         "20mbps-50ms-1bdp/tcp-cubic+tcp-cubic",
         "20mbps-50ms-1bdp/tcp-reno+tcp-reno",
+        "20mbps-50ms-1bdp/placebo-tcp-cubic+tcp-cubic",
+        "20mbps-50ms-1bdp/placebo-tcp-reno+tcp-reno",
         "20mbps-50ms-1bdp/quinn-cubic+tcp-cubic",
-        "20mbps-50ms-1bdp/quinn-reno+tcp-reno",
-        "20mbps-50ms-1bdp/quic-go-cubic+tcp-cubic",
     ]
-    assert len(groups) == 10
+    assert len(groups) == 14
     for group in groups:
         for trial in group.trials:
             test, reference = (flow.contestant for flow in trial.flows)
@@ -102,8 +102,22 @@ def test_the_reference_as_a_contestant_is_its_own_noise_floor() -> None:
     study = study_of("versus-reference", '[[contestant]]\nstack = "tcp"\ncca = "cubic"\n')
     assert keys(expand(study, reference_of=same_cca)) == [
         "20mbps-50ms-1bdp/tcp-cubic+tcp-cubic",
+        "20mbps-50ms-1bdp/placebo-tcp-cubic+tcp-cubic",
         "100mbps-50ms-1bdp/tcp-cubic+tcp-cubic",
+        "100mbps-50ms-1bdp/placebo-tcp-cubic+tcp-cubic",
     ]
+
+
+def test_a_placebo_is_another_sample_of_the_noise_floor_on_the_same_seeds() -> None:
+    study = study_of("versus-reference", '[[contestant]]\nstack = "tcp"\ncca = "cubic"\n')
+    floor, placebo, *_ = expand(study, reference_of=same_cca)
+    assert (placebo.placebo, placebo.subject, placebo.reference) == (True, "placebo (tcp cubic)", "tcp cubic")
+    assert [trial.seed for trial in placebo.trials] == [trial.seed for trial in floor.trials]
+    assert [trial.positions for trial in placebo.trials[:2]] == [(2, 3), (3, 2)]
+    for one, other in zip(placebo.trials, floor.trials, strict=True):
+        # the same contestants, and other offsets
+        assert [f.contestant.cca for f in one.flows] == [f.contestant.cca for f in other.flows]
+        assert {f.start_ms for f in one.flows}.isdisjoint({f.start_ms for f in other.flows})
 
 
 def test_a_contestant_without_a_reference_is_refused() -> None:
@@ -147,7 +161,9 @@ def test_flows_keep_their_start_and_add_the_draw() -> None:
 def test_the_same_seed_has_the_same_offsets_in_every_group() -> None:
     groups = expand(study_of("versus-reference", THREE), seed_base=7, reference_of=same_cca)
     offsets = {
-        tuple(tuple(flow.start_ms for flow in trial.flows) for trial in group.trials) for group in groups
+        tuple(tuple(flow.start_ms for flow in trial.flows) for trial in group.trials)
+        for group in groups
+        if not group.placebo
     }
     assert len(offsets) == 1
     # three seeds, each in both orders
@@ -264,16 +280,19 @@ def test_a_seed_out_of_range_is_refused(seed_base: int) -> None:
         expand(study_of("solo", THREE), seed_base=seed_base, reference_of=same_cca)
 
 
-def test_only_keeps_the_noise_floor_of_what_it_keeps() -> None:
+def test_only_keeps_the_noise_floor_and_placebo_of_what_it_keeps() -> None:
     study = study_of("versus-reference", THREE)
     assert keys(expand(study, only="quic-go cubic", reference_of=same_cca)) == [
         "20mbps-50ms-1bdp/tcp-cubic+tcp-cubic",
+        "20mbps-50ms-1bdp/placebo-tcp-cubic+tcp-cubic",
         "20mbps-50ms-1bdp/quic-go-cubic+tcp-cubic",
         "100mbps-50ms-1bdp/tcp-cubic+tcp-cubic",
+        "100mbps-50ms-1bdp/placebo-tcp-cubic+tcp-cubic",
         "100mbps-50ms-1bdp/quic-go-cubic+tcp-cubic",
     ]
-    assert keys(expand(study, only="100*/*reno*", reference_of=same_cca)) == [
+    assert keys(expand(study, only="100*/quinn-reno*", reference_of=same_cca)) == [
         "100mbps-50ms-1bdp/tcp-reno+tcp-reno",
+        "100mbps-50ms-1bdp/placebo-tcp-reno+tcp-reno",
         "100mbps-50ms-1bdp/quinn-reno+tcp-reno",
     ]
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Protocol, TypeVar
 
@@ -17,6 +18,8 @@ from cambrian.study.model import Clock, Contestant, Design, Flow, Group, Network
 from cambrian.study.naming import slug
 from cambrian.study.reference import ReferenceOf, reference_contestant
 
+#: what the reference is called where it is judged as though it were a contestant
+PLACEBO = "placebo"
 _LARGEST_SEED = 2**63 - 1
 _Thing = TypeVar("_Thing", bound="_Named")
 
@@ -55,11 +58,9 @@ def expand(
         raise StudyError(file=study.name, key="--clock", problem=problem, remedy=remedy)
     groups = []
     for network in study.networks:
-        for (key, design, subject, reference, line_up, counts), page in itertools.product(
-            _line_ups(study, reference_of), _pages(study)
-        ):
-            flows = _loading(line_up, study, page)
-            orders = _orders(study, flows, counts)
+        for line_up, page in itertools.product(_line_ups(study, reference_of), _pages(study)):
+            flows = _loading(line_up.flows, study, page)
+            orders = _orders(study, line_up)
             trials = tuple(
                 _trial(study, network, flows, seed_base + index, positions, clock)
                 for index in range(seeds)
@@ -67,16 +68,17 @@ def expand(
             )
             groups.append(
                 Group(
-                    key="/".join([network.name, key, *([page.name] if page else [])]),
-                    design=design,
+                    key="/".join([network.name, line_up.key, *([page.name] if page else [])]),
+                    design=line_up.design,
                     network=network.name,
-                    subject=subject,
-                    reference=reference,
+                    subject=line_up.subject,
+                    reference=line_up.reference,
                     trials=trials,
                     orders=len(orders),
                     page=page.name if page else None,
                     stopping=study.stopping,
                     measured_from_s=study.measured_from_s,
+                    placebo=line_up.first_position > 0,
                 )
             )
     return select(groups, only) if only is not None else groups
@@ -114,7 +116,7 @@ def select(groups: Sequence[Group], pattern: str) -> list[Group]:
     Commas part several patterns; what matches one of them is kept.
 
     In a ``versus-reference`` study the contestant is the one under test, and the
-    noise floor of each group that is kept is kept with it.
+    noise floor and the placebo of each group that is kept are kept with it.
 
     Raises:
         StudyError: when none matches.
@@ -132,7 +134,7 @@ def select(groups: Sequence[Group], pattern: str) -> list[Group]:
     return [
         group
         for group in groups
-        if group.key in keys or (_is_noise_floor(group) and (group.network, group.reference) in floors)
+        if group.key in keys or (_is_control(group) and (group.network, group.reference) in floors)
     ]
 
 
@@ -163,45 +165,69 @@ def _kept(things: tuple[_Thing, ...], patterns: Sequence[str] | None) -> tuple[_
     return tuple(one for one in things if any(fnmatchcase(one.name, pattern) for pattern in patterns))
 
 
-#: What meets in a group: the key's second half, the design, subject, reference, flows, and how many of
-#: the flows each entry of the study stands for (empty: one each).
-_LineUp = tuple[str, Design, str, "str | None", tuple[Flow, ...], tuple[int, ...]]
+@dataclass(frozen=True)
+class _LineUp:
+    """Who meets in a group; ``key`` is the second half of its key.
+
+    ``counts``: how many of the flows each entry of the study stands for (empty: one each).
+    ``first_position``: the flows sit at this position of the testbed and those after it.
+    """
+
+    key: str
+    design: Design
+    subject: str
+    reference: str | None
+    flows: tuple[Flow, ...]
+    counts: tuple[int, ...] = ()
+    first_position: int = 0
 
 
 def _line_ups(study: Study, reference_of: ReferenceOf) -> list[_LineUp]:
     """Who meets whom on each network."""
     players = study.contestants
     if study.design == "solo":
-        return [_line_up("solo", player) for player in players]
+        return [_meeting("solo", player) for player in players]
     if study.design == "pairwise":
         alone = players if study.solo else ()
         pairs = itertools.combinations_with_replacement(players, 2)
-        return [_line_up("solo", player) for player in alone] + [
-            _line_up("pairwise", *pair) for pair in pairs
+        return [_meeting("solo", player) for player in alone] + [
+            _meeting("pairwise", *pair) for pair in pairs
         ]
     if study.design == "versus-reference":
         return _versus_reference(study, reference_of)
     if study.lineups:
         return [
-            (lineup.name, "flows", lineup.name, None, lineup.flows, lineup.counts) for lineup in study.lineups
+            _LineUp(lineup.name, "flows", lineup.name, None, lineup.flows, lineup.counts)
+            for lineup in study.lineups
         ]
     names = [flow.contestant.name for flow in study.flows]
-    return [("flows", "flows", " + ".join(names), None, study.flows, study.counts)]
+    return [_LineUp("flows", "flows", " + ".join(names), None, study.flows, study.counts)]
 
 
 def _versus_reference(study: Study, reference_of: ReferenceOf) -> list[_LineUp]:
-    """Each contestant against its reference; first, each reference against itself."""
+    """Each contestant against its reference; first, each reference against itself, and as its placebo."""
     references = [_reference(study, player, reference_of) for player in study.contestants]
     distinct = [
         reference for index, reference in enumerate(references) if reference not in references[:index]
     ]
-    floors = [_line_up("versus-reference", reference, reference) for reference in distinct]
+    floors = [_meeting("versus-reference", reference, reference) for reference in distinct]
     arms = [
-        _line_up("versus-reference", player, reference)
+        _meeting("versus-reference", player, reference)
         for player, reference in zip(study.contestants, references, strict=True)
         if player != reference
     ]
-    return floors + arms
+    return floors + [_placebo(reference) for reference in distinct] + arms
+
+
+def _placebo(reference: Contestant) -> _LineUp:
+    """The reference against itself once more, in a contestant's place and under a name of its own.
+
+    At positions of its own it has other start offsets and other random losses than the noise floor on
+    the same seeds: another sample of the same thing. Whatever is said of a contestant must not be
+    said of it.
+    """
+    player = reference.model_copy(update={"label": f"{PLACEBO} ({reference.name})"})
+    return replace(_meeting("versus-reference", player, reference), first_position=2)
 
 
 def _reference(study: Study, player: Contestant, reference_of: ReferenceOf) -> Contestant:
@@ -216,11 +242,11 @@ def _reference(study: Study, player: Contestant, reference_of: ReferenceOf) -> C
     return reference_contestant(cca)
 
 
-def _line_up(design: Design, *players: Contestant) -> _LineUp:
+def _meeting(design: Design, *players: Contestant) -> _LineUp:
     names = [player.name for player in players]
     reference = names[1] if len(names) > 1 else None
     flows = tuple(Flow(contestant=player) for player in players)
-    return "+".join(slug(name) for name in names), design, names[0], reference, flows, ()
+    return _LineUp("+".join(slug(name) for name in names), design, names[0], reference, flows)
 
 
 def _pages(study: Study) -> Sequence[Page | None]:
@@ -235,12 +261,13 @@ def _loading(flows: tuple[Flow, ...], study: Study, page: Page | None) -> tuple[
     return tuple(flow.model_copy(update=how) for flow in flows)
 
 
-def _orders(study: Study, flows: Sequence[Flow], counts: Sequence[int]) -> list[tuple[int, ...]]:
+def _orders(study: Study, line_up: _LineUp) -> list[tuple[int, ...]]:
     """Positions of the flows in each trial of a seed."""
-    if study.solo and len(flows) == 1:
+    if study.solo and len(line_up.flows) == 1:
         # what a pair is compared with: each contestant alone, at either position of a pair
         return [(0,), (1,)]
-    return draw.orders([flow.start_ms for flow in flows], study.start_spread_ms, counts)
+    found = draw.orders([flow.start_ms for flow in line_up.flows], study.start_spread_ms, line_up.counts)
+    return [tuple(position + line_up.first_position for position in positions) for positions in found]
 
 
 def _trial(
@@ -269,8 +296,9 @@ def _trial(
     )
 
 
-def _is_noise_floor(group: Group) -> bool:
-    return group.design == "versus-reference" and group.subject == group.reference
+def _is_control(group: Group) -> bool:
+    """Is this a noise floor or a placebo?"""
+    return group.design == "versus-reference" and (group.placebo or group.subject == group.reference)
 
 
 def _matches(group: Group, pattern: str) -> bool:

@@ -375,7 +375,8 @@ class Group(Frozen):
     ``trials`` has the seeds in order, and for each seed the trials of all ``orders`` of the flows.
     ``design`` says how its flows relate; for ``versus-reference`` flow 0 is the
     contestant under test and flow 1 the kernel reference that competes with it;
-    a group whose two flows are both the reference is the noise floor. For
+    a group whose two flows are both the reference is the noise floor, and with ``placebo`` the
+    reference in a contestant's place. For
     ``pairwise``, ``subject`` names flow 0 and ``reference`` flow 1; for ``solo`` and
     ``flows`` there is no reference. With ``stopping``, ``trials`` are the most that may be
     run, in the order in which they are.
@@ -394,6 +395,7 @@ class Group(Frozen):
     stopping: Stopping | None = None
     #: where its trials are measured from, if the study says
     measured_from_s: float | None = None
+    placebo: bool = False
 
     @property
     def least_trials(self) -> int:
