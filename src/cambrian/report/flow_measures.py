@@ -73,7 +73,7 @@ def of(
     mbps = throughput.throughput(packets, count, *interval)["throughput_mbps"].to_list()
     shares = fairness.shares(mbps).tolist()
     delays = _by_flow(queueing.delay_summary(packets, *interval))
-    losses = _losses(manifest, packets)
+    losses = _losses(result)
     queue_losses = loss.queue_loss_ratios(packets, count, *interval)
     spans: dict[int, Interval] = {}
     if any(is_sized(flow) for flow in trial.flows):
@@ -137,10 +137,10 @@ def _spans_ns(trial: Trial, packets: pl.DataFrame) -> dict[int, Interval]:
     }
 
 
-def _losses(manifest: dict[str, Any], packets: pl.DataFrame) -> list[dict[str, Any]]:
-    links = [flow["forward"][0] for flow in manifest["guest"]["counters"]["flows"]]
-    offered = [link["sent_packets"] + link["dropped_packets"] + link["backlog_packets"] for link in links]
-    return loss.loss(packets, offered, [link["dropped_packets"] for link in links]).to_dicts()
+def _losses(result: TrialResult) -> list[dict[str, Any]]:
+    counts = result.link_counts("forward")
+    offered, lost = [count.offered for count in counts], [count.lost for count in counts]
+    return loss.loss(result.packets, offered, lost).to_dicts()
 
 
 def _percent(ratio: float | None) -> float | None:
