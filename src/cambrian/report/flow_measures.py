@@ -32,7 +32,8 @@ class FlowMeasures:
     no way to read it back; ``completion_s`` is the span of a flow of fixed size that was
     carried whole; ``fetch_s``, of one that is no page, the time from its client's start until that
     had all of it; ``longest_pause_ms``, within the measured interval, the longest time without a departure.
-    Windows are in full packets of the flow, None where its trace names none.
+    Windows are in full packets of the flow, None where its trace names none
+    (:class:`cambrian.metrics.window_use.WindowUse`). ``packet_mean_bytes`` is of its IP packets that left.
     """
 
     throughput_mbps: float
@@ -53,6 +54,9 @@ class FlowMeasures:
     cwnd_mean_packets: float | None = None
     cwnd_most_packets: float | None = None
     cwnd_growth_packets_per_s: float | None = None
+    cwnd_rises_per_s: float | None = None
+    cwnd_rate_mbps: float | None = None
+    packet_mean_bytes: float | None = None
 
 
 def of(
@@ -105,6 +109,7 @@ def of(
                 longest_pause_ms=pauses.longest_pause_ns(packets, number, *seen) / NS_PER_MS,
                 payload_mbps=payload.payload_mbps(packets, number, protocol, *seen) if protocol else None,
                 capacity_share=_capacity_share(mbps[number], rates, seen),
+                packet_mean_bytes=payload.mean_packet_bytes(packets, number, *seen),
                 **_window(result, number, protocol, seen),
             )
         )
@@ -181,11 +186,15 @@ def _window(
     result: TrialResult, number: int, protocol: Protocol | None, span: Interval
 ) -> dict[str, float | None]:
     packet_bytes = payload.full_payload_bytes(result.packets, number, protocol) if protocol else None
-    used = window_use(result.transport, number, *span) if packet_bytes else None
-    if used is None or packet_bytes is None:
+    if packet_bytes is None:
+        return {}
+    used = window_use(result.transport, number, *span, packet_bytes)
+    if used is None:
         return {}
     return {
         "cwnd_mean_packets": used.mean_bytes / packet_bytes,
         "cwnd_most_packets": used.most_bytes / packet_bytes,
         "cwnd_growth_packets_per_s": used.growth_bytes_per_s / packet_bytes,
+        "cwnd_rises_per_s": used.rises_per_s,
+        "cwnd_rate_mbps": used.rate_mbps,
     }

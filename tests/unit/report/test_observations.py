@@ -232,3 +232,7 @@ def test_the_study_says_from_when(tmp_path: Path) -> None:
     assert row["payload_mbps"] == pytest.approx((sizes - 66).sum() * 8 / span_us)
     assert row["capacity_share_percent"] == pytest.approx(100 * row["throughput_mbps"] / 4)
     assert row["cwnd_mean_packets"] > 1
+    assert row["packet_mean_bytes"] == pytest.approx(sizes.sum() / len(sizes) - 14)
+    # kernel TCP's window rises by whole packets, so no rise is less than one of them
+    assert 0 < row["cwnd_rises_per_s"] <= row["cwnd_growth_packets_per_s"]
+    assert row["cwnd_rate_mbps"] > 0

@@ -42,6 +42,9 @@ COLUMNS: Mapping[str, Dtype] = dict.fromkeys(
         "cwnd_mean_packets",
         "cwnd_most_packets",
         "cwnd_growth_packets_per_s",
+        "cwnd_rises_per_s",
+        "cwnd_rate_mbps",
+        "packet_mean_bytes",
     ),
     pl.Float64(),
 )
@@ -60,6 +63,9 @@ _AS_THEY_ARE = (
     "cwnd_mean_packets",
     "cwnd_most_packets",
     "cwnd_growth_packets_per_s",
+    "cwnd_rises_per_s",
+    "cwnd_rate_mbps",
+    "packet_mean_bytes",
 )
 _OF_A_LOAD = ("plt_ms", "document_ms", "first_object_ms", "last_object_ms")
 
