@@ -25,8 +25,8 @@ class FlowMeasures:
 
     Throughput, payload, share, queueing delay (of this flow's own packets) and window over the
     trial's measured interval, or, for a flow of fixed size, over its own span at the bottleneck.
-    ``share`` is NaN in a trial with a flow of fixed size; ``capacity_share``, of what the
-    bottleneck could carry, is None for a link that follows a trace. Losses are over the whole trial,
+    ``share`` is NaN in a trial with a flow of fixed size; ``payload_capacity_share``, payload of what
+    the bottleneck could carry, is None for a link that follows a trace. Losses are over the whole trial,
     in percent, None where nothing was sent; ``interval_queue_loss_percent`` alone is over the measured
     interval (None for a flow of fixed size). ``confirmed_cca`` is None where the stack offers
     no way to read it back; ``completion_s`` is the span of a flow of fixed size that was
@@ -50,7 +50,7 @@ class FlowMeasures:
     fetch_s: float | None = None
     longest_pause_ms: float | None = None
     payload_mbps: float | None = None
-    capacity_share: float | None = None
+    payload_capacity_share: float | None = None
     cwnd_mean_packets: float | None = None
     cwnd_most_packets: float | None = None
     cwnd_growth_packets_per_s: float | None = None
@@ -91,6 +91,7 @@ def of(
         delay = delays.get(number, {})
         seen = spans.get(number, interval)
         protocol = protocols[number] if protocols else None
+        payload_mbps = payload.payload_mbps(packets, number, protocol, *seen) if protocol else None
         complete_ns = _complete_ns(manifest, number, flow.size_bytes) if is_sized(flow) else None
         found.append(
             FlowMeasures(
@@ -107,8 +108,8 @@ def of(
                 completion_s=_length_s(spans.get(number)) if complete_ns is not None else None,
                 fetch_s=_fetch_s(flow, complete_ns),
                 longest_pause_ms=pauses.longest_pause_ns(packets, number, *seen) / NS_PER_MS,
-                payload_mbps=payload.payload_mbps(packets, number, protocol, *seen) if protocol else None,
-                capacity_share=_capacity_share(mbps[number], rates, seen),
+                payload_mbps=payload_mbps,
+                payload_capacity_share=_capacity_share(payload_mbps, rates, seen),
                 packet_mean_bytes=payload.mean_packet_bytes(packets, number, *seen),
                 **_window(result, number, protocol, seen),
             )
@@ -175,8 +176,8 @@ def _fetch_s(flow: Flow, complete_ns: int | None) -> float | None:
     return (complete_ns - flow.start_ms * NS_PER_MS) / NS_PER_S
 
 
-def _capacity_share(mbps: float, rates: Sequence[tuple[int, float]], span: Interval) -> float | None:
-    if not rates:
+def _capacity_share(mbps: float | None, rates: Sequence[tuple[int, float]], span: Interval) -> float | None:
+    if mbps is None or not rates:
         return None
     could_mbps = utilisation.capacity_bits(rates, *span) / (span[1] - span[0]) * 1e3
     return mbps / could_mbps

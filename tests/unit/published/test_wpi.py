@@ -69,7 +69,7 @@ def competing() -> pl.DataFrame:
                     "rate_mbps": float(cell["rate_mbps"]),
                     "rtt_ms": float(cell["one_way_delay_ms"]),
                     "throughput_mbps": throughput,
-                    "capacity_share_percent": 100 * throughput / cell["rate_mbps"],
+                    "payload_capacity_percent": 100 * throughput / cell["rate_mbps"],
                     "jain": cell["jain_index_equal_tcp_flows"],
                 }
             )

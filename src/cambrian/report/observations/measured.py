@@ -16,7 +16,7 @@ COLUMNS: Mapping[str, Dtype] = dict.fromkeys(
         "throughput_mbps",
         "payload_mbps",
         "share_percent",
-        "capacity_share_percent",
+        "payload_capacity_percent",
         "of_fair_percent",
         "jain",
         "utilisation_percent",
@@ -75,7 +75,7 @@ def row(trial: TrialMeasures, number: int) -> Row:
     flow = trial.flows[number]
     found: Row = {name: getattr(flow, name) for name in _AS_THEY_ARE} | {
         "share_percent": percent(flow.share),
-        "capacity_share_percent": percent(flow.capacity_share),
+        "payload_capacity_percent": percent(flow.payload_capacity_share),
         "jain": known(trial.jain),
         "utilisation_percent": percent(trial.utilisation),
     }
