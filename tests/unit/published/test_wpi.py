@@ -92,7 +92,7 @@ def test_a_claim_holds_of_the_thesiss_own_tables_unless_these_contradict_it(name
     ("name", "part", "column", "tells"),
     [
         ("wpi-quic-smaller-packets", "wpi/grid", "packet_mean_bytes", (1308.0, 1500.0)),
-        ("wpi-smaller-packets-more-queue-loss", "wpi/grid", "queue_loss_percent", (0.3, 0.1)),
+        ("wpi-smaller-packets-more-queue-loss", "wpi/grid", "interval_queue_loss_percent", (0.3, 0.1)),
         ("wpi-quic-falls-after-several-losses", "wpi/wireless", "payload_mbps", (3.0, 8.0)),
     ],
 )
