@@ -11,6 +11,7 @@ import polars as pl
 
 from cambrian.metrics import completion, fairness, loss, pauses, payload, queueing, throughput, utilisation
 from cambrian.metrics.columns import NS_PER_MS, NS_PER_S
+from cambrian.metrics.gates import ENDED_EARLY
 from cambrian.metrics.payload import Protocol
 from cambrian.metrics.window_use import window_use
 from cambrian.store.results import TrialResult
@@ -32,7 +33,9 @@ class FlowMeasures:
     no way to read it back; ``completion_s`` is the span of a flow of fixed size that was
     carried whole; ``fetch_s``, of one that is no page, the time from its client's start until that
     had all of it; ``longest_pause_ms``, within the measured interval, the longest time without a departure.
-    Windows are in full packets of the flow, None where its trace names none.
+    Windows are in full packets of the flow, None where its trace names none. ``outcome`` is how the flow
+    ended (:mod:`cambrian.metrics.gates.ends`) and ``ended_s`` when, since the trial's zero; both None where
+    its trial's verdict does not say. A flow that ended early has its figures over the whole interval.
     """
 
     throughput_mbps: float
@@ -53,6 +56,13 @@ class FlowMeasures:
     cwnd_mean_packets: float | None = None
     cwnd_most_packets: float | None = None
     cwnd_growth_packets_per_s: float | None = None
+    outcome: str | None = None
+    ended_s: float | None = None
+
+    @property
+    def ended_early(self) -> bool:
+        """Did it give up, fall silent or never get through?"""
+        return self.outcome in ENDED_EARLY
 
 
 def of(
@@ -84,7 +94,7 @@ def of(
             delays[number] = _by_flow(queueing.delay_summary(packets, *span))[number]
     found = []
     for number, flow in enumerate(trial.flows):
-        delay = delays.get(number, {})
+        delay, end = delays.get(number, {}), result.flow_end(number)
         seen = spans.get(number, interval)
         protocol = protocols[number] if protocols else None
         complete_ns = _complete_ns(manifest, number, flow.size_bytes) if is_sized(flow) else None
@@ -106,6 +116,8 @@ def of(
                 payload_mbps=payload.payload_mbps(packets, number, protocol, *seen) if protocol else None,
                 capacity_share=_capacity_share(mbps[number], rates, seen),
                 **_window(result, number, protocol, seen),
+                outcome=end.get("outcome"),
+                ended_s=end.get("ended_s"),
             )
         )
     return tuple(found)

@@ -46,9 +46,14 @@ class TrialResult:
 
     @cached_property
     def verdict(self) -> dict[str, Any]:
-        """``valid``, ``reasons``, ``notes`` and ``gates``."""
+        """``valid``, ``reasons``, ``notes``, ``flows`` (how each one ended) and ``gates``."""
         data: dict[str, Any] = json.loads((self.folder / "verdict.json").read_text())
         return data
+
+    def flow_end(self, number: int) -> dict[str, Any]:
+        """How a flow ended: ``outcome`` and ``ended_s``, as the verdict says; empty where it does not say."""
+        ends = self.verdict.get("flows", [])
+        return next((end for end in ends if end["flow"] == number), {})
 
     @cached_property
     def packets(self) -> pl.DataFrame:
@@ -72,10 +77,11 @@ class TrialResult:
 
     def link_counts(self, direction: Literal["forward", "back"]) -> list[LinkCount]:
         """What each flow's own link was offered and lost before the bottleneck, in order of flow."""
-        return [_link_count(flow[direction]) for flow in self.manifest["guest"]["counters"]["flows"]]
+        return [link_count(flow[direction]) for flow in self.manifest["guest"]["counters"]["flows"]]
 
 
-def _link_count(qdiscs: list[dict[str, Any]]) -> LinkCount:
+def link_count(qdiscs: list[dict[str, Any]]) -> LinkCount:
+    """What one direction of a flow's link was offered and lost, by its queueing disciplines' counters."""
     netem = next(row for row in qdiscs if row["kind"] == "netem")
     passed = netem["sent_packets"] + netem["backlog_packets"]
     offered = passed + netem["dropped_packets"]
