@@ -103,13 +103,22 @@ GAVE_UP = Closing(12 * S, "its receiver said: Network blackhole detected")
 
 
 def test_a_starved_flow_that_gives_up_counts() -> None:
-    end = ended(1, 4, dropped_s=(4.2, 5, 7, 11), others=RIVAL, closing=GAVE_UP, connected=True)
+    sending = [n / 10 for n in range(1, 41)]
+    end = ended(*sending, dropped_s=(4.2, 5, 7, 11), others=RIVAL, closing=GAVE_UP, connected=True)
     assert (end.outcome, end.ended_s, end.counts) == ("gave up", 12.0, True)
     assert "Network blackhole detected" in end.text
-    assert "shared with another flow, had dropped 4 of its packets in the 10.0 s before" in end.text
+    assert "shared with another flow, had dropped 4 of its packets in the 10.1 s before" in end.text
     gate = premature_gate("flow 0", end)
     assert gate.ok is None
     assert gate.text.startswith("premature end: flow 0 gave up at 12.000 s")
+
+
+def test_a_farewell_that_gets_through_does_not_hide_the_tries_before_it() -> None:
+    """As Google QUICHE beside a paced sender: probes in vain for six seconds, then a packet and the close."""
+    sending = [n / 10 for n in range(1, 40)]
+    tries = (4.12, 4.33, 4.73, 5.55, 7.18)
+    end = ended(*sending, 11.434, 11.507, 11.508, dropped_s=tries, others=RIVAL, closing=GAVE_UP)
+    assert (end.outcome, end.counts) == ("gave up", True)
 
 
 @pytest.mark.parametrize(

@@ -34,6 +34,8 @@ _FEWEST_INTERVALS = 3
 #: how long before a flow came to nothing the network may have been the cause
 _BEFORE_ROUND_TRIPS = 20
 _BEFORE_NS = NS_PER_S
+#: and in any case its last packets: a starved sender's are seconds apart, and its farewell may get through
+_LAST_PACKETS = 20
 
 
 @dataclass(frozen=True)
@@ -202,11 +204,13 @@ def _explained(life: Life, network: Network, ended_ns: int, tail: Int64Array) ->
         return f"its receiver's address had changed at {handover_s:g} s"
     if life.random_losses:
         return f"its link lost {life.random_losses} packets at random"
-    departed_ns = (
-        life.packets.filter(pl.col("arrival_ns") <= ended_ns).get_column("departure_ns").drop_nulls()
+    before = life.packets.filter(pl.col("arrival_ns") <= ended_ns)
+    departed_ns = before.get_column("departure_ns").drop_nulls().sort()
+    came_to_nothing_ns = min([ended_ns, *departed_ns.tail(1), *tail[:1].tolist()])
+    since_ns = min(
+        came_to_nothing_ns - _BEFORE_ROUND_TRIPS * life.rtt_ns - _BEFORE_NS,
+        *before.get_column("arrival_ns").sort().tail(_LAST_PACKETS).head(1),
     )
-    came_to_nothing_ns = min([ended_ns, *departed_ns.sort().tail(1), *tail[:1].tolist()])
-    since_ns = came_to_nothing_ns - _BEFORE_ROUND_TRIPS * life.rtt_ns - _BEFORE_NS
     changes_s = [change.at_s for change in network.schedule]
     if changed := [at_s for at_s in changes_s if since_ns <= at_s * NS_PER_S <= ended_ns]:
         return f"its path had changed at {changed[-1]:g} s"
