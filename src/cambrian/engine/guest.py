@@ -142,7 +142,9 @@ def run(
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    cpu_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    # of a guest that was killed, the programs' time is not among what this process's children used
+    waited_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    cpu_s = max(waited_s, account.used_s)
     return Ended(_report(out), cut_off, time.monotonic() - began, cpu_s, _told(text))
 
 
