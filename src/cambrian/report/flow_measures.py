@@ -11,6 +11,7 @@ import polars as pl
 
 from cambrian.metrics import completion, fairness, loss, pauses, payload, queueing, throughput, utilisation
 from cambrian.metrics.columns import NS_PER_MS, NS_PER_S
+from cambrian.metrics.gates import ENDED_EARLY
 from cambrian.metrics.payload import Protocol
 from cambrian.metrics.window_use import window_use
 from cambrian.store.results import TrialResult
@@ -34,6 +35,9 @@ class FlowMeasures:
     had all of it; ``longest_pause_ms``, within the measured interval, the longest time without a departure.
     Windows are in full packets of the flow, None where its trace names none
     (:class:`cambrian.metrics.window_use.WindowUse`). ``packet_mean_bytes`` is of its IP packets that left.
+    ``outcome`` is how the flow
+    ended (:mod:`cambrian.metrics.gates.ends`) and ``ended_s`` when, since the trial's zero; both None where
+    its trial's verdict does not say. A flow that ended early has its figures over the whole interval.
     """
 
     throughput_mbps: float
@@ -57,6 +61,13 @@ class FlowMeasures:
     cwnd_rises_per_s: float | None = None
     cwnd_rate_mbps: float | None = None
     packet_mean_bytes: float | None = None
+    outcome: str | None = None
+    ended_s: float | None = None
+
+    @property
+    def ended_early(self) -> bool:
+        """Did it give up, fall silent or never get through?"""
+        return self.outcome in ENDED_EARLY
 
 
 def of(
@@ -88,7 +99,7 @@ def of(
             delays[number] = _by_flow(queueing.delay_summary(packets, *span))[number]
     found = []
     for number, flow in enumerate(trial.flows):
-        delay = delays.get(number, {})
+        delay, end = delays.get(number, {}), result.flow_end(number)
         seen = spans.get(number, interval)
         protocol = protocols[number] if protocols else None
         payload_mbps = payload.payload_mbps(packets, number, protocol, *seen) if protocol else None
@@ -112,6 +123,8 @@ def of(
                 payload_capacity_share=_capacity_share(payload_mbps, rates, seen),
                 packet_mean_bytes=payload.mean_packet_bytes(packets, number, *seen),
                 **_window(result, number, protocol, seen),
+                outcome=end.get("outcome"),
+                ended_s=end.get("ended_s"),
             )
         )
     return tuple(found)

@@ -46,9 +46,14 @@ class TrialResult:
 
     @cached_property
     def verdict(self) -> dict[str, Any]:
-        """``valid``, ``reasons``, ``notes`` and ``gates``."""
+        """``valid``, ``reasons``, ``notes``, ``flows`` (how each one ended) and ``gates``."""
         data: dict[str, Any] = json.loads((self.folder / "verdict.json").read_text())
         return data
+
+    def flow_end(self, number: int) -> dict[str, Any]:
+        """How a flow ended: ``outcome`` and ``ended_s``, as the verdict says; empty where it does not say."""
+        ends = self.verdict.get("flows", [])
+        return next((end for end in ends if end["flow"] == number), {})
 
     @cached_property
     def packets(self) -> pl.DataFrame:

@@ -32,7 +32,10 @@ RULE = Stopping(min_seeds=6, max_seeds=12, half_width_mbps=1)
 
 
 def group(key: str, stopping: Stopping | None = RULE, trials: int = 12) -> Group:
-    made = (Trial(network=NETWORK, flows=(FLOW,), duration_s=2, seed=seed) for seed in range(1, trials + 1))
+    made = (
+        Trial(network=NETWORK, flows=(FLOW,), duration_s=END_NS / 1e9, seed=seed)
+        for seed in range(1, trials + 1)
+    )
     return Group(key=key, design="solo", network="n", subject="s", reference=None, trials=tuple(made),
                  stopping=stopping)  # fmt: skip
 
@@ -197,7 +200,7 @@ def test_groups_without_a_rule_run_all_their_trials(tmp_path: Path) -> None:
 
 def test_measures_by_name(tmp_path: Path) -> None:
     results = Results(tmp_path)
-    trial = Trial(network=NETWORK, flows=(FLOW, FLOW), duration_s=2)
+    trial = Trial(network=NETWORK, flows=(FLOW, FLOW), duration_s=END_NS / 1e9)
     put(results, "x", trial, (10, 30))
     assert measures.of(results.trial("x"), "throughput_mbps") == pytest.approx(10)
     assert measures.of(results.trial("x"), "share_percent") == pytest.approx(25)

@@ -11,8 +11,9 @@ from cambrian.report.flow_measures import FlowMeasures
 from cambrian.report.measure import TrialMeasures
 from cambrian.report.observations.column import Dtype, Row, known, percent
 
-COLUMNS: Mapping[str, Dtype] = dict.fromkeys(
+COLUMNS: Mapping[str, Dtype] = {"outcome": pl.String()} | dict.fromkeys(
     (
+        "ended_s",
         "throughput_mbps",
         "payload_mbps",
         "share_percent",
@@ -49,6 +50,8 @@ COLUMNS: Mapping[str, Dtype] = dict.fromkeys(
     pl.Float64(),
 )
 _AS_THEY_ARE = (
+    "outcome",
+    "ended_s",
     "throughput_mbps",
     "payload_mbps",
     "longest_pause_ms",
