@@ -19,6 +19,7 @@ NAMES = [
     "aqm-tour",
     "duel-20",
     "envelope-imc22",
+    "fault-behaviour",
     "fault-corpus",
     "fault-duels",
     "fingerprint",
