@@ -51,9 +51,9 @@ class Fall:
 def after(seen: Seen, losses: Sequence[Loss], *, learnt: float = LEARNT, own_signals: int = 0) -> list[Fall]:
     """What followed each loss that nothing else disturbed.
 
-    ``learnt``: round trips after a loss's end from which the flight is looked at. ``own_signals``: drops and marks
-    by the queue that a loss consists of. Losses near another drop or mark, and those whose end the trial
-    cuts off, are left out.
+    ``learnt``: round trips after a loss's end from which the flight is looked at. ``own_signals``: drops
+    and marks by the queue that a loss consists of. Losses near another drop or mark, and those whose
+    end the trial cuts off, are left out.
     """
     found = []
     for loss in losses:

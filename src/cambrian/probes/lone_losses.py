@@ -58,7 +58,7 @@ def answered_percent(seen: Seen) -> Figure | Unseen:
 
 
 def later(seen: Seen) -> Figure | Unseen:
-    """Share of the flight that was there again five to six round trips after a lone loss, mean over the losses."""
+    """Share of the flight that was there five to six round trips after a lone loss, mean over the losses."""
     found = [one for one in followed(seen) if np.isfinite(one.later)]
     if len(found) < FEWEST:
         return _too_few(found)

@@ -23,7 +23,8 @@ FEWEST_BURSTS = 2
 LEARNT = 1.5
 #: round trips after a burst in which the flow ought to be heard of
 HEARD = 10.0
-#: round trips after the return's first packet in which a restart shows: slow start from two packets has eight by then
+#: round trips after the return's first packet in which a restart shows: slow start from two packets
+#: has eight by then
 RESTART = (0.5, 3.0)
 #: a flow is back when it carries this share of the link for a second
 BACK, BACK_OVER_S = 0.8, 1.0

@@ -43,7 +43,7 @@ class Probe(BaseModel):
     @model_validator(mode="after")
     def _consistent(self) -> Probe:
         if (self.compare == "bound") != (self.bound is not None):
-            raise ValueError(f"{self.name}: give bound with compare = \"bound\", and only then")
+            raise ValueError(f'{self.name}: give bound with compare = "bound", and only then')
         same = 1.0 if self.compare == "ratio" else 0.0
         if not self.low <= same <= self.high:
             raise ValueError(f"{self.name}: low to high must hold {same:g}, where there is no difference")
@@ -53,6 +53,10 @@ class Probe(BaseModel):
         """Is this network, by its name, one of the probe's, and the probe asked of this family?"""
         asked = self.families is None or family in self.families
         return asked and any(fnmatchcase(network, pattern) for pattern in self.networks)
+
+    def keeps(self, figure: Figure) -> bool:
+        """Is this figure within the margin of the probe's bound? Of a probe without one it is."""
+        return self.bound is None or self.low <= figure.value - self.bound <= self.high
 
     @property
     def function(self) -> Measure:

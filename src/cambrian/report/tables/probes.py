@@ -18,9 +18,9 @@ def table(collected: Collected) -> pl.DataFrame | None:
     """One row a network, contestant and probe.
 
     ``mine`` and ``kernel``: means over trials, in ``unit``. ``effect``: the ratio of the two, or their
-    difference, or the difference from a bound (``compare`` says which), with ``low`` to ``high`` over seeds;
-    between ``margin_low`` and ``margin_high`` two flows are the same. ``state`` is null where nothing could be
-    compared, and ``why`` says why. ``more_seeds`` would settle what is inconclusive.
+    difference, or the difference from a bound (``compare`` says which), with ``low`` to ``high`` over
+    seeds; between ``margin_low`` and ``margin_high`` two flows are the same. ``state`` is null where
+    nothing could be compared, and ``why`` says why. ``more_seeds`` would settle what is inconclusive.
     """
     found = [_row(one.contestant, one.finding) for one in probed.findings(collected)]
     return pl.DataFrame(found, infer_schema_length=None) if found else None
