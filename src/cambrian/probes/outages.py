@@ -101,6 +101,8 @@ def blackout_recovery_s(seen: Seen) -> Figure | Unseen:
     if seen.network.rate_mbps is None:
         return Unseen("the link has no rate of its own")
     _, _, back_ns = found
+    if back_ns >= seen.trace.end_ns:
+        return Unseen("the flow sent nothing more after the blackout")
     left = seen.carried.filter(seen.carried["departure_ns"] >= back_ns)
     times, sizes = int64(left, "departure_ns"), int64(left, "size_bytes")
     before = np.concatenate(([0], np.cumsum(sizes)))
