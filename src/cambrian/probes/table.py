@@ -66,6 +66,11 @@ class Probe(BaseModel):
         return found
 
 
+def is_for_probes_alone(network: str) -> bool:
+    """Is this network, by its name, one that only probes ask about? Parameters show on others."""
+    return network.startswith("probe-")
+
+
 @cache
 def probes() -> tuple[Probe, ...]:
     """All of them, in the file's order."""

@@ -21,7 +21,7 @@ from cambrian.metrics.payload import Protocol
 from cambrian.metrics.recovery import FlowRecovery
 from cambrian.metrics.states.machine import Machine
 from cambrian.metrics.waterfall import Waterfall
-from cambrian.probes import reading
+from cambrian.probes import reading, table
 from cambrian.probes.reading import Readings
 from cambrian.probes.seen import Seen
 from cambrian.report import flow_measures, machines, recovery, sharing
@@ -106,12 +106,20 @@ def measure(
         envelope=_envelope(trial, packets) if with_envelope else None,
         page_loads=_page_loads(result, trial),
         sharing=None if sized or len(flows) < 2 else _sharing(trial, packets, flows, (t0_ns, t1_ns)),
-        parameters=tuple(estimates(result, families)) if families else (),
+        parameters=_parameters(result, trial, families),
         waterfalls=_waterfalls(result, trial),
         recoveries=recovery.of(result, trial),
         machines=machines.of(result, trial),
         probes=_probes(result, trial, families),
     )
+
+
+def _parameters(
+    result: TrialResult, trial: Trial, families: Sequence[Family | None]
+) -> tuple[tuple[Estimate | Missing, ...], ...]:
+    if not families or table.is_for_probes_alone(trial.network.name):
+        return ()
+    return tuple(estimates(result, families))
 
 
 def _probes(result: TrialResult, trial: Trial, families: Sequence[Family | None]) -> Readings:

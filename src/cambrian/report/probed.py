@@ -6,12 +6,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from cambrian.probes import judge, table
+from cambrian.probes.effects import State
 from cambrian.probes.figures import Figure, Unseen
 from cambrian.probes.judge import Finding
 from cambrian.report.collect import Cell, Collected
 
 #: the stack whose controllers are the reference
 _KERNEL = "tcp"
+_STATES: tuple[State, ...] = ("different", "inconclusive", "equivalent")
 
 
 @dataclass(frozen=True)
@@ -58,3 +60,56 @@ def _kernel(cell: Cell, collected: Collected, family: str) -> Cell | None:
 def _readings(cell: Cell, probe: str) -> dict[int, Figure | Unseen]:
     """Seed → what its trial shows of one probe."""
     return {one.trial.seed: one.probes[probe] for one in cell.trials if probe in one.probes}
+
+
+@dataclass(frozen=True)
+class Behaviour:
+    """What all probes say of one contestant together: a side of its verdict.
+
+    ``different``, ``inconclusive``, ``equivalent``: the probes in each state; those that compare nothing are
+    in none of them.
+    """
+
+    different: tuple[Finding, ...]
+    inconclusive: tuple[Finding, ...]
+    equivalent: tuple[Finding, ...]
+
+    @property
+    def state(self) -> State | None:
+        """*different* if any probe is, else *inconclusive* if any is; None where nothing was compared."""
+        if self.different:
+            return "different"
+        if self.inconclusive:
+            return "inconclusive"
+        return "equivalent" if self.equivalent else None
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What differs, or where nothing does what is not settled; without full stops."""
+        return tuple(one.text for one in self.different or self.inconclusive)
+
+    @property
+    def text(self) -> str:
+        """All of it in a line or two."""
+        counts = [
+            f"{len(found)} {state}"
+            for found, state in (
+                (self.different, "different"),
+                (self.equivalent, "equivalent"),
+                (self.inconclusive, "inconclusive"),
+            )
+            if found
+        ]
+        said = f": {'; '.join(one.text for one in self.different)}" if self.different else ""
+        return f"{', '.join(counts)}{said}." if counts else "nothing that could be compared."
+
+
+def behaviour(collected: Collected) -> dict[str, Behaviour]:
+    """Contestant → what its probes say; without those that no probe was asked of."""
+    found: dict[str, list[Finding]] = {}
+    for one in findings(collected):
+        found.setdefault(one.contestant, []).append(one.finding)
+    return {
+        name: Behaviour(*(tuple(one for one in here if one.state == state) for state in _STATES))
+        for name, here in found.items()
+    }
