@@ -21,6 +21,8 @@ LATER = (5.0, 6.0)
 #: no drop of the queue's own may come so many round trips before a loss, or until its end
 CLEAR = 3.0
 _HALF_TRIPS = 0.5
+#: a flight that changed by more than this from one round trip to the next before a loss was about something else
+STEADY = 0.15
 #: a flight that keeps more than this has not answered; a packet's worth of noise is 1 to 2 %
 ANSWERED = 0.93
 
@@ -52,8 +54,8 @@ def after(seen: Seen, losses: Sequence[Loss], *, learnt: float = LEARNT, own_sig
     """What followed each loss that nothing else disturbed.
 
     ``learnt``: round trips after a loss's end from which the flight is looked at. ``own_signals``: drops
-    and marks by the queue that a loss consists of. Losses near another drop or mark, and those whose
-    end the trial cuts off, are left out.
+    and marks by the queue that a loss consists of. Losses near another drop or mark, those in a flight that
+    was not steady before, and those whose end the trial cuts off are left out.
     """
     found = []
     for loss in losses:
@@ -66,7 +68,9 @@ def after(seen: Seen, losses: Sequence[Loss], *, learnt: float = LEARNT, own_sig
         before = seen.most_in_flight(loss.begin_ns - trip_ns, loss.begin_ns)
         parts = np.arange(learnt, SETTLED, _HALF_TRIPS)
         flights = [_flight(seen, loss, trip_ns, part, part + _HALF_TRIPS) for part in parts]
-        if np.isnan(before):
+        earlier = seen.most_in_flight(loss.begin_ns - 2 * trip_ns, loss.begin_ns - trip_ns)
+        # a comparison with NaN, where nothing was sent, is false
+        if not abs(earlier / before - 1) <= STEADY:
             continue
         kept = float(np.nanmin(flights)) / before if np.isfinite(flights).any() else np.nan
         ends = loss.end_ns + LATER[1] * trip_ns <= seen.trace.end_ns
