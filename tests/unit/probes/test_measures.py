@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+
 import numpy as np
 import polars as pl
 import pytest
@@ -10,6 +12,7 @@ from cambrian.metrics.columns import PACKETS
 from cambrian.probes import lone_losses, marks, outages, steady
 from cambrian.probes.figures import Figure, Unseen
 from cambrian.probes.seen import Seen
+from cambrian.testbed import probe
 from tests.unit.probes.model import LONE, OUTAGES, RTT, Sender, each_nth, in_outage, network, trace
 
 
@@ -144,3 +147,8 @@ def test_half_of_the_bytes_and_not_of_the_packets_say_which_frame_is_usual() -> 
 def test_without_marks_there_is_nothing_to_say_of_them() -> None:
     assert isinstance(marks.delay_ms(frame([1000] * 10, [0] * 10)), Unseen)
     assert value(marks.marked_percent(frame([1000] * 10, [0] * 10, marked=[3]))) == 10
+
+
+def test_the_packets_before_a_flow_are_those_of_the_base_round_trips_probe() -> None:
+    wanted = inspect.signature(probe.base_rtt_ns).parameters["wanted"].default
+    assert wanted == lone_losses.PROBE_PACKETS
