@@ -45,7 +45,8 @@ def test_the_study_runs_every_preset_of_the_key_and_every_clean_controller() -> 
 
 def test_every_preset_of_the_lab_is_a_fault_or_clean() -> None:
     key = faults.key()
-    known = {fault.preset for fault in key.fault} | {one.contestant.split()[1] for one in key.clean}
+    planted = {fault.preset for fault in key.fault} | {fault.preset for fault in key.misbehaviour}
+    known = planted | {one.contestant.split()[1] for one in key.clean}
     # by the corpus' round trip of 50 ms it is gquic-cubic-n2 to the packet
     same = {"gquic-cubic-n2-beta-by-rtt"}
     assert set(catalogue.load()[faults.LAB].manifest.ccas) == known | same

@@ -51,10 +51,11 @@ def selftest(
 @commands.command()
 def corpus(
     folder: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Results directory. Default: results/fault-corpus.")
+        Path | None,
+        typer.Option("--out", "-o", help="Where the two results directories lie. Default: results."),
     ] = None,
     profile: Annotated[
-        Profile | None, typer.Option(help="quick (one trial each, minutes) or the study as it is written.")
+        Profile | None, typer.Option(help="quick (a trial or two each, minutes) or the studies as written.")
     ] = None,
     jobs: JobsOption = 0,
     as_json: JsonOption = False,
@@ -62,29 +63,37 @@ def corpus(
 ) -> None:
     """Prove the judge: plant faults in the lab stack, and count those that are named rightly.
 
-    Runs the study fault-corpus (what its results directory holds is not run again), estimates
-    every parameter from the traces, and compares with the answer key. Exit status 1 if fewer than
-    90 % of the exercised faults are named, or more than 5 % of the clean controllers accused.
+    Runs the studies fault-corpus (parameters that are set wrongly) and fault-behaviour (faults that
+    are no parameter); what their results directories hold is not run again. Compares what is said of
+    each with the answer key. Exit status 1 if fewer than 90 % of the exercised faults are named or of the
+    others caught, or if more than 5 % of the clean controllers are accused.
     """
     from dataclasses import asdict
 
     from cambrian.engine import conduct
     from cambrian.proof import corpus as proof
-    from cambrian.proof import corpus_table, faults
+    from cambrian.proof import corpus_table, faults, misbehaviour_table, misbehaviours
     from cambrian.store.results import Results
 
-    order = conduct.Order(proof.STUDY, profile.value if profile else None, jobs=jobs)
-    folder, summary = conduct.conduct(order, folder, err)
-    score = proof.score(Results(folder), faults.key())
+    place = folder or Path("results")
+    errors = False
+    for study in (proof.STUDY, misbehaviours.STUDY):
+        order = conduct.Order(study, profile.value if profile else None, jobs=jobs)
+        errors |= bool(conduct.conduct(order, place / study, err)[1].errors)
+    key = faults.key()
+    parameters = proof.score(Results(place / proof.STUDY), key)
+    behaviour = misbehaviours.score(Results(place / misbehaviours.STUDY), key)
     if as_json:
-        print(json.dumps(asdict(score), indent=1, default=lambda model: model.model_dump()))
+        found = {"parameters": asdict(parameters), "behaviour": asdict(behaviour)}
+        print(json.dumps(found, indent=1, default=lambda model: model.model_dump()))
     elif markdown:
-        print(corpus_table.markdown(score), end="")
+        print(corpus_table.markdown(parameters), misbehaviour_table.markdown(behaviour), sep="\n", end="")
     else:
-        out.print(corpus_table.terminal(score))
-    for line in corpus_table.summary(score):
+        out.print(corpus_table.terminal(parameters))
+        out.print(misbehaviour_table.terminal(behaviour))
+    for line in (*corpus_table.summary(parameters), *misbehaviour_table.summary(behaviour)):
         err.print(line, markup=False, soft_wrap=True)
-    if summary.errors or not score.passes:
+    if errors or not (parameters.passes and behaviour.passes):
         raise typer.Exit(1)
 
 

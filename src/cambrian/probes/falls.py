@@ -21,7 +21,8 @@ LATER = (5.0, 6.0)
 #: no drop of the queue's own may come so many round trips before a loss, or until its end
 CLEAR = 3.0
 _HALF_TRIPS = 0.5
-#: a flight that changed by more from one round trip to the next before a loss was about something else
+#: a flight that changed by more than this from one round trip to the next, before a loss, was about
+#: something else
 STEADY = 0.15
 #: a flight that keeps more than this has not answered; a packet's worth of noise is 1 to 2 %
 ANSWERED = 0.93

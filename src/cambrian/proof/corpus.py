@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -14,6 +14,7 @@ from cambrian.judging.flow_traces import estimates
 from cambrian.proof import floor
 from cambrian.proof.faults import LAB, Fault, Key
 from cambrian.proof.floor import Behaviour
+from cambrian.proof.groups import Group, differ, groups_of
 from cambrian.store.results import Results, TrialResult
 
 #: the built-in study that plants the faults
@@ -86,30 +87,11 @@ class Score:
         return bool(self.exercised) and enough and self.quiet >= QUIET_SHARE * len(self.clean)
 
 
-@dataclass
-class _Group:
-    """One contestant on one network, as the results have it."""
-
-    network: str
-    contestant: str
-    trials: list[TrialResult]
-
-    @property
-    def hashes(self) -> dict[int, str]:
-        """Seed → hash of the packet trace."""
-        return {trial.manifest["trial"]["seed"]: trial.manifest["packets_sha256"] for trial in self.trials}
-
-
-def _differ(one: _Group, other: _Group) -> bool:
-    """Do any two trials of the same seed differ?"""
-    return any(other.hashes.get(seed, found) != found for seed, found in one.hashes.items())
-
-
 def score(results: Results, key: Key) -> Score:
     """Judge every group of a ``fault-corpus`` run by ``key``; groups without a valid trial do not count."""
-    groups = {(group.network, group.contestant): group for group in _groups(results)}
+    groups = {(group.network, group.contestant): group for group in groups_of(results)}
     every = parallel.mapped(_read, list(groups.values()), what="groups judged")
-    judged = {place: one for place, (one, _) in zip(groups, every, strict=True)}
+    judged = _settled({place: one for place, (one, _) in zip(groups, every, strict=True)})
     behaviour = {place: one for place, (_, one) in zip(groups, every, strict=True)}
     networks = list(dict.fromkeys(network for network, _ in groups))
     faults = [
@@ -136,15 +118,7 @@ def _lab(preset: str) -> str:
     return f"{LAB} {preset}"
 
 
-def _groups(results: Results) -> Iterator[_Group]:
-    for group in results.study()["groups"]:
-        present = [results.trial(name) for name in group["trials"] if results.has(name)]
-        valid = [trial for trial in present if trial.verdict["valid"]]
-        if valid:
-            yield _Group(group["network"], group["subject"], valid)
-
-
-def _read(group: _Group) -> tuple[Judged, dict[int, Behaviour]]:
+def _read(group: Group) -> tuple[Judged, dict[int, Behaviour]]:
     """What is said of a group's parameters, and each of its trials' behaviour by seed."""
     behaviour = {
         trial.manifest["trial"]["seed"]: floor.of(TrialResult(trial.folder)) for trial in group.trials
@@ -152,7 +126,16 @@ def _read(group: _Group) -> tuple[Judged, dict[int, Behaviour]]:
     return _judged(group), behaviour
 
 
-def _judged(group: _Group) -> Judged:
+def _settled(judged: Mapping[tuple[str, str], Judged]) -> dict[tuple[str, str], Judged]:
+    """(Network, contestant) → its findings, with each contestant's networks settled by one another."""
+    found: dict[tuple[str, str], Judged] = {}
+    for contestant in dict.fromkeys(name for _, name in judged):
+        here = {network: one for (network, name), one in judged.items() if name == contestant}
+        found |= {(network, contestant): one for network, one in contestants.together(here).items()}
+    return found
+
+
+def _judged(group: Group) -> Judged:
     flow = group.trials[0].manifest["trial"]["flows"][0]["contestant"]
     family = families.of(flow["stack"], flow["cca"])
     # a fresh handle a trial: its packets go when it does
@@ -163,12 +146,12 @@ def _judged(group: _Group) -> Judged:
 def _fault_cell(
     fault: Fault,
     network: str,
-    groups: dict[tuple[str, str], _Group],
+    groups: dict[tuple[str, str], Group],
     judged: dict[tuple[str, str], Judged],
     behaviour: dict[tuple[str, str], dict[int, Behaviour]],
 ) -> FaultCell:
     with_it, without = (groups.get((network, _lab(name))) for name in (fault.isolated, fault.clean))
-    if with_it is not None and without is not None and not _differ(with_it, without):
+    if with_it is not None and without is not None and not differ(with_it, without):
         return FaultCell(fault, network, "not exercised", "the same packets as without it")
     mine, clean = (behaviour.get((network, _lab(name)), {}) for name in (fault.preset, fault.clean))
     outside = floor.outside(mine, clean)

@@ -6,7 +6,7 @@ import tomllib
 from functools import cache
 from importlib import resources
 
-from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from cambrian.judging.findings import Finding
 
@@ -59,6 +59,21 @@ class Fault(_Frozen):
         return self.words or (f"{self.truth:g}" if self.truth is not None else f"above {self.above:g}")
 
 
+class Misbehaviour(_Frozen):
+    """One thing that one preset does wrong and that no value of a parameter says.
+
+    ``what``: in words. ``clean``: the preset that does it right. ``caught_by``: keys of the findings and
+    names of the probes of which each describes it. ``choice``: the standards allow it, so it has to be
+    named, not accused.
+    """
+
+    preset: str
+    clean: str
+    what: str
+    caught_by: tuple[str, ...] = Field(min_length=1)
+    choice: bool = False
+
+
 class Clean(_Frozen):
     """A controller that is as it should be. ``choices``: it makes others than the reference."""
 
@@ -76,6 +91,7 @@ class Key(_Frozen):
 
     clean: tuple[Clean, ...]
     fault: tuple[Fault, ...]
+    misbehaviour: tuple[Misbehaviour, ...]
 
 
 @cache

@@ -111,6 +111,7 @@ def _render(collected: Collected, frames: dict[str, pl.DataFrame], figures: list
             study=collected.study,
             design=collected.design,
             what_ran=words.what_ran(collected),
+            measured_interval=words.measured_interval(collected),
             findings=words.findings(
                 collected,
                 frames.get("conformance"),

@@ -11,6 +11,7 @@ use crate::controllers::{
     BbrConfig, CubicConfig, FastConvergence, Flavour, Growth, LossBasedConfig, ProbeRttWindow, RecoveryEnd,
     ShortRtt, SlowStartExit, CYCLE_LENGTH,
 };
+use crate::fault_knobs::{self, FaultKnobs};
 use crate::pacer::Pacing;
 use crate::presets;
 
@@ -57,10 +58,11 @@ pub struct Knobs {
     pub rollback: bool,
     pub bbr: BbrConfig,
     pub tail_loss_probes: bool,
+    pub faults: FaultKnobs,
     pub transport: TransportSettings,
 }
 
-/// The names that `set` takes besides the transport's own.
+/// The names that `set` takes besides those of faults and the transport's own.
 pub const KEYS: [&str; 35] = [
     "preset",
     "initial_window_packets",
@@ -123,6 +125,7 @@ impl Knobs {
             rollback: false,
             bbr: BbrConfig::draft(),
             tail_loss_probes: true,
+            faults: FaultKnobs::NONE,
             transport: TransportSettings {
                 initial_mtu_bytes: Some(FULL_DATAGRAM_BYTES),
                 ..TransportSettings::default()
@@ -170,7 +173,7 @@ impl Knobs {
             "beta_short_rtt" => self.short_rtt.beta = number(key, value, 0.01, 0.99)?,
             "short_rtt_ms" => self.short_rtt.below = seconds(key, value, 1e-3)?,
             "connections" => self.connections = number(key, value, 1.0, 100.0)?,
-            "c" => self.c = number(key, value, 0.001, 100.0)?,
+            "c" => self.c = number(key, value, 1e-6, 100.0)?,
             "fast_convergence" => {
                 self.fast_convergence = word(
                     key,
@@ -230,9 +233,10 @@ impl Knobs {
             "ack_every_packets" => {
                 self.transport.ack_eliciting_threshold = Some(number(key, value, 1_u32, 1000)? - 1);
             }
+            _ if self.faults.set(key, value)? => {}
             _ if self.transport.set(key, value)? => {}
             _ => {
-                let keys = [&KEYS[..], &TransportSettings::KEYS[..]].concat();
+                let keys = [&KEYS[..], &fault_knobs::KEYS[..], &TransportSettings::KEYS[..]].concat();
                 return Err(unknown(key, &keys));
             }
         }
@@ -257,6 +261,9 @@ impl Knobs {
         config.mtu_discovery_config(None);
         if let Some(bytes) = self.transport.initial_mtu_bytes {
             config.min_mtu(bytes);
+        }
+        if let Some(bytes) = self.faults.send_buffer_bytes {
+            config.send_window(bytes);
         }
         config
     }
@@ -286,6 +293,7 @@ impl Knobs {
             prr: self.prr,
             recovery_end: self.recovery_end,
             rollback: self.rollback,
+            faults: self.faults.controller,
         }
     }
 
@@ -300,7 +308,7 @@ impl Knobs {
 }
 
 /// `value` as one of `words`.
-fn word<T: Copy>(key: &str, value: &str, words: &[(&str, T)]) -> Result<T> {
+pub fn word<T: Copy>(key: &str, value: &str, words: &[(&str, T)]) -> Result<T> {
     words.iter().find(|(name, _)| *name == value).map(|(_, meaning)| *meaning).ok_or_else(|| {
         let names: Vec<_> = words.iter().map(|(name, _)| *name).collect();
         Error::Usage(format!("--set {key}={value}: wants one of {}", names.join(", ")))
@@ -308,7 +316,7 @@ fn word<T: Copy>(key: &str, value: &str, words: &[(&str, T)]) -> Result<T> {
 }
 
 /// `value` in units of `unit_s` seconds, up to a day.
-fn seconds(key: &str, value: &str, unit_s: f64) -> Result<Duration> {
+pub fn seconds(key: &str, value: &str, unit_s: f64) -> Result<Duration> {
     let count: f64 = number(key, value, 0.0, 86_400.0 / unit_s)?;
     Ok(Duration::from_secs_f64(count * unit_s))
 }

@@ -1,3 +1,5 @@
+use cambrian_quinn_family::transfers::Handover;
+
 use super::*;
 
 fn turned(cca: &str, assignments: &[&str]) -> Result<Knobs> {
@@ -43,6 +45,20 @@ fn every_key_is_taken() {
         ("ack_aggregation", "off"),
         ("tail_loss_probes", "off"),
         ("ack_every_packets", "10"),
+        ("cut_per", "packet"),
+        ("recovery_start", "sent"),
+        ("ignore_event_every", "2"),
+        ("event_min_packets", "2"),
+        ("ssthresh_after_loss", "infinite"),
+        ("growth_in_recovery", "inflates"),
+        ("ack_count", "2"),
+        ("growth_unit", "packets"),
+        ("app_limited_growth", "on"),
+        ("ecn_reaction", "off"),
+        ("silence_after_packets", "8"),
+        ("silence_ms", "500"),
+        ("piece_bytes", "600"),
+        ("send_buffer_bytes", "60000"),
         ("mtu", "1200"),
         ("packet_threshold", "30"),
         ("time_threshold", "2"),
@@ -51,7 +67,10 @@ fn every_key_is_taken() {
         let mut knobs = Knobs::of(Algorithm::Cubic);
         knobs.set(key, value).unwrap();
         assert_ne!(knobs, Knobs::of(Algorithm::Cubic), "{key}");
-        assert!(KEYS.contains(&key) || TransportSettings::KEYS.contains(&key), "{key}");
+        assert!(
+            KEYS.contains(&key) || fault_knobs::KEYS.contains(&key) || TransportSettings::KEYS.contains(&key),
+            "{key}"
+        );
     }
 }
 
@@ -68,6 +87,10 @@ fn bad_assignments_are_usage_errors() {
         "probe_bw_gains=1/1",
         "probe_rtt_duration_ms=-1",
         "mtu=1500",
+        "cut_per=flight",
+        "ignore_event_every=1",
+        "silence_ms=-1",
+        "piece_bytes=1500",
         "cwnd=1",
         "preset=vegas",
         "preset=bbr",
@@ -113,4 +136,13 @@ fn an_adapting_beta_is_a_short_round_trips_own() {
 fn acknowledging_every_tenth_packet_is_a_threshold_of_nine() {
     let knobs = turned("cubic", &["ack_every_packets=10"]).unwrap();
     assert_eq!(knobs.transport.ack_eliciting_threshold, Some(9));
+}
+
+#[test]
+fn the_application_hands_over_as_the_knobs_say() {
+    let handover = |settings: &[&str]| turned("reno", settings).unwrap().faults.handover();
+    assert_eq!(handover(&[]), Handover::Whole);
+    assert_eq!(handover(&["piece_bytes=600"]), Handover::OneADatagram(600));
+    assert!(matches!(handover(&["send_buffer_bytes=30000"]), Handover::Chunks(1000)));
+    assert_eq!(handover(&["piece_bytes=600", "piece_bytes=off"]), Handover::Whole);
 }

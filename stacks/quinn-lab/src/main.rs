@@ -2,6 +2,7 @@
 //! docs/lab-stack.md and docs/endpoint-contract.md).
 
 mod controllers;
+mod fault_knobs;
 mod knobs;
 mod lab;
 mod pacer;
@@ -33,12 +34,14 @@ fn main() -> ExitCode {
             let preset = presets::find(&arguments.cca)?;
             server::run(arguments, |log| {
                 let transport = knobs.transport_config();
+                let handover = knobs.faults.handover();
                 let factory = LabFactory::new(preset.name, knobs);
                 Sender {
                     factory: logged::<LabController>(factory.clone(), log),
                     transport,
                     read_back: Box::new(name_of),
                     gates: Some(gates(factory)),
+                    handover,
                 }
             })
         },

@@ -1,4 +1,4 @@
-//! Published behaviours, as settings of the knobs. Each is a CCA of the manifest.
+//! Published behaviours and planted faults, as settings of the knobs. Each is a CCA of the manifest.
 
 use cambrian_quinn_family::endpoint::{Error, Result};
 
@@ -57,6 +57,49 @@ pub const PRESETS: &[Preset] = &[
     // Several at once, as one stack had them.
     preset("xquic-bbr", Bbr, XQUIC),
     preset("mvfst-bbr", Bbr, &[("pacing", "1.2"), ("ack_every_packets", "10")]),
+    // Faults that are no parameter, one at a time.
+    preset("cubic-cut-per-packet", Cubic, &[("preset", "cubic-rfc9438"), ("cut_per", "packet")]),
+    preset("cubic-cut-again", Cubic, &[("preset", "cubic-rfc9438"), ("recovery_start", "sent")]),
+    preset("reno-cut-again", Reno, &[("preset", "reno-rfc9002"), ("recovery_start", "sent")]),
+    preset("cubic-every-second-event", Cubic, &[("preset", "cubic-rfc9438"), ("ignore_event_every", "2")]),
+    preset("reno-every-second-event", Reno, &[("preset", "reno-rfc9002"), ("ignore_event_every", "2")]),
+    preset(
+        "cubic-ignores-isolated-losses",
+        Cubic,
+        &[("preset", "cubic-rfc9438"), ("event_min_packets", "2")],
+    ),
+    preset(
+        "cubic-slow-start-after-loss",
+        Cubic,
+        &[("preset", "cubic-rfc9438"), ("ssthresh_after_loss", "window")],
+    ),
+    preset(
+        "reno-slow-start-after-loss",
+        Reno,
+        &[("preset", "reno-rfc9002"), ("ssthresh_after_loss", "window")],
+    ),
+    preset("reno-no-ssthresh", Reno, &[("preset", "reno-rfc9002"), ("ssthresh_after_loss", "infinite")]),
+    preset("cubic-growth-in-recovery", Cubic, &[("preset", "cubic-rfc9438"), ("growth_in_recovery", "on")]),
+    preset("reno-growth-in-recovery", Reno, &[("preset", "reno-rfc9002"), ("growth_in_recovery", "on")]),
+    preset("reno-inflation-stays", Reno, &[("preset", "reno-rfc9002"), ("growth_in_recovery", "inflates")]),
+    preset("cubic-acks-twice", Cubic, &[("preset", "cubic-rfc9438"), ("ack_count", "2")]),
+    preset("reno-acks-twice", Reno, &[("preset", "reno-rfc9002"), ("ack_count", "2")]),
+    preset("cubic-no-ecn-reaction", Cubic, &[("preset", "cubic-rfc9438"), ("ecn_reaction", "off")]),
+    preset("reno-no-ecn-reaction", Reno, &[("preset", "reno-rfc9002"), ("ecn_reaction", "off")]),
+    preset("cubic-paced-2", Cubic, &[("pacing", "2")]),
+    preset("bbr-pacing-1.6", Bbr, &[("pacing", "1.6")]),
+    preset("bbr-unpaced", Bbr, &[("pacing", "off")]),
+    preset("reno-send-buffer", Reno, &[("preset", "reno-rfc9002"), ("send_buffer_bytes", "30000")]),
+    preset("reno-app-limited-growth", Reno, &[("preset", "reno-send-buffer"), ("app_limited_growth", "on")]),
+    preset("cubic-c-in-bytes", Cubic, &[("preset", "cubic-rfc9438"), ("c", "0.000272")]),
+    preset("cubic-small-packets", Cubic, &[("preset", "cubic-rfc9438"), ("piece_bytes", "600")]),
+    preset("reno-small-packets", Reno, &[("preset", "reno-rfc9002"), ("piece_bytes", "600")]),
+    preset("reno-growth-per-packet", Reno, &[("preset", "reno-small-packets"), ("growth_unit", "packets")]),
+    preset(
+        "cubic-silent-after-burst",
+        Cubic,
+        &[("preset", "cubic-rfc9438"), ("silence_after_packets", "8"), ("silence_ms", "1000")],
+    ),
 ];
 
 /// The names of all presets, for the command line.
@@ -167,7 +210,12 @@ mod tests {
     #[test]
     fn the_documentation_tells_of_every_preset_and_knob() {
         let page = include_str!("../../../docs/lab-stack.md");
-        for name in NAMES.iter().chain(&crate::knobs::KEYS).chain(&TransportSettings::KEYS) {
+        for name in NAMES
+            .iter()
+            .chain(&crate::knobs::KEYS)
+            .chain(&crate::fault_knobs::KEYS)
+            .chain(&TransportSettings::KEYS)
+        {
             assert!(page.contains(&format!("`{name}`")), "{name} is not in docs/lab-stack.md");
         }
     }

@@ -20,6 +20,25 @@ fn knobs_reach_the_server() {
 }
 
 #[test]
+fn pieces_leave_in_packets_of_their_own() {
+    let sent = |settings: &[&str]| {
+        let settings: Vec<_> = settings.iter().flat_map(|setting| ["--set", setting]).collect();
+        let events = check_transfer(PROGRAM, "reno-rfc9002", 600_000, 2, &settings);
+        let stats = events.iter().find(|event| event["event"] == "stats").unwrap();
+        stats["datagrams_sent"].as_u64().unwrap()
+    };
+    let (full, pieces) = (sent(&[]), sent(&["piece_bytes=600"]));
+    // 417 of 1440 bytes each, against 1000 of 600.
+    assert!((417..500).contains(&full) && (1000..1150).contains(&pieces), "{full}, {pieces}");
+}
+
+#[test]
+fn a_send_buffer_does_not_keep_a_transfer_from_its_end() {
+    let settings = ["--set", "send_buffer_bytes=30000", "--set", "app_limited_growth=on"];
+    check_transfer(PROGRAM, "reno-rfc9002", 3_000_001, 3, &settings);
+}
+
+#[test]
 fn a_path_that_the_server_does_not_know_fails_with_a_reason() {
     check_unknown_path(PROGRAM, "cubic");
 }

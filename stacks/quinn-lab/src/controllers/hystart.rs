@@ -84,6 +84,7 @@ mod tests {
         Ack {
             now: Time::from_micros(now_us),
             acked_bytes: 2400,
+            acked_packets: 1,
             newest_sent: Time::from_micros(sent_us),
             srtt: Duration::from_millis(50),
             in_flight_bytes: 0,

@@ -99,6 +99,7 @@ mod tests {
             let ack = Ack {
                 now: sent + Time::from_millis(rtt_ms),
                 acked_bytes: 2400,
+                acked_packets: 1,
                 newest_sent: sent,
                 srtt: Duration::from_millis(50),
                 in_flight_bytes: 0,
@@ -141,6 +142,7 @@ mod tests {
         let ack = Ack {
             now: Time::from_millis(50),
             acked_bytes: 24_000,
+            acked_packets: 1,
             newest_sent: Time::ZERO,
             srtt: Duration::from_millis(50),
             in_flight_bytes: 0,

@@ -3,6 +3,9 @@
 use std::time::Duration;
 
 use super::cubic::{Cubic, CubicConfig};
+use super::faults::{
+    CutPer, Faults, GrowthInRecovery, GrowthUnit, RecoveryStart, RoundLosses, SsthreshAfterLoss,
+};
 use super::prr::Prr;
 use super::reno::Reno;
 use super::slow_start::{SlowStart, SlowStartExit};
@@ -53,6 +56,8 @@ pub struct LossBasedConfig {
     pub recovery_end: RecoveryEnd,
     /// Take a congestion event back when few packets were lost in it, as quiche does.
     pub rollback: bool,
+    /// What it does wrong.
+    pub faults: Faults,
 }
 
 /// The growth function's own state.
@@ -82,6 +87,8 @@ struct Recovery {
     ends_after: Time,
     /// A packet sent in it was lost, which calls for another reduction when it is over (RFC 6675).
     lost_again: bool,
+    /// The window at its end, in segments.
+    target: f64,
     prr: Option<Prr>,
     lost_packets: f64,
     /// What to go back to, should the event turn out to be spurious.
@@ -107,6 +114,9 @@ pub struct LossBased {
     recovery: Option<Recovery>,
     /// When the last recovery period began, whether or not it is over.
     last_reduction: Option<Time>,
+    /// Congestion events so far, those ignored included.
+    events: u32,
+    round_losses: RoundLosses,
     last_ack: LastAck,
 }
 
@@ -122,6 +132,8 @@ impl LossBased {
             min_rtt: Duration::MAX,
             recovery: None,
             last_reduction: None,
+            events: 0,
+            round_losses: RoundLosses::default(),
             last_ack: LastAck::default(),
         }
     }
@@ -130,14 +142,25 @@ impl LossBased {
         (segments * self.segment_bytes) as u64
     }
 
+    /// What an ACK counts for when the window grows, in segments.
+    fn counted(&self, ack: &Ack) -> f64 {
+        let faults = &self.config.faults;
+        let segments = match faults.growth_unit {
+            GrowthUnit::Bytes => ack.acked_bytes as f64 / self.segment_bytes,
+            GrowthUnit::Packets => ack.acked_packets as f64,
+            GrowthUnit::Acks => 1.0,
+        };
+        segments * faults.ack_count
+    }
+
     fn grow(&mut self, ack: &Ack) {
-        if ack.app_limited {
+        if ack.app_limited && !self.config.faults.app_limited_growth {
             if let GrowthState::Cubic(cubic) = &mut self.growth {
                 cubic.skip(ack.now);
             }
             return;
         }
-        let mut acked = ack.acked_bytes as f64 / self.segment_bytes;
+        let mut acked = self.counted(ack);
         if self.cwnd < self.ssthresh {
             let (segments, ends) = self.slow_start.on_ack(ack, self.cwnd, acked);
             if ends {
@@ -164,10 +187,10 @@ impl LossBased {
     fn end_recovery(&mut self, now: Time) {
         let Some(recovery) = self.recovery.take() else { return };
         if recovery.prr.is_some() {
-            self.cwnd = self.ssthresh;
+            self.cwnd = recovery.target;
         }
         if recovery.lost_again {
-            self.reduce(now, 0);
+            self.reduce(now, now, 0);
             return;
         }
         if let Some(before) = recovery.before {
@@ -180,8 +203,9 @@ impl LossBased {
         }
     }
 
-    /// A congestion event: one reduction for all that is lost of the packets in flight now.
-    fn reduce(&mut self, now: Time, lost_bytes: u64) {
+    /// A congestion event: one reduction for all that is lost of the packets in flight now, which are those sent up
+    /// to `start`.
+    fn reduce(&mut self, now: Time, start: Time, lost_bytes: u64) {
         let before = self.config.rollback.then(|| {
             let growth = self.growth.clone();
             Box::new(Checkpoint { cwnd: self.cwnd, ssthresh: self.ssthresh, growth })
@@ -194,21 +218,41 @@ impl LossBased {
             }
             GrowthState::Cubic(cubic) => cubic.reduce(self.cwnd, self.min_rtt),
         };
-        self.ssthresh = target.max(MIN_WINDOW_SEGMENTS);
+        let target = target.max(MIN_WINDOW_SEGMENTS);
+        self.ssthresh = match self.config.faults.ssthresh_after_loss {
+            SsthreshAfterLoss::Reduced => target,
+            SsthreshAfterLoss::Window => self.cwnd,
+            SsthreshAfterLoss::Infinite => f64::INFINITY,
+        };
         let prr = self.config.prr.then(|| {
-            Prr::new(
-                self.bytes(self.ssthresh),
-                flight,
-                self.segment_bytes as u64,
-                self.last_ack.bytes_at(now),
-            )
+            Prr::new(self.bytes(target), flight, self.segment_bytes as u64, self.last_ack.bytes_at(now))
         });
         if prr.is_none() {
-            self.cwnd = self.ssthresh;
+            self.cwnd = target;
         }
         let lost_packets = lost_bytes as f64 / self.segment_bytes;
-        self.recovery = Some(Recovery { ends_after: now, lost_again: false, prr, lost_packets, before });
-        self.last_reduction = Some(now);
+        self.recovery =
+            Some(Recovery { ends_after: start, lost_again: false, target, prr, lost_packets, before });
+        self.last_reduction = Some(start);
+    }
+
+    /// By a fault: is this loss none to react to?
+    fn overlooks(&mut self, loss: &Loss) -> bool {
+        let faults = &self.config.faults;
+        if loss.is_mark() {
+            return !faults.ecn_reaction;
+        }
+        self.round_losses.add(loss, loss.packets(self.segment_bytes)) < faults.event_min_packets
+    }
+
+    /// By a fault: one reduction a lost packet, whether or not the flight has been answered for.
+    fn reduce_per_packet(&mut self, loss: &Loss, start: Time) {
+        for _ in 0..loss.packets(self.segment_bytes) as u32 {
+            if let Some(Recovery { prr: Some(_), target, .. }) = self.recovery {
+                self.cwnd = target;
+            }
+            self.reduce(loss.now, start, loss.lost_bytes);
+        }
     }
 
     /// In recovery with PRR the window is what is in flight and what may join it.
@@ -233,24 +277,46 @@ impl CongestionControl for LossBased {
         if self.recovery.as_ref().is_some_and(|recovery| ack.newest_sent > recovery.ends_after) {
             self.end_recovery(ack.now);
         }
-        match &mut self.recovery {
-            Some(recovery) => {
-                if let Some(prr) = &mut recovery.prr {
-                    prr.on_ack(ack.acked_bytes);
-                }
-                self.follow_prr(ack.in_flight_bytes);
+        let Some(recovery) = &mut self.recovery else {
+            self.grow(ack);
+            return;
+        };
+        if let Some(prr) = &mut recovery.prr {
+            prr.on_ack(ack.acked_bytes);
+            self.follow_prr(ack.in_flight_bytes);
+            return;
+        }
+        match self.config.faults.growth_in_recovery {
+            GrowthInRecovery::Off => {}
+            GrowthInRecovery::On => self.grow(ack),
+            GrowthInRecovery::Inflates => {
+                self.cwnd = (self.cwnd + self.counted(ack)).min(self.config.max_window_segments);
             }
-            None => self.grow(ack),
         }
     }
 
     fn on_loss(&mut self, loss: &Loss) {
+        if self.overlooks(loss) {
+            return;
+        }
+        let faults = self.config.faults;
+        let start = match faults.recovery_start {
+            RecoveryStart::Found => loss.now,
+            RecoveryStart::Sent => loss.newest_sent,
+        };
         let is_new = self.last_reduction.is_none_or(|start| loss.newest_sent > start);
         let waits = self.config.recovery_end == RecoveryEnd::Rfc6675;
-        if is_new && !(waits && self.recovery.is_some()) {
+        if faults.cut_per == CutPer::Packet {
+            self.reduce_per_packet(loss, start);
+        } else if is_new && !(waits && self.recovery.is_some()) {
             // A period that a new loss ends was not spurious.
             self.recovery = None;
-            self.reduce(loss.now, loss.lost_bytes);
+            self.events += 1;
+            if faults.ignores_event(self.events) {
+                self.last_reduction = Some(start);
+            } else {
+                self.reduce(loss.now, start, loss.lost_bytes);
+            }
         } else if let Some(recovery) = &mut self.recovery {
             if waits && is_new {
                 // It was not outstanding when recovery began, so recovery does not wait for it. With a loss in
@@ -279,6 +345,9 @@ impl CongestionControl for LossBased {
         let ratio = self.segment_bytes / segment_bytes as f64;
         self.cwnd = (self.cwnd * ratio).max(MIN_WINDOW_SEGMENTS);
         self.ssthresh *= ratio;
+        if let Some(recovery) = &mut self.recovery {
+            recovery.target *= ratio;
+        }
         self.segment_bytes = segment_bytes as f64;
     }
 
@@ -308,3 +377,7 @@ impl CongestionControl for LossBased {
 #[cfg(test)]
 #[path = "loss_based_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "fault_tests.rs"]
+mod fault_tests;

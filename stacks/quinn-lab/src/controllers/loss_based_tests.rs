@@ -3,10 +3,10 @@
 use super::super::cubic::{FastConvergence, Flavour, ShortRtt};
 use super::*;
 
-const SEGMENT: u64 = 1000;
+pub(super) const SEGMENT: u64 = 1000;
 const RTT_MS: u64 = 100;
 
-fn reno() -> LossBasedConfig {
+pub(super) fn reno() -> LossBasedConfig {
     LossBasedConfig {
         growth: Growth::Reno { beta: 0.5, connections: 1.0 },
         initial_window_segments: 10.0,
@@ -16,10 +16,11 @@ fn reno() -> LossBasedConfig {
         prr: false,
         recovery_end: RecoveryEnd::Rfc9002,
         rollback: false,
+        faults: Faults::NONE,
     }
 }
 
-fn cubic() -> LossBasedConfig {
+pub(super) fn cubic() -> LossBasedConfig {
     let config = CubicConfig {
         c: 0.4,
         beta: 0.7,
@@ -32,15 +33,16 @@ fn cubic() -> LossBasedConfig {
     LossBasedConfig { growth: Growth::Cubic(config), ..reno() }
 }
 
-fn ms(ms: u64) -> Time {
+pub(super) fn ms(ms: u64) -> Time {
     Time::from_millis(ms)
 }
 
 /// `segments` acknowledged at `now_ms`, one RTT after they left.
-fn ack(controller: &mut LossBased, now_ms: u64, segments: u64) {
+pub(super) fn ack(controller: &mut LossBased, now_ms: u64, segments: u64) {
     controller.on_ack(&Ack {
         now: ms(now_ms),
         acked_bytes: segments * SEGMENT,
+        acked_packets: segments,
         newest_sent: ms(now_ms - RTT_MS),
         srtt: ms(RTT_MS),
         in_flight_bytes: 0,
@@ -49,7 +51,7 @@ fn ack(controller: &mut LossBased, now_ms: u64, segments: u64) {
 }
 
 /// `segments` found lost at `now_ms`; the newest left an RTT before.
-fn lose(controller: &mut LossBased, now_ms: u64, segments: u64) {
+pub(super) fn lose(controller: &mut LossBased, now_ms: u64, segments: u64) {
     controller.on_loss(&Loss {
         now: ms(now_ms),
         lost_bytes: segments * SEGMENT,
@@ -117,6 +119,7 @@ fn an_application_that_leaves_the_window_unfilled_does_not_grow_it() {
     reno.on_ack(&Ack {
         now: ms(100),
         acked_bytes: 5_000,
+        acked_packets: 1,
         newest_sent: ms(0),
         srtt: ms(100),
         in_flight_bytes: 0,
@@ -160,6 +163,7 @@ fn prr_ends_recovery_at_ssthresh() {
         reno.on_ack(&Ack {
             now: ms(201 + step),
             acked_bytes: SEGMENT,
+            acked_packets: 1,
             newest_sent: ms(150),
             srtt: ms(100),
             in_flight_bytes: in_flight,

@@ -7,6 +7,7 @@
 
 mod bbr;
 mod cubic;
+mod faults;
 mod hystart;
 mod hystart_plus_plus;
 mod loss_based;
@@ -18,6 +19,9 @@ use std::time::Duration;
 
 pub use bbr::{Bbr, BbrConfig, ProbeRttWindow, CYCLE_LENGTH};
 pub use cubic::{CubicConfig, FastConvergence, Flavour, ShortRtt};
+pub use faults::{
+    CutPer, Faults, GrowthInRecovery, GrowthUnit, RecoveryStart, RoundLosses, SsthreshAfterLoss,
+};
 pub use loss_based::{Growth, LossBased, LossBasedConfig, RecoveryEnd};
 pub use slow_start::SlowStartExit;
 
@@ -39,6 +43,7 @@ pub struct Ack {
     pub now: Time,
     /// Bytes that it acknowledged for the first time.
     pub acked_bytes: u64,
+    pub acked_packets: u64,
     /// When the newest of these packets was sent.
     pub newest_sent: Time,
     /// Smoothed RTT before this ACK.
@@ -89,6 +94,18 @@ pub struct Loss {
     pub in_flight_bytes: u64,
     /// Persistent congestion (RFC 9002, section 7.6): nothing got through for several timeouts.
     pub persistent: bool,
+}
+
+impl Loss {
+    /// Packets lost, at least one, if all are full.
+    pub fn packets(&self, segment_bytes: f64) -> f64 {
+        (self.lost_bytes as f64 / segment_bytes).round().max(1.0)
+    }
+
+    /// The loss is none: packets arrived marked.
+    pub fn is_mark(&self) -> bool {
+        self.lost_bytes == 0
+    }
 }
 
 /// A congestion-control algorithm.

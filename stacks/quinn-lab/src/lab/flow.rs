@@ -2,7 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use crate::controllers::{Ack, Bbr, CongestionControl, Loss, LossBased, Sent, Time};
+use crate::controllers::{Ack, Bbr, CongestionControl, Loss, LossBased, RoundLosses, Sent, Time};
+use crate::fault_knobs::Silence;
 use crate::knobs::{Algorithm, Knobs};
 use crate::pacer::{Pacer, Pacing};
 
@@ -27,6 +28,7 @@ const PROBES: u32 = 2;
 #[derive(Clone, Copy, Debug, Default)]
 struct Batch {
     bytes: u64,
+    packets: u64,
     newest_sent: Time,
     srtt: Duration,
 }
@@ -44,6 +46,9 @@ pub struct Flow {
     batch: Batch,
     door: Door,
     probes: Probes,
+    silence: Silence,
+    round_losses: RoundLosses,
+    silent_until: Time,
 }
 
 impl Flow {
@@ -66,6 +71,9 @@ impl Flow {
             batch: Batch::default(),
             door: Door::Ajar,
             probes: Probes::new(!knobs.tail_loss_probes),
+            silence: knobs.faults.silence,
+            round_losses: RoundLosses::default(),
+            silent_until: Time::ZERO,
         }
     }
 
@@ -112,7 +120,8 @@ impl Flow {
     /// One packet of an ACK.
     pub fn on_packet_acked(&mut self, sent: Instant, bytes: u64, srtt: Duration) {
         let newest_sent = self.time(sent).max(self.batch.newest_sent);
-        self.batch = Batch { bytes: self.batch.bytes + bytes, newest_sent, srtt };
+        let Batch { bytes: earlier_bytes, packets, .. } = self.batch;
+        self.batch = Batch { bytes: earlier_bytes + bytes, packets: packets + 1, newest_sent, srtt };
     }
 
     /// The ACK is complete; `in_flight_bytes` is quinn's count after it.
@@ -130,6 +139,7 @@ impl Flow {
         self.algorithm.on_ack(&Ack {
             now,
             acked_bytes: batch.bytes,
+            acked_packets: batch.packets,
             newest_sent: batch.newest_sent,
             srtt: self.srtt,
             in_flight_bytes,
@@ -148,6 +158,20 @@ impl Flow {
             persistent,
         };
         self.algorithm.on_loss(&loss);
+        self.fall_silent(&loss);
+    }
+
+    /// Where that knob is turned: begin a silence with the packet that makes the burst.
+    fn fall_silent(&mut self, loss: &Loss) {
+        if loss.is_mark() {
+            return;
+        }
+        let packets = loss.packets(self.segment_bytes as f64);
+        let in_round = self.round_losses.add(loss, packets);
+        let burst = self.silence.after_packets;
+        if in_round >= burst && in_round - packets < burst {
+            self.silent_until = loss.now + self.silence.lasts;
+        }
     }
 
     pub fn set_segment_bytes(&mut self, segment_bytes: u16) {
@@ -158,6 +182,9 @@ impl Flow {
     /// Open the door for one datagram or shut it; the time at which the pacer would open it, if it alone shuts it.
     pub fn open(&mut self, now: Instant) -> Option<Instant> {
         self.door = Door::Shut;
+        if self.time(now) < self.silent_until {
+            return Some(self.start + self.silent_until);
+        }
         if self.in_flight_bytes + self.segment_bytes > self.algorithm.cwnd_bytes() {
             return None;
         }

@@ -94,3 +94,21 @@ fn probes_pass_unless_switched_off() {
     flow.on_timeout();
     assert!(flow.passes());
 }
+
+#[test]
+fn a_burst_of_losses_silences_the_flow_for_a_while_and_fewer_do_not() {
+    let (mut flow, start) = flow(&[("prr", "off"), ("silence_after_packets", "3"), ("silence_ms", "400")]);
+    poll(&mut flow, start);
+    let ms = Duration::from_millis;
+    flow.on_loss(start + ms(50), start, 2_000, false);
+    flow.on_ack_end(start + ms(50), 3_000, false);
+    assert_eq!(poll(&mut flow, start + ms(50)), (2, None));
+    // The third of the same flight.
+    flow.on_loss(start + ms(60), start, 1_000, false);
+    flow.on_ack_end(start + ms(60), 0, false);
+    assert_eq!(poll(&mut flow, start + ms(60)), (0, Some(start + ms(460))));
+    // More of them do not make it last longer.
+    flow.on_loss(start + ms(70), start, 5_000, false);
+    assert_eq!(poll(&mut flow, start + ms(459)), (0, Some(start + ms(460))));
+    assert_eq!(poll(&mut flow, start + ms(460)), (5, None));
+}

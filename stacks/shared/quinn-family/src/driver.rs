@@ -25,6 +25,9 @@ pub trait Application {
     /// Take one event of a connection. Returns whether the connection may have something to send because of it.
     fn on_event(&mut self, handle: ConnectionHandle, connection: &mut Connection, event: Event) -> bool;
 
+    /// A datagram of a connection has left, and the next one will be asked for.
+    fn on_transmitted(&mut self, _handle: ConnectionHandle, _connection: &mut Connection) {}
+
     /// Called once a wake-up, after all events; returns whether the application has finished.
     fn on_wake(&mut self, now: Instant) -> bool;
 }
@@ -90,7 +93,7 @@ impl Driver {
             now = self.receive(wait, &mut more)?;
             more |= self.drive(now, application);
         }
-        self.close(now);
+        self.close(now, application);
         Ok(())
     }
 
@@ -185,7 +188,7 @@ impl Driver {
         application: &mut impl Application,
     ) -> bool {
         loop {
-            let train_broken = self.transmit(driven, now);
+            let train_broken = self.transmit(handle, driven, now, application);
             let connection = &mut driven.connection;
             let mut again = false;
             if connection.poll_timeout().is_some_and(|deadline| deadline <= now) {
@@ -216,7 +219,13 @@ impl Driver {
     }
 
     /// Send what the connection may send at `now`. Returns whether it stopped at a full train.
-    fn transmit(&mut self, driven: &mut Driven, now: Instant) -> bool {
+    fn transmit(
+        &mut self,
+        handle: ConnectionHandle,
+        driven: &mut Driven,
+        now: Instant,
+        application: &mut impl Application,
+    ) -> bool {
         let Driven { connection, gate, release } = driven;
         while !self.train.is_full() {
             *release = gate.as_mut().and_then(|gate| gate.open(now));
@@ -224,6 +233,7 @@ impl Driver {
             match proto::poll_transmit(connection, now, &mut buffer) {
                 Some(transmit) if gate.as_mut().is_none_or(|gate| gate.passes(now)) => {
                     push(&mut self.train, &transmit, buffer);
+                    application.on_transmitted(handle, connection);
                 }
                 Some(_) => self.train.give_back(buffer),
                 None => {
@@ -241,11 +251,11 @@ impl Driver {
     }
 
     /// Tell every peer that this is the end.
-    fn close(&mut self, now: Instant) {
+    fn close(&mut self, now: Instant, application: &mut impl Application) {
         for index in 0..self.connections.len() {
             if let Some(mut driven) = self.connections[index].take() {
                 driven.connection.close(now, VarInt::from_u32(0), Bytes::new());
-                self.transmit(&mut driven, now);
+                self.transmit(ConnectionHandle(index), &mut driven, now, application);
                 self.connections[index] = Some(driven);
             }
         }

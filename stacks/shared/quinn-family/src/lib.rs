@@ -12,7 +12,7 @@ pub mod proto;
 pub mod server;
 pub mod settings;
 pub mod tls;
-mod transfers;
+pub mod transfers;
 pub mod transport;
 
 pub use cambrian_endpoint as endpoint;

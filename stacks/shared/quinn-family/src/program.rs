@@ -7,6 +7,7 @@ use cambrian_endpoint::Stack;
 use crate::cca::{read_back, Cca};
 use crate::server::Sender;
 use crate::settings::Settings;
+use crate::transfers::Handover;
 use crate::{client, server};
 
 /// Play the role that the command line asks for. `ccas` are those that `stack` names.
@@ -22,6 +23,7 @@ pub fn main(stack: &Stack, ccas: &'static [Cca]) -> ExitCode {
                 transport: settings.transport.config(),
                 read_back: Box::new(|controller| read_back(ccas, controller).map(ToOwned::to_owned)),
                 gates: None,
+                handover: Handover::Whole,
             })
         },
         |arguments| client::run(arguments, Settings::from_pairs(&arguments.settings)?.transport.config()),

@@ -18,7 +18,7 @@ use crate::proto::{
     self, Connection, ConnectionHandle, Dir, Event, ServerConfig, StreamEvent, TransportConfig,
 };
 use crate::tls;
-use crate::transfers::Transfers;
+use crate::transfers::{Handover, Transfers};
 
 /// Tells the name of a live connection's CCA by what its controller is.
 pub type ReadBack = Box<dyn Fn(&dyn Controller) -> Option<String>>;
@@ -32,6 +32,7 @@ pub struct Sender {
     pub read_back: ReadBack,
     /// Gates of the connections, for a stack with a pacer of its own.
     pub gates: Option<GateSource>,
+    pub handover: Handover,
 }
 
 /// Serve until SIGTERM. `sender` is told the log that its controllers are to write, if there is one.
@@ -41,7 +42,7 @@ pub fn run(arguments: &ServerArguments, sender: impl FnOnce(Option<SharedLog>) -
     let anchor = Anchor::now();
     let log =
         arguments.transport_log.as_deref().map(|path| TransportLog::create(path, anchor)).transpose()?;
-    let Sender { factory, mut transport, read_back, gates } = sender(log.clone());
+    let Sender { factory, mut transport, read_back, gates, handover } = sender(log.clone());
     transport.congestion_controller_factory(factory);
     let crypto = tls::server(&arguments.certificate, &arguments.key, &arguments.alpn)?;
     let mut config = ServerConfig::with_crypto(crypto);
@@ -49,7 +50,7 @@ pub fn run(arguments: &ServerArguments, sender: impl FnOnce(Option<SharedLog>) -
 
     let mut driver = Driver::new(Socket::bind(arguments.listen)?, Some(config), gates)?;
     contract::ready(driver.socket().local_address()?.port());
-    let mut server = Server::new(&arguments.cca, read_back, service);
+    let mut server = Server::new(&arguments.cca, read_back, service, handover);
     let outcome = driver.run(&mut server);
 
     if let Some(log) = log {
@@ -70,6 +71,7 @@ struct Server<'a> {
     cca: &'a str,
     read_back: ReadBack,
     service: Service,
+    handover: Handover,
     /// Of the connections that are up.
     connections: HashMap<ConnectionHandle, Transfers>,
     requests: usize,
@@ -80,8 +82,22 @@ struct Server<'a> {
 }
 
 impl<'a> Server<'a> {
-    fn new(cca: &'a str, read_back: ReadBack, service: Service) -> Self {
-        Self { cca, read_back, service, connections: HashMap::new(), requests: 0, finished: 0, sent_bytes: 0 }
+    fn new(cca: &'a str, read_back: ReadBack, service: Service, handover: Handover) -> Self {
+        Self {
+            cca,
+            read_back,
+            service,
+            handover,
+            connections: HashMap::new(),
+            requests: 0,
+            finished: 0,
+            sent_bytes: 0,
+        }
+    }
+
+    fn transfers(&mut self, handle: ConnectionHandle) -> &mut Transfers {
+        let (service, handover) = (&self.service, self.handover);
+        self.connections.entry(handle).or_insert_with(|| Transfers::new(service.clone(), handover))
     }
 
     /// Tell a connection's counters, once, when it has ended.
@@ -108,15 +124,15 @@ impl<'a> Server<'a> {
         connection: &mut Connection,
         event: StreamEvent,
     ) -> bool {
-        let transfers =
-            self.connections.entry(handle).or_insert_with(|| Transfers::new(self.service.clone()));
+        let transfers = self.transfers(handle);
         match event {
             StreamEvent::Opened { dir: Dir::Bi } => {
-                let mut more = false;
+                let (mut requests, mut more) = (0, false);
                 while let Some(id) = connection.streams().accept(Dir::Bi) {
-                    self.requests += 1;
+                    requests += 1;
                     more |= transfers.begin(connection, id);
                 }
+                self.requests += requests;
                 more
             }
             StreamEvent::Opened { dir: Dir::Uni } => transfers.pass_over(connection),
@@ -138,8 +154,7 @@ impl Application for Server<'_> {
             Event::Connected => {
                 self.confirm(connection);
                 contract::connected();
-                let transfers = Transfers::new(self.service.clone());
-                self.connections.entry(handle).or_insert(transfers).open(connection)
+                self.transfers(handle).open(connection)
             }
             Event::ConnectionLost { reason } => {
                 eprintln!("connection ended: {reason}");
@@ -150,6 +165,12 @@ impl Application for Server<'_> {
             }
             Event::Stream(event) => self.on_stream_event(handle, connection, event),
             _ => false,
+        }
+    }
+
+    fn on_transmitted(&mut self, handle: ConnectionHandle, connection: &mut Connection) {
+        if let Some(transfers) = self.connections.get_mut(&handle) {
+            transfers.next_piece(connection);
         }
     }
 

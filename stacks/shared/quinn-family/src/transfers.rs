@@ -8,8 +8,33 @@ use cambrian_endpoint::serve::{Incoming, Response, Service};
 
 use crate::proto::{self, Connection, Dir, ReadError, StreamId, VarInt, WriteError};
 
+/// How bodies are handed over to the transport.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Handover {
+    /// As much at a time as there is room for.
+    #[default]
+    Whole,
+    /// At most so many bytes at a time, as long as there is room: the transport gives its room back write by write,
+    /// so a send window that is not much larger wants small ones.
+    Chunks(usize),
+    /// So many bytes, and the next when a datagram has left: each leaves in a packet of its own, however much more
+    /// would fit.
+    OneADatagram(usize),
+}
+
+impl Handover {
+    /// The most bytes of one write.
+    fn at_most(self) -> usize {
+        match self {
+            Self::Whole => usize::MAX,
+            Self::Chunks(bytes) | Self::OneADatagram(bytes) => bytes,
+        }
+    }
+}
+
 pub struct Transfers {
     service: Service,
+    handover: Handover,
     /// Request streams that the client has not ended yet.
     incoming: HashMap<StreamId, Incoming>,
     /// Responses still to be written; served in turn.
@@ -29,13 +54,13 @@ impl Outgoing {
         Self { content: content.into(), zeros }
     }
 
-    /// The next bytes to write; none if all have been.
-    fn piece(&self) -> Bytes {
+    /// The next bytes to write, at most so many; none if all have been.
+    fn piece(&self, at_most: usize) -> Bytes {
         if !self.content.is_empty() {
-            return self.content.clone();
+            return self.content.slice(..self.content.len().min(at_most));
         }
         let length = usize::try_from(self.zeros).map_or(BLOCK.len(), |zeros| zeros.min(BLOCK.len()));
-        Bytes::from_static(&BLOCK[..length])
+        Bytes::from_static(&BLOCK[..length.min(at_most)])
     }
 
     /// That many bytes of the last piece have been written.
@@ -49,8 +74,8 @@ impl Outgoing {
 }
 
 impl Transfers {
-    pub fn new(service: Service) -> Self {
-        Self { service, incoming: HashMap::new(), outgoing: VecDeque::new() }
+    pub fn new(service: Service, handover: Handover) -> Self {
+        Self { service, handover, incoming: HashMap::new(), outgoing: VecDeque::new() }
     }
 
     /// The connection is up: send what the application protocol begins with.
@@ -111,14 +136,14 @@ impl Transfers {
         transmit
     }
 
-    /// Fill the send window, a piece a stream in turn.
+    /// Fill the send window, a piece a stream in turn, or hand one piece over where each has its datagram.
     pub fn write(&mut self, connection: &mut Connection) -> bool {
         let mut wrote = false;
         let mut blocked = 0;
         while blocked < self.outgoing.len() {
             let Some((id, mut response)) = self.outgoing.pop_front() else { break };
             let mut stream = connection.send_stream(id);
-            let piece = response.piece();
+            let piece = response.piece(self.handover.at_most());
             if piece.is_empty() {
                 wrote |= stream.finish().is_ok();
                 continue;
@@ -127,6 +152,9 @@ impl Transfers {
                 Ok(written) => {
                     response.advance(written);
                     self.outgoing.push_back((id, response));
+                    if matches!(self.handover, Handover::OneADatagram(_)) {
+                        return true;
+                    }
                     (wrote, blocked) = (true, 0);
                 }
                 Err(WriteError::Blocked) => {
@@ -138,6 +166,13 @@ impl Transfers {
             }
         }
         wrote
+    }
+
+    /// A datagram has left: hand the next piece over, where each has its datagram.
+    pub fn next_piece(&mut self, connection: &mut Connection) {
+        if matches!(self.handover, Handover::OneADatagram(_)) {
+            self.write(connection);
+        }
     }
 
     /// Give a response up.

@@ -97,7 +97,15 @@ mod tests {
     }
 
     fn ack(now: Time, newest_sent: Time, acked_bytes: u64) -> Ack {
-        Ack { now, acked_bytes, newest_sent, srtt: ms(50), in_flight_bytes: 0, app_limited: false }
+        Ack {
+            now,
+            acked_bytes,
+            acked_packets: 1,
+            newest_sent,
+            srtt: ms(50),
+            in_flight_bytes: 0,
+            app_limited: false,
+        }
     }
 
     #[test]

@@ -52,6 +52,7 @@ fn run(config: BbrConfig, seconds: u64) -> Vec<Seen> {
             let ack = Ack {
                 now,
                 acked_bytes: SEGMENT,
+                acked_packets: 1,
                 newest_sent,
                 srtt,
                 in_flight_bytes: in_flight,
@@ -150,6 +151,7 @@ fn a_loss_conserves_packets_for_a_round_and_then_the_window_is_back() {
     let ack = |now_ms, sent_ms| Ack {
         now: Time::from_millis(now_ms),
         acked_bytes: 1_000,
+        acked_packets: 1,
         newest_sent: Time::from_millis(sent_ms),
         srtt: BASE_RTT,
         in_flight_bytes: 60_000,
@@ -175,6 +177,7 @@ fn with_a_loss_in_every_round_packets_are_conserved_in_the_first_alone() {
     let ack = |now_ms| Ack {
         now: Time::from_millis(now_ms),
         acked_bytes: 1_000,
+        acked_packets: 1,
         newest_sent: Time::from_millis(now_ms - 50),
         srtt: BASE_RTT,
         in_flight_bytes: 60_000,

@@ -1,0 +1,36 @@
+"""The groups of a study whose trials were run: one contestant on one network each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from cambrian.store.results import Results, TrialResult
+
+
+@dataclass
+class Group:
+    """One contestant on one network, as the results have it; at least one trial."""
+
+    network: str
+    contestant: str
+    trials: list[TrialResult]
+
+    @property
+    def hashes(self) -> dict[int, str]:
+        """Seed → hash of the packet trace."""
+        return {trial.manifest["trial"]["seed"]: trial.manifest["packets_sha256"] for trial in self.trials}
+
+
+def groups_of(results: Results) -> Iterator[Group]:
+    """Every group with a valid trial."""
+    for group in results.study()["groups"]:
+        ran = [results.trial(name) for name in group["trials"] if results.has(name)]
+        valid = [trial for trial in ran if trial.verdict["valid"]]
+        if valid:
+            yield Group(group["network"], group["subject"], valid)
+
+
+def differ(one: Group, other: Group) -> bool:
+    """Do any two trials of the same seed differ in a packet?"""
+    return any(other.hashes.get(seed, found) != found for seed, found in one.hashes.items())

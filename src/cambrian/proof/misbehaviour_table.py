@@ -1,0 +1,49 @@
+"""The score of faults that are no parameter, for a terminal and for the documentation."""
+
+from __future__ import annotations
+
+from rich.table import Table
+
+from cambrian.proof.misbehaviours import FaultRow, Score
+
+_HEADS = ("preset", "what it does wrong", "described by", "verdict")
+
+
+def terminal(score: Score) -> Table:
+    """One row a fault."""
+    table = Table(*_HEADS)
+    for row in score.faults:
+        preset, what, by, verdict = _cells(row)
+        wrong = row.state in ("missed", "named otherwise")
+        table.add_row(preset, what, f"[red]{by}[/red]" if wrong else by, verdict)
+    return table
+
+
+def markdown(score: Score) -> str:
+    """The same for a page."""
+    lines = ["| " + " | ".join(_HEADS) + " |", "|" + "---|" * len(_HEADS)]
+    lines += ["| " + " | ".join(_cells(row)) + " |" for row in score.faults]
+    return "\n".join(lines) + "\n"
+
+
+def summary(score: Score) -> list[str]:
+    """The acceptance figures, and who was accused of what."""
+    exercised = score.exercised
+    share = f" ({100 * score.caught / len(exercised):.1f} %)" if exercised else ""
+    quiet = sum(not row.accused for row in score.clean)
+    lines = [
+        f"{score.caught} of {len(exercised)} faults that are no parameter caught and described{share}; "
+        f"{len(score.faults) - len(exercised)} not exercised",
+        f"{quiet} of {len(score.clean)} clean controllers accused of nothing",
+    ]
+    return lines + [f"  {row.contestant}: {', '.join(row.accused)}" for row in score.clean if row.accused]
+
+
+def _cells(row: FaultRow) -> tuple[str, str, str, str]:
+    if row.state == "caught":
+        by = ", ".join(row.by)
+    elif row.state == "named otherwise":
+        by = f"missed; said: {', '.join(row.said.named)}"
+    else:
+        by = row.state
+    return row.fault.preset, row.fault.what, by, row.said.verdict

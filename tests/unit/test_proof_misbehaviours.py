@@ -1,0 +1,98 @@
+"""Faults that are no parameter: the answer key, and how it is scored."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+from cambrian.proof import faults, misbehaviours
+from cambrian.proof.faults import LAB, Clean, Key, Misbehaviour
+from cambrian.proof.misbehaviours import Said, judged, said
+from cambrian.stacks import catalogue
+from cambrian.study import builtin, load
+
+CUT = Misbehaviour(preset="cut", clean="ok", what="cuts too often", caught_by=("cuts", "burst"))
+PACED = Misbehaviour(preset="paced", clean="ok", what="pacing", caught_by=("pacing",), choice=True)
+KEY = Key(
+    clean=(Clean(contestant=f"{LAB} ok", family="cubic"),),
+    fault=(),
+    misbehaviour=(CUT, PACED),
+)
+EVERYWHERE = {"cut": ("n",), "paced": ("n",)}
+
+
+def test_the_study_runs_every_preset_of_the_key_and_what_it_is_compared_with() -> None:
+    study = load.load_study(builtin.find_study(misbehaviours.STUDY), catalogue.ccas(), catalogue.reference_of)
+    names = {contestant.name for contestant in study.contestants}
+    key = faults.key().misbehaviour
+    assert {f"{LAB} {name}" for fault in key for name in (fault.preset, fault.clean)} <= names
+    assert {f"tcp {catalogue.reference_of(LAB, fault.preset)}" for fault in key} <= names
+
+
+@pytest.mark.parametrize(
+    ("found", "state"),
+    [
+        (Said("off by a parameter", ("beta", "cuts")), "caught"),
+        (Said("behaves differently", ("burst",)), "caught"),
+        (Said("off by a parameter", ("beta",)), "named otherwise"),
+        (Said("conformant"), "missed"),
+        (Said("inconclusive", ("burst",)), "missed"),  # named, and yet nothing is called wrong
+        (Said("conformant", (), ("cuts",)), "missed"),  # a fault is no choice
+    ],
+)
+def test_caught_means_accused_of_what_it_is(found: Said, state: str) -> None:
+    row = judged({f"{LAB} cut": found}, EVERYWHERE, KEY).faults[0]
+    assert row.state == state
+
+
+def test_what_standards_allow_has_to_be_named_and_no_more() -> None:
+    row = judged({f"{LAB} paced": Said("conformant", (), ("pacing",))}, EVERYWHERE, KEY).faults[0]
+    assert (row.state, row.by) == ("caught", ("pacing",))
+
+
+def test_the_same_packets_as_without_the_fault_count_for_nothing() -> None:
+    score = judged({f"{LAB} cut": Said("off by a parameter", ("cuts",))}, {"cut": ()}, KEY)
+    assert score.faults[0].state == "not exercised"
+    assert not score.passes, "nothing exercised proves nothing"
+
+
+@pytest.mark.parametrize(
+    ("found", "accused"),
+    [
+        (Said("conformant"), ()),
+        (Said("conformant", (), ("pacing",)), ("pacing",)),
+        (Said("off by a parameter", ("beta",)), ("beta",)),
+        (Said("behaves differently"), ("behaves differently",)),
+    ],
+)
+def test_a_clean_controller_is_accused_by_whatever_is_said_of_it(
+    found: Said, accused: tuple[str, ...]
+) -> None:
+    caught = {f"{LAB} cut": Said("off by a parameter", ("cuts",))}
+    score = judged({f"{LAB} ok": found} | caught, EVERYWHERE, KEY)
+    assert score.clean[0].accused == accused
+    assert score.passes == (not accused)
+
+
+def test_names_are_those_of_the_reports_tables() -> None:
+    frames = {
+        "verdicts": pl.DataFrame(
+            {
+                "contestant": ["a", "b"],
+                "verdict": ["off by a parameter", "conformant"],
+                "off": ["beta, alpha", ""],
+                "other_choices": ["pacing", None],
+            }
+        ),
+        "probes": pl.DataFrame(
+            {
+                "contestant": ["a", "a", "b"],
+                "probe": ["burst-kept", "ecn-kept", "burst-kept"],
+                "state": ["different", "inconclusive", "equivalent"],
+            }
+        ),
+    }
+    assert said(frames) == {
+        "a": Said("off by a parameter", ("beta", "alpha", "burst-kept"), ("pacing",)),
+        "b": Said("conformant"),
+    }
