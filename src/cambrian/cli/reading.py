@@ -125,7 +125,7 @@ def verdicts(
         if one["evidence"]:
             out.print(f"  Evidence: {one['evidence']}.", markup=False, soft_wrap=True, highlight=False)
         if (side := behaviour.get(one["contestant"])) is not None:
-            out.print(f"  Probes: {side.text}", markup=False, soft_wrap=True, highlight=False)
+            out.print(f"  Probes: {side.counts}.", markup=False, soft_wrap=True, highlight=False)
 
 
 @commands.command()
