@@ -99,7 +99,7 @@ def verdicts(
     folder: Annotated[Path, typer.Argument(help="A results directory that `cambrian run` made.")],
     as_json: JsonOption = False,
 ) -> None:
-    """Say of each contestant whether it conforms, what differs and what is not settled; and what probes show."""
+    """Say of each contestant whether it conforms, what differs and what is not settled."""
     from cambrian.report import collect, probed
     from cambrian.report.tables import parameters as parameters_table
     from cambrian.report.tables import probes as probes_table
@@ -125,7 +125,7 @@ def verdicts(
         if one["evidence"]:
             out.print(f"  Evidence: {one['evidence']}.", markup=False, soft_wrap=True, highlight=False)
         if (side := behaviour.get(one["contestant"])) is not None:
-            out.print(f"  Probes: {side.text}", markup=False, soft_wrap=True, highlight=False)
+            out.print(f"  Probes: {side.counts}.", markup=False, soft_wrap=True, highlight=False)
 
 
 @commands.command()

@@ -73,7 +73,7 @@ def judge(
         mine=_mean(here),
         its=_mean(kernel),
         events=sum(one.events for one in here.values()),
-        theory=_theory(probe, network, family),
+        theory=_theory(probe, network, family, here),
         text=_words(probe, network, family, here, kernel),
     )
     if why := _uncomparable(probe, mine, its, here, kernel, cca):
@@ -140,15 +140,17 @@ def _said(readings: Readings) -> str:
     return next((one.why for one in readings.values() if isinstance(one, Unseen)), "no valid trial")
 
 
-def _theory(probe: Probe, network: Network, family: str) -> float | None:
+def _theory(probe: Probe, network: Network, family: str, here: Side) -> float | None:
     """The textbook's mean window in packets at the network's loss, or the rate that it makes, in Mbps.
 
-    Without queueing, and of independent losses too low: see :mod:`cambrian.metrics.theory`.
+    At the round trips that the contestant had. Of independent losses it is too low: see
+    :mod:`cambrian.metrics.theory`.
     """
     ratio = 1 / network.loss_every_packets if network.loss_every_packets else network.loss_percent / 100
-    if probe.theory is None or not ratio or family not in ("cubic", "reno"):
+    trips_s = [one.trip_s for one in here.values() if one.trip_s is not None]
+    if probe.theory is None or not ratio or not trips_s or family not in ("cubic", "reno"):
         return None
-    rtt_s = network.rtt_ms / 1e3
+    rtt_s = float(np.mean(trips_s))
     window = (
         theory.cubic_average_window_segments(ratio, rtt_s)
         if family == "cubic"

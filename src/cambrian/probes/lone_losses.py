@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cambrian.metrics.columns import Int64Array
+from cambrian.metrics.columns import NS_PER_S, Int64Array
 from cambrian.probes import falls
 from cambrian.probes.falls import Fall, Loss
 from cambrian.probes.figures import Figure, Unseen
@@ -74,7 +74,8 @@ def window_packets(seen: Seen) -> Figure | Unseen:
         return Unseen("the flow sent nothing in the second half of its life")
     mean = float(np.average(flights[first:-1], weights=np.diff(times[first:]) + 1))
     losses = positions(len(times), _every(seen))
-    return Figure(mean / seen.flight.packet_bytes, int((losses >= first).sum()), 1.0)
+    trip_s = float(seen.flight.round_trip_ns[first:].mean()) / NS_PER_S
+    return Figure(mean / seen.flight.packet_bytes, int((losses >= first).sum()), 1.0, trip_s)
 
 
 def _every(seen: Seen) -> int:

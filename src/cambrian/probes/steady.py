@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from cambrian.metrics.columns import NS_PER_MS, int64, to_mbps
+from cambrian.metrics.columns import NS_PER_MS, NS_PER_S, int64, to_mbps
 from cambrian.probes.figures import Figure, Unseen
 from cambrian.probes.seen import Seen
 
@@ -18,7 +18,9 @@ def carried_mbps(seen: Seen) -> Figure | Unseen:
     span_ns = seen.trace.end_ns - seen.settled_ns
     if span_ns <= 0:
         return Unseen("the trial ends before the flow has settled")
-    return Figure(to_mbps(float(int64(seen.carried, "size_bytes").sum()), span_ns), 1)
+    waited = int64(seen.carried, "departure_ns") - int64(seen.carried, "arrival_ns")
+    trip_s = (seen.trace.rtt_ns + (float(waited.mean()) if len(waited) else 0.0)) / NS_PER_S
+    return Figure(to_mbps(float(int64(seen.carried, "size_bytes").sum()), span_ns), 1, trip_s=trip_s)
 
 
 def delay_ms(seen: Seen) -> Figure | Unseen:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from cambrian.judging.sides import Side
 from cambrian.probes import judge, table
 from cambrian.probes.effects import State
 from cambrian.probes.figures import Figure, Unseen
@@ -64,7 +65,7 @@ def _readings(cell: Cell, probe: str) -> dict[int, Figure | Unseen]:
 
 @dataclass(frozen=True)
 class Behaviour:
-    """What all probes say of one contestant together: a side of its verdict.
+    """What all probes say of one contestant together: the side *behaviour* of its verdict.
 
     ``different``, ``inconclusive``, ``equivalent``: the probes in each state; those that compare nothing are
     in none of them.
@@ -75,33 +76,24 @@ class Behaviour:
     equivalent: tuple[Finding, ...]
 
     @property
-    def state(self) -> State | None:
-        """*different* if any probe is, else *inconclusive* if any is; None where nothing was compared."""
+    def side(self) -> Side:
+        """*different* if any probe is, else *inconclusive* if any is; with what those probes saw."""
         if self.different:
-            return "different"
+            return Side("different", tuple(one.text for one in self.different))
         if self.inconclusive:
-            return "inconclusive"
-        return "equivalent" if self.equivalent else None
+            return Side("inconclusive", tuple(one.text for one in self.inconclusive))
+        return Side("equivalent") if self.equivalent else Side()
 
     @property
-    def sentences(self) -> tuple[str, ...]:
-        """What differs, or where nothing does what is not settled; without full stops."""
-        return tuple(one.text for one in self.different or self.inconclusive)
-
-    @property
-    def text(self) -> str:
-        """All of it in a line or two."""
-        counts = [
-            f"{len(found)} {state}"
-            for found, state in (
-                (self.different, "different"),
-                (self.equivalent, "equivalent"),
-                (self.inconclusive, "inconclusive"),
-            )
-            if found
-        ]
-        said = f": {'; '.join(one.text for one in self.different)}" if self.different else ""
-        return f"{', '.join(counts)}{said}." if counts else "nothing that could be compared."
+    def counts(self) -> str:
+        """How many probes are in each state, in words."""
+        counts = {
+            "different": self.different,
+            "equivalent": self.equivalent,
+            "inconclusive": self.inconclusive,
+        }
+        said = [f"{len(found)} {state}" for state, found in counts.items() if found]
+        return ", ".join(said) if said else "nothing that could be compared"
 
 
 def behaviour(collected: Collected) -> dict[str, Behaviour]:

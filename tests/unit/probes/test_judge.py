@@ -105,9 +105,11 @@ def test_a_bound_needs_no_kernel_but_does_not_stand_where_the_kernel_breaks_it()
 
 
 def test_the_textbooks_stand_beside_it() -> None:
-    # Mathis at 1/1500 is 47 segments; at 100 ms CUBIC's own region has 32, so it follows Reno
-    found = judge("lone-loss-window", figures(47.0, 47.0), figures(47.0, 47.0))
-    assert found.theory == pytest.approx(47.43, abs=0.01)
+    # Mathis at 1/1500 is √(3/2 · 1500) segments; at 100 ms CUBIC's own region has fewer, so it follows Reno,
+    # and at 250 ms it has 1.054 · (0.25 · 1500)^¾
+    for trip_s, window in ((0.1, 47.43), (0.25, 89.9)):
+        mine: dict[int, Figure | Unseen] = {1: Figure(50.0, 5, trip_s=trip_s)}
+        assert judge("lone-loss-window", mine, mine).theory == pytest.approx(window, abs=0.1)
     assert judge("lone-loss-kept", figures(0.7, 0.7), figures(0.7, 0.7)).theory is None
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from cambrian.judging.families import Family
+from cambrian.judging.sides import Side
 from cambrian.probes.figures import Figure
 from cambrian.report import probed
 from cambrian.report.collect import Cell, Collected
@@ -47,11 +48,17 @@ def test_a_kernel_with_options_is_no_reference() -> None:
 
 def test_what_differs_makes_the_side() -> None:
     whole = collected(cell(KERNEL, 0.71, 0.71), cell(QUINN, 1.0, 0.99))
-    side = probed.behaviour(whole)["quinn cubic"]
+    behaviour = probed.behaviour(whole)["quinn cubic"]
     sentence = "after a lone loss it keeps 0.99 of its flight; kernel CUBIC keeps 0.71"
-    assert side.state == "different"
-    assert side.sentences == (sentence,)
-    assert side.text == f"1 different: {sentence}."
+    assert behaviour.side == Side("different", (sentence,))
+    assert behaviour.counts == "1 different"
+
+
+def test_what_is_not_settled_makes_the_side_where_nothing_differs() -> None:
+    whole = collected(cell(KERNEL, 0.71), cell(QUINN, 1.0))
+    assert probed.behaviour(whole)["quinn cubic"].side.state == "inconclusive"
+    whole = collected(cell(KERNEL, 0.71, 0.7), cell(QUINN, 0.7, 0.72))
+    assert probed.behaviour(whole)["quinn cubic"].side == Side("equivalent")
 
 
 def test_a_study_of_the_kernel_alone_has_no_side_and_no_table() -> None:

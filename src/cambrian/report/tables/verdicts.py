@@ -7,7 +7,7 @@ import polars as pl
 from cambrian.judging.findings import sentence
 from cambrian.judging.sides import Side
 from cambrian.judging.verdicts import Verdict, evidence
-from cambrian.report import judged
+from cambrian.report import judged, probed
 from cambrian.report.collect import Collected
 from cambrian.report.tables import rows
 
@@ -17,7 +17,8 @@ ORDER = 5
 
 def table(collected: Collected) -> pl.DataFrame | None:
     """One row a contestant that is judged against something; all networks together."""
-    found = [_row(one) for one in judged.all_verdicts(collected)]
+    behaviour = {name: one.side for name, one in probed.behaviour(collected).items()}
+    found = [_row(one) for one in judged.all_verdicts(collected, behaviour=behaviour)]
     return pl.DataFrame(found, infer_schema_length=None) if found else None
 
 
