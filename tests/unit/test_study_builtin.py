@@ -26,6 +26,7 @@ NAMES = [
     "harm",
     "join",
     "lab-conformance",
+    "latecomer",
     "noise-floor",
     "page-load",
     "pairwise-imc22",

@@ -1,9 +1,9 @@
 """Two sides' figures → ratio or difference with its ends, and the state that follows from the margin.
 
-Where the network draws nothing at random (no random loss, jitter…), a seed only moves the flow's start, and
-trials differ by next to nothing: the *range* over the seeds is set beside the margin. Where it does, the
-95 % Student interval of the mean over seeds is, of at least three. Both are widened by what
-the measure cannot resolve.
+Where a flow is alone and the network draws nothing at random (no random loss, jitter…), a seed only moves its
+start, and trials differ by next to nothing: the *range* over the seeds is set beside the margin. Elsewhere
+the 95 % Student interval of the mean over seeds is, of at least three. Both are widened by what the
+measure cannot resolve.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Compared:
 def compare(probe: Probe, mine: Side, its: Side, *, drawn: bool) -> Compared:
     """``mine`` beside ``its``, seed by seed, or beside the probe's bound.
 
-    ``drawn``: the network draws at random.
+    ``drawn``: the network draws at random, or flows meet.
     """
     values = _effects(probe, mine, its)
     resolution = _resolution(probe, mine, its)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 
 @dataclass(frozen=True)
@@ -24,3 +27,12 @@ class Unseen:
     """The trial does not show it, and ``why``, in words."""
 
     why: str
+
+
+def together(several: Sequence[Figure | Unseen]) -> Figure | Unseen:
+    """What the trials of one seed, at least one, say together: the mean, or why one of them shows nothing."""
+    known = [one for one in several if isinstance(one, Figure)]
+    if len(known) < len(several):
+        return next(one for one in several if isinstance(one, Unseen))
+    mean = float(np.mean([one.value for one in known]))
+    return replace(known[0], value=mean, events=sum(one.events for one in known))

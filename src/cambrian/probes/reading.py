@@ -1,4 +1,4 @@
-"""Every probe's figure of one flow of one trial."""
+"""Every probe's figure of the contestant in one trial: of its first flow."""
 
 from __future__ import annotations
 
@@ -11,11 +11,9 @@ Readings = dict[str, Figure | Unseen]
 
 
 def read(seen: Seen) -> Readings:
-    """The probes that this network shows, of a flow that is alone on it; none of others."""
-    if not seen.trace.alone:
-        return {}
+    """The probes that this network shows."""
     return {
         probe.name: probe.function(seen)
         for probe in table.probes()
-        if probe.is_shown_by(seen.network.name, seen.trace.family)
+        if probe.is_shown_by(seen.network.name, seen.trace.family, len(seen.starts_ns))
     }

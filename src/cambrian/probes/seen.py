@@ -20,10 +20,15 @@ WARM_UP_TRIPS = 50
 
 @dataclass(frozen=True)
 class Seen:
-    """A flow's packets and what was configured, with the network that it was alone on."""
+    """A flow's packets and what was configured, with its network.
+
+    ``packets``: those of all flows of the trial. ``starts_ns``: when each of them was started.
+    """
 
     trace: FlowTrace
     network: Network
+    packets: pl.DataFrame
+    starts_ns: tuple[int, ...]
 
     @cached_property
     def flight(self) -> Flight:

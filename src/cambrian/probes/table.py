@@ -26,6 +26,8 @@ class Probe(BaseModel):
     name: Annotated[str, Field(pattern=r"^[a-z0-9-]+$")]
     title: str
     networks: tuple[str, ...]
+    #: flows of a trial that shows it; the first one is the contestant's
+    flows: int = 1
     measure: Annotated[str, Field(pattern=r"^[a-z_]+\.[a-z_]+$")]
     unit: str = ""
     digits: int
@@ -49,9 +51,9 @@ class Probe(BaseModel):
             raise ValueError(f"{self.name}: low to high must hold {same:g}, where there is no difference")
         return self
 
-    def is_shown_by(self, network: str, family: str) -> bool:
-        """Is this network, by its name, one of the probe's, and the probe asked of this family?"""
-        asked = self.families is None or family in self.families
+    def is_shown_by(self, network: str, family: str, flows: int = 1) -> bool:
+        """Is this network, by its name, one of the probe's, and the probe asked of such flows?"""
+        asked = flows == self.flows and (self.families is None or family in self.families)
         return asked and any(fnmatchcase(network, pattern) for pattern in self.networks)
 
     def keeps(self, figure: Figure) -> bool:

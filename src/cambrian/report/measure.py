@@ -13,7 +13,7 @@ from cambrian.engine.measures import interval_ns
 from cambrian.judging.families import Family
 from cambrian.judging.flow_traces import estimates, flow_traces
 from cambrian.metrics import envelope, fairness, pageload, utilisation, waterfall
-from cambrian.metrics.columns import NS_PER_S
+from cambrian.metrics.columns import NS_PER_MS, NS_PER_S
 from cambrian.metrics.envelope import Envelope
 from cambrian.metrics.pageload import PageLoad
 from cambrian.metrics.parameters.estimate import Estimate, Missing
@@ -63,7 +63,7 @@ class TrialMeasures:
     recoveries: tuple[FlowRecovery | None, ...] = ()
     #: state machines, one a flow; None where the stack exports neither states nor a window
     machines: tuple[Machine | None, ...] = ()
-    #: what each probe of this network shows of a flow alone (docs/probes.md)
+    #: what each probe of this network shows of the first flow (docs/probes.md)
     probes: Readings = field(default_factory=dict)
 
     @property
@@ -123,10 +123,17 @@ def _parameters(
 
 
 def _probes(result: TrialResult, trial: Trial, families: Sequence[Family | None]) -> Readings:
-    if len(families) != 1 or is_sized(trial.flows[0]):
+    family, network = families[0] if families else None, trial.network
+    asked = family is not None and any(
+        one.is_shown_by(network.name, family.reference, len(trial.flows)) for one in table.probes()
+    )
+    if not asked or any(is_sized(flow) for flow in trial.flows):
         return {}
-    (trace,) = flow_traces(result, families)
-    return reading.read(Seen(trace, trial.network)) if trace is not None else {}
+    trace = flow_traces(result, families)[0]
+    if trace is None:
+        return {}
+    starts_ns = tuple(round(flow.start_ms * NS_PER_MS) for flow in trial.flows)
+    return reading.read(Seen(trace, network, result.packets, starts_ns))
 
 
 def _sharing(

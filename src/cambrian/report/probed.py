@@ -1,4 +1,4 @@
-"""Each contestant's probes: its readings beside those of kernel TCP alone on the same network."""
+"""Each contestant's probes: its readings beside those of kernel TCP in its place on the same network."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from cambrian.judging.sides import Side
-from cambrian.probes import judge, table
+from cambrian.probes import figures, judge, table
 from cambrian.probes.effects import State
 from cambrian.probes.figures import Figure, Unseen
 from cambrian.probes.judge import Finding
 from cambrian.report.collect import Cell, Collected
+from cambrian.study.model import Contestant
 
 #: the stack whose controllers are the reference
 _KERNEL = "tcp"
@@ -26,13 +27,14 @@ class Probed:
 
 
 def findings(collected: Collected) -> list[Probed]:
-    """Every probe of every contestant that is alone on a network that shows it, in the study's order."""
+    """Every probe of every contestant on the networks that show it, in the study's order."""
     return [one for cell in collected.cells for one in _of(cell, collected)]
 
 
 def _of(cell: Cell, collected: Collected) -> Iterator[Probed]:
-    family = collected.families.get(cell.subject)
-    if len(cell.names) != 1 or family is None or not cell.trials:
+    contestant = cell.names[0]
+    family = collected.families.get(contestant)
+    if family is None or not any(trial.probes for trial in cell.trials):
         return
     kernel = _kernel(cell, collected, family.reference)
     if kernel is cell:
@@ -42,25 +44,29 @@ def _of(cell: Cell, collected: Collected) -> Iterator[Probed]:
         if mine := _readings(cell, probe.name):
             its = _readings(kernel, probe.name) if kernel is not None else None
             found = judge.judge(probe, cell.network, family.reference, cca, mine, its)
-            yield Probed(cell.subject, found)
+            yield Probed(contestant, found)
 
 
 def _kernel(cell: Cell, collected: Collected, family: str) -> Cell | None:
-    """Kernel TCP alone on the cell's network, as it is: no options, TLS or slow receiver."""
+    """The group with kernel TCP in the contestant's place, without options, TLS or slow receiver."""
+    rivals = [flow.contestant for flow in cell.trials[0].trial.flows[1:]]
     for other in collected.on(cell.network):
-        if len(other.names) != 1 or not other.trials:
+        if not other.trials:
             continue
-        flow = other.trials[0].trial.flows[0]
-        one = flow.contestant
-        plain = not (one.options or one.tls or one.receiver_cpu)
-        if (one.stack, one.cca) == (_KERNEL, family) and plain and one.receiver == "own":
+        first, *others = (flow.contestant for flow in other.trials[0].trial.flows)
+        plain = Contestant(stack=_KERNEL, cca=family)
+        if first.model_copy(update={"label": ""}) == plain and others == rivals:
             return other
     return None
 
 
 def _readings(cell: Cell, probe: str) -> dict[int, Figure | Unseen]:
-    """Seed → what its trial shows of one probe."""
-    return {one.trial.seed: one.probes[probe] for one in cell.trials if probe in one.probes}
+    """Seed → what its trials show of one probe; of several orders of the flows their mean."""
+    found: dict[int, list[Figure | Unseen]] = {}
+    for one in cell.trials:
+        if probe in one.probes:
+            found.setdefault(one.trial.seed, []).append(one.probes[probe])
+    return {seed: figures.together(here) for seed, here in found.items()}
 
 
 @dataclass(frozen=True)

@@ -61,7 +61,7 @@ class Sender:
             if now > self.end:
                 break
             getattr(self, f"_{kind}")(now, number)
-        return Seen(self._trace(), network)
+        return seen(self._trace(), network)
 
     def _at(self, when: int, kind: str, number: int) -> None:
         self.order += 1
@@ -151,6 +151,11 @@ def trace(packets: pl.DataFrame, end_ns: int, **settings: Any) -> FlowTrace:
         "acks": None,
     }
     return FlowTrace(**(given | settings))
+
+
+def seen(flow: FlowTrace, where: Network) -> Seen:
+    """That flow alone."""
+    return Seen(flow, where, flow.packets, (flow.start_ns,))
 
 
 def network(name: str = "probe-lone-losses", **settings: Any) -> Network:

@@ -114,12 +114,15 @@ def test_the_textbooks_stand_beside_it() -> None:
     assert judge("lone-loss-kept", figures(0.7, 0.7), figures(0.7, 0.7)).theory is None
 
 
-def test_every_probe_has_a_measure_and_a_network_in_fingerprint() -> None:
-    study = load_study(find_study("fingerprint"), catalogue.ccas(), catalogue.reference_of)
-    names = {one.name for one in study.networks}
+def test_every_probe_has_a_measure_and_a_network_in_a_study() -> None:
+    studies = [
+        load_study(find_study(name), catalogue.ccas(), catalogue.reference_of)
+        for name in ("fingerprint", "latecomer")
+    ]
+    networks = {network.name for study in studies for network in study.networks}
     for one in table.probes():
         assert callable(one.function)
-        assert any(one.is_shown_by(name, "cubic") for name in names), one.name
+        assert any(one.is_shown_by(name, "cubic", one.flows) for name in networks), one.name
         text = one.says.format(
             mine="1", its="2", kernel="kernel CUBIC", loss_percent="1", loss_every_packets=1
         )

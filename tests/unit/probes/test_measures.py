@@ -9,11 +9,12 @@ import polars as pl
 import pytest
 
 from cambrian.metrics.columns import PACKETS
-from cambrian.probes import lone_losses, marks, outages, steady
+from cambrian.probes import latecomer, lone_losses, marks, outages, steady
 from cambrian.probes.figures import Figure, Unseen
 from cambrian.probes.seen import Seen
 from cambrian.testbed import probe
 from tests.unit.probes.model import LONE, OUTAGES, RTT, Sender, each_nth, in_outage, network, trace
+from tests.unit.probes.model import seen as alone
 
 
 def value(figure: Figure | Unseen) -> float:
@@ -127,7 +128,7 @@ def frame(sizes: list[int], waits_ms: list[int], marked: list[int] | None = None
         },
         schema=pl.Schema(PACKETS),
     )
-    return Seen(trace(packets, 20_000_000_000), network("probe-ecn", queue="codel", ecn=True))
+    return alone(trace(packets, 20_000_000_000), network("probe-ecn", queue="codel", ecn=True))
 
 
 def test_sizes_delay_and_rate_are_of_the_settled_flow() -> None:
@@ -152,3 +153,24 @@ def test_without_marks_there_is_nothing_to_say_of_them() -> None:
 def test_the_packets_before_a_flow_are_those_of_the_base_round_trips_probe() -> None:
     wanted = inspect.signature(probe.base_rtt_ns).parameters["wanted"].default
     assert wanted == lone_losses.PROBE_PACKETS
+
+
+def test_a_late_flows_share_is_of_the_time_after_it_settled() -> None:
+    # 60 s, a packet of flow 0 every 10 ms; flow 1 comes at 20 s and has a packet for each three of them
+    first = [(0, time) for time in range(0, 60_000, 10)]
+    second = [(1, time) for time in range(20_000, 60_000, 30)]
+    rows = sorted([*first, *second], key=lambda row: row[1])
+    packets = pl.DataFrame(
+        {
+            "flow": [flow for flow, _ in rows],
+            "arrival_ns": [time * 1_000_000 for _, time in rows],
+            "departure_ns": [time * 1_000_000 for _, time in rows],
+            "size_bytes": [1500] * len(rows),
+            "outcome": ["departed"] * len(rows),
+            "ce": [False] * len(rows),
+        },
+        schema=pl.Schema(PACKETS),
+    )
+    mine = trace(packets.filter(pl.col("flow") == 0), 60_000_000_000, alone=False)
+    both = Seen(mine, network("probe-latecomer"), packets, (0, 20_000_000_000))
+    assert value(latecomer.share_percent(both)) == pytest.approx(25, abs=0.1)
