@@ -34,11 +34,11 @@ def run_trials(tmp_path: Path) -> RunTrials:
     """Run trials on all cores, each afresh; returns their results in the order given."""
 
     def run(
-        trials: Sequence[Trial], place: str = "results", limit_s: float | None = None
+        trials: Sequence[Trial], place: str = "results", cpu_limit_s: float | None = None
     ) -> list[TrialResult]:
         made = environment.ensure({name for trial in trials for name in plan.stack_names(trial)})
         results = Results(tmp_path / place)
-        for finished in pool.run(trials, made, results, jobs=len(pool.cores()), limit_s=limit_s):
+        for finished in pool.run(trials, made, results, jobs=len(pool.cores()), cpu_limit_s=cpu_limit_s):
             assert finished.error is None, finished.error
         return [results.trial(one_trial.trial_id(trial, made)) for trial in trials]
 

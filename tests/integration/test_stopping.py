@@ -24,8 +24,8 @@ design = "solo"
 duration_s = 6
 start_spread_ms = 100
 [stopping]
-min_trials = 6
-max_trials = 8
+min_seeds = 6
+max_seeds = 8
 half_width_mbps = 0.1
 [[network]]
 rate_mbps = 10

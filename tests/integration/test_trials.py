@@ -11,10 +11,15 @@ import pytest
 
 from cambrian.engine import environment
 from cambrian.engine import trial as one_trial
+from cambrian.metrics import fairness
 from cambrian.metrics.throughput import throughput
+from cambrian.report import flow_measures
 from cambrian.selftest.bench import CONTESTANTS, busy_cores
 from cambrian.stacks import catalogue
 from cambrian.store.results import Results, TrialResult
+from cambrian.study.expand import expand
+from cambrian.study.model import Study, Trial
+from cambrian.trace import packets
 from tests.integration.conftest import RunTrials, duel, flow, valid
 
 SECOND = 1_000_000_000
@@ -49,6 +54,48 @@ def test_two_flows_with_different_ccas_differ_and_are_what_was_asked_for(
     for pair, result in zip(line_ups, found, strict=True):
         told = [gate["measured"] for gate in result.verdict["gates"] if gate["name"] == "CCA"]
         assert told == list(pair)
+
+
+@pytest.mark.parametrize("stack", ["tcp", "quinn"])
+def test_a_seeds_two_orders_of_a_contestant_against_itself_cancel_exactly(
+    run_trials: RunTrials, stack: str
+) -> None:
+    study = Study.model_validate(
+        {
+            "name": "placebo",
+            "title": "A contestant against itself",
+            "design": "pairwise",
+            "duration_s": 5,
+            "seeds": 1,
+            "start_spread_ms": 500,
+            "networks": [{"rate_mbps": 20, "rtt_ms": 50, "buffer_bdp": 1, "loss_percent": 0.2}],
+            "contestants": [{"stack": stack, "cca": "cubic"}],
+        },
+    )
+    (group,) = expand(study, reference_of=catalogue.reference_of)
+    one, other = (valid(result) for result in run_trials(group.trials))
+    assert packets.fingerprint(one.packets) == packets.fingerprint(packets.exchanged(other.packets))
+    rates = [throughput(each.packets, 2, 0, 5 * SECOND)["throughput_mbps"].to_list() for each in (one, other)]
+    shares = [fairness.shares(of_both)[0] for of_both in rates]
+    assert shares[0] != 0.5
+    assert sum(shares) / 2 == 0.5
+    # the random losses of a position go with it
+    assert one.link_counts("forward") == other.link_counts("forward")[::-1]
+    assert one.link_counts("forward")[0] != one.link_counts("forward")[1]
+
+
+def test_two_stacks_exchange_positions_and_keep_their_numbers(run_trials: RunTrials) -> None:
+    straight = duel(flow("tcp", "reno"), flow("quinn", "cubic", start_ms=300))
+    crossed = straight.model_copy(update={"positions": (1, 0)})
+    for result in run_trials([straight, crossed]):
+        valid(result)
+        said = [gate["measured"] for gate in result.verdict["gates"] if gate["name"] == "CCA"]
+        assert said == ["reno", "cubic"]
+        assert all(result.packets.filter(pl.col("flow") == 1)["arrival_ns"] > 300_000_000)
+        # kernel TCP's own events are its states; a QUIC stack has none of those
+        events = {number: set(frame["event"]) for (number,), frame in result.transport.group_by("flow")}
+        assert "state" in events[0]
+        assert "state" not in events.get(1, set())
 
 
 def test_a_wrong_cca_is_caught(run_trials: RunTrials) -> None:
@@ -175,7 +222,14 @@ def test_loss_jitter_reordering_duplication_strike_where_they_should(run_trials:
     arrived = valid(doubled).packets.height
     assert arrived > 1.02 * (count.offered * 0.97)
     offered, lost = valid(periodic).link_counts("forward")[0]
-    assert lost == offered // 500
+    rows = {row["kind"]: row for row in periodic.manifest["guest"]["counters"]["flows"][0]["forward"]}
+    netem = rows["netem"]
+    came = netem["sent_packets"] + netem["backlog_packets"] + netem["dropped_packets"]
+    # what the kernel counted in front of the loss and behind it
+    assert rows["clsact"]["sent_packets"] - came == lost > 10
+    trial = Trial.model_validate(periodic.manifest["trial"])
+    (row,) = flow_measures.of(periodic, trial, (0, 8 * SECOND), [], [])
+    assert row.random_loss_percent == pytest.approx(100 * lost / offered)
 
 
 def test_a_trace_is_the_link(run_trials: RunTrials, tmp_path: Path) -> None:

@@ -17,17 +17,17 @@ from cambrian.metrics.gates import (
     cca_gate,
     endpoint_gate,
     exemptions,
+    flow_ends,
     offload_gate,
-    premature_gate,
     rate_gate,
     rtt_gate,
     saturation_gate,
-    trial_gates,
     verdict,
     window_use_gate,
 )
+from cambrian.metrics.gates import trial_gates as gates_of_ends
 from cambrian.study.model import BurstLoss, Change, Network
-from tests.unit.metrics_frames import Row, bottleneck, frame, steady
+from tests.unit.metrics_frames import bottleneck, frame, steady
 
 MS = 1_000_000
 S = 1_000_000_000
@@ -66,6 +66,14 @@ def healthy() -> TrialFacts:
 
 
 NETWORK = Network(rate_mbps=20, rtt_ms=50, buffer_bytes=LIMIT)
+
+
+def trial_gates(
+    packets: pl.DataFrame, network: Network, facts: TrialFacts, transport: pl.DataFrame | None = None
+) -> list[Gate]:
+    """All gates, of flows that ended as their packets say."""
+    ends = flow_ends(packets, network, facts, transport)
+    return gates_of_ends(packets, network, facts, ends, transport)
 
 
 def failed(gates: list[Gate]) -> list[str]:
@@ -195,64 +203,6 @@ def test_saturation_tells_a_limit_from_a_controller() -> None:
     assert saturation_gate(marked, 20, 0, S).ok is None
 
 
-def ended(
-    *arrivals_s: float,
-    dropped_s: tuple[float, ...] = (),
-    tried_s: tuple[float, ...] = (),
-    complete: bool = False,
-    rtt_ms: int = 50,
-) -> Gate:
-    """The gate on a flow of a trial of 60 s."""
-    sent: list[Row] = [(0, round(s * S), round(s * S), 1000, "departed") for s in arrivals_s]
-    sent += [(0, round(s * S), None, 1000, "dropped") for s in dropped_s]
-    tries_ns = [round(s * S) for s in tried_s]
-    return premature_gate("a", frame(sent), (0, 60 * S), rtt_ms * MS, complete=complete, tries_ns=tries_ns)
-
-
-def test_premature_end() -> None:
-    assert ended(1, 54).ok is True
-    assert ended(1, 53).ok is False
-    assert ended(1, 53, complete=True).ok is True
-    assert ended().ok is False
-    # a late last packet needs no timer to excuse it
-    assert ended(1, 59, tried_s=(2,)).ok is True
-
-
-def test_a_timer_that_has_backed_off_is_no_end() -> None:
-    assert ended(30).ok is False
-    # long before its last packet
-    assert ended(30, tried_s=(10, 29)).ok is False
-    # 8 s after the one before: the next is due 16 s later, at 58
-    assert ended(30, tried_s=(31, 34, 42)).ok is False
-    backed_off = ended(30, tried_s=(32, 35, 44))
-    assert backed_off.ok is True
-    assert "in vain until 44.000 s" in backed_off.text
-    assert ended(30, tried_s=(53, 54)).ok is True
-
-
-def test_a_timer_whose_last_try_was_dropped_in_the_queue_counts_too() -> None:
-    # each arrives 25 ms after it was sent
-    came = (32.025, 35.025, 44.025)
-    assert ended(30, dropped_s=came, tried_s=(32, 35, 44)).ok is True
-    # on this short a path, what arrived that late was sent after the try
-    assert ended(30, dropped_s=came, tried_s=(32, 35, 44), rtt_ms=20).ok is False
-    assert ended(30, dropped_s=(*came, 44.2), tried_s=(32, 35, 44)).ok is False
-
-
-def test_a_try_that_came_through_and_was_not_answered_is_an_end() -> None:
-    # as where the receiver can make nothing of what it gets
-    assert ended(30, 32.025, 35.025, 44.025, tried_s=(32, 35, 44)).ok is False
-    assert ended(30, 44.03, dropped_s=(32.025, 35.025, 44.025), tried_s=(32, 35, 44)).ok is False
-
-
-def test_a_gap_between_retransmissions_is_no_back_off_where_it_was_filled_with_packets() -> None:
-    sending = [second / 10 for second in range(300, 420)]
-    # 32 s between them, and yet the timer had just been armed when it fired
-    assert ended(*sending, tried_s=(10, 42)).ok is False
-    assert ended(*sending, dropped_s=(42.025,), tried_s=(10, 42)).ok is False
-    assert ended(10, tried_s=(10, 42)).ok is True
-
-
 def test_cca_gate() -> None:
     assert cca_gate("a", "cubic", "Cubic").ok is True
     assert cca_gate("a", "cubic", "reno").ok is False
@@ -266,7 +216,6 @@ def test_endpoint_gate() -> None:
     assert endpoint_gate("a", 1, error="no route").ok is False
     assert endpoint_gate("a", 0, error="stream reset").ok is False
     assert "does not support" in endpoint_gate("a", 127).text
-    assert endpoint_gate("a", None, timed_out=True).ok is False
     assert endpoint_gate("a", None).ok is None
 
 
@@ -323,7 +272,7 @@ def test_transport_samples_are_judged_per_flow(packets: pl.DataFrame) -> None:
         ({"schedule": (Change(at_s=1, rate_mbps=5),)}, {"rate", "saturation"}),
         ({"schedule": (Change(at_s=1, rtt_ms=5),)}, {"base RTT"}),
         ({"schedule": (Change(at_s=1, loss_percent=5),)}, {"saturation"}),
-        ({"schedule": (Change(at_s=1, handover_overlap_ms=0),)}, {"premature end", "saturation"}),
+        ({"schedule": (Change(at_s=1, handover_overlap_ms=0),)}, {"saturation"}),
         ({"jitter_ms": 1.0}, {"base RTT", "saturation"}),
         ({"reorder_percent": 1.0}, {"base RTT", "saturation"}),
         ({"queue": "fq_codel"}, {"buffer"}),
@@ -355,6 +304,6 @@ def test_slow_receivers_need_not_saturate(packets: pl.DataFrame) -> None:
 
 def test_flows_of_fixed_size_need_not_saturate(packets: pl.DataFrame) -> None:
     facts = healthy()
-    sized = tuple(dataclasses.replace(flow, size_bytes=10, complete=True) for flow in facts.flows)
+    sized = tuple(dataclasses.replace(flow, size_bytes=10, complete_ns=S) for flow in facts.flows)
     gates = trial_gates(packets, NETWORK, dataclasses.replace(facts, flows=sized))
     assert [gate.ok for gate in gates if gate.name == "saturation"] == [None]

@@ -121,7 +121,7 @@ def test_corrections_only_raise_and_holm_is_the_stricter(p: list[float]) -> None
 
 
 def test_stopping_rule() -> None:
-    rule = StoppingRule(min_trials=6, max_trials=8, half_width=0.5)
+    rule = StoppingRule(min_seeds=6, max_seeds=8, half_width=0.5)
     assert not rule.decide([]).stop
     assert not rule.decide([5.0] * 5).stop
     narrow = rule.decide([5.0, 5.1, 4.9, 5.2, 4.8, 5.0])
@@ -133,5 +133,5 @@ def test_stopping_rule() -> None:
     assert "not narrow enough" in most.reason
     # One arm short, one long: the median is not within ± 0.5.
     assert not rule.decide([5, 5, 5, 5, 5, 5.9]).stop
-    with pytest.raises(ValueError, match="min_trials"):
+    with pytest.raises(ValueError, match="min_seeds"):
         StoppingRule(5, 4, 1)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from cambrian.store.results import Results, write_json
+from cambrian.store.results import Results, TrialResult, write_json
 from tests.unit.report_results import KNOBS
 
 
@@ -35,3 +37,30 @@ def test_all_trials_are_one_table_in_sql() -> None:
     counts = dict(results.database().execute("SELECT trial, count(*) FROM packets GROUP BY trial").fetchall())
     assert counts == {name: results.trial(name).packets.height for name in counts}
     assert len(counts) == len(list(results.trials_folder.iterdir()))
+
+
+def qdisc(kind: str, sent: int, dropped: int = 0, backlog: int = 0) -> dict[str, Any]:
+    return {"kind": kind, "sent_packets": sent, "dropped_packets": dropped, "backlog_packets": backlog}
+
+
+def counted(folder: Path, qdiscs: list[dict[str, Any]], **network: Any) -> tuple[int, int]:
+    manifest = {"trial": {"network": network}, "guest": {"counters": {"flows": [{"forward": qdiscs}]}}}
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    (found,) = TrialResult(folder).link_counts("forward")
+    return found
+
+
+def test_a_links_losses_are_netems_and_the_periodic_ones_whatever_qdisc_is_named_first(
+    tmp_path: Path,
+) -> None:
+    # of 1,000 packets each 100th is lost; of the 990 others netem drops 5 and holds 3
+    rows = [qdisc("clsact", 1000), qdisc("netem", 982, dropped=5, backlog=3)]
+    for listed in (rows, rows[::-1]):
+        assert counted(tmp_path, listed, loss_every_packets=100) == (1000, 15)
+    assert counted(tmp_path, rows[1:]) == (990, 5)
+
+
+def test_copies_hide_no_periodic_loss(tmp_path: Path) -> None:
+    # of 1,000 packets each 100th is lost; netem makes 30 copies of the others
+    rows = [qdisc("clsact", 1000), qdisc("netem", 1020)]
+    assert counted(tmp_path, rows, loss_every_packets=100, duplicate_percent=3) == (1030, 10)

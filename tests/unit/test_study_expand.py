@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cambrian.study import draw
 from cambrian.study.draw import start_offset_ms, uniform
 from cambrian.study.errors import StudyError
 from cambrian.study.expand import expand, select
@@ -84,11 +86,11 @@ def test_versus_reference_has_each_noise_floor_once_per_network() -> None:
     assert keys(groups)[:5] == [
         "20mbps-50ms-1bdp/tcp-cubic+tcp-cubic",
         "20mbps-50ms-1bdp/tcp-reno+tcp-reno",
+        "20mbps-50ms-1bdp/placebo-tcp-cubic+tcp-cubic",
+        "20mbps-50ms-1bdp/placebo-tcp-reno+tcp-reno",
         "20mbps-50ms-1bdp/quinn-cubic+tcp-cubic",
-        "20mbps-50ms-1bdp/quinn-reno+tcp-reno",
-        "20mbps-50ms-1bdp/quic-go-cubic+tcp-cubic",
     ]
-    assert len(groups) == 10
+    assert len(groups) == 14
     for group in groups:
         for trial in group.trials:
             test, reference = (flow.contestant for flow in trial.flows)
@@ -100,8 +102,22 @@ def test_the_reference_as_a_contestant_is_its_own_noise_floor() -> None:
     study = study_of("versus-reference", '[[contestant]]\nstack = "tcp"\ncca = "cubic"\n')
     assert keys(expand(study, reference_of=same_cca)) == [
         "20mbps-50ms-1bdp/tcp-cubic+tcp-cubic",
+        "20mbps-50ms-1bdp/placebo-tcp-cubic+tcp-cubic",
         "100mbps-50ms-1bdp/tcp-cubic+tcp-cubic",
+        "100mbps-50ms-1bdp/placebo-tcp-cubic+tcp-cubic",
     ]
+
+
+def test_a_placebo_is_another_sample_of_the_noise_floor_on_the_same_seeds() -> None:
+    study = study_of("versus-reference", '[[contestant]]\nstack = "tcp"\ncca = "cubic"\n')
+    floor, placebo, *_ = expand(study, reference_of=same_cca)
+    assert (placebo.placebo, placebo.subject, placebo.reference) == (True, "placebo (tcp cubic)", "tcp cubic")
+    assert [trial.seed for trial in placebo.trials] == [trial.seed for trial in floor.trials]
+    assert [trial.positions for trial in placebo.trials[:2]] == [(2, 3), (3, 2)]
+    for one, other in zip(placebo.trials, floor.trials, strict=True):
+        # the same contestants, and other offsets
+        assert [f.contestant.cca for f in one.flows] == [f.contestant.cca for f in other.flows]
+        assert {f.start_ms for f in one.flows}.isdisjoint({f.start_ms for f in other.flows})
 
 
 def test_a_contestant_without_a_reference_is_refused() -> None:
@@ -145,16 +161,66 @@ def test_flows_keep_their_start_and_add_the_draw() -> None:
 def test_the_same_seed_has_the_same_offsets_in_every_group() -> None:
     groups = expand(study_of("versus-reference", THREE), seed_base=7, reference_of=same_cca)
     offsets = {
-        tuple(tuple(flow.start_ms for flow in trial.flows) for trial in group.trials) for group in groups
+        tuple(tuple(flow.start_ms for flow in trial.flows) for trial in group.trials)
+        for group in groups
+        if not group.placebo
     }
     assert len(offsets) == 1
-    assert len(set(next(iter(offsets)))) == 3
-    assert all([trial.seed for trial in group.trials] == [7, 8, 9] for group in groups)
+    # three seeds, each in both orders
+    assert len(set(next(iter(offsets)))) == 6
+    assert all([trial.seed for trial in group.trials] == [7, 7, 8, 8, 9, 9] for group in groups)
 
 
-def test_either_flow_may_start_first() -> None:
-    orders = {uniform("x", seed, 0) < uniform("x", seed, 1) for seed in range(20)}
-    assert orders == {True, False}
+def test_a_seed_has_the_offsets_of_two_flows_both_ways() -> None:
+    group = expand(study_of("versus-reference", THREE), reference_of=same_cca)[0]
+    assert group.orders == 2
+    for one, other in zip(group.trials[::2], group.trials[1::2], strict=True):
+        assert (one.seed, one.positions, other.positions) == (other.seed, (0, 1), (1, 0))
+        assert [flow.start_ms for flow in one.flows] == [flow.start_ms for flow in reversed(other.flows)]
+
+
+def test_flows_that_start_apart_keep_their_positions() -> None:
+    assert draw.orders([0, 5000], 500) == [(0, 1)]
+    assert draw.orders([0, 5000, 5200], 500) == [(0, 1, 2), (0, 2, 1)]
+    # by way of the flow between them the first and the last may change places
+    assert len(draw.orders([0, 400, 800], 500)) == 3
+    # at one moment the position decides who is first
+    assert draw.orders([0, 0], 0) == [(0, 1), (1, 0)]
+
+
+@given(st.lists(st.tuples(st.integers(0, 2).map(float), st.integers(1, 6)), min_size=1, max_size=4))
+def test_every_entry_has_each_of_its_positions_equally_often(entries: list[tuple[float, int]]) -> None:
+    starts_ms = [start_ms for start_ms, count in entries for _ in range(count)]
+    found = draw.orders(starts_ms, 0.5, [count for _, count in entries])
+    flow = 0
+    for start_ms, count in entries:
+        times = Counter(positions[flow + number] for positions in found for number in range(count))
+        # all positions of the flows that start at this moment, each as often
+        alike = [number for number, other_ms in enumerate(starts_ms) if other_ms == start_ms]
+        assert sorted(times) == alike
+        assert len(set(times.values())) == 1
+        flow += count
+
+
+def test_flows_that_are_alike_take_few_turns() -> None:
+    assert len(draw.orders([0] * 30, 500, [10, 20])) == 3
+    assert len(draw.orders([0] * 9, 500, [1, 8])) == 9
+    assert len(draw.orders([0] * 8, 500, [8])) == 1
+
+
+@given(st.lists(st.integers(0, 3).map(float), min_size=1, max_size=7), st.floats(0, 3))
+def test_every_flow_has_each_of_its_positions_equally_often(starts_ms: list[float], spread_ms: float) -> None:
+    found = draw.orders(starts_ms, spread_ms)
+    assert found[0] == tuple(range(len(starts_ms)))
+    assert len(set(found)) == len(found)
+    assert all(sorted(positions) == sorted(found[0]) for positions in found)
+    for flow in range(len(starts_ms)):
+        times = Counter(positions[flow] for positions in found)
+        assert len(set(times.values())) == 1
+        # and the flows that it meets have the same positions as often
+        for other in range(len(starts_ms)):
+            if abs(starts_ms[other] - starts_ms[flow]) <= spread_ms:
+                assert Counter(positions[other] for positions in found) == times
 
 
 def test_draws_look_uniform_and_independent() -> None:
@@ -214,16 +280,19 @@ def test_a_seed_out_of_range_is_refused(seed_base: int) -> None:
         expand(study_of("solo", THREE), seed_base=seed_base, reference_of=same_cca)
 
 
-def test_only_keeps_the_noise_floor_of_what_it_keeps() -> None:
+def test_only_keeps_the_noise_floor_and_placebo_of_what_it_keeps() -> None:
     study = study_of("versus-reference", THREE)
     assert keys(expand(study, only="quic-go cubic", reference_of=same_cca)) == [
         "20mbps-50ms-1bdp/tcp-cubic+tcp-cubic",
+        "20mbps-50ms-1bdp/placebo-tcp-cubic+tcp-cubic",
         "20mbps-50ms-1bdp/quic-go-cubic+tcp-cubic",
         "100mbps-50ms-1bdp/tcp-cubic+tcp-cubic",
+        "100mbps-50ms-1bdp/placebo-tcp-cubic+tcp-cubic",
         "100mbps-50ms-1bdp/quic-go-cubic+tcp-cubic",
     ]
-    assert keys(expand(study, only="100*/*reno*", reference_of=same_cca)) == [
+    assert keys(expand(study, only="100*/quinn-reno*", reference_of=same_cca)) == [
         "100mbps-50ms-1bdp/tcp-reno+tcp-reno",
+        "100mbps-50ms-1bdp/placebo-tcp-reno+tcp-reno",
         "100mbps-50ms-1bdp/quinn-reno+tcp-reno",
     ]
 

@@ -64,8 +64,18 @@ class ClaimTest(SummarySpec):
     says: Name
 
 
+class Reason(Frozen):
+    """Why our figures may differ from theirs, in words that several claims share."""
+
+    id: Name
+    text: Name
+
+
 class Claim(Frozen):
-    """A statement of a paper in our words; ``figure`` is theirs, as printed."""
+    """A statement of a paper in our words; ``figure`` is theirs, as printed.
+
+    ``why_shared`` names a :class:`Reason`, whose text a loaded claim has in ``why_differ``.
+    """
 
     id: Name
     paper: Name
@@ -73,6 +83,7 @@ class Claim(Frozen):
     source: Name
     figure: str
     why_differ: str = ""
+    why_shared: Name | None = None
     not_available: Annotated[str | None, Field(min_length=1)] = None
     tests: tuple[ClaimTest, ...] = Field(default=(), alias="test")
 

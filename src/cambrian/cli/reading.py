@@ -99,9 +99,10 @@ def verdicts(
     folder: Annotated[Path, typer.Argument(help="A results directory that `cambrian run` made.")],
     as_json: JsonOption = False,
 ) -> None:
-    """Say of each contestant: conformant, off by a parameter (which), or another algorithm."""
-    from cambrian.report import collect
+    """Say of each contestant whether it conforms, what differs and what is not settled."""
+    from cambrian.report import collect, probed
     from cambrian.report.tables import parameters as parameters_table
+    from cambrian.report.tables import probes as probes_table
     from cambrian.report.tables import verdicts as verdicts_table
     from cambrian.store.results import Results
 
@@ -110,16 +111,21 @@ def verdicts(
     if found is None or parameters is None:
         fail(f"{folder} holds no valid trial of a contestant that is judged against a kernel CCA", 1)
     if as_json:
-        rows = parameters.to_dicts()
+        probes = probes_table.table(collected)
+        rows = {"parameters": parameters.to_dicts(), "probes": [] if probes is None else probes.to_dicts()}
         for one in (verdicts := found.to_dicts()):
-            one["parameters"] = [row for row in rows if row["contestant"] == one["contestant"]]
+            for kind, all_rows in rows.items():
+                one[kind] = [row for row in all_rows if row["contestant"] == one["contestant"]]
         print(json.dumps(verdicts, indent=1))
         return
+    behaviour = probed.behaviour(collected)
     for one in found.to_dicts():
         out.print(f"[bold]{one['contestant']}[/bold]: {one['verdict']}")
         out.print(f"  {one['text']}", markup=False, soft_wrap=True, highlight=False)
         if one["evidence"]:
             out.print(f"  Evidence: {one['evidence']}.", markup=False, soft_wrap=True, highlight=False)
+        if (side := behaviour.get(one["contestant"])) is not None:
+            out.print(f"  Probes: {side.counts}.", markup=False, soft_wrap=True, highlight=False)
 
 
 @commands.command()

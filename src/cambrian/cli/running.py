@@ -45,8 +45,13 @@ def run(
             help="Only groups or contestants that match, such as 'quinn*' or '*/bbr*'; may be repeated."
         ),
     ] = None,
-    wall_limit: Annotated[
-        float | None, typer.Option("--wall-limit", min=1, help="Seconds of real time that a trial may take.")
+    cpu_limit: Annotated[
+        float | None,
+        typer.Option(
+            "--cpu-limit",
+            min=1,
+            help="Processor seconds that a trial may use in all; default: by how far its clock has come.",
+        ),
     ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what would run and what it costs, and end.")
@@ -67,7 +72,7 @@ def run(
         clock.value,
         ",".join(only) if only else None,
         jobs,
-        wall_limit,
+        cpu_limit,
     )
     found, part = find.asked(study)
     if found:
@@ -114,8 +119,9 @@ def trial(
     ],
     folder: Annotated[Path, typer.Option("--out", "-o", help="Results directory.")],
     core: Annotated[int | None, typer.Option(help="Pin the guest to this processor.")] = None,
-    wall_limit: Annotated[
-        float | None, typer.Option("--wall-limit", min=1, help="Seconds of real time.")
+    cpu_limit: Annotated[
+        float | None,
+        typer.Option("--cpu-limit", min=1, help="Processor seconds that the trial may use in all."),
     ] = None,
 ) -> None:
     """Run one trial and print its verdict."""
@@ -136,7 +142,7 @@ def trial(
     made = environment.ensure(set(plan.stack_names(asked)))
     results = Results(folder.absolute())
     outcome = one_trial.run(
-        asked, made, results, core=pool.cores()[0] if core is None else core, limit_s=wall_limit
+        asked, made, results, core=pool.cores()[0] if core is None else core, cpu_limit_s=cpu_limit
     )
     found = results.trial(outcome.trial_id)
     print(

@@ -1,6 +1,6 @@
 """The engine: runs trials, each in a guest of its own, and keeps what they leave.
 
-``plan`` says what the guest is to do, ``guest`` boots it under a wall-clock limit,
+``plan`` says what the guest is to do, ``guest`` boots it under the limits of ``limits``,
 ``trial`` makes one trial's results folder, ``pool`` runs many.
 """
 

@@ -2,7 +2,7 @@
 
 A group with a stopping rule is judged on its first 1, 2, 3… seeds, always in their order and never
 on whichever trial ended first. So the trials that count are the same however many run at a time,
-and after a run that was broken off. The price: past its least trials a group runs one at a time.
+and after a run that was broken off. The price: past its least seeds a group runs one seed at a time.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from cambrian.study.model import Group, Stopping, Trial
 class Walk:
     """One group on its way through its seeds; ``names`` are its trials' identities.
 
-    ``run`` trials have been judged, in order, and ``values`` are those of the valid ones.
+    ``run`` seeds have been judged, in order, and ``values`` are those of the valid ones.
     """
 
     group: Group
@@ -40,16 +40,22 @@ class Walk:
         if self.decision.stop:
             return ()
         more = _rule(self.group.stopping).surely_more(len(self.values), self.run)
-        return self.names[self.run : self.run + more]
+        return self._of_seeds(self.run, self.run + more)
 
     def counted(self) -> tuple[str, ...]:
         """The identities of the trials that belong to the group's result, as far as is known."""
-        return self.names if self.group.stopping is None else (*self.names[: self.run], *self.wanted())
+        if self.group.stopping is None:
+            return self.names
+        return (*self._of_seeds(0, self.run), *self.wanted())
 
     def possible(self) -> tuple[str, ...]:
         """The identities of the trials that the group may come to."""
         over = self.group.stopping is not None and self.decision.stop
-        return self.names[: self.run] if over else self.names
+        return self._of_seeds(0, self.run) if over else self.names
+
+    def _of_seeds(self, first: int, end: int) -> tuple[str, ...]:
+        """The identities of the trials of some seeds, counted from 0; ``end`` is not among them."""
+        return self.names[first * self.group.orders : end * self.group.orders]
 
     def advance(self, results: Results, failed: Mapping[str, str]) -> None:
         """Judge what has come in, seed by seed, until the rule says stop or a trial is missing.
@@ -61,14 +67,16 @@ class Walk:
             return
         rule = _rule(self.group.stopping)
         while not self.decision.stop:
-            name = self.names[self.run]
-            if name in failed:
-                why = f"seed {self.group.trials[self.run].seed} could not be run: {failed[name]}"
+            names = self._of_seeds(self.run, self.run + 1)
+            failure = next((failed[name] for name in names if name in failed), None)
+            if failure is not None:
+                seed = self.group.trials[self.run * self.group.orders].seed
+                why = f"seed {seed} could not be run: {failure}"
                 self.decision = Decision(True, why, self.decision.interval)
-            elif not results.has(name):
+            elif not all(results.has(name) for name in names):
                 return
             else:
-                value = _value(results, name, self.group)
+                value = _value(results, names, self.group)
                 self.run += 1
                 self.values += [] if value is None else [value]
                 self.decision = rule.decide(self.values, self.run)
@@ -82,7 +90,7 @@ class Walk:
         return {
             "measure": self.group.stopping.measure,
             "half_width": self.group.stopping.half_width,
-            "trials": self.run,
+            "seeds": self.run,
             "valid": len(self.values),
             "median": interval.estimate if interval else None,
             "low": low if math.isfinite(low) else None,
@@ -93,12 +101,12 @@ class Walk:
         }
 
     def __str__(self) -> str:
-        """``KEY: 12 trials, median throughput 9.3 Mbps [9.1, 9.6]; narrow enough: ± 0.3 against 0.5``."""
+        """``KEY: 12 seeds, median throughput 9.3 Mbps [9.1, 9.6]; narrow enough: ± 0.3 against 0.5``."""
         if self.group.stopping is None:
             return f"{self.group.key}: {len(self.names)} trials"
         measure, interval = self.group.stopping.measure, self.decision.interval
         unit = measures.UNITS[measure]
-        text = f"{self.group.key}: {self.run} trials"
+        text = f"{self.group.key}: {self.run} seeds"
         if interval is not None:
             text += f", median {measures.NAMES[measure]} {interval.estimate:.4g} {unit}"
             text += f" [{interval.low:.4g}, {interval.high:.4g}]" if math.isfinite(interval.low) else ""
@@ -109,16 +117,20 @@ class Walk:
 
 
 def _rule(asked: Stopping) -> StoppingRule:
-    return StoppingRule(asked.min_trials, asked.max_trials, asked.half_width)
+    return StoppingRule(asked.min_seeds, asked.max_seeds, asked.half_width)
 
 
-def _value(results: Results, name: str, group: Group) -> float | None:
-    """The trial's value; None for an invalid trial."""
+def _value(results: Results, names: Sequence[str], group: Group) -> float | None:
+    """The mean over a seed's trials; None where one of them is invalid or has no value."""
     assert group.stopping is not None
-    result = results.trial(name)
-    if not result.verdict["valid"]:
-        return None
-    return measures.of(result, group.stopping.measure, group.measured_from_s)
+    found = []
+    for name in names:
+        result = results.trial(name)
+        value = measures.of(result, group.stopping.measure, group.measured_from_s)
+        if not result.verdict["valid"] or value is None:
+            return None
+        found.append(value)
+    return math.fsum(found) / len(found)
 
 
 class Course:
@@ -183,4 +195,6 @@ class Course:
 
 
 def _label(group: Group, trial: Trial) -> str:
-    return f"{group.key} seed {trial.seed}"
+    if group.orders == 1:
+        return f"{group.key} seed {trial.seed}"
+    return f"{group.key} seed {trial.seed} positions {' '.join(map(str, trial.positions))}"

@@ -65,6 +65,7 @@ def record(results: Results, study: Study, course: Course, made: Environment, co
                     "subject": walk.group.subject,
                     "reference": walk.group.reference,
                     "page": walk.group.page,
+                    "placebo": walk.group.placebo,
                     "trials": list(walk.counted()),
                     "stopping": walk.record(),
                 }
@@ -80,7 +81,7 @@ def run(
     out: Path,
     *,
     jobs: int,
-    limit_s: float | None = None,
+    cpu_limit_s: float | None = None,
     command: str = "",
     console: Console | None = None,
 ) -> Summary:
@@ -105,7 +106,7 @@ def run(
     supply = course if course.adaptive else None
     undecided = course.undecided()
     for label, finished in watched.run(
-        missing, made, results, jobs=jobs, limit_s=limit_s, console=console, supply=supply
+        missing, made, results, jobs=jobs, cpu_limit_s=cpu_limit_s, console=console, supply=supply
     ):
         if finished.outcome is None:
             summary.errors.append(f"{label}: {finished.error}")

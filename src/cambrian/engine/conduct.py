@@ -29,7 +29,7 @@ class Order:
     clock: Clock = "virtual"
     only: str | None = None
     jobs: int = 0
-    wall_limit_s: float | None = None
+    cpu_limit_s: float | None = None
 
     @property
     def at_a_time(self) -> int:
@@ -86,7 +86,7 @@ def conduct(order: Order, folder: Path | None, console: Console) -> tuple[Path, 
         groups,
         folder.absolute(),
         jobs=order.at_a_time,
-        limit_s=order.wall_limit_s,
+        cpu_limit_s=order.cpu_limit_s,
         command=order.command,
         console=console,
     )

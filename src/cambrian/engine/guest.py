@@ -1,4 +1,4 @@
-"""Boots one guest, watches it from outside, and ends it if it takes too long."""
+"""Boots one guest, watches it from outside, and ends it if it uses too much processor time."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cambrian.engine import guest_packages
-from cambrian.kernel import boot
+from cambrian.engine import guest_packages, limits
+from cambrian.engine.limits import Limits
+from cambrian.kernel import boot, virtual_time
 from cambrian.kernel.model import Kernel
 from cambrian.study.model import Clock
 
@@ -25,6 +26,8 @@ AGENT = Path(__file__).resolve().parents[1] / "testbed" / "guest.py"
 SOURCE = AGENT.parents[2]
 #: memory of a guest without a browser
 MEMORY_MB = 768
+#: how often a guest is looked at
+_LOOK_S = 1.0
 #: User-mode Linux finds the top of its address space by its environment's strings, and moves PATH
 #: elsewhere first: with PATH alone it finds the wrong place and no guest can start
 _ENVIRONMENT = {"PATH": "/usr/bin:/bin", "LC_ALL": "C"}
@@ -100,14 +103,14 @@ def run(
     *,
     seed: int,
     clock: Clock,
-    wall_limit_s: float,
+    allowed: Limits,
     core: int | None,
     seccomp: bool = True,
 ) -> Ended:
     """Boot ``kernel`` to carry out ``plan``; the guest writes to ``out``.
 
-    ``wall_limit_s`` is in seconds of the host's clock: past it the guest is killed and
-    ``cut_off`` says so. ``core`` pins it. Ctrl-C ends the guest too.
+    Past what is ``allowed`` the guest is killed and ``cut_off`` says why. ``core`` pins it. Ctrl-C
+    ends the guest too.
 
     Raises:
         GuestError: a path that the guest's command line cannot carry.
@@ -118,7 +121,7 @@ def run(
     try:
         (out / "plan.json").write_text(json.dumps(plan, indent=1))
         argv = _command(kernel, plan, out, scratch, seed=seed, clock=clock, core=core, seccomp=seccomp)
-        cut_off = None
+        account = limits.Account(allowed, plan["duration_ns"] / 1e9)
         with (scratch / "console").open("wb") as console:
             process = subprocess.Popen(
                 # a guest must not outlive the process that watches it, however that one ends
@@ -132,19 +135,35 @@ def run(
                 | {name: os.environ[name] for name in boot.MEMORY_VARIABLES if name in os.environ},
             )
             try:
-                process.wait(timeout=wall_limit_s)
-            except subprocess.TimeoutExpired:
-                cut_off = (
-                    f"the guest was ended after {wall_limit_s:g} s of wall-clock time (a program that spins?)"
-                )
+                cut_off = _watch(process, account, None if clock == "real" else kernel)
             finally:
                 _kill(process)
         text = (scratch / "console").read_text(errors="replace")
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    cpu_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    # of a guest that was killed, the programs' time is not among what this process's children used
+    waited_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    cpu_s = max(waited_s, account.used_s)
     return Ended(_report(out), cut_off, time.monotonic() - began, cpu_s, _told(text))
+
+
+def _watch(process: subprocess.Popen[bytes], account: limits.Account, virtual: Kernel | None) -> str | None:
+    """Wait for a guest's end; the reason to end it, or None when it has ended by itself.
+
+    ``virtual``: the kernel of a guest in virtual time, whose clock can be read.
+    """
+    where = virtual_time.address(virtual.path) if virtual else None
+    while True:
+        try:
+            process.wait(timeout=_LOOK_S)
+        except subprocess.TimeoutExpired:
+            reached_ns = None if where is None else virtual_time.read_ns(process.pid, where)
+            reached_s = None if reached_ns is None else reached_ns / 1e9
+            if reason := account.look(limits.cpu_s(process.pid), reached_s, _LOOK_S):
+                return reason
+        else:
+            return None
 
 
 def _report(out: Path) -> dict[str, Any] | None:

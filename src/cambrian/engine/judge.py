@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +12,12 @@ import polars as pl
 
 from cambrian.engine import page_loads
 from cambrian.metrics import gates
-from cambrian.metrics.gates import FlowFacts, Gate, Limit, TrialFacts
+from cambrian.metrics.gates import Closing, FlowFacts, Gate, Limit, TrialFacts
 from cambrian.metrics.gates.capture import receive_gate, receive_window_gate, segmentation_gate
 from cambrian.metrics.gates.page import page_gates
 from cambrian.stacks import catalogue
-from cambrian.study.model import FRAME_BYTES, Trial
+from cambrian.store.results import link_count
+from cambrian.study.model import FRAME_BYTES, Network, Trial
 
 #: how far the measured base RTT may be off: the guest's timers are exact to a fraction of a
 #: microsecond, the host's scheduling is not
@@ -26,6 +27,8 @@ RATE_TOLERANCE_PERCENT = {"virtual": 1.0, "real": 5.0}
 SLACK_NS = {"virtual": 1_000, "real": 20_000_000}
 #: SIGTERM is how every program of a trial is told to end
 _TERMINATED = -15
+#: "failed", by the endpoint contract: the program says why
+_FAILED = 1
 #: a program that would not end had done its work by then: noted, no fault of the trial
 _KILLED = -9
 #: lines of a program's standard error that a reason repeats
@@ -81,21 +84,78 @@ def _said(raw: Path, name: str) -> str | None:
     return " / ".join(lines[-_TAIL_LINES:]) or None
 
 
+@dataclass(frozen=True)
+class _Program:
+    """How one side's program ended: ``status`` as the gates want it, and what it said."""
+
+    status: int | None
+    fault: str | None = None
+    closing: Closing | None = None
+
+
+def _program(
+    name: str, report: dict[str, Any], stops: Sequence[int], raw: Path, *, complete: bool
+) -> _Program:
+    """A program that reports the end of its connection (a ``done`` line with an error) has not failed.
+
+    One that ends by itself without a word has, also with status 0: it was to go on.
+    """
+    end_ns = report["end_ns"]
+    process = report["processes"].get(name)
+    status = _status(process, end_ns, stops)
+    done = _last(raw / f"{name}.out", "done")
+    closing = None
+    if done.get("error") and done["time_ns"] - report["zero_ns"] < end_ns:
+        side = name.partition(".")[2]
+        closing = Closing(done["time_ns"] - report["zero_ns"], f"its {side} said: {done['error']}")
+    if problem := next((text for text in report["problems"] if text.startswith(name)), None):
+        return _Program(status or 1, "; it said: ".join(filter(None, (problem, _said(raw, name)))))
+    if status in (0, _FAILED) and closing:
+        return _Program(0, closing=closing)
+    if status != 0:
+        return _Program(status, _said(raw, name))
+    ended_ns = process["ended_ns"] if process else None
+    if not complete and ended_ns is not None and ended_ns < end_ns:
+        return _Program(0, f"{name} ended by itself at {ended_ns / 1e9:.3f} s, and did not say why")
+    return _Program(0)
+
+
+def _connected(raw: Path, number: int) -> bool | None:
+    """Was the connection made, by the receiver's word? None where it does not speak the contract."""
+    said = list(events(raw / f"flow{number}.receiver.out"))
+    if not any("event" in event for event in said):
+        return None
+    return any(
+        event.get("event") == "connected"
+        or (event.get("event") in ("progress", "done") and event.get("bytes"))
+        for event in said
+    )
+
+
+def _random_losses(network: Network, counted: dict[str, Any]) -> int:
+    """What a flow's link lost of its packets and of their acknowledgements, where it was told to lose any."""
+    scheduled = any(change.loss_percent is not None for change in network.schedule)
+    forward = network.loss_percent or network.burst_loss or network.loss_every_packets or scheduled
+    lost = link_count(counted["forward"], network.loss_every_packets).lost if forward else 0
+    return lost + (link_count(counted["back"]).lost if network.return_loss_percent else 0)
+
+
 def _flow(trial: Trial, number: int, report: dict[str, Any], plan: dict[str, Any], raw: Path) -> FlowFacts:
     flow = trial.flows[number]
-    end_ns = report["end_ns"]
-    status: int | None = 0
-    error = None
-    for side in ("sender", "receiver"):
-        name = f"flow{number}.{side}"
-        stops = plan["flows"][number][side].get("stop_statuses", (0,))
-        one = _status(report["processes"].get(name), end_ns, stops)
-        problem = next((text for text in report["problems"] if text.startswith(name)), None)
-        if one != 0 or problem:
-            said = _said(raw, name)
-            status, error = (one if one != 0 else 1), "; it said: ".join(filter(None, (problem, said)))
-            break
     done = _last(raw / f"flow{number}.receiver.out", "done")
+    complete = bool((flow.size_bytes or flow.page) and done.get("complete"))
+    programs = [
+        _program(
+            f"flow{number}.{side}",
+            report,
+            plan["flows"][number][side].get("stop_statuses", (0,)),
+            raw,
+            complete=complete,
+        )
+        for side in ("sender", "receiver")
+    ]
+    bad = next((one for one in programs if one.status != 0 or one.fault), programs[0])
+    closings = sorted((one.closing for one in programs if one.closing), key=lambda one: one.time_ns)
     rtt_ns = report["base_rtt_ns"][number]
     rtt_ms = flow.rtt_ms or trial.network.rtt_ms
     return FlowFacts(
@@ -105,11 +165,15 @@ def _flow(trial: Trial, number: int, report: dict[str, Any], plan: dict[str, Any
         confirmed_cca=confirmed_cca(raw / f"flow{number}.sender.out", flow.contestant.cca),
         start_ns=round(flow.start_ms * 1e6),
         size_bytes=flow.page.size_bytes if flow.page else flow.size_bytes,
-        complete=bool((flow.size_bytes or flow.page) and done.get("complete")),
+        complete_ns=done["time_ns"] - report["zero_ns"] if complete else None,
         base_rtt_ms=None if rtt_ns is None else rtt_ns / 1e6,
-        exit_status=status,
-        error=error,
+        exit_status=bad.status,
+        error=bad.fault,
+        closing=closings[0] if closings else None,
+        connected=None if flow.page else _connected(raw, number),
+        random_losses=_random_losses(trial.network, report["counters"]["flows"][number]),
         slow_receiver=flow.contestant.receiver_cpu is not None,
+        loads_page=flow.page is not None,
     )
 
 
@@ -119,10 +183,20 @@ def warmup_ns(trial: Trial) -> int:
     return round(last * 1e6)
 
 
+def planned_end_ns(trial: Trial, end_ns: int) -> int:
+    """Until when a trial is measured: its planned end, or ``end_ns``, when all its transfers were done.
+
+    A guest ends once all receivers have. Where an endless flow gave up that is too soon: it counts with what
+    it carried over the whole trial.
+    """
+    endless = any(not flow.size_bytes and flow.page is None for flow in trial.flows)
+    return max(end_ns, round(trial.duration_s * 1e9)) if endless else end_ns
+
+
 def facts(trial: Trial, report: dict[str, Any], plan: dict[str, Any], raw: Path) -> TrialFacts:
     """What the gates must know besides the packets."""
     return TrialFacts(
-        duration_ns=report["end_ns"],
+        duration_ns=planned_end_ns(trial, report["end_ns"]),
         limit=Limit(plan["bottleneck"]["limit_bytes"], one_in_transit=trial.network.trace_file is not None),
         burst_bytes=plan["bottleneck"].get("tbf", {}).get("burst_bytes", FRAME_BYTES),
         warmup_ns=warmup_ns(trial),
@@ -189,7 +263,8 @@ def judge(
     ``columns``: ``packets`` and ``transport``, and of page loads ``objects`` and ``page_loads``.
     """
     known = facts(trial, report, plan, raw)
-    every = gates.trial_gates(columns["packets"], trial.network, known, columns["transport"])
+    ends = gates.flow_ends(columns["packets"], trial.network, known, columns["transport"])
+    every = gates.trial_gates(columns["packets"], trial.network, known, ends, columns["transport"])
     every += _counter_gates(trial, report["counters"], raw)
     every += _page_gates(trial, columns, raw)
     answer = gates.verdict(every)
@@ -199,10 +274,14 @@ def judge(
         "valid": answer.valid,
         "reasons": answer.reasons,
         "notes": notes,
+        "flows": [
+            {"flow": number, "outcome": end.outcome, "ended_s": end.ended_s, "text": end.text}
+            for number, end in enumerate(ends)
+        ],
         "gates": [asdict(gate) for gate in every],
     }
 
 
 def invalid(*reasons: str) -> dict[str, Any]:
     """``verdict.json`` of a trial that never came to its end."""
-    return {"valid": False, "reasons": list(reasons), "notes": [], "gates": []}
+    return {"valid": False, "reasons": list(reasons), "notes": [], "flows": [], "gates": []}

@@ -130,7 +130,7 @@ def schedule(trial: Trial, limit_bytes: int) -> list[dict[str, Any]]:
             loss_percent = change.loss_percent if change.loss_percent is not None else loss_percent
             step["links"] = [
                 access(trial.network, flow, position, trial.seed, rtt_ms=rtt_ms, loss_percent=loss_percent)
-                for position, flow in enumerate(trial.flows)
+                for position, flow in zip(trial.positions, trial.flows, strict=True)
             ]
         steps.append(step)
         if change.handover_overlap_ms is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from cambrian.engine.judge import warmup_ns
+from cambrian.engine.judge import planned_end_ns, warmup_ns
 from cambrian.metrics import fairness, pageload, throughput
 from cambrian.metrics.columns import NS_PER_S
 from cambrian.store.results import TrialResult
@@ -23,7 +23,9 @@ def interval_ns(trial: Trial, end_ns: int, measured_from_s: float | None = None)
     """What is measured: from where the study says to the trial's end.
 
     Without its word from 20 round trips after the last start; the whole trial where that leaves nothing.
+    ``end_ns`` is when the guest's flows had ended, which is before the trial's planned end where all gave up.
     """
+    end_ns = planned_end_ns(trial, end_ns)
     begin = warmup_ns(trial) if measured_from_s is None else round(measured_from_s * NS_PER_S)
     return (begin, end_ns) if begin < end_ns else (0, end_ns)
 

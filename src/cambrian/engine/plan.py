@@ -204,7 +204,8 @@ def make(trial: Trial, builds: Mapping[str, Built], native: Native) -> dict[str,
         # 1: ask for ECN and grant it; 0: neither
         "tcp_ecn": "1" if network.ecn else "0",
         "links": [
-            links.access(network, flow, position, trial.seed) for position, flow in enumerate(trial.flows)
+            links.access(network, flow, position, trial.seed)
+            for position, flow in zip(trial.positions, trial.flows, strict=True)
         ],
         "bottleneck": bottleneck,
         "schedule": links.schedule(trial, limit_bytes),

@@ -55,8 +55,8 @@ def _pin(free: multiprocessing.Queue[int]) -> None:
     signal.signal(signal.SIGTERM, signal.default_int_handler)
 
 
-def _work(trial: Trial, environment: Environment, results: Results, limit_s: float | None) -> Outcome:
-    return one_trial.run(trial, environment, results, core=_core, limit_s=limit_s)
+def _work(trial: Trial, environment: Environment, results: Results, cpu_limit_s: float | None) -> Outcome:
+    return one_trial.run(trial, environment, results, core=_core, cpu_limit_s=cpu_limit_s)
 
 
 def run(
@@ -65,12 +65,12 @@ def run(
     results: Results,
     *,
     jobs: int,
-    limit_s: float | None = None,
+    cpu_limit_s: float | None = None,
     after: Callable[[Finished], Iterable[Trial]] = lambda _: (),
 ) -> Iterator[Finished]:
     """Run ``trials`` on ``jobs`` cores; yields each as it ends, in order of ending.
 
-    ``limit_s`` is a wall-clock limit per trial (default: by its duration). ``after`` may ask for
+    ``cpu_limit_s``: processor seconds a trial (default: by how far its clock has come). ``after`` may ask for
     more trials when one has ended; these are next.
     """
     context = multiprocessing.get_context("spawn")
@@ -86,7 +86,7 @@ def run(
         while waiting or under_way:
             while waiting and len(under_way) < jobs * _AHEAD:
                 trial = waiting.pop()
-                under_way[pool.submit(_work, trial, environment, results, limit_s)] = trial
+                under_way[pool.submit(_work, trial, environment, results, cpu_limit_s)] = trial
             done, _ = wait(under_way, return_when=FIRST_COMPLETED)
             for future in done:
                 trial = under_way.pop(future)

@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 import cambrian
-from cambrian.engine import guest, judge, page_loads, plan
+from cambrian.engine import guest, judge, limits, page_loads, plan, seating
 from cambrian.engine.environment import Environment
 from cambrian.metrics.columns import PACKETS
 from cambrian.pages import browser, site
 from cambrian.stacks import catalogue
 from cambrian.store.results import Results, write_json
-from cambrian.study import cost, identity
+from cambrian.study import identity
 from cambrian.study.model import ONE_QUEUE, Trial
 from cambrian.trace import endpoint_log, kernel_tcp, objects, packets, qlog, schema
 from cambrian.trace.packets import TraceError
 
-#: how many times longer than estimated a trial may take: other machines, other work on this one
-_PATIENCE = 4.0
 #: files of the guest that stay, under logs/
 _LOG_SUFFIXES = {".out", ".err"}
 
@@ -36,16 +34,6 @@ class Outcome:
     reasons: tuple[str, ...]
     wall_s: float
     speed: float
-
-
-def wall_limit_s(trial: Trial) -> float:
-    """Generous, but an end: half a minute, and half as long again as real time, or four times the estimate.
-
-    A browser takes some seconds to start and to show a page, and more on a busy machine.
-    """
-    browsing = 120.0 if page_loads.uses_browser(trial) else 0.0
-    running = trial.duration_s * (1.5 if trial.clock == "virtual" else 2.0)
-    return 30.0 + browsing + max(running, _PATIENCE * cost.DEFAULT_SPEED.wall_s(trial))
 
 
 def trial_id(trial: Trial, environment: Environment) -> str:
@@ -65,11 +53,12 @@ def run(
     results: Results,
     *,
     core: int | None = None,
-    limit_s: float | None = None,
+    cpu_limit_s: float | None = None,
 ) -> Outcome:
     """Run one trial and keep its results, valid or not.
 
-    ``core`` pins the guest; ``limit_s`` is the wall-clock limit (default :func:`wall_limit_s`).
+    ``core`` pins the guest; ``cpu_limit_s`` is how many processor seconds the guest may use in
+    all (default: :func:`cambrian.engine.limits.of`).
 
     Raises:
         PlanError, ValueError: the trial cannot be carried out as it stands.
@@ -78,17 +67,21 @@ def run(
     with results.new_trial(name) as folder:
         raw = folder / "raw"
         raw.mkdir()
-        made = plan.make(trial, environment.builds, environment.native)
+        asked = plan.make(seating.seated(trial), environment.builds, environment.native)
         ended = guest.run(
             environment.kernel,
-            made,
+            asked,
             raw,
             seed=trial.seed,
             clock=trial.clock,
-            wall_limit_s=limit_s or wall_limit_s(trial),
+            allowed=limits.of(trial, cpu_limit_s),
             core=core,
             seccomp=environment.seccomp,
         )
+        made = seating.kept_plan(asked, trial)
+        if ended.report is not None:
+            ended = replace(ended, report=seating.kept_report(ended.report, trial))
+        seating.rename_files(raw, trial)
         seen, verdict = _read(trial, made, ended, raw)
         for kind, frame in seen.items():
             frame.write_parquet(folder / f"{kind}.parquet")
@@ -118,12 +111,13 @@ def _read(
             f"the testbed failed in the guest: {report['crash'].strip().splitlines()[-1]}"
         )
     try:
-        seen = packets.read(
+        by_position = packets.read(
             raw / "capture.bin",
             zero_ns=report["zero_ns"],
             end_ns=report["end_ns"],
             in_order=trial.network.queue in ONE_QUEUE,
         )
+        seen = seating.flow_numbers(by_position, trial)
         columns = {"packets": seen, "transport": _transport(trial, report, raw, seen)} | _pages(
             trial, report, raw
         )
@@ -177,7 +171,8 @@ def _transport(trial: Trial, report: dict[str, Any], raw: Path, seen: pl.DataFra
     parts = [schema.empty()]
     if (raw / "trace.bin").exists():
         offset = report["realtime_minus_monotonic_ns"]
-        parts.append(kernel_tcp.read(raw, **span, realtime_minus_monotonic_ns=offset))
+        by_position = kernel_tcp.read(raw, **span, realtime_minus_monotonic_ns=offset)
+        parts.append(seating.flow_numbers(by_position, trial))
     for number in range(len(trial.flows)):
         parts += _qlogs(trial, number, report, raw, seen)
         log = raw / f"flow{number}.transport.csv"

@@ -43,7 +43,7 @@ def run(
     results: Results,
     *,
     jobs: int,
-    limit_s: float | None = None,
+    cpu_limit_s: float | None = None,
     console: Console,
     supply: Supply | None = None,
 ) -> Iterator[tuple[str, Finished]]:
@@ -76,7 +76,9 @@ def run(
 
     with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
         task = progress.add_task("", total=total())
-        under_way = pool.run(asked, made, results, jobs=jobs, limit_s=limit_s, after=after) if asked else ()
+        under_way = (
+            pool.run(asked, made, results, jobs=jobs, cpu_limit_s=cpu_limit_s, after=after) if asked else ()
+        )
         for number, finished in enumerate(under_way, start=1):
             label = labels[id(finished.trial)]
             text = _line(label, finished)

@@ -1,8 +1,8 @@
-"""One parameter, measured, beside what it should be."""
+"""One parameter, measured on one network, beside what it should be."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from cambrian.judging.references import Reference
@@ -10,18 +10,31 @@ from cambrian.metrics.parameters.definitions import PARAMETERS
 from cambrian.metrics.parameters.estimate import Measured
 
 #: ``as it should be``; ``other choice``: unlike the reference, and the standards allow it;
-#: ``off``: unlike the standard; ``not judged``: no standard says what it should be
-Status = Literal["as it should be", "other choice", "off", "not judged"]
+#: ``off``: unlike the standard; ``inconclusive``: the traces leave both open, or are too few to say;
+#: ``not judged``: nothing says what it should be
+Status = Literal["as it should be", "other choice", "off", "inconclusive", "not judged"]
+#: differing trials that it takes to say that something is unlike the reference; networks count, too
+FEWEST_TRIALS = 2
+#: share of the trials in which a parameter must show
+SHOWN_SHARE = 0.5
+#: share of the events that must be of one kind
+AGREEING_SHARE = 0.8
 
 
 @dataclass(frozen=True)
 class Finding:
-    """A measured parameter and its judgement. ``network`` is where it was measured."""
+    """A measured parameter and its judgement. ``network`` is where it was measured.
+
+    ``why``: what makes it inconclusive, in words. ``looks``: what it would be, had it been
+    seen in another trial or on another network as well.
+    """
 
     network: str
     measured: Measured
     reference: Reference | None
     status: Status
+    why: str = ""
+    looks: Literal["other choice", "off"] | None = None
 
     @property
     def key(self) -> str:
@@ -35,14 +48,38 @@ class Finding:
 
 
 def judge(network: str, measured: Measured, reference: Reference | None) -> Finding:
-    """Does the measured interval exclude the reference by more than its tolerance?"""
+    """Is the interval inside what the reference allows, outside of it, or neither?
+
+    An interval inside is as it should be. One outside differs if enough events in more than one
+    trial say so. Everything else is inconclusive.
+    """
     if reference is None:
         return Finding(network, measured, None, "not judged")
+    found = Finding(network, measured, reference, "inconclusive")
+    if why := _too_little(measured):
+        return replace(found, why=why)
     if _agrees(measured, reference):
-        return Finding(network, measured, reference, "as it should be")
-    return Finding(
-        network, measured, reference, "off" if reference.level == "requirement" else "other choice"
-    )
+        return replace(found, status="as it should be")
+    if not _excludes(measured, reference):
+        return replace(found, why="its interval holds values that should be and values that should not")
+    differing = _differing(reference)
+    if measured.trials < FEWEST_TRIALS:
+        return replace(found, why="one trial accuses nobody", looks=differing)
+    return replace(found, status=differing, looks=differing)
+
+
+def _differing(reference: Reference) -> Literal["other choice", "off"]:
+    return "off" if reference.binds else "other choice"
+
+
+def confirmed(finding: Finding) -> Finding:
+    """A finding that only lacked a second trial, now that another network shows the same."""
+    return replace(finding, status=finding.looks, why="") if finding.looks is not None else finding
+
+
+def open_(finding: Finding, why: str) -> Finding:
+    """The same, inconclusive, for the reason given."""
+    return replace(finding, status="inconclusive", why=why, looks=None)
 
 
 def unjudged(finding: Finding) -> Finding:
@@ -50,16 +87,37 @@ def unjudged(finding: Finding) -> Finding:
     return Finding(finding.network, finding.measured, None, "not judged")
 
 
+def _too_little(measured: Measured) -> str:
+    """Why nothing can be said either way, whatever the value; empty where something can."""
+    fewest = PARAMETERS[measured.parameter].fewest
+    if measured.events < fewest:
+        events = "event" if measured.events == 1 else "events"
+        return f"{measured.events} {events}, and a judgement takes {fewest}"
+    of_trials = max(measured.of_trials, measured.trials)
+    if measured.trials < SHOWN_SHARE * of_trials:
+        return f"it shows in {measured.trials} of {of_trials} trials only"
+    if measured.agreement < AGREEING_SHARE:
+        return f"{measured.agreement:.0%} of its events say so, and the others something else"
+    return ""
+
+
 def _agrees(measured: Measured, reference: Reference) -> bool:
     if reference.value is None:
         return measured.label == reference.words
+    high_enough = reference.most or measured.low >= reference.value - reference.tolerance
+    return high_enough and measured.high <= reference.value + reference.tolerance
+
+
+def _excludes(measured: Measured, reference: Reference) -> bool:
+    if reference.value is None:
+        return measured.label != reference.words
     too_high = measured.low > reference.value + reference.tolerance
     too_low = measured.high < reference.value - reference.tolerance
-    return not too_high and (reference.most or not too_low)
+    return too_high or (too_low and not reference.most)
 
 
 def value_text(measured: Measured) -> str:
-    """``0.85 ± 0.01``, ``1.25 [1.2, 1.4]`` where lopsided, or a kind's word."""
+    """``0.85 ± 0.01``, or a kind's word."""
     parameter = PARAMETERS[measured.parameter]
     if parameter.kinds and measured.label is not None:
         return measured.label
@@ -87,6 +145,8 @@ def reference_text(reference: Reference) -> str:
 def sentence(finding: Finding) -> str:
     """One finding in words: what it is, what it should be, and by what source if it is off."""
     text = f"{PARAMETERS[finding.key].title} is {value_text(finding.measured)}"
+    if finding.status == "inconclusive":
+        return f"{text} ({finding.why})"
     if finding.reference is None or not finding.differs:
         return text
     should = reference_text(finding.reference)

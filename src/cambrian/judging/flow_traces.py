@@ -8,6 +8,7 @@ import polars as pl
 
 from cambrian.judging.families import Family
 from cambrian.metrics import parameters
+from cambrian.metrics.gates import ENDED_EARLY
 from cambrian.metrics.parameters.estimate import Estimate, Missing
 from cambrian.metrics.parameters.flow_trace import FlowTrace
 from cambrian.store.results import TrialResult
@@ -38,7 +39,7 @@ def flow_traces(result: TrialResult, families: Sequence[Family | None]) -> list[
                 rate_mbps=network.rate_mbps,
                 buffer_bytes=result.manifest["network"]["bottleneck"]["limit_bytes"],
                 start_ns=round(flow.start_ms * 1e6),
-                end_ns=result.manifest["guest"]["end_ns"],
+                end_ns=_end_ns(result, number),
                 alone=len(trial.flows) == 1,
                 steady=_is_steady(network),
                 random_loss=_loses(network),
@@ -52,6 +53,14 @@ def estimates(result: TrialResult, families: Sequence[Family | None]) -> list[tu
     """What each flow of a trial says about its controller's parameters; nothing where there is no trace."""
     traces = flow_traces(result, families)
     return [() if trace is None else tuple(parameters.estimate_all(trace)) for trace in traces]
+
+
+def _end_ns(result: TrialResult, number: int) -> int:
+    """Until when there was a flow: the trial's end, unless it gave up before."""
+    end_ns = int(result.manifest["guest"]["end_ns"])
+    end = result.flow_end(number)
+    gave_up = end.get("outcome") in ENDED_EARLY and end["ended_s"] is not None
+    return min(end_ns, round(end["ended_s"] * 1e9)) if gave_up else end_ns
 
 
 def _is_steady(network: Network) -> bool:

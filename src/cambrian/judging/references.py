@@ -27,12 +27,17 @@ class Reference(BaseModel):
 
     value: float | None = None
     words: str | None = None
-    #: how far an interval may lie from the value before the difference matters, in its unit
+    #: how far from the value makes no difference to anybody, in its unit
     tolerance: Annotated[float, Field(ge=0)] = 0.0
     #: anything up to the value is as it should be
     most: bool = False
-    level: Literal["requirement", "choice"]
+    level: Literal["must", "should", "may", "open"]
     source: str
+
+    @property
+    def binds(self) -> bool:
+        """Is another value against the standard, and not one that it leaves open?"""
+        return self.level in ("must", "should")
 
     @model_validator(mode="after")
     def _one_of_both(self) -> Reference:
@@ -65,15 +70,21 @@ def following(
 
     α = 3(1−β)/(1+β) of one connection, or N² times that of N emulated ones (Chromium's
     ``CubicBytes::Alpha``); of the two the one that is closer to ``alpha``. W_max = cwnd · (1+β)/2.
+    What is open of β widens their tolerances.
     """
     found = dict(standard)
+    half = (beta.high - beta.low) / 2
     one = 3 * (1 - beta.value) / (1 + beta.value)
     connections = (1 - RFC_9438_BETA) / (1 - beta.value)
     of_many = connections**2 * one
     if alpha is not None and "alpha" in found:
         value = min((one, of_many), key=lambda value: abs(value - alpha.value))
-        found["alpha"] = found["alpha"].model_copy(update={"value": value})
+        found["alpha"] = _moved(found["alpha"], value, 6 / (1 + beta.value) ** 2 * half)
     if "fast_convergence" in found:
-        value = (1 + beta.value) / 2
-        found["fast_convergence"] = found["fast_convergence"].model_copy(update={"value": value})
+        found["fast_convergence"] = _moved(found["fast_convergence"], (1 + beta.value) / 2, half / 2)
     return found
+
+
+def _moved(reference: Reference, value: float, by: float) -> Reference:
+    """Another value, known to ``by``."""
+    return reference.model_copy(update={"value": value, "tolerance": reference.tolerance + by})

@@ -1,15 +1,16 @@
-"""What a person can act on: one short verdict for each implementation, with its evidence.
+"""What a person can act on: one verdict for each contestant, with its evidence.
 
-The rules, in order:
+What the parameters' side says, in order:
 
-* *different algorithm*: the window does not grow by the algorithm's law; or at least two of the
-  parameters that make the algorithm what it is (:data:`CORE`) are off, and they are more than half
-  of those measured.
-* *off by a parameter*: at least one parameter is off.
-* *conformant*: none is; other choices that the standards allow are named.
-* *not judged*: no parameter of the core could be measured.
+* *different*: a parameter is off (:mod:`~cambrian.judging.findings` says when), or the stack's own window and
+  its packets exclude each other. It is another algorithm where the window does not grow by the algorithm's
+  law, or where at least two of those that make the algorithm what it is (:data:`CORE`) are off and they
+  are more than half of those judged.
+* *not measured*: no parameter of the core could be judged.
+* *inconclusive*: a parameter that the standard sets looks off in one trial, or shows nowhere as it should be.
+* *equivalent*: every one is as it should be on at least one network, and looks off on none.
 
-A parameter that is measured on several networks is off where at least half of them say so.
+:mod:`~cambrian.judging.sides` makes one verdict of it and the other sides.
 """
 
 from __future__ import annotations
@@ -17,13 +18,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
-from cambrian.judging import references
+from cambrian.judging import references, sides
+from cambrian.judging.contestants import Judged
 from cambrian.judging.findings import Finding, sentence, value_text
+from cambrian.judging.sides import Kind, Side, Sides, State
 from cambrian.metrics.parameters.definitions import PARAMETERS
-
-Kind = Literal["conformant", "off by a parameter", "different algorithm", "not judged"]
 
 #: what makes a controller the one that it is named after, by family
 CORE: Mapping[str, frozenset[str]] = {
@@ -36,14 +36,20 @@ CORE: Mapping[str, frozenset[str]] = {
         {"probe_up_gain", "probe_down_gain", "cruise_factor", "probe_rtt_interval_s", "probe_rtt_gain"}
     ),
 }
-_TITLES = {
+TITLES = {
     "cubic": "CUBIC",
     "reno": "Reno",
     "bbr": "BBR",
     references.LATER_BBR: "BBR of the second or third generation",
 }
 #: parameters that say the same as another one, in other words
-_RESTATES = {"emulated_connections": "beta", "beta_again": "beta", "pacing": "pacing_factor"}
+_RESTATES = {
+    "emulated_connections": "beta",
+    "beta_again": "beta",
+    "pacing": "pacing_factor",
+}
+#: what follows from another one where both are off
+_FOLLOWS = _RESTATES | {"losses_answered": "rollback_share"}
 #: the parameter that says by what law the window grows
 _LAW = "cubic_growth"
 #: fewer core parameters off than this may be a number that somebody set
@@ -52,92 +58,127 @@ _FEWEST_OF_ANOTHER = 2
 
 @dataclass(frozen=True)
 class Verdict:
-    """``kind`` and ``text`` for people; ``off`` and ``choices``: the findings that they rest on."""
+    """``kind`` and ``text`` (one sentence) for people, and the ``sides`` that they reconcile.
+
+    ``off``, ``choices``, ``open``: the findings that differ from the standard, that differ from the reference
+    where the standard leaves it open, and that are inconclusive. ``measured``: parameters judged.
+    ``missing``: parameter → why no network shows it. ``refused``: networks that judge nobody, and why.
+    """
 
     contestant: str
     family: str
     kind: Kind
     text: str
+    sides: Sides
     off: tuple[Finding, ...]
     choices: tuple[Finding, ...]
+    open: tuple[Finding, ...]
     measured: int
     missing: Mapping[str, str]
+    refused: tuple[str, ...] = ()
 
 
-def verdict(contestant: str, family: str, findings: Sequence[Finding], missing: Mapping[str, str]) -> Verdict:
-    """Judge one contestant by its findings on all networks.
+def verdict(
+    contestant: str,
+    family: str,
+    judged: Sequence[Judged],
+    *,
+    plausibility: Side | None = None,
+    behaviour: Side | None = None,
+    impact: Side | None = None,
+) -> Verdict:
+    """Judge one contestant.
 
-    ``missing``: parameter → why no network shows it.
+    Parameters:
+        judged: its networks, after :func:`~cambrian.judging.contestants.together`.
+        plausibility, behaviour, impact: the other sides; None for what was not measured.
     """
+    findings = [finding for one in judged for finding in one.findings if finding.status != "not judged"]
     by_key: dict[str, list[Finding]] = defaultdict(list)
     for finding in findings:
         by_key[finding.key].append(finding)
-    off = _agreed(by_key, "off")
-    choices = _agreed(by_key, "other choice")
-    core = CORE.get(family, frozenset())
-    core_seen = core & by_key.keys()
-    kind = _kind({finding.key for finding in off}, core, core_seen)
+    off, choices = _differing(by_key, "off"), _differing(by_key, "other choice")
+    open_ = _open(by_key)
+    seen = {finding.key for one in judged for finding in one.findings}
+    parameters, algorithm = _parameters(family, judged, by_key, off, open_)
+    whole = Sides(
+        parameters, plausibility or Side(), behaviour or Side(), impact or Side(), algorithm=algorithm
+    )
+    text = sides.headline(TITLES.get(family, family), whole)
+    if choices:
+        text += f" Other choices than the reference's: {'; '.join(map(sentence, _once(choices)))}."
     return Verdict(
         contestant=contestant,
         family=family,
-        kind=kind,
-        text=_text(kind, family, off, choices, by_key),
+        kind=sides.kind(whole),
+        text=text,
+        sides=whole,
         off=tuple(off),
         choices=tuple(choices),
+        open=tuple(open_),
         measured=len(by_key),
-        missing=dict(missing),
+        missing={key: why for one in judged for key, why in one.missing.items() if key not in seen},
+        refused=tuple(dict.fromkeys(one.refused for one in judged if one.refused)),
     )
 
 
-def _agreed(by_key: Mapping[str, Sequence[Finding]], status: str) -> list[Finding]:
-    """For each parameter that at least half of its networks give this status: the narrowest finding."""
+def _differing(by_key: Mapping[str, Sequence[Finding]], status: str) -> list[Finding]:
+    """Of each parameter with this status on any network the narrowest finding; they are settled already."""
+    alike = ([one for one in several if one.status == status] for several in by_key.values())
+    return [min(found, key=lambda one: one.measured.high - one.measured.low) for found in alike if found]
+
+
+def _open(by_key: Mapping[str, Sequence[Finding]]) -> list[Finding]:
+    """Parameters that the standard sets, and that are neither off nor surely as they should be anywhere."""
     found = []
     for several in by_key.values():
-        alike = [finding for finding in several if finding.status == status]
-        if alike and 2 * len(alike) >= len(several):
-            found.append(min(alike, key=lambda one: one.measured.high - one.measured.low))
+        if any(one.status in ("off", "other choice") for one in several):
+            continue
+        looking = [one for one in several if one.looks == "off"]
+        fine = any(one.status == "as it should be" for one in several)
+        binding = any(one.reference is not None and one.reference.binds for one in several)
+        if looking or (binding and not fine):
+            found.append((looking or list(several))[0])
     return found
 
 
-def _kind(off: set[str], core: frozenset[str], core_seen: frozenset[str]) -> Kind:
-    if not core_seen:
-        return "off by a parameter" if off else "not judged"
-    wrong = off & core
-    if _LAW in wrong:
-        return "different algorithm"
-    if len(wrong) >= _FEWEST_OF_ANOTHER and 2 * len(wrong) > len(core_seen):
-        return "different algorithm"
-    return "off by a parameter" if off else "conformant"
-
-
-def _text(
-    kind: Kind,
+def _parameters(
     family: str,
-    off: Sequence[Finding],
-    choices: Sequence[Finding],
+    judged: Sequence[Judged],
     by_key: Mapping[str, Sequence[Finding]],
-) -> str:
+    off: Sequence[Finding],
+    open_: Sequence[Finding],
+) -> tuple[Side, bool]:
+    """The parameters' side, and whether what differs makes it another algorithm."""
+    apart = [found for one in judged for found in one.contradictions]
+    proven = list(dict.fromkeys(found.parameter for found in apart if found.confirmed))
+    said = [next(found.text for found in apart if found.parameter == name) for name in proven]
+    core = CORE.get(family, frozenset())
+    if off or said:
+        wrong = {finding.key for finding in off} & core
+        many = len(wrong) >= _FEWEST_OF_ANOTHER and 2 * len(wrong) > len(core & by_key.keys())
+        return Side("different", tuple(_accusations(off, by_key) + said)), _LAW in wrong or many
+    if not core & by_key.keys():
+        return Side("not measured", tuple(dict.fromkeys(one.refused for one in judged if one.refused))), False
+    fine = {key for key, several in by_key.items() if any(one.status == "as it should be" for one in several)}
+    unsettled = [sentence(one) for one in _once(open_) if _RESTATES.get(one.key) not in fine]
+    unsettled += [f"{found.text}, in one trial" for found in apart if not found.confirmed]
+    state: State = "inconclusive" if unsettled else "equivalent"
+    return Side(state, tuple(unsettled)), False
+
+
+def _accusations(off: Sequence[Finding], by_key: Mapping[str, Sequence[Finding]]) -> list[str]:
     parts = [_where(finding, by_key[finding.key]) for finding in _once(off)]
     like = next((finding for finding in off if finding.key == "emulated_connections"), None)
     if like is not None:
         parts.append(f"it behaves like {value_text(like.measured)} connections of the standard")
-    title = _TITLES.get(family, family)
-    opening = {
-        "conformant": f"{title}; every parameter that could be measured is as it should be.",
-        "off by a parameter": f"{title}, but off: " + "; ".join(parts) + ".",
-        "different algorithm": f"Not {title} as the standard has it: " + "; ".join(parts) + ".",
-        "not judged": f"Too little of {title} shows in these traces for a verdict.",
-    }[kind]
-    if not choices:
-        return opening
-    said = "; ".join(sentence(one) for one in _once(choices))
-    return f"{opening} Other choices than the reference's: {said}."
+    return parts
 
 
 def _once(findings: Sequence[Finding]) -> list[Finding]:
-    """Without those that say the same as another one."""
+    """Without those that say the same as another one of them."""
     keys = {finding.key for finding in findings}
-    return [finding for finding in findings if _RESTATES.get(finding.key) not in keys]
+    return [finding for finding in findings if _FOLLOWS.get(finding.key) not in keys]
 
 
 def _where(finding: Finding, several: Sequence[Finding]) -> str:
@@ -154,5 +195,5 @@ def evidence(finding: Finding) -> str:
     trials = "trial" if measured.trials == 1 else "trials"
     return (
         f"{PARAMETERS[finding.key].title}: from {measured.source}, {measured.events} {events} in "
-        f"{measured.trials} {trials} on {finding.network}"
+        f"{measured.trials} differing {trials} on {finding.network}"
     )

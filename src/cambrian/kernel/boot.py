@@ -1,7 +1,7 @@
 """The command line that boots a guest. Pure: it returns the words, the caller runs them.
 
 The guest's root is the host's file tree, read-only; ``KEY=VALUE`` words reach init's
-environment. The caller owes: standard input from /dev/null, a wall-clock limit, and a
+environment. The caller owes: standard input from /dev/null, an end to a guest that spins, and a
 TMPDIR (or /dev/shm) that is not mounted noexec, since it holds the guest's memory.
 """
 

@@ -15,8 +15,12 @@ from cambrian.metrics.columns import departed, int64, require_interval, to_mbps
 
 Protocol = Literal["quic", "tcp"]
 
+ETHERNET_BYTES = 14
 #: Ethernet 14 + IPv4 20, and UDP 8, or TCP 20 with its time stamps 12 (every segment of kernel TCP)
-HEADER_BYTES: Mapping[Protocol, int] = {"quic": 14 + 20 + 8, "tcp": 14 + 20 + 20 + 12}
+HEADER_BYTES: Mapping[Protocol, int] = {
+    "quic": ETHERNET_BYTES + 20 + 8,
+    "tcp": ETHERNET_BYTES + 20 + 20 + 12,
+}
 #: kernel TCP's SYN: 8 bytes of options more, and no data
 _SYN_BYTES = HEADER_BYTES["tcp"] + 8
 
@@ -40,3 +44,14 @@ def full_payload_bytes(packets: pl.DataFrame, flow: int, protocol: Protocol) -> 
     sizes = int64(packets.filter(pl.col("flow") == flow), "size_bytes")
     largest = int(sizes.max(initial=0)) - HEADER_BYTES[protocol]
     return largest if largest > 0 else None
+
+
+def mean_packet_bytes(packets: pl.DataFrame, flow: int, t0_ns: int, t1_ns: int) -> float | None:
+    """Mean size of the flow's IP packets that left the bottleneck in [t0_ns, t1_ns); None where none did.
+
+    Raises:
+        ValueError: the interval is empty.
+    """
+    require_interval(t0_ns, t1_ns)
+    sizes = int64(departed(packets, t0_ns, t1_ns).filter(pl.col("flow") == flow), "size_bytes")
+    return float(sizes.mean()) - ETHERNET_BYTES if len(sizes) else None

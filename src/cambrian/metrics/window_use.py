@@ -7,26 +7,37 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from cambrian.metrics.columns import NS_PER_S, int64, require_interval
+from cambrian.metrics.columns import NS_PER_S, FloatArray, Int64Array, int64, require_interval
 
 
 @dataclass(frozen=True)
 class WindowUse:
-    """``mean_bytes`` over time, ``most_bytes``, and ``growth_bytes_per_s``: the sum of all rises per second.
+    """What the window was over an interval.
 
-    So the growth is that between cuts, whatever the cuts take away.
+    ``mean_bytes`` over time, ``most_bytes``, and ``growth_bytes_per_s``: the sum of all rises per second,
+    so the growth between cuts, whatever the cuts take away. ``rises_per_s``: how often the window passed
+    a further whole packet; a jump of several counts once. ``rate_mbps``: window over smoothed
+    round trip, mean over the time for which the trace names both, None where it names no round trip.
+    A pacer's rate is that times its gain.
     """
 
     mean_bytes: float
     most_bytes: int
     growth_bytes_per_s: float
+    rises_per_s: float
+    rate_mbps: float | None
 
 
-def window_use(transport: pl.DataFrame, flow: int, t0_ns: int, t1_ns: int) -> WindowUse | None:
+def window_use(
+    transport: pl.DataFrame, flow: int, t0_ns: int, t1_ns: int, packet_bytes: int
+) -> WindowUse | None:
     """The window of one flow in [t0_ns, t1_ns); None where its trace names none before ``t1_ns``.
 
     Parameters:
-        transport: columns ``flow``, ``time_ns``, ``cwnd_bytes`` (:data:`cambrian.trace.schema.TRANSPORT`).
+        transport: columns ``flow``, ``time_ns``, ``cwnd_bytes``, ``srtt_us``
+            (:data:`cambrian.trace.schema.TRANSPORT`).
+        packet_bytes: payload of the flow's full packets. Kernel TCP's window rises by whole packets, QUIC
+            stacks' by some bytes an acknowledgement, so rises are counted in packets for both.
 
     A window holds until the next row that names one; of rows of one instant the last counts. Where
     the trace begins after ``t0_ns``, the time before its first row is left out.
@@ -35,18 +46,34 @@ def window_use(transport: pl.DataFrame, flow: int, t0_ns: int, t1_ns: int) -> Wi
         ValueError: the interval is empty.
     """
     require_interval(t0_ns, t1_ns)
-    mine = (pl.col("flow") == flow) & pl.col("cwnd_bytes").is_not_null() & (pl.col("time_ns") < t1_ns)
-    named = transport.filter(mine).sort("time_ns", maintain_order=True)
-    named = named.unique("time_ns", keep="last", maintain_order=True)
+    named = (
+        transport.filter((pl.col("flow") == flow) & (pl.col("time_ns") < t1_ns))
+        .sort("time_ns", maintain_order=True)
+        .with_columns(pl.col("srtt_us").forward_fill())
+        .filter(pl.col("cwnd_bytes").is_not_null())
+        .unique("time_ns", keep="last", maintain_order=True)
+    )
     if not named.height:
         return None
-    times, windows = int64(named, "time_ns"), int64(named, "cwnd_bytes")
+    times = int64(named, "time_ns")
     first = max(int(np.searchsorted(times, t0_ns, side="right")) - 1, 0)
-    starts, windows = np.maximum(times[first:], t0_ns), windows[first:]
-    held_ns = np.diff(starts, append=t1_ns)
+    windows = int64(named, "cwnd_bytes")[first:]
+    srtts_us = named.get_column("srtt_us")[first:].cast(pl.Float64).fill_null(np.nan).to_numpy()
+    held_ns = np.diff(np.maximum(times[first:], t0_ns), append=t1_ns)
     span_ns = int(held_ns.sum())
     return WindowUse(
         mean_bytes=float((windows * held_ns).sum() / span_ns),
         most_bytes=int(windows.max()),
         growth_bytes_per_s=float(np.maximum(np.diff(windows), 0).sum() * NS_PER_S / span_ns),
+        rises_per_s=float((np.diff(windows // packet_bytes) > 0).sum() * NS_PER_S / span_ns),
+        rate_mbps=_rate_mbps(windows, srtts_us, held_ns),
     )
+
+
+def _rate_mbps(windows: Int64Array, srtts_us: FloatArray, held_ns: Int64Array) -> float | None:
+    """Mean over time of window / round trip; bytes and microseconds make 8 Mbps."""
+    known = srtts_us > 0
+    held = held_ns[known]
+    if not held.sum():
+        return None
+    return float((8 * windows[known] / srtts_us[known] * held).sum() / held.sum())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -90,7 +91,7 @@ def score(results: Results, key: Key) -> Score:
     """Judge every group of a ``fault-corpus`` run by ``key``; groups without a valid trial do not count."""
     groups = {(group.network, group.contestant): group for group in groups_of(results)}
     every = parallel.mapped(_read, list(groups.values()), what="groups judged")
-    judged = {place: one for place, (one, _) in zip(groups, every, strict=True)}
+    judged = _settled({place: one for place, (one, _) in zip(groups, every, strict=True)})
     behaviour = {place: one for place, (_, one) in zip(groups, every, strict=True)}
     networks = list(dict.fromkeys(network for network, _ in groups))
     faults = [
@@ -123,6 +124,15 @@ def _read(group: Group) -> tuple[Judged, dict[int, Behaviour]]:
         trial.manifest["trial"]["seed"]: floor.of(TrialResult(trial.folder)) for trial in group.trials
     }
     return _judged(group), behaviour
+
+
+def _settled(judged: Mapping[tuple[str, str], Judged]) -> dict[tuple[str, str], Judged]:
+    """(Network, contestant) → its findings, with each contestant's networks settled by one another."""
+    found: dict[tuple[str, str], Judged] = {}
+    for contestant in dict.fromkeys(name for _, name in judged):
+        here = {network: one for (network, name), one in judged.items() if name == contestant}
+        found |= {(network, contestant): one for network, one in contestants.together(here).items()}
+    return found
 
 
 def _judged(group: Group) -> Judged:

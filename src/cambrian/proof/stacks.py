@@ -16,6 +16,7 @@ from cambrian.command import CommandFailed
 from cambrian.debian.private_apt import AptError
 from cambrian.engine import environment, plan, watched
 from cambrian.engine.environment import Environment
+from cambrian.metrics.gates import ENDED_EARLY
 from cambrian.metrics.throughput import total_throughput_mbps
 from cambrian.metrics.utilisation import capacity_bits, utilisation
 from cambrian.proof.rows import Row
@@ -123,6 +124,9 @@ def _row(stack: Stack, cca: str, first: _Outcome, second: _Outcome, lossy: _Outc
             problems.append(outcome)
         elif not outcome.verdict["valid"] and not _explained(stack, cca, outcome):
             problems += [f"{what}: {reason}" for reason in outcome.verdict["reasons"]]
+        elif (end := outcome.flow_end(0)) and end["outcome"] in ENDED_EARLY:
+            # a result in a study, but a stack that works goes on
+            problems.append(f"{what}: {end['text']}")
     said = stack.manifest
     return Row(
         stack=stack.name,

@@ -54,6 +54,8 @@ class Cell:
     page: str | None = None
     #: the flows' name together, where the study has several line-ups
     lineup: str | None = None
+    #: the reference in a contestant's place: what is said of a contestant must not be said of it
+    is_placebo: bool = False
     #: how much of its trials a line over time shows, alike for all that load the same page on this network
     shown_s: float = 0.0
 
@@ -158,7 +160,13 @@ class _Group:
 
 def _present(group: dict[str, Any], results: Results) -> tuple[TrialResult, ...]:
     found = (results.trial(name) for name in group["trials"] if results.has(name))
-    return tuple(sorted(found, key=lambda one: int(one.manifest["trial"]["seed"])))
+    return tuple(sorted(found, key=_seed_and_positions))
+
+
+def _seed_and_positions(result: TrialResult) -> tuple[int, list[int]]:
+    """Trials of a seed stand together, in the order in which the study has them."""
+    trial = result.manifest["trial"]
+    return int(trial["seed"]), list(trial.get("positions", ()))
 
 
 def _tasks(
@@ -205,6 +213,7 @@ def _cell(
         series=found[0].series if found else None,
         page=raw.get("page"),
         lineup=raw["subject"] if lineups else None,
+        is_placebo=bool(raw.get("placebo")),
     )
 
 

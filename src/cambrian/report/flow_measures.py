@@ -11,6 +11,7 @@ import polars as pl
 
 from cambrian.metrics import completion, fairness, loss, pauses, payload, queueing, throughput, utilisation
 from cambrian.metrics.columns import NS_PER_MS, NS_PER_S
+from cambrian.metrics.gates import ENDED_EARLY
 from cambrian.metrics.payload import Protocol
 from cambrian.metrics.window_use import window_use
 from cambrian.store.results import TrialResult
@@ -25,14 +26,18 @@ class FlowMeasures:
 
     Throughput, payload, share, queueing delay (of this flow's own packets) and window over the
     trial's measured interval, or, for a flow of fixed size, over its own span at the bottleneck.
-    ``share`` is NaN in a trial with a flow of fixed size; ``capacity_share``, of what the
-    bottleneck could carry, is None for a link that follows a trace. Losses are over the whole trial,
+    ``share`` is NaN in a trial with a flow of fixed size; ``payload_capacity_share``, payload of what
+    the bottleneck could carry, is None for a link that follows a trace. Losses are over the whole trial,
     in percent, None where nothing was sent; ``interval_queue_loss_percent`` alone is over the measured
     interval (None for a flow of fixed size). ``confirmed_cca`` is None where the stack offers
     no way to read it back; ``completion_s`` is the span of a flow of fixed size that was
     carried whole; ``fetch_s``, of one that is no page, the time from its client's start until that
     had all of it; ``longest_pause_ms``, within the measured interval, the longest time without a departure.
-    Windows are in full packets of the flow, None where its trace names none.
+    Windows are in full packets of the flow, None where its trace names none
+    (:class:`cambrian.metrics.window_use.WindowUse`). ``packet_mean_bytes`` is of its IP packets that left.
+    ``outcome`` is how the flow
+    ended (:mod:`cambrian.metrics.gates.ends`) and ``ended_s`` when, since the trial's zero; both None where
+    its trial's verdict does not say. A flow that ended early has its figures over the whole interval.
     """
 
     throughput_mbps: float
@@ -49,10 +54,20 @@ class FlowMeasures:
     fetch_s: float | None = None
     longest_pause_ms: float | None = None
     payload_mbps: float | None = None
-    capacity_share: float | None = None
+    payload_capacity_share: float | None = None
     cwnd_mean_packets: float | None = None
     cwnd_most_packets: float | None = None
     cwnd_growth_packets_per_s: float | None = None
+    cwnd_rises_per_s: float | None = None
+    cwnd_rate_mbps: float | None = None
+    packet_mean_bytes: float | None = None
+    outcome: str | None = None
+    ended_s: float | None = None
+
+    @property
+    def ended_early(self) -> bool:
+        """Did it give up, fall silent or never get through?"""
+        return self.outcome in ENDED_EARLY
 
 
 def of(
@@ -73,7 +88,7 @@ def of(
     mbps = throughput.throughput(packets, count, *interval)["throughput_mbps"].to_list()
     shares = fairness.shares(mbps).tolist()
     delays = _by_flow(queueing.delay_summary(packets, *interval))
-    losses = _losses(manifest, packets)
+    losses = _losses(result)
     queue_losses = loss.queue_loss_ratios(packets, count, *interval)
     spans: dict[int, Interval] = {}
     if any(is_sized(flow) for flow in trial.flows):
@@ -84,9 +99,10 @@ def of(
             delays[number] = _by_flow(queueing.delay_summary(packets, *span))[number]
     found = []
     for number, flow in enumerate(trial.flows):
-        delay = delays.get(number, {})
+        delay, end = delays.get(number, {}), result.flow_end(number)
         seen = spans.get(number, interval)
         protocol = protocols[number] if protocols else None
+        payload_mbps = payload.payload_mbps(packets, number, protocol, *seen) if protocol else None
         complete_ns = _complete_ns(manifest, number, flow.size_bytes) if is_sized(flow) else None
         found.append(
             FlowMeasures(
@@ -103,9 +119,12 @@ def of(
                 completion_s=_length_s(spans.get(number)) if complete_ns is not None else None,
                 fetch_s=_fetch_s(flow, complete_ns),
                 longest_pause_ms=pauses.longest_pause_ns(packets, number, *seen) / NS_PER_MS,
-                payload_mbps=payload.payload_mbps(packets, number, protocol, *seen) if protocol else None,
-                capacity_share=_capacity_share(mbps[number], rates, seen),
+                payload_mbps=payload_mbps,
+                payload_capacity_share=_capacity_share(payload_mbps, rates, seen),
+                packet_mean_bytes=payload.mean_packet_bytes(packets, number, *seen),
                 **_window(result, number, protocol, seen),
+                outcome=end.get("outcome"),
+                ended_s=end.get("ended_s"),
             )
         )
     return tuple(found)
@@ -137,10 +156,10 @@ def _spans_ns(trial: Trial, packets: pl.DataFrame) -> dict[int, Interval]:
     }
 
 
-def _losses(manifest: dict[str, Any], packets: pl.DataFrame) -> list[dict[str, Any]]:
-    links = [flow["forward"][0] for flow in manifest["guest"]["counters"]["flows"]]
-    offered = [link["sent_packets"] + link["dropped_packets"] + link["backlog_packets"] for link in links]
-    return loss.loss(packets, offered, [link["dropped_packets"] for link in links]).to_dicts()
+def _losses(result: TrialResult) -> list[dict[str, Any]]:
+    counts = result.link_counts("forward")
+    offered, lost = [count.offered for count in counts], [count.lost for count in counts]
+    return loss.loss(result.packets, offered, lost).to_dicts()
 
 
 def _percent(ratio: float | None) -> float | None:
@@ -170,8 +189,8 @@ def _fetch_s(flow: Flow, complete_ns: int | None) -> float | None:
     return (complete_ns - flow.start_ms * NS_PER_MS) / NS_PER_S
 
 
-def _capacity_share(mbps: float, rates: Sequence[tuple[int, float]], span: Interval) -> float | None:
-    if not rates:
+def _capacity_share(mbps: float | None, rates: Sequence[tuple[int, float]], span: Interval) -> float | None:
+    if mbps is None or not rates:
         return None
     could_mbps = utilisation.capacity_bits(rates, *span) / (span[1] - span[0]) * 1e3
     return mbps / could_mbps
@@ -181,11 +200,15 @@ def _window(
     result: TrialResult, number: int, protocol: Protocol | None, span: Interval
 ) -> dict[str, float | None]:
     packet_bytes = payload.full_payload_bytes(result.packets, number, protocol) if protocol else None
-    used = window_use(result.transport, number, *span) if packet_bytes else None
-    if used is None or packet_bytes is None:
+    if packet_bytes is None:
+        return {}
+    used = window_use(result.transport, number, *span, packet_bytes)
+    if used is None:
         return {}
     return {
         "cwnd_mean_packets": used.mean_bytes / packet_bytes,
         "cwnd_most_packets": used.most_bytes / packet_bytes,
         "cwnd_growth_packets_per_s": used.growth_bytes_per_s / packet_bytes,
+        "cwnd_rises_per_s": used.rises_per_s,
+        "cwnd_rate_mbps": used.rate_mbps,
     }

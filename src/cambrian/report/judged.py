@@ -4,17 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from cambrian.judging import contestants, verdicts
+from cambrian.judging import contestants, plausibility, references, verdicts
 from cambrian.judging.contestants import Judged
+from cambrian.judging.plausibility import Alone
+from cambrian.judging.sides import Side
 from cambrian.judging.verdicts import Verdict
 from cambrian.metrics.parameters.estimate import Estimate, Missing
 from cambrian.report.collect import Cell, Collected
 
 Trials = list[Sequence[Estimate | Missing]]
+#: the stack of the kernel's own controllers
+_KERNEL = "tcp"
 
 
 def by_network(collected: Collected) -> dict[tuple[str, str], Judged]:
-    """(contestant, network) → what its flows there say; those that are judged against nothing are absent."""
+    """(contestant, network) → what its flows there say; those that are judged against nothing are absent.
+
+    Settled over networks, and without a judgement where the reference does not pass its own test.
+    """
     trials: dict[tuple[str, str], Trials] = {}
     for cell in collected.cells:
         for number in _subjects(cell):
@@ -23,17 +30,35 @@ def by_network(collected: Collected) -> dict[tuple[str, str], Judged]:
                 if number < len(trial.parameters) and trial.parameters[number]:
                     trials.setdefault(place, []).append(trial.parameters[number])
     first = {
-        place: contestants.judge(place[1], _reference(collected, place[0]), found)
+        place: contestants.judge(place[1], reference(collected, place[0]), found)
         for place, found in trials.items()
     }
     families = {name: _commonest(first, name) for name, _ in first}
     # one network may not show which generation of BBR it is: then the others say
-    return {
+    same = {
         place: one
         if one.family == families[place[0]]
         else contestants.judge(place[1], families[place[0]], trials[place])
         for place, one in first.items()
     }
+    settled: dict[tuple[str, str], Judged] = {}
+    for name in families:
+        here = {network: one for (contestant, network), one in same.items() if contestant == name}
+        settled |= {(name, network): one for network, one in contestants.together(here).items()}
+    return {
+        place: contestants.refuse(one, why) if (why := _refusal(collected, settled, place)) else one
+        for place, one in settled.items()
+    }
+
+
+def _refusal(collected: Collected, settled: Mapping[tuple[str, str], Judged], place: tuple[str, str]) -> str:
+    """Why a network judges nobody of a family: the kernel's own controller does not pass there."""
+    title = f"{_KERNEL} {reference(collected, place[0])}"
+    own = settled.get((title, place[1]))
+    accused = contestants.failures(own) if own is not None else ()
+    return (
+        f"{place[1]} judges nobody: of {title} itself it says that {next(iter(accused))}" if accused else ""
+    )
 
 
 def _commonest(judged: Mapping[tuple[str, str], Judged], contestant: str) -> str:
@@ -46,19 +71,61 @@ def _subjects(cell: Cell) -> Iterator[int]:
     return iter(range(len(cell.names)) if cell.design == "flows" else range(1))
 
 
-def _reference(collected: Collected, contestant: str) -> str:
+def reference(collected: Collected, contestant: str) -> str:
+    """The kernel CCA that a contestant is judged against; empty where there is none."""
     family = collected.families.get(contestant)
     return family.reference if family else ""
 
 
-def all_verdicts(collected: Collected) -> list[Verdict]:
-    """One a contestant, in the study's order."""
+def alone(collected: Collected, contestant: str) -> dict[str, list[Alone]]:
+    """Network → a contestant's trials alone there, on a path that stays as it is."""
+    found: dict[str, list[Alone]] = {}
+    for cell in collected.cells:
+        network = cell.network
+        changes = network.schedule or network.trace_file or network.jitter_ms or network.reorder_percent
+        if cell.names != (contestant,) or cell.page or changes:
+            continue
+        lossy = bool(network.loss_percent or network.burst_loss or network.loss_every_packets)
+        found[network.name] = [
+            Alone(
+                rtt_ms=network.rtt_ms,
+                throughput_mbps=trial.flows[0].throughput_mbps,
+                utilisation=trial.utilisation,
+                loss_percent=trial.flows[0].interval_queue_loss_percent,
+                delay_ms=trial.flows[0].delay_p50_ms,
+                lossy=lossy,
+            )
+            for trial in cell.trials
+            if not trial.trial.flows[0].size_bytes
+        ]
+    return found
+
+
+def all_verdicts(
+    collected: Collected,
+    behaviour: Mapping[str, Side] | None = None,
+    impact: Mapping[str, Side] | None = None,
+) -> list[Verdict]:
+    """One a contestant, in the study's order. ``behaviour``, ``impact``: contestant → that side."""
     judged = by_network(collected)
     found = []
     for name in dict.fromkeys(contestant for contestant, _ in judged):
-        here = [one for (contestant, _), one in judged.items() if contestant == name]
-        findings = [finding for one in here for finding in one.findings]
-        seen = {finding.key for finding in findings}
-        missing = {key: why for one in here for key, why in one.missing.items() if key not in seen}
-        found.append(verdicts.verdict(name, _commonest(judged, name), findings, missing))
+        family = _commonest(judged, name)
+        found.append(
+            verdicts.verdict(
+                name,
+                family,
+                [one for (contestant, _), one in judged.items() if contestant == name],
+                plausibility=_plausibility(collected, name, family),
+                behaviour=(behaviour or {}).get(name),
+                impact=(impact or {}).get(name),
+            )
+        )
     return found
+
+
+def _plausibility(collected: Collected, contestant: str, family: str) -> Side:
+    title = f"{_KERNEL} {reference(collected, contestant)}"
+    if family == references.LATER_BBR:
+        return Side("not measured", ("the kernel has no BBR of that generation",))
+    return plausibility.side(alone(collected, contestant), alone(collected, title), title)

@@ -103,6 +103,8 @@ def spread(name: str, heading: str, digits: int) -> Column:
 
 #: how many valid trials a row is of
 TRIALS = Column("Trials", lambda row: str(row["trials"]))
+#: in how many of them the flow ended early
+GAVE_UP = Column("Gave up, trials", lambda row: str(row["gave_up"]))
 
 
 _INVALID = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
+from cambrian.metrics.columns import NS_PER_S
 from cambrian.metrics.states.machine import Machine, machine
 from cambrian.store.results import TrialResult
 from cambrian.study.model import Trial
@@ -12,7 +13,8 @@ from cambrian.study.model import Trial
 def of(result: TrialResult, trial: Trial) -> tuple[Machine | None, ...]:
     """One entry a flow; None where its stack exports neither states nor a window.
 
-    A state holds until the trial's end, or, of a flow that ends by itself, until its last row.
+    A state holds until the trial's end, of a flow of fixed size until its last row, and of one that ended
+    early until then.
     """
     transport = result.transport
     ends_ns = dict(transport.group_by("flow").agg(pl.col("time_ns").max()).iter_rows())
@@ -22,7 +24,14 @@ def of(result: TrialResult, trial: Trial) -> tuple[Machine | None, ...]:
             transport,
             number,
             flow.contestant.cca,
-            ends_ns.get(number, whole_ns) if flow.size_bytes or flow.page else whole_ns,
+            ends_ns.get(number, whole_ns)
+            if flow.size_bytes or flow.page
+            else min(whole_ns, _ended_ns(result, number) or whole_ns),
         )
         for number, flow in enumerate(trial.flows)
     )
+
+
+def _ended_ns(result: TrialResult, number: int) -> int | None:
+    ended_s = result.flow_end(number).get("ended_s")
+    return None if ended_s is None else round(ended_s * NS_PER_S)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import polars as pl
 
 from cambrian.engine.measures import interval_ns
 from cambrian.judging.families import Family
-from cambrian.judging.flow_traces import estimates
+from cambrian.judging.flow_traces import estimates, flow_traces
 from cambrian.metrics import envelope, fairness, pageload, utilisation, waterfall
 from cambrian.metrics.columns import NS_PER_S
 from cambrian.metrics.envelope import Envelope
@@ -21,6 +21,9 @@ from cambrian.metrics.payload import Protocol
 from cambrian.metrics.recovery import FlowRecovery
 from cambrian.metrics.states.machine import Machine
 from cambrian.metrics.waterfall import Waterfall
+from cambrian.probes import reading, table
+from cambrian.probes.reading import Readings
+from cambrian.probes.seen import Seen
 from cambrian.report import flow_measures, machines, recovery, sharing
 from cambrian.report.flow_measures import FlowMeasures, is_sized
 from cambrian.report.sharing import Sharing
@@ -60,6 +63,8 @@ class TrialMeasures:
     recoveries: tuple[FlowRecovery | None, ...] = ()
     #: state machines, one a flow; None where the stack exports neither states nor a window
     machines: tuple[Machine | None, ...] = ()
+    #: what each probe of this network shows of a flow alone (docs/probes.md)
+    probes: Readings = field(default_factory=dict)
 
     @property
     def shown_s(self) -> float:
@@ -101,11 +106,27 @@ def measure(
         envelope=_envelope(trial, packets) if with_envelope else None,
         page_loads=_page_loads(result, trial),
         sharing=None if sized or len(flows) < 2 else _sharing(trial, packets, flows, (t0_ns, t1_ns)),
-        parameters=tuple(estimates(result, families)) if families else (),
+        parameters=_parameters(result, trial, families),
         waterfalls=_waterfalls(result, trial),
         recoveries=recovery.of(result, trial),
         machines=machines.of(result, trial),
+        probes=_probes(result, trial, families),
     )
+
+
+def _parameters(
+    result: TrialResult, trial: Trial, families: Sequence[Family | None]
+) -> tuple[tuple[Estimate | Missing, ...], ...]:
+    if not families or table.is_for_probes_alone(trial.network.name):
+        return ()
+    return tuple(estimates(result, families))
+
+
+def _probes(result: TrialResult, trial: Trial, families: Sequence[Family | None]) -> Readings:
+    if len(families) != 1 or is_sized(trial.flows[0]):
+        return {}
+    (trace,) = flow_traces(result, families)
+    return reading.read(Seen(trace, trial.network)) if trace is not None else {}
 
 
 def _sharing(

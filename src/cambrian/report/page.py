@@ -14,7 +14,7 @@ import markupsafe
 import polars as pl
 import vl_convert
 
-from cambrian.report import layout, notes, provenance, similarity, tables, words
+from cambrian.report import layout, notes, probed, provenance, similarity, tables, words
 from cambrian.report.collect import Collected, collect
 from cambrian.report.figures import all_figures
 from cambrian.report.figures.figure import Figure, config
@@ -111,6 +111,7 @@ def _render(collected: Collected, frames: dict[str, pl.DataFrame], figures: list
             study=collected.study,
             design=collected.design,
             what_ran=words.what_ran(collected),
+            measured_interval=words.measured_interval(collected),
             findings=words.findings(
                 collected,
                 frames.get("conformance"),
@@ -120,6 +121,7 @@ def _render(collected: Collected, frames: dict[str, pl.DataFrame], figures: list
                 frames.get("transitivity"),
             ),
             verdicts=frames["verdicts"].to_dicts() if "verdicts" in frames else [],
+            behaviour=probed.behaviour(collected),
             anchors={section.network.name: f"network-{number}" for number, section in enumerate(sections, 1)},
             sections=sections,
             invalid=layout.invalid(frames["invalid"].head(MOST_ROWS)),

@@ -116,6 +116,8 @@ def _loss(network: Network) -> str:
             f"Gilbert–Elliott: good→bad {burst.good_to_bad_percent:g} %, "
             f"bad→good {burst.bad_to_good_percent:g} %"
         )
+    if network.loss_every_packets:
+        parts.append(f"exactly one packet in {network.loss_every_packets:,} of each sender")
     if network.return_loss_percent:
         parts.append(f"ACK path {network.return_loss_percent:g} %")
     return ", ".join(parts) or "none"

@@ -43,6 +43,20 @@ def missing_text(count: int) -> str:
     )
 
 
+def measured_interval(collected: Collected) -> str:
+    """What the figures of endless flows are of: from when to when."""
+    from_s = collected.study.measured_from_s
+    if from_s is None:
+        text = "from when every flow has run for 20 of its base round trips to the trial’s end"
+    else:
+        text = f"from {from_s:g} s after the trial’s start to its end"
+    short = {trial.id for cell in collected.cells for trial in cell.trials if trial.t0_ns == 0}
+    if not short or from_s == 0:
+        return text
+    many = "is measured whole" if len(short) == 1 else "are measured whole"
+    return f"{text}; {counted(len(short), 'trial')} that ended sooner {many}"
+
+
 def findings(
     collected: Collected,
     conformance: pl.DataFrame | None,

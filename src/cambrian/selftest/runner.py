@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from cambrian import progress
-from cambrian.selftest import clocks, controllers, determinism, link, pages, theory
+from cambrian.selftest import clocks, controllers, determinism, link, pages, symmetry, theory
 from cambrian.selftest.bench import CONTESTANTS, Bench, BenchError, bench
 from cambrian.selftest.check import Check
 
@@ -23,6 +23,7 @@ PARTS: dict[str, tuple[Part, int, frozenset[str]]] = {
     "link": (link.checks, 15, _USUAL),
     "controllers": (controllers.checks, 30, _USUAL),
     "determinism": (determinism.checks, 120, _USUAL),
+    "symmetry": (symmetry.checks, 30, _USUAL),
     "theory": (theory.checks, 30, _USUAL),
     "clocks": (clocks.checks, 20, _USUAL),
     "pages": (pages.checks, 240, frozenset(pages.SERVERS.values())),

@@ -1,4 +1,4 @@
-"""When enough trials have been run."""
+"""When enough seeds have been run."""
 
 from __future__ import annotations
 
@@ -25,54 +25,52 @@ class Decision:
 
 @dataclass(frozen=True)
 class StoppingRule:
-    """Stop when the median's interval is narrow enough, within a least and a most of trials.
+    """Stop when the median's interval is narrow enough, within a least and a most of seeds.
 
     ``half_width`` is in the values' unit. Prudentia's rule is 10 to 30 trials, 95 %, and
     ±0.5 Mbps at 8 Mbps or ±1.5 Mbps at 50 Mbps.
     """
 
-    min_trials: int
-    max_trials: int
+    min_seeds: int
+    max_seeds: int
     half_width: float
     confidence: float = 0.95
 
     def __post_init__(self) -> None:
         check_confidence(self.confidence)
-        if not 1 <= self.min_trials <= self.max_trials:
-            raise ValueError(
-                f"need 1 <= min_trials <= max_trials, not {self.min_trials} and {self.max_trials}"
-            )
+        if not 1 <= self.min_seeds <= self.max_seeds:
+            raise ValueError(f"need 1 <= min_seeds <= max_seeds, not {self.min_seeds} and {self.max_seeds}")
         if self.half_width <= 0:
             raise ValueError(f"half_width is {self.half_width}; it must be positive")
 
     def decide(self, values: Sequence[float] | FloatArray, run: int | None = None) -> Decision:
-        """Judge the valid trials' values so far, which may be none.
+        """Judge the valid seeds' values so far, which may be none.
 
-        ``run`` is how many trials were run, invalid ones included: they count towards the most
-        and not towards the least. Without it every trial was valid.
+        ``run`` is how many seeds were run, invalid ones included: they count towards the most
+        and not towards the least. Without it every seed was valid.
         """
         count = len(values)
         run = count if run is None else run
         interval = median_interval(values, self.confidence) if count else None
         reached = longer_arm(interval) if interval else math.nan
         width = f"± {reached:.4g} against {self.half_width:g}"
-        if count >= self.min_trials and reached <= self.half_width:
+        if count >= self.min_seeds and reached <= self.half_width:
             return Decision(True, f"narrow enough: {width}", interval, narrow=True)
-        if run >= self.max_trials:
+        if run >= self.max_seeds:
             why = "no interval" if math.isnan(reached) else width
-            why += f", of {run} trials {count} valid" if count < run else ""
-            return Decision(True, f"most trials reached, not narrow enough: {why}", interval)
-        if count < self.min_trials:
-            return Decision(False, f"{count} of at least {self.min_trials} trials", interval)
+            why += f", of {run} seeds {count} valid" if count < run else ""
+            return Decision(True, f"most seeds reached, not narrow enough: {why}", interval)
+        if count < self.min_seeds:
+            return Decision(False, f"{count} of at least {self.min_seeds} seeds", interval)
         return Decision(False, f"not narrow enough: {width}", interval)
 
     def surely_more(self, valid: int, run: int) -> int:
-        """How many more trials must be run before the rule can next say stop.
+        """How many more seeds must be run before the rule can next say stop.
 
-        ``valid`` of the ``run`` trials so far are valid, and the rule has not said stop for them.
-        Until ``min_trials`` are valid that is what is missing; then every trial may be the last.
+        ``valid`` of the ``run`` seeds so far are valid, and the rule has not said stop for them.
+        Until ``min_seeds`` are valid that is what is missing; then every seed may be the last.
         """
-        return min(max(self.min_trials - valid, 1), self.max_trials - run)
+        return min(max(self.min_seeds - valid, 1), self.max_seeds - run)
 
 
 def longer_arm(interval: Interval) -> float:

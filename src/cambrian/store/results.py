@@ -46,9 +46,14 @@ class TrialResult:
 
     @cached_property
     def verdict(self) -> dict[str, Any]:
-        """``valid``, ``reasons``, ``notes`` and ``gates``."""
+        """``valid``, ``reasons``, ``notes``, ``flows`` (how each one ended) and ``gates``."""
         data: dict[str, Any] = json.loads((self.folder / "verdict.json").read_text())
         return data
+
+    def flow_end(self, number: int) -> dict[str, Any]:
+        """How a flow ended: ``outcome`` and ``ended_s``, as the verdict says; empty where it does not say."""
+        ends = self.verdict.get("flows", [])
+        return next((end for end in ends if end["flow"] == number), {})
 
     @cached_property
     def packets(self) -> pl.DataFrame:
@@ -72,16 +77,26 @@ class TrialResult:
 
     def link_counts(self, direction: Literal["forward", "back"]) -> list[LinkCount]:
         """What each flow's own link was offered and lost before the bottleneck, in order of flow."""
-        return [_link_count(flow[direction]) for flow in self.manifest["guest"]["counters"]["flows"]]
+        flows = self.manifest["guest"]["counters"]["flows"]
+        every = self.manifest.get("trial", {}).get("network", {}).get("loss_every_packets")
+        return [link_count(flow[direction], every) for flow in flows]
 
 
-def _link_count(qdiscs: list[dict[str, Any]]) -> LinkCount:
-    netem = next(row for row in qdiscs if row["kind"] == "netem")
-    passed = netem["sent_packets"] + netem["backlog_packets"]
-    offered = passed + netem["dropped_packets"]
-    # periodic losses happen in front of netem
-    offered = next((row["sent_packets"] for row in qdiscs if row["kind"] == "clsact"), offered)
-    return LinkCount(offered, offered - passed)
+def link_count(qdiscs: list[dict[str, Any]], loss_every_packets: int | None = None) -> LinkCount:
+    """What one link was offered and lost, from the kernel's counters of its qdiscs, in any order.
+
+    Copies that a link with duplication adds count as offered. ``loss_every_packets`` is the network's:
+    such a loss happens in front of netem, where clsact counts every packet that comes.
+    """
+    rows = {row["kind"]: row for row in qdiscs}
+    netem = rows["netem"]
+    lost = netem["dropped_packets"]
+    offered = netem["sent_packets"] + netem["backlog_packets"] + lost
+    if loss_every_packets and "clsact" in rows:
+        # not what clsact counted less what netem was offered: netem may have copied packets
+        periodic = rows["clsact"]["sent_packets"] // loss_every_packets
+        lost, offered = lost + periodic, offered + periodic
+    return LinkCount(offered, lost)
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""A study → groups of trials, one trial a seed.
+"""A study → groups of trials: for each seed, one trial in every order of the flows.
 
 The seeds and the start offsets are the same in every group, so that comparisons
 between groups are paired.
@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Protocol, TypeVar
 
-from cambrian.study.draw import start_offset_ms
+from cambrian.study import draw
 from cambrian.study.errors import StudyError
 from cambrian.study.model import Clock, Contestant, Design, Flow, Group, Network, Page, Profile, Study, Trial
 from cambrian.study.naming import slug
 from cambrian.study.reference import ReferenceOf, reference_contestant
 
+#: what the reference is called where it is judged as though it were a contestant
+PLACEBO = "placebo"
 _LARGEST_SEED = 2**63 - 1
 _Thing = TypeVar("_Thing", bound="_Named")
 
@@ -32,8 +35,8 @@ def expand(
 ) -> list[Group]:
     """All groups of ``study``, in its file's order: networks, then contestants.
 
-    Each group has one trial for each of the seeds ``seed_base``, ``seed_base + 1``…; with
-    ``[stopping]``, as many as it may need.
+    Each group has the seeds ``seed_base``, ``seed_base + 1``…, with ``[stopping]`` as many as it may
+    need, and for each seed one trial in every order of its flows (:func:`cambrian.study.draw.orders`).
     ``profile`` is ``"quick"``, ``"full"`` or None for the study as it is written;
     ``"full"`` is the same as None unless the study says more. ``only`` keeps part of
     the groups (see :func:`select`).
@@ -44,7 +47,7 @@ def expand(
             would need virtual time, or ``only`` matches nothing.
     """
     study = with_profile(study, profile)
-    seeds = study.stopping.max_trials if study.stopping else study.seeds
+    seeds = study.stopping.max_seeds if study.stopping else study.seeds
     if not 0 <= seed_base <= _LARGEST_SEED - seeds:
         remedy = f"give a whole number from 0 to {_LARGEST_SEED - seeds:,}"
         raise StudyError(file=study.name, key="--seed", problem=f"{seed_base} is not possible", remedy=remedy)
@@ -55,22 +58,27 @@ def expand(
         raise StudyError(file=study.name, key="--clock", problem=problem, remedy=remedy)
     groups = []
     for network in study.networks:
-        for (key, design, subject, reference, line_up), page in itertools.product(
-            _line_ups(study, reference_of), _pages(study)
-        ):
-            flows = _loading(line_up, study, page)
-            trials = tuple(_trial(study, network, flows, seed_base + index, clock) for index in range(seeds))
+        for line_up, page in itertools.product(_line_ups(study, reference_of), _pages(study)):
+            flows = _loading(line_up.flows, study, page)
+            orders = _orders(study, line_up)
+            trials = tuple(
+                _trial(study, network, flows, seed_base + index, positions, clock)
+                for index in range(seeds)
+                for positions in orders
+            )
             groups.append(
                 Group(
-                    key="/".join([network.name, key, *([page.name] if page else [])]),
-                    design=design,
+                    key="/".join([network.name, line_up.key, *([page.name] if page else [])]),
+                    design=line_up.design,
                     network=network.name,
-                    subject=subject,
-                    reference=reference,
+                    subject=line_up.subject,
+                    reference=line_up.reference,
                     trials=trials,
+                    orders=len(orders),
                     page=page.name if page else None,
                     stopping=study.stopping,
                     measured_from_s=study.measured_from_s,
+                    placebo=line_up.first_position > 0,
                 )
             )
     return select(groups, only) if only is not None else groups
@@ -108,7 +116,7 @@ def select(groups: Sequence[Group], pattern: str) -> list[Group]:
     Commas part several patterns; what matches one of them is kept.
 
     In a ``versus-reference`` study the contestant is the one under test, and the
-    noise floor of each group that is kept is kept with it.
+    noise floor and the placebo of each group that is kept are kept with it.
 
     Raises:
         StudyError: when none matches.
@@ -126,7 +134,7 @@ def select(groups: Sequence[Group], pattern: str) -> list[Group]:
     return [
         group
         for group in groups
-        if group.key in keys or (_is_noise_floor(group) and (group.network, group.reference) in floors)
+        if group.key in keys or (_is_control(group) and (group.network, group.reference) in floors)
     ]
 
 
@@ -157,42 +165,69 @@ def _kept(things: tuple[_Thing, ...], patterns: Sequence[str] | None) -> tuple[_
     return tuple(one for one in things if any(fnmatchcase(one.name, pattern) for pattern in patterns))
 
 
-#: What meets in a group: the key's second half, the design, subject, reference, flows.
-_LineUp = tuple[str, Design, str, "str | None", tuple[Flow, ...]]
+@dataclass(frozen=True)
+class _LineUp:
+    """Who meets in a group; ``key`` is the second half of its key.
+
+    ``counts``: how many of the flows each entry of the study stands for (empty: one each).
+    ``first_position``: the flows sit at this position of the testbed and those after it.
+    """
+
+    key: str
+    design: Design
+    subject: str
+    reference: str | None
+    flows: tuple[Flow, ...]
+    counts: tuple[int, ...] = ()
+    first_position: int = 0
 
 
 def _line_ups(study: Study, reference_of: ReferenceOf) -> list[_LineUp]:
     """Who meets whom on each network."""
     players = study.contestants
     if study.design == "solo":
-        return [_line_up("solo", player) for player in players]
+        return [_meeting("solo", player) for player in players]
     if study.design == "pairwise":
         alone = players if study.solo else ()
         pairs = itertools.combinations_with_replacement(players, 2)
-        return [_line_up("solo", player) for player in alone] + [
-            _line_up("pairwise", *pair) for pair in pairs
+        return [_meeting("solo", player) for player in alone] + [
+            _meeting("pairwise", *pair) for pair in pairs
         ]
     if study.design == "versus-reference":
         return _versus_reference(study, reference_of)
     if study.lineups:
-        return [(lineup.name, "flows", lineup.name, None, lineup.flows) for lineup in study.lineups]
+        return [
+            _LineUp(lineup.name, "flows", lineup.name, None, lineup.flows, lineup.counts)
+            for lineup in study.lineups
+        ]
     names = [flow.contestant.name for flow in study.flows]
-    return [("flows", "flows", " + ".join(names), None, study.flows)]
+    return [_LineUp("flows", "flows", " + ".join(names), None, study.flows, study.counts)]
 
 
 def _versus_reference(study: Study, reference_of: ReferenceOf) -> list[_LineUp]:
-    """Each contestant against its reference; first, each reference against itself."""
+    """Each contestant against its reference; first, each reference against itself, and as its placebo."""
     references = [_reference(study, player, reference_of) for player in study.contestants]
     distinct = [
         reference for index, reference in enumerate(references) if reference not in references[:index]
     ]
-    floors = [_line_up("versus-reference", reference, reference) for reference in distinct]
+    floors = [_meeting("versus-reference", reference, reference) for reference in distinct]
     arms = [
-        _line_up("versus-reference", player, reference)
+        _meeting("versus-reference", player, reference)
         for player, reference in zip(study.contestants, references, strict=True)
         if player != reference
     ]
-    return floors + arms
+    return floors + [_placebo(reference) for reference in distinct] + arms
+
+
+def _placebo(reference: Contestant) -> _LineUp:
+    """The reference against itself once more, in a contestant's place and under a name of its own.
+
+    At positions of its own it has other start offsets and other random losses than the noise floor on
+    the same seeds: another sample of the same thing. Whatever is said of a contestant must not be
+    said of it.
+    """
+    player = reference.model_copy(update={"label": f"{PLACEBO} ({reference.name})"})
+    return replace(_meeting("versus-reference", player, reference), first_position=2)
 
 
 def _reference(study: Study, player: Contestant, reference_of: ReferenceOf) -> Contestant:
@@ -207,11 +242,11 @@ def _reference(study: Study, player: Contestant, reference_of: ReferenceOf) -> C
     return reference_contestant(cca)
 
 
-def _line_up(design: Design, *players: Contestant) -> _LineUp:
+def _meeting(design: Design, *players: Contestant) -> _LineUp:
     names = [player.name for player in players]
     reference = names[1] if len(names) > 1 else None
     flows = tuple(Flow(contestant=player) for player in players)
-    return "+".join(slug(name) for name in names), design, names[0], reference, flows
+    return _LineUp("+".join(slug(name) for name in names), design, names[0], reference, flows)
 
 
 def _pages(study: Study) -> Sequence[Page | None]:
@@ -226,9 +261,25 @@ def _loading(flows: tuple[Flow, ...], study: Study, page: Page | None) -> tuple[
     return tuple(flow.model_copy(update=how) for flow in flows)
 
 
-def _trial(study: Study, network: Network, flows: tuple[Flow, ...], seed: int, clock: Clock) -> Trial:
+def _orders(study: Study, line_up: _LineUp) -> list[tuple[int, ...]]:
+    """Positions of the flows in each trial of a seed."""
+    if study.solo and len(line_up.flows) == 1:
+        # what a pair is compared with: each contestant alone, at either position of a pair
+        return [(0,), (1,)]
+    found = draw.orders([flow.start_ms for flow in line_up.flows], study.start_spread_ms, line_up.counts)
+    return [tuple(position + line_up.first_position for position in positions) for positions in found]
+
+
+def _trial(
+    study: Study,
+    network: Network,
+    flows: tuple[Flow, ...],
+    seed: int,
+    positions: tuple[int, ...],
+    clock: Clock,
+) -> Trial:
     offsets_ms = [
-        start_offset_ms(study.name, seed, index, study.start_spread_ms) for index in range(len(flows))
+        draw.start_offset_ms(study.name, seed, position, study.start_spread_ms) for position in positions
     ]
     started = tuple(
         flow.model_copy(update={"start_ms": flow.start_ms + offset_ms})
@@ -237,6 +288,7 @@ def _trial(study: Study, network: Network, flows: tuple[Flow, ...], seed: int, c
     return Trial(
         network=network,
         flows=started,
+        positions=positions,
         duration_s=study.duration_s,
         seed=seed,
         clock=clock,
@@ -244,8 +296,9 @@ def _trial(study: Study, network: Network, flows: tuple[Flow, ...], seed: int, c
     )
 
 
-def _is_noise_floor(group: Group) -> bool:
-    return group.design == "versus-reference" and group.subject == group.reference
+def _is_control(group: Group) -> bool:
+    """Is this a noise floor or a placebo?"""
+    return group.design == "versus-reference" and (group.placebo or group.subject == group.reference)
 
 
 def _matches(group: Group, pattern: str) -> bool:

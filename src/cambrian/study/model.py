@@ -8,7 +8,7 @@ clock or a process; :mod:`cambrian.study.load` turns TOML into these, and
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -265,13 +265,23 @@ class Lineup(Frozen):
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
     flows: Annotated[tuple[Flow, ...], Field(min_length=1, max_length=MOST_FLOWS)]
+    #: how many of ``flows`` each entry of the file stands for; they are alike (``count``)
+    counts: tuple[int, ...] = ()
 
 
 class Trial(Frozen):
-    """The smallest unit: one network, its flows, one seed, one clock."""
+    """The smallest unit: one network, its flows, one seed, one clock.
+
+    Flow ``i`` sits at ``positions[i]`` of the testbed. The position decides the flow's address, its
+    links' random losses and when its programs start; two trials that differ in ``positions`` alone
+    are one experiment with the flows' places exchanged. A flow alone may sit at another position
+    than 0, with the random losses of that one.
+    """
 
     network: Network
     flows: Annotated[tuple[Flow, ...], Field(min_length=1, max_length=MOST_FLOWS)]
+    #: one for each flow; without them each flow sits at its own number
+    positions: tuple[int, ...] = ()
     duration_s: Annotated[float, Field(gt=0, le=36_000)]
     seed: Annotated[int, Field(ge=0, lt=2**63)] = 1
     clock: Clock = "virtual"
@@ -283,6 +293,23 @@ class Trial(Frozen):
         Annotated[int, Field(ge=-(2**31), lt=2**31)],
     ] = {}
 
+    @model_validator(mode="before")
+    @classmethod
+    def _every_flow_has_a_position(cls, data: Any) -> Any:
+        if isinstance(data, dict) and data.get("flows") and not data.get("positions"):
+            return data | {"positions": tuple(range(len(data["flows"])))}
+        return data
+
+    @model_validator(mode="after")
+    def _positions_differ(self) -> Trial:
+        fits = all(0 <= position < MOST_FLOWS for position in self.positions)
+        if len(self.positions) != len(self.flows) or len(set(self.positions)) < len(self.flows) or not fits:
+            raise ValueError(
+                f"positions must hold one number from 0 to {MOST_FLOWS - 1} for each flow, all different: "
+                "correct them, or leave them out"
+            )
+        return self
+
     @model_validator(mode="after")
     def _slow_processors_are_virtual(self) -> Trial:
         if self.clock == "real" and any(flow.contestant.receiver_cpu for flow in self.flows):
@@ -293,14 +320,15 @@ class Trial(Frozen):
 class Stopping(Frozen):
     """``[stopping]``: run each group's seeds in order until its median is known well enough.
 
-    That is when the 95 % interval of the median of flow 0's measure, over the valid trials, lies
-    within ± the half-width; with at least ``min_trials`` valid trials, and after ``max_trials``
-    (invalid ones included) whatever was reached. Exactly one half-width is given, and it
-    names the measure. The defaults are those of Prudentia.
+    That is when the 95 % interval of the median of flow 0's measure, over the valid seeds, lies
+    within ± the half-width; with at least ``min_seeds`` valid seeds, and after ``max_seeds``
+    (invalid ones included) whatever was reached. A seed's value is the mean over its trials, one
+    for each order of the flows; a seed with an invalid trial is invalid. Exactly one half-width is
+    given, and it names the measure. The defaults are those of Prudentia.
     """
 
-    min_trials: Annotated[int, Field(ge=FEWEST_FOR_A_MEDIAN, le=10_000)] = 10
-    max_trials: Annotated[int, Field(ge=FEWEST_FOR_A_MEDIAN, le=10_000)] = 30
+    min_seeds: Annotated[int, Field(ge=FEWEST_FOR_A_MEDIAN, le=10_000)] = 10
+    max_seeds: Annotated[int, Field(ge=FEWEST_FOR_A_MEDIAN, le=10_000)] = 30
     #: throughput
     half_width_mbps: Annotated[float, Field(gt=0)] | None = None
     #: share of the throughput of all flows
@@ -315,10 +343,10 @@ class Stopping(Frozen):
                 "one measure decides: "
                 "give exactly one of half_width_mbps, half_width_share_percent and half_width_plt_ms"
             )
-        if self.min_trials > self.max_trials:
+        if self.min_seeds > self.max_seeds:
             raise ValueError(
-                f"min_trials = {self.min_trials} is above max_trials = {self.max_trials}: "
-                "give at least as many max_trials"
+                f"min_seeds = {self.min_seeds} is above max_seeds = {self.max_seeds}: "
+                "give at least as many max_seeds"
             )
         return self
 
@@ -342,11 +370,13 @@ class Stopping(Frozen):
 
 
 class Group(Frozen):
-    """Trials of one cell of a study: the same question, one trial a seed.
+    """Trials of one cell of a study: the same question, for each seed one trial an order.
 
+    ``trials`` has the seeds in order, and for each seed the trials of all ``orders`` of the flows.
     ``design`` says how its flows relate; for ``versus-reference`` flow 0 is the
     contestant under test and flow 1 the kernel reference that competes with it;
-    a group whose two flows are both the reference is the noise floor. For
+    a group whose two flows are both the reference is the noise floor, and with ``placebo`` the
+    reference in a contestant's place. For
     ``pairwise``, ``subject`` names flow 0 and ``reference`` flow 1; for ``solo`` and
     ``flows`` there is no reference. With ``stopping``, ``trials`` are the most that may be
     run, in the order in which they are.
@@ -358,23 +388,26 @@ class Group(Frozen):
     subject: str
     reference: str | None
     trials: tuple[Trial, ...]
+    #: trials a seed: one for each order of the flows
+    orders: int = 1
     #: what each flow loads, in a study of page loads
     page: str | None = None
     stopping: Stopping | None = None
     #: where its trials are measured from, if the study says
     measured_from_s: float | None = None
+    placebo: bool = False
 
     @property
     def least_trials(self) -> int:
         """Trials that are run in any case."""
-        return self.stopping.min_trials if self.stopping else len(self.trials)
+        return self.stopping.min_seeds * self.orders if self.stopping else len(self.trials)
 
 
 class Profile(Frozen):
     """What ``--profile`` changes.
 
     ``networks``, ``contestants``, ``lineups`` and ``pages`` are name patterns, of which it keeps
-    the matches. ``seeds`` are so many trials a group, whatever ``[stopping]`` says.
+    the matches. ``seeds`` are so many seeds a group, whatever ``[stopping]`` says.
     """
 
     seeds: Annotated[int, Field(gt=0, le=10_000)] | None = None
@@ -393,8 +426,9 @@ class Study(Frozen):
     description: str = ""
     design: Design = "versus-reference"
     duration_s: Annotated[float, Field(gt=0, le=36_000)] = 60.0
+    #: each seed is run in every order of the flows that start together
     seeds: Annotated[int, Field(gt=0, le=10_000)] = 5
-    #: start offsets are drawn uniformly from [0, start_spread_ms] per seed and flow
+    #: start offsets are drawn uniformly from [0, start_spread_ms], one a seed and position
     start_spread_ms: Annotated[float, Field(ge=0)] = 0.0
     #: figures of throughput, sharing and delay are of what follows this moment; None: of what
     #: follows 20 round trips after the last start
@@ -405,6 +439,8 @@ class Study(Frozen):
     contestants: tuple[Contestant, ...] = ()
     #: for design = "flows": the explicit list
     flows: Annotated[tuple[Flow, ...], Field(max_length=MOST_FLOWS)] = ()
+    #: how many of ``flows`` each ``[[flow]]`` stands for; they are alike (``count``)
+    counts: tuple[int, ...] = ()
     #: for design = "flows": instead of one list, several
     lineups: tuple[Lineup, ...] = ()
     page_load: PageLoads | None = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path as FilePath
@@ -33,16 +34,16 @@ Model = TypeVar("Model", bound=BaseModel)
 Catalogue = Mapping[str, Sequence[str]]
 ProfileName = Literal["quick", "full"]
 
-HEADING_KEYS = tuple(
-    key
-    for key in Study.model_fields
-    if key not in ("networks", "contestants", "flows", "lineups", "page_load", "stopping", "profiles")
+#: what a study holds besides its heading: its tables, and what is counted from them
+_NOT_IN_THE_HEADING = frozenset(
+    {"networks", "contestants", "flows", "counts", "lineups", "page_load", "stopping", "profiles"}
 )
+HEADING_KEYS = tuple(key for key in Study.model_fields if key not in _NOT_IN_THE_HEADING)
 TABLE_KEYS: dict[str, tuple[str, ...]] = {
     "network": tuple(Network.model_fields),
     "contestant": tuple(Contestant.model_fields),
     "flow": (*Contestant.model_fields, *(key for key in Flow.model_fields if key != "contestant"), "count"),
-    "lineup": tuple(Lineup.model_fields),
+    "lineup": tuple(key for key in Lineup.model_fields if key != "counts"),
     "page_load": tuple(PageLoads.model_fields),
     "stopping": tuple(Stopping.model_fields),
     "profile": tuple(Profile.model_fields),
@@ -135,11 +136,20 @@ def read_lineups(raw: Mapping[str, Any], catalogue: Catalogue, faults: Faults) -
         listed = table.get("flows")
         if isinstance(listed, list) and len(listed) > len({flow.path for flow in flows}):
             continue  # a flow of it has a fault, which is noted
-        data = {**table, "flows": [placed.flow.model_dump(mode="json") for placed in flows[:MOST_FLOWS]]}
+        data = {
+            **table,
+            "flows": [placed.flow.model_dump(mode="json") for placed in flows[:MOST_FLOWS]],
+            "counts": counts(flows[:MOST_FLOWS]),
+        }
         lineup = _checked(Lineup, data, lambda where, at=at: (*at, *where), faults)  # type: ignore[misc]
         if lineup is not None:
             found.append(PlacedLineup(at, lineup, tuple(flows)))
     return found
+
+
+def counts(flows: Sequence[PlacedFlow]) -> list[int]:
+    """How many flows each table stands for, in order."""
+    return list(Counter(placed.path for placed in flows).values())
 
 
 def _flows(

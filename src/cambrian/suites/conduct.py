@@ -73,7 +73,7 @@ def conduct(
             part.groups,
             (root / place).absolute(),
             jobs=order.at_a_time,
-            limit_s=order.wall_limit_s,
+            cpu_limit_s=order.cpu_limit_s,
             command=part.order.command,
             console=console,
         )

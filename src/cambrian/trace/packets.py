@@ -150,6 +150,11 @@ def _outcomes(
     return np.where(left & (departure_ns < end_ns), "departed", np.where(lost, "dropped", "queued"))
 
 
+def exchanged(packets: pl.DataFrame) -> pl.DataFrame:
+    """The packets of a trial of two flows, with the flows' numbers exchanged."""
+    return packets.with_columns(flow=(1 - pl.col("flow").cast(pl.Int32)).cast(packets.schema["flow"]))
+
+
 def fingerprint(packets: pl.DataFrame) -> str:
     """SHA-256 of the packet trace: flows, times, sizes, outcomes and marks; the same for the same bytes."""
     digest = hashlib.sha256()

@@ -43,6 +43,14 @@ text = "They disagree."
 part = "p/grid"
 quantity = "x"
 factors = ["rate"]
+
+[[reason]]
+id = "kernels"
+text = "Theirs is Linux 3.13."
+
+[[reason]]
+id = "machines"
+text = "Theirs was slow."
 """
 
 
@@ -84,6 +92,8 @@ def test_a_whole_ledger(tmp_path: Path) -> None:
         ('id = "p-two"', 'id = "p-one"', "id", 20, "there twice"),
         ('claims = ["p-one", "p-two"]', 'claims = ["p-one", "p-tow"]', "claims", 29, "did you mean p-two"),
         ("[[contradiction]]", "[[contradictions]]", "contradictions", 27, "unknown table"),
+        ('why_differ = "Other kernels."', 'why_shared = "kernel"', "why_shared", 7, "did you mean kernels"),
+        ('id = "kernels"', 'id = "machines"', "id", 40, "there twice"),
         ("expect = {", "expect = ", "expect", 17, "not TOML"),
     ],
 )
@@ -94,6 +104,20 @@ def test_the_first_fault_is_named(
     error = _load(tmp_path, GOOD.replace(good, bad, 1))
     assert said in str(error)
     assert (error.key, error.line) == (key, line)
+
+
+@pytest.mark.parametrize(
+    ("own", "why"),
+    [
+        ('why_differ = "Other rates."\n', "Other rates. Theirs is Linux 3.13."),
+        ("", "Theirs is Linux 3.13."),
+    ],
+)
+def test_a_shared_reason_stands_behind_a_claims_own(tmp_path: Path, own: str, why: str) -> None:
+    path = tmp_path / "claims.toml"
+    path.write_text(GOOD.replace('why_differ = "Other kernels."\n', own + 'why_shared = "kernels"\n'))
+    one, two = load(path).claims
+    assert (one.why_differ, two.why_differ) == (why, "")
 
 
 def test_whose_fault_it_is(tmp_path: Path) -> None:

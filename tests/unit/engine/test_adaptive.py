@@ -28,11 +28,14 @@ from cambrian.study.model import Contestant, Flow, Group, Network, Stopping, Tri
 NETWORK = Network(name="n", rate_mbps=100, rtt_ms=1, buffer_bdp=1)
 FLOW = Flow(contestant=Contestant(stack="tcp", cca="cubic"))
 END_NS = 1_020_000_000
-RULE = Stopping(min_trials=6, max_trials=12, half_width_mbps=1)
+RULE = Stopping(min_seeds=6, max_seeds=12, half_width_mbps=1)
 
 
 def group(key: str, stopping: Stopping | None = RULE, trials: int = 12) -> Group:
-    made = (Trial(network=NETWORK, flows=(FLOW,), duration_s=2, seed=seed) for seed in range(1, trials + 1))
+    made = (
+        Trial(network=NETWORK, flows=(FLOW,), duration_s=END_NS / 1e9, seed=seed)
+        for seed in range(1, trials + 1)
+    )
     return Group(key=key, design="solo", network="n", subject="s", reference=None, trials=tuple(made),
                  stopping=stopping)  # fmt: skip
 
@@ -119,10 +122,53 @@ def test_a_group_stops_at_the_first_seed_that_is_enough(tmp_path: Path) -> None:
     # of 6 to 8 valid trials the interval spans all, and so holds the 14; of 9 it leaves out both ends
     record = walk.record()
     assert record is not None
-    assert (record["trials"], record["valid"], record["narrow"]) == (10, 9, True)
+    assert (record["seeds"], record["valid"], record["narrow"]) == (10, 9, True)
     assert (record["low"], record["median"], record["high"]) == (10, 10, 10)
     assert walk.counted() == tuple(f"a-{seed}" for seed in range(1, 11))
     assert "narrow enough" in str(walk)
+
+
+def test_a_seed_counts_with_the_mean_of_its_orders_once_all_are_there(tmp_path: Path) -> None:
+    one = group("a")
+    both = one.model_copy(
+        update={
+            "orders": 2,
+            "trials": tuple(
+                trial.model_copy(update={"positions": (position,)})
+                for trial in one.trials
+                for position in (0, 1)
+            ),
+        }
+    )
+    names = {id(trial): f"a-{trial.seed}-{trial.positions[0]}" for trial in both.trials}
+    results = Results(tmp_path)
+    course = Course([both], names, results)
+    assert len(course.first()) == 12
+    for trial in both.trials[:12]:
+        # the orders differ by much, their means not at all
+        put(results, names[id(trial)], trial, (8.0 if trial.positions[0] else 12.0,))
+        assert not course.walks[0].decision.stop
+        course.after(Finished(trial, Outcome(names[id(trial)], True, (), 1.0, 1.0), None))
+    record = course.walks[0].record()
+    assert record is not None
+    assert (record["seeds"], record["low"], record["median"], record["high"]) == (6, 10, 10, 10)
+
+
+def test_a_seed_with_one_invalid_order_has_no_value(tmp_path: Path) -> None:
+    one = group("a")
+    both = one.model_copy(
+        update={"orders": 2, "trials": tuple(trial for trial in one.trials for _ in range(2))}
+    )
+    results = Results(tmp_path)
+    names = {}
+    trials = []
+    for number, trial in enumerate(both.trials):
+        copy = trial.model_copy(update={"positions": (number % 2,)})
+        trials.append(copy)
+        names[id(copy)] = f"a-{number}"
+        put(results, f"a-{number}", copy, None if number == 3 else (10.0,))
+    (walk,) = Course([both.model_copy(update={"trials": tuple(trials)})], names, results).walks
+    assert (walk.run, len(walk.values)) == (7, 6)
 
 
 def test_at_the_most_it_ends_and_says_how_many_more_it_would_take(tmp_path: Path) -> None:
@@ -131,7 +177,7 @@ def test_at_the_most_it_ends_and_says_how_many_more_it_would_take(tmp_path: Path
     (walk,) = course.walks
     record = walk.record()
     assert record is not None
-    assert (record["trials"], record["stopped"], record["narrow"]) == (12, True, False)
+    assert (record["seeds"], record["stopped"], record["narrow"]) == (12, True, False)
     assert "more trials would narrow the 95 % interval to ± 1 Mbps" in str(walk)
 
 
@@ -154,7 +200,7 @@ def test_groups_without_a_rule_run_all_their_trials(tmp_path: Path) -> None:
 
 def test_measures_by_name(tmp_path: Path) -> None:
     results = Results(tmp_path)
-    trial = Trial(network=NETWORK, flows=(FLOW, FLOW), duration_s=2)
+    trial = Trial(network=NETWORK, flows=(FLOW, FLOW), duration_s=END_NS / 1e9)
     put(results, "x", trial, (10, 30))
     assert measures.of(results.trial("x"), "throughput_mbps") == pytest.approx(10)
     assert measures.of(results.trial("x"), "share_percent") == pytest.approx(25)

@@ -1,35 +1,49 @@
-"""From single trials to findings: which source counts, and what spoils what."""
+"""From single trials to findings: which source counts, what spoils what, and what several networks settle."""
 
 from __future__ import annotations
 
 import pytest
 
 from cambrian.judging import contestants, references
+from cambrian.judging.contestants import Judged
 from cambrian.metrics.parameters.estimate import Estimate, Missing, Source
 
 
 def one(
-    parameter: str, value: float, label: str | None = None, source: Source = "window", half: float = 0.001
+    parameter: str,
+    value: float,
+    label: str | None = None,
+    source: Source = "window",
+    half: float = 0.001,
+    events: int = 12,
 ) -> Estimate:
-    return Estimate(parameter, (value,), half, source, label)
+    return Estimate(parameter, (value,), half, source, label, events)
+
+
+def trials(*estimates: Estimate | Missing, count: int = 2) -> list[list[Estimate | Missing]]:
+    """So many trials that show the same, and differ by something that nothing judges."""
+    return [[*estimates, one("burst_packets", 2.0 + number)] for number in range(count)]
+
+
+def judge(family: str, *estimates: Estimate | Missing, count: int = 2, network: str = "n") -> Judged:
+    return contestants.judge(network, family, trials(*estimates, count=count))
 
 
 def statuses(family: str, *estimates: Estimate | Missing) -> dict[str, str]:
-    found = contestants.judge("n", family, [estimates])
-    return {finding.key: finding.status for finding in found.findings}
+    found = judge(family, *estimates)
+    return {finding.key: finding.status for finding in found.findings if finding.key != "burst_packets"}
 
 
 def test_the_window_is_judged_and_packets_are_kept_beside_it() -> None:
-    window, packets = one("beta", 0.7), one("beta", 0.8, source="packets")
-    found = contestants.judge("n", "cubic", [[window, packets]])
-    assert [finding.measured.source for finding in found.findings] == ["window"]
+    found = judge("cubic", one("beta", 0.7), one("beta", 0.72, source="packets"))
+    assert [f.measured.source for f in found.findings if f.key == "beta"] == ["window"]
     assert {measured.source for measured in found.both} == {"window", "packets"}
 
 
 def test_packets_are_judged_where_there_is_no_window() -> None:
     gap = Missing("beta", "the stack exports nothing", "window")
-    found = contestants.judge("n", "cubic", [[gap, one("beta", 0.85, source="packets")]])
-    assert [finding.status for finding in found.findings] == ["off"]
+    found = judge("cubic", gap, one("beta", 0.85, source="packets"))
+    assert statuses("cubic", gap, one("beta", 0.85, source="packets")) == {"beta": "off"}
     assert found.missing == {}
 
 
@@ -50,14 +64,82 @@ def test_a_later_bbr_is_compared_with_its_own_draft() -> None:
     by_probing = one("bbr_generation", 1, "BBRv2- or v3-like")
     by_probe_rtt = one("probe_rtt_interval_s", 5.0, half=0.2)
     for sign in (by_probing, by_probe_rtt):
-        found = contestants.judge("n", "bbr", [[drain, sign]])
+        found = judge("bbr", drain, sign)
         assert found.family == references.LATER_BBR
         assert {f.status for f in found.findings if f.key == "probe_down_gain"} == {"as it should be"}
 
 
 def test_trials_are_pooled_parameter_by_parameter() -> None:
-    trials = [[one("beta", value)] for value in (0.69, 0.70, 0.71)]
-    (finding,) = contestants.judge("n", "cubic", trials).findings
+    found = contestants.judge("n", "cubic", [[one("beta", value)] for value in (0.69, 0.70, 0.71)])
+    (finding,) = found.findings
     assert (finding.measured.trials, finding.measured.by) == (3, "trials")
     # Student's: 4.303 · 0.01 / √3, and the resolution
     assert finding.measured.high - finding.measured.value == pytest.approx(0.0248 + 0.001, abs=1e-4)
+
+
+def test_trials_that_say_the_same_count_as_one() -> None:
+    same = [[one("beta", 0.85)], [one("beta", 0.85)], [one("beta", 0.85)]]
+    found = contestants.judge("n", "cubic", same)
+    assert (found.trials, found.ran) == (1, 3)
+    (finding,) = found.findings
+    assert (finding.status, finding.looks) == ("inconclusive", "off")
+
+
+def test_two_trials_that_disagree_widen_the_interval_by_it() -> None:
+    found = contestants.judge("n", "cubic", [[one("beta", 0.6)], [one("beta", 0.8)]])
+    (finding,) = found.findings
+    assert finding.measured.low <= 0.6 < 0.8 <= finding.measured.high
+
+
+def test_a_parameter_that_one_trial_of_five_shows_accuses_nobody() -> None:
+    quiet: list[list[Estimate | Missing]] = [
+        [Missing("beta", "no event"), one("burst_packets", 2.0 + number)] for number in range(4)
+    ]
+    found = contestants.judge("n", "cubic", [[one("beta", 0.85)], *quiet])
+    beta = next(f for f in found.findings if f.key == "beta")
+    assert (beta.status, beta.looks) == ("inconclusive", None)
+
+
+def test_a_second_network_confirms_what_one_trial_shows() -> None:
+    several = {name: judge("cubic", one("beta", 0.85), count=1, network=name) for name in ("a", "b")}
+    for found in contestants.together(several).values():
+        assert [f.status for f in found.findings if f.key == "beta"] == ["off"]
+    alone = contestants.together({"a": several["a"]})["a"]
+    assert [f.status for f in alone.findings if f.key == "beta"] == ["inconclusive"]
+
+
+def test_one_network_of_three_does_not_make_it_off() -> None:
+    values = {"a": 0.7, "b": 0.7, "c": 0.85}
+    several = {name: judge("cubic", one("beta", value), network=name) for name, value in values.items()}
+    found = contestants.together(several)["c"]
+    beta = next(f for f in found.findings if f.key == "beta")
+    assert (beta.status, beta.why) == ("inconclusive", "most networks say otherwise")
+
+
+def test_packets_accuse_nobody_of_what_the_window_leaves_open() -> None:
+    no = one("reno_friendly", 1, "no", source="packets")
+    window = Missing("reno_friendly", "Reno's estimate would not carry the window here", "window")
+    for estimates in ([no], [no, window]):
+        assert statuses("cubic", *estimates) == {"reno_friendly": "inconclusive"}
+    # Reno's own increase is followed well by a flight
+    assert statuses("reno", one("alpha", 2.0, source="packets")) == {"alpha": "off"}
+
+
+def test_window_and_packets_that_exclude_each_other_are_a_finding() -> None:
+    window, packets = one("beta", 0.7, half=0.006), one("beta", 0.116, source="packets", half=0.034)
+    found = judge("cubic", window, packets)
+    (apart,) = found.contradictions
+    assert apart.confirmed
+    assert "the window says 0.700 ± 0.006, the packets 0.116 ± 0.034" in apart.text
+    assert "cut more than once an event" in apart.text
+    assert statuses("cubic", window, packets) == {"beta": "inconclusive"}, "neither is believed"
+    assert not judge("cubic", window, packets, count=1).contradictions[0].confirmed
+    assert not judge("cubic", window, one("beta", 0.74, source="packets", half=0.034)).contradictions
+
+
+def test_a_network_that_accuses_the_reference_judges_nobody() -> None:
+    assert contestants.failures(judge("cubic", one("beta", 0.85), count=1)), "even in a single trial"
+    assert not contestants.failures(judge("cubic", one("beta", 0.7)))
+    refused = contestants.refuse(judge("cubic", one("beta", 0.85)), "why")
+    assert {f.status for f in refused.findings} == {"not judged"}
+    assert refused.refused == "why"

@@ -13,9 +13,19 @@ BETA = references.of("cubic")["beta"]
 
 
 def measured(
-    parameter: str, value: float, half: float = 0.005, label: str | None = None, trials: int = 3
+    parameter: str,
+    value: float,
+    half: float = 0.005,
+    label: str | None = None,
+    trials: int = 3,
+    events: int = 12,
+    agreement: float = 1.0,
+    of_trials: int = 0,
 ) -> Measured:
-    return Measured(parameter, value, value - half, value + half, trials, 12, "window", "trials", label)
+    low, high = value - half, value + half
+    return Measured(
+        parameter, value, low, high, trials, events, "window", "trials", label, agreement, of_trials
+    )
 
 
 def test_every_reference_is_of_a_known_parameter() -> None:
@@ -35,15 +45,39 @@ def test_every_kind_that_a_reference_names_is_one_of_its_parameter() -> None:
     ("value", "half", "status"),
     [
         (0.7, 0.005, "as it should be"),
-        (0.715, 0.005, "as it should be"),  # its end at 0.71 is within the tolerance of 0.01
-        (0.716, 0.005, "off"),
+        (0.72, 0.009, "as it should be"),  # inside 0.7 ± 0.03
+        (0.73, 0.005, "inconclusive"),  # across the tolerance's end
+        (0.736, 0.005, "off"),
         (0.85, 0.01, "off"),
-        (0.85, 0.2, "as it should be"),  # too wide to say
-        (0.684, 0.005, "off"),
+        (0.795, 0.161, "inconclusive"),  # too wide to say either
+        (0.664, 0.005, "off"),
     ],
 )
 def test_beta(value: float, half: float, status: str) -> None:
     assert findings.judge("n", measured("beta", value, half), BETA).status == status
+
+
+def test_one_trial_or_a_few_events_accuse_nobody() -> None:
+    one_trial = findings.judge("n", measured("beta", 0.85, 0.01, trials=1), BETA)
+    assert (one_trial.status, one_trial.looks) == ("inconclusive", "off")
+    assert findings.confirmed(one_trial).status == "off"
+    few = findings.judge("n", measured("beta", 0.85, 0.01, events=3), BETA)
+    assert (few.status, few.looks) == ("inconclusive", None)
+    assert findings.judge("n", measured("beta", 0.7, events=3), BETA).status == "inconclusive"
+
+
+def test_missing_trials_count_as_missing() -> None:
+    seldom = findings.judge("n", measured("beta", 0.85, 0.01, trials=2, of_trials=5), BETA)
+    assert (seldom.status, seldom.looks) == ("inconclusive", None)
+    assert "2 of 5 trials" in seldom.why
+    assert findings.judge("n", measured("beta", 0.85, 0.01, trials=3, of_trials=5), BETA).status == "off"
+
+
+@pytest.mark.parametrize(("agreement", "status"), [(1.0, "off"), (0.85, "off"), (0.7, "inconclusive")])
+def test_a_kind_is_as_sure_as_its_events_agree(agreement: float, status: str) -> None:
+    reference = references.of("cubic")["cubic_growth"]
+    found = measured("cubic_growth", 1, 0, "another", agreement=agreement)
+    assert findings.judge("n", found, reference).status == status
 
 
 def test_up_to_ten_packets_are_an_initial_window() -> None:
@@ -54,7 +88,7 @@ def test_up_to_ten_packets_are_an_initial_window() -> None:
 
 
 def test_a_kind_agrees_by_its_word() -> None:
-    reference = Reference(words="loss", level="choice", source="s")
+    reference = Reference(words="loss", level="may", source="s")
     exit_by = "slow_start_exit"
     assert findings.judge("n", measured(exit_by, 0, 0, "loss"), reference).status == "as it should be"
     assert findings.judge("n", measured(exit_by, 1, 0, "hystart"), reference).status == "other choice"
@@ -87,3 +121,18 @@ def test_with_another_beta_growth_and_fast_convergence_follow_from_it() -> None:
     two = references.following(standard, measured("beta", 0.85), measured("alpha", 0.96))
     assert two["alpha"].value == pytest.approx(0.973, abs=0.001)
     assert standard["alpha"].value == 0.529, "the standard itself is left alone"
+    wide = references.following(standard, measured("beta", 0.8, 0.05), measured("alpha", 0.34))
+    assert wide["alpha"].tolerance > alone["alpha"].tolerance, "what is open of β is open of α"
+
+
+def test_the_initial_window_is_ten_packets_of_any_size_up_to_1472_bytes() -> None:
+    reference = references.of("reno")["initial_window_packets"]
+    window = "initial_window_packets"
+    assert findings.judge("n", measured(window, 10, 1), reference).status == "as it should be"
+    assert findings.judge("n", measured(window, 14720 / 1200, 0.1), reference).status == "off"
+
+
+def test_half_an_increase_is_reno_with_delayed_acknowledgements() -> None:
+    reference = references.of("reno")["alpha"]
+    assert findings.judge("n", measured("alpha", 0.5, 0.05), reference).status == "as it should be"
+    assert findings.judge("n", measured("alpha", 2.0, 0.05), reference).status == "off"

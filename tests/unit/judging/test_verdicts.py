@@ -2,61 +2,115 @@
 
 from __future__ import annotations
 
-from cambrian.judging import findings, references, verdicts
+from cambrian.judging import contestants, findings, references, verdicts
+from cambrian.judging.contestants import Judged
+from cambrian.judging.contradictions import Contradiction
 from cambrian.judging.findings import Finding
+from cambrian.judging.sides import Side
 from tests.unit.judging.test_findings import measured
 
 CUBIC = references.of("cubic")
 
 
-def finding(name: str, value: float, half: float = 0.005, network: str = "a") -> Finding:
-    return findings.judge(network, measured(name, value, half), CUBIC.get(name))
+def finding(
+    name: str, value: float, half: float = 0.005, network: str = "a", trials: int = 3, family: str = "cubic"
+) -> Finding:
+    reference = references.of(family).get(name)
+    return findings.judge(network, measured(name, value, half, trials=trials), reference)
+
+
+def on(*several: Finding, missing: dict[str, str] | None = None, network: str = "a") -> Judged:
+    return Judged("cubic", several, tuple(one.measured for one in several), missing or {})
 
 
 FINE = [finding("beta", 0.7), finding("cubic_c", 0.4), finding("rollback_share", 0.0)]
 
 
 def test_conformant() -> None:
-    found = verdicts.verdict("x", "cubic", FINE, {})
+    found = verdicts.verdict("x", "cubic", [on(*FINE)])
     assert found.kind == "conformant"
-    assert "CUBIC" in found.text
+    assert found.text.startswith("CUBIC, with every parameter that could be judged as it should be")
+    assert "not measured" in found.text
 
 
 def test_one_number_off_is_off_by_that_parameter() -> None:
     doubled = [finding("beta", 0.85), finding("emulated_connections", 2.0, 0.1), *FINE[1:]]
-    found = verdicts.verdict("x", "cubic", doubled, {})
+    found = verdicts.verdict("x", "cubic", [on(*doubled)])
     assert found.kind == "off by a parameter"
     assert "0.850 ± 0.005; should be 0.7" in found.text
     assert "behaves like 2.0 ± 0.1 connections" in found.text
 
 
 def test_another_decrease_and_another_growth_are_another_algorithm() -> None:
-    found = verdicts.verdict("x", "cubic", [finding("beta", 0.5), finding("cubic_c", 1.9), FINE[2]], {})
+    found = verdicts.verdict("x", "cubic", [on(finding("beta", 0.5), finding("cubic_c", 1.9), FINE[2])])
     assert found.kind == "different algorithm"
 
 
 def test_nothing_of_the_core_measured_is_no_verdict() -> None:
-    found = verdicts.verdict("x", "cubic", [finding("ack_every_packets", 2.0)], {"beta": "no loss"})
+    found = verdicts.verdict(
+        "x", "cubic", [on(finding("ack_every_packets", 2.0), missing={"beta": "no loss"})]
+    )
     assert found.kind == "not judged"
     assert found.missing == {"beta": "no loss"}
 
 
-def test_one_network_of_three_does_not_make_it_off() -> None:
-    several = [finding("beta", 0.7, network="a"), finding("beta", 0.7, network="b")]
-    assert verdicts.verdict("x", "cubic", [*several, finding("beta", 0.8, network="c")], {}).off == ()
-    two = [finding("beta", 0.7, network="a"), finding("beta", 0.8, network="b")]
-    found = verdicts.verdict("x", "cubic", two, {})
+def test_what_is_open_is_not_conformant() -> None:
+    wide = verdicts.verdict("x", "cubic", [on(finding("beta", 0.795, 0.161), *FINE[1:])])
+    assert wide.kind == "inconclusive"
+    assert "0.795 ± 0.161 (its interval holds" in wide.text
+    once = verdicts.verdict("x", "cubic", [on(finding("beta", 0.85, trials=1), *FINE[1:])])
+    assert once.kind == "inconclusive"
+    assert "one trial accuses nobody" in once.text
+
+
+def test_a_network_that_leaves_it_open_does_not_undo_one_that_settles_it() -> None:
+    wide = on(finding("beta", 0.7, 0.1, network="b"))
+    assert verdicts.verdict("x", "cubic", [on(*FINE), wide]).kind == "conformant"
+
+
+def test_networks_that_differ_say_on_how_many() -> None:
+    several = {
+        name: on(finding("beta", value, network=name), network=name)
+        for name, value in {"a": 0.7, "b": 0.8}.items()
+    }
+    found = verdicts.verdict("x", "cubic", list(contestants.together(several).values()))
     assert found.kind == "off by a parameter"
     assert "(on 1 of 2 networks)" in found.text
 
 
 def test_choices_are_said_and_not_blamed() -> None:
     paced = finding("pacing_factor", 1.25, 0.02)
-    found = verdicts.verdict("x", "cubic", [*FINE, paced], {})
+    found = verdicts.verdict("x", "cubic", [on(*FINE, paced)])
     assert found.kind == "conformant"
     assert "Other choices than the reference's" in found.text
 
 
+def test_a_log_that_its_packets_contradict_is_a_verdict() -> None:
+    beta = findings.open_(FINE[0], "its window and its packets exclude each other")
+    for confirmed, kind in ((True, "off by a parameter"), (False, "inconclusive")):
+        apart = Contradiction("a", "beta", "the window says 0.7, the packets 0.1", confirmed)
+        one = Judged("cubic", (beta, *FINE[1:]), (), {}, (apart,))
+        found = verdicts.verdict("x", "cubic", [one])
+        assert found.kind == kind
+        assert apart.text in found.text
+
+
+def test_the_other_sides_decide_too() -> None:
+    odd = Side("different", ("utilisation 53 % where tcp cubic has 96 %",))
+    found = verdicts.verdict("x", "cubic", [on(*FINE)], plausibility=odd)
+    assert found.kind == "behaves differently"
+    assert "utilisation 53 % where tcp cubic has 96 %" in found.text
+    open_ = verdicts.verdict("x", "cubic", [on(*FINE)], impact=Side("inconclusive"))
+    assert open_.kind == "inconclusive"
+
+
+def test_refused_networks_are_named() -> None:
+    refused = contestants.refuse(on(*FINE), "a judges nobody: of tcp cubic itself it says that β is 0.6")
+    found = verdicts.verdict("x", "cubic", [refused])
+    assert (found.kind, found.refused) == ("not judged", (refused.refused,))
+    assert "judges nobody" in found.text
+
+
 def test_evidence_counts() -> None:
     text = verdicts.evidence(finding("beta", 0.85))
-    assert text == "multiplicative decrease β: from window, 12 events in 3 trials on a"
+    assert text == "multiplicative decrease β: from window, 12 events in 3 differing trials on a"

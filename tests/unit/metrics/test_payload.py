@@ -54,3 +54,17 @@ def test_a_full_packet() -> None:
     assert payload.full_payload_bytes(packets, 0, "quic") == 1280
     assert payload.full_payload_bytes(packets, 1, "tcp") == 1448
     assert payload.full_payload_bytes(packets, 2, "tcp") is None
+
+
+def test_the_mean_packet_is_an_ip_packet_of_those_that_left() -> None:
+    packets = frame(
+        [
+            (0, 0, 10, 114, "departed"),
+            (0, 1, 11, 314, "departed"),
+            (0, 2, None, 1514, "dropped"),
+            (0, 3, 100, 1514, "departed"),
+            (1, 4, 12, 1514, "departed"),
+        ]
+    )
+    assert payload.mean_packet_bytes(packets, 0, 0, 100) == 200
+    assert payload.mean_packet_bytes(packets, 2, 0, 100) is None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import polars as pl
 import pytest
 
@@ -11,41 +13,65 @@ from cambrian.trace.schema import TRANSPORT
 S = 1_000_000_000
 
 
-def transport(rows: list[tuple[int, float, int | None]]) -> pl.DataFrame:
-    """(flow, seconds, window) as a transport trace."""
-    named = [{"flow": flow, "time_ns": round(at * S), "cwnd_bytes": cwnd} for flow, at, cwnd in rows]
-    return pl.DataFrame(named, schema={name: TRANSPORT[name] for name in ("flow", "time_ns", "cwnd_bytes")})
+def transport(
+    rows: Sequence[tuple[int, float, int | None]], srtts_us: Sequence[int | None] | None = None
+) -> pl.DataFrame:
+    """(flow, seconds, window) as a transport trace, with a smoothed round trip a row."""
+    names = ("flow", "time_ns", "cwnd_bytes", "srtt_us")
+    named = [
+        {"flow": flow, "time_ns": round(at * S), "cwnd_bytes": cwnd, "srtt_us": srtt_us}
+        for (flow, at, cwnd), srtt_us in zip(rows, srtts_us or [None] * len(rows), strict=True)
+    ]
+    return pl.DataFrame(named, schema={name: TRANSPORT[name] for name in names})
 
 
 def test_a_window_holds_until_the_next() -> None:
     """1000 for [1, 2), 3000 for [2, 5): mean 2500; the rise of 2000 in 4 s is 500 a second."""
-    used = window_use(transport([(0, 0, 1000), (0, 2, 3000)]), 0, 1 * S, 5 * S)
+    used = window_use(transport([(0, 0, 1000), (0, 2, 3000)]), 0, 1 * S, 5 * S, 100)
     assert used is not None
     assert (used.mean_bytes, used.most_bytes, used.growth_bytes_per_s) == (2500, 3000, 500)
 
 
 def test_cuts_take_nothing_from_growth() -> None:
-    used = window_use(transport([(0, 0, 100), (0, 1, 300), (0, 2, 100), (0, 3, 200)]), 0, 0, 4 * S)
+    used = window_use(transport([(0, 0, 100), (0, 1, 300), (0, 2, 100), (0, 3, 200)]), 0, 0, 4 * S, 100)
     assert used is not None
     assert used.growth_bytes_per_s == pytest.approx(300 / 4)
 
 
 def test_the_time_before_the_first_row_does_not_count() -> None:
-    used = window_use(transport([(0, 3, 1000), (0, 4, 2000)]), 0, 0, 5 * S)
+    used = window_use(transport([(0, 3, 1000), (0, 4, 2000)]), 0, 0, 5 * S, 100)
     assert used is not None
     assert used.mean_bytes == 1500
 
 
 def test_of_one_instant_the_last_counts() -> None:
-    used = window_use(transport([(0, 0, 1000), (0, 1, 9000), (0, 1, 1000)]), 0, 0, 2 * S)
+    used = window_use(transport([(0, 0, 1000), (0, 1, 9000), (0, 1, 1000)]), 0, 0, 2 * S, 100)
     assert used is not None
     assert (used.mean_bytes, used.most_bytes, used.growth_bytes_per_s) == (1000, 1000, 0)
 
 
 def test_what_a_larger_window_before_the_interval_was_is_not_seen() -> None:
-    used = window_use(transport([(0, 0, 9000), (0, 1, 1000), (0, 6, 7000)]), 0, 2 * S, 5 * S)
+    used = window_use(transport([(0, 0, 9000), (0, 1, 1000), (0, 6, 7000)]), 0, 2 * S, 5 * S, 100)
     assert used is not None
     assert (used.mean_bytes, used.most_bytes) == (1000, 1000)
+
+
+def test_rises_are_of_whole_packets_and_a_jump_is_one() -> None:
+    """From 1.5 packets: to 1.9 none, to 2.0 one, to 5.0 one, a cut, and to 3.1 one."""
+    rows = [(0, at, window) for at, window in enumerate([150, 190, 200, 500, 250, 310])]
+    used = window_use(transport(rows), 0, 0, 6 * S, 100)
+    assert used is not None
+    assert used.rises_per_s == pytest.approx(3 / 6)
+
+
+def test_a_pacers_rate_is_the_mean_of_the_rates_while_both_are_known() -> None:
+    """No round trip in [0, 1); 1000 bytes in 1 ms for 1 s, in the same for 1 s more, 3000 in 2 ms for 2 s."""
+    rows = [(0, 0, 1000), (0, 1, 1000), (0, 2, 1000), (0, 3, 3000)]
+    used = window_use(transport(rows, [None, 1000, None, 2000]), 0, 0, 5 * S, 100)
+    assert used is not None
+    assert used.rate_mbps == pytest.approx((8 + 8 + 2 * 12) / 4)
+    silent = window_use(transport(rows), 0, 0, 5 * S, 100)
+    assert silent is not None and silent.rate_mbps is None
 
 
 @pytest.mark.parametrize(
@@ -53,5 +79,5 @@ def test_what_a_larger_window_before_the_interval_was_is_not_seen() -> None:
     [[], [(1, 0, 1000)], [(0, 0, None)], [(0, 9, 1000)]],
     ids=["no row", "another flow", "no window", "too late"],
 )
-def test_a_trace_without_windows_says_nothing(rows: list[tuple[int, float, int | None]]) -> None:
-    assert window_use(transport(rows), 0, 0, 5 * S) is None
+def test_a_trace_without_windows_says_nothing(rows: Sequence[tuple[int, float, int | None]]) -> None:
+    assert window_use(transport(rows), 0, 0, 5 * S, 100) is None

@@ -67,6 +67,9 @@ def frame(part: str, profile: str | None = None, sign: float = 1.0) -> pl.DataFr
                 "buffer_bytes": network.buffer_bytes or round(network.rate_mbps * network.rtt_ms * 125),
                 "page": page.name,
                 "plt_ms": (1000 + trial.seed) * by_beta.get(float(beta or 0), 1.0),
+                # the paper's reasons: β 0.6 has the higher rate at short round trips, and fewer losses
+                "cwnd_rate_mbps": 50 + trial.seed + sign * 5 * (beta == 0.6 and network.rtt_ms <= 10),
+                "queue_loss_percent": 2 + trial.seed / 100 - sign * (beta == 0.6),
             }
         )
     return pl.DataFrame(rows)

@@ -44,7 +44,7 @@ def plt_ms(network: Network, flow: Flow) -> float:
         return 1000.0
     if network.jitter_ms:
         return 900.0 if float(who.options.get("packet_threshold", 3)) > 30 else 2000.0
-    return 950.0 if who.receiver_cpu else 800.0
+    return 850.0 + (network.rate_mbps or 0) if who.receiver_cpu else 800.0
 
 
 def row(network: Network, flow: Flow, flows: int, opposite: bool) -> dict[str, object]:
@@ -57,15 +57,18 @@ def row(network: Network, flow: Flow, flows: int, opposite: bool) -> dict[str, o
         "share_percent": 40 / (flows - 1) if tcp and flows > 1 else 60.0,
         "cwnd_mean_packets": 20.0 if tcp else 60.0,
         "cwnd_growth_packets_per_s": 20.0 if tcp else 60.0,
+        "cwnd_rises_per_s": 20.0 if tcp else 60.0,
         "throughput_mbps": 80.0,
         "state.application_limited_percent": 58.0 if who.receiver_cpu else 7.0,
     }
+    on_a_phone_ms = 900.0 if tcp else 1500.0 - (network.rate_mbps or 0)
     mirrored = {
-        "plt_ms": 2000 - theirs["plt_ms"] if page and not who.receiver_cpu else 1500.0 - 600 * tcp,
+        "plt_ms": 2000 - theirs["plt_ms"] if page and not who.receiver_cpu else on_a_phone_ms,
         "spurious_loss_percent": 95.0 if tcp else 5.0,
         "share_percent": 100 - theirs["share_percent"],
         "cwnd_mean_packets": 60.0 if tcp else 20.0,
         "cwnd_growth_packets_per_s": 60.0 if tcp else 20.0,
+        "cwnd_rises_per_s": 60.0 if tcp else 20.0,
         "throughput_mbps": 80.0,
         "state.application_limited_percent": 7.0 if who.receiver_cpu else 58.0,
     }

@@ -83,7 +83,10 @@ def frame(part: str, profile: str | None = "quick", *, opposite: bool = False) -
 def test_the_full_grid_is_the_papers() -> None:
     found = groups("envelopes", None)
     assert len({group.network for group in found}) == 16
-    assert {(len(group.trials), group.trials[0].duration_s) for group in found} == {(5, 120.0)}
+    # five seeds, each in both orders
+    assert {(len(group.trials), group.orders, group.trials[0].duration_s) for group in found} == {
+        (10, 2, 120.0)
+    }
     named = {group.network for group in groups("pairs", None)}
     assert named == {f"20mbps-50ms-{buffer}bdp" for buffer in ("0.5", "1", "3", "5")}
 

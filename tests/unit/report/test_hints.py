@@ -42,8 +42,8 @@ def test_throughput_ratio() -> None:
 
 
 REACHED: dict[str, Any] = {
-    "measure": "throughput_mbps", "half_width": 0.5, "trials": 11, "valid": 10, "median": 3.0,
-    "low": 2.5, "high": 4.0, "stopped": True, "narrow": False, "reason": "most trials reached",
+    "measure": "throughput_mbps", "half_width": 0.5, "seeds": 11, "valid": 10, "median": 3.0,
+    "low": 2.5, "high": 4.0, "stopped": True, "narrow": False, "reason": "most seeds reached",
 }  # fmt: skip
 
 
@@ -57,11 +57,11 @@ def test_what_stopped_each_group(tmp_path: Path) -> None:
     assert frame is not None
     assert frame["group"].to_list() == [cell.key for cell in collected.cells[:2]]
     # the longer arm, 1 Mbps, must be halved: four times as many valid trials
-    assert frame["more_trials"].to_list() == [30, None]
+    assert frame["more_seeds"].to_list() == [30, None]
     first, second = stopping.shown(frame, collected).rows
     assert first[1:] == (
         "throughput", "11 (10)", "3.00 [2.50, 4.00]", "± 0.5 Mbps",
-        "too wide; 30 more trials would do, if the spread stays as it is",
+        "too wide; 30 more seeds would do, if the spread stays as it is",
     )  # fmt: skip
     assert second[-1] == "narrow enough"
 

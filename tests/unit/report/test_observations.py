@@ -198,7 +198,11 @@ def test_without_trials_the_columns_are_there() -> None:
 def test_figures_of_a_flow_are_columns() -> None:
     """What is measured of a flow is not left out of its row by a new name."""
     said = set(observations(collected("solo", [cell("solo", ["a"], [trial(1, [5])])])).columns)
-    apart = {"share": "share_percent", "capacity_share": "capacity_share_percent", "requested_cca": "cca"}
+    apart = {
+        "share": "share_percent",
+        "payload_capacity_share": "payload_capacity_percent",
+        "requested_cca": "cca",
+    }
     assert {apart.get(name, name) for name in FlowMeasures.__dataclass_fields__} <= said
 
 
@@ -230,5 +234,9 @@ def test_the_study_says_from_when(tmp_path: Path) -> None:
     sizes = left["size_bytes"].cast(pl.Int64)
     assert row["throughput_mbps"] == pytest.approx(sizes.sum() * 8 / span_us)
     assert row["payload_mbps"] == pytest.approx((sizes - 66).sum() * 8 / span_us)
-    assert row["capacity_share_percent"] == pytest.approx(100 * row["throughput_mbps"] / 4)
+    assert row["payload_capacity_percent"] == pytest.approx(100 * row["payload_mbps"] / 4)
     assert row["cwnd_mean_packets"] > 1
+    assert row["packet_mean_bytes"] == pytest.approx(sizes.sum() / len(sizes) - 14)
+    # kernel TCP's window rises by whole packets, so no rise is less than one of them
+    assert 0 < row["cwnd_rises_per_s"] <= row["cwnd_growth_packets_per_s"]
+    assert row["cwnd_rate_mbps"] > 0

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from cambrian.stats.stopping import StoppingRule
 
-RULE = StoppingRule(min_trials=6, max_trials=10, half_width=0.5)
+RULE = StoppingRule(min_seeds=6, max_seeds=10, half_width=0.5)
 WIDE, NARROW = [1, 3, 5, 7, 9, 11.0], [5.0] * 6
 
 
@@ -17,10 +17,10 @@ def test_invalid_trials_count_towards_the_most_only() -> None:
     ended = RULE.decide(NARROW[:5], run=10)
     assert ended.stop
     assert not ended.narrow
-    assert ended.reason.endswith("not narrow enough: no interval, of 10 trials 5 valid")
+    assert ended.reason.endswith("not narrow enough: no interval, of 10 seeds 5 valid")
     assert RULE.decide(NARROW, run=8).narrow
     assert RULE.decide([], run=10).interval is None
-    assert RULE.decide(WIDE, run=10).reason.endswith("± 5 against 0.5, of 10 trials 6 valid")
+    assert RULE.decide(WIDE, run=10).reason.endswith("± 5 against 0.5, of 10 seeds 6 valid")
 
 
 @pytest.mark.parametrize(
@@ -42,4 +42,4 @@ def test_no_stop_is_ever_jumped_over(outcomes: list[int | None]) -> None:
             values = [value for value in outcomes[:between] if value is not None]
             assert not RULE.decide(values, between).stop
         run += more
-    assert run <= RULE.max_trials
+    assert run <= RULE.max_seeds

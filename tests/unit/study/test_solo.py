@@ -51,8 +51,15 @@ def test_each_contestant_runs_alone_too() -> None:
 def test_pairs_are_the_same_with_and_without() -> None:
     with_solo, without = groups("true"), groups("false")
     assert with_solo[2:] == without
-    # the same seed starts at the same offset
-    assert with_solo[0].trials[1].flows[0].start_ms == without[0].trials[1].flows[0].start_ms
+
+
+def test_a_contestant_alone_has_either_position_of_a_pair() -> None:
+    alone, _, pair, *_ = groups("true")
+    assert [trial.positions for trial in alone.trials[:2]] == [(0,), (1,)]
+    # at each position it starts as a flow of a pair does there
+    for one, both in zip(alone.trials, pair.trials, strict=True):
+        assert (one.seed, one.positions[0]) == (both.seed, both.positions[0])
+        assert one.flows[0].start_ms == both.flows[0].start_ms
 
 
 def test_only_keeps_a_contestants_own() -> None:

@@ -14,7 +14,7 @@ from cambrian.study.model import Study
 
 CATALOGUE = {"tcp": ["cubic", "reno"], "quic-go": ["cubic"]}
 HEAD = 'name = "x"\ntitle = "X"\n'
-RULE = "[stopping]\nmin_trials = 8\nmax_trials = 12\nhalf_width_mbps = 0.5\n"
+RULE = "[stopping]\nmin_seeds = 8\nmax_seeds = 12\nhalf_width_mbps = 0.5\n"
 NETWORK = "[[network]]\nrate_mbps = 20\nrtt_ms = 50\nbuffer_bdp = 1\n"
 CONTESTANT = '[[contestant]]\nstack = "tcp"\ncca = "cubic"\n'
 PAGES = '[page_load]\npages = ["beta-small"]\n'
@@ -44,7 +44,7 @@ def test_a_group_has_as_many_trials_as_it_may_need() -> None:
 def test_the_defaults_are_prudentias() -> None:
     stopping = load(HEAD + "[stopping]\nhalf_width_mbps = 1.5\n" + NETWORK + CONTESTANT).stopping
     assert stopping is not None
-    assert (stopping.min_trials, stopping.max_trials) == (10, 30)
+    assert (stopping.min_seeds, stopping.max_seeds) == (10, 30)
 
 
 def test_a_profile_s_seeds_set_the_rule_aside() -> None:
@@ -75,20 +75,20 @@ def test_cost_says_the_least_and_the_most() -> None:
     ("text", "line", "key", "remedy"),
     [
         # unknown keys, wrong places and units
-        (HEAD + "[stopping]\nmin_trails = 8\n" + NETWORK, 4, "min_trails", "did you mean min_trials?"),
+        (HEAD + "[stopping]\nmin_seed = 8\n" + NETWORK, 4, "min_seed", "did you mean min_seeds?"),
         (HEAD + "[stopping]\nhalf_width_kbps = 500\n" + NETWORK, 4, "half_width_kbps",
          "half_width_mbps = 0.5"),
         (HEAD + "[stopping]\nhalf_width_s = 0.1\n" + NETWORK, 4, "half_width_s", "half_width_plt_ms = 100"),
         (HEAD + "[stopping]\nseeds = 9\n" + NETWORK, 4, "seeds", "above the first [[table]]"),
-        (HEAD + "max_trials = 9\n" + NETWORK, 3, "max_trials", "belongs in [stopping]"),
+        (HEAD + "max_seeds = 9\n" + NETWORK, 3, "max_seeds", "belongs in [stopping]"),
         (HEAD + "stopping = 9\n" + NETWORK, 3, "stopping", "write [stopping] on a line"),
-        (HEAD + "[[stopping]]\nmin_trials = 9\n" + NETWORK, 3, "stopping", "write [stopping] on a line"),
+        (HEAD + "[[stopping]]\nmin_seeds = 9\n" + NETWORK, 3, "stopping", "write [stopping] on a line"),
         # impossible values
         (HEAD + "[stopping]\nhalf_width_mbps = 0\n" + NETWORK, 4, "half_width_mbps", "a number above 0"),
-        (HEAD + "[stopping]\nmin_trials = 5\nhalf_width_mbps = 1\n" + NETWORK, 4, "min_trials", "at least 6"),
-        (HEAD + RULE.replace("12", "7") + NETWORK, 5, "max_trials", "at least as many max_trials"),
-        (HEAD + "[stopping]\nmin_trials = 31\nhalf_width_mbps = 1\n" + NETWORK, 4, "min_trials", "as many"),
-        (HEAD + "[stopping]\nmin_trials = 8\n" + NETWORK, 3, "stopping", "exactly one of half_width_mbps"),
+        (HEAD + "[stopping]\nmin_seeds = 5\nhalf_width_mbps = 1\n" + NETWORK, 4, "min_seeds", "at least 6"),
+        (HEAD + RULE.replace("12", "7") + NETWORK, 5, "max_seeds", "at least as many max_seeds"),
+        (HEAD + "[stopping]\nmin_seeds = 31\nhalf_width_mbps = 1\n" + NETWORK, 4, "min_seeds", "as many"),
+        (HEAD + "[stopping]\nmin_seeds = 8\n" + NETWORK, 3, "stopping", "exactly one of half_width_mbps"),
         (HEAD + RULE + "half_width_plt_ms = 3\n" + NETWORK, 7, "half_width_plt_ms", "exactly one of"),
         # what does not go together
         (HEAD + "seeds = 5\n" + RULE + NETWORK + CONTESTANT, 3, "seeds", "leave seeds out"),

@@ -6,15 +6,21 @@ does not apply, or lacks data; the verdict carries a note). :func:`trial_gates` 
 """
 
 from cambrian.metrics.gates.capture import capture_gate, offload_gate
+from cambrian.metrics.gates.ends import ENDED_EARLY, Closing, FlowEnd, Life, Outcome, flow_end
 from cambrian.metrics.gates.flows import cca_gate, endpoint_gate, premature_gate, window_use_gate
 from cambrian.metrics.gates.link import Limit, buffer_gate, rate_gate, rtt_gate, saturation_gate
-from cambrian.metrics.gates.trial import FlowFacts, TrialFacts, exemptions, trial_gates
+from cambrian.metrics.gates.trial import FlowFacts, TrialFacts, exemptions, flow_ends, trial_gates
 from cambrian.metrics.gates.verdict import Gate, Verdict, skipped, verdict
 
 __all__ = [
+    "ENDED_EARLY",
+    "Closing",
+    "FlowEnd",
     "FlowFacts",
     "Gate",
+    "Life",
     "Limit",
+    "Outcome",
     "TrialFacts",
     "Verdict",
     "buffer_gate",
@@ -22,6 +28,8 @@ __all__ = [
     "cca_gate",
     "endpoint_gate",
     "exemptions",
+    "flow_end",
+    "flow_ends",
     "offload_gate",
     "premature_gate",
     "rate_gate",

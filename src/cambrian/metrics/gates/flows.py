@@ -2,60 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import polars as pl
 
-from cambrian.metrics.columns import NS_PER_S
-from cambrian.metrics.gates.verdict import Gate
+from cambrian.metrics.gates.ends import ENDED_EARLY, FlowEnd
+from cambrian.metrics.gates.verdict import Gate, skipped
 
 #: Exit status by which an endpoint says "unsupported" (docs/endpoint-contract.md).
 UNSUPPORTED = 127
-#: Share of its lifetime that an unfinished flow may be silent at the end.
-SILENCE_ALLOWED = 0.1
 #: Share of samples with a half-empty window from which a limit is suspected.
 IDLE_SHARE = 0.9
 
 
-def premature_gate(
-    label: str,
-    packets: pl.DataFrame,
-    lifetime_ns: tuple[int, int],
-    rtt_ns: int,
-    *,
-    complete: bool,
-    tries_ns: Sequence[int] = (),
-) -> Gate:
-    """A flow that was not done must have sent until near the end.
-
-    ``packets`` are this flow's. ``lifetime_ns``: its start and the trial's end. It may be
-    silent for the last tenth of it: a starved flow backs off for seconds, a dead one never
-    returns. ``tries_ns``: when the sender says that it retransmitted or probed, in order, each
-    time once. Its timer waits twice as long each time (RFC 6298, section 5.5; RFC 9002, section
-    6.2.1), so a sender is not dead whose last act was a try that was lost, before the bottleneck
-    or, within ``rtt_ns``, in its queue, and whose next one is due after the end. A try that came
-    through and was not answered excuses nothing.
-    """
+def premature_gate(label: str, end: FlowEnd) -> Gate:
+    """A flow runs to the trial's end or is done before; one that ends early counts where that has a cause."""
     name = "premature end"
-    start_ns, end_ns = lifetime_ns
-    latest_ok = end_ns - SILENCE_ALLOWED * (end_ns - start_ns)
-    expected = f"after {latest_ok / NS_PER_S:.3f} s, or complete"
-    arrivals = packets.get_column("arrival_ns").drop_nulls().sort()
-    if arrivals.is_empty():
-        return Gate(name, False, None, expected, f"{name}: {label} never sent a packet")
-    last_ns = arrivals[-1]
-    text = f"{name}: {label} sent its last packet at {last_ns / NS_PER_S:.3f} s of {end_ns / NS_PER_S:.3f} s"
-    sends_on = last_ns >= latest_ok
-    if complete:
-        text += ", complete"
-    elif not sends_on and tries_ns and last_ns - tries_ns[-1] <= rtt_ns:
-        tried_ns = tries_ns[-1]
-        since = packets.filter(pl.col("arrival_ns") > tried_ns)
-        if since.get_column("departure_ns").is_null().all():
-            text += f", and tried in vain until {tried_ns / NS_PER_S:.3f} s"
-            before_ns = max(start_ns, *arrivals.filter(arrivals <= tried_ns).tail(1), *tries_ns[-2:-1])
-            sends_on = tried_ns >= latest_ok or tried_ns + 2 * (tried_ns - before_ns) >= end_ns
-    return Gate(name, complete or sends_on, last_ns / NS_PER_S, expected, text)
+    if end.outcome == "failed":
+        return skipped(name, f"a program of {label} failed")
+    ok = False if not end.counts else None if end.outcome in ENDED_EARLY else True
+    return Gate(name, ok, end.outcome, "ran or finished", f"{name}: {label} {end.text}")
 
 
 def cca_gate(label: str, requested: str, confirmed: str | None) -> Gate:
@@ -69,16 +33,13 @@ def cca_gate(label: str, requested: str, confirmed: str | None) -> Gate:
     return Gate(name, same, confirmed, requested, text)
 
 
-def endpoint_gate(
-    label: str, exit_status: int | None, *, error: str | None = None, timed_out: bool = False
-) -> Gate:
-    """Both programs of a flow must have ended well.
+def endpoint_gate(label: str, exit_status: int | None, *, error: str | None = None) -> Gate:
+    """Both programs of a flow must have ended well, or have said in good order why their connection ended.
 
-    ``exit_status`` is the first that is not 0, or 0; None when none was collected.
+    ``exit_status`` is the first that is not 0, or 0; None when none was collected. ``error``: what is
+    wrong with a program.
     """
     name = "endpoint"
-    if timed_out:
-        return Gate(name, False, "timed out", 0, f"{name}: {label} did not end in time" + _because(error))
     if exit_status is None:
         text = f"{name}: {label} left no exit status{_because(error)}"
         return Gate(name, False if error else None, None, 0, text)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import polars as pl
 
 from cambrian.metrics.columns import NS_PER_MS
 from cambrian.metrics.gates.capture import capture_gate, offload_gate
+from cambrian.metrics.gates.ends import Closing, FlowEnd, Life, flow_end
 from cambrian.metrics.gates.flows import cca_gate, endpoint_gate, premature_gate, window_use_gate
 from cambrian.metrics.gates.link import (
     Limit,
@@ -29,8 +31,11 @@ class FlowFacts:
     """What the testbed knows of one flow besides its packets.
 
     ``rtt_ms`` is this flow's configured base RTT, ``base_rtt_ms`` the one measured in the
-    guest. ``exit_status``, ``error`` and ``timed_out`` cover both of its programs.
+    guest. ``exit_status`` and ``error`` cover both of its programs, ``closing`` is the first that either
+    said of a connection that ended early. ``complete_ns``: when the receiver had all. ``connected``: None
+    where neither program tells. ``random_losses``: packets that its link was told to lose, on both ways.
     ``slow_receiver``: its receiver has a slow processor, which may hold the sender back.
+    ``loads_page``: of a page nothing is measured unless it was loaded, so that no end excuses it.
     """
 
     label: str
@@ -39,12 +44,15 @@ class FlowFacts:
     confirmed_cca: str | None = None
     start_ns: int = 0
     size_bytes: int = 0
-    complete: bool = False
+    complete_ns: int | None = None
     base_rtt_ms: float | None = None
     exit_status: int | None = None
     error: str | None = None
-    timed_out: bool = False
+    closing: Closing | None = None
+    connected: bool | None = None
+    random_losses: int = 0
     slow_receiver: bool = False
+    loads_page: bool = False
 
 
 @dataclass(frozen=True)
@@ -99,7 +107,6 @@ def exemptions(network: Network) -> dict[str, str]:
         skip["base RTT"] = "the round trip changes on a schedule"
     if "handover_overlap_ms" in scheduled:
         skip.setdefault("saturation", "the receivers' address changes on a schedule")
-        skip["premature end"] = "a flow that cannot follow its receiver to another address ends there"
     if network.duplicate_percent:
         skip["buffer"] = "of two identical packets nothing tells which one left"
     if network.queue != "droptail":
@@ -107,10 +114,44 @@ def exemptions(network: Network) -> dict[str, str]:
     return skip
 
 
-def trial_gates(
+def flow_ends(
     packets: pl.DataFrame, network: Network, facts: TrialFacts, transport: pl.DataFrame | None = None
+) -> list[FlowEnd]:
+    """How each flow of a trial ended."""
+    return [flow_end(_life(packets, facts, number, transport), network) for number in range(len(facts.flows))]
+
+
+def _life(packets: pl.DataFrame, facts: TrialFacts, number: int, transport: pl.DataFrame | None) -> Life:
+    flow = facts.flows[number]
+    tries_ns: list[int] = []
+    if transport is not None:
+        tries = (pl.col("flow") == number) & pl.col("event").is_in(TRIES)
+        tries_ns = transport.filter(tries).get_column("time_ns").unique().sort().to_list()
+    programs = endpoint_gate(flow.label, flow.exit_status, error=flow.error)
+    return Life(
+        packets=packets.filter(pl.col("flow") == number),
+        others=packets.filter(pl.col("flow") != number),
+        start_ns=flow.start_ns,
+        end_ns=facts.duration_ns,
+        rtt_ns=round(flow.rtt_ms * NS_PER_MS),
+        complete_ns=flow.complete_ns,
+        closing=flow.closing,
+        connected=flow.connected,
+        random_losses=flow.random_losses,
+        fault=programs.text if programs.ok is False else None,
+        tries_ns=tries_ns,
+        excusable=not flow.loads_page,
+    )
+
+
+def trial_gates(
+    packets: pl.DataFrame,
+    network: Network,
+    facts: TrialFacts,
+    ends: Sequence[FlowEnd],
+    transport: pl.DataFrame | None = None,
 ) -> list[Gate]:
-    """Every gate of one trial: the link's, the capture's, then each flow's.
+    """Every gate of one trial: the link's, the capture's, then each flow's, whose ``ends`` are known.
 
     Saturation is judged only where every flow is endless (``size_bytes`` 0) and no receiver
     slow, over [warmup_ns, duration_ns).
@@ -120,7 +161,7 @@ def trial_gates(
         *_link_gates(packets, network, facts, skip),
         capture_gate(facts.capture_lost),
         offload_gate(packets),
-        *_flow_gates(packets, facts, skip, transport),
+        *_flow_gates(facts, ends, skip, transport),
     ]
 
 
@@ -151,34 +192,18 @@ def _link_gates(
 
 
 def _flow_gates(
-    packets: pl.DataFrame, facts: TrialFacts, skip: dict[str, str], transport: pl.DataFrame | None
+    facts: TrialFacts, ends: Sequence[FlowEnd], skip: dict[str, str], transport: pl.DataFrame | None
 ) -> list[Gate]:
     gates: list[Gate] = []
-    if not facts.flows:
-        return gates
-    for index, flow in enumerate(facts.flows):
-        said = None if transport is None else transport.filter(pl.col("flow") == index)
+    for index, (flow, end) in enumerate(zip(facts.flows, ends, strict=True)):
         if "base RTT" in skip:
             gates.append(skipped("base RTT", skip["base RTT"]))
         else:
             gates.append(rtt_gate(flow.base_rtt_ms, flow.rtt_ms, facts.rtt_tolerance_ms))
-        if "premature end" in skip:
-            gates.append(skipped("premature end", skip["premature end"]))
-        else:
-            gates.append(
-                premature_gate(
-                    flow.label,
-                    packets.filter(pl.col("flow") == index),
-                    (flow.start_ns, facts.duration_ns),
-                    round(flow.rtt_ms * NS_PER_MS),
-                    complete=flow.complete,
-                    tries_ns=[]
-                    if said is None
-                    else said.filter(pl.col("event").is_in(TRIES))["time_ns"].unique().sort().to_list(),
-                )
-            )
+        gates.append(premature_gate(flow.label, end))
         gates.append(cca_gate(flow.label, flow.cca, flow.confirmed_cca))
-        gates.append(endpoint_gate(flow.label, flow.exit_status, error=flow.error, timed_out=flow.timed_out))
-        if said is not None and not flow.size_bytes:
+        gates.append(endpoint_gate(flow.label, flow.exit_status, error=flow.error))
+        if transport is not None and not flow.size_bytes:
+            said = transport.filter(pl.col("flow") == index)
             gates.append(window_use_gate(flow.label, said, facts.warmup_ns, facts.duration_ns))
     return gates

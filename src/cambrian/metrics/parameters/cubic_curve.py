@@ -9,8 +9,9 @@ import numpy as np
 
 from cambrian.metrics.columns import BoolArray, FloatArray
 from cambrian.metrics.parameters.cubic_growth import Fit, Law, fit, follow
+from cambrian.metrics.parameters.definitions import PARAMETERS as PARAMETERS_BY_KEY
 from cambrian.metrics.parameters.epochs import Epochs
-from cambrian.metrics.parameters.estimate import Estimate, Missing, Source
+from cambrian.metrics.parameters.estimate import Estimate, Missing, Source, of_kind
 
 #: what :func:`estimates` speaks of
 PARAMETERS = ("cubic_c", "cubic_k_s", "cubic_k_rule", "fast_convergence", "alpha", "reno_friendly")
@@ -56,25 +57,32 @@ def estimates(
         yield from _nothing("no congestion avoidance between two congestion events", source)
         return
     error = _error(seen, source)
-    start = Law(STANDARD_C, (1 + beta) / 2, 3 * (1 - beta) / (1 + beta), read_ahead_s)
+    start = Law(STANDARD_C, (1 + beta) / 2, 3 * (1 - beta) / (1 + beta), read_ahead_s, ahead_s=read_ahead_s)
     # some take a loss a little below the maximum for one at it, and whole packets do not order maxima
     surely = depth > SURELY_BELOW[source]
     below = surely | ((depth > -SURELY_BELOW[source]) & _likelier(start, seen))
     found, other = _best(seen, below, start, error)
-    if below.any() and found.cost > error * SURELY:
-        by_maximum, another = _best(seen, below, replace(start, by_maximum=True), error)
-        if by_maximum.cost < SURELY_BETTER * found.cost:
-            found, other = by_maximum, another
-    growth = float(np.median(np.ptp(seen.segments, axis=1)))
-    if found.cost > max(NOT_CUBIC * growth, error):
+    if found.cost > error * SURELY:
+        # RFC 8312 counts K from β·W_max, and Reno's estimate by the clock; some do the one, some both
+        older = [replace(start, timed=True)]
+        if below.any():
+            older += [replace(start, by_maximum=True), replace(start, by_maximum=True, timed=True)]
+        tried = [_best(seen, below, law, error) for law in older]
+        nearest, another = min(tried, key=lambda pair: pair[0].cost)
+        if nearest.cost < SURELY_BETTER * found.cost:
+            found, other = nearest, another
+    growth = np.ptp(seen.segments, axis=1)
+    follows = found.misfit <= np.maximum(NOT_CUBIC * growth, error)
+    kinds = PARAMETERS_BY_KEY["cubic_growth"].kinds
+    if found.cost > max(NOT_CUBIC * float(np.median(growth)), error):
         yield from _nothing(
             f"the window does not follow CUBIC's law (off by {found.cost:.1f} segments)", source
         )
         # a flight follows its window too loosely to accuse anybody by it alone
         if source == "window":
-            yield Estimate("cubic_growth", (1.0,), 0.0, source, label="another")
+            yield of_kind("cubic_growth", (~follows).astype(int).tolist(), kinds, source)
         return
-    yield Estimate("cubic_growth", (0.0,), 0.0, source, label="CUBIC's")
+    yield of_kind("cubic_growth", (~follows).astype(int).tolist(), kinds, source)
     samples, resolution = sensitivities(found.law, seen, below, error + found.cost)
     if found.law.alpha == 0:
         # with a Reno-friendly region the windows may be explained nearly as well by other values
@@ -98,17 +106,24 @@ def _nothing(why: str, source: Source) -> Iterator[Missing]:
 
 
 def _k_rule(law: Law, seen: Epochs, below: BoolArray, error: float, source: Source) -> Estimate | Missing:
-    """Does K count from the window (RFC 9438), or from β·W_max (RFC 8312)?"""
-    if _apart(law, replace(law, by_maximum=not law.by_maximum), seen, below) < TOLD_APART * error:
+    """Does K count from the window (RFC 9438), or from β·W_max (RFC 8312)? By the epochs that tell."""
+    if source == "packets":
+        return Missing("cubic_k_rule", "packets do not show when the curve's clock begins", source)
+    telling, nearer = _told_apart(law, replace(law, by_maximum=not law.by_maximum), seen, below, error)
+    if not telling.any():
         return Missing("cubic_k_rule", "both rules would lead to the same windows here", source)
-    word = "β·W_max" if law.by_maximum else "window"
-    return Estimate("cubic_k_rule", (float(law.by_maximum),), 0.0, source, label=word)
+    codes = np.where(nearer, law.by_maximum, not law.by_maximum)[telling].astype(int)
+    return of_kind("cubic_k_rule", codes.tolist(), PARAMETERS_BY_KEY["cubic_k_rule"].kinds, source)
 
 
-def _apart(one: Law, other: Law, seen: Epochs, below: BoolArray) -> float:
-    """By how much two laws' windows differ, in the epoch where that is most: root mean square, segments."""
-    off = follow(one, seen, below) - follow(other, seen, below)
-    return float(np.sqrt(np.mean(off**2, axis=1)).max())
+def _told_apart(
+    one: Law, other: Law, seen: Epochs, below: BoolArray, error: float
+) -> tuple[BoolArray, BoolArray]:
+    """Of each epoch: do the two laws' windows differ there by two errors, and is ``one`` the nearer?"""
+    windows = [follow(law, seen, below) for law in (one, other)]
+    apart = np.sqrt(np.mean((windows[0] - windows[1]) ** 2, axis=1))
+    off = [np.mean((window - seen.segments) ** 2, axis=1) for window in windows]
+    return np.asarray(apart >= TOLD_APART * error, dtype=bool), np.asarray(off[0] <= off[1], dtype=bool)
 
 
 def _best(seen: Epochs, below: BoolArray, start: Law, error: float) -> tuple[Fit, Fit]:
@@ -226,12 +241,19 @@ def _reno_friendly(
     told = _told("alpha", samples, resolution, source)
     if isinstance(told, Estimate):
         yield told
-        yield Estimate("reno_friendly", (0.0,), 0.0, source, label="yes")
+        yield of_kind(
+            "reno_friendly", [0] * len(told.samples), PARAMETERS_BY_KEY["reno_friendly"].kinds, source
+        )
         return
-    without, standard = replace(found.law, alpha=0.0), replace(found.law, alpha=alpha)
-    off = [np.sqrt(np.mean((follow(law, seen, below) - seen.segments) ** 2)) for law in (without, standard)]
     yield Missing("alpha", "the window never follows Reno's estimate", source)
-    if _apart(without, standard, seen, below) > TOLD_APART * error and off[0] < SURELY_BETTER * off[1]:
-        yield Estimate("reno_friendly", (1.0,), 0.0, source, label="no")
-    else:
+    without = replace(found.law, alpha=0.0)
+    # another C may do what the standard's estimate would: the best law that has it must be off as well
+    free = (True, bool(below.any()), False, True)
+    tried = [fit(seen, below, replace(found.law, alpha=alpha, timed=timed), free) for timed in (False, True)]
+    nearest = min(tried, key=lambda one: one.cost)
+    telling, nearer = _told_apart(without, nearest.law, seen, below, error)
+    if not telling.any() or nearest.cost <= TOLD_APART * error:
         yield Missing("reno_friendly", "Reno's estimate would not carry the window here", source)
+        return
+    kinds = PARAMETERS_BY_KEY["reno_friendly"].kinds
+    yield of_kind("reno_friendly", nearer[telling].astype(int).tolist(), kinds, source)

@@ -7,7 +7,7 @@ the law itself is followed, driven by what was really acknowledged.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import least_squares
@@ -39,6 +39,9 @@ class Law:
     ``by_maximum``: K is that of RFC 8312 (section 4.1), the time from β·W_max to W_max, and Reno's
     estimate begins at β·W_max (section 4.2), wherever the window is; by RFC 9438 both begin at the
     window. They differ where W_max is not the window before the loss: under fast convergence.
+    ``timed``: Reno's estimate goes with the time since the loss, in round trips of that moment, as
+    RFC 8312 (section 4.2) has it; else with what is acknowledged, as RFC 9438 (section 4.3) has.
+    ``ahead_s``: of the lead, the round trip that the curve is read ahead.
     """
 
     c: float
@@ -46,6 +49,8 @@ class Law:
     alpha: float
     lead_s: float
     by_maximum: bool = False
+    timed: bool = False
+    ahead_s: float = 0.0
 
     def vector(self) -> FloatArray:
         """For a search: C by its logarithm."""
@@ -79,7 +84,12 @@ def follow(law: Law, epochs: Epochs, below: BoolArray) -> FloatArray:
         t_s = (epochs.passed_s[:, moment] + epochs.passed_s[:, moment - 1]) / 2
         share = epochs.acked[:, moment] / w
         target = np.clip(law.c * (t_s + law.lead_s - k_s) ** 3 + origin, w, MOST_GROWTH * w)
-        estimate = estimate + law.alpha * share
+        if law.timed:
+            trips = share / np.maximum(epochs.passed_s[:, moment] - epochs.passed_s[:, moment - 1], 1e-9)
+            since_s = np.maximum(epochs.passed_s[:, moment] + law.lead_s - law.ahead_s, 0.0)
+            estimate = begin + law.alpha * since_s * trips
+        else:
+            estimate = estimate + law.alpha * share
         friendly = law.c * (t_s - k_s) ** 3 + origin < estimate
         grown = target + (w - target) * np.exp(-share)
         w = np.where(friendly, np.maximum(grown, estimate), grown)
@@ -95,9 +105,8 @@ def fit(epochs: Epochs, below: BoolArray, start: Law, free: tuple[bool, bool, bo
     def law(values: FloatArray) -> Law:
         whole = fixed.copy()
         whole[moving] = values
-        return Law(
-            float(np.exp(whole[0])), float(whole[1]), float(whole[2]), float(whole[3]), start.by_maximum
-        )
+        c, converging, alpha, lead_s = (float(value) for value in whole)
+        return replace(start, c=float(np.exp(c)), converging=converging, alpha=alpha, lead_s=lead_s)
 
     def off(values: FloatArray) -> FloatArray:
         return (follow(law(values), epochs, below) - epochs.segments).ravel()

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 class Parameter:
     """``key`` as in estimates; ``title`` and ``unit`` for readers; ``digits`` that it is shown with.
 
-    ``kinds``: for a parameter that is no number, its words; an estimate's value is the index.
+    ``kinds``: for a parameter that is no number, its words; a sample is the index of one. ``fewest``:
+    events that a judgement takes; 1 for what a trial shows once, as its start or a sum over it.
     """
 
     key: str
@@ -17,6 +18,7 @@ class Parameter:
     unit: str
     digits: int
     kinds: tuple[str, ...] = ()
+    fewest: int = 4
 
 
 _ALL = (
@@ -32,31 +34,37 @@ _ALL = (
     Parameter("reno_friendly", "never slower than Reno", "", 0, ("yes", "no")),
     Parameter("emulated_connections", "connections that one stands for, N", "", 1),
     Parameter("rollback_share", "congestion events taken back", "share", 2),
-    Parameter("max_window_packets", "largest window", "packets", 0),
+    # what losses and marks are answered with
+    Parameter("losses_answered", "loss episodes after which the flight falls and stays down", "share", 2),
+    Parameter("marks_answered", "CE episodes after which the flight falls and stays down", "share", 2),
+    Parameter("cuts_per_episode", "times that the window is cut in one loss episode", "", 1),
+    Parameter("max_window_packets", "largest window", "packets", 0, fewest=1),
     # how a connection begins
-    Parameter("initial_window_packets", "initial window", "packets", 0),
-    Parameter("slow_start_exit", "what ends slow start", "", 0, ("loss", "hystart", "hystart++", "other")),
+    Parameter("initial_window_packets", "initial window", "packets", 0, fewest=1),
+    Parameter(
+        "slow_start_exit", "what ends slow start", "", 0, ("loss", "hystart", "hystart++", "other"), fewest=1
+    ),
     # how packets leave, and how they are acknowledged
-    Parameter("pacing", "what lets packets go", "", 0, ("unpaced", "paced")),
+    Parameter("pacing", "what lets packets go", "", 0, ("unpaced", "paced"), fewest=1),
     Parameter("pacing_factor", "pacing rate over cwnd/sRTT", "", 2),
     Parameter("burst_packets", "packets that leave together", "packets", 1),
-    Parameter("ack_every_packets", "packets an ACK", "packets", 2),
+    Parameter("ack_every_packets", "packets an ACK", "packets", 2, fewest=1),
     Parameter("packet_threshold", "packets of reordering before a loss", "packets", 0),
     # no estimator yet: bulk transfers have no tails to lose
-    Parameter("tail_loss_probes", "tail loss probes", "", 0, ("on", "off")),
+    Parameter("tail_loss_probes", "tail loss probes", "", 0, ("on", "off"), fewest=1),
     # BBR
-    Parameter("startup_gain", "pacing gain in Startup", "", 2),
-    Parameter("startup_threshold", "growth a round that keeps Startup going", "", 2),
+    Parameter("startup_gain", "pacing gain in Startup", "", 2, fewest=1),
+    Parameter("startup_threshold", "growth a round that keeps Startup going", "", 2, fewest=1),
     Parameter("probe_up_gain", "pacing gain of probing up", "", 3),
     Parameter("probe_down_gain", "pacing gain of draining what was probed", "", 3),
     Parameter("cruise_factor", "pacing rate when cruising, over the bottleneck's rate", "", 3),
     Parameter("cycle_rounds", "length of ProbeBW's cycle", "min RTT", 1),
-    Parameter("cwnd_gain", "window gain in ProbeBW", "BDP", 2),
-    Parameter("probe_rtt_interval_s", "time between ProbeRTTs (min-RTT window)", "s", 1),
-    Parameter("probe_rtt_duration_ms", "length of ProbeRTT", "ms", 0),
-    Parameter("probe_rtt_packets", "window in ProbeRTT", "packets", 0),
-    Parameter("probe_rtt_gain", "window in ProbeRTT, over the flow's rate times RTT", "BDP", 2),
-    Parameter("bbr_generation", "how often BBR probes", "", 0, ("BBRv1-like", "BBRv2- or v3-like")),
+    Parameter("cwnd_gain", "window gain in ProbeBW", "BDP", 2, fewest=1),
+    Parameter("probe_rtt_interval_s", "time between ProbeRTTs (min-RTT window)", "s", 1, fewest=2),
+    Parameter("probe_rtt_duration_ms", "length of ProbeRTT", "ms", 0, fewest=2),
+    Parameter("probe_rtt_packets", "window in ProbeRTT", "packets", 0, fewest=2),
+    Parameter("probe_rtt_gain", "window in ProbeRTT, over the flow's rate times RTT", "BDP", 2, fewest=2),
+    Parameter("bbr_generation", "how often BBR probes", "", 0, ("BBRv1-like", "BBRv2- or v3-like"), fewest=1),
 )
 
 #: key → parameter

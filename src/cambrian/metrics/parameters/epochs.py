@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cambrian.metrics.columns import BoolArray, FloatArray, Int64Array, int64
+from cambrian.metrics.columns import BITS_PER_BYTE, BoolArray, FloatArray, Int64Array, int64
 from cambrian.metrics.parameters.estimate import Source
 from cambrian.metrics.parameters.flow_trace import FlowTrace
 from cambrian.metrics.parameters.reductions import Reductions
@@ -63,14 +63,12 @@ def epochs(trace: FlowTrace, window: Window, found: Reductions) -> Epochs:
     the epoch after it is left out. Whatever was acknowledged is what left the queue a
     back delay ago.
     """
-    numbers = range(1, len(found) - 1)
-    rows = [row for number in numbers if (row := _stretch(trace, window, found, number)) is not None][:MOST]
-    starts_ns, ends_ns, kept = np.array(rows, dtype=np.int64).reshape(-1, 3).T
+    starts_ns, ends_ns, kept = stretches(trace, window, found)
     moments = np.linspace(0, 1, MOMENTS)
     times_ns = starts_ns[:, None] + (moments * (ends_ns - starts_ns)[:, None]).astype(np.int64)
     at = np.searchsorted(window.time_ns, times_ns, side="right") - 1
     segments = window.segments[np.maximum(at, 0)] if len(window.segments) else times_ns.astype(float)
-    acked = np.diff(_acknowledged(trace, times_ns), axis=1, prepend=0)
+    acked = np.diff(acknowledged(trace, times_ns), axis=1, prepend=0)
     acked[:, 0] = 0
     return Epochs(
         passed_s=(times_ns - times_ns[:, :1]) / 1e9,
@@ -82,14 +80,23 @@ def epochs(trace: FlowTrace, window: Window, found: Reductions) -> Epochs:
     )
 
 
+def stretches(trace: FlowTrace, window: Window, found: Reductions) -> Int64Array:
+    """When each epoch begins to grow, when it ends, and its reduction's number; shape (3, n)."""
+    numbers = range(1, len(found) - 1)
+    rows = [row for number in numbers if (row := _stretch(trace, window, found, number)) is not None][:MOST]
+    return np.array(rows, dtype=np.int64).reshape(-1, 3).T
+
+
 def _stretch(trace: FlowTrace, window: Window, found: Reductions, number: int) -> tuple[int, int, int] | None:
     """When an epoch begins to grow and ends; None where it is too short or not undisturbed."""
     if found.undone[number]:
         return None
     start_ns, end_ns = int(found.settled_ns[number]), int(found.start_ns[number + 1])
-    trip_ns = max(trace.rtt_ns, start_ns - int(found.start_ns[number]))
-    low, high = np.searchsorted(window.time_ns, [start_ns, end_ns])
-    # while recovery lasts the window rests
+    trip_ns = max(_trip_ns(trace, float(found.before[number])), start_ns - int(found.start_ns[number]))
+    # of several rows at one time, such as a loss's and an acknowledgement's, the last is the settled window
+    low = max(0, int(np.searchsorted(window.time_ns, start_ns, side="right")) - 1)
+    high = int(np.searchsorted(window.time_ns, end_ns))
+    # while recovery lasts the window rests: what is acknowledged in it lets no window grow
     rests = window.segments[low:high] <= found.after[number] + GROWN[window.source]
     if window.source == "packets":
         rests &= window.time_ns[low:high] < start_ns + RECOVERED_TRIPS * trip_ns
@@ -97,13 +104,22 @@ def _stretch(trace: FlowTrace, window: Window, found: Reductions, number: int) -
     else:
         last = np.flatnonzero(~rests)[:1] - 1
     if len(last):
-        start_ns = max(start_ns, int(window.time_ns[low + max(0, int(last[0]))]))
+        grown_ns = max(start_ns, int(window.time_ns[low + max(0, int(last[0]))]))
+        # a window that rests for longer waits for a curve that begins below it (RFC 8312), whose clock runs
+        start_ns = grown_ns if grown_ns <= start_ns + RECOVERED_TRIPS * trip_ns else start_ns + trip_ns
     if end_ns - start_ns < FEWEST_TRIPS * trace.rtt_ns or high - low < MOMENTS // 2:
         return None
     return start_ns, end_ns - 1, number
 
 
-def _acknowledged(trace: FlowTrace, times_ns: Int64Array) -> FloatArray:
+def _trip_ns(trace: FlowTrace, before: float) -> int:
+    """A round trip with that window in flight: no shorter than the bottleneck takes to carry it."""
+    if trace.rate_mbps is None:
+        return trace.rtt_ns
+    return max(trace.rtt_ns, round(before * frame_bytes(trace) * BITS_PER_BYTE * 1000 / trace.rate_mbps))
+
+
+def acknowledged(trace: FlowTrace, times_ns: Int64Array) -> FloatArray:
     """Segments that were acknowledged by then, at the earliest."""
     packets = trace.packets.filter(trace.packets["outcome"] == "departed")
     known_ns = int64(packets, "departure_ns") + trace.back_ns

@@ -22,11 +22,12 @@ class Estimate:
     """One parameter as one trial shows it.
 
     ``samples``: one value an event (a congestion event, a round, a cycle…), at least one; the
-    trial's value is their median. ``resolution``: the half-width that the method cannot
+    trial's value is their median. ``events``: how many events a single sample stands for, where it is
+    a share of them or their sum. ``resolution``: the half-width that the method cannot
     resolve whatever the number of events (a packet of a window, an ACK's delay), in the
     parameter's unit; it widens every interval. ``label``: for a parameter that is a kind and
-    no number, the word for it (``value`` is then its code in
-    :mod:`cambrian.metrics.parameters.definitions`).
+    no number, the word for it; its samples are each event's code in
+    :mod:`cambrian.metrics.parameters.definitions`, and ``label`` is the word of most.
     """
 
     parameter: str
@@ -34,6 +35,7 @@ class Estimate:
     resolution: float
     source: Source
     label: str | None = None
+    events: int | None = None
 
     def __post_init__(self) -> None:
         if not self.samples or not all(map(math.isfinite, self.samples)):
@@ -45,6 +47,24 @@ class Estimate:
     def value(self) -> float:
         """The trial's value: the median of its events."""
         return float(np.median(self.samples))
+
+    @property
+    def count(self) -> int:
+        """Events that it rests on."""
+        return len(self.samples) if self.events is None else self.events
+
+    @property
+    def agreement(self) -> float:
+        """Of a kind: the share of events that are of the commonest kind."""
+        _, counts = np.unique(self.samples, return_counts=True)
+        return float(counts.max() / len(self.samples))
+
+
+def of_kind(parameter: str, codes: Sequence[int], kinds: Sequence[str], source: Source) -> Estimate:
+    """A kind by each event's code (its place in ``kinds``): the commonest is its word."""
+    values, counts = np.unique(np.asarray(codes, dtype=np.int64), return_counts=True)
+    word = kinds[int(values[counts.argmax()])]
+    return Estimate(parameter, tuple(float(code) for code in codes), 0.0, source, word)
 
 
 @dataclass(frozen=True)
@@ -62,6 +82,8 @@ class Measured:
 
     [``low``, ``high``]: 95 % interval of the mean over trials, widened by the method's
     resolution; from the events' spread where there are fewer than 3 trials (``by`` says which).
+    ``trials``: differing trials that show it, of ``of_trials`` that ran. ``events``: over those.
+    ``agreement``: of a kind, the share of events that are of the kind ``label``; 1 of a number.
     """
 
     parameter: str
@@ -73,10 +95,38 @@ class Measured:
     source: Source
     by: Literal["trials", "events"]
     label: str | None = None
+    agreement: float = 1.0
+    of_trials: int = 0
 
 
-def pooled(estimates: Sequence[Estimate]) -> Measured:
-    """One parameter's estimates, one a trial, together.
+#: values of one parameter that differ by less than so much of its resolution, or of itself, are the same
+SAME_RESOLUTION, SAME_SHARE = 0.1, 0.005
+
+
+def differing(trials: Sequence[Sequence[Estimate | Missing]]) -> list[Sequence[Estimate | Missing]]:
+    """One of each set of trials that say the same: replicates that cannot differ count as one.
+
+    A sender alone on a path without chance does the same whatever the seed, but for when it starts.
+    """
+    kept: list[tuple[dict[tuple[str, Source], Estimate], Sequence[Estimate | Missing]]] = []
+    for trial in trials:
+        said = {(one.parameter, one.source): one for one in trial if isinstance(one, Estimate)}
+        if not any(_alike(said, other) for other, _ in kept):
+            kept.append((said, trial))
+    return [trial for _, trial in kept]
+
+
+def _alike(one: dict[tuple[str, Source], Estimate], other: dict[tuple[str, Source], Estimate]) -> bool:
+    """Do two trials show the same parameters, with the same values?"""
+    return one.keys() == other.keys() and all(
+        abs(mine.value - other[key].value)
+        <= max(SAME_RESOLUTION * mine.resolution, SAME_SHARE * abs(mine.value))
+        for key, mine in one.items()
+    )
+
+
+def pooled(estimates: Sequence[Estimate], of_trials: int = 0) -> Measured:
+    """One parameter's estimates, one a trial, together. ``of_trials``: trials that ran, where more did.
 
     Raises:
         ValueError: none, or of several parameters or sources.
@@ -86,21 +136,38 @@ def pooled(estimates: Sequence[Estimate]) -> Measured:
     first = estimates[0]
     by_trial = np.array([one.value for one in estimates])
     events = np.concatenate([one.samples for one in estimates])
-    labels = [one.label for one in estimates if one.label is not None]
-    values = by_trial if len(by_trial) >= FEWEST_TRIALS else events
+    # a share's error, or a sum's, is in its resolution
+    single = np.empty(0) if any(one.events for one in estimates) else events
+    values = by_trial if len(by_trial) >= FEWEST_TRIALS else single
     centre = float(np.mean(by_trial))
-    half = _half_width(values) + max(one.resolution for one in estimates)
+    # two trials may differ by more than the events within each of them do
+    half = max(_half_width(values), float(np.ptp(by_trial)) / 2) + max(one.resolution for one in estimates)
+    label, agreement = _commonest(estimates)
     return Measured(
         parameter=first.parameter,
         value=centre,
         low=centre - half,
         high=centre + half,
         trials=len(estimates),
-        events=len(events),
+        events=sum(one.count for one in estimates),
         source=first.source,
         by="trials" if len(by_trial) >= FEWEST_TRIALS else "events",
-        label=max(labels, key=labels.count) if labels else None,
+        label=label,
+        agreement=agreement,
+        of_trials=max(of_trials, len(estimates)),
     )
+
+
+def _commonest(estimates: Sequence[Estimate]) -> tuple[str | None, float]:
+    """The word of most events, and their share; None and 1 of a number."""
+    labelled = [(one, one.label) for one in estimates if one.label is not None]
+    if not labelled:
+        return None, 1.0
+    found: dict[str, float] = {}
+    for one, label in labelled:
+        found[label] = found.get(label, 0.0) + one.agreement * one.count
+    word = max(found, key=lambda label: found[label])
+    return word, found[word] / sum(one.count for one, _ in labelled)
 
 
 def _half_width(values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> float:

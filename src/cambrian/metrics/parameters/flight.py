@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from cambrian.metrics.columns import Int64Array, int64
+from cambrian.metrics.columns import BoolArray, Int64Array, int64
 from cambrian.metrics.parameters.flow_trace import FlowTrace
 
 #: packets after a lost one whose acknowledgements tell of the loss
@@ -33,7 +33,7 @@ class Flight:
     usual frame. ``round_trip_ns``: what that packet's round trip will be, queueing included;
     of a packet that did not depart, that of the last one before it that did. ``signal_ns``: arrivals
     of the packets that were dropped (or marked); ``learnt_ns``: from which arrival on the sender
-    knows of each.
+    knows of each; ``marked``: which of them were marked, and not dropped.
     """
 
     arrival_ns: Int64Array
@@ -42,6 +42,7 @@ class Flight:
     round_trip_ns: Int64Array
     signal_ns: Int64Array
     learnt_ns: Int64Array
+    marked: BoolArray
 
 
 def flight(trace: FlowTrace) -> Flight:
@@ -54,7 +55,7 @@ def flight(trace: FlowTrace) -> Flight:
     arrival_ns = int64(packets, "arrival_ns")
     if not len(arrival_ns):
         empty = np.empty(0, np.int64)
-        return Flight(empty, empty, 0, empty, empty, empty)
+        return Flight(empty, empty, 0, empty, empty, empty, empty.astype(bool))
     size_bytes = int64(packets, "size_bytes")
     departed = (packets["outcome"] == "departed").to_numpy()
     dropped = (packets["outcome"] == "dropped").to_numpy()
@@ -74,6 +75,7 @@ def flight(trace: FlowTrace) -> Flight:
         round_trip_ns=trace.rtt_ns + waited_ns,
         signal_ns=arrival_ns[signals],
         learnt_ns=removed_ns[signals],
+        marked=~dropped[signals],
     )
 
 

@@ -1,7 +1,9 @@
 """Additive increase: segments that Reno adds a round trip.
 
 Of W segments each acknowledged one adds α/W (RFC 5681 section 3.1, RFC 9002 section 7.3.3), so
-W₁² − W₀² = 2·α·acknowledged: no round trip has to be known.
+W₁² − W₀² = 2·α·acknowledged: no round trip has to be known. What is acknowledged in recovery adds
+nothing, and does not count. Some windows grow by whole segments, each when a window of them is
+acknowledged: an exported window is compared from one step to another.
 """
 
 from __future__ import annotations
@@ -10,20 +12,43 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from cambrian.metrics.parameters.epochs import Epochs
+from cambrian.metrics.columns import Int64Array
+from cambrian.metrics.parameters.epochs import acknowledged, stretches
 from cambrian.metrics.parameters.estimate import Estimate, Missing, Source
+from cambrian.metrics.parameters.flow_trace import FlowTrace
+from cambrian.metrics.parameters.reductions import Reductions
+from cambrian.metrics.parameters.window import Window
 
 #: segments that the difference of two windows may be off by
 ERROR_SEGMENTS: dict[Source, float] = {"window": 1.0, "packets": 3.0}
+#: an epoch has so many segments of growth at least
+LEAST_GROWTH = 3.0
 
 
-def estimates(seen: Epochs, source: Source) -> Iterator[Estimate | Missing]:
-    """α of each epoch, from its first moment to its last."""
-    if not len(seen):
-        yield Missing("alpha", "no congestion avoidance between two congestion events", source)
+def estimates(trace: FlowTrace, window: Window, found: Reductions) -> Iterator[Estimate | Missing]:
+    """α of each epoch, from its first growth to its last."""
+    begun_ns, ended_ns, _ = stretches(trace, window, found)
+    spans = [
+        span
+        for begin_ns, end_ns in zip(begun_ns, ended_ns, strict=True)
+        if (span := _growth(window, int(begin_ns), int(end_ns))) is not None
+    ]
+    if not spans:
+        yield Missing("alpha", "no congestion avoidance between two congestion events", window.source)
         return
-    first, last = seen.segments[:, 0], seen.segments[:, -1]
-    acked = seen.acked.sum(axis=1)
+    rows = np.array(spans, dtype=np.int64)
+    first, last = window.segments[rows[:, 0]], window.segments[rows[:, 1]]
+    acked = np.diff(acknowledged(trace, window.time_ns[rows]), axis=1)[:, 0]
     alpha = (last**2 - first**2) / (2 * acked)
-    error = ERROR_SEGMENTS[source] * last / acked
-    yield Estimate("alpha", tuple(alpha.tolist()), float(np.median(error)), source)
+    error = ERROR_SEGMENTS[window.source] * last / acked
+    yield Estimate("alpha", tuple(alpha.tolist()), float(np.median(error)), window.source)
+
+
+def _growth(window: Window, begin_ns: int, end_ns: int) -> tuple[int, int] | None:
+    """The rows of an epoch's first growth and its last; of a flight, its first row and its last."""
+    rows: Int64Array = np.arange(*np.searchsorted(window.time_ns, [begin_ns, end_ns]), dtype=np.int64)
+    if window.source == "window":
+        rows = rows[1:][np.diff(window.segments[rows]) > 0]
+    if len(rows) < 2 or window.segments[rows[-1]] - window.segments[rows[0]] < LEAST_GROWTH:
+        return None
+    return int(rows[0]), int(rows[-1])

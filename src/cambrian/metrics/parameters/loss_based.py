@@ -67,10 +67,14 @@ def _of(
     yield from left
     yield from rollback.estimates(events, source)
     yield from window_cap.estimates(trace, own, flown, found)
-    seen = epochs(trace, own, events)
     if trace.family == "reno":
-        yield from increase.estimates(seen, source)
-    if trace.family == "cubic":
+        yield from increase.estimates(trace, own, events)
+    if trace.family == "cubic" and not trace.steady:
+        # what a window does while the path changes under it is no law of growth
+        for parameter in cubic_curve.PARAMETERS:
+            yield Missing(parameter, "the path changes", source)
+    elif trace.family == "cubic":
+        seen = epochs(trace, own, events)
         depth = decrease.depth_below_maximum(events)[seen.number]
         beta = next((one.value for one in left if isinstance(one, Estimate) and one.parameter == "beta"), 1.0)
         yield from cubic_curve.estimates(seen, depth, beta, trace.rtt_ms / 1e3, source)

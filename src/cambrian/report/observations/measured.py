@@ -11,12 +11,13 @@ from cambrian.report.flow_measures import FlowMeasures
 from cambrian.report.measure import TrialMeasures
 from cambrian.report.observations.column import Dtype, Row, known, percent
 
-COLUMNS: Mapping[str, Dtype] = dict.fromkeys(
+COLUMNS: Mapping[str, Dtype] = {"outcome": pl.String()} | dict.fromkeys(
     (
+        "ended_s",
         "throughput_mbps",
         "payload_mbps",
         "share_percent",
-        "capacity_share_percent",
+        "payload_capacity_percent",
         "of_fair_percent",
         "jain",
         "utilisation_percent",
@@ -42,10 +43,15 @@ COLUMNS: Mapping[str, Dtype] = dict.fromkeys(
         "cwnd_mean_packets",
         "cwnd_most_packets",
         "cwnd_growth_packets_per_s",
+        "cwnd_rises_per_s",
+        "cwnd_rate_mbps",
+        "packet_mean_bytes",
     ),
     pl.Float64(),
 )
 _AS_THEY_ARE = (
+    "outcome",
+    "ended_s",
     "throughput_mbps",
     "payload_mbps",
     "longest_pause_ms",
@@ -60,6 +66,9 @@ _AS_THEY_ARE = (
     "cwnd_mean_packets",
     "cwnd_most_packets",
     "cwnd_growth_packets_per_s",
+    "cwnd_rises_per_s",
+    "cwnd_rate_mbps",
+    "packet_mean_bytes",
 )
 _OF_A_LOAD = ("plt_ms", "document_ms", "first_object_ms", "last_object_ms")
 
@@ -69,7 +78,7 @@ def row(trial: TrialMeasures, number: int) -> Row:
     flow = trial.flows[number]
     found: Row = {name: getattr(flow, name) for name in _AS_THEY_ARE} | {
         "share_percent": percent(flow.share),
-        "capacity_share_percent": percent(flow.capacity_share),
+        "payload_capacity_percent": percent(flow.payload_capacity_share),
         "jain": known(trial.jain),
         "utilisation_percent": percent(trial.utilisation),
     }

@@ -12,11 +12,13 @@ from cambrian.report.collect import Cell
 from cambrian.report.measure import TrialMeasures
 from cambrian.report.observations.column import Dtype, Row
 
-#: ``flow`` is its number in the trial, ``flows`` their count; ``against`` the other flow's contestant
-#: in a trial of two. ``size_bytes`` is null for a flow that never ends, ``page_bytes`` that of the images.
+#: ``flow`` is its number in the trial, ``flows`` their count, ``position`` its place in the testbed;
+#: ``against`` the other flow's contestant in a trial of two. ``size_bytes`` is null for a flow that never
+#: ends, ``page_bytes`` that of the images.
 COLUMNS: Mapping[str, Dtype] = {
     "flows": pl.Int64(),
     "flow": pl.Int64(),
+    "position": pl.Int64(),
     "contestant": pl.String(),
     "against": pl.String(),
     "stack": pl.String(),
@@ -49,6 +51,7 @@ def row(
     found: Row = {
         "flows": len(trial.flows),
         "flow": number,
+        "position": trial.trial.positions[number],
         "contestant": cell.names[number],
         "against": cell.names[1 - number] if len(trial.flows) == 2 else None,
         "stack": who.stack,

@@ -18,7 +18,10 @@ ORDER = 40
 
 
 def table(collected: Collected) -> pl.DataFrame:
-    """One row a flow of each group: its mean figures over the valid trials."""
+    """One row a flow of each group: its mean figures over the valid trials.
+
+    ``gave_up``: trials in which it ended early, and which count with what it carried until then.
+    """
     found = []
     for cell in collected.cells:
         for number, name in enumerate(cell.names):
@@ -28,7 +31,7 @@ def table(collected: Collected) -> pl.DataFrame:
 
 def _flow(trials: Sequence[TrialMeasures], number: int) -> rows.Row:
     mine = [trial.flows[number] for trial in trials]
-    row: rows.Row = {"trials": len(mine)}
+    row: rows.Row = {"trials": len(mine), "gave_up": sum(flow.ended_early for flow in mine)}
     row |= rows.spread("throughput_mbps", rows.interval([flow.throughput_mbps for flow in mine]))
     row |= rows.spread("share_percent", rows.interval([100 * flow.share for flow in mine]))
     sharing = [trial.sharing for trial in trials if trial.sharing]
@@ -100,6 +103,8 @@ def shown(frame: pl.DataFrame, collected: Collected) -> Shown:
     columns = [Column("Flow", lambda row: str(row["name"]), number=False), layout.TRIALS, _THROUGHPUT]
     shared = frame["group"].n_unique() < frame.height or frame["share_percent"].min() != 100
     sized = frame["completion_s"].is_not_null().any()
+    if frame["gave_up"].max():
+        columns.append(layout.GAVE_UP)
     if shared and not sized:
         columns.append(_SHARE)
     if frame["of_fair_percent"].is_not_null().any():

@@ -29,7 +29,8 @@ def table(collected: Collected) -> pl.DataFrame | None:
     ``p`` is of Student's t test of the trials' ratios against 0.5, ``p_bh`` and ``p_holm``
     corrected over the pairs of different contestants on one network, ``hedges_g`` the
     effect in SDs of the ratio. A contestant against itself is even by symmetry, and not
-    tested. ``cca`` is what both are called by their stacks, null where they differ.
+    tested. ``x_gave_up`` and ``y_gave_up``: trials in which that flow ended early; they count with what it
+    carried until then. ``cca`` is what both are called by their stacks, null where they differ.
     """
     if collected.design != "pairwise":
         return None
@@ -52,6 +53,8 @@ def _row(cell: Cell, ccas: Mapping[str, str]) -> rows.Row:
         for trial in cell.trials
     }
     row: rows.Row = {"network": cell.network.name, "x": x, "y": y, "trials": len(ratios)}
+    for name, number in (("x_gave_up", 0), ("y_gave_up", 1)):
+        row[name] = sum(trial.flows[number].ended_early for trial in cell.trials)
     row["cca"] = ccas[x] if ccas[x] == ccas[y] else None
     interval = rows.interval(list(ratios.values()))
     row |= rows.spread("ratio", interval)
@@ -84,9 +87,17 @@ _COLUMNS = (
 )
 
 
+_GAVE_UP = (
+    layout.plain("x_gave_up", "x gave up, trials", 0),
+    layout.plain("y_gave_up", "y gave up, trials", 0),
+)
+
+
 def shown(frame: pl.DataFrame, collected: Collected) -> Shown:
     """Throughput ratios of the pairs on one network."""
     del collected
     caption = "Throughput ratio of every pair; in brackets 95 % intervals"
     columns = (*_COLUMNS, hints.COLUMN) if frame["more_trials"].is_not_null().any() else _COLUMNS
+    if frame.select(pl.max_horizontal("x_gave_up", "y_gave_up").max()).item():
+        columns = (*columns, *_GAVE_UP)
     return layout.shown(frame, columns, caption, "pairwise.csv")

@@ -21,8 +21,9 @@ ORDER = 45
 def table(collected: Collected) -> pl.DataFrame | None:
     """One row a network, contestant, parameter and source (its window, or packets alone).
 
-    ``low`` to ``high`` is the 95 % interval, the method's resolution included. ``status`` is of
-    the source that the parameter is judged by, null for the other one. A parameter that the
+    ``low`` to ``high`` is the 95 % interval, the method's resolution included. ``trials``: those that differ
+    and show it, of ``of_trials`` that differ. ``status`` is of the source that the parameter is judged by,
+    null for the other one; ``why`` says what makes it inconclusive. A parameter that the
     traces cannot show has a row with ``why`` and nothing else.
     """
     found = []
@@ -35,7 +36,7 @@ def table(collected: Collected) -> pl.DataFrame | None:
 
 def _row(measured: Measured, one: Judged) -> rows.Row:
     reference = references.of(one.family).get(measured.parameter)
-    status = {finding.measured: finding.status for finding in one.findings}.get(measured)
+    finding = next((found for found in one.findings if found.measured == measured), None)
     return {
         "parameter": measured.parameter,
         "title": PARAMETERS[measured.parameter].title,
@@ -46,27 +47,36 @@ def _row(measured: Measured, one: Judged) -> rows.Row:
         "label": measured.label,
         "shown": value_text(measured),
         "trials": measured.trials,
+        "of_trials": measured.of_trials,
         "events": measured.events,
+        "agreement": measured.agreement,
         "should_be": reference_text(reference) if reference else None,
-        "status": status,
+        "status": finding.status if finding else None,
+        "level": reference.level if reference else None,
         "by": reference.source if reference else None,
-        "why": None,
+        "why": (finding.why or one.refused or None) if finding else None,
     }
 
 
 def _nothing(name: str, why: str) -> rows.Row:
-    row: rows.Row = dict.fromkeys(
-        ("source", "value", "low", "high", "label", "shown", "trials", "events", "should_be", "status", "by")
-    )
+    row: rows.Row = dict.fromkeys(_MEASURED)
     return {"parameter": name, "title": PARAMETERS[name].title, **row, "why": why}
 
 
+def _judgement(row: rows.Row) -> str:
+    return f"{row['status']}: {row['why']}" if row["why"] else str(row["status"])
+
+
+_MEASURED = (
+    "source", "value", "low", "high", "label", "shown", "trials", "of_trials", "events", "agreement",
+    "should_be", "status", "level", "by",
+)  # fmt: skip
 _COLUMNS = (
     layout.text("contestant", "Contestant"),
     layout.text("title", "Parameter"),
     Column("Measured", lambda row: row["shown"] or f"not shown: {row['why']}", number=False),
     layout.text("should_be", "Should be"),
-    layout.text("status", "Judgement"),
+    Column("Judgement", _judgement, number=False),
     Column("Events / trials", lambda row: f"{row['events']} / {row['trials']}" if row["trials"] else "–"),
     layout.text("source", "From"),
 )
@@ -75,7 +85,9 @@ _COLUMNS = (
 def shown(frame: pl.DataFrame, collected: Collected) -> Shown | None:
     """What was judged on one network, what differs first; the CSV has every source and gap."""
     del collected
-    rank = pl.col("status").replace_strict({"off": 0, "other choice": 1}, default=2, return_dtype=pl.Int8)
+    rank = pl.col("status").replace_strict(
+        {"off": 0, "inconclusive": 1, "other choice": 2}, default=3, return_dtype=pl.Int8
+    )
     here = frame.filter(pl.col("status").is_not_null()).sort(rank, maintain_order=True)
     if not here.height:
         return None

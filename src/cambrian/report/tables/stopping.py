@@ -20,7 +20,7 @@ def table(collected: Collected) -> pl.DataFrame | None:
     """One row a group of a study with ``[stopping]``: the median that decided, as the run left it.
 
     ``median``, its 95 % interval and ``half_width`` (what was asked) are of flow 0's ``measure``,
-    in its unit. ``more_trials`` would narrow the interval to that, where it is too wide.
+    in its unit. ``more_seeds`` would narrow the interval to that, where it is too wide.
     """
     reached = {group["key"]: group.get("stopping") for group in collected.raw["groups"]}
     found = [_row(cell, reached[cell.key]) for cell in collected.cells if reached.get(cell.key)]
@@ -30,12 +30,12 @@ def table(collected: Collected) -> pl.DataFrame | None:
 def _row(cell: Cell, reached: rows.Row) -> rows.Row:
     row = rows.place(cell) | {
         "contestant": cell.title,
-        **{name: reached[name] for name in ("measure", "trials", "valid", "median")},
+        **{name: reached[name] for name in ("measure", "seeds", "valid", "median")},
         "median_low": reached["low"],
         "median_high": reached["high"],
         **{name: reached[name] for name in ("half_width", "stopped", "narrow", "reason")},
     }
-    return row | {"more_trials": _more(reached)}
+    return row | {"more_seeds": _more(reached)}
 
 
 def _more(reached: rows.Row) -> int | None:
@@ -59,15 +59,15 @@ def _end(row: rows.Row) -> str:
         return "narrow enough"
     if not row["stopped"]:
         return "still running"
-    if row["more_trials"] is None:
+    if row["more_seeds"] is None:
         return str(row["reason"])
-    return f"too wide; {row['more_trials']:,} more trials would do, if the spread stays as it is"
+    return f"too wide; {row['more_seeds']:,} more seeds would do, if the spread stays as it is"
 
 
 _COLUMNS = (
     layout.text("contestant", "Group"),
     Column("Measure of flow 0", lambda row: NAMES[row["measure"]], number=False),
-    Column("Trials (valid)", lambda row: f"{row['trials']} ({row['valid']})"),
+    Column("Seeds (valid)", lambda row: f"{row['seeds']} ({row['valid']})"),
     Column("Median", _median),
     Column("Asked for", _goal),
     Column("Came to", _end, number=False),
@@ -77,5 +77,5 @@ _COLUMNS = (
 def shown(frame: pl.DataFrame, collected: Collected) -> Shown:
     """What the rule reached on one network."""
     del collected
-    caption = "How many trials it took; in brackets 95 % intervals of the median"
+    caption = "How many seeds it took; in brackets 95 % intervals of the median"
     return layout.shown(frame, _COLUMNS, caption, "stopping.csv")

@@ -20,6 +20,7 @@ def table(collected: Collected) -> pl.DataFrame:
                 found.append(
                     rows.place(cell)
                     | {"trial": trial.id, "seed": trial.trial.seed, "flow": number}
+                    | {"position": trial.trial.positions[number]}
                     | {"contestant": cell.names[number], "start_ms": trial.trial.flows[number].start_ms}
                     | {"measured_from_s": trial.t0_ns / 1e9, "measured_to_s": trial.t1_ns / 1e9}
                     | vars(flow)

@@ -1,12 +1,15 @@
-"""One verdict a contestant: conformant, off by a parameter, or another algorithm."""
+"""One verdict a contestant, with the sides that it reconciles."""
 
 from __future__ import annotations
 
 import polars as pl
 
-from cambrian.judging.verdicts import evidence
-from cambrian.report import judged
+from cambrian.judging.findings import sentence
+from cambrian.judging.sides import Side
+from cambrian.judging.verdicts import Verdict, evidence
+from cambrian.report import judged, probed
 from cambrian.report.collect import Collected
+from cambrian.report.tables import rows
 
 #: place among the tables
 ORDER = 5
@@ -14,19 +17,32 @@ ORDER = 5
 
 def table(collected: Collected) -> pl.DataFrame | None:
     """One row a contestant that is judged against something; all networks together."""
-    found = [
-        {
-            "contestant": one.contestant,
-            "judged_as": one.family,
-            "verdict": one.kind,
-            "text": one.text,
-            "off": ", ".join(finding.key for finding in one.off),
-            "other_choices": ", ".join(finding.key for finding in one.choices),
-            "measured": one.measured,
-            "evidence": "; ".join(evidence(finding) for finding in (*one.off, *one.choices)),
-            "networks": "; ".join(dict.fromkeys(finding.network for finding in (*one.off, *one.choices))),
-            "not_shown": "; ".join(f"{name}: {why}" for name, why in one.missing.items()),
-        }
-        for one in judged.all_verdicts(collected)
-    ]
+    behaviour = {name: one.side for name, one in probed.behaviour(collected).items()}
+    found = [_row(one) for one in judged.all_verdicts(collected, behaviour=behaviour)]
     return pl.DataFrame(found, infer_schema_length=None) if found else None
+
+
+def _row(one: Verdict) -> rows.Row:
+    told = (*one.off, *one.choices)
+    return {
+        "contestant": one.contestant,
+        "judged_as": one.family,
+        "verdict": one.kind,
+        "text": one.text,
+        **_side("parameters", one.sides.parameters),
+        **_side("plausibility", one.sides.plausibility),
+        **_side("behaviour", one.sides.behaviour),
+        **_side("impact", one.sides.impact),
+        "off": ", ".join(finding.key for finding in one.off),
+        "other_choices": ", ".join(finding.key for finding in one.choices),
+        "inconclusive": "; ".join(sentence(finding) for finding in one.open),
+        "measured": one.measured,
+        "evidence": "; ".join(evidence(finding) for finding in told),
+        "networks": "; ".join(dict.fromkeys(finding.network for finding in told)),
+        "refused": "; ".join(one.refused),
+        "not_shown": "; ".join(f"{name}: {why}" for name, why in one.missing.items()),
+    }
+
+
+def _side(name: str, side: Side) -> rows.Row:
+    return {name: side.state, f"{name}_findings": "; ".join(side.findings)}

@@ -1,0 +1,247 @@
+"""How each flow ended, and whether the trial still counts.
+
+A flow that does not last is a result like any other: whoever starves its rivals until they give up must
+not look milder for it. So a flow that ends early counts with what it carried, over the whole measured
+interval, where something that the network did can explain it: competition, loss, or a change of the
+path. Everything else is a fault: of a program (a crash, an exit that nobody asked for), or of a stack
+that ends on a clean link with nobody beside it, which is a finding about it but no sample of its
+congestion control. docs/metrics.md has the rule in words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import polars as pl
+
+from cambrian.metrics.columns import NS_PER_S, Int64Array
+from cambrian.study.model import Network
+
+Outcome = Literal["ran", "finished", "gave up", "fell silent", "never sent", "failed"]
+#: of these the trial may count all the same
+ENDED_EARLY: tuple[Outcome, ...] = ("gave up", "fell silent", "never sent")
+
+#: Share of its lifetime that an unfinished flow may be silent at the end.
+SILENCE_ALLOWED = 0.1
+#: a timer that backs off waits twice as long each time (RFC 6298, section 5.5; RFC 9002, section 6.2.1);
+#: less, for the time that its packets take to come
+_GROWTH = 1.5
+#: so many intervals in a row that grow make a timer's back-off of the last packets
+_FEWEST_INTERVALS = 3
+#: a probe is two packets (RFC 9002, section 6.2.4), and acknowledgements may come between
+_PACKETS_A_TRY = 5
+#: a flow has come to nothing when it sends fewer packets a second
+_FEW_PACKETS = 10
+#: how long before that the network may have been the cause
+_BEFORE_ROUND_TRIPS = 20
+_BEFORE_NS = NS_PER_S
+
+
+@dataclass(frozen=True)
+class Closing:
+    """What a flow's program said of why its connection ended, and when, since the trial's zero."""
+
+    time_ns: int
+    text: str
+
+
+@dataclass(frozen=True)
+class FlowEnd:
+    """``ended_s`` is since the trial's zero, None for a flow that ran on to the trial's end.
+
+    ``counts``: does the flow's end leave the trial valid? ``text`` is one sentence without the flow's name.
+    """
+
+    outcome: Outcome
+    ended_s: float | None
+    counts: bool
+    text: str
+
+
+@dataclass(frozen=True)
+class Life:
+    """What is known of one flow's life. Times are nanoseconds since the trial's zero.
+
+    ``packets`` are the flow's at the bottleneck, ``others`` those of the other flows. ``tries_ns``: when the
+    sender says that it retransmitted or probed, in order, each time once. ``connected``: None where neither
+    program tells. ``random_losses``: packets that its link lost before the bottleneck and on the way back.
+    ``fault``: what is wrong with its programs. ``excusable`` is False for a page, of which nothing is
+    measured unless it was loaded.
+    """
+
+    packets: pl.DataFrame
+    others: pl.DataFrame
+    start_ns: int
+    end_ns: int
+    rtt_ns: int
+    complete_ns: int | None = None
+    closing: Closing | None = None
+    connected: bool | None = None
+    random_losses: int = 0
+    fault: str | None = None
+    tries_ns: Sequence[int] = ()
+    excusable: bool = True
+
+
+def flow_end(life: Life, network: Network) -> FlowEnd:
+    """How a flow ended."""
+    if life.fault:
+        return FlowEnd("failed", None, counts=False, text=life.fault)
+    if life.complete_ns is not None:
+        done_s = life.complete_ns / NS_PER_S
+        return FlowEnd("finished", done_s, counts=True, text=f"was complete at {done_s:.3f} s")
+    arrivals = life.packets.get_column("arrival_ns").drop_nulls().sort().to_numpy()
+    if life.connected is False or life.packets.get_column("departure_ns").is_null().all():
+        return _never_sent(life, arrivals)
+    last_ns = int(arrivals[-1])
+    tail = _tries_in_vain_ns(life, arrivals)
+    sent = f"sent its last packet at {_s(last_ns)} of {_s(life.end_ns)}"
+    if life.closing:
+        said = f"gave up at {_s(life.closing.time_ns)} of {_s(life.end_ns)} ({life.closing.text})"
+        why = _explained(life, network, life.closing.time_ns)
+        return _early("gave up", life.closing.time_ns, life, said, why)
+    if last_ns >= _latest_ok_ns(life):
+        return FlowEnd("ran", None, counts=True, text=sent)
+    if (tried_ns := _still_trying_ns(life, arrivals, tail)) is not None:
+        return FlowEnd("ran", None, counts=True, text=f"{sent}, and tried in vain until {_s(tried_ns)}")
+    why = _explained(life, network, last_ns)
+    if len(tail):
+        sent += ", the last of its tries after ever longer waits, which nobody answered"
+    elif _handover_s(network, last_ns) is None:
+        # a program that had nothing more to send looks like this too
+        why = None
+    return _early("fell silent", last_ns, life, f"{sent}, and its programs ran on", why)
+
+
+def _early(outcome: Outcome, ended_ns: int | None, life: Life, text: str, why: str | None) -> FlowEnd:
+    if not life.excusable:
+        why = None
+    ended_s = None if ended_ns is None else ended_ns / NS_PER_S
+    if why is None:
+        cause = "; nothing on the network explains it: no competition, loss or change of the path before it"
+        return FlowEnd(outcome, ended_s, counts=False, text=text + (cause if life.excusable else ""))
+    return FlowEnd(outcome, ended_s, counts=True, text=f"{text}; {why}; it counts with what it carried")
+
+
+def _never_sent(life: Life, arrivals: Int64Array) -> FlowEnd:
+    """Its handshake came to nothing, or none of its packets left the bottleneck.
+
+    A wrong certificate or protocol looks the same, but for the packets: those came through.
+    """
+    dropped = life.packets.filter(pl.col("outcome") == "dropped").height
+    through = life.packets.get_column("departure_ns").drop_nulls().len()
+    why = None
+    if not len(arrivals):
+        text = "never sent a packet"
+        if life.random_losses:
+            why = f"its link lost {life.random_losses} packets at random"
+    else:
+        text = f"never got through: {through} of {len(arrivals)} packets left the bottleneck"
+        if life.connected is False:
+            text += ", and its connection was never made"
+        if dropped and dropped >= through and life.others.height:
+            why = f"the bottleneck, which it shared, dropped {dropped} of them"
+    if life.closing:
+        text += f"; {life.closing.text}"
+    ended_ns = life.closing.time_ns if life.closing else None
+    return _early("never sent", ended_ns, life, text, why)
+
+
+def _latest_ok_ns(life: Life) -> float:
+    return life.end_ns - SILENCE_ALLOWED * (life.end_ns - life.start_ns)
+
+
+def _still_trying_ns(life: Life, arrivals: Int64Array, tail: Int64Array) -> int | None:
+    """When the sender last tried in vain, if its next try is due after the trial's end.
+
+    A sender is not dead whose last act was a try that was lost, before the bottleneck or, within a
+    round trip, in its queue. A try that came through and was not answered excuses nothing.
+    """
+    last_ns = int(arrivals[-1])
+    if life.tries_ns and last_ns - life.tries_ns[-1] <= life.rtt_ns:
+        tried_ns = life.tries_ns[-1]
+        before_ns = max(life.start_ns, *arrivals[arrivals <= tried_ns][-1:].tolist(), *life.tries_ns[-2:-1])
+    elif len(tail):
+        # a sender that says nothing of its timers is known by its packets
+        before_ns, tried_ns = (int(time_ns) for time_ns in tail[-2:])
+    else:
+        return None
+    since = life.packets.filter(pl.col("arrival_ns") >= tried_ns)
+    if not since.get_column("departure_ns").is_null().all():
+        return None
+    sends_on = tried_ns >= _latest_ok_ns(life) or tried_ns + 2 * (tried_ns - before_ns) >= life.end_ns
+    return tried_ns if sends_on else None
+
+
+def _tries_in_vain_ns(life: Life, arrivals: Int64Array) -> Int64Array:
+    """The tries at the end of what a sender did, by its log or, where that tells of none, by its packets.
+
+    Empty where there were none, or where it sent much besides.
+    """
+    logged = _backed_off_ns(np.asarray(life.tries_ns, np.int64), life.rtt_ns)
+    if len(logged):
+        packets = int((arrivals > logged[0]).sum())
+        return logged if packets <= _PACKETS_A_TRY * len(logged) else logged[:0]
+    return _backed_off_ns(arrivals, life.rtt_ns)
+
+
+def _backed_off_ns(acts_ns: Int64Array, rtt_ns: int) -> Int64Array:
+    """When a timer fired that waited longer each time, at the end of what a sender did.
+
+    ``acts_ns``: its packets and tries in order. What lies within a round trip is one act. The first of the
+    times is the act from which the timer ran; empty where the last intervals do not grow.
+    """
+    pauses = np.flatnonzero(np.diff(acts_ns) > rtt_ns)
+    before_ns, after_ns = acts_ns[pauses], acts_ns[pauses + 1]
+    waited_ns = after_ns - before_ns
+    grown = 1
+    while grown < len(waited_ns) and waited_ns[-grown] >= _GROWTH * waited_ns[-grown - 1]:
+        grown += 1
+    if grown < _FEWEST_INTERVALS:
+        return acts_ns[:0]
+    fired_ns: Int64Array = np.r_[before_ns[-grown], after_ns[-grown:]]
+    return fired_ns
+
+
+def _handover_s(network: Network, until_ns: int) -> float | None:
+    """When the receivers last got another address."""
+    times_s = [change.at_s for change in network.schedule if change.handover_overlap_ms is not None]
+    return max((at_s for at_s in times_s if at_s * NS_PER_S <= until_ns), default=None)
+
+
+def _came_to_nothing_ns(life: Life, ended_ns: int) -> int:
+    """When it last sent as many packets in a second as a flow that lives; its start if it never did."""
+    arrivals = life.packets.get_column("arrival_ns").drop_nulls().sort().to_numpy()
+    lasts = arrivals[_FEW_PACKETS - 1 :]
+    lively = (lasts - arrivals[: len(lasts)] <= NS_PER_S) & (lasts <= ended_ns)
+    return int(lasts[lively].max(initial=life.start_ns))
+
+
+def _explained(life: Life, network: Network, ended_ns: int) -> str | None:
+    """What of the network's doing can explain that a flow ended early; None if nothing does."""
+    if (handover_s := _handover_s(network, ended_ns)) is not None:
+        return f"its receiver's address had changed at {handover_s:g} s"
+    if life.random_losses:
+        return f"its link lost {life.random_losses} packets at random"
+    since_ns = _came_to_nothing_ns(life, ended_ns) - _BEFORE_ROUND_TRIPS * life.rtt_ns - _BEFORE_NS
+    changes_s = [change.at_s for change in network.schedule]
+    if changed := [at_s for at_s in changes_s if since_ns <= at_s * NS_PER_S <= ended_ns]:
+        return f"its path had changed at {changed[-1]:g} s"
+    then = pl.col("arrival_ns").is_between(since_ns, ended_ns)
+    dropped = life.packets.filter(then & (pl.col("outcome") == "dropped")).height
+    beside = life.others.filter(then)
+    if not dropped or not beside.height:
+        return None
+    count = beside.get_column("flow").n_unique()
+    whom = "another flow" if count == 1 else f"{count} other flows"
+    return (
+        f"the bottleneck, shared with {whom}, had dropped {dropped} of its packets "
+        f"in the {(ended_ns - since_ns) / NS_PER_S:.1f} s before"
+    )
+
+
+def _s(time_ns: float) -> str:
+    return f"{time_ns / NS_PER_S:.3f} s"

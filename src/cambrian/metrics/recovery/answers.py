@@ -1,0 +1,166 @@
+"""Whether a congestion event lowers what a sender has in flight, and how often its window is cut for it.
+
+An episode holds the drops (or CE marks) of packets that the sender sent before it learnt of the
+first one: one congestion event by RFC 9002 section 7.3.2 and RFC 6675 section 5. It is *answered* if the
+flight is lower a round trip later and still then, whatever the sender's log calls it: a window
+that falls and is back within the round trip is no answer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from cambrian.metrics.columns import BoolArray, FloatArray, Int64Array
+from cambrian.metrics.parameters.flight import NEVER_NS, Flight
+from cambrian.metrics.parameters.window import Window
+
+#: a sender may learn of a drop so much of a round trip later than by the third packet after it
+LATE = 0.3
+#: in round trips since it learnt of the first: where the flight is compared with what it was
+SEEN = (0.8, 1.8)
+#: a flight that is lower by less, in share and in segments, has not fallen
+LEAST_FALL, LEAST_SEGMENTS = 0.05, 1.5
+#: the flight before must be so large, in segments, that a fall of a tenth shows
+SMALLEST_FLIGHT = 20.0
+#: a window that is cut at once falls by this share at least
+CUT = 0.1
+#: thresholds, and a window and its threshold, that differ by less are the same
+SAME_THRESHOLD = 0.03
+#: a second cut within these round trips is for the same episode, if nothing else was lost meanwhile
+SAME_TRIPS = 1.5
+#: a window of so few segments is what a timeout leaves
+TIMEOUT_SEGMENTS = 2.5
+
+
+@dataclass(frozen=True)
+class Answers:
+    """One entry an episode, shape (n,), in order of time.
+
+    ``learnt_ns``: when the sender can have learnt of its first drop or mark, on the queue's clock.
+    ``signals``: drops or marks in it. ``marked``: all of it CE marks, no drop. ``left``: the flight a
+    round trip later over the flight before; NaN where that does not show. ``cuts``: times
+    that the window, as the stack says it, was cut; −1 where only one drop, further drops in the same round
+    trip, or no window leave it open.
+    """
+
+    learnt_ns: Int64Array
+    signals: Int64Array
+    marked: BoolArray
+    left: FloatArray
+    fell: BoolArray
+    cuts: Int64Array
+
+    @property
+    def seen(self) -> BoolArray:
+        """Which episodes show whether they were answered."""
+        return np.isfinite(self.left)
+
+
+def answers(found: Flight, envelope: Window, own: Window | None, forward_ns: int) -> Answers:
+    """Every episode of one flow.
+
+    Parameters:
+        found: the flow's flight. envelope: its upper envelope, in segments.
+        own: the window that the stack exports, if it does.
+        forward_ns: what a packet needs from its sender to the queue.
+    """
+    rows = list(_episodes(found))
+    left = np.array([_left(found, envelope, row) for row in rows], dtype=float).reshape(-1, 2)
+    ratio = left[:, 1] / np.maximum(left[:, 0], 1e-9)
+    fell = (ratio <= 1 - LEAST_FALL) & (left[:, 0] - left[:, 1] >= LEAST_SEGMENTS)
+    return Answers(
+        learnt_ns=np.array([row.learnt_ns for row in rows], np.int64),
+        signals=np.array([row.signals for row in rows], np.int64),
+        marked=np.array([row.marked for row in rows], bool),
+        left=ratio,
+        fell=fell,
+        cuts=np.array([_cuts(own, row, forward_ns) for row in rows], np.int64),
+    )
+
+
+@dataclass(frozen=True)
+class _Episode:
+    """``strict``: all its drops were sent before the first was learnt of, and none for a while after it."""
+
+    learnt_ns: int
+    next_ns: int
+    trip_ns: int
+    signals: int
+    marked: bool
+    strict: bool
+
+
+def _episodes(found: Flight) -> list[_Episode]:
+    order = np.argsort(found.learnt_ns, kind="stable")
+    learnt_ns, sent_ns, marks = found.learnt_ns[order], found.signal_ns[order], found.marked[order]
+    # what was dropped last may never be learnt of
+    count = int(np.searchsorted(learnt_ns, NEVER_NS))
+    rows, position = [], 0
+    while position < count:
+        first_ns = int(learnt_ns[position])
+        sent = min(int(np.searchsorted(found.arrival_ns, first_ns)), len(found.arrival_ns) - 1)
+        trip_ns = int(found.round_trip_ns[sent])
+        after, latest = (
+            int(np.searchsorted(sent_ns, first_ns + round(share * trip_ns), side="right"))
+            for share in (LATE, SAME_TRIPS)
+        )
+        after = max(after, position + 1)
+        last_sent_ns = int(sent_ns[position:after].max())
+        rows.append(
+            _Episode(
+                first_ns,
+                int(learnt_ns[after]) if after < count else NEVER_NS,
+                trip_ns,
+                after - position,
+                bool(marks[position:after].all()),
+                last_sent_ns <= first_ns and latest <= after,
+            )
+        )
+        position = after
+    return rows
+
+
+def _left(found: Flight, envelope: Window, episode: _Episode) -> tuple[float, float]:
+    """The flight before an episode and a round trip after it, segments; NaN where that does not show."""
+    arrival_ns = found.arrival_ns
+    at = int(np.searchsorted(arrival_ns, episode.learnt_ns))
+    begin_ns, end_ns = (episode.learnt_ns + round(trips * episode.trip_ns) for trips in SEEN)
+    begin, end = np.searchsorted(arrival_ns, [begin_ns, min(end_ns, episode.next_ns)])
+    before = float(envelope.segments[at - 1]) if at else 0.0
+    if before < SMALLEST_FLIGHT or arrival_ns[-1] < end_ns:
+        return np.nan, np.nan
+    if end <= begin:
+        # silent all the while: nothing is in flight any more
+        return (before, 0.0) if episode.next_ns >= end_ns else (np.nan, np.nan)
+    return before, float(np.median(envelope.segments[begin:end]))
+
+
+def _cuts(own: Window | None, episode: _Episode, forward_ns: int) -> int:
+    if own is None or not len(own.segments) or episode.signals < 2 or not episode.strict or episode.marked:
+        return -1
+    since_ns = episode.learnt_ns - forward_ns
+    begin, end = np.searchsorted(
+        own.time_ns, [since_ns - episode.trip_ns // 2, since_ns + round(SAME_TRIPS * episode.trip_ns)]
+    )
+    if end == len(own.time_ns) or end - begin < 2 or own.timeout[begin:end].any():
+        return -1
+    return _counted(own.segments[begin:end], own.ssthresh[begin:end])
+
+
+def _counted(segments: FloatArray, threshold: FloatArray) -> int:
+    """Reductions: the threshold is lowered, or the window falls at once to where it is.
+
+    A window that goes down to its threshold over a round trip is one: the threshold is set once.
+    """
+    fell = segments[1:] <= (1 - CUT) * segments[:-1]
+    if not np.isfinite(threshold).all():
+        return int(fell.sum())
+    lowered = threshold[1:] <= (1 - SAME_THRESHOLD) * threshold[:-1]
+    at_it = np.abs(segments[1:] - threshold[1:]) <= SAME_THRESHOLD * threshold[1:]
+    count, last = 0, 0.0
+    for row in np.flatnonzero(lowered | (fell & at_it)) + 1:
+        if lowered[row - 1] or abs(threshold[row] - last) > SAME_THRESHOLD * last:
+            count, last = count + 1, float(threshold[row])
+    return count

@@ -1,0 +1,129 @@
+"""Two sides' figures → ratio or difference with its ends, and the state that follows from the margin.
+
+Where the network draws nothing at random (no random loss, jitter…), a seed only moves the flow's start, and
+trials differ by next to nothing: the *range* over the seeds is set beside the margin. Where it does, the
+95 % Student interval of the mean over seeds is, of at least three. Both are widened by what
+the measure cannot resolve.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import scipy.stats
+
+from cambrian.probes.figures import Figure
+from cambrian.probes.table import Probe
+
+State = Literal["different", "equivalent", "inconclusive"]
+#: nothing is said of fewer trials
+FEWEST_TRIALS = 2
+#: of fewer seeds a spread is not known
+FEWEST_SEEDS = 3
+CONFIDENCE = 0.95
+MOST_SEEDS = 1000
+#: a side of a ratio counts as so much at least: a flow that carries nothing has no logarithm
+_LEAST = 1e-3
+
+#: seed → its trial's figure
+Side = Mapping[int, Figure]
+
+
+@dataclass(frozen=True)
+class Compared:
+    """``effect`` from ``low`` to ``high`` (infinite where not known): a ratio, or a difference.
+
+    ``more``: seeds that would settle an inconclusive state, None where that is not known.
+    """
+
+    state: State
+    effect: float
+    low: float
+    high: float
+    seeds: int
+    more: int | None
+    ratio: float | None
+
+
+def compare(probe: Probe, mine: Side, its: Side, *, drawn: bool) -> Compared:
+    """``mine`` beside ``its``, seed by seed, or beside the probe's bound.
+
+    ``drawn``: the network draws at random.
+    """
+    values = _effects(probe, mine, its)
+    resolution = _resolution(probe, mine, its)
+    mean, low, high = _ends(values, resolution, drawn=drawn)
+    margin = _margin(probe)
+    state = _state(low, high, margin) if len(values) >= FEWEST_TRIALS else "inconclusive"
+    more = _more(values, resolution, margin, drawn=drawn) if state == "inconclusive" else None
+    if probe.compare == "ratio":
+        mean, low, high = (math.exp(one) for one in (mean, low, high))
+    ratio = mean if probe.compare == "ratio" else None
+    return Compared(state, mean, low, high, len(values), more, ratio)
+
+
+def _effects(probe: Probe, mine: Side, its: Side) -> list[float]:
+    """One a seed that both have: logarithm of the ratio, or the difference."""
+    if probe.bound is not None:
+        return [one.value - probe.bound for one in mine.values()]
+    pairs = [(mine[seed].value, its[seed].value) for seed in sorted(mine.keys() & its.keys())]
+    if probe.compare == "ratio":
+        return [math.log(max(one, _LEAST) / max(two, _LEAST)) for one, two in pairs]
+    return [one - two for one, two in pairs]
+
+
+def _resolution(probe: Probe, mine: Side, its: Side) -> float:
+    """Half-width that both sides' measures leave open, on the scale of the effects."""
+    sides = [mine] if probe.compare == "bound" else [mine, its]
+    if probe.compare == "ratio":
+        return math.hypot(
+            *(max(one.resolution / max(one.value, _LEAST) for one in s.values()) for s in sides)
+        )
+    return math.hypot(*(max(one.resolution for one in s.values()) for s in sides))
+
+
+def _ends(values: list[float], resolution: float, *, drawn: bool) -> tuple[float, float, float]:
+    """Mean and ends: the range, or Student's interval; of too few there are none."""
+    mean = float(np.mean(values))
+    if len(values) < (FEWEST_SEEDS if drawn else FEWEST_TRIALS):
+        return mean, -math.inf, math.inf
+    if not drawn:
+        return mean, min(values) - resolution, max(values) + resolution
+    arm = _student(len(values)) * float(np.std(values, ddof=1)) / math.sqrt(len(values)) + resolution
+    return mean, mean - arm, mean + arm
+
+
+def _student(seeds: int) -> float:
+    return float(scipy.stats.t.isf((1 - CONFIDENCE) / 2, seeds - 1))
+
+
+def _margin(probe: Probe) -> tuple[float, float]:
+    """The margin on the scale of the effects."""
+    if probe.compare == "ratio":
+        return math.log(probe.low), math.log(probe.high)
+    return probe.low, probe.high
+
+
+def _state(low: float, high: float, margin: tuple[float, float]) -> State:
+    if low > margin[1] or high < margin[0]:
+        return "different"
+    return "equivalent" if margin[0] <= low and high <= margin[1] else "inconclusive"
+
+
+def _more(values: list[float], resolution: float, margin: tuple[float, float], *, drawn: bool) -> int | None:
+    """Seeds to add until the interval leaves the margin's nearer end, if mean and spread stay as they are."""
+    fewest = FEWEST_SEEDS if drawn else FEWEST_TRIALS
+    if len(values) < fewest:
+        return fewest - len(values)
+    if not drawn:
+        return None
+    mean, spread = float(np.mean(values)), float(np.std(values, ddof=1))
+    distance = min(abs(mean - end) for end in margin if math.isfinite(end)) - resolution
+    for seeds in range(len(values) + 1, MOST_SEEDS):
+        if _student(seeds) * spread / math.sqrt(seeds) < distance:
+            return seeds - len(values)
+    return None

@@ -1,0 +1,94 @@
+"""Losses of one packet each: every n-th packet of the sender, exactly, n being many round trips.
+
+The link loses the packets before the bottleneck's capture, so a loss is known by its number: of all
+packets that leave the sender's host each n-th is lost, and two echoes of the base round trip's probe
+went before the flow (:mod:`cambrian.testbed.probe`).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cambrian.metrics.columns import NS_PER_S, Int64Array
+from cambrian.probes import falls
+from cambrian.probes.falls import Fall, Loss
+from cambrian.probes.figures import Figure, Unseen
+from cambrian.probes.seen import Seen
+
+#: packets of the base round trip's probe that leave the sender's host before its flow
+PROBE_PACKETS = 2
+#: the flow's first loss finds it in slow start, or in what slow start left behind
+FIRST_COUNTED = 2
+#: with fewer losses there is nothing to average
+FEWEST = 3
+
+
+def positions(packets: int, every: int) -> Int64Array:
+    """Of ``packets`` that arrived: the place of the first one after each loss of every ``every``-th sent."""
+    numbers = np.arange(1, packets // (every - 1) + 2, dtype=np.int64)
+    places = numbers * (every - 1) - PROBE_PACKETS
+    return places[(places > 0) & (places < packets)]
+
+
+def followed(seen: Seen) -> list[Fall]:
+    """What the flight did after each lone loss.
+
+    Raises:
+        ValueError: this network has no lone losses.
+    """
+    places = positions(len(seen.flight.arrival_ns), _every(seen))[FIRST_COUNTED - 1 :]
+    times = seen.flight.arrival_ns[places]
+    return falls.after(seen, [Loss(int(time), int(time)) for time in times])
+
+
+def kept(seen: Seen) -> Figure | Unseen:
+    """Share of the flight that was left after a lone loss, mean over the losses."""
+    found = [one for one in followed(seen) if np.isfinite(one.kept)]
+    if len(found) < FEWEST:
+        return _too_few(found)
+    return Figure(float(np.mean([one.kept for one in found])), len(found), _packet(seen, found))
+
+
+def answered_percent(seen: Seen) -> Figure | Unseen:
+    """Percentage of the lone losses after which the flight fell."""
+    found = [one for one in followed(seen) if np.isfinite(one.kept)]
+    if len(found) < FEWEST:
+        return _too_few(found)
+    return Figure(100 * float(np.mean([one.kept < falls.ANSWERED for one in found])), len(found))
+
+
+def later(seen: Seen) -> Figure | Unseen:
+    """Share of the flight that was there five to six round trips after a lone loss, mean over the losses."""
+    found = [one for one in followed(seen) if np.isfinite(one.later)]
+    if len(found) < FEWEST:
+        return _too_few(found)
+    return Figure(float(np.mean([one.later for one in found])), len(found), _packet(seen, found))
+
+
+def window_packets(seen: Seen) -> Figure | Unseen:
+    """Mean flight over time in the second half of the flow's life, in packets of its usual size."""
+    times, flights = seen.flight.arrival_ns, seen.flight.flight_bytes
+    half_ns = (seen.trace.start_ns + seen.trace.end_ns) // 2
+    first = int(np.searchsorted(times, half_ns))
+    if len(times) - first < 2:
+        return Unseen("the flow sent nothing in the second half of its life")
+    mean = float(np.average(flights[first:-1], weights=np.diff(times[first:]) + 1))
+    losses = positions(len(times), _every(seen))
+    trip_s = float(seen.flight.round_trip_ns[first:].mean()) / NS_PER_S
+    return Figure(mean / seen.flight.packet_bytes, int((losses >= first).sum()), 1.0, trip_s)
+
+
+def _every(seen: Seen) -> int:
+    every = seen.network.loss_every_packets
+    if every is None:
+        raise ValueError(f"network {seen.network.name} has no loss_every_packets")
+    return every
+
+
+def _packet(seen: Seen, found: list[Fall]) -> float:
+    """One packet of the flight before, as a share of it: no finer can a flight be read."""
+    return float(seen.flight.packet_bytes / np.median([one.before_bytes for one in found]))
+
+
+def _too_few(found: list[Fall]) -> Unseen:
+    return Unseen(f"{len(found)} lone losses that nothing disturbed; {FEWEST} are needed")

@@ -1,0 +1,140 @@
+"""Moments in which the link loses everything: a burst within one round trip, and a blackout of seconds.
+
+A step of the schedule to 100 % loss begins one and the next step ends it. What is sent meanwhile is
+lost before the queue.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+
+from cambrian.metrics.columns import NS_PER_S, Int64Array, int64
+from cambrian.probes import falls
+from cambrian.probes.falls import Fall, Loss
+from cambrian.probes.figures import Figure, Unseen
+from cambrian.probes.seen import Seen
+
+#: an outage shorter than a round trip is a burst, one that no timeout can miss a blackout
+BLACKOUT_TRIPS = 5.0
+FEWEST_BURSTS = 2
+#: packets lost unseen are still in the sender's flight until it declares them, half a round trip later
+LEARNT = 1.5
+#: round trips after a burst in which the flow ought to be heard of
+HEARD = 10.0
+#: round trips after the return's first packet in which a restart shows: slow start from two packets
+#: has eight by then
+RESTART = (0.5, 3.0)
+#: a flow is back when it carries this share of the link for a second
+BACK, BACK_OVER_S = 0.8, 1.0
+
+
+def outages(seen: Seen) -> list[Loss]:
+    """Each outage of the schedule, on the queue's clock."""
+    changes = [change for change in seen.network.schedule if change.loss_percent is not None]
+    forward_ns = seen.trace.forward_ns
+    return [
+        Loss(round(one.at_s * NS_PER_S) + forward_ns, round(two.at_s * NS_PER_S) + forward_ns)
+        for one, two in pairwise(changes)
+        if one.loss_percent == 100
+    ]
+
+
+def bursts(seen: Seen) -> list[Fall]:
+    """What the flight did after each burst that nothing disturbed."""
+    short = [one for one in outages(seen) if one.end_ns - one.begin_ns < seen.trace.rtt_ns]
+    settled = [one for one in short if one.begin_ns >= seen.settled_ns]
+    return falls.after(seen, settled, learnt=LEARNT)
+
+
+def burst_kept(seen: Seen) -> Figure | Unseen:
+    """Share of the flight that was left after a burst of losses, mean over the bursts."""
+    found = [one for one in bursts(seen) if np.isfinite(one.kept)]
+    if len(found) < FEWEST_BURSTS:
+        return Unseen(f"{len(found)} bursts that nothing disturbed; {FEWEST_BURSTS} are needed")
+    packet = seen.flight.packet_bytes / float(np.median([one.before_bytes for one in found]))
+    return Figure(float(np.mean([one.kept for one in found])), len(found), packet)
+
+
+def burst_silence_trips(seen: Seen) -> Figure | Unseen:
+    """Longest time without a packet after a burst, in round trips; mean over the bursts."""
+    found = bursts(seen)
+    if len(found) < FEWEST_BURSTS:
+        return Unseen(f"{len(found)} bursts that nothing disturbed; {FEWEST_BURSTS} are needed")
+    pauses = [_longest_pause_ns(seen.flight.arrival_ns, one) / one.trip_ns for one in found]
+    return Figure(float(np.mean(pauses)), len(found))
+
+
+def blackout_restart(seen: Seen) -> Figure | Unseen:
+    """Most packets in a round trip of the first three after a blackout, as a share of the flight before it.
+
+    The round trip that begins with the return's own first packet does not count: its probes may be several.
+    """
+    found = _blackout(seen)
+    if isinstance(found, Unseen):
+        return found
+    _, before_bytes, back_ns = found
+    arrivals, trip_ns = seen.flight.arrival_ns, seen.trace.rtt_ns
+    first, last = np.searchsorted(arrivals, [back_ns + trips * trip_ns for trips in RESTART])
+    inside = arrivals[first:last]
+    if not len(inside):
+        return Figure(0.0, 1)
+    most = int((np.searchsorted(inside, inside + trip_ns) - np.arange(len(inside))).max())
+    return Figure(most * seen.flight.packet_bytes / before_bytes, 1)
+
+
+def blackout_silence(seen: Seen) -> Figure | Unseen:
+    """Time from a blackout's end to the flow's first packet, as a share of the blackout's length."""
+    found = _blackout(seen)
+    if isinstance(found, Unseen):
+        return found
+    blackout, _, back_ns = found
+    return Figure((back_ns - blackout.end_ns) / (blackout.end_ns - blackout.begin_ns), 1)
+
+
+def blackout_recovery_s(seen: Seen) -> Figure | Unseen:
+    """Time from the first packet after a blackout until the flow carries 80 % of the link for a second."""
+    found = _blackout(seen)
+    if isinstance(found, Unseen):
+        return found
+    if seen.network.rate_mbps is None:
+        return Unseen("the link has no rate of its own")
+    _, _, back_ns = found
+    if back_ns >= seen.trace.end_ns:
+        return Unseen("the flow sent nothing more after the blackout")
+    left = seen.carried.filter(seen.carried["departure_ns"] >= back_ns)
+    times, sizes = int64(left, "departure_ns"), int64(left, "size_bytes")
+    before = np.concatenate(([0], np.cumsum(sizes)))
+    span_ns = round(BACK_OVER_S * NS_PER_S)
+    within = before[np.searchsorted(times, times + span_ns)] - before[:-1]
+    whole = times + span_ns <= seen.trace.end_ns
+    enough = np.flatnonzero(whole & (within >= BACK * seen.network.rate_mbps * 1e6 / 8 * BACK_OVER_S))
+    # a flow that was not back by the trial's end took at least so long
+    back = times[enough[0]] if len(enough) else seen.trace.end_ns
+    return Figure(float(back - back_ns) / NS_PER_S, 1)
+
+
+def _blackout(seen: Seen) -> tuple[Loss, float, int] | Unseen:
+    """The first blackout, the flight before it, and when the flow's first packet after it met the queue."""
+    trip_ns = BLACKOUT_TRIPS * seen.trace.rtt_ns
+    found = next((one for one in outages(seen) if one.end_ns - one.begin_ns >= trip_ns), None)
+    if found is None:
+        raise ValueError(f"network {seen.network.name} has no blackout in its schedule")
+    arrivals = seen.flight.arrival_ns
+    position = int(np.searchsorted(arrivals, found.begin_ns)) - 1
+    after = int(np.searchsorted(arrivals, found.end_ns))
+    if position < 0:
+        return Unseen("the flow had not begun when the blackout came")
+    # a flow that sent nothing more was silent at least until the trial's end
+    back_ns = int(arrivals[after]) if after < len(arrivals) else seen.trace.end_ns
+    before = seen.most_in_flight(found.begin_ns - float(seen.flight.round_trip_ns[position]), found.begin_ns)
+    return found, before, back_ns
+
+
+def _longest_pause_ns(arrivals_ns: Int64Array, fall: Fall) -> float:
+    """Of packets that meet the queue after a burst, the first one counted from its end."""
+    first = int(np.searchsorted(arrivals_ns, fall.loss.end_ns))
+    last = int(np.searchsorted(arrivals_ns, fall.loss.end_ns + HEARD * fall.trip_ns))
+    times = [fall.loss.end_ns, *arrivals_ns[first:last].tolist(), fall.loss.end_ns + HEARD * fall.trip_ns]
+    return float(np.diff(times).max())

@@ -1,0 +1,21 @@
+"""Every probe's figure of one flow of one trial."""
+
+from __future__ import annotations
+
+from cambrian.probes import table
+from cambrian.probes.figures import Figure, Unseen
+from cambrian.probes.seen import Seen
+
+#: probe → its figure, or why there is none
+Readings = dict[str, Figure | Unseen]
+
+
+def read(seen: Seen) -> Readings:
+    """The probes that this network shows, of a flow that is alone on it; none of others."""
+    if not seen.trace.alone:
+        return {}
+    return {
+        probe.name: probe.function(seen)
+        for probe in table.probes()
+        if probe.is_shown_by(seen.network.name, seen.trace.family)
+    }

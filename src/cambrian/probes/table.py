@@ -1,0 +1,78 @@
+"""The probes: ``probes.toml``, checked and read once."""
+
+from __future__ import annotations
+
+import importlib
+import tomllib
+from collections.abc import Callable
+from fnmatch import fnmatchcase
+from functools import cache
+from importlib import resources
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
+
+from cambrian.probes.figures import Figure, Unseen
+from cambrian.probes.seen import Seen
+
+Measure = Callable[[Seen], Figure | Unseen]
+
+
+class Probe(BaseModel):
+    """One probe; what each key means stands above ``probes.toml``."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: Annotated[str, Field(pattern=r"^[a-z0-9-]+$")]
+    title: str
+    networks: tuple[str, ...]
+    measure: Annotated[str, Field(pattern=r"^[a-z_]+\.[a-z_]+$")]
+    unit: str = ""
+    digits: int
+    compare: Literal["ratio", "difference", "bound"]
+    bound: float | None = None
+    low: float
+    high: float
+    margin_why: str
+    families: tuple[str, ...] | None = None
+    #: what the textbooks predict beside it: the mean window in packets, or the throughput that this makes
+    theory: Literal["window", "throughput"] | None = None
+    source: str
+    says: str
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Probe:
+        if (self.compare == "bound") != (self.bound is not None):
+            raise ValueError(f'{self.name}: give bound with compare = "bound", and only then')
+        same = 1.0 if self.compare == "ratio" else 0.0
+        if not self.low <= same <= self.high:
+            raise ValueError(f"{self.name}: low to high must hold {same:g}, where there is no difference")
+        return self
+
+    def is_shown_by(self, network: str, family: str) -> bool:
+        """Is this network, by its name, one of the probe's, and the probe asked of this family?"""
+        asked = self.families is None or family in self.families
+        return asked and any(fnmatchcase(network, pattern) for pattern in self.networks)
+
+    def keeps(self, figure: Figure) -> bool:
+        """Is this figure within the margin of the probe's bound? Of a probe without one it is."""
+        return self.bound is None or self.low <= figure.value - self.bound <= self.high
+
+    @property
+    def function(self) -> Measure:
+        """What takes the figure."""
+        module, name = self.measure.split(".")
+        found: Measure = getattr(importlib.import_module(f"{__package__}.{module}"), name)
+        return found
+
+
+def is_for_probes_alone(network: str) -> bool:
+    """Is this network, by its name, one that only probes ask about? Parameters show on others."""
+    return network.startswith("probe-")
+
+
+@cache
+def probes() -> tuple[Probe, ...]:
+    """All of them, in the file's order."""
+    text = resources.files(__package__).joinpath("probes.toml").read_text()
+    return TypeAdapter(tuple[Probe, ...]).validate_python(tomllib.loads(text)["probe"])

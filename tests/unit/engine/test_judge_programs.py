@@ -1,0 +1,113 @@
+"""What tells a flow that gave up from a program that failed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cambrian.engine import judge
+from cambrian.metrics.gates import Closing, FlowFacts
+from cambrian.metrics.gates.flows import endpoint_gate
+from cambrian.study.model import Trial
+
+S = 1_000_000_000
+ZERO_NS = 1_800_000_000 * S
+NETEM = {"kind": "netem", "sent_packets": 90, "backlog_packets": 0, "dropped_packets": 10}
+TIMED_OUT = {"event": "done", "bytes": 5000, "complete": False, "error": "idle timeout"}
+CONNECTED = {"event": "connected", "time_ns": ZERO_NS + S}
+
+
+def facts(
+    raw: Path,
+    receiver: dict[str, Any],
+    said: list[dict[str, Any]] | None = None,
+    *,
+    done_s: float = 12,
+    network: dict[str, Any] | None = None,
+    problems: list[str] | None = None,
+) -> FlowFacts:
+    """Of a flow of a trial of 60 s whose sender ended as it was told to."""
+    lines = [event | {"time_ns": ZERO_NS + round(done_s * S)} for event in said or []]
+    (raw / "flow0.receiver.out").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    (raw / "flow0.receiver.err").write_text("connection lost\n")
+    trial = Trial.model_validate(
+        {
+            "network": {"rate_mbps": 20, "rtt_ms": 50, "buffer_bdp": 1} | (network or {}),
+            "flows": [{"contestant": {"stack": "quinn", "cca": "cubic"}}],
+            "duration_s": 60,
+            "seed": 1,
+        }
+    )
+    report = {
+        "zero_ns": ZERO_NS,
+        "end_ns": 60 * S,
+        "base_rtt_ns": [50_000_000],
+        "problems": problems or [],
+        "processes": {
+            "flow0.sender": {"status": -15, "started_ns": 0, "ended_ns": 61 * S},
+            "flow0.receiver": {"started_ns": 0} | receiver,
+        },
+        "counters": {"flows": [{"forward": [NETEM], "back": [NETEM]}]},
+    }
+    plan = {"bottleneck": {"limit_bytes": 125_000}, "flows": [{"sender": {}, "receiver": {}}]}
+    return judge.facts(trial, report, plan, raw).flows[0]
+
+
+def program_is_at_fault(flow: FlowFacts) -> bool:
+    return endpoint_gate(flow.label, flow.exit_status, error=flow.error).ok is False
+
+
+def test_a_program_that_reports_the_end_of_its_connection_has_not_failed(tmp_path: Path) -> None:
+    flow = facts(tmp_path, {"status": 1, "ended_ns": 12 * S}, [CONNECTED, TIMED_OUT])
+    assert flow.closing == Closing(12 * S, "its receiver said: idle timeout")
+    assert flow.connected
+    assert not program_is_at_fault(flow)
+
+
+@pytest.mark.parametrize("status", [-11, -6, -9, 101, 2, 127, 3])
+def test_a_crash_is_a_fault_whatever_was_said_before(tmp_path: Path, status: int) -> None:
+    flow = facts(tmp_path, {"status": status, "ended_ns": 12 * S}, [CONNECTED, TIMED_OUT])
+    assert program_is_at_fault(flow)
+    assert "connection lost" in (flow.error or "")
+
+
+def test_an_exit_status_alone_is_a_fault(tmp_path: Path) -> None:
+    assert program_is_at_fault(facts(tmp_path, {"status": 1, "ended_ns": 12 * S}, [CONNECTED]))
+    assert program_is_at_fault(facts(tmp_path, {"status": 1, "ended_ns": 12 * S}))
+
+
+def test_one_that_ends_by_itself_without_a_word_is_at_fault(tmp_path: Path) -> None:
+    flow = facts(tmp_path, {"status": 0, "ended_ns": 12 * S}, [CONNECTED])
+    assert program_is_at_fault(flow)
+    assert "flow0.receiver ended by itself at 12.000 s" in (flow.error or "")
+
+
+def test_one_that_was_never_ready_is_at_fault(tmp_path: Path) -> None:
+    problem = "flow0.receiver was not ready within 20 s (waited for: json)"
+    flow = facts(tmp_path, {"status": -15, "ended_ns": 61 * S}, [CONNECTED], problems=[problem])
+    assert program_is_at_fault(flow)
+
+
+def test_what_a_program_says_when_it_is_told_to_end_is_no_end_of_its_own(tmp_path: Path) -> None:
+    flow = facts(tmp_path, {"status": 1, "ended_ns": 12 * S}, [CONNECTED, TIMED_OUT], done_s=60.4)
+    assert flow.closing is None
+    ended_by_us = facts(tmp_path, {"status": 0, "ended_ns": 61 * S}, [CONNECTED, TIMED_OUT], done_s=60.4)
+    assert (ended_by_us.closing, program_is_at_fault(ended_by_us)) == (None, False)
+
+
+def test_who_speaks_the_contract_says_whether_it_connected(tmp_path: Path) -> None:
+    running = {"status": -15, "ended_ns": 61 * S}
+    assert facts(tmp_path, running, [{"event": "ready"}]).connected is False
+    assert facts(tmp_path, running, [{"event": "progress", "bytes": 10}]).connected is True
+    assert facts(tmp_path, running).connected is None
+
+
+def test_losses_count_only_where_the_link_was_told_to_lose(tmp_path: Path) -> None:
+    running = {"status": -15, "ended_ns": 61 * S}
+    assert facts(tmp_path, running).random_losses == 0
+    assert facts(tmp_path, running, network={"loss_percent": 1}).random_losses == 10
+    both = {"loss_percent": 1, "return_loss_percent": 1}
+    assert facts(tmp_path, running, network=both).random_losses == 20

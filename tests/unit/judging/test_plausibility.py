@@ -1,0 +1,76 @@
+"""What a contestant does alone beside what the reference does."""
+
+from __future__ import annotations
+
+from cambrian.judging import plausibility
+from cambrian.judging.plausibility import Alone
+from cambrian.judging.sides import Side
+
+
+def alone(
+    utilisation: float = 0.96,
+    loss: float = 0.1,
+    delay_ms: float = 30.0,
+    mbps: float | None = None,
+    lossy: bool = False,
+) -> Alone:
+    carried = 20 * utilisation if mbps is None else mbps
+    return Alone(50.0, carried, utilisation, loss, delay_ms, lossy)
+
+
+REFERENCE = {"a": [alone(), alone(0.961)], "b": [alone(0.97)]}
+
+
+def side(**mine: list[Alone]) -> Side:
+    return plausibility.side(mine, REFERENCE, "tcp cubic")
+
+
+def test_like_the_reference() -> None:
+    assert side(a=[alone(0.95), alone(0.94)], b=[alone(0.96)]).state == "equivalent"
+
+
+def test_an_idle_link_is_odd() -> None:
+    found = side(a=[alone(0.53), alone(0.54)])
+    assert found.state == "different"
+    assert found.findings == ("utilisation 54% where tcp cubic has 96% on a",)
+
+
+def test_a_third_of_the_packets_lost_is_odd() -> None:
+    found = side(a=[alone(loss=38)], b=[alone(loss=37)])
+    assert found.state == "different"
+    assert "38.0 % of its packets dropped where tcp cubic loses 0.1 %" in found.findings[0]
+
+
+def test_a_standing_queue_is_odd() -> None:
+    assert side(a=[alone(delay_ms=161)], b=[alone(delay_ms=160)]).state == "different"
+    assert side(a=[alone(delay_ms=38)], b=[alone(delay_ms=40)]).state == "equivalent"
+
+
+def test_one_trial_accuses_nobody() -> None:
+    assert side(a=[alone(0.53)]).state == "inconclusive"
+    # two trials that are the same are one
+    assert side(a=[alone(0.53), alone(0.53)]).state == "inconclusive"
+    assert side(a=[alone(0.53)], b=[alone(0.55)]).state == "different"
+
+
+def test_trials_across_the_margin_are_inconclusive() -> None:
+    assert side(a=[alone(0.80), alone(0.95)]).state == "inconclusive"
+
+
+def test_nothing_without_the_reference_on_the_same_network() -> None:
+    found = side(c=[alone()])
+    assert found.state == "not measured"
+    assert "tcp cubic was not run alone on the same network" in found.findings
+
+
+def test_with_random_loss_only_a_factor_in_throughput_counts() -> None:
+    reference = {"l": [alone(mbps=2.4, lossy=True), alone(mbps=2.5, lossy=True)]}
+    twenty = plausibility.side(
+        {"l": [alone(mbps=20.0, lossy=True), alone(mbps=19.9, lossy=True)]}, reference, "tcp cubic"
+    )
+    assert twenty.state == "different"
+    assert "19.9 Mbps where tcp cubic carries 2.5" in twenty.findings[0] or "20.0" in twenty.findings[0]
+    near = plausibility.side(
+        {"l": [alone(mbps=3.0, lossy=True), alone(mbps=2.2, lossy=True)]}, reference, "tcp cubic"
+    )
+    assert near.state == "equivalent"

@@ -1,0 +1,90 @@
+"""What senders with faults that are no parameter do at each loss episode."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+
+from cambrian.metrics.parameters import loss_based, responses
+from cambrian.metrics.parameters.estimate import Estimate, Measured, pooled
+from cambrian.metrics.parameters.flow_trace import FlowTrace
+from tests.unit.metrics.parameters.cubic_model import CubicSender
+from tests.unit.metrics.parameters.faulty_senders import (
+    CutsEachPacket,
+    IgnoresEveryOther,
+    IgnoresIsolated,
+    SlowStartsBack,
+)
+from tests.unit.metrics.parameters.sender_model import Sender
+
+
+def measured(trace: FlowTrace) -> dict[str, Measured]:
+    return {one.parameter: pooled([one]) for one in responses.estimate(trace) if isinstance(one, Estimate)}
+
+
+@pytest.mark.parametrize("beta", [0.5, 0.7, 0.85, 0.9])
+def test_each_loss_is_answered_once(beta: float) -> None:
+    found = measured(CubicSender(packets=60_000, beta=beta, converging=(1 + beta) / 2).run())
+    assert found["losses_answered"].value == 1.0
+    # near its last maximum CUBIC grows slowly, and loses a single packet: then nothing tells of cuts
+    assert "cuts_per_episode" not in found or found["cuts_per_episode"].value == 1.0
+    assert ("cuts_per_episode" in found) == (beta <= 0.7)
+    assert found["losses_answered"].events >= 4
+    assert "marks_answered" not in found
+
+
+def test_a_paced_sender_and_few_acknowledgements_change_nothing() -> None:
+    for sender in (CubicSender(packets=60_000, pacing=1.25), CubicSender(packets=60_000, ack_every=10)):
+        assert measured(sender.run())["losses_answered"].value == 1.0
+
+
+def test_a_cut_for_each_lost_packet() -> None:
+    # by Reno's growth to the first loss: slow start's overshoot would leave nothing of the window
+    trace = CutsEachPacket(initial=150, growth=lambda window, acked: acked / window, packets=60_000).run()
+    found = measured(trace)
+    assert found["cuts_per_episode"].low > 1.25
+    betas = {
+        one.source: one.value
+        for one in loss_based.estimate(trace)
+        if isinstance(one, Estimate) and one.parameter == "beta"
+    }
+    assert betas["window"] == pytest.approx(0.7, abs=0.02), "the window says that all is well"
+
+
+def test_every_other_event_ignored() -> None:
+    found = measured(IgnoresEveryOther(packets=60_000).run())
+    assert found["losses_answered"].high < 0.8
+
+
+def test_isolated_losses_ignored() -> None:
+    found = measured(IgnoresIsolated(packets=60_000).run())
+    assert found["losses_answered"].high < 0.8
+
+
+def test_slow_start_back_to_the_old_window() -> None:
+    trace = SlowStartsBack(packets=60_000).run()
+    found = measured(trace)
+    assert found["losses_answered"].high < 0.5
+    assert (trace.packets["outcome"] == "dropped").mean() > 0.3  # type: ignore[operator]
+
+
+def marked(trace: FlowTrace, every: int) -> FlowTrace:
+    """The same trace with a CE mark on each so many of its packets."""
+    packets = trace.packets.with_columns(ce=pl.Series(np.arange(trace.packets.height) % every == every - 1))
+    return FlowTrace(**(vars(trace) | {"packets": packets}))
+
+
+def test_marks_without_an_answer() -> None:
+    # a window that never moves, as large as the path: no drop
+    trace = Sender(initial=80, growth=lambda window, acked: 0.0, packets=20_000).run()
+    found = measured(marked(trace, 2_000))
+    assert found["marks_answered"].high < 0.1
+    assert "losses_answered" not in found
+
+
+def test_what_cannot_be_seen_is_missing() -> None:
+    trace = CubicSender(packets=5_000)
+    assert not measured(trace.run(random_loss=True))
+    assert not measured(CubicSender(packets=5_000).run(alone=False))
+    assert not list(responses.estimate(CubicSender(packets=5_000).run(family="bbr")))

@@ -1,0 +1,181 @@
+"""A small model of a sender whose losses are known: a window, a path that loses what a test says, one queue.
+
+Times are ns. 5 Mbit/s, 100 ms (50 of them before the queue), frames of 1514 bytes, as the probes' networks.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from cambrian.metrics.columns import NS_PER_S, PACKETS
+from cambrian.metrics.parameters.flow_trace import FlowTrace
+from cambrian.probes.seen import Seen
+from cambrian.study.model import Change, Network
+from cambrian.trace import schema
+
+FRAME, RTT, FORWARD = 1514, 100_000_000, 50_000_000
+SERVICE = FRAME * 8 * 1000 // 5
+#: base round trip's probe: packets that leave the host before the flow
+PROBE_PACKETS = 2
+TIMEOUT = 300_000_000
+
+#: (number of the packet among all that leave the host, from 1; when it is sent) → is it lost?
+Loses = Callable[[int, int], bool]
+
+
+@dataclass
+class Sender:
+    """``cut`` tells what a loss does to the window; the rest is like a real sender's.
+
+    ``cut(window, event)``: the window after a loss; ``event`` counts congestion events from 1.
+    ``per_packet``: each lost packet is an event. ``growth``: packets of window a round trip. ``collapses``: a
+    timeout twice in a row leaves a window of two. ``silence``: ns without sending after a burst of eight.
+    """
+
+    cut: Callable[[float, int], float] = lambda window, event: window * 0.7
+    growth: float = 1.0
+    per_packet: bool = False
+    collapses: bool = True
+    silence: int = 0
+    most: float = 150.0
+    initial: float = 80.0
+
+    def run(self, network: Network, loses: Loses, duration_s: float = 30.0) -> Seen:
+        """Play it for so many seconds."""
+        self.rows: list[tuple[int, int]] = []
+        self.loses, self.end = loses, round(duration_s * NS_PER_S)
+        self.window, self.threshold = self.initial, 0.0
+        self.outstanding: deque[tuple[int, int]] = deque()
+        self.number, self.sent, self.free_at, self.event = PROBE_PACKETS, 0, 0, 0
+        self.recovery, self.timeouts, self.timer, self.quiet, self.order = 0, 0, 0, 0, 0
+        self.events: list[tuple[int, int, str, int]] = []
+        self._send(0)
+        while self.events:
+            now, _, kind, number = heapq.heappop(self.events)
+            if now > self.end:
+                break
+            getattr(self, f"_{kind}")(now, number)
+        return Seen(self._trace(), network)
+
+    def _at(self, when: int, kind: str, number: int) -> None:
+        self.order += 1
+        heapq.heappush(self.events, (when, self.order, kind, number))
+
+    def _send(self, now: int, number: int = 0) -> None:
+        while now >= self.quiet and len(self.outstanding) + 1 <= self.window:
+            self._transmit(now)
+        if not self.timeouts:
+            self._arm(now)
+
+    def _transmit(self, now: int) -> None:
+        self.number += 1
+        self.outstanding.append((self.number, now))
+        if not self.loses(self.number, now):
+            arrival = now + FORWARD
+            self.free_at = max(self.free_at, arrival) + SERVICE
+            self.rows.append((arrival, self.free_at))
+            self._at(self.free_at + RTT - FORWARD, "ack", self.number)
+
+    def _arm(self, now: int) -> None:
+        self.timer += 1
+        waited = max(self.free_at - now, 0)
+        self._at(now + waited + TIMEOUT * 2**self.timeouts, "timeout", self.timer)
+
+    def _timeout(self, now: int, timer: int) -> None:
+        if timer == self.timer and self.outstanding:
+            self.timeouts += 1
+            self._transmit(now)
+            self._arm(now)
+
+    def _ack(self, now: int, number: int) -> None:
+        persistent = self.timeouts >= 2
+        self.timeouts = 0
+        lost = [one for one in self.outstanding if one[0] < number]
+        self.outstanding = deque(one for one in self.outstanding if one[0] > number)
+        if persistent and self.collapses:
+            self.window, self.threshold, self.recovery = 2.0, self.window / 2, self.number
+        elif lost:
+            self._lost(now, lost)
+        slow_start = self.window < self.threshold
+        self.window = min(self.window + (1.0 if slow_start else self.growth / self.window), self.most)
+        self._send(now)
+
+    def _lost(self, now: int, lost: list[tuple[int, int]]) -> None:
+        for number, _ in lost:
+            if self.per_packet or number > self.recovery:
+                self.event += 1
+                self.window = max(self.cut(self.window, self.event), 2.0)
+                self.recovery = self.number
+        if self.silence and len(lost) >= 8:
+            self.quiet = now + self.silence
+            self._at(self.quiet, "send", 0)
+
+    def _trace(self) -> FlowTrace:
+        kept = [(arrival, departure) for arrival, departure in self.rows if arrival < self.end]
+        frame = pl.DataFrame(
+            {
+                "flow": [0] * len(kept),
+                "arrival_ns": [arrival for arrival, _ in kept],
+                "departure_ns": [departure if departure < self.end else None for _, departure in kept],
+                "size_bytes": [FRAME] * len(kept),
+                "outcome": ["departed" if departure < self.end else "queued" for _, departure in kept],
+                "ce": [False] * len(kept),
+            },
+            schema=pl.Schema(PACKETS),
+        )
+        return trace(frame, self.end)
+
+
+def trace(packets: pl.DataFrame, end_ns: int, **settings: Any) -> FlowTrace:
+    """A flow alone with these packets."""
+    given: dict[str, Any] = {
+        "packets": packets,
+        "transport": schema.empty(),
+        "family": "cubic",
+        "protocol": "quic",
+        "rtt_ms": 100.0,
+        "forward_delay_ms": 50.0,
+        "rate_mbps": 5.0,
+        "buffer_bytes": 250_000,
+        "start_ns": 0,
+        "end_ns": end_ns,
+        "alone": True,
+        "steady": True,
+        "random_loss": True,
+        "acks": None,
+    }
+    return FlowTrace(**(given | settings))
+
+
+def network(name: str = "probe-lone-losses", **settings: Any) -> Network:
+    """5 Mbps, 100 ms."""
+    return Network(**({"name": name, "rate_mbps": 5, "rtt_ms": 100, "buffer_bdp": 4} | settings))
+
+
+EVERY = 1500
+LONE = network(loss_every_packets=EVERY)
+OUTAGES_S = ((8.0, 8.03), (11.0, 11.03), (14.0, 14.03), (18.0, 21.0))
+OUTAGES = network(
+    "probe-outages",
+    schedule=tuple(
+        change
+        for begin, end in OUTAGES_S
+        for change in (Change(at_s=begin, loss_percent=100), Change(at_s=end, loss_percent=0))
+    ),
+)
+
+
+def each_nth(number: int, now: int) -> bool:
+    """The loss of :data:`LONE`."""
+    return number % EVERY == 0
+
+
+def in_outage(number: int, now: int) -> bool:
+    """The losses of :data:`OUTAGES`."""
+    return any(begin * NS_PER_S <= now < end * NS_PER_S for begin, end in OUTAGES_S)

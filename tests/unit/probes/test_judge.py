@@ -1,0 +1,160 @@
+"""States and sentences from figures; the list of probes itself."""
+
+from __future__ import annotations
+
+import pytest
+
+from cambrian.probes import judge as judging
+from cambrian.probes import reading, table
+from cambrian.probes.figures import Figure, Unseen
+from cambrian.probes.judge import Finding
+from cambrian.probes.table import Probe
+from cambrian.stacks import catalogue
+from cambrian.study.builtin import find_study
+from cambrian.study.load import load_study
+from tests.unit.probes.model import LONE, OUTAGES, Sender, each_nth, in_outage, network
+
+RANDOM = network("probe-response-1", loss_percent=1)
+
+
+def probe(name: str) -> Probe:
+    return next(one for one in table.probes() if one.name == name)
+
+
+def figures(*values: float, resolution: float = 0.0) -> dict[int, Figure | Unseen]:
+    return {seed: Figure(value, 10, resolution) for seed, value in enumerate(values, 1)}
+
+
+def judge(
+    name: str, mine: dict[int, Figure | Unseen], its: dict[int, Figure | Unseen] | None, cca: str = "cubic"
+) -> Finding:
+    where = RANDOM if name == "response" else LONE
+    return judging.judge(probe(name), where, "cubic", cca, mine, its)
+
+
+def test_a_ratio_beyond_the_margin_is_different_and_said_in_plain_words() -> None:
+    found = judge("response", figures(20.0, 19.9, 20.1), figures(2.4, 2.5, 2.3))
+    assert found.state == "different"
+    assert found.effect == pytest.approx(8.33, abs=0.1)
+    assert found.text == (
+        "at 1 % random loss it carries 20.00 Mbps; kernel CUBIC carries 2.40 Mbps (8.34 times the kernel's)"
+    )
+
+
+def test_a_ratio_within_the_margin_is_equivalent() -> None:
+    assert judge("response", figures(2.4, 2.5, 2.6), figures(2.4, 2.5, 2.5)).state == "equivalent"
+
+
+def test_pairs_of_one_seed_are_compared() -> None:
+    # both vary by a factor of four, and are the same seed by seed
+    assert judge("response", figures(1.0, 2.0, 4.0), figures(1.0, 2.0, 4.0)).state == "equivalent"
+
+
+def test_a_wide_interval_is_inconclusive_and_says_how_many_more() -> None:
+    found = judge("response", figures(2.0, 3.6, 2.9), figures(2.4, 2.4, 2.4))
+    assert found.state == "inconclusive"
+    assert found.more is not None
+    assert found.more > 0
+
+
+@pytest.mark.parametrize("seeds", [1, 2])
+def test_random_losses_need_three_seeds(seeds: int) -> None:
+    found = judge("response", figures(*[20.0] * seeds), figures(*[2.4] * seeds))
+    assert found.state == "inconclusive"
+    assert found.more == 3 - seeds
+
+
+def test_one_trial_says_nothing() -> None:
+    found = judge("lone-loss-kept", figures(1.0), figures(0.7))
+    assert (found.state, found.more) == ("inconclusive", 1)
+    assert found.text.endswith("of one trial nothing is said")
+
+
+def test_where_nothing_is_drawn_both_trials_must_be_outside() -> None:
+    assert judge("lone-loss-kept", figures(0.95, 0.96), figures(0.7, 0.7)).state == "different"
+    assert judge("lone-loss-kept", figures(0.95, 0.75), figures(0.7, 0.7)).state == "inconclusive"
+    assert judge("lone-loss-kept", figures(0.72, 0.71), figures(0.7, 0.7)).state == "equivalent"
+
+
+def test_what_a_measure_cannot_resolve_widens_the_range() -> None:
+    sharp, blunt = figures(0.82, 0.82), figures(0.82, 0.82, resolution=0.03)
+    assert judge("lone-loss-kept", sharp, figures(0.7, 0.7)).state == "different"
+    assert judge("lone-loss-kept", blunt, figures(0.7, 0.7)).state == "inconclusive"
+
+
+def test_without_the_kernel_nothing_is_compared() -> None:
+    found = judge("lone-loss-kept", figures(1.0, 1.0), None)
+    assert found.state is None
+    assert found.why == "kernel TCP was not run alone on this network"
+
+
+def test_why_a_trial_shows_nothing_is_told() -> None:
+    found = judge("lone-loss-kept", {1: Unseen("no loss was seen")}, figures(0.7))
+    assert (found.state, found.why) == (None, "no loss was seen")
+
+
+def test_a_later_bbr_has_no_kernel_to_be_compared_with() -> None:
+    assert judge("lone-loss-kept", figures(0.9, 0.9), figures(0.7, 0.7), cca="bbr3").state is None
+
+
+def test_a_bound_needs_no_kernel_but_does_not_stand_where_the_kernel_breaks_it() -> None:
+    late = figures(2.0, 2.0)
+    assert judge("blackout-silence", late, None).state == "different"
+    assert judge("blackout-silence", figures(0.8, 0.9), figures(0.9, 0.9)).state == "equivalent"
+    assert judge("blackout-silence", late, figures(2.0, 2.0)).state is None
+
+
+def test_the_textbooks_stand_beside_it() -> None:
+    # Mathis at 1/1500 is √(3/2 · 1500) segments; at 100 ms CUBIC's own region has fewer, so it follows Reno,
+    # and at 250 ms it has 1.054 · (0.25 · 1500)^¾
+    for trip_s, window in ((0.1, 47.43), (0.25, 89.9)):
+        mine: dict[int, Figure | Unseen] = {1: Figure(50.0, 5, trip_s=trip_s)}
+        assert judge("lone-loss-window", mine, mine).theory == pytest.approx(window, abs=0.1)
+    assert judge("lone-loss-kept", figures(0.7, 0.7), figures(0.7, 0.7)).theory is None
+
+
+def test_every_probe_has_a_measure_and_a_network_in_fingerprint() -> None:
+    study = load_study(find_study("fingerprint"), catalogue.ccas(), catalogue.reference_of)
+    names = {one.name for one in study.networks}
+    for one in table.probes():
+        assert callable(one.function)
+        assert any(one.is_shown_by(name, "cubic") for name in names), one.name
+        text = one.says.format(
+            mine="1", its="2", kernel="kernel CUBIC", loss_percent="1", loss_every_packets=1
+        )
+        assert "{" not in text
+
+
+def test_a_probe_reads_only_the_networks_that_it_names() -> None:
+    seen = Sender().run(LONE, each_nth, duration_s=40)
+    assert set(reading.read(seen)) == {
+        "lone-loss-kept",
+        "lone-loss-answered",
+        "lone-loss-later",
+        "lone-loss-window",
+    }
+
+
+@pytest.mark.parametrize(
+    ("sender", "named"),
+    [
+        (Sender(cut=lambda window, event: window), "lone-loss-kept"),
+        (Sender(cut=lambda window, event: window * (0.7 if event % 2 else 1)), "lone-loss-answered"),
+        (Sender(growth=20.0), "lone-loss-later"),
+        (Sender(growth=3.0), "lone-loss-window"),
+        (Sender(per_packet=True), "burst-kept"),
+        (Sender(silence=1_000_000_000), "burst-silence"),
+        (Sender(collapses=False, cut=lambda window, event: window), "blackout-restart"),
+    ],
+    ids=["ignores", "every-second", "slow-start", "grows-faster", "cut-per-packet", "silent", "no-collapse"],
+)
+def test_faults_without_a_name_are_described_by_the_probe_that_shows_them(sender: Sender, named: str) -> None:
+    one = probe(named)
+    where, loses = (OUTAGES, in_outage) if "probe-outages*" in one.networks else (LONE, each_nth)
+    mine, its = (
+        {seed: reading.read(each.run(where, loses, 40 + seed))[named] for seed in (1, 2)}
+        for each in (sender, Sender())
+    )
+    assert judging.judge(one, where, "cubic", "cubic", mine, its).state == "different"
+    # and the sender without the fault is not accused
+    assert judging.judge(one, where, "cubic", "cubic", its, its).state == "equivalent"

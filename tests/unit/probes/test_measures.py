@@ -1,0 +1,154 @@
+"""The measures, on senders whose truth is known."""
+
+from __future__ import annotations
+
+import inspect
+
+import numpy as np
+import polars as pl
+import pytest
+
+from cambrian.metrics.columns import PACKETS
+from cambrian.probes import lone_losses, marks, outages, steady
+from cambrian.probes.figures import Figure, Unseen
+from cambrian.probes.seen import Seen
+from cambrian.testbed import probe
+from tests.unit.probes.model import LONE, OUTAGES, RTT, Sender, each_nth, in_outage, network, trace
+
+
+def value(figure: Figure | Unseen) -> float:
+    assert isinstance(figure, Figure), figure
+    return figure.value
+
+
+def test_places_of_lone_losses_are_those_that_the_path_lost() -> None:
+    lost: list[int] = []
+    arrived = 0
+
+    def loses(number: int, now: int) -> bool:
+        nonlocal arrived
+        if each_nth(number, now):
+            lost.append(arrived)
+            return True
+        arrived += 1
+        return False
+
+    Sender().run(LONE, loses, duration_s=20)
+    assert len(lost) >= 3
+    assert lone_losses.positions(arrived, 1500).tolist() == lost
+
+
+@pytest.mark.parametrize("beta", [0.5, 0.7, 0.85])
+def test_a_lone_loss_leaves_the_share_that_the_sender_cuts_to(beta: float) -> None:
+    seen = Sender(cut=lambda window, event: window * beta).run(LONE, each_nth, duration_s=40)
+    assert value(lone_losses.kept(seen)) == pytest.approx(beta, abs=0.03)
+    assert value(lone_losses.answered_percent(seen)) == 100
+
+
+def test_losses_that_are_ignored_are_not_answered() -> None:
+    seen = Sender(cut=lambda window, event: window).run(LONE, each_nth, duration_s=40)
+    assert value(lone_losses.kept(seen)) > 0.97
+    assert value(lone_losses.answered_percent(seen)) == 0
+
+
+def test_every_second_loss_answered_is_half_of_them() -> None:
+    seen = Sender(cut=lambda window, event: window * (0.7 if event % 2 else 1)).run(LONE, each_nth, 60)
+    assert value(lone_losses.answered_percent(seen)) == pytest.approx(50, abs=10)
+
+
+def test_a_flight_that_comes_straight_back_is_seen_later() -> None:
+    slow = value(lone_losses.later(Sender().run(LONE, each_nth, 40)))
+    fast = value(lone_losses.later(Sender(growth=20.0).run(LONE, each_nth, 40)))
+    assert slow == pytest.approx(0.7 + 5 / 90, abs=0.05)
+    assert fast > slow + 0.15
+
+
+def test_mean_window_counts_packets_in_flight() -> None:
+    seen = Sender(growth=0.0, cut=lambda window, event: window, initial=60.0).run(LONE, each_nth, 20)
+    assert value(lone_losses.window_packets(seen)) == pytest.approx(60, abs=1.5)
+
+
+def test_too_few_losses_say_so() -> None:
+    assert isinstance(lone_losses.kept(Sender().run(LONE, each_nth, duration_s=8)), Unseen)
+
+
+def test_one_cut_a_burst() -> None:
+    seen = Sender().run(OUTAGES, in_outage)
+    found = outages.burst_kept(seen)
+    assert isinstance(found, Figure)
+    assert found.events == 3
+    assert found.value == pytest.approx(0.7, abs=0.04)
+
+
+def test_a_cut_for_each_packet_of_a_burst() -> None:
+    seen = Sender(per_packet=True).run(OUTAGES, in_outage)
+    assert value(outages.burst_kept(seen)) < 0.2
+
+
+def test_silence_after_a_burst_is_measured() -> None:
+    assert value(outages.burst_silence_trips(Sender().run(OUTAGES, in_outage))) < 0.7
+    silent = Sender(silence=1_000_000_000).run(OUTAGES, in_outage)
+    assert value(outages.burst_silence_trips(silent)) > 3
+
+
+def test_a_collapsed_window_restarts_small_and_one_that_did_not_at_once() -> None:
+    small = Sender().run(OUTAGES, in_outage)
+    large = Sender(collapses=False, cut=lambda window, event: window).run(OUTAGES, in_outage)
+    assert value(outages.blackout_restart(small)) < 0.2
+    assert value(outages.blackout_restart(large)) > 0.6
+
+
+def test_silence_and_recovery_after_a_blackout() -> None:
+    seen = Sender().run(OUTAGES, in_outage)
+    arrivals = seen.flight.arrival_ns
+    first = arrivals[np.searchsorted(arrivals, 21.05e9)]
+    assert value(outages.blackout_silence(seen)) == pytest.approx((first - 21.05e9) / 3e9)
+    assert 0 < value(outages.blackout_recovery_s(seen)) < 5
+
+
+def test_a_flow_that_never_comes_back_counts_to_the_end() -> None:
+    seen = Sender().run(OUTAGES, lambda number, now: in_outage(number, now) or now > 18e9)
+    assert value(outages.blackout_restart(seen)) == 0
+    assert value(outages.blackout_silence(seen)) == pytest.approx((30 - 21.05) / 3)
+    assert isinstance(outages.blackout_recovery_s(seen), Unseen)
+
+
+def frame(sizes: list[int], waits_ms: list[int], marked: list[int] | None = None) -> Seen:
+    count = len(sizes)
+    arrivals = [10_000_000_000 + 1_000_000 * number for number in range(count)]
+    packets = pl.DataFrame(
+        {
+            "flow": [0] * count,
+            "arrival_ns": arrivals,
+            "departure_ns": [one + 1_000_000 * wait for one, wait in zip(arrivals, waits_ms, strict=True)],
+            "size_bytes": sizes,
+            "outcome": ["departed"] * count,
+            "ce": [number in (marked or []) for number in range(count)],
+        },
+        schema=pl.Schema(PACKETS),
+    )
+    return Seen(trace(packets, 20_000_000_000), network("probe-ecn", queue="codel", ecn=True))
+
+
+def test_sizes_delay_and_rate_are_of_the_settled_flow() -> None:
+    seen = frame([1000] * 80 + [100] * 20, [4] * 100)
+    assert value(steady.full_percent(seen)) == 80
+    assert value(steady.usual_frame_bytes(seen)) == 1000
+    assert value(steady.delay_ms(seen)) == 4
+    # 82,000 bytes from 50 round trips after the start to the end
+    assert value(steady.carried_mbps(seen)) == pytest.approx(82_000 * 8 / (20 - 50 * RTT / 1e9) / 1e6)
+    assert value(steady.queue_loss_percent(seen)) == 0
+
+
+def test_half_of_the_bytes_and_not_of_the_packets_say_which_frame_is_usual() -> None:
+    assert value(steady.usual_frame_bytes(frame([1500] * 30 + [60] * 70, [0] * 100))) == 1500
+
+
+def test_without_marks_there_is_nothing_to_say_of_them() -> None:
+    assert isinstance(marks.delay_ms(frame([1000] * 10, [0] * 10)), Unseen)
+    assert value(marks.marked_percent(frame([1000] * 10, [0] * 10, marked=[3]))) == 10
+
+
+def test_the_packets_before_a_flow_are_those_of_the_base_round_trips_probe() -> None:
+    wanted = inspect.signature(probe.base_rtt_ns).parameters["wanted"].default
+    assert wanted == lone_losses.PROBE_PACKETS

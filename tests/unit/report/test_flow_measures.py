@@ -1,0 +1,34 @@
+"""A flow's figures, from a committed trial whose counters are changed."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from cambrian.report import flow_measures
+from cambrian.store.results import TrialResult
+from cambrian.study.model import Trial
+from tests.unit import report_results
+
+
+def test_periodic_losses_are_random_loss_as_the_link_counts_them(tmp_path: Path) -> None:
+    source = sorted((report_results.KNOBS / "trials").iterdir())[0]
+    folder = Path(shutil.copytree(source, tmp_path / source.name))
+    manifest = json.loads((folder / "manifest.json").read_text())
+    trial = Trial.model_validate(manifest["trial"])
+    manifest["trial"]["network"]["loss_every_packets"] = 50
+    for flow in manifest["guest"]["counters"]["flows"]:
+        (netem,) = flow["forward"]
+        came = netem["sent_packets"] + netem["backlog_packets"] + netem["dropped_packets"]
+        # 10 periods of 50 packets, and netem, named last, gets what is left of them
+        netem["sent_packets"] -= came - 490
+        flow["forward"].insert(0, {**netem, "kind": "clsact", "sent_packets": 500})
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    result = TrialResult(folder)
+    measured = flow_measures.of(result, trial, (0, manifest["guest"]["end_ns"]), [], [])
+    for found, count in zip(measured, result.link_counts("forward"), strict=True):
+        assert found.random_loss_percent == pytest.approx(100 * 10 / 500)
+        assert count == (500, 10)

@@ -1,0 +1,78 @@
+"""Probes of a study: who is compared with whom, and what the table and the verdict's line say."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from cambrian.judging.families import Family
+from cambrian.judging.sides import Side
+from cambrian.probes.figures import Figure
+from cambrian.report import probed
+from cambrian.report.collect import Cell, Collected
+from cambrian.report.tables import probes as probes_table
+from cambrian.study.model import Contestant, Network
+from tests.unit.report import made
+
+NETWORK = Network(name="probe-lone-losses", rate_mbps=5, rtt_ms=100, buffer_bdp=4, loss_every_packets=1500)
+KERNEL = Contestant(stack="tcp", cca="cubic")
+QUINN = Contestant(stack="quinn", cca="cubic")
+
+
+def cell(contestant: Contestant, *kept: float) -> Cell:
+    trials = []
+    for seed, value in enumerate(kept, 1):
+        trial = made.trial(seed, [4.0], network=NETWORK)
+        flow = trial.trial.flows[0].model_copy(update={"contestant": contestant})
+        spec = trial.trial.model_copy(update={"flows": (flow,)})
+        trials.append(replace(trial, trial=spec, probes={"lone-loss-kept": Figure(value, 8)}))
+    return made.cell("solo", [contestant.name], trials, network=NETWORK)
+
+
+def collected(*cells: Cell) -> Collected:
+    families = {one.subject: Family("cubic", "quic") for one in cells}
+    return replace(made.collected("solo", cells), families=families)
+
+
+def test_a_contestant_is_compared_with_the_kernel_alone_on_the_same_network() -> None:
+    (found,) = probed.findings(collected(cell(KERNEL, 0.71, 0.71), cell(QUINN, 1.0, 0.99)))
+    assert found.contestant == "quinn cubic"
+    assert found.finding.state == "different"
+    assert found.finding.its == 0.71
+
+
+def test_a_kernel_with_options_is_no_reference() -> None:
+    other = KERNEL.model_copy(update={"options": {"initial_window": 32}, "label": "tuned"})
+    found = probed.findings(collected(cell(other, 0.71, 0.71), cell(QUINN, 1.0, 0.99)))
+    assert {one.finding.why for one in found} == {"kernel TCP was not run alone on this network"}
+
+
+def test_what_differs_makes_the_side() -> None:
+    whole = collected(cell(KERNEL, 0.71, 0.71), cell(QUINN, 1.0, 0.99))
+    behaviour = probed.behaviour(whole)["quinn cubic"]
+    sentence = "after a lone loss it keeps 0.99 of its flight; kernel CUBIC keeps 0.71"
+    assert behaviour.side == Side("different", (sentence,))
+    assert behaviour.counts == "1 different"
+
+
+def test_what_is_not_settled_makes_the_side_where_nothing_differs() -> None:
+    whole = collected(cell(KERNEL, 0.71), cell(QUINN, 1.0))
+    assert probed.behaviour(whole)["quinn cubic"].side.state == "inconclusive"
+    whole = collected(cell(KERNEL, 0.71, 0.7), cell(QUINN, 0.7, 0.72))
+    assert probed.behaviour(whole)["quinn cubic"].side == Side("equivalent")
+
+
+def test_a_study_of_the_kernel_alone_has_no_side_and_no_table() -> None:
+    whole = collected(cell(KERNEL, 0.71, 0.71))
+    assert probed.behaviour(whole) == {}
+    assert probes_table.table(whole) is None
+
+
+def test_the_table_has_a_row_for_each_probe_and_the_page_shows_what_differs_first() -> None:
+    msquic = Contestant(stack="msquic", cca="cubic")
+    whole = collected(cell(KERNEL, 0.71, 0.71), cell(QUINN, 0.7, 0.7), cell(msquic, 1.0, 0.98))
+    frame = probes_table.table(whole)
+    assert frame is not None
+    assert frame["state"].to_list() == ["equivalent", "different"]
+    shown = probes_table.shown(frame, whole)
+    assert shown is not None
+    assert [row[0] for row in shown.rows] == ["msquic cubic", "quinn cubic"]
