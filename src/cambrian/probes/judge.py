@@ -160,7 +160,8 @@ def _theory(probe: Probe, network: Network, family: str, here: Side) -> float | 
 
 
 def _words(probe: Probe, network: Network, family: str, here: Side, kernel: Side) -> str:
-    return probe.says.format(
+    says = probe.says if kernel else probe.says.partition("; ")[0]
+    return says.format(
         mine=_shown(probe, _mean(here)),
         its=_shown(probe, _mean(kernel)),
         kernel=_TITLES.get(family, f"kernel {family}"),

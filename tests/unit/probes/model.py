@@ -1,6 +1,6 @@
 """A small model of a sender whose losses are known: a window, a path that loses what a test says, one queue.
 
-Times are ns. 5 Mbit/s, 100 ms (50 of them before the queue), frames of 1514 bytes, as the probes' networks.
+Times are ns. 100 ms (50 of them before the queue), frames of 1514 bytes, as the probes' networks.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from cambrian.study.model import Change, Network
 from cambrian.trace import schema
 
 FRAME, RTT, FORWARD = 1514, 100_000_000, 50_000_000
-SERVICE = FRAME * 8 * 1000 // 5
 #: base round trip's probe: packets that leave the host before the flow
 PROBE_PACKETS = 2
 TIMEOUT = 300_000_000
@@ -49,6 +48,7 @@ class Sender:
     def run(self, network: Network, loses: Loses, duration_s: float = 30.0) -> Seen:
         """Play it for so many seconds."""
         self.rows: list[tuple[int, int]] = []
+        self.service = round(FRAME * 8 * 1000 / (network.rate_mbps or 1))
         self.loses, self.end = loses, round(duration_s * NS_PER_S)
         self.window, self.threshold = self.initial, 0.0
         self.outstanding: deque[tuple[int, int]] = deque()
@@ -78,7 +78,7 @@ class Sender:
         self.outstanding.append((self.number, now))
         if not self.loses(self.number, now):
             arrival = now + FORWARD
-            self.free_at = max(self.free_at, arrival) + SERVICE
+            self.free_at = max(self.free_at, arrival) + self.service
             self.rows.append((arrival, self.free_at))
             self._at(self.free_at + RTT - FORWARD, "ack", self.number)
 
@@ -154,12 +154,12 @@ def trace(packets: pl.DataFrame, end_ns: int, **settings: Any) -> FlowTrace:
 
 
 def network(name: str = "probe-lone-losses", **settings: Any) -> Network:
-    """5 Mbps, 100 ms."""
+    """5 Mbps unless told, 100 ms."""
     return Network(**({"name": name, "rate_mbps": 5, "rtt_ms": 100, "buffer_bdp": 4} | settings))
 
 
 EVERY = 1500
-LONE = network(loss_every_packets=EVERY)
+LONE = network(rate_mbps=10, loss_every_packets=EVERY)
 OUTAGES_S = ((8.0, 8.03), (11.0, 11.03), (14.0, 14.03), (18.0, 21.0))
 OUTAGES = network(
     "probe-outages",

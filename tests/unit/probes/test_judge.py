@@ -86,6 +86,7 @@ def test_without_the_kernel_nothing_is_compared() -> None:
     found = judge("lone-loss-kept", figures(1.0, 1.0), None)
     assert found.state is None
     assert found.why == "kernel TCP was not run alone on this network"
+    assert found.text == "after a lone loss it keeps 1.00 of its flight"
 
 
 def test_why_a_trial_shows_nothing_is_told() -> None:
