@@ -137,7 +137,7 @@ def claims(
     as_json: JsonOption = False,
     markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown.")] = False,
 ) -> None:
-    """Judge the papers' claims by our results: holds, doesn't hold, not significant, not run."""
+    """Judge the papers' claims by our results: holds, doesn't hold, inconclusive, not run."""
     from cambrian.claims import contradictions, listing, load, verdicts
     from cambrian.claims.frames import Remembered
     from cambrian.report.evidence import Evidence

@@ -135,7 +135,7 @@ def _render(collected: Collected, frames: dict[str, pl.DataFrame], figures: list
             example=_example(collected),
             csv_names=list(frames),
             most_rows=MOST_ROWS,
-            fewest_trials=similarity.FEWEST_TRIALS,
+            least_floor=similarity.LEAST_FLOOR,
             style=asset("style.css"),
             script=asset("page.js"),
             vega=vega_bundle(),

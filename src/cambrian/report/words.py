@@ -79,22 +79,27 @@ def _versus(collected: Collected, conformance: pl.DataFrame, flows: pl.DataFrame
     if not conformance.height:
         return ["Every contestant is its own reference here, so the study shows the noise floor alone."]
     verdicts = conformance["verdict"].to_list()
-    judged = {"within", "below"}
+    judged = {"different", "equivalent", "inconclusive"}
     groups = (
         (
-            verdicts.count("below"),
-            "is less like its reference than the reference is like itself (below the noise floor)",
-            "are less like their reference than the reference is like itself (below the noise floor)",
+            verdicts.count("different"),
+            "is less like its reference than the reference is like itself (different)",
+            "are less like their reference than the reference is like itself (different)",
         ),
         (
-            verdicts.count("within"),
-            "is not told apart from its reference repeated (within the noise floor)",
-            "are not told apart from their reference repeated (within the noise floor)",
+            verdicts.count("equivalent"),
+            "is as like its reference as the reference is like itself (equivalent)",
+            "are as like their reference as the reference is like itself (equivalent)",
+        ),
+        (
+            verdicts.count("inconclusive"),
+            "is neither told from its reference nor shown to be like it (inconclusive)",
+            "are neither told from their reference nor shown to be like it (inconclusive)",
         ),
         (
             sum(verdict not in judged for verdict in verdicts),
-            "has too few valid trials for a verdict",
-            "have too few valid trials for a verdict",
+            "has no envelopes to compare",
+            "have no envelopes to compare",
         ),
     )
     parts = [f"{count} {one if count == 1 else many}" for count, one, many in groups if count]
@@ -132,7 +137,8 @@ def _pairwise(ratios: pl.DataFrame, orders: pl.DataFrame | None) -> list[str]:
     known = ratios.filter((pl.col("x") != pl.col("y")) & pl.col("ratio").is_not_null())
     if not known.height:
         return []
-    uneven_pairs = known.filter(pl.col("split") == "uneven").height
+    told = ("different", "equivalent", "inconclusive")
+    counts = {name: known.filter(pl.col("split") == name).height for name in told}
     tested = known.filter(pl.col("p_bh").is_not_null()).height
     uneven = known.sort((pl.col("ratio") - 0.5).abs()).row(-1, named=True)
     winner, loser = ("x", "y") if uneven["ratio"] > 0.5 else ("y", "x")
@@ -142,10 +148,11 @@ def _pairwise(ratios: pl.DataFrame, orders: pl.DataFrame | None) -> list[str]:
         f"{uneven['network']}."
     )
     if not tested:
-        return [f"Too few trials to tell any split from an even one. {most}"]
+        return [f"Too few seeds to tell any split from an even one. {most}"]
     return [
-        f"In {uneven_pairs} of {counted(tested, 'pairing')} of two different contestants the split is "
-        f"uneven, corrected for their number. {most}",
+        f"Of {counted(sum(counts.values()), 'pairing')} of two different contestants the split is different "
+        f"from an even one in {counts['different']} (corrected for their number), even in "
+        f"{counts['equivalent']} and inconclusive in {counts['inconclusive']}. {most}",
         *_order(orders),
     ]
 
