@@ -100,24 +100,23 @@ def verdicts(
     as_json: JsonOption = False,
 ) -> None:
     """Say of each contestant whether it conforms, what differs and what is not settled."""
-    from cambrian.report import collect, probed
-    from cambrian.report.tables import parameters as parameters_table
-    from cambrian.report.tables import probes as probes_table
-    from cambrian.report.tables import verdicts as verdicts_table
+    from cambrian.report import collect, probed, tables, words
     from cambrian.store.results import Results
 
     collected = collect.collect(Results(folder))
-    found, parameters = verdicts_table.table(collected), parameters_table.table(collected)
-    if found is None or parameters is None:
+    frames = tables.some_tables(collected, ["verdicts", "parameters", "probes"])
+    found = frames.get("verdicts")
+    if found is None:
         fail(f"{folder} holds no valid trial of a contestant that is judged against a kernel CCA", 1)
     if as_json:
-        probes = probes_table.table(collected)
-        rows = {"parameters": parameters.to_dicts(), "probes": [] if probes is None else probes.to_dicts()}
+        rows = {kind: frames[kind].to_dicts() if kind in frames else [] for kind in ("parameters", "probes")}
         for one in (verdicts := found.to_dicts()):
             for kind, all_rows in rows.items():
                 one[kind] = [row for row in all_rows if row["contestant"] == one["contestant"]]
         print(json.dumps(verdicts, indent=1))
         return
+    for sentence in words.placebo_differs(collected, found):
+        out.print(sentence, markup=False, soft_wrap=True, highlight=False)
     behaviour = probed.behaviour(collected)
     for one in found.to_dicts():
         out.print(f"[bold]{one['contestant']}[/bold]: {one['verdict']}")

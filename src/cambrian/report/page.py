@@ -120,6 +120,7 @@ def _render(collected: Collected, frames: dict[str, pl.DataFrame], figures: list
                 frames.get("page_loads"),
                 frames.get("transitivity"),
             ),
+            placebo=words.placebo_differs(collected, frames.get("verdicts")),
             verdicts=frames["verdicts"].to_dicts() if "verdicts" in frames else [],
             behaviour=probed.behaviour(collected),
             anchors={section.network.name: f"network-{number}" for number, section in enumerate(sections, 1)},

@@ -6,6 +6,8 @@ from collections import Counter
 
 import polars as pl
 
+from cambrian.judging.sides import ACCUSING
+from cambrian.report import placebo
 from cambrian.report.collect import Collected
 from cambrian.report.layout import number
 
@@ -75,11 +77,24 @@ def findings(
     return _alone_or_listed(flows)
 
 
+def placebo_differs(collected: Collected, verdicts: pl.DataFrame | None) -> list[str]:
+    """A sentence for each placebo that is judged to differ."""
+    names = set(placebo.names(collected).values())
+    rows = verdicts.iter_rows(named=True) if verdicts is not None else ()
+    return [
+        f"Do not rely on this study where it fails its own test: {row['contestant']}, the kernel’s own "
+        f"controller in a contestant’s place, is judged “{row['verdict']}”. {row['text']}"
+        for row in rows
+        if row["contestant"] in names and row["verdict"] in ACCUSING
+    ]
+
+
 def _versus(collected: Collected, conformance: pl.DataFrame, flows: pl.DataFrame) -> list[str]:
+    conformance = conformance.filter(~pl.col("contestant").is_in(list(placebo.names(collected).values())))
     if not conformance.height:
         return ["Every contestant is its own reference here, so the study shows the noise floor alone."]
     verdicts = conformance["verdict"].to_list()
-    judged = {"different", "equivalent", "inconclusive"}
+    judged = {"different", "equivalent", "inconclusive", placebo.WITHHELD}
     groups = (
         (
             verdicts.count("different"),
@@ -95,6 +110,11 @@ def _versus(collected: Collected, conformance: pl.DataFrame, flows: pl.DataFrame
             verdicts.count("inconclusive"),
             "is neither told from its reference nor shown to be like it (inconclusive)",
             "are neither told from their reference nor shown to be like it (inconclusive)",
+        ),
+        (
+            verdicts.count(placebo.WITHHELD),
+            "has no verdict, since the placebo differs",
+            "have no verdict, since the placebo differs",
         ),
         (
             sum(verdict not in judged for verdict in verdicts),
@@ -116,7 +136,7 @@ def _versus(collected: Collected, conformance: pl.DataFrame, flows: pl.DataFrame
 
 def _extremes(collected: Collected, flows: pl.DataFrame) -> list[str]:
     """Who takes the most and the least of the throughput from its reference."""
-    floors = [cell.key for cell in collected.cells if cell.is_noise_floor]
+    floors = [cell.key for cell in collected.cells if cell.is_noise_floor or cell.is_placebo]
     tests = flows.filter(
         (pl.col("flow") == 0) & ~pl.col("group").is_in(floors) & pl.col("share_percent").is_not_null()
     ).sort("share_percent")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from cambrian.report import families, hints, layout, similarity
+from cambrian.report import families, hints, layout, placebo, similarity
 from cambrian.report.collect import Cell, Collected
 from cambrian.report.layout import Column, Shown
 from cambrian.report.tables import rows
@@ -61,7 +61,15 @@ def table(collected: Collected) -> pl.DataFrame | None:
             row["more_seeds"] = hints.more_seeds(row["verdict"], likeness.deficit, states.CONFORMANCE)
         else:
             row["more_seeds"] = None
-    return rows.frame([row for row, _ in compared], "network")
+    found = [row for row, _ in compared]
+    vouching = placebo.names(collected)
+    placebo.withhold(
+        found,
+        is_placebo=lambda row: row["contestant"] == vouching.get((row["network"], row["reference"])),
+        differs=("different",),
+        scope=lambda row: (row["network"], row["reference"]),
+    )
+    return rows.frame(found, "network")
 
 
 def _nothing(cell: Cell, floor: Cell | None) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 import polars as pl
 
-from cambrian.report import families, harms, hints, layout
+from cambrian.report import families, harms, hints, layout, placebo
 from cambrian.report.collect import Collected
 from cambrian.report.harms import Harm
 from cambrian.report.layout import Column, Shown
@@ -33,7 +33,15 @@ def table(collected: Collected) -> pl.DataFrame | None:
     for family in harms.families(found):
         p_bh = families.corrected([one.p for one in family])
         adjusted |= dict(zip(map(id, family), p_bh, strict=True))
-    return rows.frame([_row(one, adjusted[id(one)]) for one in found])
+    made = [_row(one, adjusted[id(one)]) for one in found]
+    vouching = placebo.names(collected)
+    placebo.withhold(
+        made,
+        is_placebo=lambda row: row["by"] == vouching.get((row["network"], row["victim"])),
+        differs=(MORE, LESS),
+        scope=lambda row: (row["network"], row["victim"], row["service"]),
+    )
+    return rows.frame(made)
 
 
 def _row(one: Harm, p_bh: float | None) -> rows.Row:
