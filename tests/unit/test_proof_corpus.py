@@ -49,7 +49,9 @@ def test_every_preset_of_the_lab_is_a_fault_or_clean() -> None:
     known = planted | {one.contestant.split()[1] for one in key.clean}
     # by the corpus' round trip of 50 ms it is gquic-cubic-n2 to the packet
     same = {"gquic-cubic-n2-beta-by-rtt"}
-    assert set(catalogue.load()[faults.LAB].manifest.ccas) == known | same
+    # what another is compared with: no fault, and too slow to be called clean
+    held_back = {"reno-send-buffer"}
+    assert set(catalogue.load()[faults.LAB].manifest.ccas) == known | same | held_back
 
 
 @pytest.mark.parametrize(

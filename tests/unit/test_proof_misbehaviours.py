@@ -5,6 +5,8 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
+from cambrian.metrics.parameters.definitions import PARAMETERS
+from cambrian.probes import table
 from cambrian.proof import faults, misbehaviours
 from cambrian.proof.faults import LAB, Clean, Key, Misbehaviour
 from cambrian.proof.misbehaviours import Said, judged, said
@@ -27,6 +29,24 @@ def test_the_study_runs_every_preset_of_the_key_and_what_it_is_compared_with() -
     key = faults.key().misbehaviour
     assert {f"{LAB} {name}" for fault in key for name in (fault.preset, fault.clean)} <= names
     assert {f"tcp {catalogue.reference_of(LAB, fault.preset)}" for fault in key} <= names
+
+
+def test_the_key_names_parameters_and_probes_that_exist() -> None:
+    known = PARAMETERS.keys() | {probe.name for probe in table.probes()}
+    assert {name for fault in faults.key().misbehaviour for name in fault.caught_by} <= known
+
+
+def test_the_networks_are_those_of_the_fingerprint() -> None:
+    behaviour, fingerprint = (
+        {
+            network.name: network
+            for network in load.load_study(
+                builtin.find_study(name), catalogue.ccas(), catalogue.reference_of
+            ).networks
+        }
+        for name in (misbehaviours.STUDY, "fingerprint")
+    )
+    assert behaviour.items() <= fingerprint.items()
 
 
 @pytest.mark.parametrize(

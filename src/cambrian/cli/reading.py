@@ -99,7 +99,7 @@ def verdicts(
     folder: Annotated[Path, typer.Argument(help="A results directory that `cambrian run` made.")],
     as_json: JsonOption = False,
 ) -> None:
-    """Say of each contestant: conformant, off by a parameter or another algorithm; and what probes show."""
+    """Say of each contestant whether it conforms, what differs and what is not settled."""
     from cambrian.report import collect, probed
     from cambrian.report.tables import parameters as parameters_table
     from cambrian.report.tables import probes as probes_table

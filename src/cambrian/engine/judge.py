@@ -224,8 +224,7 @@ def _counter_gates(trial: Trial, counters: dict[str, Any], raw: Path) -> list[Ga
         if stacks[flow.contestant.stack].manifest.protocol == "tcp" or trial.network.duplicate_percent:
             continue
         counted = counters["flows"][number]
-        link = counted["forward"][0]
-        offered = link["sent_packets"] + link["dropped_packets"] + link["backlog_packets"]
+        offered = link_count(counted["forward"], trial.network.loss_every_packets).offered
         datagrams = counted["snmp"]["Udp"]["OutDatagrams"]
         found.append(segmentation_gate(f"flow {number} ({flow.contestant.name})", datagrams, offered))
     if any(flow.contestant.receiver_cpu for flow in trial.flows):

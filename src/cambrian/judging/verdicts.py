@@ -8,7 +8,8 @@ What the parameters' side says, in order:
   are more than half of those judged.
 * *not measured*: no parameter of the core could be judged.
 * *inconclusive*: a parameter that the standard sets looks off in one trial, or shows nowhere as it should be.
-* *equivalent*: every one is as it should be on at least one network, and looks off on none.
+* *equivalent*: every one is as it should be on at least one network, and looks off on none; and packets
+  bear out that losses or marks are answered, where the algorithm reacts to them.
 
 :mod:`~cambrian.judging.sides` makes one verdict of it and the other sides.
 """
@@ -42,6 +43,10 @@ TITLES = {
     "bbr": "BBR",
     references.LATER_BBR: "BBR of the second or third generation",
 }
+#: what packets show of a sender that reacts to losses: without one of them its own log is the only witness
+_WITNESSES = frozenset({"losses_answered", "marks_answered"})
+#: families that react to single losses
+_REACTING = ("cubic", "reno")
 #: parameters that say the same as another one, in other words
 _RESTATES = {
     "emulated_connections": "beta",
@@ -163,6 +168,8 @@ def _parameters(
     fine = {key for key, several in by_key.items() if any(one.status == "as it should be" for one in several)}
     unsettled = [sentence(one) for one in _once(open_) if _RESTATES.get(one.key) not in fine]
     unsettled += [f"{found.text}, in one trial" for found in apart if not found.confirmed]
+    if family in _REACTING and not _WITNESSES & fine and not unsettled:
+        unsettled.append("no network shows in its packets how it answers losses, only its log says so")
     state: State = "inconclusive" if unsettled else "equivalent"
     return Side(state, tuple(unsettled)), False
 

@@ -15,8 +15,8 @@ def loss(
     """Loss of each flow and of all flows together.
 
     ``link_packets[i]`` is what flow i offered to its link, ``random_loss_packets[i]`` what the link
-    lost before the bottleneck (:meth:`cambrian.store.results.TrialResult.link_counts`). One row a
-    flow, then one whose ``flow`` is null with the totals:
+    lost before the bottleneck (:meth:`cambrian.store.results.TrialResult.link_counts`).
+    One row a flow, then one whose ``flow`` is null with the totals:
 
     ``link_packets``, ``random_loss_packets``, ``bottleneck_packets`` (arrived there),
     ``queue_loss_packets`` (dropped there), ``departed_packets``, ``queued_packets`` (still

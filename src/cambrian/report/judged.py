@@ -96,7 +96,7 @@ def alone(collected: Collected, contestant: str) -> dict[str, list[Alone]]:
                 lossy=lossy,
             )
             for trial in cell.trials
-            if trial.trial.flows[0].size_bytes is None
+            if not trial.trial.flows[0].size_bytes
         ]
     return found
 

@@ -23,7 +23,12 @@ def on(*several: Finding, missing: dict[str, str] | None = None, network: str = 
     return Judged("cubic", several, tuple(one.measured for one in several), missing or {})
 
 
-FINE = [finding("beta", 0.7), finding("cubic_c", 0.4), finding("rollback_share", 0.0)]
+FINE = [
+    finding("beta", 0.7),
+    finding("cubic_c", 0.4),
+    finding("rollback_share", 0.0),
+    finding("losses_answered", 1.0),
+]
 
 
 def test_conformant() -> None:
@@ -42,7 +47,7 @@ def test_one_number_off_is_off_by_that_parameter() -> None:
 
 
 def test_another_decrease_and_another_growth_are_another_algorithm() -> None:
-    found = verdicts.verdict("x", "cubic", [on(finding("beta", 0.5), finding("cubic_c", 1.9), FINE[2])])
+    found = verdicts.verdict("x", "cubic", [on(finding("beta", 0.5), finding("cubic_c", 1.9), *FINE[2:])])
     assert found.kind == "different algorithm"
 
 
@@ -61,6 +66,12 @@ def test_what_is_open_is_not_conformant() -> None:
     once = verdicts.verdict("x", "cubic", [on(finding("beta", 0.85, trials=1), *FINE[1:])])
     assert once.kind == "inconclusive"
     assert "one trial accuses nobody" in once.text
+
+
+def test_a_log_that_no_packets_bear_out_is_not_conformant() -> None:
+    found = verdicts.verdict("x", "cubic", [on(*FINE[:3])])
+    assert found.kind == "inconclusive"
+    assert "only its log says so" in found.text
 
 
 def test_a_network_that_leaves_it_open_does_not_undo_one_that_settles_it() -> None:

@@ -31,11 +31,13 @@ SILENCE_ALLOWED = 0.1
 _GROWTH = 1.5
 #: so many intervals in a row that grow make a timer's back-off of the last packets
 _FEWEST_INTERVALS = 3
-#: how long before a flow came to nothing the network may have been the cause
+#: a probe is two packets (RFC 9002, section 6.2.4), and acknowledgements may come between
+_PACKETS_A_TRY = 5
+#: a flow has come to nothing when it sends fewer packets a second
+_FEW_PACKETS = 10
+#: how long before that the network may have been the cause
 _BEFORE_ROUND_TRIPS = 20
 _BEFORE_NS = NS_PER_S
-#: and in any case its last packets: a starved sender's are seconds apart, and its farewell may get through
-_LAST_PACKETS = 20
 
 
 @dataclass(frozen=True)
@@ -95,17 +97,17 @@ def flow_end(life: Life, network: Network) -> FlowEnd:
     if life.connected is False or life.packets.get_column("departure_ns").is_null().all():
         return _never_sent(life, arrivals)
     last_ns = int(arrivals[-1])
-    tail = _backed_off_ns(np.union1d(arrivals, np.asarray(life.tries_ns, np.int64)), life.rtt_ns)
+    tail = _tries_in_vain_ns(life, arrivals)
     sent = f"sent its last packet at {_s(last_ns)} of {_s(life.end_ns)}"
     if life.closing:
         said = f"gave up at {_s(life.closing.time_ns)} of {_s(life.end_ns)} ({life.closing.text})"
-        why = _explained(life, network, life.closing.time_ns, tail)
+        why = _explained(life, network, life.closing.time_ns)
         return _early("gave up", life.closing.time_ns, life, said, why)
     if last_ns >= _latest_ok_ns(life):
         return FlowEnd("ran", None, counts=True, text=sent)
     if (tried_ns := _still_trying_ns(life, arrivals, tail)) is not None:
         return FlowEnd("ran", None, counts=True, text=f"{sent}, and tried in vain until {_s(tried_ns)}")
-    why = _explained(life, network, last_ns, tail)
+    why = _explained(life, network, last_ns)
     if len(tail):
         sent += ", the last of its tries after ever longer waits, which nobody answered"
     elif _handover_s(network, last_ns) is None:
@@ -174,6 +176,18 @@ def _still_trying_ns(life: Life, arrivals: Int64Array, tail: Int64Array) -> int 
     return tried_ns if sends_on else None
 
 
+def _tries_in_vain_ns(life: Life, arrivals: Int64Array) -> Int64Array:
+    """The tries at the end of what a sender did, by its log or, where that tells of none, by its packets.
+
+    Empty where there were none, or where it sent much besides.
+    """
+    logged = _backed_off_ns(np.asarray(life.tries_ns, np.int64), life.rtt_ns)
+    if len(logged):
+        packets = int((arrivals > logged[0]).sum())
+        return logged if packets <= _PACKETS_A_TRY * len(logged) else logged[:0]
+    return _backed_off_ns(arrivals, life.rtt_ns)
+
+
 def _backed_off_ns(acts_ns: Int64Array, rtt_ns: int) -> Int64Array:
     """When a timer fired that waited longer each time, at the end of what a sender did.
 
@@ -198,19 +212,21 @@ def _handover_s(network: Network, until_ns: int) -> float | None:
     return max((at_s for at_s in times_s if at_s * NS_PER_S <= until_ns), default=None)
 
 
-def _explained(life: Life, network: Network, ended_ns: int, tail: Int64Array) -> str | None:
+def _came_to_nothing_ns(life: Life, ended_ns: int) -> int:
+    """When it last sent as many packets in a second as a flow that lives; its start if it never did."""
+    arrivals = life.packets.get_column("arrival_ns").drop_nulls().sort().to_numpy()
+    lasts = arrivals[_FEW_PACKETS - 1 :]
+    lively = (lasts - arrivals[: len(lasts)] <= NS_PER_S) & (lasts <= ended_ns)
+    return int(lasts[lively].max(initial=life.start_ns))
+
+
+def _explained(life: Life, network: Network, ended_ns: int) -> str | None:
     """What of the network's doing can explain that a flow ended early; None if nothing does."""
     if (handover_s := _handover_s(network, ended_ns)) is not None:
         return f"its receiver's address had changed at {handover_s:g} s"
     if life.random_losses:
         return f"its link lost {life.random_losses} packets at random"
-    before = life.packets.filter(pl.col("arrival_ns") <= ended_ns)
-    departed_ns = before.get_column("departure_ns").drop_nulls().sort()
-    came_to_nothing_ns = min([ended_ns, *departed_ns.tail(1), *tail[:1].tolist()])
-    since_ns = min(
-        came_to_nothing_ns - _BEFORE_ROUND_TRIPS * life.rtt_ns - _BEFORE_NS,
-        *before.get_column("arrival_ns").sort().tail(_LAST_PACKETS).head(1),
-    )
+    since_ns = _came_to_nothing_ns(life, ended_ns) - _BEFORE_ROUND_TRIPS * life.rtt_ns - _BEFORE_NS
     changes_s = [change.at_s for change in network.schedule]
     if changed := [at_s for at_s in changes_s if since_ns <= at_s * NS_PER_S <= ended_ns]:
         return f"its path had changed at {changed[-1]:g} s"

@@ -3,7 +3,8 @@
 The receiver's affair, though a sender may ask for another frequency. Losses lower the plain ratio:
 QUIC acknowledges a packet after a gap at once (RFC 9000 section 13.2.1), TCP every packet until the
 gap is filled (RFC 5681 section 4.2), a round trip later. How many such acknowledgements
-would not have been due anyhow is not to be seen: none, or all; the two bound the interval.
+would not have been due anyhow is not to be seen: none, or all; the two bound the interval. A packet
+with a CE mark is acknowledged at once, too (RFC 9000 section 13.2.1, RFC 8257 section 3.2).
 """
 
 from __future__ import annotations
@@ -57,13 +58,14 @@ def estimate(trace: FlowTrace) -> Iterator[Estimate | Missing]:
 
 
 def _after_gaps(trace: FlowTrace, data: pl.DataFrame) -> int:
-    """Packets that the receiver acknowledges at once, for one before them is missing."""
+    """Packets that the receiver acknowledges at once: one before them is missing, or they are marked."""
+    marked = int(data["ce"].fill_null(False).sum())
     dropped = (data["outcome"] == "dropped").to_numpy()
     if trace.protocol == "quic":
-        return int((dropped[:-1] & ~dropped[1:]).sum())
+        return int((dropped[:-1] & ~dropped[1:]).sum()) + marked
     arrival_ns = int64(data, "arrival_ns")
     # the retransmission passes the queue as full as it was for the last packet before the drop
     wait_ns = (data["departure_ns"] - data["arrival_ns"]).forward_fill().fill_null(0).to_numpy()
     filled_ns = np.where(dropped, arrival_ns + trace.rtt_ns + wait_ns, 0)
     latest_ns = np.maximum.accumulate(filled_ns)
-    return int((~dropped & (arrival_ns < latest_ns)).sum())
+    return int((~dropped & (arrival_ns < latest_ns)).sum()) + marked

@@ -136,7 +136,9 @@ def pooled(estimates: Sequence[Estimate], of_trials: int = 0) -> Measured:
     first = estimates[0]
     by_trial = np.array([one.value for one in estimates])
     events = np.concatenate([one.samples for one in estimates])
-    values = by_trial if len(by_trial) >= FEWEST_TRIALS else events
+    # a share's error, or a sum's, is in its resolution
+    single = np.empty(0) if any(one.events for one in estimates) else events
+    values = by_trial if len(by_trial) >= FEWEST_TRIALS else single
     centre = float(np.mean(by_trial))
     # two trials may differ by more than the events within each of them do
     half = max(_half_width(values), float(np.ptp(by_trial)) / 2) + max(one.resolution for one in estimates)

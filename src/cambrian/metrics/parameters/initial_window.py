@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from cambrian.metrics.parameters.beginning import Beginning, beginning
-from cambrian.metrics.parameters.estimate import Estimate, Missing
+from cambrian.metrics.parameters.estimate import Estimate, Missing, Source
 from cambrian.metrics.parameters.flow_trace import FlowTrace
 
 KEY = "initial_window_packets"
@@ -21,6 +21,9 @@ KEY = "initial_window_packets"
 _ROUNDING_PACKETS = 0.1
 #: larger packets than this, in usual ones, are probes of the path's MTU, which senders count or not
 _PROBE_RATIO = 1.05
+#: payload under which a packet is none that a window is counted in: RFC 9000 section 14 has 1,200 bytes of
+#: UDP at least, and TCP's over Ethernet is larger
+_SMALL_PACKET_BYTES = 1_100
 #: pacing that would have had to go on: the silence after the flight, in usual gaps of it
 _SILENCE_GAPS = 1.5
 
@@ -33,6 +36,12 @@ def estimate(trace: FlowTrace) -> Iterator[Estimate | Missing]:
         yield Missing(KEY, why, "packets")
         if trace.has_window:
             yield Missing(KEY, why, "window")
+        return
+    if begun.packet_bytes < _SMALL_PACKET_BYTES:
+        # the window is counted in bytes, of packets as large as the path takes
+        sources: tuple[Source, ...] = ("window", "packets") if trace.has_window else ("packets",)
+        for source in sources:
+            yield Missing(KEY, "the first flight is of small packets", source)
         return
     yield _from_packets(trace, begun)
     if trace.has_window:

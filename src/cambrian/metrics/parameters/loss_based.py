@@ -69,7 +69,11 @@ def _of(
     yield from window_cap.estimates(trace, own, flown, found)
     if trace.family == "reno":
         yield from increase.estimates(trace, own, events)
-    if trace.family == "cubic":
+    if trace.family == "cubic" and not trace.steady:
+        # what a window does while the path changes under it is no law of growth
+        for parameter in cubic_curve.PARAMETERS:
+            yield Missing(parameter, "the path changes", source)
+    elif trace.family == "cubic":
         seen = epochs(trace, own, events)
         depth = decrease.depth_below_maximum(events)[seen.number]
         beta = next((one.value for one in left if isinstance(one, Estimate) and one.parameter == "beta"), 1.0)

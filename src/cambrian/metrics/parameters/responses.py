@@ -9,14 +9,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-import numpy as np
-
 from cambrian.metrics.columns import BoolArray
 from cambrian.metrics.parameters import window
 from cambrian.metrics.parameters.estimate import Estimate, Missing
 from cambrian.metrics.parameters.flight import flight
 from cambrian.metrics.parameters.flow_trace import FlowTrace
-from cambrian.metrics.recovery.answers import Answers, answers
+from cambrian.metrics.recovery.answers import Answers, answers, cuts_in_round_trips
 
 #: families with a model of bandwidth, which answer no single loss
 _OTHERS = ("bbr",)
@@ -30,20 +28,27 @@ def estimate(trace: FlowTrace) -> Iterator[Estimate | Missing]:
     if isinstance(found, str):
         for name in ("losses_answered", "marks_answered"):
             yield Missing(name, found, "packets")
-        if trace.has_window:
-            yield Missing("cuts_per_episode", found)
-        return
-    yield _share("losses_answered", found, found.seen & ~found.marked, "no loss episode in the queue")
-    yield _share("marks_answered", found, found.seen & found.marked, "no packet is marked")
+    else:
+        yield _share("losses_answered", found, found.seen & ~found.marked, "no loss episode in the queue")
+        yield _share("marks_answered", found, found.seen & found.marked, "no packet is marked")
     if trace.has_window:
-        # none is a loss without an answer, which the flight tells
-        cuts = found.cuts[found.cuts >= 1]
-        if len(cuts):
-            yield Estimate(
-                "cuts_per_episode", (float(cuts.mean()),), _error(cuts), "window", events=len(cuts)
-            )
-        else:
-            yield Missing("cuts_per_episode", "no episode with several drops and nothing lost after it")
+        yield _cuts(trace, found)
+
+
+def _cuts(trace: FlowTrace, found: Answers | str) -> Estimate | Missing:
+    """Cuts of the window in a round trip, where any has several; else in the episodes that would show them."""
+    by_trip = cuts_in_round_trips(window.of_stack(trace), trace.rtt_ns)
+    # single losses are cut for once by any sender: they say nothing
+    several = by_trip[by_trip >= 2]
+    if len(several):
+        return Estimate("cuts_per_episode", tuple(map(float, several)), 0.0, "window")
+    if isinstance(found, str):
+        return Missing("cuts_per_episode", f"no round trip with two cuts, and {found}")
+    # none is a loss without an answer, which the flight tells
+    cuts = found.cuts[found.cuts >= 1]
+    if not len(cuts):
+        return Missing("cuts_per_episode", "no episode with several drops and nothing lost after it")
+    return Estimate("cuts_per_episode", tuple(map(float, cuts)), 0.0, "window")
 
 
 def of(trace: FlowTrace) -> Answers | str:
@@ -66,8 +71,3 @@ def _share(name: str, found: Answers, which: BoolArray, nothing: str) -> Estimat
     share = float(found.fell[which].mean())
     error = 2 * math.sqrt(share * (1 - share) / count) + 0.5 / count
     return Estimate(name, (share,), error, "packets", events=count)
-
-
-def _error(cuts: np.ndarray[tuple[int], np.dtype[np.int64]]) -> float:
-    """Two standard errors of the mean."""
-    return float(2 * np.std(cuts) / math.sqrt(len(cuts)))

@@ -29,4 +29,4 @@ def estimates(found: Reductions, source: Source) -> Iterator[Estimate | Missing]
         return
     share = float(undone.sum() / count)
     error = 2 * math.sqrt(share * (1 - share) / count) + 0.5 / count
-    yield Estimate("rollback_share", (share,), error, source)
+    yield Estimate("rollback_share", (share,), error, source, events=count)

@@ -30,6 +30,8 @@ CUT = 0.1
 SAME_THRESHOLD = 0.03
 #: a second cut within these round trips is for the same episode, if nothing else was lost meanwhile
 SAME_TRIPS = 1.5
+#: what comes sooner after a cut, in round trips without queueing, is not for a loss of what was sent since
+WITHIN_TRIPS = 0.9
 #: a window of so few segments is what a timeout leaves
 TIMEOUT_SEGMENTS = 2.5
 
@@ -150,17 +152,52 @@ def _cuts(own: Window | None, episode: _Episode, forward_ns: int) -> int:
 
 
 def _counted(segments: FloatArray, threshold: FloatArray) -> int:
-    """Reductions: the threshold is lowered, or the window falls at once to where it is.
+    """Reductions in an episode's rows."""
+    count, last = 0, 0.0
+    for row in _reductions(segments, threshold):
+        count, last = _next(segments, threshold, int(row), count, last)
+    return count
 
-    A window that goes down to its threshold over a round trip is one: the threshold is set once.
+
+def _next(
+    segments: FloatArray, threshold: FloatArray, row: int, count: int, last: float
+) -> tuple[int, float]:
+    """One more reduction, unless the window only gets down to the threshold that was counted."""
+    new = float(threshold[row])
+    lowered = new <= (1 - SAME_THRESHOLD) * float(threshold[row - 1])
+    if np.isfinite(new) and not lowered and abs(new - last) <= SAME_THRESHOLD * last:
+        return count, last
+    return count + 1, new if np.isfinite(new) else last
+
+
+def _reductions(segments: FloatArray, threshold: FloatArray) -> Int64Array:
+    """Rows in which the threshold is lowered, or the window falls at once, to its threshold where it has one.
+
+    A window that goes down to its threshold over a round trip is one reduction: the threshold is set once.
     """
     fell = segments[1:] <= (1 - CUT) * segments[:-1]
-    if not np.isfinite(threshold).all():
-        return int(fell.sum())
-    lowered = threshold[1:] <= (1 - SAME_THRESHOLD) * threshold[:-1]
-    at_it = np.abs(segments[1:] - threshold[1:]) <= SAME_THRESHOLD * threshold[1:]
-    count, last = 0, 0.0
-    for row in np.flatnonzero(lowered | (fell & at_it)) + 1:
-        if lowered[row - 1] or abs(threshold[row] - last) > SAME_THRESHOLD * last:
-            count, last = count + 1, float(threshold[row])
-    return count
+    told = np.isfinite(threshold[1:]) & np.isfinite(threshold[:-1])
+    with np.errstate(invalid="ignore"):
+        lowered = threshold[1:] <= (1 - SAME_THRESHOLD) * threshold[:-1]
+        at_it = np.abs(segments[1:] - threshold[1:]) <= SAME_THRESHOLD * threshold[1:]
+    rows: Int64Array = np.flatnonzero(np.where(told, lowered | (fell & at_it), fell)) + 1
+    return rows
+
+
+def cuts_in_round_trips(own: Window, rtt_ns: int) -> Int64Array:
+    """How often an exported window is cut within a round trip without queueing; an entry for each first cut.
+
+    A loss of what was sent after a cut cannot be known so soon: one is all that any path calls for.
+    Needs no packets. Timeouts are no cuts.
+    """
+    counts: list[int] = []
+    began_ns, last = -NEVER_NS // 2, 0.0
+    for row in map(int, _reductions(own.segments, own.ssthresh)):
+        now_ns = int(own.time_ns[row])
+        if own.segments[row] <= TIMEOUT_SEGMENTS or own.timeout[row]:
+            continue
+        if now_ns - began_ns >= WITHIN_TRIPS * rtt_ns:
+            began_ns, last = now_ns, 0.0
+            counts.append(0)
+        counts[-1], last = _next(own.segments, own.ssthresh, row, counts[-1], last)
+    return np.array(counts, np.int64)

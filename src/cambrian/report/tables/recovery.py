@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 
 from cambrian.metrics.columns import FloatArray
+from cambrian.metrics.parameters.estimate import Estimate
 from cambrian.metrics.recovery import FlowRecovery
 from cambrian.report import layout
 from cambrian.report.collect import Cell, Collected
@@ -26,7 +27,10 @@ def table(collected: Collected) -> pl.DataFrame | None:
     the 95th percentile of each trial, in milliseconds and in round trips of that moment.
     """
     found = [
-        rows.place(cell) | {"flow": number, "contestant": name} | _flow(_of(cell, number))
+        rows.place(cell)
+        | {"flow": number, "contestant": name}
+        | _flow(_of(cell, number))
+        | _responses(cell, number)
         for cell in collected.cells
         for number, name in enumerate(cell.names)
     ]
@@ -52,7 +56,7 @@ def _flow(trials: Sequence[FlowRecovery]) -> rows.Row:
     row["header_bytes"] = rows.mean([one.header_bytes for one in spare])
     row["goodput_percent"] = rows.mean([one.goodput_percent for one in spare])
     row["episodes"] = mean(lambda one: float(one.episodes.count))
-    row["episodes_answered"] = mean(lambda one: float(np.isfinite(one.episodes.reaction_ms).sum()))
+    row["episodes_told"] = mean(lambda one: float(np.isfinite(one.episodes.reaction_ms).sum()))
     row["earliest_ms"] = mean(lambda one: _quantile(one.episodes.earliest_ms, 0.5))
     row |= _times(trials, "reaction") | _times(trials, "recovery")
     row["timeouts"] = mean(lambda one: one.timeouts)
@@ -61,6 +65,21 @@ def _flow(trials: Sequence[FlowRecovery]) -> rows.Row:
         row[f"tail_{name}"] = rows.mean([getattr(one, name) for one in tails])
     row["tail_timer_driven"] = sum(one.timer_driven for one in tails) if tails else None
     return row
+
+
+def _responses(cell: Cell, number: int) -> rows.Row:
+    """What losses and marks were answered with, by the flight and the window: means over trials."""
+    said = [one for trial in cell.trials for one in (trial.parameters[number : number + 1] or ((),))[0]]
+
+    def mean(parameter: str) -> float | None:
+        found = [one.value for one in said if isinstance(one, Estimate) and one.parameter == parameter]
+        return rows.mean(found)
+
+    return {
+        "losses_answered": mean("losses_answered"),
+        "marks_answered": mean("marks_answered"),
+        "cuts_per_episode": mean("cuts_per_episode"),
+    }
 
 
 def _times(trials: Sequence[FlowRecovery], what: str) -> rows.Row:
@@ -122,6 +141,9 @@ _COLUMNS = (
     ("reaction_p50_ms", layout.plain("earliest_ms", "Could know after, ms", 0)),
     ("reaction_p50_ms", Column("Reacts after, ms: p50 / p95", lambda row: _span(row, "reaction"))),
     ("recovery_p50_ms", Column("Recovered after, ms: p50 / p95", lambda row: _span(row, "recovery"))),
+    ("losses_answered", layout.plain("losses_answered", "Answered by a lasting fall: losses, share", 2)),
+    ("marks_answered", layout.plain("marks_answered", "marks, share", 2)),
+    ("cuts_per_episode", layout.plain("cuts_per_episode", "Cuts an episode", 1)),
     ("timeouts", layout.plain("timeouts", "RTOs or PTOs", 1)),
     ("tail_completion_ms", Column("Completion, ms", _tail)),
     ("tail_timer_driven", layout.plain("tail_timer_driven", "Tails that waited for a timer", 0)),

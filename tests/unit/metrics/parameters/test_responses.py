@@ -43,13 +43,22 @@ def test_a_cut_for_each_lost_packet() -> None:
     # by Reno's growth to the first loss: slow start's overshoot would leave nothing of the window
     trace = CutsEachPacket(initial=150, growth=lambda window, acked: acked / window, packets=60_000).run()
     found = measured(trace)
-    assert found["cuts_per_episode"].low > 1.25
+    assert found["cuts_per_episode"].value >= 2
+    assert found["cuts_per_episode"].events >= 4
     betas = {
         one.source: one.value
         for one in loss_based.estimate(trace)
         if isinstance(one, Estimate) and one.parameter == "beta"
     }
     assert betas["window"] == pytest.approx(0.7, abs=0.02), "the window says that all is well"
+
+
+def test_cuts_within_a_round_trip_tell_where_packets_do_not() -> None:
+    knobs = {"initial": 150, "growth": lambda window, acked: acked / window, "packets": 60_000}
+    found = measured(CutsEachPacket(**knobs).run(alone=False))  # type: ignore[arg-type]
+    assert found["cuts_per_episode"].value >= 2
+    assert "losses_answered" not in found
+    assert not measured(CubicSender(**knobs).run(alone=False))  # type: ignore[arg-type]
 
 
 def test_every_other_event_ignored() -> None:
@@ -86,5 +95,7 @@ def test_marks_without_an_answer() -> None:
 def test_what_cannot_be_seen_is_missing() -> None:
     trace = CubicSender(packets=5_000)
     assert not measured(trace.run(random_loss=True))
+    lossy = CubicSender(packets=60_000).run(random_loss=True)
+    assert not measured(lossy), "one cut a round trip is what any sender does"
     assert not measured(CubicSender(packets=5_000).run(alone=False))
     assert not list(responses.estimate(CubicSender(packets=5_000).run(family="bbr")))
