@@ -65,6 +65,7 @@ def record(results: Results, study: Study, course: Course, made: Environment, co
                     "subject": walk.group.subject,
                     "reference": walk.group.reference,
                     "page": walk.group.page,
+                    "orders": walk.group.orders,
                     "placebo": walk.group.placebo,
                     "trials": list(walk.counted()),
                     "stopping": walk.record(),

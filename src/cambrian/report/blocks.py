@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
 from cambrian.report.collect import Cell
@@ -11,9 +10,8 @@ from cambrian.stats import seeds
 
 
 def orders(cell: Cell) -> int:
-    """How many trials a seed of the group has: the most that any has, valid or not."""
-    counts = [Counter(one.seed for one in cell.records), Counter(one.trial.seed for one in cell.trials)]
-    return max((count for each in counts for count in each.values()), default=1)
+    """How many trials a seed of the group has when it is whole."""
+    return cell.orders
 
 
 def by_seed(cell: Cell, value: Callable[[TrialMeasures], float | None]) -> dict[int, float]:
@@ -36,5 +34,4 @@ def whole(cell: Cell) -> Mapping[int, Sequence[TrialMeasures]]:
 
 def position(trial: TrialMeasures, flow: int) -> int:
     """Where in the testbed a flow of the trial sat, which decides when it started and what it lost."""
-    positions: Sequence[int] | None = getattr(trial.trial, "positions", None)
-    return positions[flow] if positions else flow
+    return trial.trial.positions[flow]

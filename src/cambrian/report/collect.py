@@ -54,6 +54,8 @@ class Cell:
     page: str | None = None
     #: the flows' name together, where the study has several line-ups
     lineup: str | None = None
+    #: trials of a whole seed: one for each order of the flows
+    orders: int = 1
     #: the reference in a contestant's place: what is said of a contestant must not be said of it
     is_placebo: bool = False
     #: how much of its trials a line over time shows, alike for all that load the same page on this network
@@ -213,6 +215,7 @@ def _cell(
         series=found[0].series if found else None,
         page=raw.get("page"),
         lineup=raw["subject"] if lineups else None,
+        orders=int(raw.get("orders", 1)),
         is_placebo=bool(raw.get("placebo")),
     )
 

@@ -1,4 +1,6 @@
-"""A study's observations: all that was set and measured, one row a flow of each valid trial.
+"""A study's observations: all that was set and measured, one row a flow of each trial of a whole seed.
+
+A seed with an invalid trial is left out as a whole: its other order would not be balanced.
 
 What comparisons, tests and charts over several conditions start from: pick rows, name the columns
 that make a cell, and average a figure over its trials. A column that has nothing to say is null, and
@@ -12,6 +14,7 @@ from typing import Any
 
 import polars as pl
 
+from cambrian.report import blocks
 from cambrian.report.collect import Cell, Collected
 from cambrian.report.measure import TrialMeasures
 from cambrian.report.observations import alike, link, measured, players, recovered, states
@@ -35,7 +38,7 @@ _PLACE: Mapping[str, Dtype] = {
 
 
 def observations(collected: Collected) -> pl.DataFrame:
-    """One row a flow of each valid trial; docs/suites.md says what each column is."""
+    """One row a flow of each trial whose seed is whole; docs/suites.md says what each column is."""
     manifests = {str(manifest["id"]): manifest for manifest in collected.manifests}
     rows = [row for cell in collected.cells for row in _cell(cell, collected, manifests)]
     columns = {
@@ -56,7 +59,7 @@ def observations(collected: Collected) -> pl.DataFrame:
 def _cell(cell: Cell, collected: Collected, manifests: Mapping[str, dict[str, Any]]) -> Iterator[Row]:
     compared = alike.by_seed(cell, collected.noise_floor(cell))
     of_link = link.row(cell)
-    for trial in cell.trials:
+    for trial in (one for mine in blocks.whole(cell).values() for one in mine):
         common = of_link | _place(cell, trial)
         for number in range(len(trial.flows)):
             player = players.row(cell, trial, number, collected.raw, manifests[trial.id])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import polars as pl
@@ -41,9 +41,9 @@ def _rows(cell: Cell) -> Iterator[Row]:
             "client": mine[0].client,
             "trials": len(mine),
             **_plt(cell, flow),
-            "document_ms": _mean([load.document_ms for load in mine]),
-            "first_object_ms": _mean([load.first_object_ms for load in mine]),
-            "last_object_ms": _mean([load.last_object_ms for load in mine]),
+            **{
+                name: _mean(cell, flow, name) for name in ("document_ms", "first_object_ms", "last_object_ms")
+            },
             "objects": mine[0].objects,
         }
 
@@ -55,12 +55,15 @@ def _plt(cell: Cell, flow: int) -> Row:
 
 def plt_ms(trial: TrialMeasures, flow: int) -> float | None:
     """Page load time of one flow; None where it did not end."""
-    return next((load.plt_ms for load in trial.page_loads if load.flow == flow), None)
+    return _figure(trial, flow, "plt_ms")
 
 
-def _mean(values: Sequence[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return sum(known) / len(known) if known else None
+def _mean(cell: Cell, flow: int, name: str) -> float | None:
+    return rows.mean(list(blocks.by_seed(cell, lambda trial: _figure(trial, flow, name)).values()))
+
+
+def _figure(trial: TrialMeasures, flow: int, name: str) -> float | None:
+    return next((getattr(load, name) for load in trial.page_loads if load.flow == flow), None)
 
 
 _COLUMNS = (

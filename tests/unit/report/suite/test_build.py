@@ -43,6 +43,53 @@ def test_what_is_not_significant_is_faint_and_in_parentheses(tmp_path: Path) -> 
     assert "(2.50)" not in drawn and "2.50" in drawn
 
 
+SHARES = """
+[section.heat]
+part = "made/grid"
+quantity = "share_percent"
+title = "Share (%)"
+digits = 0
+x = "against"
+y = "contestant"
+"""
+
+
+def test_a_map_of_shares_is_tested_against_an_equal_one_and_its_diagonal_is_not(tmp_path: Path) -> None:
+    """quic takes 70 % from tcp, and sometimes from other; whoever meets itself has half by construction."""
+    splits = {
+        ("quic", "tcp"): [69.0, 70.0, 71.0, 70.0],
+        ("quic", "other"): [30.0, 80.0, 55.0, 60.0],
+        ("tcp", "other"): [50.0, 50.5, 49.5, 50.2],
+        ("quic", "quic"): [61.0, 58.0, 64.0, 61.0],
+    }
+    rows = [
+        {
+            "trial": f"{x}-{y}-{seed}",
+            "seed": seed,
+            "flow": flow,
+            "flows": 2,
+            "contestant": (x, y)[flow],
+            "against": (x, y)[1 - flow],
+            "share_percent": share if flow == 0 else 100 - share,
+        }
+        for (x, y), shares in splits.items()
+        for seed, share in enumerate(shares)
+        for flow in (0, 1)
+    ]
+    (figure,) = block(tmp_path, SHARES, pl.DataFrame(rows)).content.figures
+    found = {(one["contestant"], one["against"]): one for one in figure.data.to_dicts()}
+    assert found["quic", "tcp"]["state"] == found["tcp", "quic"]["state"] == "different"
+    assert found["quic", "other"]["state"] == "inconclusive"
+    assert found["tcp", "other"]["state"] == "equivalent"
+    diagonal = found["quic", "quic"]
+    assert (diagonal["effect"], diagonal["state"], diagonal["p"]) == (50, None, None)
+    tested = figure.data.drop_nulls("p")
+    assert (tested["p_bh"] >= tested["p"]).all() and tested.height == 6
+    drawn = str(figure.panels[0].spec())
+    assert "(56)" in drawn and "(50)" not in drawn
+    assert "not tested" in figure.caption
+
+
 def test_lines_have_theory_for_kernel_tcp_alone(tmp_path: Path) -> None:
     (plain,) = block(tmp_path, LINES).content.figures
     assert set(plain.data["series"]) == {"quic", "tcp"}
