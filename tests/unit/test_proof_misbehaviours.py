@@ -7,7 +7,7 @@ import pytest
 
 from cambrian.metrics.parameters.definitions import PARAMETERS
 from cambrian.probes import table
-from cambrian.proof import faults, misbehaviours
+from cambrian.proof import faults, misbehaviour_table, misbehaviours
 from cambrian.proof.faults import LAB, Clean, Key, Misbehaviour
 from cambrian.proof.misbehaviours import Said, judged, said
 from cambrian.stacks import catalogue
@@ -106,13 +106,32 @@ def test_names_are_those_of_the_reports_tables() -> None:
         ),
         "probes": pl.DataFrame(
             {
-                "contestant": ["a", "a", "b"],
-                "probe": ["burst-kept", "ecn-kept", "burst-kept"],
-                "state": ["different", "inconclusive", "equivalent"],
+                "contestant": ["a", "a", "a", "b", "c"],
+                "probe": ["burst-kept", "ecn-kept", "burst-kept", "burst-kept", "burst-kept"],
+                "state": ["different", "inconclusive", "different", "equivalent", "different"],
             }
         ),
     }
     assert said(frames) == {
         "a": Said("off by a parameter", ("beta", "alpha", "burst-kept"), ("pacing",)),
         "b": Said("conformant"),
+        "c": Said("not judged", ("burst-kept",)),
     }
+
+
+def test_the_table_and_the_summary_say_what_was_caught_and_who_was_accused() -> None:
+    found = {
+        f"{LAB} cut": Said("not judged", ("burst",)),
+        f"{LAB} paced": Said("conformant", (), ("pacing",)),
+        f"{LAB} ok": Said("off by a parameter", ("beta",)),
+    }
+    score = judged(found, EVERYWHERE, KEY)
+    assert misbehaviour_table.markdown(score).splitlines()[2:] == [
+        "| cut | cuts too often | burst (not accused) | not judged |",
+        "| paced | pacing | pacing | conformant |",
+    ]
+    assert misbehaviour_table.summary(score) == [
+        "1 of 2 faults that are no parameter caught and described (50.0 %); 0 not exercised",
+        "0 of 1 clean controllers accused of nothing",
+        f"  {LAB} ok: beta",
+    ]

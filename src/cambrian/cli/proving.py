@@ -65,8 +65,8 @@ def corpus(
 
     Runs the studies fault-corpus (parameters that are set wrongly) and fault-behaviour (faults that
     are no parameter); what their results directories hold is not run again. Compares what is said of
-    each with the answer key. Exit status 1 if fewer than 90 % of the exercised faults are named or of the
-    others caught, or if more than 5 % of the clean controllers are accused.
+    each with the answer key. Exit status 1 if fewer than 90 % of the exercised faults of either study are
+    named, or if more than 5 % of the first study's clean controllers are accused, or any of the second's.
     """
     from dataclasses import asdict
 

@@ -40,10 +40,10 @@ def summary(score: Score) -> list[str]:
 
 
 def _cells(row: FaultRow) -> tuple[str, str, str, str]:
-    if row.state == "caught":
-        by = ", ".join(row.by)
-    elif row.state == "named otherwise":
+    if row.state == "named otherwise":
         by = f"missed; said: {', '.join(row.said.named)}"
+    elif row.state == "missed" and row.by:
+        by = f"{', '.join(row.by)} (not accused)"
     else:
-        by = row.state
+        by = ", ".join(row.by) if row.state == "caught" else row.state
     return row.fault.preset, row.fault.what, by, row.said.verdict

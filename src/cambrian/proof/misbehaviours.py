@@ -115,19 +115,22 @@ def judged(found: Mapping[str, Said], where: Mapping[str, tuple[str, ...]], key:
 
 
 def said(frames: Mapping[str, pl.DataFrame]) -> dict[str, Said]:
-    """Contestant → what the report's tables ``verdicts`` and ``probes`` say of it."""
-    probes: dict[str, list[str]] = {}
+    """Contestant → what the report's tables ``verdicts`` and ``probes`` say of it.
+
+    Whoever has probes and no verdict is not judged.
+    """
+    different: dict[str, dict[str, None]] = {}
     for row in _rows(frames, "probes"):
+        mine = different.setdefault(row["contestant"], {})
         if row["state"] == "different":
-            probes.setdefault(row["contestant"], []).append(row["probe"])
-    return {
-        row["contestant"]: Said(
-            row["verdict"],
-            (*_listed(row["off"]), *dict.fromkeys(probes.get(row["contestant"], ()))),
-            _listed(row["other_choices"]),
+            mine[row["probe"]] = None
+    found = {name: Said("not judged", tuple(probes)) for name, probes in different.items()}
+    for row in _rows(frames, "verdicts"):
+        probes = different.get(row["contestant"], {})
+        found[row["contestant"]] = Said(
+            row["verdict"], (*_listed(row["off"]), *probes), _listed(row["other_choices"])
         )
-        for row in _rows(frames, "verdicts")
-    }
+    return found
 
 
 def exercised(present: Mapping[tuple[str, str], Group], key: Key) -> dict[str, tuple[str, ...]]:
