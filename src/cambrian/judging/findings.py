@@ -25,8 +25,8 @@ AGREEING_SHARE = 0.8
 class Finding:
     """A measured parameter and its judgement. ``network`` is where it was measured.
 
-    ``why``: what makes it inconclusive, in words; ``few``: too few events. ``looks``: what it would be, had it been
-    seen in another trial or on another network as well.
+    ``why``: what makes it inconclusive, in words; ``few``: too few events. ``looks``: what it would
+    be, had it been seen in another trial or on another network as well.
     """
 
     network: str
