@@ -98,7 +98,7 @@ def _too_little(measured: Measured) -> str:
     if measured.trials < SHOWN_SHARE * of_trials:
         return f"it shows in {measured.trials} of {of_trials} trials only"
     if measured.agreement < AGREEING_SHARE:
-        return f"{measured.agreement:.0%} of its events say so, and the others something else"
+        return f"{100 * measured.agreement:.0f} % of its events say so, and the others something else"
     return ""
 
 
