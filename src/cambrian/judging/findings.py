@@ -25,8 +25,8 @@ AGREEING_SHARE = 0.8
 class Finding:
     """A measured parameter and its judgement. ``network`` is where it was measured.
 
-    ``why``: what makes it inconclusive, in words; ``few``: too few events. ``looks``: what it would be, had it been
-    seen in another trial or on another network as well.
+    ``why``: what makes it inconclusive, in words; ``few``: too few events. ``looks``: what it would
+    be, had it been seen in another trial or on another network as well.
     """
 
     network: str
@@ -98,7 +98,7 @@ def _too_little(measured: Measured) -> str:
     if measured.trials < SHOWN_SHARE * of_trials:
         return f"it shows in {measured.trials} of {of_trials} trials only"
     if measured.agreement < AGREEING_SHARE:
-        return f"{measured.agreement:.0%} of its events say so, and the others something else"
+        return f"{100 * measured.agreement:.0f} % of its events say so, and the others something else"
     return ""
 
 

@@ -92,7 +92,7 @@ def _compare(network: str, mine: Sequence[Alone], reference: Sequence[Alone], ti
         return [one("throughput", a, b, margin, text)]
     a, b = (_known([each.utilisation for each in trials]) for trials in (mine, reference))
     if a and b:
-        text = f"utilisation {_mean(a):.0%} where {title} has {_mean(b):.0%}"
+        text = f"utilisation {100 * _mean(a):.0f} % where {title} has {100 * _mean(b):.0f} %"
         found.append(one("utilisation", a, b, UTILISATION_MARGIN, text))
     a, b = (_known([each.loss_percent for each in trials]) for trials in (mine, reference))
     if a and b:

@@ -32,7 +32,7 @@ def test_like_the_reference() -> None:
 def test_an_idle_link_is_odd() -> None:
     found = side(a=[alone(0.53), alone(0.54)])
     assert found.state == "different"
-    assert found.findings == ("utilisation 54% where tcp cubic has 96% on a",)
+    assert found.findings == ("utilisation 54 % where tcp cubic has 96 % on a",)
 
 
 def test_a_third_of_the_packets_lost_is_odd() -> None:

@@ -25,7 +25,8 @@ _ALL = (
     # loss-based controllers
     Parameter("beta", "multiplicative decrease β", "", 3),
     Parameter("beta_again", "what is left after a reduction below the last maximum", "", 3),
-    Parameter("fast_convergence", "W_max over the window at a loss below the last maximum", "", 2),
+    # a choice that is said, never blamed; few losses lie below the last maximum without it
+    Parameter("fast_convergence", "W_max over the window at a loss below the last maximum", "", 2, fewest=1),
     Parameter("cubic_growth", "the law of growth", "", 0, ("CUBIC's", "another")),
     Parameter("cubic_c", "CUBIC's C", "segments/s³", 2),
     Parameter("cubic_k_s", "CUBIC's K (time back to W_max)", "s", 2),

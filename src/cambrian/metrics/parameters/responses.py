@@ -18,6 +18,8 @@ from cambrian.metrics.recovery.answers import Answers, answers, cuts_in_round_tr
 
 #: families with a model of bandwidth, which answer no single loss
 _OTHERS = ("bbr",)
+#: cuts in a round trip that stand for more of them as well: a dozen for one burst says no more of the others
+MANY = 3
 
 
 def estimate(trace: FlowTrace) -> Iterator[Estimate | Missing]:
@@ -41,7 +43,7 @@ def _cuts(trace: FlowTrace, found: Answers | str) -> Estimate | Missing:
     # single losses are cut for once by any sender: they say nothing
     several = by_trip[by_trip >= 2]
     if len(several):
-        return Estimate("cuts_per_episode", tuple(map(float, several)), 0.0, "window")
+        return Estimate("cuts_per_episode", tuple(map(float, several.clip(max=MANY))), 0.0, "window")
     if isinstance(found, str):
         return Missing("cuts_per_episode", f"no round trip with two cuts, and {found}")
     # none is a loss without an answer, which the flight tells
