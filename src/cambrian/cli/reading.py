@@ -107,12 +107,15 @@ def verdicts(
     from cambrian.store.results import Results
 
     collected = collect.collect(Results(folder))
-    found, parameters = verdicts_table.table(collected), parameters_table.table(collected)
-    if found is None or parameters is None:
+    found = verdicts_table.table(collected)
+    if found is None:
         fail(f"{folder} holds no valid trial of a contestant that is judged against a kernel CCA", 1)
     if as_json:
-        probes = probes_table.table(collected)
-        rows = {"parameters": parameters.to_dicts(), "probes": [] if probes is None else probes.to_dicts()}
+        tables = {
+            "parameters": parameters_table.table(collected),
+            "probes": probes_table.table(collected),
+        }
+        rows = {kind: [] if frame is None else frame.to_dicts() for kind, frame in tables.items()}
         for one in (verdicts := found.to_dicts()):
             for kind, all_rows in rows.items():
                 one[kind] = [row for row in all_rows if row["contestant"] == one["contestant"]]

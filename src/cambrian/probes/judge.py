@@ -160,7 +160,7 @@ def _theory(probe: Probe, network: Network, family: str, here: Side) -> float | 
 
 
 def _words(probe: Probe, network: Network, family: str, here: Side, kernel: Side) -> str:
-    says = probe.says if kernel else probe.says.partition("; ")[0]
+    says = probe.says if kernel else probe.says.rpartition(", ")[0]
     return says.format(
         mine=_shown(probe, _mean(here)),
         its=_shown(probe, _mean(kernel)),

@@ -37,7 +37,7 @@ def test_a_ratio_beyond_the_margin_is_different_and_said_in_plain_words() -> Non
     assert found.state == "different"
     assert found.effect == pytest.approx(8.33, abs=0.1)
     assert found.text == (
-        "at 1 % random loss it carries 20.00 Mbps; kernel CUBIC carries 2.40 Mbps (8.34 times the kernel's)"
+        "at 1 % random loss it carries 20.00 Mbps, kernel CUBIC 2.40 Mbps (8.34 times the kernel's)"
     )
 
 

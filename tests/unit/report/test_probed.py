@@ -49,7 +49,7 @@ def test_a_kernel_with_options_is_no_reference() -> None:
 def test_what_differs_makes_the_side() -> None:
     whole = collected(cell(KERNEL, 0.71, 0.71), cell(QUINN, 1.0, 0.99))
     behaviour = probed.behaviour(whole)["quinn cubic"]
-    sentence = "after a lone loss it keeps 0.99 of its flight; kernel CUBIC keeps 0.71"
+    sentence = "after a lone loss it keeps 0.99 of its flight, kernel CUBIC 0.71"
     assert behaviour.side == Side("different", (sentence,))
     assert behaviour.counts == "1 different"
 
