@@ -31,7 +31,7 @@ def test_a_row_a_contestant_and_page_with_the_trials_mean(collected: Collected) 
         times = [load.plt_ms for trial in cell.trials for load in trial.page_loads]
         assert len(times) == row["trials"] == 3
         assert row["plt_ms"] == pytest.approx(sum(filter(None, times)) / 3)
-        assert min(filter(None, times)) <= row["plt_ms_low"] <= row["plt_ms"] <= row["plt_ms_high"]
+        assert row["plt_ms_low"] <= row["plt_ms"] <= row["plt_ms_high"]
         assert row["document_ms"] < row["first_object_ms"] < row["last_object_ms"] == row["plt_ms"]
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from cambrian.metrics import conformance, envelope
 from cambrian.report import notes, provenance, series, similarity, tables, words
 from cambrian.report.collect import Collected, collect
-from cambrian.stats import pairs
+from cambrian.stats import pairs, states
 from cambrian.stats.interval import Interval
 from cambrian.store.results import Results
 from tests.unit import report_results
@@ -57,9 +57,12 @@ def test_a_pace_cap_shows_where_tls_does_not(knobs: Collected) -> None:
     frame = tables.all_tables(knobs)["conformance"]
     tls, paced = row(frame, contestant=TLS), row(frame, contestant=PACED)
     assert isinstance(tls["deficit"], float) and abs(tls["deficit"]) < 0.1
-    assert isinstance(paced["deficit_low"], float) and paced["deficit_low"] > 0.3
-    # three trials a side are no ground for a verdict, whatever the interval says
-    assert set(frame["verdict"]) == {"too few trials"}
+    assert isinstance(paced["deficit"], float) and paced["deficit"] > 0.3
+    # three short trials a side do not tell, and say how many more would
+    assert set(frame["verdict"]) <= {"inconclusive", "different"}
+    assert tls["verdict"] == "inconclusive"
+    unsettled = frame.filter(pl.col("verdict") == "inconclusive")
+    assert (unsettled["more_seeds"].drop_nulls() > 0).all()
 
 
 def test_invalid_trial_is_listed_and_not_averaged(tmp_path: Path) -> None:
@@ -88,7 +91,7 @@ def test_invalid_trial_is_listed_and_not_averaged(tmp_path: Path) -> None:
             "reasons": "rate: 3.0000 Mbps while busy, configured 4 Mbps",
         }
     ]
-    assert row(tables.all_tables(after)["conformance"], contestant=PACED)["trials"] == 2
+    assert row(tables.all_tables(after)["conformance"], contestant=PACED)["seeds"] == 2
     # the charts over time move on to the next seed
     shown = next(cell.series for cell in after.cells if cell.key == group["key"])
     assert shown is not None and shown.seed == 2
@@ -121,7 +124,7 @@ def test_group_without_valid_trials_says_so(tmp_path: Path) -> None:
         report_results.reject(folder, trial, "CCA: asked for cubic and runs reno")
     collected = collect(Results(folder))
     found = row(tables.all_tables(collected)["conformance"], contestant=TLS)
-    assert (found["verdict"], found["conformance"], found["trials"]) == ("no valid trial", None, 0)
+    assert (found["verdict"], found["conformance"], found["seeds"]) == ("no valid trial", None, 0)
     assert row(tables.all_tables(collected)["flows"], contestant=TLS)["throughput_mbps"] is None
 
 
@@ -157,24 +160,37 @@ def test_one_trial_a_side_has_an_estimate_and_no_interval() -> None:
 def test_an_arm_like_its_floor_has_no_deficit(values: list[float]) -> None:
     places = [(one, other) for one in range(5) for other in range(5) if one != other]
     scores = dict(zip(places, values, strict=True))
-    found = pairs.deficit(scores, scores)
+    found, p = pairs.deficit(scores, scores)
     assert (found.estimate, found.low, found.high) == pytest.approx((0, 0, 0))
-    spread = pairs.mean(scores)
-    assert min(values) - 1e-9 <= spread.low <= spread.high <= max(values) + 1e-9
+    assert p is None
+    spread = pairs.mean(scores, "share")
+    assert 0 <= spread.low <= spread.estimate <= spread.high <= 1
 
 
 def test_a_constant_deficit_is_found_exactly() -> None:
     places = [(one, other) for one in range(5) for other in range(5)]
-    found = pairs.deficit(dict.fromkeys(places, 0.2), dict.fromkeys(places, 0.9))
+    found, p = pairs.deficit(dict.fromkeys(places, 0.2), dict.fromkeys(places, 0.9))
+    assert p is None
     assert (found.estimate, found.low, found.high) == pytest.approx((0.7, 0.7, 0.7))
 
 
 @pytest.mark.parametrize(
-    ("low", "trials", "verdict"),
-    [(0.1, 5, "below"), (-0.1, 5, "within"), (0.1, 4, "too few trials"), (math.nan, 5, "too few trials")],
+    ("low", "high", "p", "floor", "verdict"),
+    [
+        (0.1, 0.4, 0.01, 0.9, "different"),
+        (-0.13, 0.71, 0.2, 0.9, "inconclusive"),
+        (-0.05, 0.09, 0.6, 0.9, "equivalent"),
+        # who is like a reference that is unlike itself has not been shown to be like it
+        (-0.05, 0.09, 0.6, 0.2, "inconclusive"),
+        (math.nan, math.nan, None, 0.9, "inconclusive"),
+        # more like the reference than the reference itself is no difference
+        (-0.5, -0.3, 0.001, 0.9, "equivalent"),
+        (0.2, 0.2, None, 0.9, states.SAME),
+    ],
 )
-def test_verdicts(low: float, trials: int, verdict: str) -> None:
-    assert similarity.judge(Interval(0.2, low, 0.4, 0.95, trials, ""), trials) == verdict
+def test_verdicts(low: float, high: float, p: float | None, floor: float, verdict: str) -> None:
+    deficit = Interval((low + high) / 2, low, high, 0.95, 5, "")
+    assert similarity.judge(deficit, p, floor) == verdict
 
 
 @pytest.mark.parametrize(("duration_s", "length_ms"), [(5, 50), (30, 200), (60, 250), (120, 500)])

@@ -10,7 +10,7 @@ import polars as pl
 
 from cambrian.claims.frames import Frames
 from cambrian.claims.model import Contradiction
-from cambrian.effects import resample
+from cambrian.effects import replicate
 from cambrian.effects.errors import EffectError
 from cambrian.effects.prepare import prepare
 from cambrian.effects.summary import few, interval
@@ -41,7 +41,7 @@ class MainEffect:
 
 @dataclass(frozen=True)
 class Explained:
-    """``verdict``: "explained", "not significant" or "not run"; ``factor`` has the largest effect."""
+    """``verdict``: "explained", "inconclusive" or "not run"; ``factor`` has the largest effect."""
 
     contradiction: Contradiction
     verdict: str
@@ -54,7 +54,7 @@ def explain(contradiction: Contradiction, frames: Frames) -> Explained:
     """The main effects of all factors, largest first.
 
     "explained" if the interval of the largest leaves out 0, and so does that of its lead over
-    the second, under the same resamples.
+    the second.
     """
     frame = frames.frame(contradiction.part, contradiction.table)
     if frame is None:
@@ -63,7 +63,7 @@ def explain(contradiction: Contradiction, frames: Frames) -> Explained:
         prepared = prepare(frame, contradiction.effect)
     except EffectError as error:
         return Explained(contradiction, "not run", None, (), f"{contradiction.part}: {error}")
-    draws = resample.effects(prepared, contradiction.effect)
+    draws = replicate.effects(prepared, contradiction.effect)
     found = [main for name in contradiction.factors if (main := _main(name, prepared.keys, draws))]
     if not found:
         reason = "no factor has two levels that were measured in the same setting"
@@ -73,20 +73,20 @@ def explain(contradiction: Contradiction, frames: Frames) -> Explained:
     largest, leads = found[0]
     if largest.low is None:
         reason = few(len(prepared.seeds))
-        return Explained(contradiction, "not significant", largest.factor, effects, reason)
+        return Explained(contradiction, "inconclusive", largest.factor, effects, reason)
     if largest.low <= 0:
         reason = "no factor has an effect that its interval tells from 0"
-        return Explained(contradiction, "not significant", largest.factor, effects, reason)
+        return Explained(contradiction, "inconclusive", largest.factor, effects, reason)
     if len(found) > 1:
-        low, _ = interval(leads - found[1][1])
+        low, _ = interval(leads - found[1][1], len(prepared.seeds))
         if low is not None and low <= 0:
             reason = f"the effects of {largest.factor} and {effects[1].factor} are not told apart"
-            return Explained(contradiction, "not significant", largest.factor, effects, reason)
+            return Explained(contradiction, "inconclusive", largest.factor, effects, reason)
     return Explained(contradiction, "explained", largest.factor, effects)
 
 
 def _main(factor: str, keys: pl.DataFrame, draws: FloatArray) -> tuple[MainEffect, FloatArray] | None:
-    """The factor's effect, and its difference in each draw; None where it has no two levels to compare."""
+    """The factor's effect, and its difference of all seeds and without each; None of one level alone."""
     others = [name for name in keys.columns if name != factor]
     places: dict[Level, dict[tuple[Level, ...], int]] = {}
     for index, row in enumerate(keys.to_dicts()):
@@ -103,7 +103,7 @@ def _main(factor: str, keys: pl.DataFrame, draws: FloatArray) -> tuple[MainEffec
             low, high, lowest, highest = high, low, two, one
         difference = high - low
         if best is None or difference[0] > best[0].difference:
-            bounds = interval(difference)
+            bounds = interval(difference, len(draws) - 1)
             main = MainEffect(factor, lowest, highest, float(low[0]), float(high[0]),
                               float(difference[0]), *bounds, len(common))  # fmt: skip
             best = main, difference

@@ -17,7 +17,7 @@ from cambrian.claims.model import Verdict
 from cambrian.claims.verdicts import Finding, Judged
 
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
-_COLOURS = {"holds": "green", "doesn't hold": "red", "not significant": "yellow", "explained": "green"}
+_COLOURS = {"holds": "green", "doesn't hold": "red", "explained": "green"}
 
 
 def terminal(console: Console, judged: Sequence[Judged], explained: Sequence[Explained]) -> None:

@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 from cambrian.effects.model import EffectSpec, Name, SummarySpec, Where
 from cambrian.study.model import Frozen
 
-Verdict = Literal["holds", "doesn't hold", "not significant", "not run", "not available"]
+Verdict = Literal["holds", "doesn't hold", "inconclusive", "not run", "not available"]
 
 
 class Expect(Frozen):
@@ -38,6 +38,12 @@ class Expect(Frozen):
         if self.between:
             return high < self.between[0] or low > self.between[1]
         return not self._has(low) and not self._has(high)
+
+    @property
+    def borders(self) -> tuple[float, ...]:
+        """Where the region ends."""
+        given = (self.above, self.below, self.at_least, self.at_most)
+        return self.between or tuple(one for one in given if one is not None)
 
     def __str__(self) -> str:
         if self.between:

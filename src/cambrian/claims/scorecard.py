@@ -21,11 +21,11 @@ from cambrian.effects.model import Condition, Name, Where
 from cambrian.study.model import Frozen
 from cambrian.study.toml_file import TomlFile
 
-Met = Literal["met", "not met", "not told", "not run"]
+Met = Literal["met", "not met", "inconclusive", "not run"]
 _MET: dict[Verdict, Met] = {
     "holds": "met",
     "doesn't hold": "not met",
-    "not significant": "not told",
+    "inconclusive": "inconclusive",
     "not run": "not run",
 }
 

@@ -10,9 +10,11 @@ from cambrian.claims.frames import Frames
 from cambrian.claims.model import Claim, ClaimTest, Verdict
 from cambrian.effects.errors import EffectError, NoDataError
 from cambrian.effects.summary import Estimate, summary
+from cambrian.stats import power
+from cambrian.stats.interval import Interval
 
 #: the first of these that a test has is the claim's verdict
-_WORST_FIRST: tuple[Verdict, ...] = ("doesn't hold", "not run", "not significant")
+_WORST_FIRST: tuple[Verdict, ...] = ("doesn't hold", "not run", "inconclusive")
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,7 @@ def judge(claim: Claim, frames: Frames) -> Judged:
     """Run all tests of ``claim``.
 
     It holds if all of them hold and doesn't if any doesn't; else it is not run if any is not,
-    else not significant.
+    else inconclusive.
     """
     if claim.not_available:
         return Judged(claim, "not available", (), claim.not_available)
@@ -71,13 +73,30 @@ def run(test: ClaimTest, frames: Frames) -> Finding:
         return Finding(test, "not run", None, f"{test.part}: {error}")
     except EffectError as error:
         return Finding(test, "not run", None, f"{test.part}, {test.quantity}: {error}")
-    return Finding(test, verdict_of(test, found), found, found.reason, covariates.versions(frame, test))
+    verdict = verdict_of(test, found)
+    reasons = [found.reason, _more(test, found) if verdict == "inconclusive" else ""]
+    reason = "; ".join(one for one in reasons if one)
+    return Finding(test, verdict, found, reason, covariates.versions(frame, test))
 
 
 def verdict_of(test: ClaimTest, found: Estimate) -> Verdict:
     """ "holds" if the whole interval is where it is expected, "doesn't hold" if none of it is."""
     if found.low is None or found.high is None:
-        return "not significant"
+        return "inconclusive"
     if test.expect.covers(found.low, found.high):
         return "holds"
-    return "doesn't hold" if test.expect.misses(found.low, found.high) else "not significant"
+    return "doesn't hold" if test.expect.misses(found.low, found.high) else "inconclusive"
+
+
+#: figures whose interval is Student's, so that it shrinks with the root of the seeds
+_STUDENT = frozenset({"mean", "geometric_mean", "median", "slope"})
+
+
+def _more(test: ClaimTest, found: Estimate) -> str:
+    """How many more seeds would settle it, if what was measured is the truth."""
+    if found.low is None or found.high is None or test.summary not in _STUDENT:
+        return ""
+    interval = Interval(found.estimate, found.low, found.high, 0.95, found.seeds, "")
+    nearest = min(test.expect.borders, key=lambda border: abs(found.estimate - border))
+    more = power.to_settle(interval, None, nearest).more
+    return "" if more is None else f"about {max(more, 1)} more seeds would settle it"

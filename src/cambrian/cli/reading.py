@@ -100,27 +100,23 @@ def verdicts(
     as_json: JsonOption = False,
 ) -> None:
     """Say of each contestant whether it conforms, what differs and what is not settled."""
-    from cambrian.report import collect, probed
-    from cambrian.report.tables import parameters as parameters_table
-    from cambrian.report.tables import probes as probes_table
-    from cambrian.report.tables import verdicts as verdicts_table
+    from cambrian.report import collect, probed, tables, words
     from cambrian.store.results import Results
 
     collected = collect.collect(Results(folder))
-    found = verdicts_table.table(collected)
+    frames = tables.some_tables(collected, ["verdicts", "parameters", "probes"])
+    found = frames.get("verdicts")
     if found is None:
         fail(f"{folder} holds no valid trial of a contestant that is judged against a kernel CCA", 1)
     if as_json:
-        tables = {
-            "parameters": parameters_table.table(collected),
-            "probes": probes_table.table(collected),
-        }
-        rows = {kind: [] if frame is None else frame.to_dicts() for kind, frame in tables.items()}
+        rows = {kind: frames[kind].to_dicts() if kind in frames else [] for kind in ("parameters", "probes")}
         for one in (verdicts := found.to_dicts()):
             for kind, all_rows in rows.items():
                 one[kind] = [row for row in all_rows if row["contestant"] == one["contestant"]]
         print(json.dumps(verdicts, indent=1))
         return
+    for sentence in words.placebo_differs(collected, found):
+        out.print(sentence, markup=False, soft_wrap=True, highlight=False)
     behaviour = probed.behaviour(collected)
     for one in found.to_dicts():
         out.print(f"[bold]{one['contestant']}[/bold]: {one['verdict']}")
@@ -140,7 +136,7 @@ def claims(
     as_json: JsonOption = False,
     markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown.")] = False,
 ) -> None:
-    """Judge the papers' claims by our results: holds, doesn't hold, not significant, not run."""
+    """Judge the papers' claims by our results: holds, doesn't hold, inconclusive, not run."""
     from cambrian.claims import contradictions, listing, load, verdicts
     from cambrian.claims.frames import Remembered
     from cambrian.report.evidence import Evidence

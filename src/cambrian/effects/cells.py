@@ -1,112 +1,147 @@
-"""Every cell's effect with its interval and test: what a heat map or a table shows."""
+"""Every cell's effect with its interval, test and state: what a heat map or a table shows."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
 
-from cambrian.effects import resample
+from cambrian.effects import replicate
 from cambrian.effects.model import EffectSpec
 from cambrian.effects.prepare import Prepared, Side, prepare
-from cambrian.effects.summary import interval
-from cambrian.stats.compare import welch
+from cambrian.effects.summary import cell_seeds, changing, interval, scale_of
+from cambrian.stats import jackknife, states
+from cambrian.stats.compare import Comparison, against, compare
 from cambrian.stats.correction import benjamini_hochberg
-from cambrian.stats.paired import p_value
+from cambrian.stats.interval import FloatArray, Interval
+from cambrian.stats.scale import Scale
+from cambrian.stats.states import Margin
 
-#: chance of a false alarm at which a cell counts as significant, after the correction
-SIGNIFICANT_P = 0.05
 _SCHEMA = {
     "effect": pl.Float64, "low": pl.Float64, "high": pl.Float64,
-    "trials_a": pl.Int64, "trials_b": pl.Int64,
+    "seeds": pl.Int64, "trials_a": pl.Int64, "trials_b": pl.Int64,
     "mean_a": pl.Float64, "mean_b": pl.Float64, "sd_a": pl.Float64, "sd_b": pl.Float64,
-    "p": pl.Float64, "p_bh": pl.Float64, "significant": pl.Boolean,
+    "test": pl.String, "p": pl.Float64, "p_bh": pl.Float64, "state": pl.String,
 }  # fmt: skip
 
 
-def cells(frame: pl.DataFrame, spec: EffectSpec) -> pl.DataFrame:
+def cells(frame: pl.DataFrame, spec: EffectSpec, nulls: pl.DataFrame | None = None) -> pl.DataFrame:
     """One row a cell that both sides have a trial in, sorted by the cell's columns.
 
-    Columns: the cell's; ``effect`` with its 95 % bootstrap interval ``low``, ``high`` (null below
-    three seeds); trials, mean and SD of each side; ``p`` of "no difference", by Student's paired
-    test where both sides have the same seeds, else by Welch's; ``p_bh``, Benjamini-Hochberg's over
-    the cells, and ``significant``: p_bh below 0.05. Null where there is none: of b for the
-    effect "value", the test of it and of SDs.
+    Columns: the cell's; ``effect`` with its 95 % interval ``low``, ``high`` (null below
+    three seeds); seeds (of the side with fewer), trials, mean and SD of each side; ``test`` and its ``p``
+    of "no difference" (:mod:`cambrian.stats.compare`), ``p_bh``, Benjamini-Hochberg's over the cells, and
+    ``state`` (:mod:`cambrian.stats.states`): different, equivalent, inconclusive, or the same in every
+    seed. Null where there is none: of b for the effect "value", the test of SDs, and of a value without a
+    natural null.
+
+    ``nulls`` has the cell's columns and ``null``: what an effect "value" is, in percent, where nothing
+    differs; null where a cell is not to be tested.
 
     Raises:
         NoDataError: no cell has a trial on each side.
         EffectError: the spec does not fit the frame.
     """
-    prepared = prepare(frame, spec)
-    rows = [_row(one, spec) for one in _each(prepared)]
+    return cells_of(prepare(frame, spec), spec, nulls)
+
+
+def cells_of(prepared: Prepared, spec: EffectSpec, nulls: pl.DataFrame | None = None) -> pl.DataFrame:
+    """As :func:`cells`, of trials that are laid out already."""
+    known: list[float | None] = [None] * len(prepared.a.trials)
+    if nulls is not None:
+        joined = prepared.keys.join(nulls, on=spec.cell, how="left", nulls_equal=True, maintain_order="left")
+        known = joined["null"].to_list()
+    found = replicate.effects(prepared, spec)
+    tests = [_test(prepared, spec, place, found[:, place], one) for place, one in enumerate(known)]
+    rows = [_row(prepared, spec, place, found[:, place], test) for place, test in enumerate(tests)]
     tested = [row for row in rows if row["p"] is not None]
     adjusted = benjamini_hochberg([float(row["p"] or 0) for row in tested]).tolist()
     for row, p_bh in zip(tested, adjusted, strict=True):
-        row.update(p_bh=p_bh, significant=p_bh < SIGNIFICANT_P)
-    found = pl.DataFrame(rows, schema=_SCHEMA)
-    return pl.concat([prepared.keys, found], how="horizontal") if spec.cell else found
+        row["p_bh"] = p_bh
+    for row, test, one in zip(rows, tests, known, strict=True):
+        row["state"] = _state(row, test, spec, one)
+    framed = pl.DataFrame(rows, schema=_SCHEMA)
+    return pl.concat([prepared.keys, framed], how="horizontal") if spec.cell else framed
 
 
-def _each(prepared: Prepared) -> Iterator[Prepared]:
-    """The cells one by one, each with the seeds that it has."""
-    for index in range(len(prepared.a.trials)):
-        sides = [side for side in (prepared.a, prepared.b) if side is not None]
-        there = np.any([side.counts[:, index] > 0 for side in sides], axis=0)
-        cut = [
-            Side(
-                side.totals[there, index : index + 1],
-                side.counts[there, index : index + 1],
-                *(each[index : index + 1] for each in (side.trials, side.mean, side.sd)),
-            )
-            for side in sides
-        ]
-        yield Prepared(
-            keys=prepared.keys[index : index + 1],
-            seeds=tuple(seed for seed, one in zip(prepared.seeds, there, strict=True) if one),
-            a=cut[0],
-            b=cut[1] if prepared.b is not None else None,
-            trials=prepared.trials,
-            left_out=prepared.left_out,
-        )
+def _test(
+    prepared: Prepared, spec: EffectSpec, place: int, found: FloatArray, null: float | None
+) -> Comparison | None:
+    if spec.of != "mean" or not np.isfinite(found[0]):
+        return None
+    a = _by_seed(prepared.a, prepared.seeds, place)
+    if prepared.b is None:
+        return None if null is None else against(a, null, "percent")
+    test = compare(a, _by_seed(prepared.b, prepared.seeds, place))
+    if test.test != "paired" or spec.kind == "difference" or len(found) == 1:
+        return test
+    # of a ratio the ratio is tested, so that the test and the interval agree
+    seeds = int(cell_seeds(prepared)[place])
+    p = jackknife.p_value(found, seeds, _none(spec, null), scale_of(spec))
+    return replace(test, p=p, varies=bool(changing(found[:, np.newaxis])[0] > 0))
 
 
-def _row(cell: Prepared, spec: EffectSpec) -> dict[str, float | int | bool | None]:
-    draws = resample.effects(cell, spec)[:, 0]
-    low, high = (None, None)
-    if np.isfinite(draws[0]):
-        low, high = interval(draws, logarithmic=spec.kind == "ratio")
-    a, b = cell.a, cell.b
+Row = dict[str, float | int | str | None]
+
+
+def _row(prepared: Prepared, spec: EffectSpec, place: int, found: FloatArray, test: Comparison | None) -> Row:
+    low, high = None, None
+    if np.isfinite(found[0]):
+        scale: Scale = "percent" if test is not None and test.test == "one sample" else scale_of(spec)
+        low, high = interval(found, cell_seeds(prepared)[place], scale)
+    a, b = prepared.a, prepared.b
     return {
-        "effect": _known(draws[0]),
+        "effect": _known(found[0]),
         "low": low,
         "high": high,
-        "trials_a": int(a.trials[0]),
-        "trials_b": int(b.trials[0]) if b else None,
-        "mean_a": _known(a.mean[0]),
-        "mean_b": _known(b.mean[0]) if b else None,
-        "sd_a": _known(a.sd[0]),
-        "sd_b": _known(b.sd[0]) if b else None,
-        "p": _p(_by_seed(a, cell.seeds), _by_seed(b, cell.seeds)) if b and spec.of == "mean" else None,
+        "seeds": int(cell_seeds(prepared)[place]),
+        "trials_a": int(a.trials[place]),
+        "trials_b": int(b.trials[place]) if b else None,
+        "mean_a": _known(a.mean[place]),
+        "mean_b": _known(b.mean[place]) if b else None,
+        "sd_a": _known(a.sd[place]),
+        "sd_b": _known(b.sd[place]) if b else None,
+        "test": test.test if test else None,
+        "p": test.p if test else None,
+        "p_bh": None,
+        "state": None,
     }
 
 
-def _by_seed(side: Side, seeds: tuple[int, ...]) -> dict[int, float]:
-    """seed → mean of its trials."""
-    return {
-        seed: float(total / count)
-        for seed, total, count in zip(seeds, side.totals[:, 0], side.counts[:, 0], strict=True)
-        if count > 0
-    }
-
-
-def _p(a: Mapping[int, float], b: Mapping[int, float]) -> float | None:
-    """Of "no difference"; None with one seed on a side."""
-    if min(len(a), len(b)) < 2:
+def _state(row: Row, test: Comparison | None, spec: EffectSpec, null: float | None) -> str | None:
+    if test is None or row["effect"] is None:
         return None
-    if a.keys() != b.keys():
-        return welch(list(a.values()), list(b.values())).p
-    return p_value(a, b)
+    if not test.varies:
+        return states.SAME if row["low"] is not None else "inconclusive"
+    bounds = None
+    if row["low"] is not None and row["high"] is not None:
+        ends = (float(row["effect"]), float(row["low"]), float(row["high"]))
+        bounds = Interval(*ends, confidence=0.95, n=int(row["seeds"] or 0), method="")
+    p = None if row["p_bh"] is None else float(row["p_bh"])
+    return states.state(bounds, _margin(spec), p, _none(spec, null))
+
+
+def _none(spec: EffectSpec, null: float | None) -> float:
+    """The effect where there is no difference."""
+    return 1.0 if spec.kind == "ratio" else null or 0.0
+
+
+def _margin(spec: EffectSpec) -> Margin | None:
+    """Of a difference in the quantity's own unit nobody can say what is small."""
+    of_kind = {
+        "ratio": states.RATIO,
+        "percent_less": states.PERCENT,
+        "percent_more": states.PERCENT,
+        "value": states.SHARE_PERCENT,
+    }
+    return of_kind.get(spec.kind)
+
+
+def _by_seed(side: Side, seeds: Sequence[int], place: int) -> dict[int, float]:
+    column = side.values[:, place]
+    return {seed: float(value) for seed, value in zip(seeds, column, strict=True) if np.isfinite(value)}
 
 
 def _known(value: float) -> float | None:

@@ -7,10 +7,13 @@ import math
 import numpy as np
 import polars as pl
 
-from cambrian.effects import resample
+from cambrian.effects import replicate
 from cambrian.effects.errors import EffectError
 from cambrian.effects.model import EffectSpec
-from cambrian.effects.prepare import prepare
+from cambrian.effects.prepare import Prepared, prepare
+from cambrian.effects.summary import cell_seeds, cells_on_scale, scale_of
+from cambrian.stats import many
+from cambrian.stats import scale as scales
 from cambrian.stats.interval import FloatArray
 
 _SCHEMA = {
@@ -29,9 +32,9 @@ def crossovers(frame: pl.DataFrame, spec: EffectSpec, along: str, threshold: flo
 
     Columns: those; ``crossover``, the smallest measured value of ``along`` from which on the effect is
     above ``threshold`` at every larger measured value too, null where it isn't at the largest;
-    ``low`` and ``high``, the 2.5 % and 97.5 % points of the same in resamples of the seeds (null as above),
-    without meaning unless ``has_interval``; ``least``, ``most`` and the number of ``values`` of ``along``
-    that were measured. A crossover lies between the measured value before it and itself: the grid's
+    ``low`` and ``high``, its 95 % bounds over seeds (:func:`cambrian.stats.many.crossing`; null as above),
+    without meaning where ``has_interval`` is false; ``least``, ``most`` and the number of ``values`` of
+    ``along`` that were measured. A crossover lies between the measured value before it and itself: the grid's
     step is part of its uncertainty, and no part of the interval.
 
     Raises:
@@ -40,10 +43,15 @@ def crossovers(frame: pl.DataFrame, spec: EffectSpec, along: str, threshold: flo
     """
     if along not in spec.cell:
         raise EffectError(f"along = {along} must be one of the columns in cell")
-    prepared = prepare(frame, spec)
+    return crossovers_of(prepare(frame, spec), spec, along, threshold)
+
+
+def crossovers_of(prepared: Prepared, spec: EffectSpec, along: str, threshold: float) -> pl.DataFrame:
+    """As :func:`crossovers`, of trials that are laid out already."""
     if not prepared.keys.schema[along].is_numeric():
         raise EffectError(f"{along} holds no numbers: a crossover goes along numbers")
-    draws = resample.effects(prepared, spec)
+    effects = replicate.effects(prepared, spec)
+    seeds = cell_seeds(prepared)
     others = [name for name in spec.cell if name != along]
     numbered = prepared.keys.sort(along, maintain_order=True)
     order = prepared.keys.with_row_index("__cell").sort(along, maintain_order=True)["__cell"].to_numpy()
@@ -55,25 +63,29 @@ def crossovers(frame: pl.DataFrame, spec: EffectSpec, along: str, threshold: flo
     rows = []
     for places in groups["__at"].to_list():
         values = numbered[along].cast(pl.Float64).to_numpy()[places]
-        rows.append(_row(values, draws[:, order[places]] > threshold))
+        here = order[places]
+        rows.append(_row(values, effects[:, here], seeds[here], spec, threshold))
     found = pl.concat([groups.select(others), pl.DataFrame(rows, schema=_SCHEMA)], how="horizontal")
     return found.sort(others) if others else found
 
 
 def _row(
-    values: FloatArray, ahead: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]
+    values: FloatArray, effects: FloatArray, seeds: FloatArray, spec: EffectSpec, threshold: float
 ) -> dict[str, float | int | bool | None]:
-    """``ahead`` has the shape (1 + resamples, values): first as it is."""
+    """``effects`` has the shape (1 + seeds, values): first as it is."""
     # from the largest value down: ahead there and everywhere above
-    stays = np.flip(np.logical_and.accumulate(np.flip(ahead, axis=1), axis=1), axis=1)
-    first = np.where(stays.any(axis=1), values[np.argmax(stays, axis=1)], math.inf)
-    drawn = np.sort(first[1:])
-    tail = (1 - resample.CONFIDENCE) / 2
+    ahead = effects[0] > threshold
+    stays = np.flip(np.logical_and.accumulate(np.flip(ahead)))
+    bounds = (math.nan, math.nan)
+    if len(effects) > 1:
+        cells, used = cells_on_scale(effects, scale_of(spec), seeds)
+        ends = np.append(values, math.inf)
+        bounds = tuple(ends[list(many.crossing(cells, float(scales.to(np.array(threshold), used))))])
     return {
-        "crossover": _known(first[0]),
-        "low": _known(drawn[math.floor(tail * len(drawn))]) if len(drawn) else None,
-        "high": _known(drawn[math.ceil((1 - tail) * len(drawn)) - 1]) if len(drawn) else None,
-        "has_interval": len(drawn) > 0,
+        "crossover": float(values[np.argmax(stays)]) if stays.any() else None,
+        "low": _known(bounds[0]),
+        "high": _known(bounds[1]),
+        "has_interval": len(effects) > 1,
         "least": float(values[0]),
         "most": float(values[-1]),
         "values": len(values),

@@ -1,4 +1,4 @@
-"""An observations frame → one value a trial and side, laid out by seed and cell."""
+"""An observations frame → one value a seed and side, laid out by seed and cell."""
 
 from __future__ import annotations
 
@@ -18,16 +18,30 @@ _VALUE, _CELL = "__value", "__cell"
 
 @dataclass(frozen=True)
 class Side:
-    """One side's trials. ``totals`` and ``counts`` have the shape (seeds, cells).
+    """One side. ``values``: the mean of a seed's trials, NaN where there is none, shape (seeds, cells).
 
-    ``trials``, ``mean`` and ``sd`` (NaN for one trial) are of each cell, shape (cells,).
+    ``trials`` counts them, shape (cells,).
     """
 
-    totals: FloatArray
-    counts: FloatArray
+    values: FloatArray
     trials: FloatArray
-    mean: FloatArray
-    sd: FloatArray
+
+    @property
+    def seeds(self) -> FloatArray:
+        """How many seeds a cell has, shape (cells,)."""
+        return np.asarray(np.isfinite(self.values).sum(axis=0), dtype=np.float64)
+
+    @property
+    def mean(self) -> FloatArray:
+        """Of a cell's seeds, shape (cells,)."""
+        return np.asarray(np.nanmean(self.values, axis=0))
+
+    @property
+    def sd(self) -> FloatArray:
+        """Of a cell's seeds, NaN for one; shape (cells,)."""
+        squares = np.nansum(np.square(self.values - self.mean), axis=0)
+        with np.errstate(invalid="ignore"):
+            return np.asarray(np.sqrt(squares / (self.seeds - 1)))
 
 
 @dataclass(frozen=True)
@@ -70,7 +84,7 @@ def prepare(frame: pl.DataFrame, spec: EffectSpec) -> Prepared:
     }
     everything = pl.concat([trials.select("trial", "seed") for trials in kept.values()])
     seeds = tuple(everything["seed"].unique().sort().to_list())
-    laid = {name: _side(trials, seeds, len(keys), spec) for name, trials in kept.items()}
+    laid = {name: _side(trials, seeds, len(keys)) for name, trials in kept.items()}
     nulls = pl.concat([trials.filter(pl.col(_VALUE).is_null()).select("trial") for trials in long.values()])
     return Prepared(
         keys=keys.select(spec.cell),
@@ -120,21 +134,13 @@ def _numbered(trials: pl.DataFrame, numbered: pl.DataFrame, cell: list[str]) -> 
     return trials.join(numbered, on=cell, how="inner", nulls_equal=True)
 
 
-def _side(trials: pl.DataFrame, seeds: tuple[int, ...], cells: int, spec: EffectSpec) -> Side:
+def _side(trials: pl.DataFrame, seeds: tuple[int, ...], cells: int) -> Side:
+    """A seed counts once, however many orders of its flows were run."""
     place = {seed: index for index, seed in enumerate(seeds)}
     row = np.array([place[seed] for seed in trials["seed"]])
     column = trials[_CELL].to_numpy()
-    values = trials[_VALUE].to_numpy()
-    number = np.bincount(column, minlength=cells).astype(np.float64)
-    mean = np.bincount(column, values, cells) / number
-    squares = np.square(values - mean[column])
-    # one trial has no spread: 0 / 0
-    with np.errstate(invalid="ignore"):
-        variance = np.bincount(column, squares, cells) / (number - 1)
-        if spec.of == "sd":
-            # so that their mean over a cell's trials is the unbiased variance
-            values = squares * number[column] / (number[column] - 1)
     totals, counts = np.zeros((len(seeds), cells)), np.zeros((len(seeds), cells))
-    np.add.at(totals, (row, column), values)
+    np.add.at(totals, (row, column), trials[_VALUE].to_numpy())
     np.add.at(counts, (row, column), 1.0)
-    return Side(totals, counts, number, mean, np.sqrt(variance))
+    values = np.divide(totals, counts, out=np.full(totals.shape, np.nan), where=counts > 0)
+    return Side(values, counts.sum(axis=0))

@@ -1,4 +1,4 @@
-"""Cells' effects → one figure, in all resamples at once."""
+"""Cells' effects → one figure, of all seeds and without each of them at once."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from cambrian.effects.model import SummarySpec
 from cambrian.effects.where import matching
 from cambrian.stats.interval import FloatArray
 
+_Places = np.ndarray[tuple[int], np.dtype[np.intp]]
 _PLAIN: dict[str, Callable[..., FloatArray]] = {
     "mean": np.nanmean,
     "median": np.nanmedian,
@@ -23,15 +24,15 @@ _PLAIN: dict[str, Callable[..., FloatArray]] = {
 
 
 def reduce(effects: FloatArray, keys: pl.DataFrame, spec: SummarySpec) -> FloatArray:
-    """``effects`` (draws, cells) → the figure of ``spec`` in each draw, shape (draws,).
+    """``effects`` (rows, cells) → the figure of ``spec`` in each row, shape (rows,).
 
-    ``keys`` has a row a cell. A cell that is NaN in a draw is left out of it.
+    ``keys`` has a row a cell. A cell that is NaN in a row is left out of it.
 
     Raises:
         EffectError: the cells have too few values of ``along``, or none of ``at``.
     """
     with warnings.catch_warnings():
-        # a draw in which all cells are NaN is NaN
+        # a row in which all cells are NaN is NaN
         warnings.filterwarnings("ignore", "All-NaN|Mean of empty", RuntimeWarning)
         if spec.summary in _PLAIN:
             return np.asarray(_PLAIN[spec.summary](effects, axis=1))
@@ -51,10 +52,57 @@ def beyond(effects: FloatArray, spec: SummarySpec) -> np.ndarray[tuple[int, ...]
     return effects > spec.threshold if spec.beyond == "above" else effects < spec.threshold
 
 
+def steps(keys: pl.DataFrame, spec: SummarySpec) -> tuple[_Places, _Places]:
+    """The cells that each step along ``spec.along`` goes from, and to.
+
+    Raises:
+        EffectError: there is no step, or the column holds no numbers.
+    """
+    _, groups = _ordered(keys, spec)
+    return np.concatenate([one[:-1] for one in groups]), np.concatenate([one[1:] for one in groups])
+
+
+def leads(effects: FloatArray, keys: pl.DataFrame, spec: SummarySpec) -> FloatArray:
+    """Lead over one rival, the same wherever it is there, averaged over the other columns; shape (rows,
+    rivals).
+
+    A rival is a value of ``spec.along`` that is beside the chosen one everywhere; where there is none, it
+    is the mean of all others.
+    """
+    found = _settings(keys, spec)
+    values = keys[str(spec.along)].to_list()
+    everywhere = set.intersection(*({values[cell] for cell in others} for _, others in found))
+    columns = [
+        np.nanmean([effects[:, here] - effects[:, cell] for here, others in found for cell in others
+                    if values[cell] == rival], axis=0)
+        for rival in sorted(everywhere, key=str)
+    ]  # fmt: skip
+    if not columns:
+        columns = [
+            np.nanmean([effects[:, here] - effects[:, others].mean(axis=1) for here, others in found], axis=0)
+        ]
+    return np.column_stack(columns)
+
+
 def _along(effects: FloatArray, keys: pl.DataFrame, spec: SummarySpec) -> FloatArray:
-    assert spec.along is not None
     if spec.summary == "best":
         return _best(effects, keys, spec)
+    if spec.summary == "slope":
+        values, groups = _ordered(keys, spec)
+        slopes = [_theil_sen(effects[:, group], values[group]) for group in groups if len(group) > 1]
+        return np.asarray(np.nanmean(slopes, axis=0))
+    one, two = steps(keys, spec)
+    changes = effects[:, two] - effects[:, one]
+    return _percent(changes < 0 if spec.step == "falls" else changes > 0, ~np.isnan(changes))
+
+
+def _ordered(keys: pl.DataFrame, spec: SummarySpec) -> tuple[FloatArray, list[_Places]]:
+    """Values of ``along``, and the cells that differ in it alone, in its order.
+
+    Raises:
+        EffectError: it has one value alone, or holds no numbers.
+    """
+    assert spec.along is not None
     kind = keys.schema[spec.along]
     if not kind.is_numeric():
         raise EffectError(f"{spec.along} is {str(kind).lower()}: slopes and steps go along numbers")
@@ -62,32 +110,40 @@ def _along(effects: FloatArray, keys: pl.DataFrame, spec: SummarySpec) -> FloatA
     groups = [group[np.argsort(values[group], kind="stable")] for group in _groups(keys, spec.along)]
     if not any(len(group) > 1 for group in groups):
         raise EffectError(f"there is one value of {spec.along} alone")
-    if spec.summary == "slope":
-        slopes = [_theil_sen(effects[:, group], values[group]) for group in groups if len(group) > 1]
-        return np.asarray(np.nanmean(slopes, axis=0))
-    changes = np.concatenate([np.diff(effects[:, group], axis=1) for group in groups], axis=1)
-    return _percent(changes < 0 if spec.step == "falls" else changes > 0, ~np.isnan(changes))
+    return values, groups
 
 
 def _best(effects: FloatArray, keys: pl.DataFrame, spec: SummarySpec) -> FloatArray:
+    found = []
+    for here, others in _settings(keys, spec):
+        rest = effects[:, others]
+        rival = np.nanmax(rest, axis=1) if spec.beyond == "above" else np.nanmin(rest, axis=1)
+        found.append(effects[:, here] - rival)
+    return np.asarray(np.nanmean(found, axis=0))
+
+
+def _settings(keys: pl.DataFrame, spec: SummarySpec) -> list[tuple[int, list[int]]]:
+    """In each combination of the other columns: the chosen cell and its rivals.
+
+    Raises:
+        EffectError: there is none with a rival.
+    """
     assert spec.along is not None
     assert spec.at is not None
     numbered = keys.with_row_index("__cell")
     chosen = set(matching(numbered, {spec.along: spec.at})["__cell"].to_list())
     found = []
     for group in _groups(keys, spec.along):
-        here = [cell for cell in group if cell in chosen]
-        others = [cell for cell in group if cell not in chosen]
+        here = [int(cell) for cell in group if cell in chosen]
+        others = [int(cell) for cell in group if cell not in chosen]
         if here and others:
-            rest = effects[:, others]
-            rival = np.nanmax(rest, axis=1) if spec.beyond == "above" else np.nanmin(rest, axis=1)
-            found.append(effects[:, here[0]] - rival)
+            found.append((here[0], others))
     if not found:
         raise EffectError(f"no cell has {spec.along} = {spec.at} beside another value of it")
-    return np.asarray(np.nanmean(found, axis=0))
+    return found
 
 
-def _groups(keys: pl.DataFrame, along: str) -> list[np.ndarray[tuple[int], np.dtype[np.intp]]]:
+def _groups(keys: pl.DataFrame, along: str) -> list[_Places]:
     """Cells that differ in ``along`` alone."""
     others = [name for name in keys.columns if name != along]
     if not others:
@@ -110,7 +166,7 @@ def _percent(
     hits: np.ndarray[tuple[int, ...], np.dtype[np.bool_]],
     known: np.ndarray[tuple[int, ...], np.dtype[np.bool_]],
 ) -> FloatArray:
-    """Percent of the known that are hits, in each draw."""
+    """Percent of the known that are hits, in each row."""
     count = known.sum(axis=1)
     return np.asarray(
         np.divide(100.0 * (hits & known).sum(axis=1), count, out=np.full(len(hits), np.nan), where=count > 0)

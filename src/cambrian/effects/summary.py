@@ -8,13 +8,20 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from cambrian.effects import reduce, resample
+from cambrian.effects import reduce, replicate
 from cambrian.effects.errors import EffectError
-from cambrian.effects.model import SummarySpec
+from cambrian.effects.model import EffectSpec, SummarySpec
 from cambrian.effects.prepare import Prepared, prepare
+from cambrian.stats import jackknife, many, states
+from cambrian.stats import scale as scales
 from cambrian.stats.interval import FloatArray
+from cambrian.stats.jackknife import FEWEST_SEEDS
+from cambrian.stats.many import Cells
+from cambrian.stats.scale import Scale
 
-_PERCENT_OF_CELLS = frozenset({"share", "steps"})
+#: intervals of these are bounds on all cells at once, see :mod:`cambrian.stats.many`
+_COUNTED = frozenset({"share", "steps"})
+_EXTREMES = frozenset({"min", "max"})
 
 
 @dataclass(frozen=True)
@@ -23,7 +30,8 @@ class Estimate:
 
     Made of ``trials`` different trials in ``cells`` cells, with ``seeds`` different seeds.
     ``trials_left_out`` did not measure the quantity; ``cells_left_out`` have no effect, since
-    they would divide by 0.
+    they would divide by 0. ``constant_cells`` are the same in every seed. A share, the least or the most
+    of the cells is as observed, which leans to the outside; its interval does not.
     """
 
     estimate: float
@@ -34,6 +42,7 @@ class Estimate:
     seeds: int
     trials_left_out: int = 0
     cells_left_out: int = 0
+    constant_cells: int = 0
     reason: str = ""
 
 
@@ -49,17 +58,20 @@ def summary(frame: pl.DataFrame, spec: SummarySpec) -> Estimate:
 
 def estimate(prepared: Prepared, spec: SummarySpec) -> Estimate:
     """As :func:`summary`, of trials that are laid out already."""
-    by_cell = resample.effects(prepared, spec)
+    by_cell = replicate.effects(prepared, spec)
     has_effect = np.isfinite(by_cell[0])
     if not has_effect.any():
         raise EffectError("no cell has an effect: side b is 0 in all of them, or one trial has no SD")
     keys = prepared.keys.filter(pl.Series(has_effect)) if spec.cell else prepared.keys
-    draws = reduce.reduce(by_cell[:, has_effect], keys, spec)
-    if not math.isfinite(draws[0]):
+    kept = by_cell[:, has_effect]
+    seeds = cell_seeds(prepared)[has_effect]
+    found = reduce.reduce(kept, keys, spec)
+    if not math.isfinite(found[0]):
         raise EffectError("the figure has no value: a geometric mean needs effects above 0")
-    low, high = interval(draws, logarithmic=_is_ratio(spec), percent=spec.summary in _PERCENT_OF_CELLS)
+    low, high = _bounds(found, kept, keys, spec, seeds)
+    constant = int((changing(kept) == 0).sum()) if len(kept) > 1 else 0
     return Estimate(
-        estimate=float(draws[0]),
+        estimate=float(found[0]),
         low=low,
         high=high,
         cells=int(has_effect.sum()),
@@ -67,40 +79,110 @@ def estimate(prepared: Prepared, spec: SummarySpec) -> Estimate:
         seeds=len(prepared.seeds),
         trials_left_out=prepared.left_out,
         cells_left_out=int((~has_effect).sum()),
-        reason="" if low is not None else few(len(prepared.seeds)),
+        constant_cells=constant,
+        reason=_reason(low, seeds, constant),
     )
 
 
-def interval(
-    draws: FloatArray, *, logarithmic: bool = False, percent: bool = False
-) -> tuple[float | None, float | None]:
-    """95 % interval from a figure as it is (first) and in the resamples; None without resamples.
+def cell_seeds(prepared: Prepared) -> FloatArray:
+    """How many seeds each cell has on the side that has fewer, shape (cells,)."""
+    sides = [side.seeds for side in (prepared.a, prepared.b) if side is not None]
+    return np.asarray(np.min(sides, axis=0))
 
-    The resamples' spread is laid around the estimate: an extreme or a share of cells is further
-    out in resamples, which add their noise to the sample's. ``logarithmic`` lays it by
-    factors where all are positive, ``percent`` keeps it in [0, 100].
-    """
-    middle, found = draws[0], draws[1:][np.isfinite(draws[1:])]
-    if len(found) == 0:
+
+def changing(found: FloatArray) -> FloatArray:
+    """Standard errors of (1 + seeds, k); 0 where leaving a seed out changes nothing but rounding."""
+    moved = (len(found) - 2) * (np.nanmax(found, axis=0) - np.nanmin(found, axis=0))
+    return np.where(moved > jackknife.RESOLUTION * np.abs(found[0]), jackknife.errors(found), 0.0)
+
+
+def scale_of(spec: EffectSpec) -> Scale:
+    """On which scale a cell's effect is symmetric."""
+    return "factor" if spec.kind == "ratio" or spec.of == "sd" else "plain"
+
+
+def interval(found: FloatArray, seeds: float, scale: Scale = "plain") -> tuple[float | None, float | None]:
+    """95 % interval of a figure as it is (first) and without each seed; None for fewer than three seeds."""
+    bounds = jackknife.interval(found, math.floor(seeds), scale)
+    if math.isnan(bounds.low) or math.isnan(bounds.high):
         return None, None
-    by_factor = logarithmic and middle > 0 and bool(np.all(found > 0))
-    spread = np.log(found) if by_factor else found
-    tail = (1 - resample.CONFIDENCE) / 2
-    low, high = np.quantile(spread, [tail, 1 - tail]) - spread.mean()
-    # rounding of equal draws is no spread
-    if np.ptp(spread) <= 8 * np.finfo(np.float64).eps * max(abs(float(middle)), 1.0):
-        low = high = 0.0
-    low, high = min(low, 0.0), max(high, 0.0)
-    bounds = (middle * np.exp([low, high])) if by_factor else middle + np.array([low, high])
-    if percent:
-        bounds = np.clip(bounds, 0, 100)
-    return float(bounds[0]), float(bounds[1])
+    return bounds.low, bounds.high
 
 
-def few(seeds: int) -> str:
+def few(seeds: float) -> str:
     """Why so few seeds give no interval."""
-    return "one trial a cell" if seeds == 1 else f"{seeds} trials a cell, too few for an interval"
+    return "one seed a cell" if seeds < 2 else f"{seeds:g} seeds a cell, too few for an interval"
 
 
-def _is_ratio(spec: SummarySpec) -> bool:
-    return spec.kind == "ratio" and spec.summary in {"mean", "geometric_mean", "median", "min", "max"}
+def _reason(low: float | None, seeds: FloatArray, constant: int) -> str:
+    if low is None:
+        return few(float(seeds.min()) if seeds.min() >= 1 else 1)
+    if constant == len(seeds):
+        return f"every cell is {states.SAME}: seeds add no variation, and nothing is tested"
+    return f"{constant} of {len(seeds)} cells are {states.SAME}" if constant else ""
+
+
+def _bounds(
+    found: FloatArray, by_cell: FloatArray, keys: pl.DataFrame, spec: SummarySpec, seeds: FloatArray
+) -> tuple[float | None, float | None]:
+    if len(found) < 2 or float(np.mean(seeds)) < FEWEST_SEEDS:
+        return None, None
+    if spec.summary in _EXTREMES:
+        return _extreme(by_cell, spec, seeds)
+    if spec.summary in _COUNTED:
+        return _share(by_cell, keys, spec, seeds)
+    ratio = spec.kind == "ratio" and spec.summary in {"mean", "geometric_mean", "median"}
+    low, high = interval(found, float(np.mean(seeds)), "factor" if ratio else "plain")
+    if spec.summary == "best" and low is not None:
+        # the best of several rivals by chance looks better than the best is: the far bound is that of
+        # one rival, the same in all settings
+        far = _far_of_best(by_cell, keys, spec, seeds)
+        low, high = (low, far) if spec.beyond == "above" else (far, high)
+    return low, high
+
+
+def cells_on_scale(found: FloatArray, scale: Scale, seeds: FloatArray) -> tuple[Cells, Scale]:
+    """The cells on their scale; those of one or two seeds have no error that is known, and say nothing."""
+    used = jackknife.fitting(found, scale)
+    errors = np.where(changing(found) == 0, 0.0, jackknife.errors(scales.to(found, used)))
+    known = (seeds >= FEWEST_SEEDS) & np.isfinite(errors)
+    # without an error of its own a cell could be anything
+    errors = np.where(known, errors, np.inf)
+    return Cells(scales.to(found, used)[0], errors, np.maximum(seeds - 1, 1)), used
+
+
+def _extreme(by_cell: FloatArray, spec: SummarySpec, seeds: FloatArray) -> tuple[float | None, float | None]:
+    cells, used = cells_on_scale(by_cell, scale_of(spec), seeds)
+    if not np.all(np.isfinite(cells.error)):
+        return None, None
+    ends = np.array(many.largest(cells) if spec.summary == "max" else many.smallest(cells))
+    low, high = scales.back(ends, used)
+    return float(low), float(high)
+
+
+def _share(
+    by_cell: FloatArray, keys: pl.DataFrame, spec: SummarySpec, seeds: FloatArray
+) -> tuple[float, float]:
+    """Percent of cells, or of steps, that surely are, and that may be."""
+    if spec.summary == "steps":
+        one, two = reduce.steps(keys, spec)
+        changes = by_cell[:, two] - by_cell[:, one]
+        cells, threshold = cells_on_scale(changes, "plain", np.minimum(seeds[one], seeds[two]))[0], 0.0
+        beyond = "below" if spec.step == "falls" else "above"
+    else:
+        assert spec.threshold is not None
+        cells, used = cells_on_scale(by_cell, scale_of(spec), seeds)
+        threshold, beyond = float(scales.to(np.array(spec.threshold), used)), spec.beyond
+    if beyond == "below":
+        cells, threshold = cells.turned(), -threshold
+    low, high = many.share_above(cells, threshold)
+    return 100 * low, 100 * high
+
+
+def _far_of_best(
+    by_cell: FloatArray, keys: pl.DataFrame, spec: SummarySpec, seeds: FloatArray
+) -> float | None:
+    leads = reduce.leads(by_cell, keys, spec)
+    cells = Cells(leads[0], changing(leads), np.full(leads.shape[1], math.floor(float(np.mean(seeds))) - 1.0))
+    ends = many.smallest(cells) if spec.beyond == "above" else many.largest(cells)
+    return ends[1] if spec.beyond == "above" else ends[0]

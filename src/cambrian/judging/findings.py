@@ -25,7 +25,7 @@ AGREEING_SHARE = 0.8
 class Finding:
     """A measured parameter and its judgement. ``network`` is where it was measured.
 
-    ``why``: what makes it inconclusive, in words. ``looks``: what it would be, had it been
+    ``why``: what makes it inconclusive, in words; ``few``: too few events. ``looks``: what it would be, had it been
     seen in another trial or on another network as well.
     """
 
@@ -35,6 +35,7 @@ class Finding:
     status: Status
     why: str = ""
     looks: Literal["other choice", "off"] | None = None
+    few: bool = False
 
     @property
     def key(self) -> str:
@@ -57,7 +58,7 @@ def judge(network: str, measured: Measured, reference: Reference | None) -> Find
         return Finding(network, measured, None, "not judged")
     found = Finding(network, measured, reference, "inconclusive")
     if why := _too_little(measured):
-        return replace(found, why=why)
+        return replace(found, why=why, few=measured.events < PARAMETERS[measured.parameter].fewest)
     if _agrees(measured, reference):
         return replace(found, status="as it should be")
     if not _excludes(measured, reference):

@@ -103,7 +103,7 @@ def verdict(
     for finding in findings:
         by_key[finding.key].append(finding)
     off, choices = _differing(by_key, "off"), _differing(by_key, "other choice")
-    open_ = _open(by_key)
+    open_ = _open(by_key, CORE.get(family, frozenset()))
     seen = {finding.key for one in judged for finding in one.findings}
     parameters, algorithm = _parameters(family, judged, by_key, off, open_)
     whole = Sides(
@@ -133,10 +133,15 @@ def _differing(by_key: Mapping[str, Sequence[Finding]], status: str) -> list[Fin
     return [min(found, key=lambda one: one.measured.high - one.measured.low) for found in alike if found]
 
 
-def _open(by_key: Mapping[str, Sequence[Finding]]) -> list[Finding]:
-    """Parameters that the standard sets, and that are neither off nor surely as they should be anywhere."""
+def _open(by_key: Mapping[str, Sequence[Finding]], core: frozenset[str]) -> list[Finding]:
+    """Parameters that the standard sets, and that are neither off nor surely as they should be anywhere.
+
+    Outside of the core, too few events are as good as none.
+    """
     found = []
-    for several in by_key.values():
+    for key, several in by_key.items():
+        if key not in core and all(one.few for one in several):
+            continue
         if any(one.status in ("off", "other choice") for one in several):
             continue
         looking = [one for one in several if one.looks == "off"]

@@ -169,7 +169,7 @@ def pooled(envelopes: Sequence[Envelope]) -> Envelope:
     """One envelope from all points of several trials' ``imc22`` envelopes. Ours, not QUICbench's.
 
     The trim and the hull are done anew on the joined points. Its points are correlated
-    within a trial, so no interval may be drawn from them: bootstrap over trials instead.
+    within a trial, so no interval may be drawn from them: seeds are the replicates.
     """
     if not envelopes:
         raise ValueError("pooling needs at least one envelope")

@@ -5,7 +5,7 @@ inside                    their figure lies in our 95 % interval, or the two int
 near                      not inside, but within the comparison's ``near_percent`` of theirs
 higher, lower             ours is above, or below, theirs
 agrees, disagrees         our whole interval has their sign, or lies on their bound's side; or none of it
-not significant           part of our interval does, part of it does not
+inconclusive              part of our interval does, part of it does not
 no interval               too few trials of ours for one
 not printed               the paper leaves this cell empty
 not run                   there is no trial of ours
@@ -27,7 +27,7 @@ WORDS = (
     "lower",
     "agrees",
     "disagrees",
-    "not significant",
+    "inconclusive",
     "no interval",
     "not printed",
     "not run",
@@ -62,7 +62,7 @@ def agreement(theirs: Published, ours: Estimate, near_percent: float | None = No
 
 
 def bound_agreement(theirs: Published, ours: Estimate, side: Literal["above", "below"]) -> str:
-    """agrees, disagrees, not significant, no interval or not printed."""
+    """agrees, disagrees, inconclusive, no interval or not printed."""
     if theirs.value is None:
         return "not printed"
     return _beyond(ours, theirs.value, above=side == "above")
@@ -85,4 +85,4 @@ def _beyond(ours: Estimate, bound: float, *, above: bool) -> str:
         return "agrees" if above else "disagrees"
     if ours.high < bound:
         return "disagrees" if above else "agrees"
-    return "not significant"
+    return "inconclusive"

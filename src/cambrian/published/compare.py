@@ -45,7 +45,7 @@ class Compared:
     ``frame`` has a column for each key (under the observations' name, in their unit), ``side``
     where the comparison has sides, and: ``published`` with ``_low`` and ``_high`` (95 % Student's
     t interval, from their SD and number of trials) and ``_trials``, or ``published_sign``;
-    ``measured`` with ``_low`` and ``_high`` (95 % bootstrap) and ``trials``; ``ratio`` of
+    ``measured`` with ``_low`` and ``_high`` (95 %) and ``trials``; ``ratio`` of
     measured to published; ``agrees`` in words (:mod:`cambrian.published.agreement`); ``source``.
     """
 

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 from cambrian.metrics.columns import FloatArray
 from cambrian.metrics.harm import harm
+from cambrian.report import blocks
 from cambrian.report.collect import Cell, Collected
 from cambrian.report.flow_measures import FlowMeasures
-from cambrian.stats import joint
-from cambrian.stats.compare import Comparison, welch
+from cambrian.stats import jackknife, seeds
+from cambrian.stats.compare import Comparison, compare
 from cambrian.stats.interval import Interval
-from cambrian.stats.joint import Arm
-
-#: fewer trials than this in an arm, and no test is made
-FEWEST_TRIALS = 3
+from cambrian.stats.jackknife import Arm
 
 
 @dataclass(frozen=True)
@@ -40,12 +39,12 @@ SERVICES = (
 class Harm:
     """What ``by`` does to ``victim``'s ``service`` on one network.
 
-    Each arm maps a seed to the victim's figure there: ``alone``, ``with_own`` (against
-    itself: mean of the two flows), ``with_other``. ``harm`` and ``own_harm`` are against
+    Each arm maps a seed to the victim's figure there: ``alone``, ``with_own`` (a flow of its own kind in
+    the same position, against another one), ``with_other``. ``harm`` and ``own_harm`` are against
     ``alone``, None without such trials. ``excess`` takes ``with_own`` for the baseline instead:
-    above 0 exactly where harm is above own harm. ``test`` compares the two competing arms
-    (Welch, other minus own; None with too few trials). ``by`` may be the victim itself: then
-    ``harm`` is ``own_harm``, and there is no excess and no test.
+    above 0 exactly where harm is above own harm; ``p`` is of "none", None with too few seeds. ``test``
+    compares the two competing arms (other minus own). ``by`` may be the victim itself: then ``harm`` is
+    ``own_harm``, and there is no excess and no test.
     """
 
     network: str
@@ -58,6 +57,7 @@ class Harm:
     harm: Interval | None
     own_harm: Interval | None
     excess: Interval | None
+    p: float | None
     test: Comparison | None
 
 
@@ -75,24 +75,77 @@ def harms(collected: Collected) -> list[Harm]:
     ]
 
 
+#: (seed, position) → the figures of the victim's flows there
+_Places = Mapping[tuple[int, int], Sequence[float]]
+
+
 def _on(cells: Sequence[Cell], service: Service) -> Iterator[Harm]:
-    alone = {cell.subject: _arm(cell, service, [0]) for cell in cells if cell.design == "solo"}
+    alone = {
+        cell.subject: blocks.by_seed(cell, lambda trial: _value(trial.flows[0], service))
+        for cell in cells
+        if cell.design == "solo"
+    }
     pairs = [cell for cell in cells if cell.design in ("pairwise", "versus-reference")]
-    own = {cell.subject: _arm(cell, service, [0, 1]) for cell in pairs if cell.subject == cell.reference}
+    own = {cell.subject: _places(cell, service, (0, 1)) for cell in pairs if cell.subject == cell.reference}
     for cell in pairs:
         for mine in (0,) if cell.subject == cell.reference else (0, 1):
             victim, by = cell.names[mine], cell.names[1 - mine]
-            baselines = alone.get(victim, {}), own.get(victim, {})
-            other = own[victim] if victim == by else _arm(cell, service, [mine])
-            if other and any(baselines):
-                yield _harm(cell.network.name, victim, by, service, *baselines, other)
+            baseline = own.get(victim, {})
+            if victim == by:
+                other = with_own = _arm(baseline)
+            else:
+                places = _places(cell, service, (mine,))
+                other, with_own = _arm(places), _matched(baseline, places)
+            if other and (alone.get(victim) or with_own):
+                yield _harm(cell.network.name, victim, by, service, alone.get(victim, {}), with_own, other)
+
+
+def _places(cell: Cell, service: Service, flows: Sequence[int]) -> _Places:
+    """Of the seeds in which all of these flows have a figure in all trials."""
+    found: dict[tuple[int, int], list[float]] = {}
+    for seed, trials in blocks.whole(cell).items():
+        values = [
+            (blocks.position(trial, flow), _value(trial.flows[flow], service))
+            for trial in trials
+            for flow in flows
+        ]
+        known = [(place, value) for place, value in values if value is not None]
+        if len(known) == len(values):
+            for place, value in known:
+                found.setdefault((seed, place), []).append(value)
+    return found
+
+
+def _arm(places: _Places) -> dict[int, float]:
+    """Seed → mean over its positions."""
+    means = ((seed, sum(values) / len(values)) for (seed, _), values in places.items())
+    return seeds.by_seed(means)
+
+
+def _matched(baseline: _Places, places: _Places) -> dict[int, float]:
+    """The baseline's figures in the very positions of ``places``; seeds that lack one are left out.
+
+    A seed that ``places`` lacks has no baseline there: whatever else it has in common is kept.
+    """
+    wanted: dict[int, set[int]] = {}
+    for seed, place in places:
+        wanted.setdefault(seed, set()).add(place)
+    usual = set.union(*wanted.values()) if wanted else set()
+    kept = {
+        (seed, place): values
+        for (seed, place), values in baseline.items()
+        if place in wanted.get(seed, usual)
+    }
+    have = Counter(seed for seed, _ in kept)
+    return _arm(
+        {key: values for key, values in kept.items() if have[key[0]] == len(wanted.get(key[0], usual))}
+    )
 
 
 def _harm(
     network: str, victim: str, by: str, service: Service, alone: Arm, with_own: Arm, with_other: Arm
 ) -> Harm:
-    differs = victim != by
-    testable = differs and min(len(with_own), len(with_other)) >= FEWEST_TRIALS
+    excess = _of(with_own, with_other, service) if victim != by else None
     return Harm(
         network=network,
         victim=victim,
@@ -101,33 +154,32 @@ def _harm(
         alone=alone,
         with_own=with_own,
         with_other=with_other,
-        harm=_of(alone, with_other, service),
-        own_harm=_of(alone, with_own, service),
-        excess=_of(with_own, with_other, service) if differs else None,
-        test=welch(list(with_other.values()), list(with_own.values())) if testable else None,
+        harm=_interval(_of(alone, with_other, service), alone, with_other),
+        own_harm=_interval(_of(alone, with_own, service), alone, with_own),
+        excess=_interval(excess, with_own, with_other),
+        p=None if excess is None else jackknife.p_value(excess, _fewest(with_own, with_other), 0.0, size=1.0),
+        test=None if excess is None else compare(with_other, with_own),
     )
 
 
-def _of(before: Arm, after: Arm, service: Service) -> Interval | None:
-    """Harm of the arms' means, with its interval; None without trials on either side."""
+def _of(before: Arm, after: Arm, service: Service) -> FloatArray | None:
+    """Harm of the arms' means, of all seeds and without each; None without trials on either side."""
     if not before or not after:
         return None
-    return joint.of_means([before, after], partial(_figure, service.more_is_better))
+    return jackknife.replicates([before, after], partial(_figure, service.more_is_better))
+
+
+def _interval(found: FloatArray | None, before: Arm, after: Arm) -> Interval | None:
+    # a harm of 0 to 1: what is small beside 1 is no change
+    return None if found is None else jackknife.interval(found, _fewest(before, after), size=1.0)
+
+
+def _fewest(*arms: Arm) -> int:
+    return jackknife.fewest(arms)
 
 
 def _figure(more_is_better: bool, arms: Sequence[FloatArray]) -> FloatArray:
     return harm(arms[0], arms[1], more_is_better=more_is_better)
-
-
-def _arm(cell: Cell, service: Service, flows: Sequence[int]) -> Mapping[int, float]:
-    """Seed → the mean of the flows' figures; a trial in which one has none is left out."""
-    found = {}
-    for trial in cell.trials:
-        values = [_value(trial.flows[flow], service) for flow in flows]
-        known = [value for value in values if value is not None]
-        if len(known) == len(values):
-            found[trial.trial.seed] = sum(known) / len(known)
-    return found
 
 
 def _value(flow: FlowMeasures, service: Service) -> float | None:

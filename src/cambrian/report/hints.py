@@ -1,42 +1,37 @@
-"""How many more trials would settle what these leave open.
+"""How many more seeds would settle what these leave open.
 
 A plan, not a promise: it holds if the difference and the spread stay as they are, and both are
-known from these few trials only (:mod:`cambrian.stats.power`).
+known from these few seeds only (:mod:`cambrian.stats.power`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from cambrian.report import layout
 from cambrian.report.layout import Column, Row
-from cambrian.stats import pairs, power
+from cambrian.stats import power
 from cambrian.stats.interval import Interval
+from cambrian.stats.jackknife import FEWEST_SEEDS
+from cambrian.stats.states import Margin
 
 
-def below_the_floor(deficit: Interval | None, trials: int, fewest: int) -> int | None:
-    """More trials (of each side) for a verdict; None where there is one, or none is in sight.
+def more_seeds(verdict: str, interval: Interval | None, margin: Margin, null: float = 0.0) -> int | None:
+    """More seeds (of each side) until a verdict that is "inconclusive" is another; None where none is in
+    sight.
 
-    Below ``fewest`` trials, what is missing to it. Then, for a deficit whose interval holds 0,
-    what would lift all of it above 0 with 80 % power; a deficit at or below 0 never would be.
+    Below three seeds, what is missing to an interval.
     """
-    if trials < fewest:
-        return fewest - trials
-    if deficit is None or deficit.estimate <= 0 or deficit.low > 0:
+    if verdict != "inconclusive" or interval is None:
         return None
-    return power.to_exclude(deficit, 0).more or None
-
-
-def uneven(ratios: Sequence[float], interval: Interval | None) -> int | None:
-    """More trials to tell a mean throughput ratio from 0.5 with 80 % power; None where it is already."""
-    if len(ratios) < pairs.FEWEST_SEEDS or interval is None or not interval.low <= 0.5 <= interval.high:
-        return None
-    return power.to_detect(ratios, 0.5).more or None
+    if interval.n < FEWEST_SEEDS:
+        return FEWEST_SEEDS - interval.n
+    # corrected for its family a test asks for more than alone, so one more seed at least
+    found = power.to_settle(interval, margin, null).more
+    return None if found is None else max(found, 1)
 
 
 def _shown(row: Row) -> str:
-    return layout.NOTHING if row["more_trials"] is None else f"{row['more_trials']:,}"
+    return layout.NOTHING if row["more_seeds"] is None else f"{row['more_seeds']:,}"
 
 
-#: stands in tables that have ``more_trials``
-COLUMN = Column("More trials to tell", _shown)
+#: stands in tables that have ``more_seeds``
+COLUMN = Column("More seeds to settle it", _shown)

@@ -11,6 +11,7 @@ from cambrian.judging.sides import Side
 from cambrian.judging.verdicts import Verdict
 from cambrian.metrics.parameters.estimate import Estimate, Missing
 from cambrian.probes import table
+from cambrian.report import placebo
 from cambrian.report.collect import Cell, Collected
 
 Trials = list[Sequence[Estimate | Missing]]
@@ -53,13 +54,13 @@ def by_network(collected: Collected) -> dict[tuple[str, str], Judged]:
 
 
 def _refusal(collected: Collected, settled: Mapping[tuple[str, str], Judged], place: tuple[str, str]) -> str:
-    """Why a network judges nobody of a family: the kernel's own controller does not pass there."""
+    """Why a network judges nobody of a family: the kernel's own controller or its placebo fails there."""
     title = f"{_KERNEL} {reference(collected, place[0])}"
-    own = settled.get((title, place[1]))
-    accused = contestants.failures(own) if own is not None else ()
-    return (
-        f"{place[1]} judges nobody: of {title} itself it says that {next(iter(accused))}" if accused else ""
-    )
+    for name in (title, placebo.names(collected).get((place[1], title))):
+        own = settled.get((name, place[1])) if name else None
+        for accusation in contestants.failures(own) if own is not None else ():
+            return f"{place[1]} judges nobody: of {name} itself it says that {accusation}"
+    return ""
 
 
 def _commonest(judged: Mapping[tuple[str, str], Judged], contestant: str) -> str:

@@ -13,6 +13,10 @@ Row = dict[str, Any]
 MOST_OPEN_ROWS = 30
 #: where there is nothing to show
 NOTHING = "–"
+#: beside a figure that is the same in every seed
+SAME = "="
+#: what a caption says of intervals
+BRACKETS = "in brackets 95 % intervals over seeds, “=” where every seed gave the same"
 
 
 @dataclass(frozen=True)
@@ -68,12 +72,14 @@ def number(value: float | None, digits: int) -> str:
 
 
 def interval(row: Row, name: str, digits: int) -> str:
-    """``0.83 [0.71, 0.90]``, or the estimate alone where there is no interval."""
+    """``0.83 [0.71, 0.90]``; ``0.83`` without an interval, ``0.83 =`` where seeds add no variation."""
     if row[name] is None:
         return NOTHING
     estimate = number(row[name], digits)
     if row[f"{name}_low"] is None:
         return estimate
+    if row[f"{name}_low"] == row[f"{name}_high"]:
+        return f"{estimate} {SAME}"
     return f"{estimate} [{number(row[f'{name}_low'], digits)}, {number(row[f'{name}_high'], digits)}]"
 
 
@@ -101,6 +107,8 @@ def spread(name: str, heading: str, digits: int) -> Column:
     return Column(heading, lambda row: interval(row, name, digits))
 
 
+#: how many seeds a row is of
+SEEDS = Column("Seeds", lambda row: str(row["seeds"]))
 #: how many valid trials a row is of
 TRIALS = Column("Trials", lambda row: str(row["trials"]))
 #: in how many of them the flow ended early

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from cambrian.metrics.states.difference import Arm, Difference, difference
+from cambrian.metrics.states.machine import together
+from cambrian.report import blocks
 from cambrian.report.collect import Cell, Collected
 from cambrian.study.reference import reference_contestant
 
 
 def arm(cell: Cell, flow: int = 0) -> Arm:
-    """Seed → the flow's machine, of the trials that have one."""
-    machines = {trial.trial.seed: trial.machines[flow] for trial in cell.trials if trial.machines}
-    return {seed: one for seed, one in machines.items() if one is not None}
+    """Seed → the flow's machine over its trials, of the seeds whose trials all have one."""
+    found = {}
+    for seed, trials in blocks.whole(cell).items():
+        known = [one for trial in trials if trial.machines and (one := trial.machines[flow]) is not None]
+        if len(known) == len(trials):
+            found[seed] = together(known)
+    return found
 
 
 def reference_of(cell: Cell, collected: Collected) -> Cell | None:

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from cambrian.metrics import conformance
 from cambrian.metrics.conformance import Similarity
 from cambrian.metrics.envelope import Envelope
+from cambrian.report import blocks
 from cambrian.report.collect import Cell
-from cambrian.stats import pairs
+from cambrian.stats import pairs, states
 from cambrian.stats.interval import Interval
+from cambrian.stats.states import State
 
-#: fewer trials than this on either side make intervals too rough for a verdict
-FEWEST_TRIALS = 5
+#: a reference whose trials are less alike than this is no measure of anybody's likeness
+LEAST_FLOOR = 0.5
 
-Verdict = Literal["within", "below", "too few trials"]
-#: seed → flow 0's envelope in the valid trial of that seed
-Envelopes = Mapping[int, Envelope]
+#: seed → flow 0's envelope in each of its trials
+Envelopes = Mapping[int, tuple[Envelope, ...]]
 
 
 @dataclass(frozen=True)
@@ -36,12 +36,12 @@ class Floor:
 
 @dataclass(frozen=True)
 class Comparison:
-    """A contestant's envelopes against its reference's, each trial with each of another seed.
+    """A contestant's envelopes against its reference's, each seed with each other one.
 
-    Every interval is of the mean over pairs, seeds resampled (:mod:`cambrian.stats.pairs`).
+    Every interval is of the mean over pairs of seeds (:mod:`cambrian.stats.pairs`).
     ``deviation_sd`` is None where a reference does not vary. ``deficit`` is the floor's mean
-    conformance minus the contestant's. ``floor`` and ``deficit`` are None with fewer than
-    two reference trials.
+    conformance minus the contestant's, and ``p`` that of "none". ``floor`` and ``deficit`` are None with
+    fewer than two reference seeds.
     """
 
     conformance: Interval
@@ -51,12 +51,17 @@ class Comparison:
     delta_delay_ms: Interval
     floor: Floor | None
     deficit: Interval | None
-    verdict: Verdict
+    p: float | None
 
 
 def envelopes(cell: Cell) -> Envelopes:
-    """Flow 0's envelope of each valid trial that has one."""
-    return {trial.trial.seed: trial.envelope for trial in cell.trials if trial.envelope is not None}
+    """Flow 0's envelopes, of the seeds whose trials are all valid and have one."""
+    found = {}
+    for seed, mine in blocks.whole(cell).items():
+        known = tuple(one.envelope for one in mine if one.envelope is not None)
+        if len(known) == len(mine):
+            found[seed] = known
+    return found
 
 
 def compare(test: Cell, reference: Cell) -> Comparison | None:
@@ -68,44 +73,67 @@ def compare(test: Cell, reference: Cell) -> Comparison | None:
     own = against_itself(references)
     spread = _pick(scores, lambda pair: pair.deviation_sd)
     alike = _pick(scores, lambda pair: pair.conformance)
-    short = pairs.deficit(alike, _pick(own, lambda pair: pair.conformance)) if own else None
+    short, p = pairs.deficit(alike, _pick(own, lambda pair: pair.conformance)) if own else (None, None)
     return Comparison(
-        conformance=pairs.mean(alike),
+        conformance=pairs.mean(alike, "share"),
         deviation=pairs.mean(_pick(scores, lambda pair: pair.deviation)),
         deviation_sd=pairs.mean(spread) if all(map(math.isfinite, spread.values())) else None,
         delta_throughput_mbps=pairs.mean(_pick(scores, lambda pair: pair.delta_throughput_mbps)),
         delta_delay_ms=pairs.mean(_pick(scores, lambda pair: pair.delta_delay_ms)),
         floor=_floor(own),
         deficit=short,
-        verdict=judge(short, min(len(tests), len(references))),
+        p=p,
     )
 
 
 def against(tests: Envelopes, references: Envelopes) -> dict[tuple[int, int], Similarity]:
-    """Each test trial with each reference trial."""
+    """Each test seed with each reference seed."""
     return {
-        (seed, other): conformance.compare(one, two)
+        (seed, other): between(one, two)
         for (seed, one), (other, two) in itertools.product(tests.items(), references.items())
     }
 
 
 def against_itself(references: Envelopes) -> dict[tuple[int, int], Similarity]:
-    """Each reference trial with each other one, each pair once."""
+    """Each reference seed with each other one, each pair once."""
     return {
-        (seed, other): conformance.compare(references[seed], references[other])
+        (seed, other): between(references[seed], references[other])
         for seed, other in itertools.combinations(references, 2)
     }
 
 
-def judge(deficit: Interval | None, trials: int) -> Verdict:
-    """Where a contestant lies beside its noise floor.
+def between(tests: Sequence[Envelope], references: Sequence[Envelope]) -> Similarity:
+    """Mean over the trials of two seeds, each with each; counts of points are added up."""
+    found = [conformance.compare(one, two) for one, two in itertools.product(tests, references)]
+    if len(found) == 1:
+        return found[0]
 
-    ``below``: the whole interval of its deficit is above 0. ``within``: these trials do not
-    tell it apart from its reference repeated.
+    def mean(what: Callable[[Similarity], float]) -> float:
+        return math.fsum(map(what, found)) / len(found)
+
+    return Similarity(
+        conformance=mean(lambda one: one.conformance),
+        deviation=mean(lambda one: one.deviation),
+        deviation_sd=mean(lambda one: one.deviation_sd),
+        delta_throughput_mbps=mean(lambda one: one.delta_throughput_mbps),
+        delta_delay_ms=mean(lambda one: one.delta_delay_ms),
+        test_inside=sum(one.test_inside for one in found),
+        test_points=sum(one.test_points for one in found),
+        reference_inside=sum(one.reference_inside for one in found),
+        reference_points=sum(one.reference_points for one in found),
+    )
+
+
+def judge(deficit: Interval | None, p: float | None, floor: float | None) -> State:
+    """Where a contestant lies beside its noise floor; ``p`` is corrected for the family.
+
+    "different": less like its reference than the reference is like itself. "equivalent": short of it by
+    less than the margin, where ``floor`` says that the reference is like itself at all.
     """
-    if deficit is None or trials < FEWEST_TRIALS or math.isnan(deficit.low):
-        return "too few trials"
-    return "below" if deficit.low > 0 else "within"
+    found = states.state(deficit, states.CONFORMANCE, p)
+    if found == "different" and deficit is not None and deficit.estimate < 0:
+        return "inconclusive"
+    return "inconclusive" if found == "equivalent" and (floor or 0) < LEAST_FLOOR else found
 
 
 def _floor(own: Mapping[tuple[int, int], Similarity]) -> Floor | None:

@@ -6,6 +6,8 @@ from collections import Counter
 
 import polars as pl
 
+from cambrian.judging.sides import ACCUSING
+from cambrian.report import placebo
 from cambrian.report.collect import Collected
 from cambrian.report.layout import number
 
@@ -75,26 +77,49 @@ def findings(
     return _alone_or_listed(flows)
 
 
+def placebo_differs(collected: Collected, verdicts: pl.DataFrame | None) -> list[str]:
+    """A sentence for each placebo that is judged to differ."""
+    names = set(placebo.names(collected).values())
+    rows = verdicts.iter_rows(named=True) if verdicts is not None else ()
+    return [
+        f"Do not rely on this study where it fails its own test: {row['contestant']}, the kernel’s own "
+        f"controller in a contestant’s place, is judged “{row['verdict']}”. {row['text']}"
+        for row in rows
+        if row["contestant"] in names and row["verdict"] in ACCUSING
+    ]
+
+
 def _versus(collected: Collected, conformance: pl.DataFrame, flows: pl.DataFrame) -> list[str]:
+    conformance = conformance.filter(~pl.col("contestant").is_in(list(placebo.names(collected).values())))
     if not conformance.height:
         return ["Every contestant is its own reference here, so the study shows the noise floor alone."]
     verdicts = conformance["verdict"].to_list()
-    judged = {"within", "below"}
+    judged = {"different", "equivalent", "inconclusive", placebo.WITHHELD}
     groups = (
         (
-            verdicts.count("below"),
-            "is less like its reference than the reference is like itself (below the noise floor)",
-            "are less like their reference than the reference is like itself (below the noise floor)",
+            verdicts.count("different"),
+            "is less like its reference than the reference is like itself (different)",
+            "are less like their reference than the reference is like itself (different)",
         ),
         (
-            verdicts.count("within"),
-            "is not told apart from its reference repeated (within the noise floor)",
-            "are not told apart from their reference repeated (within the noise floor)",
+            verdicts.count("equivalent"),
+            "is as like its reference as the reference is like itself (equivalent)",
+            "are as like their reference as the reference is like itself (equivalent)",
+        ),
+        (
+            verdicts.count("inconclusive"),
+            "is neither told from its reference nor shown to be like it (inconclusive)",
+            "are neither told from their reference nor shown to be like it (inconclusive)",
+        ),
+        (
+            verdicts.count(placebo.WITHHELD),
+            "has no verdict, since the placebo differs",
+            "have no verdict, since the placebo differs",
         ),
         (
             sum(verdict not in judged for verdict in verdicts),
-            "has too few valid trials for a verdict",
-            "have too few valid trials for a verdict",
+            "has no envelopes to compare",
+            "have no envelopes to compare",
         ),
     )
     parts = [f"{count} {one if count == 1 else many}" for count, one, many in groups if count]
@@ -111,7 +136,7 @@ def _versus(collected: Collected, conformance: pl.DataFrame, flows: pl.DataFrame
 
 def _extremes(collected: Collected, flows: pl.DataFrame) -> list[str]:
     """Who takes the most and the least of the throughput from its reference."""
-    floors = [cell.key for cell in collected.cells if cell.is_noise_floor]
+    floors = [cell.key for cell in collected.cells if cell.is_noise_floor or cell.is_placebo]
     tests = flows.filter(
         (pl.col("flow") == 0) & ~pl.col("group").is_in(floors) & pl.col("share_percent").is_not_null()
     ).sort("share_percent")
@@ -132,7 +157,8 @@ def _pairwise(ratios: pl.DataFrame, orders: pl.DataFrame | None) -> list[str]:
     known = ratios.filter((pl.col("x") != pl.col("y")) & pl.col("ratio").is_not_null())
     if not known.height:
         return []
-    uneven_pairs = known.filter(pl.col("split") == "uneven").height
+    told = ("different", "equivalent", "inconclusive")
+    counts = {name: known.filter(pl.col("split") == name).height for name in told}
     tested = known.filter(pl.col("p_bh").is_not_null()).height
     uneven = known.sort((pl.col("ratio") - 0.5).abs()).row(-1, named=True)
     winner, loser = ("x", "y") if uneven["ratio"] > 0.5 else ("y", "x")
@@ -142,10 +168,11 @@ def _pairwise(ratios: pl.DataFrame, orders: pl.DataFrame | None) -> list[str]:
         f"{uneven['network']}."
     )
     if not tested:
-        return [f"Too few trials to tell any split from an even one. {most}"]
+        return [f"Too few seeds to tell any split from an even one. {most}"]
     return [
-        f"In {uneven_pairs} of {counted(tested, 'pairing')} of two different contestants the split is "
-        f"uneven, corrected for their number. {most}",
+        f"Of {counted(sum(counts.values()), 'pairing')} of two different contestants the split is different "
+        f"from an even one in {counts['different']} (corrected for their number), even in "
+        f"{counts['equivalent']} and inconclusive in {counts['inconclusive']}. {most}",
         *_order(orders),
     ]
 

@@ -1,1 +1,1 @@
-"""How sure: intervals, tests, corrections, the stopping rule. The unit of replication is the trial."""
+"""How sure: intervals, tests, corrections, three states, the stopping rule. The unit is the seed."""

@@ -1,73 +1,111 @@
-"""Two arms compared: Welch's t test with its interval, and Hedges' g."""
+"""Two arms compared, or one with a number: which test, its interval, and the effect's size."""
 
 from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import scipy.stats
 
-from cambrian.stats import hedges
-from cambrian.stats.interval import FloatArray, as_trials, check_confidence
+from cambrian.stats import hedges, jackknife
+from cambrian.stats.interval import FloatArray, Interval, as_trials
+from cambrian.stats.jackknife import CONFIDENCE, FEWEST_SEEDS
+from cambrian.stats.scale import Scale
+
+Test = Literal["paired", "Welch", "one sample"]
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Arm a against arm b.
+    """Arm a less arm b, or one arm's mean beside a number.
 
-    ``difference`` = mean(a) - mean(b) with its interval [``low``, ``high``], in the data's
-    unit; Welch's ``t``, ``df`` and two-sided ``p``; ``hedges_g``, the difference in pooled
-    SDs, corrected for small samples.
+    ``difference`` has its 95 % interval, in the data's unit (of one arm: its mean's), no bounds with
+    fewer than three seeds. ``p`` is two-sided and agrees with the interval. ``hedges_g`` is the
+    difference in SDs, corrected for small samples: SDs of the *differences* of seeds for "paired", of the
+    values for "one sample", the arms' pooled for "Welch"; the three do not compare. ``p`` and
+    ``hedges_g`` are None where there are too few seeds, and where nothing ``varies``: then there is
+    nothing to test.
     """
 
-    difference: float
-    low: float
-    high: float
-    t: float
-    df: float
-    p: float
-    hedges_g: float
+    test: Test
+    difference: Interval
+    p: float | None
+    hedges_g: float | None
+    varies: bool
 
 
-def welch(
-    a: Sequence[float] | FloatArray, b: Sequence[float] | FloatArray, confidence: float = 0.95
-) -> Comparison:
-    """Welch's t test of two independent arms, one value per trial, at least two each.
+def compare(a: Mapping[int, float], b: Mapping[int, float]) -> Comparison:
+    """Test two arms, seed → value, for the same mean.
 
-    Where neither arm varies at all the test is degenerate: p is 1 for equal means and 0
-    otherwise, and t and g are 0 or infinite. Sources: Welch, Biometrika 34 (1947); Hedges,
-    J. Educ. Stat. 6 (1981), with the exact correction by gamma functions.
+    Paired by seed (Student) where both have the same seeds, or have at least three in common and
+    these are at least half of either arm's; else two independent arms (Welch). Sources: Student, Biometrika 6
+    (1908); Welch, Biometrika 34 (1947); Hedges, J. Educ. Stat. 6 (1981).
+
+    Raises:
+        ValueError: an arm has no seed, or a value that is not finite.
     """
-    check_confidence(confidence)
-    one, two = as_trials(a), as_trials(b)
-    if min(len(one), len(two)) < 2:
-        raise ValueError(f"each arm needs two trials or more, not {len(one)} and {len(two)}")
+    one, two = as_trials(list(a.values())), as_trials(list(b.values()))
+    size = float(np.max(np.abs(np.concatenate([one, two]))))
+    common = sorted(a.keys() & b.keys())
+    same = a.keys() == b.keys()
+    if same or (len(common) >= FEWEST_SEEDS and 2 * len(common) >= max(len(one), len(two))):
+        differences = np.array([a[seed] - b[seed] for seed in common])
+        return _one_sample("paired", differences, 0.0, "plain", size)
+    return _welch(one, two, size)
+
+
+def against(values: Mapping[int, float], null: float, scale: Scale = "plain") -> Comparison:
+    """Test one arm's mean against ``null``, on ``scale``; ``difference`` is the mean itself.
+
+    Raises:
+        ValueError: the arm has no seed, or a value that is not finite.
+    """
+    return _one_sample("one sample", as_trials(list(values.values())), null, scale, None)
+
+
+def _one_sample(test: Test, values: FloatArray, null: float, scale: Scale, size: float | None) -> Comparison:
+    seeds = len(values)
+    varies = jackknife.varies(values, size)
+    if not varies:
+        middle = float(values.mean())
+        bound = middle if seeds >= FEWEST_SEEDS else math.nan
+        found = Interval(middle, bound, bound, CONFIDENCE, seeds, "every seed the same")
+        return Comparison(test, found, None, None, varies=seeds < 2)
+    means = jackknife.means_without(values[:, np.newaxis])[:, 0]
+    found = jackknife.interval(means, seeds, scale, size=0.0)
+    p = jackknife.p_value(means, seeds, null, scale, size=0.0)
+    if p is None:
+        return Comparison(test, found, None, None, varies)
+    g = (float(values.mean()) - null) / float(values.std(ddof=1)) * hedges.correction(seeds - 1)
+    return Comparison(test, found, p, g, varies)
+
+
+def _welch(one: FloatArray, two: FloatArray, size: float) -> Comparison:
+    seeds = min(len(one), len(two))
     difference = float(one.mean() - two.mean())
-    if np.ptp(one) == 0 and np.ptp(two) == 0:
-        far = math.copysign(math.inf, difference) if difference else 0.0
-        df = float(len(one) + len(two) - 2)
-        return Comparison(difference, difference, difference, far, df, 0.0 if difference else 1.0, far)
+    label = "Welch's t over seeds"
+    if not (jackknife.varies(one, size) or jackknife.varies(two, size)) and seeds > 1:
+        bound = difference if seeds >= FEWEST_SEEDS else math.nan
+        found = Interval(difference, bound, bound, CONFIDENCE, seeds, "every seed the same")
+        return Comparison("Welch", found, None, None, varies=False)
+    if seeds < FEWEST_SEEDS:
+        found = Interval(difference, math.nan, math.nan, CONFIDENCE, seeds, label)
+        return Comparison("Welch", found, None, None, varies=True)
     with warnings.catch_warnings():
         # one arm that does not vary is no fault here: its variance is 0
         warnings.filterwarnings("ignore", "Precision loss", RuntimeWarning)
         result = scipy.stats.ttest_ind(one, two, equal_var=False)
-    bounds = result.confidence_interval(confidence)
-    return Comparison(
-        difference=difference,
-        low=float(bounds.low),
-        high=float(bounds.high),
-        t=float(result.statistic),
-        df=float(result.df),
-        p=float(result.pvalue),
-        hedges_g=_hedges_g(one, two),
-    )
-
-
-def _hedges_g(one: FloatArray, two: FloatArray) -> float:
+    bounds = result.confidence_interval(CONFIDENCE)
     freedom = len(one) + len(two) - 2
     squares = np.square(one - one.mean()).sum() + np.square(two - two.mean()).sum()
-    d = (one.mean() - two.mean()) / math.sqrt(squares / freedom)
-    return float(d * hedges.correction(freedom))
+    return Comparison(
+        "Welch",
+        Interval(difference, float(bounds.low), float(bounds.high), CONFIDENCE, seeds, label),
+        float(result.pvalue),
+        difference / math.sqrt(squares / freedom) * hedges.correction(freedom),
+        varies=True,
+    )

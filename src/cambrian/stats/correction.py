@@ -1,4 +1,4 @@
-"""Many tests at once, such as the cells of a heatmap: adjusted p values."""
+"""Many tests at once, such as the cells of a heat map: adjusted p values."""
 
 from __future__ import annotations
 
@@ -15,19 +15,6 @@ def _p_values(p: Sequence[float] | FloatArray) -> FloatArray:
     if values.ndim != 1 or not np.all((values >= 0) & (values <= 1)):
         raise ValueError("p values must be one row of numbers in [0, 1], without NaN")
     return values
-
-
-def holm(p: Sequence[float] | FloatArray) -> FloatArray:
-    """Holm's adjusted p values, in the order given: controls the family-wise error rate.
-
-    Source: Holm, Scand. J. Stat. 6 (1979).
-    """
-    values = _p_values(p)
-    order = np.argsort(values, kind="stable")
-    factors = len(values) - np.arange(len(values))
-    adjusted = np.empty_like(values)
-    adjusted[order] = np.minimum(np.maximum.accumulate(values[order] * factors), 1.0)
-    return adjusted
 
 
 def benjamini_hochberg(p: Sequence[float] | FloatArray) -> FloatArray:

@@ -1,4 +1,4 @@
-"""Exact intervals: proportions (Clopper-Pearson), expected counts, and the median."""
+"""Exact intervals: expected counts, and the median."""
 
 from __future__ import annotations
 
@@ -9,20 +9,6 @@ import numpy as np
 import scipy.stats
 
 from cambrian.stats.interval import FloatArray, Interval, as_trials, check_confidence
-
-
-def clopper_pearson(successes: int, trials: int, confidence: float = 0.95) -> Interval:
-    """Exact interval of a proportion, such as a loss ratio from lost of sent.
-
-    Source: Clopper and Pearson, Biometrika 26 (1934), by ``scipy.stats.binomtest``.
-    """
-    check_confidence(confidence)
-    if trials < 1 or not 0 <= successes <= trials:
-        raise ValueError(f"{successes} successes of {trials} trials make no proportion")
-    result = scipy.stats.binomtest(successes, trials).proportion_ci(confidence, method="exact")
-    return Interval(
-        successes / trials, float(result.low), float(result.high), confidence, trials, "Clopper-Pearson"
-    )
 
 
 def expected_count(trials: int, probability: float, confidence: float = 0.99) -> tuple[int, int]:

@@ -1,9 +1,9 @@
-"""Scores of pairs of trials: their mean with an interval, seeds resampled.
+"""Scores of pairs of trials: their mean with an interval, seeds left out one by one.
 
-A score compares a trial of one arm with a trial of another (or of the same). Pairs of equal
+A score compares a seed of one arm with a seed of another (or of the same). Pairs of equal
 seed are left out: they share start offsets, and an arm compared with itself has no such
-pair. So means of both kinds are of like with like. Seeds, not pairs, are resampled; a seed
-that is drawn counts for its trials in both arms, which keeps the design's pairing.
+pair. So means of both kinds are of like with like. A seed that is left out is left out of
+both arms, which keeps the design's pairing.
 """
 
 from __future__ import annotations
@@ -13,26 +13,21 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from cambrian.metrics.columns import FloatArray
-from cambrian.stats.interval import Interval
+from cambrian.stats import jackknife
+from cambrian.stats.interval import FloatArray, Interval
+from cambrian.stats.scale import Scale
 
-RESAMPLES = 9_999
-CONFIDENCE = 0.95
-#: with fewer seeds there is an estimate, and no interval
-FEWEST_SEEDS = 3
-_LABEL = "bootstrap percentile over seeds, mean over pairs of different seeds"
-
-#: (seed of one arm's trial, seed of the other's) → score
+#: (seed of one arm, seed of the other) → score
 Scores = Mapping[tuple[int, int], float]
 
 
 def usable(scores: Scores) -> Scores:
-    """The pairs of different seeds; all pairs where there is none (one trial on either side)."""
+    """The pairs of different seeds; all pairs where there is none (one seed on either side)."""
     different = {pair: score for pair, score in scores.items() if pair[0] != pair[1]}
     return different or scores
 
 
-def mean(scores: Scores) -> Interval:
+def mean(scores: Scores, scale: Scale = "plain") -> Interval:
     """Mean of the usable scores; without bounds for fewer than three seeds.
 
     Raises:
@@ -40,24 +35,20 @@ def mean(scores: Scores) -> Interval:
     """
     kept = _checked(scores)
     seeds = _seeds(kept)
-    estimate = float(np.mean(list(kept.values())))
-    if len(seeds) < FEWEST_SEEDS:
-        return Interval(estimate, math.nan, math.nan, CONFIDENCE, len(seeds), _LABEL)
-    return _interval(estimate, _means(kept, seeds, _weights(len(seeds))), len(seeds))
+    return jackknife.interval(_means(kept, seeds), _fewest(kept), scale)
 
 
-def deficit(scores: Scores, floor: Scores) -> Interval:
-    """Mean of ``floor`` minus mean of ``scores``, both under the same draws of seeds.
+def deficit(scores: Scores, floor: Scores) -> tuple[Interval, float | None]:
+    """Mean of ``floor`` minus mean of ``scores``, the same seeds left out of both; and p of "none".
 
-    Positive where the scores fall short of the floor. Without bounds for fewer than three seeds.
+    Positive where the scores fall short of the floor. Without bounds and p for fewer than three seeds.
     """
     kept, kept_floor = _checked(scores), _checked(floor)
     seeds = sorted({*_seeds(kept), *_seeds(kept_floor)})
-    estimate = float(np.mean(list(kept_floor.values())) - np.mean(list(kept.values())))
-    if len(seeds) < FEWEST_SEEDS:
-        return Interval(estimate, math.nan, math.nan, CONFIDENCE, len(seeds), _LABEL)
-    weights = _weights(len(seeds))
-    return _interval(estimate, _means(kept_floor, seeds, weights) - _means(kept, seeds, weights), len(seeds))
+    own = _means(kept_floor, seeds)
+    found = own - _means(kept, seeds)
+    count, size = min(_fewest(kept), _fewest(kept_floor)), abs(float(own[0]))
+    return jackknife.interval(found, count, size=size), jackknife.p_value(found, count, 0.0, size=size)
 
 
 def _checked(scores: Scores) -> Scores:
@@ -71,27 +62,24 @@ def _seeds(scores: Scores) -> list[int]:
     return sorted({seed for pair in scores for seed in pair})
 
 
-def _weights(seeds: int) -> FloatArray:
-    """How often each draw has each seed, shape (draws, seeds)."""
-    draw = np.random.default_rng(1)
-    return draw.multinomial(seeds, np.full(seeds, 1 / seeds), size=RESAMPLES).astype(np.float64)
+def _fewest(scores: Scores) -> int:
+    """How many seeds the side has that has fewest; an arm with itself, each pair once, is one side."""
+    sides = ({pair[place] for pair in scores} for place in (0, 1))
+    one, other = sides
+    itself = not any((b, a) in scores for a, b in scores if a != b)
+    return len(one | other) if itself else min(len(one), len(other))
 
 
-def _means(scores: Scores, seeds: list[int], weights: FloatArray) -> FloatArray:
-    """Weighted mean of the scores in each draw; NaN where a draw has no pair."""
+def _means(scores: Scores, seeds: list[int]) -> FloatArray:
+    """Mean of the scores: of all, then without each seed; NaN where no pair is left."""
+    weights = jackknife.weights(len(seeds))
     place = {seed: index for index, seed in enumerate(seeds)}
     values = np.zeros((len(seeds), len(seeds)))
     present = np.zeros_like(values)
     for (one, other), score in scores.items():
         values[place[one], place[other]] = score
         present[place[one], place[other]] = 1
-    total = np.einsum("ri,ij,rj->r", weights, values, weights, optimize=True)
-    count = np.einsum("ri,ij,rj->r", weights, present, weights, optimize=True)
+    total = np.einsum("ri,ij,rj->r", weights, values, weights)
+    count = np.einsum("ri,ij,rj->r", weights, present, weights)
     means: FloatArray = np.divide(total, count, out=np.full(len(weights), np.nan), where=count > 0)
     return means
-
-
-def _interval(estimate: float, means: FloatArray, seeds: int) -> Interval:
-    tail = (1 - CONFIDENCE) / 2
-    low, high = np.nanquantile(means, [tail, 1 - tail])
-    return Interval(estimate, float(low), float(high), CONFIDENCE, seeds, _LABEL)

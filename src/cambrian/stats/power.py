@@ -8,14 +8,14 @@ no test: running until an interval leaves zero makes a false alarm of chance.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
-import numpy as np
 import scipy.special
-import scipy.stats
 
-from cambrian.stats.interval import FloatArray, Interval, as_trials, check_confidence
+from cambrian.stats.interval import Interval
+from cambrian.stats.jackknife import FEWEST_SEEDS
+from cambrian.stats.states import Margin
 
 #: beyond so many trials a number would say no more than "far too many"
 MOST_TRIALS = 10_000
@@ -34,24 +34,6 @@ class Hint:
     sentence: str
 
 
-def to_narrow(
-    values: Sequence[float] | FloatArray, half_width: float, unit: str = "", confidence: float = 0.95
-) -> Hint:
-    """Trials until Student's interval of the mean is within ± ``half_width`` (in the data's unit)."""
-    check_confidence(confidence)
-    _check_half_width(half_width)
-    trials = as_trials(values)
-    goal = f"narrow the {_percent(confidence)} interval of the mean to ± {_amount(half_width, unit)}"
-    if len(trials) < 2:
-        return _unknown(goal)
-    sd = float(trials.std(ddof=1))
-
-    def enough(n: int) -> bool:
-        return bool(scipy.stats.t.isf((1 - confidence) / 2, n - 1) * sd / math.sqrt(n) <= half_width)
-
-    return _hint(_least(enough, len(trials)), len(trials), goal, "the spread stays as it is")
-
-
 def to_shrink(interval: Interval, half_width: float, unit: str = "") -> Hint:
     """Trials until any other kind of interval is within ± ``half_width``: its arms shrink as 1/√n."""
     _check_half_width(half_width)
@@ -63,111 +45,35 @@ def to_shrink(interval: Interval, half_width: float, unit: str = "") -> Hint:
     return _hint(needed, interval.n, goal, "the spread stays as it is")
 
 
-def to_detect(
-    values: Sequence[float] | FloatArray,
-    threshold: float = 0.0,
-    *,
-    confidence: float = 0.95,
-    power: float = POWER,
-) -> Hint:
-    """Trials until a one-sample t test tells the mean from ``threshold`` with this power.
+def to_settle(interval: Interval, margin: Margin | None, null: float = 0.0, *, power: float = POWER) -> Hint:
+    """Seeds until a figure that is inconclusive is either "different" or "equivalent", with this power.
 
-    Paired differences are one sample, against 0. By the noncentral t distribution with
-    n - 1 degrees of freedom and noncentrality √n·d, both tails counted.
+    For any Student interval: its arm is t · SE, SE shrinks as 1/√n, and the truth is where the estimate
+    is. It is different once SE · (t + t of the power) is below its distance from ``null``, and equivalent
+    once it is below its distance to the nearer end of the margin around ``null``, if it lies inside.
+    Whichever comes first.
     """
-    trials = as_trials(values)
-    goal = f"tell the mean from {threshold:g} {_chance(confidence, power)}"
-    if len(trials) < 2:
-        return _unknown(goal)
-    effect = _effect(float(trials.mean()) - threshold, float(trials.std(ddof=1)))
-    return _detect(effect, lambda n: (n - 1.0, math.sqrt(n)), len(trials), goal, confidence, power)
-
-
-def to_tell_apart(
-    a: Sequence[float] | FloatArray,
-    b: Sequence[float] | FloatArray,
-    *,
-    confidence: float = 0.95,
-    power: float = POWER,
-) -> Hint:
-    """Trials of each arm until Welch's t test tells two independent arms apart with this power.
-
-    Counted for arms of equal size, from the smaller arm on: noncentrality √n·d with d the
-    difference over √(s₁² + s₂²), Welch-Satterthwaite degrees of freedom.
-    """
-    one, two = as_trials(a), as_trials(b)
-    goal = f"tell the two arms apart {_chance(confidence, power)}"
-    fewest = min(len(one), len(two))
-    if fewest < 2:
-        return _unknown(goal)
-    variances = np.array([one.var(ddof=1), two.var(ddof=1)])
-    effect = _effect(float(one.mean() - two.mean()), math.sqrt(variances.sum()))
-    share = float(variances.sum() ** 2 / np.square(variances).sum()) if variances.any() else 2.0
-    return _detect(effect, lambda n: ((n - 1) * share, math.sqrt(n)), fewest, goal, confidence, power)
-
-
-def to_exclude(interval: Interval, value: float, *, power: float = POWER) -> Hint:
-    """Trials until any other kind of interval leaves ``value`` out with this power.
-
-    For statistics without one value a trial, such as a mean over pairs of trials: the interval's
-    arm towards ``value`` stands for z·SE of a normal estimate, and SE shrinks as 1/√n.
-    """
-    goal = f"tell it from {value:g} {_chance(interval.confidence, power)}"
-    distance = abs(interval.estimate - value)
-    arm = interval.estimate - interval.low if interval.estimate > value else interval.high - interval.estimate
-    if not math.isfinite(arm):
-        return _unknown(goal)
-    if distance == 0:
-        return _nothing_to_find(goal)
-    z = float(scipy.stats.norm.isf((1 - interval.confidence) / 2))
-    standard_error = arm / z
-    needed = _scaled(interval.n, (z + float(scipy.stats.norm.isf(1 - power))) * standard_error / distance)
-    return _hint(needed, interval.n, goal, _AS_THEY_ARE)
-
-
-_AS_THEY_ARE = "the difference and the spread stay as they are"
-
-
-def _detect(
-    effect: float,
-    shape: Callable[[int], tuple[float, float]],
-    have: int,
-    goal: str,
-    confidence: float,
-    power: float,
-) -> Hint:
-    """``shape``: n → degrees of freedom, and what the effect is multiplied with."""
-    check_confidence(confidence)
     if not 0 < power < 1:
         raise ValueError(f"power is {power}; give a share between 0 and 1, such as 0.8")
-    if effect == 0:
+    goal = f"settle it with {_percent(power)} power"
+    away = interval.estimate - null
+    arm = max(interval.estimate - interval.low, interval.high - interval.estimate)
+    if not math.isfinite(arm) or interval.n < FEWEST_SEEDS:
+        return _unknown(goal)
+    tail = (1 - interval.confidence) / 2
+    sd = arm / float(scipy.special.stdtrit(interval.n - 1, 1 - tail)) * math.sqrt(interval.n)
+    inside = min(margin.high - away, away - margin.low) if margin else -math.inf
+    distance = max(abs(away), inside)
+    if distance <= 0:
         return _nothing_to_find(goal)
 
     def enough(n: int) -> bool:
-        df, root = shape(n)
-        return t_test_power(df, effect * root, confidence) >= power
+        needed = float(scipy.special.stdtrit(n - 1, 1 - tail) + scipy.special.stdtrit(n - 1, power))
+        return needed * sd / math.sqrt(n) <= distance
 
-    return _hint(_least(enough, have), have, goal, _AS_THEY_ARE)
-
-
-def t_test_power(df: float, noncentrality: float, confidence: float = 0.95) -> float:
-    """Chance that a two-sided t test rejects, by the noncentral t distribution.
-
-    Source: Cohen, "Statistical Power Analysis for the Behavioral Sciences" (1988), chapter 2.
-    """
-    if math.isinf(noncentrality):
-        return 1.0
-    critical = float(scipy.stats.t.isf((1 - confidence) / 2, df))
-    # the lower tail is the upper one mirrored; scipy.stats.nct loses it where it is small
-    upper = 1.0 - float(scipy.special.nctdtr(df, abs(noncentrality), critical))
-    lower = float(scipy.special.nctdtr(df, abs(noncentrality), -critical))
-    return upper + (lower if math.isfinite(lower) else 0.0)
-
-
-def _effect(difference: float, sd: float) -> float:
-    if sd == 0:
-        return math.copysign(math.inf, difference) if difference else 0.0
-    return difference / sd
+    return _hint(
+        _least(enough, interval.n), interval.n, goal, "the difference and the spread stay as they are"
+    )
 
 
 def _least(enough: Callable[[int], bool], have: int) -> int | None:
@@ -217,7 +123,3 @@ def _amount(value: float, unit: str) -> str:
 
 def _percent(share: float) -> str:
     return f"{100 * share:g} %"
-
-
-def _chance(confidence: float, power: float) -> str:
-    return f"at {_percent(confidence)} confidence with {_percent(power)} power"

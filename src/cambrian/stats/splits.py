@@ -3,8 +3,7 @@
 A score of pooled trials depends on how many are pooled. So that a contestant and the noise
 floor are of like with like, both are scored on halves: the contestant's trials of one half
 of the seeds against the reference's of the other half, the reference's of one half against
-its own of the other. Seeds are resampled jointly for both, within the same splits, so no
-trial ever meets its own copy.
+its own of the other. A seed is left out of both, within the same splits.
 """
 
 from __future__ import annotations
@@ -15,16 +14,11 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from cambrian.metrics.columns import FloatArray
-from cambrian.stats.interval import Interval
+from cambrian.stats import jackknife
+from cambrian.stats.interval import FloatArray
 
-RESAMPLES = 999
-CONFIDENCE = 0.95
 #: splits into two halves that are scored, of all that there are
 MOST_SPLITS = 10
-#: with fewer seeds there is an estimate, and no interval
-FEWEST_SEEDS = 3
-_LABEL = "bootstrap over seeds, recentred; mean over half-splits of the seeds"
 
 #: seeds of the one half, seeds of the other
 Split = tuple[tuple[int, ...], tuple[int, ...]]
@@ -60,25 +54,19 @@ def _others(one: Sequence[int], seeds: Sequence[int]) -> tuple[int, ...]:
     return tuple(seed for seed in seeds if seed not in one)
 
 
-def weights(seeds: int) -> FloatArray:
-    """How often each seed counts: first once each, then in each resample, shape (1 + resamples, seeds)."""
-    draw = np.random.default_rng(1).multinomial(seeds, np.full(seeds, 1 / seeds), size=RESAMPLES)
-    return np.concatenate([np.ones((1, seeds)), draw])
-
-
 def once(seeds: Sequence[int], split: Split, score: Score) -> float:
     """The score of one split as it is."""
     return float(score(*(np.isin(seeds, half).astype(np.float64)[np.newaxis] for half in split))[0])
 
 
 def replicates(seeds: Sequence[int], scored: Sequence[tuple[Split, Score]]) -> FloatArray:
-    """Mean score over splits: as it is, then in each resample of the seeds.
+    """Mean score over splits: as it is, then without each seed, the splits staying what they are.
 
     Each split comes with what scores it. Scores that are NaN are left out of a mean. Shape
-    (1 + resamples,), or (1,) for fewer than three seeds.
+    (1 + seeds,), or (1,) for fewer than three seeds.
     """
     seeds = sorted(set(seeds))
-    drawn = weights(len(seeds)) if len(seeds) >= FEWEST_SEEDS else np.ones((1, len(seeds)))
+    drawn = jackknife.weights(len(seeds))
     found = [
         score(*(drawn * np.isin(seeds, half).astype(np.float64) for half in halves))
         for halves, score in scored
@@ -90,18 +78,3 @@ def replicates(seeds: Sequence[int], scored: Sequence[tuple[Split, Score]]) -> F
         total, known.sum(axis=0), out=np.full(len(drawn), np.nan), where=known.any(axis=0)
     )
     return means
-
-
-def interval(found: FloatArray, seeds: int) -> Interval:
-    """The estimate and its interval from :func:`replicates` (or a difference of two of them).
-
-    A resample has fewer distinct trials than the sample, so its halves agree less and its
-    score lies lower as a whole. The spread of the resamples is therefore laid around the
-    estimate: estimate + quantiles of (resample - mean of the resamples).
-    """
-    estimate, drawn = float(found[0]), found[1:][np.isfinite(found[1:])]
-    if len(drawn) == 0:
-        return Interval(estimate, math.nan, math.nan, CONFIDENCE, seeds, _LABEL)
-    tail = (1 - CONFIDENCE) / 2
-    low, high = np.quantile(drawn - drawn.mean(), [tail, 1 - tail]) + estimate
-    return Interval(estimate, float(low), float(high), CONFIDENCE, seeds, _LABEL)

@@ -70,19 +70,19 @@ def test_levels_are_compared_in_the_same_setting_alone() -> None:
 
 def test_two_factors_alike_are_not_told_apart() -> None:
     found = explain(BETWEEN, Folder({"suite/factors": shares(0, 10, 10, noise=2)}))
-    assert found.verdict == "not significant"
+    assert found.verdict == "inconclusive"
     assert "not told apart" in found.reason
 
 
 def test_noise_explains_nothing() -> None:
     found = explain(BETWEEN, Folder({"suite/factors": shares(0, 0, 0, noise=3, seeds=4)}))
-    assert found.verdict == "not significant"
+    assert found.verdict == "inconclusive"
 
 
 def test_few_trials_explain_nothing() -> None:
     found = explain(BETWEEN, Folder({"suite/factors": shares(20, 5, 0, seeds=2)}))
-    assert (found.verdict, found.effects[0].low) == ("not significant", None)
-    assert "2 trials" in found.reason
+    assert (found.verdict, found.effects[0].low) == ("inconclusive", None)
+    assert "2 seeds" in found.reason
 
 
 def test_without_data_it_is_not_run() -> None:

@@ -36,7 +36,7 @@ expect = { above = 1 }
 """
 
 
-@pytest.mark.parametrize(("value", "met"), [(1.5, "met"), (1.0, "not told"), (0.5, "not met")])
+@pytest.mark.parametrize(("value", "met"), [(1.5, "met"), (1.0, "inconclusive"), (0.5, "not met")])
 def test_each_test_is_a_row(tmp_path: Path, value: float, met: str) -> None:
     path = tmp_path / "card.toml"
     path.write_text(CARD)

@@ -13,13 +13,12 @@ from cambrian.claims.model import Expect, Verdict
 from cambrian.claims.verdicts import combined, judge, run, verdict_of
 from cambrian.effects.summary import Estimate
 from tests.unit.claims.ledgers import Folder, claim, claim_test, ratio
+from tests.unit.effects.frames import frame
 
 NOTHING = Folder({})
 
 
-@pytest.mark.parametrize(
-    ("value", "verdict"), [(1.5, "holds"), (0.8, "doesn't hold"), (1.0, "not significant")]
-)
+@pytest.mark.parametrize(("value", "verdict"), [(1.5, "holds"), (0.8, "doesn't hold"), (1.0, "inconclusive")])
 def test_the_interval_decides(value: float, verdict: Verdict) -> None:
     judged = judge(claim(claim_test()), Folder({"suite/part": ratio(value)}))
     assert judged.verdict == verdict
@@ -28,10 +27,10 @@ def test_the_interval_decides(value: float, verdict: Verdict) -> None:
     assert found.estimate == pytest.approx(value, rel=1e-3)
 
 
-@pytest.mark.parametrize(("seeds", "said"), [(1, "one trial a cell"), (2, "2 trials")])
+@pytest.mark.parametrize(("seeds", "said"), [(1, "one seed a cell"), (2, "2 seeds")])
 def test_without_an_interval_nothing_is_significant(seeds: int, said: str) -> None:
     result = run(claim_test(), Folder({"suite/part": ratio(100.0, seeds)}))
-    assert result.verdict == "not significant"
+    assert result.verdict == "inconclusive"
     assert said in result.reason
 
 
@@ -50,6 +49,15 @@ def test_removing_the_data_turns_every_verdict_into_not_run() -> None:
         assert result.reason
 
 
+def test_what_is_inconclusive_says_how_many_more_seeds_would_settle_it() -> None:
+    near = frame(
+        [({"rate": 4}, "a", [1.05, 0.9, 1.2, 1.1, 0.95]), ({"rate": 4}, "b", [1.0, 1.0, 1.1, 1.0, 1.0])]
+    )
+    result = run(claim_test(), Folder({"suite/part": near}))
+    assert result.verdict == "inconclusive"
+    assert "more seeds would settle it" in result.reason
+
+
 REGIONS = [{"above": 1}, {"below": 1}, {"at_least": 1}, {"at_most": 1}, {"between": [0.5, 2]}]
 
 
@@ -66,7 +74,7 @@ def test_a_claim_that_no_data_can_judge_says_so() -> None:
 
 
 def test_the_verdict_of_several_tests() -> None:
-    order: list[Verdict] = ["doesn't hold", "not run", "not significant", "holds"]
+    order: list[Verdict] = ["doesn't hold", "not run", "inconclusive", "holds"]
     for one, two in itertools.combinations_with_replacement(order, 2):
         assert combined([one, two]) == combined([two, one]) == one
 
@@ -75,7 +83,7 @@ def an_estimate(low: float, high: float) -> Estimate:
     return Estimate((low + high) / 2, low, high, cells=1, trials=6, seeds=3)
 
 
-RANK = {"doesn't hold": 0, "not significant": 1, "holds": 2}
+RANK = {"doesn't hold": 0, "inconclusive": 1, "holds": 2}
 NUMBER = st.floats(-5, 5)
 
 
@@ -95,7 +103,7 @@ def test_a_narrower_interval_never_contradicts_a_verdict(
     test = claim_test(expect=region)
     wide = verdict_of(test, an_estimate(low, low + width))
     narrow = verdict_of(test, an_estimate(low + part * width / 2, low + width - part * width / 2))
-    assert wide in {"not significant", narrow}
+    assert wide in {"inconclusive", narrow}
 
 
 @pytest.mark.parametrize(
@@ -105,9 +113,9 @@ def test_a_narrower_interval_never_contradicts_a_verdict(
         ({"at_least": 1}, 1, 1, "holds"),
         ({"at_most": 0}, 0, 0, "holds"),
         ({"below": 0}, 0, 0, "doesn't hold"),
-        ({"at_least": 100}, 95, 100, "not significant"),
+        ({"at_least": 100}, 95, 100, "inconclusive"),
         ({"between": [1, 2]}, 1, 2, "holds"),
-        ({"between": [1, 2]}, 0.5, 2.5, "not significant"),
+        ({"between": [1, 2]}, 0.5, 2.5, "inconclusive"),
         ({"between": [1, 2]}, 2.1, 2.5, "doesn't hold"),
     ],
 )

@@ -5,10 +5,13 @@ from __future__ import annotations
 import polars as pl
 import pytest
 import scipy.stats
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from cambrian.effects.cells import cells
 from cambrian.effects.errors import EffectError, NoDataError
 from cambrian.effects.model import EffectSpec
+from cambrian.stats import states
 from tests.unit.effects.frames import frame, row
 
 A, B = {"contestant": "a"}, {"contestant": "b"}
@@ -53,23 +56,74 @@ def test_one_side_alone_is_its_mean_without_a_test() -> None:
 
 
 def test_same_seeds_are_tested_in_pairs_and_others_by_welch() -> None:
-    pairs = cells(FRAME, spec())
+    pairs = cells(FRAME, spec(effect="difference"))
     assert pairs["p"][0] == pytest.approx(scipy.stats.ttest_rel([2, 4, 6], [1, 2, 6]).pvalue)
     moved = FRAME.with_columns(
         seed=pl.when(pl.col("contestant") == "b").then(pl.col("seed") + 10).otherwise("seed")
     )
-    welch = cells(moved, spec())
+    welch = cells(moved, spec(effect="difference"))
     expected = scipy.stats.ttest_ind([2, 4, 6], [1, 2, 6], equal_var=False).pvalue
     assert welch["p"][0] == pytest.approx(expected)
     assert welch["effect"].to_list() == pairs["effect"].to_list()
+    assert [pairs["test"][0], welch["test"][0]] == ["paired", "Welch"]
 
 
-def test_p_values_are_corrected_over_the_cells() -> None:
-    found = cells(FRAME, spec())
+SURE = [({"rate": 2}, "a", [5.0, 5.1, 4.9]), ({"rate": 2}, "b", [10.0, 10.2, 10.1])]
+
+
+def test_p_values_are_corrected_over_the_cells_and_make_the_state() -> None:
+    found = cells(pl.concat([FRAME, frame(SURE)]), spec())
+    assert found["rate"].to_list() == [2, 4, 8]
     p = found["p"].to_list()
-    assert p[1] == 0  # 5 and 10 without any spread
-    assert found["p_bh"].to_list() == pytest.approx([p[0], 0])
-    assert found["significant"].to_list() == [False, True]
+    # 5 and 10 without any spread are not tested
+    assert p[2] is None
+    assert found["p_bh"].to_list()[:2] == pytest.approx(scipy.stats.false_discovery_control(p[:2]))
+    assert found["state"].to_list() == ["different", "inconclusive", states.SAME]
+
+
+@given(st.lists(st.tuples(st.floats(1, 9), st.floats(1, 9)), min_size=3, max_size=6), st.booleans())
+@settings(max_examples=60, deadline=None)
+def test_the_test_and_the_interval_of_a_cell_agree(values: list[tuple[float, float]], ratio: bool) -> None:
+    made = frame([({"rate": 4}, "a", [a for a, _ in values]), ({"rate": 4}, "b", [b for _, b in values])])
+    found = cells(made, spec(effect="ratio" if ratio else "percent_less")).row(0, named=True)
+    null = 1 if ratio else 0
+    if found["p"] is not None and abs(found["p"] - 0.05) > 1e-6:
+        assert (found["p"] < 0.05) == (not found["low"] <= null <= found["high"])
+
+
+def test_equivalent_is_an_interval_within_the_margin() -> None:
+    made = frame([({"rate": 4}, "a", [1.0, 1.001, 1.002, 1.0]), ({"rate": 4}, "b", [1.0, 1.0, 1.001, 1.0])])
+    assert cells(made, spec())["state"].to_list() == ["equivalent"]
+
+
+def test_a_share_is_tested_against_an_equal_one() -> None:
+    made = frame(
+        [
+            ({"rate": 4, "flows": 2}, "a", [70.0, 71.0, 72.0, 69.0]),
+            ({"rate": 8, "flows": 4}, "a", [25.0, 26.0, 24.0, 25.2]),
+            ({"rate": 16, "flows": 2}, "a", [20.0, 90.0, 50.0, 70.0]),
+            ({"rate": 32, "flows": 2}, "a", [50.0, 50.0, 50.0, 50.0]),
+        ]
+    )
+    keys = made.select("rate", "flows").unique()
+    nulls = keys.with_columns(pl.when(pl.col("rate") < 32).then(100 / pl.col("flows")).alias("null"))
+    found = cells(made, spec(b=None, cell=["rate", "flows"]), nulls)
+    assert found["state"].to_list() == ["different", "equivalent", "inconclusive", None]
+    assert found["p"].null_count() == 1
+    low, high = found["low"].to_list(), found["high"].to_list()
+    assert all(0 < one < other < 100 for one, other in zip(low[:3], high[:3], strict=True))
+
+
+def test_the_orders_of_a_seed_are_one_value() -> None:
+    """A mirrored pair of trials of one seed counts once, by its mean."""
+    rows = [
+        row({"rate": 4}, "a", seed, value) | {"trial": f"{seed}-{order}"}
+        for seed in (1, 2, 3)
+        for order, value in enumerate((10.0, 20.0 + seed))
+    ]
+    found = cells(pl.DataFrame(rows), spec(b=None)).row(0, named=True)
+    assert (found["seeds"], found["trials_a"]) == (3, 6)
+    assert (found["mean_a"], found["sd_a"]) == (16, 0.5)
 
 
 def test_cells_without_spread_have_intervals_of_length_0() -> None:
@@ -81,7 +135,7 @@ def test_cells_without_spread_have_intervals_of_length_0() -> None:
 def test_one_or_two_trials_have_no_interval(trials: int) -> None:
     found = cells(FRAME.filter(pl.col("seed") <= trials), spec())
     assert found["low"].null_count() == found["high"].null_count() == 2
-    assert found["p"].null_count() == (2 if trials == 1 else 0)
+    assert found["p"].null_count() == 2
 
 
 def test_what_is_the_same_for_both_sides_of_a_seed_cancels() -> None:

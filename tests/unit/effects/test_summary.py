@@ -95,7 +95,7 @@ def test_trials_and_cells_without_a_figure_are_left_out_and_counted() -> None:
     assert (found.trials_left_out, found.cells_left_out, found.cells) == (2, 1, 1)
 
 
-@pytest.mark.parametrize(("trials", "said"), [(1, "one trial a cell"), (2, "2 trials a cell")])
+@pytest.mark.parametrize(("trials", "said"), [(1, "one seed a cell"), (2, "2 seeds a cell")])
 def test_one_or_two_trials_give_a_figure_without_an_interval(trials: int, said: str) -> None:
     found = summary(THREE.filter(pl.col("seed") <= trials), spec())
     assert found.low is None is found.high
@@ -156,7 +156,7 @@ def grid(rng: np.random.Generator, cells: int, seeds: int, luck: float) -> Prepa
         noise = 0.1 * rng.normal(size=(seeds, cells)) + luck * rng.normal(size=(seeds, 1))
         values = level * (1 + np.arange(cells)) * (1 + noise)
         trials = np.full(cells, float(seeds))
-        sides.append(Side(values, np.ones_like(values), trials, values.mean(0), values.std(0, ddof=1)))
+        sides.append(Side(values, trials))
     keys = pl.DataFrame({"rate": np.arange(cells)})
     return Prepared(keys, tuple(range(seeds)), sides[0], sides[1], trials=2 * cells * seeds, left_out=0)
 

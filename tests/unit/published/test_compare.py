@@ -114,7 +114,7 @@ def test_signs_are_compared_with_the_whole_interval(tmp_path: Path) -> None:
     text = HEAD + 'published_sign = "faster"\n' + MEASURED + sided
     found = compared(tmp_path, text, seen).frame["agrees"].to_list()
     # +2 in the first two cells, of which the second was said to be negative; the fourth says nothing
-    assert found[:3] == ["agrees", "disagrees", "not significant"]
+    assert found[:3] == ["agrees", "disagrees", "inconclusive"]
     assert found[3] == "not printed"
     text = text.replace('"difference"', '"ratio"')
     assert compared(tmp_path, text, seen).frame["agrees"].to_list()[:2] == ["agrees", "disagrees"]
@@ -123,7 +123,7 @@ def test_signs_are_compared_with_the_whole_interval(tmp_path: Path) -> None:
 def test_a_bound_is_met_by_the_whole_interval(tmp_path: Path) -> None:
     text = HEAD + 'published = "mbps"\npublished_bound = "below"\n' + SIDES + MEASURED
     assert compared(tmp_path, text).frame["agrees"].to_list()[:3] == [
-        "not significant",
+        "inconclusive",
         "agrees",
         "disagrees",
     ]

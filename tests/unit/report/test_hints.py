@@ -11,34 +11,31 @@ import pytest
 from cambrian.report import hints
 from cambrian.report.collect import collect
 from cambrian.report.tables import stopping
+from cambrian.stats import power, states
 from cambrian.stats.interval import Interval
 from cambrian.store.results import Results
 from tests.unit import report_results
 
 
-def deficit(estimate: float, low: float, high: float, trials: int = 5) -> Interval:
-    return Interval(estimate, low, high, 0.95, trials, "")
+def interval(estimate: float, low: float, high: float, seeds: int = 5) -> Interval:
+    return Interval(estimate, low, high, 0.95, seeds, "")
 
 
-def test_conformance() -> None:
-    assert hints.below_the_floor(deficit(0.3, 0.2, 0.4, 3), trials=3, fewest=5) == 2
-    assert hints.below_the_floor(deficit(0.3, 0.2, 0.4), trials=5, fewest=5) is None
-    assert hints.below_the_floor(deficit(-0.1, -0.2, 0.1), trials=5, fewest=5) is None
-    assert hints.below_the_floor(None, trials=5, fewest=5) is None
-    assert hints.below_the_floor(deficit(0.1, math.nan, math.nan), trials=5, fewest=5) is None
-    # the arm is as long as the deficit: (1 + 0.8416/1.96)² = 2.043 times the trials
-    assert hints.below_the_floor(deficit(0.1, 0.0, 0.2), trials=5, fewest=5) == math.ceil(5 * 2.043) - 5
-    # the deficit would need millions
-    assert hints.below_the_floor(deficit(1e-6, -0.1, 0.1), trials=5, fewest=5) is None
+def test_only_what_is_inconclusive_has_a_hint() -> None:
+    open_one = interval(0.1, -0.1, 0.3)
+    assert (
+        hints.more_seeds("inconclusive", open_one, states.CONFORMANCE)
+        == power.to_settle(open_one, states.CONFORMANCE).more
+    )
+    for verdict in ("different", "equivalent", states.SAME, "itself"):
+        assert hints.more_seeds(verdict, open_one, states.CONFORMANCE) is None
+    assert hints.more_seeds("inconclusive", None, states.CONFORMANCE) is None
+    # at the margin's end, and far from telling: millions
+    assert hints.more_seeds("inconclusive", interval(1e-6, -1, 1), states.Margin(-1e-6, 1e-6, "")) is None
 
 
-def test_throughput_ratio() -> None:
-    # differences from 0.5: mean 0.05, SD 0.1, so d = 0.5: 34 trials
-    ratios = [0.45, 0.45, 0.65, 0.65, 0.55]
-    assert hints.uneven(ratios, deficit(0.55, 0.48, 0.62)) == 34 - 5
-    assert hints.uneven(ratios, deficit(0.55, 0.51, 0.62)) is None
-    assert hints.uneven(ratios[:2], deficit(0.45, math.nan, math.nan)) is None
-    assert hints.uneven(ratios, None) is None
+def test_below_three_seeds_it_is_what_is_missing_to_an_interval() -> None:
+    assert hints.more_seeds("inconclusive", interval(0.3, math.nan, math.nan, 2), states.SHARE) == 1
 
 
 REACHED: dict[str, Any] = {

@@ -50,8 +50,8 @@ def test_a_pace_cap_shows_where_tls_does_not(methods: pl.DataFrame, method: str)
     assert isinstance(paced["deficit"], float) and paced["deficit"] > 0.3
     # paced at 1 Mbps beside a flow that takes the rest
     assert isinstance(paced["delta_throughput_mbps"], float) and paced["delta_throughput_mbps"] < -0.3
-    # three trials a side are no ground for a verdict
-    assert {tls["verdict"], tls["verdict_t"], paced["verdict"]} == {"too few trials"}
+    assert {tls["verdict"], tls["verdict_t"]} == {"inconclusive"}
+    assert paced["verdict"] != "equivalent"
 
 
 def test_moving_never_makes_it_worse(methods: pl.DataFrame) -> None:
@@ -64,7 +64,7 @@ def test_moving_never_makes_it_worse(methods: pl.DataFrame) -> None:
 
 def test_the_floor_is_that_of_the_pairs_of_trials(knobs: Collected) -> None:
     reference = cell(knobs, "tcp reno")
-    expected = noise_floor(list(similarity.envelopes(reference).values()))
+    expected = noise_floor([one for (one,) in similarity.envelopes(reference).values()])
     found = likeness.floors(reference)["imc22"]
     assert found.count == len(expected)
     assert found.conformance.estimate == pytest.approx(expected.mean())

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import polars as pl
 import pytest
+import scipy.stats
 
 from cambrian.metrics import pageload
 from cambrian.report.collect import Collected, collect
@@ -36,18 +38,19 @@ def test_each_contestant_is_compared_with_tcp_seed_by_seed(collected: Collected)
         for one, two in zip(ours.trials, base.trials, strict=True)
     ]
     assert frame["pltc_percent"][0] == pytest.approx(sum(changes) / 3)
-    assert frame["trials"].to_list() == [3, 3]
-    assert (frame["q"] >= frame["p"]).all()
-    assert frame["significant"].to_list() == [q <= 0.05 for q in frame["q"]]
+    assert frame["seeds"].to_list() == [3, 3]
+    assert (frame["p_bh"] >= frame["p"]).all()
+    p = scipy.stats.ttest_1samp(changes, 0).pvalue
+    assert frame["p"][0] == pytest.approx(p)
 
 
-def test_what_is_not_significant_stands_in_parentheses(collected: Collected) -> None:
+def test_what_is_inconclusive_stands_in_parentheses(collected: Collected) -> None:
     frame = page_changes.table(collected)
     assert frame is not None
-    unsure = frame.with_columns(significant=False)
+    unsure = frame.with_columns(state=pl.lit("inconclusive"))
     at = page_changes.shown(frame, collected).headings.index("Page load time change, %")
     assert all(row[at].startswith("(") for row in page_changes.shown(unsure, collected).rows)
-    sure = frame.with_columns(significant=True)
+    sure = frame.with_columns(state=pl.lit("different"))
     assert not any(row[at].startswith("(") for row in page_changes.shown(sure, collected).rows)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cambrian.stats.stopping import StoppingRule
@@ -30,6 +30,7 @@ def test_what_must_be_run_in_any_case(valid: int, run: int, more: int) -> None:
     assert RULE.surely_more(valid, run) == more
 
 
+@settings(deadline=None)
 @given(st.lists(st.one_of(st.none(), st.integers(0, 4)), min_size=10, max_size=10))
 def test_no_stop_is_ever_jumped_over(outcomes: list[int | None]) -> None:
     """Between two looks at what was surely needed, the rule could not have said stop."""

@@ -36,7 +36,7 @@ def estimate(trace: FlowTrace) -> Iterator[Estimate | Missing]:
 
 
 def _cuts(trace: FlowTrace, found: Answers | str) -> Estimate | Missing:
-    """Cuts of the window in a round trip, where any has several; else in the episodes that would show them."""
+    """Cuts of the window in a round trip, where any has several; else in episodes that would show it."""
     by_trip = cuts_in_round_trips(window.of_stack(trace), trace.rtt_ns)
     # single losses are cut for once by any sender: they say nothing
     several = by_trip[by_trip >= 2]

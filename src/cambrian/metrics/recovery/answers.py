@@ -136,7 +136,10 @@ def _left(found: Flight, envelope: Window, episode: _Episode) -> tuple[float, fl
     if end <= begin:
         # silent all the while: nothing is in flight any more
         return (before, 0.0) if episode.next_ns >= end_ns else (np.nan, np.nan)
-    return before, float(np.median(envelope.segments[begin:end]))
+    # the envelope of what was sent in that time alone: the one over time remembers the flight before
+    flown = found.flight_bytes[begin:end] / envelope.unit_bytes
+    starts = np.arange(0, len(flown), max(1, envelope.length))
+    return before, float(np.median(np.maximum.reduceat(flown, starts)))
 
 
 def _cuts(own: Window | None, episode: _Episode, forward_ns: int) -> int:

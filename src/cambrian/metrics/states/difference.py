@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
 from cambrian.metrics.states import vocabulary
 from cambrian.metrics.states.machine import Machine, Transition
-from cambrian.metrics.states.pooled import Pooled, mean, pooled
-from cambrian.stats import pairs
+from cambrian.metrics.states.pooled import Pooled, pooled
+from cambrian.stats import pairs, states
+from cambrian.stats.compare import Comparison, compare
+from cambrian.stats.correction import benjamini_hochberg
 from cambrian.stats.interval import Interval
+from cambrian.stats.jackknife import FEWEST_SEEDS
+from cambrian.stats.states import State
 
 Key = TypeVar("Key", bound=Hashable)
-#: seed → that trial's machine
+#: seed → its trials' machine, see :func:`~cambrian.metrics.states.machine.together`
 Arm = Mapping[int, Machine]
 
 
@@ -22,19 +26,16 @@ Arm = Mapping[int, Machine]
 class StateDifference:
     """One state: mean share of the time of either arm, and test − reference.
 
-    The difference is over the seeds that both arms have, and without bounds for fewer than three;
-    without common seeds it is that of the means.
+    The difference is over the seeds that both arms have, else of the means, and without bounds for fewer than
+    three. ``verdict`` is the state of the difference, corrected over the states of this pair, or that
+    seeds add no variation.
     """
 
     state: str
     test: float
     reference: float
     difference: Interval
-
-    @property
-    def is_told_apart(self) -> bool:
-        """Does the interval leave out 0?"""
-        return self.difference.low > 0 or self.difference.high < 0
+    verdict: State
 
 
 @dataclass(frozen=True)
@@ -54,8 +55,8 @@ class Difference:
     the time, and between shares of the transitions taken; means over pairs of trials of different seeds.
     The latter is None where an arm has a trial without any transition. ``floor_*``: the same of the
     reference's trials among themselves, None for one trial. ``time_excess``: distance − floor, seeds
-    resampled. ``only_test``: ways that at least half of the test's trials take and none of the
-    reference's; ``only_reference`` the other way about.
+    left out one by one. ``only_test``: ways that at least half of the test's trials take and none of the
+    reference's, of three seeds at least; ``only_reference`` the other way about.
 
     ``joined`` says which states were made one. ``left_out``: states that one arm is in, and the other's
     source cannot tell of. Shares are of the rest of the time, and there is no transition distance then.
@@ -95,14 +96,11 @@ def difference(test: Arm, reference: Arm) -> Difference | None:
     one, other = pooled(list(test.values())), pooled(list(reference.values()))
     scores = _time_scores(test, reference)
     floor = _time_scores(reference, reference) if len(reference) > 1 else None
-    less = pairs.deficit(scores, floor) if floor else None
+    less = pairs.deficit(scores, floor)[0] if floor else None
     return Difference(
-        states=tuple(
-            StateDifference(state, one.share(state), other.share(state), _gap(state, test, reference))
-            for state in vocabulary.order({*_states(test), *_states(reference)})
-        ),
-        only_test=_only(one, ways[1]),
-        only_reference=_only(other, ways[0]),
+        states=tuple(_gaps(test, reference, one, other)),
+        only_test=_only(one, other, ways[1]),
+        only_reference=_only(other, one, ways[0]),
         time_distance=pairs.mean(scores),
         floor_time_distance=pairs.mean(floor).estimate if floor else None,
         time_excess=None if less is None else _negated(less),
@@ -160,15 +158,22 @@ def _comparable(arm: Arm, joined: Mapping[str, str], left_out: Sequence[LeftOut]
     return {seed: machine for seed, machine in kept.items() if machine.time_ns}
 
 
-def _gap(state: str, test: Arm, reference: Arm) -> Interval:
+def _gaps(test: Arm, reference: Arm, one: Pooled, other: Pooled) -> Iterator[StateDifference]:
+    found = {
+        state: _gap(state, test, reference)
+        for state in vocabulary.order({*_states(test), *_states(reference)})
+    }
+    tested = [gap.p for gap in found.values() if gap.p is not None]
+    adjusted = iter(benjamini_hochberg(tested).tolist())
+    for state, gap in found.items():
+        p = None if gap.p is None else float(next(adjusted))
+        verdict = states.state(gap.difference, states.STATE_TIME, p)
+        yield StateDifference(state, one.share(state), other.share(state), gap.difference, verdict)
+
+
+def _gap(state: str, test: Arm, reference: Arm) -> Comparison:
     shares = [{seed: one.shares.get(state, 0.0) for seed, one in arm.items()} for arm in (test, reference)]
-    common = sorted(shares[0].keys() & shares[1].keys())
-    if common:
-        return mean([shares[0][seed] - shares[1][seed] for seed in common])
-    means = [sum(share.values()) / len(share) for share in shares]
-    return Interval(
-        means[0] - means[1], math.nan, math.nan, pairs.CONFIDENCE, 0, "difference of means, no common seed"
-    )
+    return compare(shares[0], shares[1])
 
 
 def _time_scores(test: Arm, reference: Arm) -> dict[tuple[int, int], float]:
@@ -190,7 +195,10 @@ def _mean_transitions(test: Arm, reference: Arm) -> float | None:
     return pairs.mean(scores).estimate
 
 
-def _only(here: Pooled, there: set[Transition]) -> tuple[Transition, ...]:
+def _only(here: Pooled, other: Pooled, there: set[Transition]) -> tuple[Transition, ...]:
+    """Nobody is said to do what others never do on one or two seeds."""
+    if min(here.trials, other.trials) < FEWEST_SEEDS:
+        return ()
     return tuple(
         rate.transition
         for rate in here.transitions

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -75,6 +76,24 @@ class Machine:
                 pair: count for pair, count in self.transitions.items() if not set(pair) & set(states)
             },
         )
+
+
+def together(machines: Collection[Machine]) -> Machine:
+    """The machine of several trials of one seed: their times and transitions added up.
+
+    Raises:
+        ValueError: there is none.
+    """
+    if not machines:
+        raise ValueError("give at least one trial's machine")
+    time_ns: Counter[str] = Counter()
+    transitions: Counter[Transition] = Counter()
+    for one in machines:
+        time_ns.update(one.time_ns)
+        transitions.update(one.transitions)
+    inferred = sum(one.inferred_share * one.span_ns for one in machines) / time_ns.total()
+    untold = frozenset.intersection(*(one.untold for one in machines))
+    return Machine(dict(time_ns), dict(transitions), inferred, untold)
 
 
 def intervals(found: Sequence, end_ns: int) -> pl.DataFrame:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from cambrian.metrics.states import vocabulary
 from cambrian.metrics.states.machine import Machine, Source, Transition
-from cambrian.stats import pairs
-from cambrian.stats.bootstrap import bootstrap
+from cambrian.stats import jackknife
 from cambrian.stats.interval import Interval
 
 
@@ -82,9 +80,8 @@ def pooled(machines: Sequence[Machine]) -> Pooled:
 
 
 def mean(values: Sequence[float]) -> Interval:
-    """Mean of one value a trial; without bounds for fewer than three trials."""
-    found = bootstrap(values, method="percentile")
-    return found if found.n >= pairs.FEWEST_SEEDS else replace(found, low=math.nan, high=math.nan)
+    """Mean of one share a seed; without bounds for fewer than three seeds."""
+    return jackknife.mean(dict(enumerate(values)), "share")
 
 
 def _average(machines: Sequence[Machine], transitions: Sequence[Transition], *, into: str) -> float:

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from cambrian.metrics.states.difference import Difference, LeftOut, StateDifference
 from cambrian.metrics.states.machine import Transition
 from cambrian.metrics.states.vocabulary import words
-from cambrian.stats import pairs
+from cambrian.stats.states import SAME, STATE_TIME
 
-#: differences below this share of the time are not worth a sentence
-_LEAST = 0.005
+#: how a sentence begins that says that these seeds do not tell
+INCONCLUSIVE = "is inconclusive"
 _MOST_STATES = 3
 _MOST_WAYS = 3
 
@@ -18,14 +18,14 @@ _MOST_WAYS = 3
 def sentences(found: Difference, reference: str) -> list[str]:
     """What differs, largest first: ``spends 12 % of its time in recovery, tcp cubic 3 %``.
 
-    A difference of time counts where its interval leaves out 0, or where there are too few trials
-    for one, and where it is at least half a percent of the time.
+    A difference of time counts where it is "different", and where every seed gave the same and it is
+    beyond the margin of half a percent of the time. Where none is told and some are inconclusive, that is
+    what is said.
     """
     apart = [
         one
         for one in found.states
-        if abs(one.difference.estimate) >= _LEAST
-        and (one.is_told_apart or one.difference.n < pairs.FEWEST_SEEDS)
+        if (one.verdict == "different" or (one.verdict == SAME and not _within(one)))
         and percent(one.test) != percent(one.reference)
     ]
     apart.sort(key=lambda one: -round(abs(one.difference.estimate), 9))
@@ -35,13 +35,20 @@ def sentences(found: Difference, reference: str) -> list[str]:
     if found.only_reference:
         said.append(f"never goes {_ways(found.only_reference)}, which {reference} does")
     said += [_cannot_tell(one, reference) for one in found.left_out]
+    open_states = [words(one.state) for one in found.states if one.verdict == "inconclusive"]
+    if not said and open_states:
+        said.append(f"{INCONCLUSIVE} in {', '.join(open_states)}")
     return said
 
 
+def _within(one: StateDifference) -> bool:
+    return STATE_TIME.low <= one.difference.estimate <= STATE_TIME.high
+
+
 def _spends(one: StateDifference, reference: str) -> str:
-    return (
-        f"spends {percent(one.test)} of its time in {words(one.state)}, {reference} {percent(one.reference)}"
-    )
+    same = f" ({SAME})" if one.verdict == SAME else ""
+    mine, its = percent(one.test), percent(one.reference)
+    return f"spends {mine} of its time in {words(one.state)}, {reference} {its}{same}"
 
 
 def _cannot_tell(one: LeftOut, reference: str) -> str:

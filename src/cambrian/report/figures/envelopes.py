@@ -76,7 +76,7 @@ def _single(collected: Collected, network: Network) -> Iterator[Pair]:
     for cell, tests, references in _sides(collected, network):
         first, *others = sorted(references)
         seed = others[0] if cell.is_noise_floor else min(tests)
-        yield _hulls(cell, (tests[seed], f"seed {seed}"), (references[first], f"seed {first}"))
+        yield _hulls(cell, (tests[seed][0], f"seed {seed}"), (references[first][0], f"seed {first}"))
 
 
 def _pooled(collected: Collected, network: Network) -> Iterator[Pair]:
@@ -84,7 +84,8 @@ def _pooled(collected: Collected, network: Network) -> Iterator[Pair]:
         if cell.is_noise_floor or max(len(tests), len(references)) < 2:
             continue
         test, reference = (
-            (envelope.pooled(list(side.values())), f"{len(side)} trials") for side in (tests, references)
+            (envelope.pooled(trials), f"{len(trials)} trials")
+            for trials in ([one for mine in side.values() for one in mine] for side in (tests, references))
         )
         yield _hulls(cell, test, reference)
 
@@ -96,17 +97,18 @@ def _hulls(cell: Cell, test: tuple[Envelope, str], reference: tuple[Envelope, st
 
 
 def _clustered(collected: Collected, network: Network) -> Iterator[Pair]:
-    for cell, tests, references in _sides(collected, network):
+    for cell, _, references in _sides(collected, network):
         floor = collected.noise_floor(cell)
         if floor is None or len(references) < 2:
             continue
         test, reference = halves.region(cell, floor), halves.region(floor, floor)
         if cell.is_noise_floor:
-            middle = len(reference.trials) // 2
+            # the orders of a seed stay together
+            middle = sum(len(references[seed]) for seed in sorted(references)[: len(references) // 2])
             test, reference = Region(reference.trials[middle:]), Region(reference.trials[:middle])
             told = (f"last {len(test.trials)} trials", f"first {len(reference.trials)} trials")
         else:
-            told = (f"{len(tests)} trials", f"{len(references)} trials")
+            told = (f"{len(test.trials)} trials", f"{len(reference.trials)} trials")
         labels = _labels(cell, *told)
         score = conformance_t.conformance(*(conformance_t.region_shape(one) for one in (test, reference)))
         yield Pair(cell, of_region(test, labels[0]), of_region(reference, labels[1]), score)

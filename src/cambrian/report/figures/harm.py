@@ -11,13 +11,15 @@ from cambrian.report.figures import heat
 from cambrian.report.figures.figure import Figure, Panel
 from cambrian.report.harms import SERVICES
 from cambrian.report.tables import harm
+from cambrian.stats import states
 
 #: place among the figures of a network
 ORDER = 24
 
 _TOLD = (
-    "Faint and in parentheses: not told from what a flow of the victim's own kind does (Welch's t test, "
-    f"Benjamini–Hochberg over a map's cells, {100 * harm.LEVEL:g} %), or not tested."
+    "Faint and in parentheses: inconclusive, neither told from what a flow of the victim's own kind does in "
+    "the same position (t over seeds, Benjamini–Hochberg over a map's cells, "
+    f"{100 * states.LEVEL:g} %) nor surely within {states.HARM.high:g} of it."
 )
 _ALONE = (
     "Harm that the row does to the column (Ware et al., HotNets 2019): what the column loses of its "
@@ -58,9 +60,9 @@ def figures(collected: Collected) -> Iterator[Figure]:
 
 
 def _cells(here: pl.DataFrame, value: str) -> pl.DataFrame:
-    told = pl.col("verdict").is_in(["more than its own kind", "less than its own kind"])
+    told = pl.col("verdict") != "inconclusive"
     chosen = here.filter(pl.col(value).is_not_null()).select(
-        "network", "service", "trials", pl.col("by").alias("x"), pl.col("victim").alias("y"), value,
+        "network", "service", "seeds", pl.col("by").alias("x"), pl.col("victim").alias("y"), value,
         f"{value}_low", f"{value}_high", "p", "p_bh", "verdict", told.alias("told"),
     )  # fmt: skip
     return heat.labelled(chosen, value)

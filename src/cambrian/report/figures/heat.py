@@ -54,7 +54,7 @@ def chart(
     and most. ``title_above`` stands over a panel that is one of several.
     """
     data = inline(
-        cells.select("x", "y", value, "text", "told", "trials"), x="string", y="string", text="string"
+        cells.select("x", "y", value, "text", "told", "seeds"), x="string", y="string", text="string"
     )
     base = alt.Chart(data).encode(
         x=alt.X(
@@ -76,7 +76,7 @@ def chart(
             alt.Tooltip("x:N", title="row"),
             alt.Tooltip("y:N", title="column"),
             alt.Tooltip(f"{value}:Q", title=title, format=".3f"),
-            alt.Tooltip("trials:Q", title="Trials"),
+            alt.Tooltip("seeds:Q", title="Seeds"),
         ],
     )
     # dark cells at both ends of the scale need light text, and faint ones the page's own ink

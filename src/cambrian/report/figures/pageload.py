@@ -19,7 +19,7 @@ _ROW = 34
 
 _CAPTION = (
     "Page load time: from the navigation's start to the load event's; connection set-up is part of it. "
-    "Dots: means over valid trials, with the 95 % interval as a line; small ticks: each trial. "
+    "Dots: means over seeds, with the 95 % interval as a line; small ticks: each trial. "
     "Pages have axes of their own, all from 0."
 )
 

@@ -10,15 +10,17 @@ from cambrian.report.collect import Collected
 from cambrian.report.figures import heat
 from cambrian.report.figures.figure import Figure, Panel
 from cambrian.report.tables import pairwise
+from cambrian.stats import states
 
 #: place among the figures of a network
 ORDER = 20
 
 _CAPTION = (
-    "Row's share of what row and column carried together, Tx / (Tx + Ty), mean over valid trials: above 0.5 "
-    "the row takes more. Faint and in parentheses: not told from an even split (t test of the trials' "
-    f"ratios, Benjamini–Hochberg over this map's pairs, {100 * pairwise.LEVEL:g} %), or not tested: fewer "
-    f"than {pairwise.FEWEST_TRIALS} trials, or a contestant against itself. The lower half mirrors the upper."
+    "Row's share of what row and column carried together, Tx / (Tx + Ty), mean over seeds: above 0.5 "
+    "the row takes more. Faint and in parentheses: inconclusive, neither told from an even split (t test "
+    f"over seeds, Benjamini–Hochberg over this map's pairs, {100 * states.LEVEL:g} %) nor surely within "
+    f"{50 + 100 * states.SHARE.low:g} to {50 + 100 * states.SHARE.high:g} of 100. A contestant against "
+    "itself is even by symmetry, and not tested. The lower half mirrors the upper."
 )
 
 
@@ -59,7 +61,7 @@ def figures(collected: Collected) -> Iterator[Figure]:
 
 
 def _both_halves(pairs: pl.DataFrame) -> pl.DataFrame:
-    kept = ("network", "trials", "p", "p_bh", "p_holm", "split")
+    kept = ("network", "trials", "seeds", "p", "p_bh", "split")
     mirrored = pairs.filter(pl.col("x") != pl.col("y")).select(
         *kept,
         pl.col("y").alias("x"),
@@ -69,7 +71,12 @@ def _both_halves(pairs: pl.DataFrame) -> pl.DataFrame:
         (1 - pl.col("ratio_low")).alias("ratio_high"),
     )
     both = pl.concat([pairs.select(mirrored.columns), mirrored], how="vertical_relaxed")
-    return heat.labelled(both.with_columns((pl.col("split") == "uneven").alias("told")), "ratio")
+    return heat.labelled(
+        both.with_columns(
+            pl.col("split").is_in(["different", "equivalent", pairwise.ITSELF, states.SAME]).alias("told")
+        ),
+        "ratio",
+    )
 
 
 def _alt(cells: pl.DataFrame, network: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -17,15 +16,12 @@ from cambrian.metrics.halves import Arms
 from cambrian.report import similarity
 from cambrian.report.collect import Cell
 from cambrian.report.likeness.scores import Beside, Scores
-from cambrian.report.similarity import Verdict
-from cambrian.stats import splits
-from cambrian.stats.interval import Interval
+from cambrian.stats import jackknife, splits
 from cambrian.stats.splits import Score, Split
 
 METHOD = "clustered"
 #: splits whose halves are moved to fit, of those that are scored
 _SPLITS_MOVED = 5
-_UNJUDGED: Verdict = "too few trials"
 
 
 @dataclass(frozen=True)
@@ -43,7 +39,7 @@ class _Arm:
 
 @dataclass(frozen=True)
 class _Scored:
-    """Scores, and the resampled means that differences are made of."""
+    """Scores, and the means (of all seeds, then without each) that differences are made of."""
 
     scores: Scores
     plain: FloatArray
@@ -57,7 +53,8 @@ def region(cell: Cell, reference: Cell) -> Region:
     Raises ``ValueError`` where either has no trial with an envelope.
     """
     mine, others = (
-        [one.points for _, one in sorted(similarity.envelopes(each).items())] for each in (cell, reference)
+        [one.points for _, mine in sorted(similarity.envelopes(each).items()) for one in mine]
+        for each in (cell, reference)
     )
     return clustered.region(mine, clustered.scale(others))
 
@@ -72,19 +69,16 @@ def beside(test: Cell, reference: Cell) -> Beside | None:
     if mine is None:
         return None
     if own is None:
-        return Beside(METHOD, mine.scores, None, None, None, _UNJUDGED, _UNJUDGED)
-    deficit = splits.interval(own.plain - mine.plain, len(seeds))
-    deficit_t = splits.interval(own.moved - mine.moved, len(seeds))
-    count = min(len(tests.seeds), len(references.seeds))
-    return Beside(
-        method=METHOD,
-        scores=mine.scores,
-        floor=own.scores,
-        deficit=deficit,
-        deficit_t=deficit_t,
-        verdict=similarity.judge(deficit, count),
-        verdict_t=similarity.judge(deficit_t, count),
+        return Beside(METHOD, mine.scores, None, None, None, None, None)
+    count = min(len(set(tests.seeds)), len(set(references.seeds)))
+    (deficit, p), (deficit_t, p_t) = (
+        (jackknife.interval(found, count, size=size), jackknife.p_value(found, count, 0.0, size=size))
+        for found, size in (
+            (own.plain - mine.plain, abs(float(own.plain[0]))),
+            (own.moved - mine.moved, abs(float(own.moved[0]))),
+        )
     )
+    return Beside(METHOD, mine.scores, own.scores, deficit, deficit_t, p, p_t)
 
 
 def floor(reference: Cell) -> Scores | None:
@@ -94,14 +88,16 @@ def floor(reference: Cell) -> Scores | None:
 
 
 def _arm(cell: Cell, reference: Cell) -> _Arm | None:
-    seeds = tuple(sorted(similarity.envelopes(cell)))
+    mine = similarity.envelopes(cell)
+    # the orders of a seed stay together
+    seeds = tuple(seed for seed in sorted(mine) for _ in mine[seed])
     return _Arm(region(cell, reference), seeds) if seeds and similarity.envelopes(reference) else None
 
 
 @lru_cache(maxsize=256)
 def _floor(reference: Cell, seeds: tuple[int, ...]) -> _Scored | None:
     arm = _arm(reference, reference)
-    return _score(arm, arm, seeds) if arm and len(arm.seeds) > 1 else None
+    return _score(arm, arm, seeds) if arm and len(set(arm.seeds)) > 1 else None
 
 
 def _score(test: _Arm, reference: _Arm, seeds: tuple[int, ...]) -> _Scored | None:
@@ -123,13 +119,14 @@ def _score(test: _Arm, reference: _Arm, seeds: tuple[int, ...]) -> _Scored | Non
             for split, found in moved
         ],
     )
+    count = min(len(set(test.seeds)), len(set(reference.seeds)))
     scores = Scores(
         count=int(np.isfinite(each).sum()),
         what="half-splits",
-        conformance=_share(splits.interval(means, len(seeds))),
+        conformance=jackknife.interval(means, count, "share"),
         lowest=float(np.nanmin(each)),
         highest=float(np.nanmax(each)),
-        conformance_t=_share(splits.interval(means_t, len(seeds))),
+        conformance_t=jackknife.interval(means_t, count, "share"),
         delta_throughput_mbps=tuple(found.delta_throughput_mbps for _, found in moved),
         delta_delay_ms=tuple(found.delta_delay_ms for _, found in moved),
         counted_percent=100 * len(test.region.kept) / len(test.region.points),
@@ -148,9 +145,3 @@ def _moved(test: _Arm, reference: _Arm, split: Split) -> tuple[Split, Translated
     if one is None or other is None or not len(one.kept) or not len(other.kept):
         return None
     return split, conformance_t(region_shape(one), region_shape(other))
-
-
-def _share(found: Interval) -> Interval:
-    """Within [0, 1], as a share is."""
-    low, high = (end if math.isnan(end) else min(max(end, 0.0), 1.0) for end in (found.low, found.high))
-    return replace(found, low=low, high=high)

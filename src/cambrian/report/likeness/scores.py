@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cambrian.report.similarity import Verdict
 from cambrian.stats.interval import Interval
 
 
@@ -34,7 +33,8 @@ class Scores:
 class Beside:
     """A contestant's scores beside its noise floor's (None without two reference trials).
 
-    ``deficit``: floor minus contestant; ``deficit_t``: the same where both were moved to fit.
+    ``deficit``: floor minus contestant, ``p`` that of "none"; ``deficit_t`` and ``p_t``: where both were
+    moved to fit.
     """
 
     method: str
@@ -42,5 +42,5 @@ class Beside:
     floor: Scores | None
     deficit: Interval | None
     deficit_t: Interval | None
-    verdict: Verdict
-    verdict_t: Verdict
+    p: float | None
+    p_t: float | None

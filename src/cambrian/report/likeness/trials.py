@@ -1,4 +1,4 @@
-"""Method ``imc22``: trial with trial, none with one of its own seed."""
+"""Method ``imc22``: seed with seed, none with its own; the trials of two seeds each with each."""
 
 from __future__ import annotations
 
@@ -19,6 +19,8 @@ METHOD = "imc22"
 _NEXT_SEEDS = 2
 
 _Pair = tuple[int, int]
+#: a pair of seeds → their trials moved to fit, order by order
+_Moved = Mapping[_Pair, tuple[Translated, ...]]
 
 
 def beside(test: Cell, reference: Cell) -> Beside | None:
@@ -28,17 +30,16 @@ def beside(test: Cell, reference: Cell) -> Beside | None:
         return None
     plain, moved = _plain(similarity.against(tests, references)), _moved(tests, references)
     own, own_moved = _floor(reference)
-    deficit = pairs.deficit(plain, own) if own else None
-    deficit_t = pairs.deficit(_best(moved), _best(own_moved)) if own else None
-    count = min(len(tests), len(references))
+    deficit, p = pairs.deficit(plain, own) if own else (None, None)
+    deficit_t, p_t = pairs.deficit(_best(moved), _best(own_moved)) if own else (None, None)
     return Beside(
         method=METHOD,
         scores=_scores(tests, plain, moved),
         floor=floor(reference),
         deficit=deficit,
         deficit_t=deficit_t,
-        verdict=similarity.judge(deficit, count),
-        verdict_t=similarity.judge(deficit_t, count),
+        p=p,
+        p_t=p_t,
     )
 
 
@@ -49,13 +50,13 @@ def floor(reference: Cell) -> Scores | None:
 
 
 @lru_cache(maxsize=256)
-def _floor(reference: Cell) -> tuple[pairs.Scores, Mapping[_Pair, Translated]]:
+def _floor(reference: Cell) -> tuple[pairs.Scores, _Moved]:
     references = similarity.envelopes(reference)
     own = _plain(similarity.against_itself(references))
     return own, _moved(references, references) if own else {}
 
 
-def _moved(tests: Envelopes, references: Envelopes) -> dict[_Pair, Translated]:
+def _moved(tests: Envelopes, references: Envelopes) -> dict[_Pair, tuple[Translated, ...]]:
     seeds = sorted({*tests, *references})
     neighbours = (
         (seed, seeds[(place + step) % len(seeds)])
@@ -68,7 +69,10 @@ def _moved(tests: Envelopes, references: Envelopes) -> dict[_Pair, Translated]:
     # one trial a side, of one seed: better those two than nothing
     chosen = usable or itertools.islice(itertools.product(tests, references), 1)
     return {
-        (one, other): conformance_t(imc22_shape(tests[one]), imc22_shape(references[other]))
+        (one, other): tuple(
+            conformance_t(imc22_shape(mine), imc22_shape(its))
+            for mine, its in zip(tests[one], itertools.cycle(references[other]), strict=False)
+        )
         for one, other in chosen
     }
 
@@ -77,21 +81,23 @@ def _plain(scores: Mapping[_Pair, Similarity]) -> dict[_Pair, float]:
     return {pair: one.conformance for pair, one in scores.items()}
 
 
-def _best(moved: Mapping[_Pair, Translated]) -> dict[_Pair, float]:
-    return {pair: one.conformance_t for pair, one in moved.items()}
+def _best(moved: _Moved) -> dict[_Pair, float]:
+    return {pair: sum(one.conformance_t for one in each) / len(each) for pair, each in moved.items()}
 
 
-def _scores(tests: Envelopes, scores: pairs.Scores, moved: Mapping[_Pair, Translated]) -> Scores:
+def _scores(tests: Envelopes, scores: pairs.Scores, moved: _Moved) -> Scores:
     usable = pairs.usable(scores)
-    points = sum(len(one.points) for one in tests.values())
+    envelopes = [one for each in tests.values() for one in each]
+    points = sum(len(one.points) for one in envelopes)
+    translated = [one for each in moved.values() for one in each]
     return Scores(
         count=len(usable),
-        what="pairs of trials",
-        conformance=pairs.mean(scores),
+        what="pairs of seeds",
+        conformance=pairs.mean(scores, "share"),
         lowest=min(usable.values()),
         highest=max(usable.values()),
-        conformance_t=pairs.mean(_best(moved)),
-        delta_throughput_mbps=tuple(one.delta_throughput_mbps for one in moved.values()),
-        delta_delay_ms=tuple(one.delta_delay_ms for one in moved.values()),
-        counted_percent=100 * sum(len(one.kept) for one in tests.values()) / points,
+        conformance_t=pairs.mean(_best(moved), "share"),
+        delta_throughput_mbps=tuple(one.delta_throughput_mbps for one in translated),
+        delta_delay_ms=tuple(one.delta_delay_ms for one in translated),
+        counted_percent=100 * sum(len(one.kept) for one in envelopes) / points,
     )

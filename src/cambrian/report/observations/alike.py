@@ -12,7 +12,6 @@ from collections.abc import Mapping
 
 import polars as pl
 
-from cambrian.metrics import conformance
 from cambrian.report import similarity
 from cambrian.report.collect import Cell
 from cambrian.report.observations.column import Dtype, Row
@@ -50,7 +49,7 @@ def by_seed(cell: Cell, reference: Cell | None) -> dict[int, Row]:
 def _compared(tests: Envelopes, references: Envelopes, floors: Mapping[int, float], seed: int) -> Row:
     if seed not in references:
         return {}
-    found = conformance.compare(tests[seed], references[seed])
+    found = similarity.between(tests[seed], references[seed])
     return {
         "conformance": found.conformance,
         "conformance_deficit": floors[seed] - found.conformance if seed in floors else None,

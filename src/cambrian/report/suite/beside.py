@@ -30,7 +30,7 @@ _MEANS = {
     "lower": "higher, lower: ours is above, or below, theirs",
     "agrees": "agrees: our whole 95 % interval is on their side; disagrees: none of it is",
     "disagrees": "agrees: our whole 95 % interval is on their side; disagrees: none of it is",
-    "not significant": "not significant: part of our interval is on their side, part is not",
+    "inconclusive": "inconclusive: part of our interval is on their side, part is not",
     "no interval": "no interval: too few trials of ours",
 }
 

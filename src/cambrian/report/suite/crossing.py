@@ -15,7 +15,7 @@ from cambrian.report.suite.sections import Crossover
 
 WORDS = (
     "The smallest measured value from which on the effect is above {threshold:g} at every larger one too, "
-    "with the range that 95 % of resamples of the trials give. The crossover lies between it and the "
+    "with its 95 % bounds over seeds. The crossover lies between it and the "
     "measured value before it. “Never” means up to the largest measured value."
 )
 

@@ -9,16 +9,20 @@ from dataclasses import dataclass
 import altair as alt
 import polars as pl
 
-from cambrian.effects.cells import SIGNIFICANT_P, cells
+from cambrian.effects.cells import cells
+from cambrian.effects.where import matching
 from cambrian.report import layout
 from cambrian.report.figures import heat as heat_map
 from cambrian.report.figures.figure import PANEL_WIDTH, Figure, Panel, inline
 from cambrian.report.suite import names
 from cambrian.report.suite.sections import Heat
+from cambrian.stats import states
 
 #: pixels that a column needs for its numbers
 COLUMN = 34
-#: of a cell whose effect is not significant
+#: the quantity whose natural null is an equal share
+SHARE = "share_percent"
+#: of a cell that is inconclusive
 _FAINT = 0.3
 #: part of a side of the scale from which on a cell is too dark for dark text
 _DARK = 0.62
@@ -46,24 +50,27 @@ def figure(
     Raises:
         EffectError: the frame has no such cell or column.
     """
-    found = cells(frame, heat.spec).drop_nulls("effect")
+    nulls = _nulls(frame, heat)
+    found = cells(frame, heat.spec, nulls).drop_nulls("effect")
     shade = _shade(found["effect"], heat)
     if shade.by_factor:
         found = found.filter(pl.col("effect") > 0)
-    told = pl.lit(True) if heat.b is None else pl.col("significant").fill_null(False)
+    tested = heat.b is not None or nulls is not None
+    told = pl.col("state").ne_missing("inconclusive") if tested else pl.lit(True)
     number = pl.col("effect").map_elements(
         lambda one: layout.number(one, heat.digits), return_dtype=pl.String
     )
+    same = pl.when(pl.col("state") == states.SAME).then(pl.lit(f" {layout.SAME}")).otherwise(pl.lit(""))
     shown = found.with_columns(
         pl.col("effect").map_elements(shade.place, return_dtype=pl.Float64).alias("shade"),
         told.cast(pl.Int8).alias("told"),
-        pl.when(told).then(number).otherwise("(" + number + ")").alias("text"),
+        pl.when(told).then(number + same).otherwise("(" + number + ")").alias("text"),
     )
     # every panel has all rows and columns: a cell that is missing is blank
     orders = _order(shown, heat.x), _order(shown, heat.y)
     values = None if heat.panel is None else shown[heat.panel]
     panels = [
-        Panel(_chart(part, heat, shade, labels, above, orders), _alt(part, heat, above))
+        Panel(_chart(part, heat, shade, labels, above, orders), _alt(part, heat, above, tested=tested))
         for part, above in names.panels(shown, values, labels)
     ]
     height = heat_map.ROW * len(orders[1])
@@ -72,7 +79,7 @@ def figure(
             name=name,
             network="",
             heading=heat.title,
-            caption=_caption(heat),
+            caption=_caption(heat, tested=tested),
             panels=tuple(panels),
             data=found,
             height=height,
@@ -107,10 +114,13 @@ def _chart(
     above: str | None,
     orders: tuple[list[str | float], list[str | float]],
 ) -> alt.TopLevelMixin:
-    drawn = part.select(heat.x, heat.y, "effect", "shade", "text", "told", "low", "high", "trials_a", "p_bh")
+    drawn = part.select(
+        heat.x, heat.y, "effect", "shade", "text", "told", "low", "high", "seeds", "p_bh", "state"
+    )
     order_x, order_y = orders
     text = {one: "string" for one in (heat.x, heat.y) if not drawn.schema[one].is_numeric()} | {
-        "text": "string"
+        "text": "string",
+        "state": "string",
     }
     # a column of names needs each of them; of numbers on a scale some may be left out
     named = not drawn.schema[heat.x].is_numeric()
@@ -134,7 +144,8 @@ def _chart(
             alt.Tooltip("low:Q", title="95 % from", format=".4~g"),
             alt.Tooltip("high:Q", title="to", format=".4~g"),
             alt.Tooltip("p_bh:Q", title="p (corrected)", format=".2g"),
-            alt.Tooltip("trials_a:Q", title="Trials"),
+            alt.Tooltip("state:N", title="Is"),
+            alt.Tooltip("seeds:Q", title="Seeds"),
         ],
     )
     middle = shade.middle
@@ -172,19 +183,47 @@ def _colour(heat: Heat, shade: _Shade) -> alt.Color:
     return alt.Color("shade:Q", title=heat.title, scale=scale, legend=legend)
 
 
-def _caption(heat: Heat) -> str:
-    if heat.b is None:
-        return "Mean over trials in each cell."
-    return (
-        "Faint and in parentheses: not significant (paired t test of the trials where both sides have the "
-        "same seeds, else Welch’s; Benjamini–Hochberg over all cells of this figure, "
-        f"{100 * SIGNIFICANT_P:g} %), or too few trials to test."
+def _nulls(frame: pl.DataFrame, heat: Heat) -> pl.DataFrame | None:
+    """Each cell's equal share in percent, of a map of shares; null for a contestant against itself.
+
+    An equal share is 100 over the number of flows. A contestant whose two flows are both in the cell has
+    that by construction.
+    """
+    if heat.b is not None or heat.quantity != SHARE or heat.flows not in ("mean", "sum"):
+        return None
+    keys = list(heat.spec.cell)
+    rows = matching(matching(frame, heat.where), heat.a).drop_nulls(SHARE)
+    by_trial = rows.group_by(*keys, "trial").agg(pl.col("flows").first(), pl.len().alias("here"))
+    count = pl.col("here") if heat.flows == "sum" else pl.lit(1)
+    fair = by_trial.with_columns((100 * count / pl.col("flows")).alias("fair"))
+    return fair.group_by(keys).agg(
+        pl.when((pl.col("fair").n_unique() == 1) & (pl.col("here") < pl.col("flows")).all())
+        .then(pl.col("fair").first())
+        .alias("null")
     )
 
 
-def _alt(part: pl.DataFrame, heat: Heat, above: str | None) -> str:
+def _caption(heat: Heat, *, tested: bool) -> str:
+    if not tested:
+        return "Mean over seeds in each cell; not tested, since there is nothing natural to test it against."
+    family = f"Benjamini–Hochberg over all cells of this figure, {100 * states.LEVEL:g} %"
+    same = "“=”: the same in every seed, so that seeds add no variation and nothing is tested."
+    if heat.b is None:
+        return (
+            "Mean over seeds in each cell. Faint and in parentheses: inconclusive, neither told from an "
+            f"equal share (t over seeds; {family}) nor surely within {states.SHARE_PERCENT.high:g} points "
+            "of it. A contestant against itself has an equal share by construction, and is not tested. "
+            + same
+        )
+    return (
+        "Faint and in parentheses: inconclusive, neither told from none (t over seeds, paired where both "
+        f"sides have the same; {family}) nor surely within {states.PERCENT.high:g} % of it. " + same
+    )
+
+
+def _alt(part: pl.DataFrame, heat: Heat, above: str | None, *, tested: bool) -> str:
     values = [float(one) for one in part["effect"]]
     span = f" from {min(values):.3g} to {max(values):.3g}" if values else ""
-    told = "" if heat.kind == "value" else f"; {part['told'].sum()} shown as significant"
+    told = f"; {(1 - part['told']).sum()} shown as inconclusive" if tested else ""
     where = f", {above}" if above else ""
     return f"Heat map{where}: {heat.title}, {part.height} cells{span}{told}."

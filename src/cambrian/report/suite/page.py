@@ -25,16 +25,17 @@ METHODS = (
     ),
     (
         "Measured figures",
-        "The unit of replication is the trial: each has one value a side, and a cell’s figure is the mean "
-        "over its valid trials. Brackets are 95 % bootstrap intervals over seeds, widened for their small "
-        "number; with fewer than three seeds there is none. Throughput counts frames at the bottleneck, "
-        "payload throughput what UDP or TCP carries in them.",
+        "The unit of replication is the seed: each has one value a side, the mean of its trials, and a "
+        "cell’s figure is the mean over its seeds. Brackets are 95 % intervals over seeds, each left out "
+        "once of all cells together; with fewer than three seeds there is none. Throughput counts frames at "
+        "the bottleneck, payload throughput what UDP or TCP carries in them.",
     ),
     (
-        "Significance",
-        "Cell against cell: a paired t test where both sides have the same seeds, else Welch’s; "
-        "Benjamini–Hochberg over the cells of a figure, 5 %. Where measured stands beside published, each "
-        "cell is for itself: of many cells, some of the 95 % intervals miss by chance.",
+        "Different, equivalent, inconclusive",
+        "Cell against cell: t over seeds, paired where both sides have the same ones, else Welch’s; "
+        "Benjamini–Hochberg over the cells of a figure, 5 %. Equivalent: the whole interval lies within a "
+        "margin (1 %, or 5 points of a share). Inconclusive: neither. Where measured stands beside "
+        "published, each cell is for itself: of many cells, some of the 95 % intervals miss by chance.",
     ),
 )
 

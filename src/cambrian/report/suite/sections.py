@@ -30,7 +30,7 @@ class Drawn(EffectSpec):
 
 
 class Heat(Drawn):
-    """Cells by column ``x`` and row ``y``; blank where an effect against b is not significant."""
+    """Cells by column ``x`` and row ``y``; faint where what is tested is inconclusive."""
 
     x: Name
     y: Name

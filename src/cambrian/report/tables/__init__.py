@@ -1,7 +1,8 @@
 """The report's tables, one a file.
 
 Each file has ``ORDER`` and ``table(collected)``: a polars frame, numbers only with units in the
-columns' names, or None where a study has no such table. It becomes ``tables/NAME.csv``. A file
+columns' names, or None where a study has no such table. It becomes ``tables/NAME.csv``. A file with
+``FROM``, names of other tables, is given those that the study has: ``table(collected, frames)``. A file
 that also has ``shown(frame, collected)`` says how the page shows the rows of one network (a
 column ``network`` picks them); None shows nothing.
 """
@@ -10,6 +11,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from collections.abc import Collection
 from types import ModuleType
 
 import polars as pl
@@ -33,8 +35,26 @@ def name_of(kind: ModuleType) -> str:
 
 def all_tables(collected: Collected) -> dict[str, pl.DataFrame]:
     """Every table that this study has, by its name."""
-    found = ((name_of(kind), kind.table(collected)) for kind in kinds())
-    return {name: frame for name, frame in found if frame is not None}
+    return some_tables(collected, [name_of(kind) for kind in kinds()])
+
+
+def some_tables(collected: Collected, names: Collection[str]) -> dict[str, pl.DataFrame]:
+    """Those of the named tables that this study has, and what they are made of, in a page's order."""
+    known = {name_of(kind): kind for kind in kinds()}
+    found: dict[str, pl.DataFrame | None] = {}
+
+    def make(name: str) -> None:
+        if name in found:
+            return
+        kind = known[name]
+        for other in (parts := getattr(kind, "FROM", ())):
+            make(other)
+        given = {other: frame for other in parts if (frame := found[other]) is not None}
+        found[name] = kind.table(collected, given) if parts else kind.table(collected)
+
+    for name in names:
+        make(name)
+    return {name: frame for name in known if (frame := found.get(name)) is not None}
 
 
 def on(network: Network, collected: Collected, frames: dict[str, pl.DataFrame]) -> tuple[Shown, ...]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import polars as pl
 
-from cambrian.report import hints, layout, similarity
+from cambrian.report import families, hints, layout, placebo, similarity
 from cambrian.report.collect import Cell, Collected
 from cambrian.report.layout import Column, Shown
 from cambrian.report.tables import rows
+from cambrian.stats import states
 
 #: place among the tables
 ORDER = 10
@@ -23,10 +24,14 @@ _LIKENESS = (
 
 
 def table(collected: Collected) -> pl.DataFrame | None:
-    """One row a contestant and network of a ``versus-reference`` study; the noise floors have none."""
+    """One row a contestant and network of a ``versus-reference`` study; the noise floors have none.
+
+    ``p`` is of no deficit, ``p_bh`` corrected over all rows; ``verdict`` as
+    :func:`cambrian.report.similarity.judge`.
+    """
     if collected.design != "versus-reference":
         return None
-    found = []
+    compared: list[tuple[rows.Row, similarity.Comparison | None]] = []
     for cell in collected.cells:
         if cell.is_noise_floor:
             continue
@@ -36,9 +41,10 @@ def table(collected: Collected) -> pl.DataFrame | None:
             "network": cell.network.name,
             "contestant": cell.subject,
             "reference": cell.reference,
-            "trials": len(cell.trials),
-            "reference_trials": len(floor_cell.trials) if floor_cell else 0,
-            "verdict": likeness.verdict if likeness else _nothing(cell, floor_cell),
+            "seeds": len(similarity.envelopes(cell)),
+            "reference_seeds": len(similarity.envelopes(floor_cell)) if floor_cell else 0,
+            "verdict": None if likeness else _nothing(cell, floor_cell),
+            "p": likeness.p if likeness else None,
         }
         for name in _LIKENESS:
             row |= rows.spread(name, getattr(likeness, name, None))
@@ -46,8 +52,23 @@ def table(collected: Collected) -> pl.DataFrame | None:
         row["floor_pairs"] = floor.pairs if floor else None
         for name in ("mean", "lowest", "highest", "deviation_mean"):
             row[f"floor_{name}"] = getattr(floor, name, None)
-        row["more_trials"] = _more(likeness, row)
-        found.append(row)
+        compared.append((row, likeness))
+    p_bh = families.corrected([row["p"] for row, _ in compared])
+    for (row, likeness), one in zip(compared, p_bh, strict=True):
+        row["p_bh"] = one
+        if likeness is not None:
+            row["verdict"] = similarity.judge(likeness.deficit, one, row["floor_mean"])
+            row["more_seeds"] = hints.more_seeds(row["verdict"], likeness.deficit, states.CONFORMANCE)
+        else:
+            row["more_seeds"] = None
+    found = [row for row, _ in compared]
+    vouching = placebo.names(collected)
+    placebo.withhold(
+        found,
+        is_placebo=lambda row: row["contestant"] == vouching.get((row["network"], row["reference"])),
+        differs=("different",),
+        scope=lambda row: (row["network"], row["reference"]),
+    )
     return rows.frame(found, "network")
 
 
@@ -60,14 +81,6 @@ def _nothing(cell: Cell, floor: Cell | None) -> str:
     return "trials too short for an envelope"
 
 
-def _more(likeness: similarity.Comparison | None, row: rows.Row) -> int | None:
-    """Trials that a verdict is short of."""
-    trials = min(row["trials"], row["reference_trials"])
-    if likeness is None or not trials:
-        return None
-    return hints.below_the_floor(likeness.deficit, trials, similarity.FEWEST_TRIALS)
-
-
 def _floor(row: rows.Row) -> str:
     if row["floor_mean"] is None:
         return layout.NOTHING
@@ -77,19 +90,20 @@ def _floor(row: rows.Row) -> str:
     return f"{layout.number(row['floor_mean'], 2)} ({ends})"
 
 
-def _trials(row: rows.Row) -> str:
-    """The contestant's trials, and the reference's where they are not as many."""
-    tests, references = row["trials"], row["reference_trials"]
+def _seeds(row: rows.Row) -> str:
+    """The contestant's seeds, and the reference's where they are not as many."""
+    tests, references = row["seeds"], row["reference_seeds"]
     return str(tests) if tests == references else f"{tests} (reference {references})"
 
 
 _COLUMNS = (
     Column("Contestant", lambda row: f"{row['contestant']} against {row['reference']}", number=False),
-    Column("Trials", _trials),
+    Column("Seeds", _seeds),
     layout.spread("conformance", "Conformance", 2),
     Column("Noise floor, mean (range)", _floor),
     layout.spread("deficit", "Short of the floor by", 2),
-    layout.text("verdict", "Noise floor"),
+    layout.p_value("p_bh", "p, corrected"),
+    layout.text("verdict", "From its reference"),
     layout.spread("deviation", "Deviation, raw units", 1),
     layout.spread("deviation_sd", "Deviation, in SDs", 1),
     layout.spread("delta_throughput_mbps", "Δ throughput, Mbps", 1),
@@ -100,6 +114,6 @@ _COLUMNS = (
 def shown(frame: pl.DataFrame, collected: Collected) -> Shown:
     """Conformance and deviation on one network."""
     del collected
-    caption = "Likeness to the reference, by performance envelopes; in brackets 95 % intervals"
-    columns = (*_COLUMNS, hints.COLUMN) if frame["more_trials"].is_not_null().any() else _COLUMNS
+    caption = f"Likeness to the reference, by performance envelopes; {layout.BRACKETS}"
+    columns = (*_COLUMNS, hints.COLUMN) if frame["more_seeds"].is_not_null().any() else _COLUMNS
     return layout.shown(frame, columns, caption, "conformance.csv")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from cambrian.report import layout, likeness
+from cambrian.report import families, layout, likeness, similarity
 from cambrian.report.collect import Collected
 from cambrian.report.layout import Column, Shown
 from cambrian.report.likeness.scores import Beside
@@ -23,17 +23,23 @@ def table(collected: Collected) -> pl.DataFrame | None:
     """
     if collected.design != "versus-reference":
         return None
-    found = []
+    found: list[tuple[rows.Row, Beside]] = []
     for cell in collected.cells:
         floor = None if cell.is_noise_floor else collected.noise_floor(cell)
         if floor is None:
             continue
         place = {"network": cell.network.name, "contestant": cell.subject, "reference": cell.reference}
-        found += [place | _row(one) for one in likeness.beside(cell, floor)]
-    return rows.frame(found, "network")
+        found += [(place, one) for one in likeness.beside(cell, floor)]
+    # as they are and moved to fit are two families
+    p_bh = families.corrected([one.p for _, one in found])
+    p_t_bh = families.corrected([one.p_t for _, one in found])
+    return rows.frame(
+        [place | _row(one, p, p_t) for (place, one), p, p_t in zip(found, p_bh, p_t_bh, strict=True)],
+        "network",
+    )
 
 
-def _row(one: Beside) -> rows.Row:
+def _row(one: Beside, p_bh: float | None, p_t_bh: float | None) -> rows.Row:
     scores, floor = one.scores, one.floor
     return {
         "method": one.method,
@@ -43,11 +49,13 @@ def _row(one: Beside) -> rows.Row:
         **rows.spread("conformance", scores.conformance),
         "floor_conformance": floor.conformance.estimate if floor else None,
         **rows.spread("deficit", one.deficit),
-        "verdict": one.verdict,
+        "p_bh": p_bh,
+        "verdict": similarity.judge(one.deficit, p_bh, floor.conformance.estimate if floor else None),
         **rows.spread("conformance_t", scores.conformance_t),
         "floor_conformance_t": floor.conformance_t.estimate if floor else None,
         **rows.spread("deficit_t", one.deficit_t),
-        "verdict_t": one.verdict_t,
+        "p_t_bh": p_t_bh,
+        "verdict_t": similarity.judge(one.deficit_t, p_t_bh, floor.conformance_t.estimate if floor else None),
         **_range("delta_throughput_mbps", scores.delta_throughput_mbps),
         "floor_throughput_moved_mbps": noise_floor.size(floor.delta_throughput_mbps) if floor else None,
         **_range("delta_delay_ms", scores.delta_delay_ms),
@@ -75,10 +83,10 @@ _COLUMNS = (
     layout.plain("counted_percent", "Points counted, %", 0),
     layout.spread("conformance", "Conformance", 2),
     layout.plain("floor_conformance", "Noise floor", 2),
-    layout.text("verdict", "It is"),
+    layout.text("verdict", "From its reference"),
     layout.spread("conformance_t", "Conformance-T", 2),
     layout.plain("floor_conformance_t", "Noise floor, moved", 2),
-    layout.text("verdict_t", "Moved, it is"),
+    layout.text("verdict_t", "Moved to fit"),
     _ends("delta_throughput_mbps", "Δ throughput, Mbps", "floor_throughput_moved_mbps"),
     _ends("delta_delay_ms", "Δ delay, ms", "floor_delay_moved_ms"),
 )

@@ -2,56 +2,74 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
+from functools import partial
 
 import polars as pl
 
 from cambrian.metrics.columns import NS_PER_S
-from cambrian.report import layout
+from cambrian.report import blocks, layout
 from cambrian.report.collect import Cell, Collected
 from cambrian.report.layout import Column, Shown
 from cambrian.report.measure import TrialMeasures
 from cambrian.report.tables import rows
+from cambrian.stats.scale import Scale
 
 #: place among the tables
 ORDER = 40
 
 
 def table(collected: Collected) -> pl.DataFrame:
-    """One row a flow of each group: its mean figures over the valid trials.
+    """One row a flow of each group: its mean figures over the seeds whose trials are all valid.
 
     ``gave_up``: trials in which it ended early, and which count with what it carried until then.
     """
     found = []
     for cell in collected.cells:
         for number, name in enumerate(cell.names):
-            found.append(rows.place(cell) | {"flow": number, "contestant": name} | _flow(cell.trials, number))
+            found.append(rows.place(cell) | {"flow": number, "contestant": name} | _flow(cell, number))
     return rows.frame(found)
 
 
-def _flow(trials: Sequence[TrialMeasures], number: int) -> rows.Row:
+def _flow(cell: Cell, number: int) -> rows.Row:
+    trials = cell.trials
     mine = [trial.flows[number] for trial in trials]
-    row: rows.Row = {"trials": len(mine), "gave_up": sum(flow.ended_early for flow in mine)}
-    row |= rows.spread("throughput_mbps", rows.interval([flow.throughput_mbps for flow in mine]))
-    row |= rows.spread("share_percent", rows.interval([100 * flow.share for flow in mine]))
-    sharing = [trial.sharing for trial in trials if trial.sharing]
-    row |= rows.spread(
-        "of_fair_percent", rows.interval([100 * one.of_fair[number] for one in sharing if one.of_fair])
-    )
-    spells = [one.starvation[number] for one in sharing if one.starvation]
+    row: rows.Row = {"trials": len(mine), "seeds": len(blocks.whole(cell))}
+    row["gave_up"] = sum(flow.ended_early for flow in mine)
+
+    def over_seeds(value: Callable[[TrialMeasures], float | None]) -> float | None:
+        return rows.mean(list(blocks.by_seed(cell, value).values()))
+
+    def spread(name: str, scale: Scale, value: Callable[[TrialMeasures], float | None]) -> rows.Row:
+        return rows.spread(name, rows.interval(blocks.by_seed(cell, value), scale))
+
+    row |= spread("throughput_mbps", "factor", lambda trial: trial.flows[number].throughput_mbps)
+    row |= spread("share_percent", "percent", lambda trial: 100 * trial.flows[number].share)
+    row |= spread("of_fair_percent", "factor", lambda trial: _of_fair(trial, number))
+    spells = [one.starvation[number] for trial in trials if (one := trial.sharing) and one.starvation]
     row["starved_percent"] = rows.mean([100 * one.share_of_time for one in spells])
     row["longest_starved_s"] = max((one.longest_ns / NS_PER_S for one in spells), default=None)
     for name in ("delay_p50_ms", "delay_p95_ms", "delay_p99_ms", "queue_loss_percent", "random_loss_percent"):
-        row[name] = rows.mean([getattr(flow, name) for flow in mine])
-    row["completion_s"] = rows.mean([flow.completion_s for flow in mine])
-    row["utilisation_percent"] = rows.mean(
-        [None if trial.utilisation is None else 100 * trial.utilisation for trial in trials]
+        row[name] = over_seeds(partial(_figure, number, name))
+    row["completion_s"] = over_seeds(lambda trial: trial.flows[number].completion_s)
+    row["utilisation_percent"] = over_seeds(
+        lambda trial: None if trial.utilisation is None else 100 * trial.utilisation
     )
-    row["jain"] = rows.mean([trial.jain for trial in trials])
+    row["jain"] = over_seeds(lambda trial: trial.jain)
     row["cca_requested"] = mine[0].requested_cca if mine else None
     confirmed = bool(mine) and all(flow.confirmed_cca is not None for flow in mine)
     row["cca_confirmed"] = mine[0].confirmed_cca if confirmed else None
     return row
+
+
+def _of_fair(trial: TrialMeasures, number: int) -> float | None:
+    of_fair = trial.sharing.of_fair if trial.sharing else ()
+    return 100 * of_fair[number] if of_fair else None
+
+
+def _figure(number: int, name: str, trial: TrialMeasures) -> float | None:
+    value: float | None = getattr(trial.flows[number], name)
+    return value
 
 
 def _delays(row: rows.Row) -> str:
@@ -117,7 +135,7 @@ def shown(frame: pl.DataFrame, collected: Collected) -> Shown:
     if sized:
         columns.append(_COMPLETION)
     columns.append(_CCA)
-    caption = "Throughput, queueing delay and loss, means over trials; in brackets 95 % intervals"
+    caption = f"Throughput, queueing delay and loss, means over seeds; {layout.BRACKETS}"
     named = frame.with_columns(pl.Series("name", names, dtype=pl.String))
     return layout.shown(named, columns, caption, "flows.csv")
 

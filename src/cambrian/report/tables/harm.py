@@ -7,35 +7,41 @@ from collections.abc import Mapping
 import numpy as np
 import polars as pl
 
-from cambrian.report import harms, layout
+from cambrian.report import families, harms, hints, layout, placebo
 from cambrian.report.collect import Collected
 from cambrian.report.harms import Harm
 from cambrian.report.layout import Column, Shown
 from cambrian.report.tables import rows
-from cambrian.stats.correction import benjamini_hochberg
+from cambrian.stats import states
 
 #: place among the tables
 ORDER = 24
-#: false discovery rate at which a difference counts
-LEVEL = 0.05
-#: a smaller excess is called small, however sure: in virtual time a difference of one packet may be
-SMALLEST_EXCESS = 0.01
+#: verdicts that say "different", and which way
+MORE, LESS = "more than its own kind", "less than its own kind"
 
 
 def table(collected: Collected) -> pl.DataFrame | None:
     """One row a victim, competitor and service; see :class:`cambrian.report.harms.Harm`.
 
-    ``p_bh`` is corrected over the rows of one network and service.
+    ``p`` is of no harm beyond that of the victim's own kind, ``p_bh`` corrected over the rows of one
+    network and service. ``verdict``: "different" is said as more or less than its own kind.
     """
     found = harms.harms(collected)
     if not found:
         return None
-    corrected: dict[int, float] = {}
+    adjusted: dict[int, float | None] = {}
     for family in harms.families(found):
-        tested = [(id(one), one.test.p) for one in family if one.test is not None]
-        values = benjamini_hochberg([p for _, p in tested]).tolist()
-        corrected |= dict(zip((key for key, _ in tested), values, strict=True))
-    return rows.frame([_row(one, corrected.get(id(one))) for one in found])
+        p_bh = families.corrected([one.p for one in family])
+        adjusted |= dict(zip(map(id, family), p_bh, strict=True))
+    made = [_row(one, adjusted[id(one)]) for one in found]
+    vouching = placebo.names(collected)
+    placebo.withhold(
+        made,
+        is_placebo=lambda row: row["by"] == vouching.get((row["network"], row["victim"])),
+        differs=(MORE, LESS),
+        scope=lambda row: (row["network"], row["victim"], row["service"]),
+    )
+    return rows.frame(made)
 
 
 def _row(one: Harm, p_bh: float | None) -> rows.Row:
@@ -44,19 +50,19 @@ def _row(one: Harm, p_bh: float | None) -> rows.Row:
         "victim": one.victim,
         "by": one.by,
         "service": one.service.name,
-        "trials": len(one.with_other),
-        "own_trials": len(one.with_own),
-        "alone_trials": len(one.alone),
+        "seeds": len(one.with_other),
+        "own_seeds": len(one.with_own),
+        "alone_seeds": len(one.alone),
     }
     for name in ("alone", "with_own", "with_other"):
         arm: Mapping[int, float] = getattr(one, name)
         row[name] = float(np.mean(list(arm.values()))) if arm else None
     for name in ("harm", "own_harm", "excess"):
         row |= rows.spread(name, getattr(one, name))
-    row["p"] = one.test.p if one.test else None
-    row["p_bh"] = p_bh
-    row["hedges_g"] = rows.finite(one.test.hedges_g) if one.test else None
+    row |= {"p": one.p, "p_bh": p_bh, "hedges_g": one.test.hedges_g if one.test else None}
+    row["test"] = one.test.test if one.test else None
     row["verdict"] = verdict(one, p_bh)
+    row["more_seeds"] = hints.more_seeds(row["verdict"], one.excess, states.HARM)
     return row
 
 
@@ -64,14 +70,10 @@ def verdict(one: Harm, p_bh: float | None) -> str:
     """``by`` against Ware's bar: the harm that the victim does to itself."""
     if one.victim == one.by:
         return "itself"
-    if one.test is None or p_bh is None:
-        return "too few trials"
-    if p_bh > LEVEL:
-        return "not told apart"
-    if one.excess is not None and abs(one.excess.estimate) < SMALLEST_EXCESS:
-        return f"less than {100 * SMALLEST_EXCESS:g} % apart"
-    worse = (one.test.difference < 0) == one.service.more_is_better
-    return "more than its own kind" if worse else "less than its own kind"
+    found = states.state(one.excess, states.HARM, p_bh)
+    if found != "different" or one.excess is None:
+        return found
+    return MORE if one.excess.estimate > 0 else LESS
 
 
 def _change(row: rows.Row) -> str:
@@ -83,7 +85,7 @@ def _change(row: rows.Row) -> str:
 _COLUMNS = (
     Column("By, to victim", lambda row: f"{row['by']} to {row['victim']}", number=False),
     layout.text("service", "Service"),
-    layout.TRIALS,
+    layout.SEEDS,
     Column("Alone", lambda row: layout.number(row["alone"], 2)),
     Column("With its own kind → with the other", _change),
     layout.spread("harm", "Harm", 2),
@@ -91,6 +93,7 @@ _COLUMNS = (
     layout.spread("excess", "Beyond its own kind", 2),
     layout.p_value("p_bh", "p, corrected"),
     layout.text("verdict", "Harms"),
+    hints.COLUMN,
 )
 
 
@@ -104,7 +107,8 @@ def shown(frame: pl.DataFrame, collected: Collected) -> Shown:
         if not without_alone or column.heading not in ("Alone", "Harm", "Harm of its own kind")
     ]
     caption = (
-        "Harm to each victim’s service, beside that of a flow of its own kind; in brackets 95 % intervals"
+        "Harm to each victim’s service, beside that of a flow of its own kind in the same position; "
+        f"{layout.BRACKETS}"
     )
     by_victim = pl.concat(
         part

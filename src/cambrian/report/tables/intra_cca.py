@@ -46,7 +46,7 @@ def _rows(pairs: pl.DataFrame) -> Iterator[rows.Row]:
                 "jain_lowest": worst["jain"],
                 "worst": worst["x"] if worst["x"] == worst["y"] else f"{worst['x']} + {worst['y']}",
                 "tested": part["p_bh"].is_not_null().sum(),
-                "uneven": (part["split"] == "uneven").sum(),
+                "uneven": (part["split"] == "different").sum(),
             }
 
 

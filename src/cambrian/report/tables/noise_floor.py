@@ -62,11 +62,7 @@ def size(deltas: tuple[float, ...]) -> float | None:
 
 
 def _mean(row: rows.Row) -> str:
-    if row["low"] is None:
-        return layout.number(row["mean"], 2)
-    return (
-        f"{layout.number(row['mean'], 2)} [{layout.number(row['low'], 2)}, {layout.number(row['high'], 2)}]"
-    )
+    return layout.interval(row | {"mean_low": row["low"], "mean_high": row["high"]}, "mean", 2)
 
 
 _COLUMNS = (
@@ -87,5 +83,5 @@ _COLUMNS = (
 def shown(frame: pl.DataFrame, collected: Collected) -> Shown:
     """The references of one network."""
     del collected
-    caption = "The noise floor: what the same thing scores twice; in brackets 95 % intervals"
+    caption = f"The noise floor: what the same thing scores twice; {layout.BRACKETS}"
     return layout.shown(frame, _COLUMNS, caption, "noise_floor.csv", folded=True)

@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 
 import polars as pl
 
 from cambrian.metrics import pageload
-from cambrian.report import layout
+from cambrian.report import blocks, families, layout
 from cambrian.report.collect import Cell, Collected
 from cambrian.report.layout import Column, Shown
-from cambrian.report.tables import rows
-from cambrian.stats import compare, correction, pairs
+from cambrian.report.tables import page_loads, rows
+from cambrian.stats import states
+from cambrian.stats.compare import against
+from cambrian.stats.interval import Interval
 
 #: place among the tables
 ORDER = 32
-#: false discoveries allowed among the cells of a study
-_LEVEL = 0.05
 
 
 def table(collected: Collected) -> pl.DataFrame | None:
     """One row a network, page and contestant other than the base; None with fewer than two.
 
     The base is the first contestant over kernel TCP, else the first. ``pltc_percent`` (positive: sooner than
-    the base) is the mean over seeds that both have, with its bootstrap interval; ``p`` is Welch's, ``q`` its
-    Benjamini–Hochberg adjustment over the study, ``hedges_g`` (positive: sooner) the effect's size.
+    the base) is the mean over seeds that both have; ``p`` is Student's, of the seeds' changes, ``p_bh``
+    corrected over the study, ``hedges_g`` (positive: sooner) the effect in SDs of the changes, ``state``
+    as in :mod:`cambrian.stats.states`.
     """
     found = [
         row
@@ -35,10 +35,10 @@ def table(collected: Collected) -> pl.DataFrame | None:
     ]
     if not found:
         return None
-    tested = [row for row in found if row["p"] is not None]
-    for row, q in zip(tested, correction.benjamini_hochberg([row["p"] for row in tested]), strict=True):
-        row["q"] = float(q)
-        row["significant"] = bool(q <= _LEVEL)
+    p_bh = families.corrected([row["p"] for row in found])
+    for row, one in zip(found, p_bh, strict=True):
+        row["p_bh"] = one
+        row["state"] = _state(row, one)
     return rows.frame(found)
 
 
@@ -55,53 +55,47 @@ def _rows(cells: Sequence[Cell]) -> Iterator[rows.Row]:
             continue
         mine_ms = _times_ms(cell)
         seeds = sorted(base_ms.keys() & mine_ms.keys())
-        changes = [pageload.change_percent(base_ms[seed], mine_ms[seed]) for seed in seeds]
+        changes = {seed: pageload.change_percent(base_ms[seed], mine_ms[seed]) for seed in seeds}
+        test = against(changes, 0.0) if changes else None
         row: rows.Row = {
             "network": cell.network.name,
             "page": cell.page,
             "contestant": cell.subject,
             "base": base.subject,
-            "trials": len(seeds),
+            "seeds": len(seeds),
+            "p": test.p if test else None,
+            "p_bh": None,
+            "hedges_g": test.hedges_g if test else None,
         }
-        row |= rows.spread("pltc_percent", rows.interval(changes))
-        row |= dict.fromkeys(("p", "q", "hedges_g", "significant"))
-        if min(len(base_ms), len(mine_ms)) >= pairs.FEWEST_SEEDS:
-            test = compare.welch(list(base_ms.values()), list(mine_ms.values()))
-            row["p"] = test.p
-            row["hedges_g"] = test.hedges_g if math.isfinite(test.hedges_g) else None
-        yield row
+        yield row | rows.spread("pltc_percent", test.difference if test else None)
+
+
+def _state(row: rows.Row, p_bh: float | None) -> str:
+    if row["pltc_percent_low"] is None:
+        return "inconclusive"
+    ends = (row["pltc_percent"], row["pltc_percent_low"], row["pltc_percent_high"])
+    return states.state(Interval(*ends, 0.95, row["seeds"], ""), states.PERCENT, p_bh)
 
 
 def _times_ms(cell: Cell) -> dict[int, float]:
     """Page load time by seed."""
-    return {
-        trial.trial.seed: load.plt_ms
-        for trial in cell.trials
-        for load in trial.page_loads
-        if load.plt_ms is not None
-    }
+    return blocks.by_seed(cell, lambda trial: page_loads.plt_ms(trial, 0))
 
 
 def _change(row: rows.Row) -> str:
     text = layout.interval(row, "pltc_percent", 1)
-    return text if row["significant"] else f"({text})"
-
-
-def _p(value: float | None) -> str:
-    if value is None:
-        return layout.NOTHING
-    return "< 0.001" if value < 0.001 else layout.number(value, 3)
+    return f"({text})" if row["state"] == "inconclusive" else text
 
 
 _COLUMNS = (
     layout.text("contestant", "Contestant"),
     layout.text("base", "against"),
     layout.text("page", "Page"),
-    layout.TRIALS,
+    layout.SEEDS,
     Column("Page load time change, %", _change),
-    Column("Hedges’ g", lambda row: layout.number(row["hedges_g"], 1)),
-    Column("p (Welch)", lambda row: _p(row["p"])),
-    Column("q (Benjamini–Hochberg)", lambda row: _p(row["q"])),
+    layout.plain("hedges_g", "Effect, in SDs", 1),
+    layout.p_value("p_bh", "p, corrected"),
+    layout.text("state", "Difference"),
 )
 
 
@@ -109,8 +103,8 @@ def shown(frame: pl.DataFrame, collected: Collected) -> Shown:
     """Changes on one network, page by page."""
     del collected
     caption = (
-        "Page load time change, positive where the contestant is sooner; in brackets 95 % intervals; "
-        "in parentheses what is not told apart from chance (q > 0.05 over the whole study, or too few trials)"
+        f"Page load time change, positive where the contestant is sooner; {layout.BRACKETS}; "
+        "in parentheses what is inconclusive"
     )
     by_page = pl.concat(frame.partition_by("page", maintain_order=True))
     return layout.shown(by_page, _COLUMNS, caption, "page_changes.csv")

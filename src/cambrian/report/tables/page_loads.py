@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import polars as pl
 
-from cambrian.metrics.pageload import PageLoad
-from cambrian.report import layout
+from cambrian.report import blocks, layout
 from cambrian.report.collect import Cell, Collected
 from cambrian.report.layout import Column, Shown
-from cambrian.stats import pairs
-from cambrian.stats.bootstrap import bootstrap
+from cambrian.report.measure import TrialMeasures
+from cambrian.report.tables import rows
 
 Row = dict[str, Any]
 #: place among the tables
@@ -23,11 +21,11 @@ ORDER = 30
 def table(collected: Collected) -> pl.DataFrame | None:
     """One row a group and flow that loads a page; times in milliseconds, means over valid trials.
 
-    ``plt_ms_low`` and ``plt_ms_high`` are the ends of the 95 % bootstrap interval, null with
-    too few trials.
+    ``plt_ms_low`` and ``plt_ms_high`` are the ends of the 95 % interval over seeds, null with
+    too few.
     """
-    rows = [row for cell in collected.cells for row in _rows(cell)]
-    return pl.DataFrame(rows, infer_schema_length=None) if rows else None
+    found = [row for cell in collected.cells for row in _rows(cell)]
+    return rows.frame(found) if found else None
 
 
 def _rows(cell: Cell) -> Iterator[Row]:
@@ -42,7 +40,7 @@ def _rows(cell: Cell) -> Iterator[Row]:
             "page": mine[0].page,
             "client": mine[0].client,
             "trials": len(mine),
-            **_plt(mine),
+            **_plt(cell, flow),
             "document_ms": _mean([load.document_ms for load in mine]),
             "first_object_ms": _mean([load.first_object_ms for load in mine]),
             "last_object_ms": _mean([load.last_object_ms for load in mine]),
@@ -50,15 +48,14 @@ def _rows(cell: Cell) -> Iterator[Row]:
         }
 
 
-def _plt(loads: Sequence[PageLoad]) -> Row:
-    times = [load.plt_ms for load in loads if load.plt_ms is not None]
-    row: Row = dict.fromkeys(("plt_ms", "plt_ms_low", "plt_ms_high"))
-    if times:
-        found = bootstrap(times, method="percentile")
-        row["plt_ms"] = found.estimate
-        if found.n >= pairs.FEWEST_SEEDS and math.isfinite(found.low):
-            row |= {"plt_ms_low": found.low, "plt_ms_high": found.high}
-    return row
+def _plt(cell: Cell, flow: int) -> Row:
+    times = blocks.by_seed(cell, lambda trial: plt_ms(trial, flow))
+    return rows.spread("plt_ms", rows.interval(times, "factor")) | {"seeds": len(times)}
+
+
+def plt_ms(trial: TrialMeasures, flow: int) -> float | None:
+    """Page load time of one flow; None where it did not end."""
+    return next((load.plt_ms for load in trial.page_loads if load.flow == flow), None)
 
 
 def _mean(values: Sequence[float | None]) -> float | None:
@@ -70,7 +67,7 @@ _COLUMNS = (
     Column("Contestant", lambda row: str(row["contestant"]), number=False),
     Column("Page", lambda row: str(row["page"]), number=False),
     Column("Client", lambda row: str(row["client"]), number=False),
-    Column("Trials", lambda row: str(row["trials"])),
+    layout.SEEDS,
     Column("Page load time, ms", lambda row: layout.interval(row, "plt_ms", 1)),
     Column("Document, ms", lambda row: layout.number(row["document_ms"], 1)),
     Column("First object, ms", lambda row: layout.number(row["first_object_ms"], 1)),
@@ -82,6 +79,6 @@ _COLUMNS = (
 def shown(frame: pl.DataFrame, collected: Collected) -> Shown:
     """The page loads of one network, page by page."""
     del collected
-    caption = "Page loads, from the navigation's start; means over trials, in brackets 95 % intervals"
+    caption = f"Page loads, from the navigation's start; means over seeds; {layout.BRACKETS}"
     by_page = pl.concat(frame.partition_by("page", maintain_order=True))
     return layout.shown(by_page, _COLUMNS, caption, "page_loads.csv")

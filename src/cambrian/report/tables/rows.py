@@ -1,23 +1,22 @@
 """What tables share: the place of a row, means with their intervals, frames that may be empty.
 
-Means are over valid trials, one value a trial; ``_low`` and ``_high`` are the ends of 95 %
-bootstrap intervals, null where there are too few trials.
+Means are over seeds, one value a seed (:mod:`cambrian.report.blocks`); ``_low`` and ``_high`` are the ends of
+95 % intervals over seeds (:mod:`cambrian.stats.jackknife`), null where there are too few.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import polars as pl
 
 from cambrian.report.collect import Cell
-from cambrian.stats import pairs
-from cambrian.stats.bootstrap import bootstrap
+from cambrian.stats import jackknife
 from cambrian.stats.interval import Interval
+from cambrian.stats.scale import Scale
 
 Row = dict[str, Any]
 
@@ -27,14 +26,9 @@ def place(cell: Cell) -> Row:
     return {"network": cell.network.name, "group": cell.key}
 
 
-def interval(values: Sequence[float]) -> Interval | None:
-    """Mean of the finite values with its interval; None without any."""
-    finite = [value for value in values if math.isfinite(value)]
-    if not finite:
-        return None
-    found = bootstrap(finite, method="percentile")
-    # of two trials the bootstrap knows no more than the two
-    return found if found.n >= pairs.FEWEST_SEEDS else replace(found, low=math.nan, high=math.nan)
+def interval(values: Mapping[int, float], scale: Scale = "plain") -> Interval | None:
+    """Mean over seeds with its interval; None without any."""
+    return jackknife.mean(values, scale) if values else None
 
 
 def mean(values: Sequence[float | None]) -> float | None:

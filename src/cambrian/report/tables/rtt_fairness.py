@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import math
-
 import polars as pl
 
 from cambrian.metrics.rtt_fairness import exponent, pooled
-from cambrian.report import layout
+from cambrian.report import blocks, layout
 from cambrian.report.collect import Cell, Collected
 from cambrian.report.layout import Column, Shown
 from cambrian.report.tables import rows
-from cambrian.stats import joint
+from cambrian.stats import jackknife
 
 #: place among the tables
 ORDER = 44
@@ -34,12 +32,12 @@ def table(collected: Collected) -> pl.DataFrame | None:
     if not used:
         return None
     ratios = [_ratio(cell) for cell in used]
-    slope = joint.of_means([arms[cell.key] for cell in used], lambda found: pooled(ratios, found))
+    slope = jackknife.of_means([arms[cell.key] for cell in used], lambda found: pooled(ratios, found))
     found = []
     for cell in cells:
         row = rows.place(cell) | {"contestant": cell.names[0], "rtt_ratio": _ratio(cell)}
-        row |= {"trials": len(arms[cell.key]), "starved_trials": len(cell.trials) - len(arms[cell.key])}
-        row |= rows.spread("exponent", rows.interval(list(arms[cell.key].values())))
+        row |= {"seeds": len(arms[cell.key]), "starved_seeds": len(blocks.whole(cell)) - len(arms[cell.key])}
+        row |= rows.spread("exponent", rows.interval(arms[cell.key]))
         found.append(row | rows.spread("pooled", slope))
     return rows.frame(found)
 
@@ -58,18 +56,18 @@ def _ratio(cell: Cell) -> float:
 
 
 def _exponents(cell: Cell) -> dict[int, float]:
-    found = {
-        trial.trial.seed: exponent(
+    """Of the seeds in which both flows carried something in all trials."""
+    return blocks.by_seed(
+        cell,
+        lambda trial: exponent(
             _rtts_ms(cell), (trial.flows[0].throughput_mbps, trial.flows[1].throughput_mbps)
-        )
-        for trial in cell.trials
-    }
-    return {seed: value for seed, value in found.items() if math.isfinite(value)}
+        ),
+    )
 
 
 _COLUMNS = (
     layout.text("contestant", "Two flows of"),
-    layout.TRIALS,
+    layout.SEEDS,
     Column("Ratio of base RTTs", lambda row: layout.number(max(row["rtt_ratio"], 1 / row["rtt_ratio"]), 2)),
     layout.spread("exponent", "Exponent p", 2),
     layout.spread("pooled", "p over all networks", 2),

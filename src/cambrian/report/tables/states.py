@@ -47,14 +47,14 @@ def _cell(cell: Cell, collected: Collected) -> Iterator[rows.Row]:
         whole = _whole(against, reference)
         arm = machine_pairs.arm(cell, number)
         if not arm:
-            nothing = {"trials": 0, "source": NOT_AVAILABLE, "state": None}
+            nothing = {"seeds": 0, "source": NOT_AVAILABLE, "state": None}
             yield place | nothing | _share(None) | _against(None) | whole
             continue
         mine = pooled(list(arm.values()))
         own = {one.state: one for one in mine.states}
         theirs = {one.state: one for one in against.states} if against else {}
         for state in vocabulary.order({*own, *theirs}):
-            one = {"trials": mine.trials, "source": mine.source, "state": state}
+            one = {"seeds": mine.trials, "source": mine.source, "state": state}
             yield place | one | _share(own.get(state)) | _against(theirs.get(state)) | whole
 
 
@@ -104,7 +104,7 @@ def _distance(row: rows.Row) -> str:
 
 _COLUMNS = (
     Column("Flow", lambda row: str(row["name"]), number=False),
-    layout.TRIALS,
+    layout.SEEDS,
     layout.text("source", "States are"),
     layout.text("spent", "Time in state"),
     Column("Time spent otherwise than the reference", _distance),
@@ -121,7 +121,7 @@ def shown(frame: pl.DataFrame, collected: Collected) -> Shown:
         found.append(first | {"name": row_name(cells[first["group"]], first["flow"]), "spent": _spent(mine)})
     columns = _COLUMNS if frame["distance"].is_not_null().any() else _COLUMNS[:-2]
     caption = (
-        "Time in state, means over trials; “inferred”: from the window, by the rules in docs/metrics.md; "
+        "Time in state, means over seeds; “inferred”: from the window, by the rules in docs/metrics.md; "
         "the reference is kernel TCP of the same CCA"
     )
     return layout.shown(

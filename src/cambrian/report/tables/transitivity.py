@@ -17,13 +17,13 @@ _MOST_NAMED = 5
 
 
 def table(collected: Collected) -> pl.DataFrame | None:
-    """One row a network, where at least one pair's split is uneven; x wins with a ratio above 0.5."""
+    """One row a network where a pair's split is different from even; x wins with a ratio above 0.5."""
     pairs = pairwise.table(collected)
     if pairs is None:
         return None
     found = []
     for (network,), here in pairs.group_by(["network"], maintain_order=True):
-        uneven = here.filter(pl.col("split") == "uneven").to_dicts()
+        uneven = here.filter(pl.col("split") == "different").to_dicts()
         if not uneven:
             continue
         wins = [
@@ -54,7 +54,7 @@ def _cycles(row: rows.Row) -> str:
 _COLUMNS = (
     Column("Uneven pairs", lambda row: f"{row['wins']} of {row['tested']}", number=False),
     Column("a > b > c and a > c", lambda row: str(row["transitive"])),
-    Column("a > b > c, a and c not told apart", lambda row: str(row["open"])),
+    Column("a > b > c, a and c open", lambda row: str(row["open"])),
     Column("a > b > c > a", lambda row: str(row["intransitive"])),
     Column("Cycles of three", _cycles, number=False),
     Column("Sets within cycles of any length", lambda row: row["knots"] or layout.NOTHING, number=False),

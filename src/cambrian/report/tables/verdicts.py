@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import polars as pl
 
 from cambrian.judging.findings import sentence
 from cambrian.judging.sides import Side
 from cambrian.judging.verdicts import Verdict, evidence
-from cambrian.report import judged, probed
+from cambrian.report import judged, sides
 from cambrian.report.collect import Collected
 from cambrian.report.tables import rows
 
 #: place among the tables
 ORDER = 5
+#: tables that it is made of
+FROM = sides.TABLES
 
 
-def table(collected: Collected) -> pl.DataFrame | None:
-    """One row a contestant that is judged against something; all networks together."""
-    behaviour = {name: one.side for name, one in probed.behaviour(collected).items()}
-    found = [_row(one) for one in judged.all_verdicts(collected, behaviour=behaviour)]
+def table(collected: Collected, frames: Mapping[str, pl.DataFrame]) -> pl.DataFrame | None:
+    """One row a contestant that is judged against something, placebos included; all networks together."""
+    behaviour, impact = sides.behaviour(frames), sides.impact(frames)
+    found = [_row(one) for one in judged.all_verdicts(collected, behaviour=behaviour, impact=impact)]
     return pl.DataFrame(found, infer_schema_length=None) if found else None
 
 

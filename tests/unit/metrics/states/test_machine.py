@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import hypothesis.strategies as st
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 
 from cambrian.metrics.states.machine import Machine, intervals, machine
 from cambrian.metrics.states.sequence import sequence
@@ -82,6 +82,7 @@ def test_folding_joins_times_and_drops_inner_transitions() -> None:
     assert found.transitions == {("probe_bw", "probe_rtt"): 1, ("probe_rtt", "probe_bw"): 1}
 
 
+@settings(deadline=None)
 @given(
     st.lists(
         st.tuples(st.integers(0, 50), st.sampled_from(["slow_start", "recovery", "congestion_avoidance"])),

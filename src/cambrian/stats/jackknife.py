@@ -1,0 +1,174 @@
+"""The one resampler: each seed is left out once, and what changes is the spread.
+
+A seed means the same start offsets and the same random losses in every cell and for every
+contestant (study/draw.py), so the seed is the unit. One that is left out is left out of all cells
+and all arms at once, which keeps their pairing. The interval is Student's: estimate ± t · SE with
+SE² = (n − 1)/n · Σ (θ₍ᵢ₎ − mean of θ₍·₎)² and n − 1 degrees of freedom. Of a plain mean that is
+Student's own interval, to the last digit. Sources: Tukey, Ann. Math. Stat. 29 (1958); Arvesen,
+Ann. Math. Stat. 40 (1969), for means over pairs; Efron and Stein, Ann. Stat. 9 (1981), for the
+variance, which is too large rather than too small. ``benchmarks/coverage.py`` simulates all of it.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+import scipy.special
+
+from cambrian.stats import scale as scales
+from cambrian.stats.interval import FloatArray, Interval, check_confidence
+from cambrian.stats.scale import Scale
+
+CONFIDENCE = 0.95
+#: with fewer seeds there is an estimate, and no interval
+FEWEST_SEEDS = 3
+#: values whose range is below this part of their size do not vary: a frame more or less in ten thousand,
+#: or one step of a browser's clock (100 µs) in a second
+RESOLUTION = 1e-4
+_LABEL = "Student's t over seeds, each left out once"
+
+#: seed → one value, see :func:`cambrian.stats.seeds.by_seed`
+Arm = Mapping[int, float]
+
+
+@functools.cache
+def weights(seeds: int) -> FloatArray:
+    """Which seeds count: all, then all but each one; shape (1 + seeds, seeds).
+
+    The first row alone for fewer than three seeds.
+    """
+    once = np.ones((1, seeds))
+    return once if seeds < FEWEST_SEEDS else np.concatenate([once, 1 - np.eye(seeds)])
+
+
+def varies(values: Sequence[float] | FloatArray, size: float | None = None) -> bool:
+    """Do the values differ by more than rounding? ``size`` is what they are small beside, else their own."""
+    known = np.asarray(values, dtype=np.float64)
+    largest = float(np.max(np.abs(known))) if size is None else size
+    return bool(np.ptp(known) > RESOLUTION * largest)
+
+
+def errors(found: FloatArray) -> FloatArray:
+    """Standard errors of figures with their replicates, shape (1 + n, k) → (k,).
+
+    A replicate that is NaN is left out; NaN where fewer than two are left.
+    """
+    drawn = found[1:]
+    known = np.isfinite(drawn)
+    count = known.sum(axis=0)
+    value = np.where(known, drawn, 0.0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        middle = value.sum(axis=0) / count
+        squares = np.where(known, np.square(drawn - middle), 0.0).sum(axis=0)
+        return np.asarray(np.where(count > 1, np.sqrt((count - 1) / count * squares), np.nan))
+
+
+def fitting(found: FloatArray, scale: Scale) -> Scale:
+    """``scale``, or "plain" where a value lies on its end or beyond."""
+    return scale if scales.fits(found, scale) else "plain"
+
+
+def interval(
+    found: FloatArray,
+    seeds: int,
+    scale: Scale = "plain",
+    *,
+    confidence: float = CONFIDENCE,
+    size: float | None = None,
+) -> Interval:
+    """The interval of a figure: as it is (first), then without each seed; shape (1 + n,).
+
+    ``seeds`` is how many seeds the arm that has fewest has: one more than the degrees of freedom.
+    Symmetric on ``scale`` where all values fit it, else as they are, and never beyond the scale's ends.
+    Without bounds (NaN) for fewer than three seeds; of length 0 where leaving a seed out changes nothing
+    (``size``: what a change is small beside, else the figure).
+    """
+    check_confidence(confidence)
+    estimate = float(found[0])
+    if seeds < FEWEST_SEEDS or len(found) < 2 or not math.isfinite(estimate):
+        return Interval(estimate, math.nan, math.nan, confidence, seeds, _LABEL)
+    if not _changes(found, size):
+        return Interval(estimate, estimate, estimate, confidence, seeds, _LABEL)
+    used = fitting(found, scale)
+    laid = scales.to(found, used)
+    arm = scipy.special.stdtrit(seeds - 1, (1 + confidence) / 2) * errors(laid[:, np.newaxis])[0]
+    bounds = scales.within(scales.back(laid[0] + np.array([-arm, arm]), used), scale)
+    return Interval(estimate, float(bounds[0]), float(bounds[1]), confidence, seeds, _LABEL)
+
+
+def p_value(
+    found: FloatArray, seeds: int, null: float, scale: Scale = "plain", *, size: float | None = None
+) -> float | None:
+    """Two-sided p of "the figure is ``null``": below 0.05 where the 95 % interval leaves it out.
+
+    None where there is no interval, and where leaving a seed out changes nothing.
+    """
+    if seeds < FEWEST_SEEDS or len(found) < 2 or not np.isfinite(found[0]) or not _changes(found, size):
+        return None
+    used = fitting(np.append(found, null), scale)
+    laid = scales.to(found, used)
+    t = abs(laid[0] - scales.to(np.array(null), used)) / errors(laid[:, np.newaxis])[0]
+    return float(2 * scipy.special.stdtr(seeds - 1, -t))
+
+
+def of_means(
+    arms: Sequence[Arm], figure: Callable[[Sequence[FloatArray]], FloatArray], scale: Scale = "plain"
+) -> Interval:
+    """``figure`` of the arms' means, with its interval.
+
+    ``figure`` takes one array for each arm, all of one shape, and works by element.
+
+    Raises:
+        ValueError: an arm has no seed, or one whose value is not finite.
+    """
+    seeds = fewest(arms)
+    return interval(replicates(arms, figure), seeds, scale)
+
+
+def mean(arm: Arm, scale: Scale = "plain") -> Interval:
+    """Mean over seeds with its interval; see :func:`of_means`."""
+    return of_means([arm], lambda arms: arms[0], scale)
+
+
+def replicates(arms: Sequence[Arm], figure: Callable[[Sequence[FloatArray]], FloatArray]) -> FloatArray:
+    """``figure`` of the arms' means: of all seeds, then without each seed of any arm; shape (1 + n,).
+
+    Raises:
+        ValueError: an arm has no seed, or one whose value is not finite.
+    """
+    if not arms or not all(arm and all(math.isfinite(value) for value in arm.values()) for arm in arms):
+        raise ValueError("each arm needs a trial, and finite values")
+    seeds = sorted({seed for arm in arms for seed in arm})
+    table = np.array([[arm.get(seed, np.nan) for seed in seeds] for arm in arms]).T
+    means = means_without(table)
+    return np.asarray(figure([means[:, place] for place in range(len(arms))]))
+
+
+def means_without(table: FloatArray) -> FloatArray:
+    """Column means of (seeds, k) with all rows, then without each; NaN is no value; shape (1 + n, k)."""
+    known = np.isfinite(table)
+    drawn = weights(len(table))
+    count = drawn @ known
+    # laid around the first value of a column, so that equal values give equal means
+    first = np.argmax(known, axis=0)
+    origin = np.where(known.any(axis=0), table[first, np.arange(table.shape[1])], 0.0)
+    total = drawn @ np.where(known, table - origin, 0.0)
+    means: FloatArray = np.divide(total, count, out=np.full(count.shape, np.nan), where=count > 0)
+    return means + origin
+
+
+def fewest(arms: Sequence[Arm]) -> int:
+    """How many seeds the arm has that has fewest."""
+    return min(len(arm) for arm in arms)
+
+
+def _changes(found: FloatArray, size: float | None) -> bool:
+    drawn = found[1:][np.isfinite(found[1:])]
+    if not len(drawn):
+        return False
+    # without one of n seeds a mean moves by a part of n − 1 of that seed's distance
+    moved = (len(found) - 2) * float(np.ptp(np.append(drawn, found[0])))
+    return moved > RESOLUTION * (abs(float(found[0])) if size is None else size)

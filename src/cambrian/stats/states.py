@@ -1,0 +1,72 @@
+"""The three states of every comparison, and the margins within which two things are the same.
+
+========================  ==================================================================
+equivalent                the whole 95 % interval lies within the margin: two one-sided tests
+                          at 2.5 % each reject a difference as large as the margin
+different                 not equivalent, and the test, corrected for its family, tells it
+                          from none (p ≤ 0.05)
+inconclusive              neither: these trials do not tell
+========================  ==================================================================
+
+Replicates that cannot differ count as one, and are not tested: their interval has length 0, and
+:data:`SAME` is what is said instead.
+Sources: Schuirmann, J. Pharmacokinet. Biopharm. 15 (1987), for the two tests; Westlake (1981).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+from cambrian.stats.interval import Interval
+
+State = Literal["different", "equivalent", "inconclusive", "the same in every seed"]
+#: instead of one of the three where every seed gave the same: seeds add no variation, and nothing is tested
+SAME: Literal["the same in every seed"] = "the same in every seed"
+#: chance of a false alarm, after the correction
+LEVEL = 0.05
+
+
+@dataclass(frozen=True)
+class Margin:
+    """A difference between ``low`` and ``high`` is nobody's business; ``why`` says why so."""
+
+    low: float
+    high: float
+    why: str
+
+
+#: of a share of 0 to 1, from an equal one
+SHARE = Margin(-0.05, 0.05, "45 to 55 of 100: Jain's index of such a split is 0.99")
+#: of a share in percent
+SHARE_PERCENT = Margin(-5.0, 5.0, SHARE.why)
+#: of a harm of 0 to 1, from that of the victim's own kind
+HARM = Margin(-0.1, 0.1, "a tenth of the service: a share of 45 instead of 50 of 100 is a harm of 0.1")
+#: of the ratio of two figures, less 1
+RATIO = Margin(-0.01, 0.01, "1 %: less than headers alone make (42 or 66 bytes of 1,514 are 1.6 % apart)")
+#: of one figure against another in percent, page load times among them
+PERCENT = Margin(-1.0, 1.0, f"{RATIO.why}; of a page load of 1 s less than one picture of a 60 Hz screen")
+#: of a conformance below the reference's own: being more alike than that is no difference
+CONFORMANCE = Margin(
+    -math.inf, 0.1, "0.1: two trials of one and the same kernel differ by more (0.78 to 0.95 at half a BDP)"
+)
+#: of a state's share of the time, in 0 to 1
+STATE_TIME = Margin(-0.005, 0.005, "half a percent of the time: 0.3 s of a minute")
+
+
+def state(interval: Interval | None, margin: Margin | None, p: float | None, null: float = 0.0) -> State:
+    """The state of a figure that is ``null`` where there is no difference.
+
+    ``p`` is corrected for its family, None where it was not tested. Without a ``margin`` nothing is
+    equivalent.
+    """
+    if interval is None or math.isnan(interval.low) or math.isnan(interval.high):
+        return "inconclusive"
+    if interval.low == interval.high:
+        return SAME
+    if margin and null + margin.low <= interval.low and interval.high <= null + margin.high:
+        return "equivalent"
+    if p is not None and p <= LEVEL:
+        return "different"
+    return "inconclusive"
