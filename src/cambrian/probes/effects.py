@@ -11,20 +11,18 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 import scipy.stats
 
 from cambrian.probes.figures import Figure
 from cambrian.probes.table import Probe
+from cambrian.stats.compare import against
+from cambrian.stats.jackknife import CONFIDENCE, FEWEST_SEEDS
+from cambrian.stats.states import State
 
-State = Literal["different", "equivalent", "inconclusive"]
 #: nothing is said of fewer trials
 FEWEST_TRIALS = 2
-#: of fewer seeds a spread is not known
-FEWEST_SEEDS = 3
-CONFIDENCE = 0.95
 MOST_SEEDS = 1000
 #: a side of a ratio counts as so much at least: a flow that carries nothing has no logarithm
 _LEAST = 1e-3
@@ -93,8 +91,8 @@ def _ends(values: list[float], resolution: float, *, drawn: bool) -> tuple[float
         return mean, -math.inf, math.inf
     if not drawn:
         return mean, min(values) - resolution, max(values) + resolution
-    arm = _student(len(values)) * float(np.std(values, ddof=1)) / math.sqrt(len(values)) + resolution
-    return mean, mean - arm, mean + arm
+    found = against(dict(enumerate(values)), 0.0).difference
+    return mean, found.low - resolution, found.high + resolution
 
 
 def _student(seeds: int) -> float:

@@ -16,9 +16,10 @@ import numpy as np
 
 from cambrian.metrics import theory
 from cambrian.probes import effects
-from cambrian.probes.effects import FEWEST_TRIALS, Side, State
+from cambrian.probes.effects import FEWEST_TRIALS, Side
 from cambrian.probes.figures import Figure, Unseen
 from cambrian.probes.table import Probe
+from cambrian.stats.states import State
 from cambrian.study.model import FRAME_BYTES, Network
 
 _TITLES = {"cubic": "kernel CUBIC", "reno": "kernel Reno", "bbr": "kernel BBR"}
