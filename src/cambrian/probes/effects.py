@@ -47,15 +47,16 @@ class Compared:
     ratio: float | None
 
 
-def compare(probe: Probe, mine: Side, its: Side, *, drawn: bool) -> Compared:
+def compare(probe: Probe, mine: Side, its: Side, *, drawn: bool, textbook: float | None = None) -> Compared:
     """``mine`` beside ``its``, seed by seed, or beside the probe's bound.
 
-    ``drawn``: the network draws at random, or flows meet.
+    ``drawn``: the network draws at random, or flows meet. ``textbook``: what theory predicts; who is as near
+    to that as to the kernel is as good, so the margin reaches from the one to the other.
     """
     values = _effects(probe, mine, its)
     resolution = _resolution(probe, mine, its)
     mean, low, high = _ends(values, resolution, drawn=drawn)
-    margin = _margin(probe)
+    margin = _margin(probe, its, textbook)
     state = _state(low, high, margin) if len(values) >= FEWEST_TRIALS else "inconclusive"
     more = _more(values, resolution, margin, drawn=drawn) if state == "inconclusive" else None
     if probe.compare == "ratio":
@@ -99,11 +100,15 @@ def _student(seeds: int) -> float:
     return float(scipy.stats.t.isf((1 - CONFIDENCE) / 2, seeds - 1))
 
 
-def _margin(probe: Probe) -> tuple[float, float]:
+def _margin(probe: Probe, its: Side, textbook: float | None) -> tuple[float, float]:
     """The margin on the scale of the effects."""
-    if probe.compare == "ratio":
-        return math.log(probe.low), math.log(probe.high)
-    return probe.low, probe.high
+    if probe.compare != "ratio":
+        return probe.low, probe.high
+    low, high = math.log(probe.low), math.log(probe.high)
+    if textbook is None:
+        return low, high
+    away = math.log(textbook / max(float(np.mean([one.value for one in its.values()])), _LEAST))
+    return low + min(away, 0.0), high + max(away, 0.0)
 
 
 def _state(low: float, high: float, margin: tuple[float, float]) -> State:

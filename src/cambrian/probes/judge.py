@@ -79,7 +79,8 @@ def judge(
     )
     if why := _uncomparable(probe, mine, its, here, kernel, cca):
         return replace(found, why=why)
-    compared = effects.compare(probe, here, kernel, drawn=probe.flows > 1 or draws(network))
+    drawn = probe.flows > 1 or draws(network)
+    compared = effects.compare(probe, here, kernel, drawn=drawn, textbook=found.theory)
     text = found.text
     if compared.ratio is not None:
         text += f" ({compared.ratio:.2f} times the kernel's)"
