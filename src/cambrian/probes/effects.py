@@ -11,20 +11,18 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 import scipy.stats
 
 from cambrian.probes.figures import Figure
 from cambrian.probes.table import Probe
+from cambrian.stats.compare import against
+from cambrian.stats.jackknife import CONFIDENCE, FEWEST_SEEDS
+from cambrian.stats.states import State
 
-State = Literal["different", "equivalent", "inconclusive"]
 #: nothing is said of fewer trials
 FEWEST_TRIALS = 2
-#: of fewer seeds a spread is not known
-FEWEST_SEEDS = 3
-CONFIDENCE = 0.95
 MOST_SEEDS = 1000
 #: a side of a ratio counts as so much at least: a flow that carries nothing has no logarithm
 _LEAST = 1e-3
@@ -49,15 +47,16 @@ class Compared:
     ratio: float | None
 
 
-def compare(probe: Probe, mine: Side, its: Side, *, drawn: bool) -> Compared:
+def compare(probe: Probe, mine: Side, its: Side, *, drawn: bool, textbook: float | None = None) -> Compared:
     """``mine`` beside ``its``, seed by seed, or beside the probe's bound.
 
-    ``drawn``: the network draws at random, or flows meet.
+    ``drawn``: the network draws at random, or flows meet. ``textbook``: what theory predicts; who is as near
+    to that as to the kernel is as good, so the margin reaches from the one to the other.
     """
     values = _effects(probe, mine, its)
     resolution = _resolution(probe, mine, its)
     mean, low, high = _ends(values, resolution, drawn=drawn)
-    margin = _margin(probe)
+    margin = _margin(probe, its, textbook)
     state = _state(low, high, margin) if len(values) >= FEWEST_TRIALS else "inconclusive"
     more = _more(values, resolution, margin, drawn=drawn) if state == "inconclusive" else None
     if probe.compare == "ratio":
@@ -93,19 +92,23 @@ def _ends(values: list[float], resolution: float, *, drawn: bool) -> tuple[float
         return mean, -math.inf, math.inf
     if not drawn:
         return mean, min(values) - resolution, max(values) + resolution
-    arm = _student(len(values)) * float(np.std(values, ddof=1)) / math.sqrt(len(values)) + resolution
-    return mean, mean - arm, mean + arm
+    found = against(dict(enumerate(values)), 0.0).difference
+    return mean, found.low - resolution, found.high + resolution
 
 
 def _student(seeds: int) -> float:
     return float(scipy.stats.t.isf((1 - CONFIDENCE) / 2, seeds - 1))
 
 
-def _margin(probe: Probe) -> tuple[float, float]:
+def _margin(probe: Probe, its: Side, textbook: float | None) -> tuple[float, float]:
     """The margin on the scale of the effects."""
-    if probe.compare == "ratio":
-        return math.log(probe.low), math.log(probe.high)
-    return probe.low, probe.high
+    if probe.compare != "ratio":
+        return probe.low, probe.high
+    low, high = math.log(probe.low), math.log(probe.high)
+    if textbook is None:
+        return low, high
+    away = math.log(textbook / max(float(np.mean([one.value for one in its.values()])), _LEAST))
+    return low + min(away, 0.0), high + max(away, 0.0)
 
 
 def _state(low: float, high: float, margin: tuple[float, float]) -> State:

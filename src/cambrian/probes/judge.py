@@ -16,9 +16,10 @@ import numpy as np
 
 from cambrian.metrics import theory
 from cambrian.probes import effects
-from cambrian.probes.effects import FEWEST_TRIALS, Side, State
+from cambrian.probes.effects import FEWEST_TRIALS, Side
 from cambrian.probes.figures import Figure, Unseen
 from cambrian.probes.table import Probe
+from cambrian.stats.states import State
 from cambrian.study.model import FRAME_BYTES, Network
 
 _TITLES = {"cubic": "kernel CUBIC", "reno": "kernel Reno", "bbr": "kernel BBR"}
@@ -78,7 +79,8 @@ def judge(
     )
     if why := _uncomparable(probe, mine, its, here, kernel, cca):
         return replace(found, why=why)
-    compared = effects.compare(probe, here, kernel, drawn=probe.flows > 1 or draws(network))
+    drawn = probe.flows > 1 or draws(network)
+    compared = effects.compare(probe, here, kernel, drawn=drawn, textbook=found.theory)
     text = found.text
     if compared.ratio is not None:
         text += f" ({compared.ratio:.2f} times the kernel's)"
@@ -160,7 +162,7 @@ def _theory(probe: Probe, network: Network, family: str, here: Side) -> float | 
 
 
 def _words(probe: Probe, network: Network, family: str, here: Side, kernel: Side) -> str:
-    says = probe.says if kernel else probe.says.partition("; ")[0]
+    says = probe.says if kernel else probe.says.rpartition(", ")[0]
     return says.format(
         mine=_shown(probe, _mean(here)),
         its=_shown(probe, _mean(kernel)),

@@ -10,6 +10,7 @@ from cambrian.judging.plausibility import Alone
 from cambrian.judging.sides import Side
 from cambrian.judging.verdicts import Verdict
 from cambrian.metrics.parameters.estimate import Estimate, Missing
+from cambrian.probes import table
 from cambrian.report import placebo
 from cambrian.report.collect import Cell, Collected
 
@@ -64,7 +65,7 @@ def _refusal(collected: Collected, settled: Mapping[tuple[str, str], Judged], pl
 
 def _commonest(judged: Mapping[tuple[str, str], Judged], contestant: str) -> str:
     found = [one.family for (name, _), one in judged.items() if name == contestant]
-    return max(found, key=found.count)
+    return max(found, key=found.count, default="")
 
 
 def _subjects(cell: Cell) -> Iterator[int]:
@@ -84,7 +85,7 @@ def alone(collected: Collected, contestant: str) -> dict[str, list[Alone]]:
     for cell in collected.cells:
         network = cell.network
         changes = network.schedule or network.trace_file or network.jitter_ms or network.reorder_percent
-        if cell.names != (contestant,) or cell.page or changes:
+        if cell.names != (contestant,) or cell.page or changes or table.is_for_probes_alone(network.name):
             continue
         lossy = bool(network.loss_percent or network.burst_loss or network.loss_every_packets)
         found[network.name] = [
@@ -110,8 +111,8 @@ def all_verdicts(
     """One a contestant, in the study's order. ``behaviour``, ``impact``: contestant → that side."""
     judged = by_network(collected)
     found = []
-    for name in dict.fromkeys(contestant for contestant, _ in judged):
-        family = _commonest(judged, name)
+    for name in dict.fromkeys((*(contestant for contestant, _ in judged), *(behaviour or {}))):
+        family = _commonest(judged, name) or reference(collected, name)
         found.append(
             verdicts.verdict(
                 name,

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from cambrian.judging.sides import Side
 from cambrian.probes import figures, judge, table
-from cambrian.probes.effects import State
 from cambrian.probes.figures import Figure, Unseen
 from cambrian.probes.judge import Finding
 from cambrian.report.collect import Cell, Collected
+from cambrian.stats.states import State
 from cambrian.study.model import Contestant
 
 #: the stack whose controllers are the reference
@@ -71,7 +70,7 @@ def _readings(cell: Cell, probe: str) -> dict[int, Figure | Unseen]:
 
 @dataclass(frozen=True)
 class Behaviour:
-    """What all probes say of one contestant together: the side *behaviour* of its verdict.
+    """What all probes say of one contestant together: how many there are in each state.
 
     ``different``, ``inconclusive``, ``equivalent``: the probes in each state; those that compare nothing are
     in none of them.
@@ -80,15 +79,6 @@ class Behaviour:
     different: tuple[Finding, ...]
     inconclusive: tuple[Finding, ...]
     equivalent: tuple[Finding, ...]
-
-    @property
-    def side(self) -> Side:
-        """*different* if any probe is, else *inconclusive* if any is; with what those probes saw."""
-        if self.different:
-            return Side("different", tuple(one.text for one in self.different))
-        if self.inconclusive:
-            return Side("inconclusive", tuple(one.text for one in self.inconclusive))
-        return Side("equivalent") if self.equivalent else Side()
 
     @property
     def counts(self) -> str:

@@ -37,7 +37,7 @@ def test_a_ratio_beyond_the_margin_is_different_and_said_in_plain_words() -> Non
     assert found.state == "different"
     assert found.effect == pytest.approx(8.33, abs=0.1)
     assert found.text == (
-        "at 1 % random loss it carries 20.00 Mbps; kernel CUBIC carries 2.40 Mbps (8.34 times the kernel's)"
+        "at 1 % random loss it carries 20.00 Mbps, kernel CUBIC 2.40 Mbps (8.34 times the kernel's)"
     )
 
 
@@ -162,3 +162,12 @@ def test_faults_without_a_name_are_described_by_the_probe_that_shows_them(sender
     assert judging.judge(one, where, "cubic", "cubic", mine, its).state == "different"
     # and the sender without the fault is not accused
     assert judging.judge(one, where, "cubic", "cubic", its, its).state == "equivalent"
+
+
+def test_who_is_near_the_textbook_is_not_called_different_for_a_kernel_that_is_not() -> None:
+    # Mathis at 1/1500 is 47 segments; a kernel may have 59
+    mine: dict[int, Figure | Unseen] = {seed: Figure(44.0, 5, trip_s=0.1) for seed in (1, 2)}
+    assert judge("lone-loss-window", mine, figures(59.0, 59.0)).state == "equivalent"
+    assert judge("lone-loss-window", figures(44.0, 44.0), figures(59.0, 59.0)).state == "different"
+    far: dict[int, Figure | Unseen] = {seed: Figure(30.0, 5, trip_s=0.1) for seed in (1, 2)}
+    assert judge("lone-loss-window", far, figures(59.0, 59.0)).state == "different"

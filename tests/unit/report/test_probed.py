@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 from cambrian.judging.families import Family
-from cambrian.judging.sides import Side
 from cambrian.probes.figures import Figure
 from cambrian.report import probed
 from cambrian.report.collect import Cell, Collected
@@ -46,22 +45,20 @@ def test_a_kernel_with_options_is_no_reference() -> None:
     assert {one.finding.why for one in found} == {"kernel TCP was not run alone on this network"}
 
 
-def test_what_differs_makes_the_side() -> None:
+def test_probes_are_counted_by_their_states() -> None:
     whole = collected(cell(KERNEL, 0.71, 0.71), cell(QUINN, 1.0, 0.99))
     behaviour = probed.behaviour(whole)["quinn cubic"]
-    sentence = "after a lone loss it keeps 0.99 of its flight; kernel CUBIC keeps 0.71"
-    assert behaviour.side == Side("different", (sentence,))
+    assert [one.text for one in behaviour.different] == [
+        "after a lone loss it keeps 0.99 of its flight, kernel CUBIC 0.71"
+    ]
     assert behaviour.counts == "1 different"
+    assert (
+        probed.behaviour(collected(cell(KERNEL, 0.71), cell(QUINN, 1.0)))["quinn cubic"].counts
+        == "1 inconclusive"
+    )
 
 
-def test_what_is_not_settled_makes_the_side_where_nothing_differs() -> None:
-    whole = collected(cell(KERNEL, 0.71), cell(QUINN, 1.0))
-    assert probed.behaviour(whole)["quinn cubic"].side.state == "inconclusive"
-    whole = collected(cell(KERNEL, 0.71, 0.7), cell(QUINN, 0.7, 0.72))
-    assert probed.behaviour(whole)["quinn cubic"].side == Side("equivalent")
-
-
-def test_a_study_of_the_kernel_alone_has_no_side_and_no_table() -> None:
+def test_a_study_of_the_kernel_alone_has_no_probes_and_no_table() -> None:
     whole = collected(cell(KERNEL, 0.71, 0.71))
     assert probed.behaviour(whole) == {}
     assert probes_table.table(whole) is None
