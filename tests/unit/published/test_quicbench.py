@@ -57,12 +57,14 @@ def frame(part: str, profile: str | None = "quick", *, opposite: bool = False) -
                 whom = names[1 - number]
                 scatter = 1 + trial.seed % 3 / 100
                 has = share(who, whom) if not opposite else 100 - share(who, whom)
-                tested = group.design == "versus-reference" and number == 0 and who != group.reference
+                versus = group.design == "versus-reference" and not group.placebo
+                tested = versus and number == 0 and who != group.reference
                 alike = conformance(who, network.buffer_bdp)
                 shown = (1 - alike if opposite else alike) * scatter if tested else None
                 rows.append(
                     {
-                        "trial": f"{group.key}-{trial.seed}",
+                        "trial": f"{group.key}-{trial.seed}-{trial.positions[0]}",
+                        "placebo": group.placebo,
                         "seed": trial.seed,
                         "flow": number,
                         "contestant": who,

@@ -61,8 +61,10 @@ def buffer_gate(packets: pl.DataFrame, limit: Limit, slack_ns: int = 1_000) -> G
     Linux's bfifo accepts a packet when backlog + size ≤ limit. Two violations: a packet
     dropped though it surely fitted (the buffer is smaller than configured, or something
     else drops), and one accepted though it surely did not (larger). "Surely" grants the
-    doubt of events within ``slack_ns`` of each other. The measured figure is the largest
-    backlog that surely was there, the packet just accepted included.
+    doubt of events within ``slack_ns`` of each other. A packet is known to be accepted once it has
+    departed: one that came in the last moment may be called queued, though it was dropped, since
+    no later one left to show it. The measured figure is the largest backlog that surely was there, the
+    packet just accepted included.
     """
     name = "buffer"
     require(packets, "outcome", "size_bytes")
@@ -73,10 +75,11 @@ def buffer_gate(packets: pl.DataFrame, limit: Limit, slack_ns: int = 1_000) -> G
     size = np.ones(packets.height, dtype=np.int64) if in_packets else int64(packets, "size_bytes")
     found = found_on_arrival(packets, in_packets=in_packets, slack_ns=slack_ns)
     dropped = (packets.get_column("outcome") == "dropped").to_numpy()
+    accepted = (packets.get_column("outcome") == "departed").to_numpy()
     early = int((dropped & (found.most + size <= limit.amount)).sum())
     beyond = int(size.max()) if limit.one_in_transit else 0
-    over = int((~dropped & (found.least + size > limit.amount + beyond)).sum())
-    largest = int((found.least + size)[~dropped].max(initial=0))
+    over = int((accepted & (found.least + size > limit.amount + beyond)).sum())
+    largest = int((found.least + size)[accepted].max(initial=0))
     text = f"{name}: largest backlog {largest} {limit.unit} of {expected}, {int(dropped.sum())} dropped"
     if early:
         text += f"; {early} packet(s) dropped that would have fitted"
