@@ -151,7 +151,7 @@ def test_buffer_gate_accepts_every_real_drop_tail_queue(
 
 
 def test_buffer_gate_counts_packets_too() -> None:
-    rows = [(0, i, None, 100, "queued") for i in range(5)] + [(0, 9, None, 1, "dropped")]
+    rows = [(0, i, 9_000 + i, 100, "departed") for i in range(5)] + [(0, 9, None, 1, "dropped")]
     assert buffer_gate(frame(rows), Limit(5, "packets")).ok is True
     assert buffer_gate(frame(rows), Limit(6, "packets")).ok is False
     assert buffer_gate(frame(rows), Limit(4, "packets")).ok is False
@@ -162,14 +162,20 @@ def test_buffer_gate_leaves_out_the_packet_in_transit_of_a_trace_driven_link() -
     """900 bytes partly sent, 1000 waiting in a queue of 1500: 400 more fit, a second 900 do not."""
     rows = [
         (0, 0, 9000, 900, "departed"),
-        (0, 100, None, 1000, "queued"),
-        (0, 200, None, 400, "queued"),
+        (0, 100, 19_000, 1000, "departed"),
+        (0, 200, 23_000, 400, "departed"),
         (0, 300, None, 900, "dropped"),
     ]
     assert buffer_gate(frame(rows), Limit(1500), slack_ns=0).ok is False
     assert buffer_gate(frame(rows), Limit(1500, one_in_transit=True), slack_ns=0).ok is True
-    too_many = [*rows[:3], (0, 300, None, 900, "queued")]
+    too_many = [*rows[:3], (0, 300, 32_000, 900, "departed")]
     assert buffer_gate(frame(too_many), Limit(1500, one_in_transit=True), slack_ns=0).ok is False
+
+
+def test_buffer_gate_takes_nobody_for_accepted_that_never_departed() -> None:
+    """Dropped in the trial's last moment: nothing departs later to show it."""
+    rows = [(0, 0, 9000, 1000, "departed"), (0, 100, None, 1000, "queued"), (0, 200, None, 1000, "queued")]
+    assert buffer_gate(frame(rows), Limit(1500), slack_ns=0).ok is True
 
 
 def test_buffer_gate_gives_simultaneous_events_the_benefit_of_the_doubt() -> None:
