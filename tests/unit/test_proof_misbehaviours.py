@@ -33,7 +33,9 @@ def test_the_study_runs_every_preset_of_the_key_and_what_it_is_compared_with() -
 
 def test_the_key_names_parameters_and_probes_that_exist() -> None:
     known = PARAMETERS.keys() | {probe.name for probe in table.probes()}
-    assert {name for fault in faults.key().misbehaviour for name in fault.caught_by} <= known
+    assert {name for fault in faults.key().misbehaviour for name in fault.caught_by} <= known | {
+        misbehaviours.PLAUSIBILITY
+    }
 
 
 def test_the_networks_are_those_of_the_fingerprint() -> None:
@@ -102,6 +104,7 @@ def test_names_are_those_of_the_reports_tables() -> None:
                 "verdict": ["off by a parameter", "conformant"],
                 "off": ["beta, alpha", ""],
                 "other_choices": ["pacing", None],
+                "plausibility": ["different", "equivalent"],
             }
         ),
         "probes": pl.DataFrame(
@@ -113,7 +116,7 @@ def test_names_are_those_of_the_reports_tables() -> None:
         ),
     }
     assert said(frames) == {
-        "a": Said("off by a parameter", ("beta", "alpha", "burst-kept"), ("pacing",)),
+        "a": Said("off by a parameter", ("beta", "alpha", "burst-kept", "plausibility"), ("pacing",)),
         "b": Said("conformant"),
         "c": Said("not judged", ("burst-kept",)),
     }

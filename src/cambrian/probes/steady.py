@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import polars as pl
 
 from cambrian.metrics.columns import NS_PER_MS, NS_PER_S, int64, to_mbps
 from cambrian.probes.figures import Figure, Unseen
@@ -29,14 +28,6 @@ def delay_ms(seen: Seen) -> Figure | Unseen:
         return Unseen("nothing left the bottleneck once the flow should have settled")
     waited = int64(seen.carried, "departure_ns") - int64(seen.carried, "arrival_ns")
     return Figure(float(waited.mean()) / NS_PER_MS, 1)
-
-
-def queue_loss_percent(seen: Seen) -> Figure | Unseen:
-    """Percentage of the packets that met the queue and were dropped there."""
-    later = seen.trace.packets.filter(pl.col("arrival_ns") >= seen.settled_ns)
-    if not later.height:
-        return Unseen("nothing met the queue once the flow should have settled")
-    return Figure(100 * float((later["outcome"] == "dropped").sum()) / later.height, 1)
 
 
 def usual_frame_bytes(seen: Seen) -> Figure | Unseen:

@@ -18,6 +18,8 @@ from cambrian.store.results import Results
 STUDY = "fault-behaviour"
 #: ``named otherwise``: the verdict accuses, by nothing that describes the fault
 State = Literal["caught", "named otherwise", "missed", "not exercised"]
+#: the side of a verdict that says what a flow alone on a clean link does
+PLAUSIBILITY = "plausibility"
 #: the bar that this tool holds itself to
 CAUGHT_SHARE = 0.9
 #: verdicts that accuse nobody
@@ -117,7 +119,8 @@ def judged(found: Mapping[str, Said], where: Mapping[str, tuple[str, ...]], key:
 def said(frames: Mapping[str, pl.DataFrame]) -> dict[str, Said]:
     """Contestant → what the report's tables ``verdicts`` and ``probes`` say of it.
 
-    Whoever has probes and no verdict is not judged.
+    A verdict whose plausibility differs names :data:`PLAUSIBILITY`. Whoever has probes and no verdict is not
+    judged.
     """
     different: dict[str, dict[str, None]] = {}
     for row in _rows(frames, "probes"):
@@ -126,10 +129,10 @@ def said(frames: Mapping[str, pl.DataFrame]) -> dict[str, Said]:
             mine[row["probe"]] = None
     found = {name: Said("not judged", tuple(probes)) for name, probes in different.items()}
     for row in _rows(frames, "verdicts"):
-        probes = different.get(row["contestant"], {})
-        found[row["contestant"]] = Said(
-            row["verdict"], (*_listed(row["off"]), *probes), _listed(row["other_choices"])
-        )
+        named = [*_listed(row["off"]), *different.get(row["contestant"], {})]
+        if row[PLAUSIBILITY] == "different":
+            named.append(PLAUSIBILITY)
+        found[row["contestant"]] = Said(row["verdict"], tuple(named), _listed(row["other_choices"]))
     return found
 
 
