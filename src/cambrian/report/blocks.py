@@ -32,6 +32,9 @@ def whole(cell: Cell) -> Mapping[int, Sequence[TrialMeasures]]:
     return {seed: mine for seed, mine in sorted(found.items()) if len(mine) == count}
 
 
-def position(trial: TrialMeasures, flow: int) -> int:
-    """Where in the testbed a flow of the trial sat, which decides when it started and what it lost."""
-    return trial.trial.positions[flow]
+def position(cell: Cell, trial: TrialMeasures, flow: int) -> int:
+    """Where among the group's positions a flow of the trial sat, counted from the group's first.
+
+    A placebo's positions are others than its reference's, and stand for the same places.
+    """
+    return trial.trial.positions[flow] - min(min(one.trial.positions) for one in cell.trials)

@@ -105,7 +105,7 @@ def _places(cell: Cell, service: Service, flows: Sequence[int]) -> _Places:
     found: dict[tuple[int, int], list[float]] = {}
     for seed, trials in blocks.whole(cell).items():
         values = [
-            (blocks.position(trial, flow), _value(trial.flows[flow], service))
+            (blocks.position(cell, trial, flow), _value(trial.flows[flow], service))
             for trial in trials
             for flow in flows
         ]

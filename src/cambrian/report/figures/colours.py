@@ -1,8 +1,8 @@
 """One colour a contestant, the same in every figure, told apart by colour-blind readers.
 
 Colours are Okabe and Ito's (2008) without their black and yellow, which a dark or a white page
-swallows, and with a violet. A reference is grey. No figure relies on colour alone: the
-second flow of a pair is dashed.
+swallows, and with a violet. A reference is grey, its placebo a lighter grey. No figure relies on
+colour alone: the second flow of a pair is dashed.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ def of(collected: Collected) -> dict[str, str]:
     references = {cell.reference for cell in collected.cells if cell.design == "versus-reference"}
     own = [name for name in dict.fromkeys(names) if name not in references]
     colours = {name: PALETTE[index % len(PALETTE)] for index, name in enumerate(own)}
-    return colours | {name: GREY for name in references if name is not None}
+    colours |= {name: GREY for name in references if name is not None}
+    return colours | {cell.subject: tint(GREY) for cell in collected.cells if cell.is_placebo}
 
 
 def dashes(count: int) -> list[Sequence[int]]:
