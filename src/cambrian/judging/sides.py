@@ -58,29 +58,18 @@ class Sides:
         return {"plausibility": self.plausibility, "behaviour": self.behaviour, "impact": self.impact}
 
 
-#: each side in each state, in words
-_CLAUSES: dict[str, dict[State, str]] = {
-    "plausibility": {
-        "different": "alone it does not do what the reference does",
-        "equivalent": "alone it fills the link, loses and queues as the reference does",
-        "inconclusive": "whether it differs from the reference alone is not settled",
-        "not measured": "how the reference does alone was not measured beside it",
-    },
-    "behaviour": {
-        "different": "it behaves differently from the reference",
-        "equivalent": "it behaves as the reference does",
-        "inconclusive": "whether its behaviour differs from the reference's is not settled",
-        "not measured": "its behaviour against the reference was not measured",
-    },
-    "impact": {
-        "different": "its impact on other flows is not the reference's",
-        "equivalent": "its impact on other flows is the reference's",
-        "inconclusive": "whether its impact on other flows differs from the reference's is not settled",
-        "not measured": "its impact on other flows was not measured",
-    },
+#: the sides but the parameters, in words
+_NAMES = {
+    "plausibility": "what it does alone",
+    "behaviour": "its behaviour",
+    "impact": "its impact on other flows",
 }
-#: clauses that differ come first, those that say least last
-_ORDER: tuple[State, ...] = ("different", "inconclusive", "equivalent", "not measured")
+#: how a sentence begins that says in which sides it is in a state; of those that differ each has its own
+_OPENINGS: dict[State, str] = {
+    "inconclusive": "Inconclusive",
+    "equivalent": "Like the reference",
+    "not measured": "Not measured",
+}
 
 
 def kind(sides: Sides) -> Kind:
@@ -100,26 +89,38 @@ def kind(sides: Sides) -> Kind:
 
 
 def headline(title: str, sides: Sides) -> str:
-    """The verdict in one sentence. ``title``: the algorithm's name."""
-    clauses = [_parameters(title, sides)]
-    for state in _ORDER:
-        clauses += [_clause(name, side) for name, side in sides.others.items() if side.state == state]
-    return "; ".join(clauses) + "."
+    """The verdict in a few short sentences: what differs first. ``title``: the algorithm's name."""
+    said = [_parameters(title, sides)]
+    others = sides.others
+    said += [
+        f"Unlike the reference: {_NAMES[name]}{_found(side)}"
+        for name, side in others.items()
+        if side.state == "different"
+    ]
+    for state, opening in _OPENINGS.items():
+        names = [
+            _NAMES[name] + (_in_brackets(side) if state == "inconclusive" else "")
+            for name, side in others.items()
+            if side.state == state
+        ]
+        if names:
+            said.append(f"{opening}: {', '.join(names)}")
+    return ". ".join(said) + "."
 
 
 def _parameters(title: str, sides: Sides) -> str:
     side = sides.parameters
-    said = f": {'; '.join(side.findings)}" if side.findings else ""
-    if side.state == "different":
-        opening = f"Not {title} as the standard has it" if sides.algorithm else f"{title}, but off"
-        return opening + said
     return {
+        "different": f"Not {title} as the standard has it" if sides.algorithm else f"{title}, but off",
         "equivalent": f"{title}, with every parameter that could be judged as it should be",
-        "inconclusive": f"Whether its parameters are {title}'s is not settled{said}",
-        "not measured": f"None of the parameters that make {title} could be judged{said}",
-    }[side.state]
+        "inconclusive": f"Whether its parameters are {title}'s is inconclusive",
+        "not measured": f"None of the parameters that make {title} could be judged",
+    }[side.state] + (_found(side) if side.state != "equivalent" else "")
 
 
-def _clause(name: str, side: Side) -> str:
-    clause = _CLAUSES[name][side.state]
-    return f"{clause} ({'; '.join(side.findings)})" if side.findings else clause
+def _found(side: Side) -> str:
+    return f": {'; '.join(side.findings)}" if side.findings else ""
+
+
+def _in_brackets(side: Side) -> str:
+    return f" ({'; '.join(side.findings)})" if side.findings else ""

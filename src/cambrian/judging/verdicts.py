@@ -63,7 +63,7 @@ _FEWEST_OF_ANOTHER = 2
 
 @dataclass(frozen=True)
 class Verdict:
-    """``kind`` and ``text`` (one sentence) for people, and the ``sides`` that they reconcile.
+    """``kind`` and ``text`` (a few short sentences) for people, and the ``sides`` that they reconcile.
 
     ``off``, ``choices``, ``open``: the findings that differ from the standard, that differ from the reference
     where the standard leaves it open, and that are inconclusive. ``measured``: parameters judged.

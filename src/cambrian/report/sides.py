@@ -30,7 +30,13 @@ _STATES: Mapping[str, State] = {
     SAME: "inconclusive",
     "inconclusive": "inconclusive",
 }
-#: a state, and what it says of which contestant
+#: service → what more and less harm to it than the victim's own kind does is called
+_EFFECTS = {
+    "throughput, Mbps": ("it leaves {victim} less throughput", "it leaves {victim} more throughput"),
+    "delay p95, ms": ("it makes {victim} wait longer", "it makes {victim} wait less"),
+    "queue loss, %": ("it makes {victim} lose more packets", "it makes {victim} lose fewer packets"),
+}
+#: contestant, state, and what is said of it
 _Said = tuple[str, State, str]
 
 
@@ -91,10 +97,11 @@ def _harms(frame: pl.DataFrame | None, references: Mapping[str, str]) -> Iterato
     for row, state in _rows(frame, "verdict"):
         if references.get(row["by"]) != row["victim"]:
             continue
-        way = "more" if row["verdict"] == harm.MORE else "less"
+        more, less = _EFFECTS[row["service"]]
+        effect = (more if row["verdict"] == harm.MORE else less).format(victim=row["victim"])
         yield (
             row["by"],
             state,
-            f"it harms {row['victim']}'s {row['service'].partition(',')[0]} {way} than {row['victim']} does "
-            f"on {row['network']} (by {layout.interval(row, 'excess', 2)} of the service)",
+            f"{effect} than {row['victim']} itself would on {row['network']} "
+            f"(harm beyond its own kind {layout.interval(row, 'excess', 2)})",
         )

@@ -66,10 +66,12 @@ def findings(
     ratios: pl.DataFrame | None,
     loads: pl.DataFrame | None = None,
     orders: pl.DataFrame | None = None,
+    verdicts: pl.DataFrame | None = None,
 ) -> list[str]:
-    """One or two sentences on what came out."""
+    """A few sentences on what came out."""
     if conformance is not None:
-        return _versus(collected, conformance, flows)
+        held = [] if placebo_differs(collected, verdicts) else _placebo_holds(collected)
+        return [*_judged(collected, verdicts), *_versus(collected, conformance, flows), *held]
     if ratios is not None:
         return _pairwise(ratios, orders)
     if loads is not None:
@@ -89,6 +91,44 @@ def placebo_differs(collected: Collected, verdicts: pl.DataFrame | None) -> list
     ]
 
 
+def _placebo_holds(collected: Collected) -> list[str]:
+    count = sum(cell.is_placebo for cell in collected.cells)
+    if not count:
+        return []
+    placebos = "The placebo" if count == 1 else f"All {count} placebos"
+    verb = "is" if count == 1 else "are"
+    return [
+        f"{placebos} (kernel TCP against itself, judged as though it were a contestant) {verb} found to "
+        "differ in nothing."
+    ]
+
+
+def controls(collected: Collected) -> list[str]:
+    """The references of a ``versus-reference`` study and their placebos, by which it checks itself."""
+    names = [cell.subject for cell in collected.cells if cell.is_noise_floor or cell.is_placebo]
+    return list(dict.fromkeys(names)) if len(names) < len(collected.cells) else []
+
+
+def _judged(collected: Collected, verdicts: pl.DataFrame | None) -> list[str]:
+    """How many contestants differ, from the reference or from the standard, and which."""
+    if verdicts is None:
+        return []
+    judged = verdicts.filter(~pl.col("contestant").is_in(controls(collected)))
+    differing = judged.filter(pl.col("verdict").is_in(list(ACCUSING)))["contestant"].to_list()
+    counts = Counter(judged["verdict"].to_list())
+    others = [
+        f"{counts[kind]} {kind}" for kind in ("conformant", "inconclusive", "not judged") if counts[kind]
+    ]
+    if not judged.height:
+        return []
+    rest = f"; {joined(others)}" if others else ""
+    if not differing:
+        return [f"None of {counted(judged.height, 'contestant')} clearly differs{rest}."]
+    listed = ", ".join(differing[:_MOST_NAMED]) + (" and others" if len(differing) > _MOST_NAMED else "")
+    verb = "differs" if len(differing) == 1 else "differ"
+    return [f"{len(differing)} of {counted(judged.height, 'contestant')} clearly {verb} ({listed}){rest}."]
+
+
 def _versus(collected: Collected, conformance: pl.DataFrame, flows: pl.DataFrame) -> list[str]:
     conformance = conformance.filter(~pl.col("contestant").is_in(list(placebo.names(collected).values())))
     if not conformance.height:
@@ -98,18 +138,18 @@ def _versus(collected: Collected, conformance: pl.DataFrame, flows: pl.DataFrame
     groups = (
         (
             verdicts.count("different"),
-            "is less like its reference than the reference is like itself (different)",
-            "are less like their reference than the reference is like itself (different)",
+            "has another performance envelope than its reference",
+            "have another performance envelope than their reference",
         ),
         (
             verdicts.count("equivalent"),
-            "is as like its reference as the reference is like itself (equivalent)",
-            "are as like their reference as the reference is like itself (equivalent)",
+            "has the same performance envelope as its reference",
+            "have the same performance envelope as their reference",
         ),
         (
             verdicts.count("inconclusive"),
-            "is neither told from its reference nor shown to be like it (inconclusive)",
-            "are neither told from their reference nor shown to be like it (inconclusive)",
+            "is inconclusive by its performance envelope",
+            "are inconclusive by their performance envelopes",
         ),
         (
             verdicts.count(placebo.WITHHELD),

@@ -35,7 +35,7 @@ def test_conformant() -> None:
     found = verdicts.verdict("x", "cubic", [on(*FINE)])
     assert found.kind == "conformant"
     assert found.text.startswith("CUBIC, with every parameter that could be judged as it should be")
-    assert "not measured" in found.text
+    assert "Not measured: what it does alone" in found.text
 
 
 def test_one_number_off_is_off_by_that_parameter() -> None:

@@ -1,0 +1,107 @@
+"""A verdict's sides out of the report's tables, and what the placebo withholds."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+from cambrian.report import harms, placebo, sides
+from cambrian.report.tables import harm
+
+ENVELOPES = pl.DataFrame(
+    {
+        "network": ["n", "m", "n"],
+        "contestant": ["quinn bbr", "quinn bbr", "quinn reno"],
+        "reference": ["tcp bbr", "tcp bbr", "tcp reno"],
+        "verdict": ["equivalent", "different", "equivalent"],
+        "conformance": [0.8, 0.2, 0.9],
+        "deficit": [0.0, 0.6, 0.0],
+        "deficit_low": [-0.1, 0.5, -0.1],
+        "deficit_high": [0.05, 0.7, 0.05],
+    }
+)
+PROBES = pl.DataFrame(
+    {
+        "contestant": ["quinn reno", "quinn reno", "alone"],
+        "state": ["inconclusive", None, "equivalent"],
+        "text": ["it pauses for 2 round trips", "not compared", "it fills the link"],
+    }
+)
+
+
+def harms_of(*verdicts: tuple[str, str, str, str]) -> pl.DataFrame:
+    return pl.DataFrame(
+        [
+            {"network": "n", "by": by, "victim": victim, "service": service, "verdict": verdict,
+             "excess": 0.3, "excess_low": 0.2, "excess_high": 0.4}
+            for by, victim, service, verdict in verdicts
+        ]
+    )  # fmt: skip
+
+
+def test_behaviour_is_different_where_one_row_is_and_equivalent_where_all_are() -> None:
+    found = sides.behaviour({"conformance": ENVELOPES, "probes": PROBES})
+    assert found["quinn bbr"].state == "different"
+    (text,) = found["quinn bbr"].findings
+    assert "on m" in text
+    assert "0.60 [0.50, 0.70]" in text
+    # an envelope that is alike does not settle a probe
+    assert found["quinn reno"].state == "inconclusive"
+    assert found["alone"].state == "equivalent"
+    assert sides.behaviour({}) == {}
+
+
+def test_seeds_that_add_no_variation_settle_nothing() -> None:
+    same = ENVELOPES.head(1).with_columns(verdict=pl.lit("the same in every seed"))
+    assert sides.behaviour({"conformance": same})["quinn bbr"].state == "inconclusive"
+
+
+def test_impact_is_what_a_contestant_does_to_its_own_reference() -> None:
+    frame = harms_of(
+        ("quinn bbr", "tcp bbr", "throughput, Mbps", harm.MORE),
+        ("quinn bbr", "tcp bbr", "queue loss, %", "equivalent"),
+        ("tcp bbr", "tcp bbr", "throughput, Mbps", "itself"),
+        ("quinn reno", "tcp reno", "delay p95, ms", "inconclusive"),
+    )
+    found = sides.impact({"conformance": ENVELOPES, "harm": frame})
+    assert found["quinn bbr"].state == "different"
+    assert found["quinn bbr"].findings == (
+        "it leaves tcp bbr less throughput than tcp bbr itself would on n "
+        "(harm beyond its own kind 0.30 [0.20, 0.40])",
+    )
+    assert found["quinn reno"].state == "inconclusive"
+    # without references there is nobody to do anything to
+    assert sides.impact({"harm": frame}) == {}
+
+
+@pytest.mark.parametrize("service", [service.name for service in harms.SERVICES])
+def test_every_service_has_its_words(service: str) -> None:
+    for verdict in (harm.MORE, harm.LESS):
+        frame = harms_of(("quinn bbr", "tcp bbr", service, verdict))
+        (text,) = sides.impact({"conformance": ENVELOPES, "harm": frame})["quinn bbr"].findings
+        assert "tcp bbr itself would" in text
+
+
+def test_a_placebo_that_differs_withholds_what_it_vouches_for() -> None:
+    rows = [
+        {"network": "n", "contestant": name, "reference": reference, "verdict": verdict, "more_seeds": 3}
+        for name, reference, verdict in (
+            ("placebo (tcp bbr)", "tcp bbr", "different"),
+            ("quinn bbr", "tcp bbr", "different"),
+            ("placebo (tcp reno)", "tcp reno", "inconclusive"),
+            ("quinn reno", "tcp reno", "different"),
+        )
+    ]
+    placebo.withhold(
+        rows,
+        is_placebo=lambda row: row["contestant"].startswith("placebo"),
+        differs=("different",),
+        scope=lambda row: (row["network"], row["reference"]),
+    )
+    assert [row["verdict"] for row in rows] == [
+        "different",
+        placebo.WITHHELD,
+        "inconclusive",
+        "different",
+    ]
+    assert rows[1]["more_seeds"] is None
