@@ -66,8 +66,8 @@ def test_the_same_trials_whatever_happens_on_the_way(tmp_path: Path) -> None:
     assert (clean["stopping"]["narrow"], len(clean["trials"])) == (True, 6)
     assert (lossy["stopping"]["narrow"], len(lossy["trials"])) == (False, 8)
     assert "12 to 16 trials" in said
-    assert "10mbps-20ms-1bdp/tcp-cubic: 6 trials, median throughput 10 Mbps" in said
-    assert "most trials reached, not narrow enough" in said
+    assert "10mbps-20ms-1bdp/tcp-cubic: 6 seeds, median throughput 10 Mbps" in said
+    assert "most seeds reached, not narrow enough" in said
 
     broken = start(study, two, min(2, len(pool.cores())))
     deadline = time.monotonic() + PATIENCE_S
@@ -84,5 +84,5 @@ def test_the_same_trials_whatever_happens_on_the_way(tmp_path: Path) -> None:
 
     page.make(two, tmp_path / "report")
     table = pl.read_csv(tmp_path / "report" / "tables" / "stopping.csv")
-    assert table["trials"].to_list() == [6, 8]
-    assert table["more_trials"].is_not_null().to_list() == [False, True]
+    assert table["seeds"].to_list() == [6, 8]
+    assert table["more_seeds"].is_not_null().to_list() == [False, True]
