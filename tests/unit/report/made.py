@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -86,6 +87,7 @@ def cell(
         missing=(),
         buffer_bytes=125_000,
         series=None,
+        orders=max(Counter(one.trial.seed for one in trials).values(), default=1),
     )
 
 
