@@ -188,10 +188,10 @@ def _value(flow: FlowMeasures, service: Service) -> float | None:
 
 
 def families(found: Sequence[Harm]) -> list[list[Harm]]:
-    """What is corrected together: the tests of one service on one network."""
+    """What is corrected together: the tests of one service."""
     ordered = sorted(found, key=_family)
     return [list(group) for _, group in itertools.groupby(ordered, key=_family)]
 
 
-def _family(one: Harm) -> tuple[str, str]:
-    return one.network, one.service.name
+def _family(one: Harm) -> str:
+    return one.service.name

@@ -17,6 +17,19 @@ def _p_values(p: Sequence[float] | FloatArray) -> FloatArray:
     return values
 
 
+def holm(p: Sequence[float] | FloatArray) -> FloatArray:
+    """Holm's adjusted p values, in the order given: controls the chance of any false alarm.
+
+    Source: Holm, Scand. J. Stat. 6 (1979).
+    """
+    values = _p_values(p)
+    order = np.argsort(values, kind="stable")
+    factors = len(values) - np.arange(len(values))
+    adjusted = np.empty_like(values)
+    adjusted[order] = np.minimum(np.maximum.accumulate(values[order] * factors), 1.0)
+    return adjusted
+
+
 def benjamini_hochberg(p: Sequence[float] | FloatArray) -> FloatArray:
     """Benjamini-Hochberg adjusted p values, in the order given: controls the false discovery rate.
 

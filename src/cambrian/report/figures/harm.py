@@ -63,7 +63,7 @@ def _cells(here: pl.DataFrame, value: str) -> pl.DataFrame:
     told = pl.col("verdict") != "inconclusive"
     chosen = here.filter(pl.col(value).is_not_null()).select(
         "network", "service", "seeds", pl.col("by").alias("x"), pl.col("victim").alias("y"), value,
-        f"{value}_low", f"{value}_high", "p", "p_bh", "verdict", told.alias("told"),
+        f"{value}_low", f"{value}_high", "p", "p_corrected", "verdict", told.alias("told"),
     )  # fmt: skip
     return heat.labelled(chosen, value)
 

@@ -26,7 +26,7 @@ _LIKENESS = (
 def table(collected: Collected) -> pl.DataFrame | None:
     """One row a contestant and network of a ``versus-reference`` study; the noise floors have none.
 
-    ``p`` is of no deficit, ``p_bh`` corrected over all rows; ``verdict`` as
+    ``p`` is of no deficit, ``p_corrected`` corrected over all rows; ``verdict`` as
     :func:`cambrian.report.similarity.judge`.
     """
     if collected.design != "versus-reference":
@@ -53,9 +53,9 @@ def table(collected: Collected) -> pl.DataFrame | None:
         for name in ("mean", "lowest", "highest", "deviation_mean"):
             row[f"floor_{name}"] = getattr(floor, name, None)
         compared.append((row, likeness))
-    p_bh = families.corrected([row["p"] for row, _ in compared])
-    for (row, likeness), one in zip(compared, p_bh, strict=True):
-        row["p_bh"] = one
+    p_corrected = families.of_verdicts([row["p"] for row, _ in compared])
+    for (row, likeness), one in zip(compared, p_corrected, strict=True):
+        row["p_corrected"] = one
         if likeness is not None:
             row["verdict"] = similarity.judge(likeness.deficit, one, row["floor_mean"])
             row["more_seeds"] = hints.more_seeds(row["verdict"], likeness.deficit, states.CONFORMANCE)
@@ -102,7 +102,7 @@ _COLUMNS = (
     layout.spread("conformance", "Conformance", 2),
     Column("Noise floor, mean (range)", _floor),
     layout.spread("deficit", "Short of the floor by", 2),
-    layout.p_value("p_bh", "p, corrected"),
+    layout.p_value("p_corrected", "p, corrected"),
     layout.text("verdict", "From its reference"),
     layout.spread("deviation", "Deviation, raw units", 1),
     layout.spread("deviation_sd", "Deviation, in SDs", 1),

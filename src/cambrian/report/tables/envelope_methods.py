@@ -31,15 +31,18 @@ def table(collected: Collected) -> pl.DataFrame | None:
         place = {"network": cell.network.name, "contestant": cell.subject, "reference": cell.reference}
         found += [(place, one) for one in likeness.beside(cell, floor)]
     # as they are and moved to fit are two families
-    p_bh = families.corrected([one.p for _, one in found])
-    p_t_bh = families.corrected([one.p_t for _, one in found])
+    p_corrected = families.of_verdicts([one.p for _, one in found])
+    p_t_corrected = families.of_verdicts([one.p_t for _, one in found])
     return rows.frame(
-        [place | _row(one, p, p_t) for (place, one), p, p_t in zip(found, p_bh, p_t_bh, strict=True)],
+        [
+            place | _row(one, p, p_t)
+            for (place, one), p, p_t in zip(found, p_corrected, p_t_corrected, strict=True)
+        ],
         "network",
     )
 
 
-def _row(one: Beside, p_bh: float | None, p_t_bh: float | None) -> rows.Row:
+def _row(one: Beside, p_corrected: float | None, p_t_corrected: float | None) -> rows.Row:
     scores, floor = one.scores, one.floor
     return {
         "method": one.method,
@@ -49,13 +52,15 @@ def _row(one: Beside, p_bh: float | None, p_t_bh: float | None) -> rows.Row:
         **rows.spread("conformance", scores.conformance),
         "floor_conformance": floor.conformance.estimate if floor else None,
         **rows.spread("deficit", one.deficit),
-        "p_bh": p_bh,
-        "verdict": similarity.judge(one.deficit, p_bh, floor.conformance.estimate if floor else None),
+        "p_corrected": p_corrected,
+        "verdict": similarity.judge(one.deficit, p_corrected, floor.conformance.estimate if floor else None),
         **rows.spread("conformance_t", scores.conformance_t),
         "floor_conformance_t": floor.conformance_t.estimate if floor else None,
         **rows.spread("deficit_t", one.deficit_t),
-        "p_t_bh": p_t_bh,
-        "verdict_t": similarity.judge(one.deficit_t, p_t_bh, floor.conformance_t.estimate if floor else None),
+        "p_t_corrected": p_t_corrected,
+        "verdict_t": similarity.judge(
+            one.deficit_t, p_t_corrected, floor.conformance_t.estimate if floor else None
+        ),
         **_range("delta_throughput_mbps", scores.delta_throughput_mbps),
         "floor_throughput_moved_mbps": noise_floor.size(floor.delta_throughput_mbps) if floor else None,
         **_range("delta_delay_ms", scores.delta_delay_ms),

@@ -23,16 +23,16 @@ MORE, LESS = "more than its own kind", "less than its own kind"
 def table(collected: Collected) -> pl.DataFrame | None:
     """One row a victim, competitor and service; see :class:`cambrian.report.harms.Harm`.
 
-    ``p`` is of no harm beyond that of the victim's own kind, ``p_bh`` corrected over the rows of one
-    network and service. ``verdict``: "different" is said as more or less than its own kind.
+    ``p`` is of no harm beyond that of the victim's own kind, ``p_corrected`` corrected over the rows of one
+    service, as verdicts are. ``verdict``: "different" is said as more or less than its own kind.
     """
     found = harms.harms(collected)
     if not found:
         return None
     adjusted: dict[int, float | None] = {}
     for family in harms.families(found):
-        p_bh = families.corrected([one.p for one in family])
-        adjusted |= dict(zip(map(id, family), p_bh, strict=True))
+        p_corrected = families.of_verdicts([one.p for one in family])
+        adjusted |= dict(zip(map(id, family), p_corrected, strict=True))
     made = [_row(one, adjusted[id(one)]) for one in found]
     vouching = placebo.names(collected)
     placebo.withhold(
@@ -44,7 +44,7 @@ def table(collected: Collected) -> pl.DataFrame | None:
     return rows.frame(made)
 
 
-def _row(one: Harm, p_bh: float | None) -> rows.Row:
+def _row(one: Harm, p_corrected: float | None) -> rows.Row:
     row: rows.Row = {
         "network": one.network,
         "victim": one.victim,
@@ -59,18 +59,18 @@ def _row(one: Harm, p_bh: float | None) -> rows.Row:
         row[name] = float(np.mean(list(arm.values()))) if arm else None
     for name in ("harm", "own_harm", "excess"):
         row |= rows.spread(name, getattr(one, name))
-    row |= {"p": one.p, "p_bh": p_bh, "hedges_g": one.test.hedges_g if one.test else None}
+    row |= {"p": one.p, "p_corrected": p_corrected, "hedges_g": one.test.hedges_g if one.test else None}
     row["test"] = one.test.test if one.test else None
-    row["verdict"] = verdict(one, p_bh)
+    row["verdict"] = verdict(one, p_corrected)
     row["more_seeds"] = hints.more_seeds(row["verdict"], one.excess, states.HARM)
     return row
 
 
-def verdict(one: Harm, p_bh: float | None) -> str:
+def verdict(one: Harm, p_corrected: float | None) -> str:
     """``by`` against Ware's bar: the harm that the victim does to itself."""
     if one.victim == one.by:
         return "itself"
-    found = states.state(one.excess, states.HARM, p_bh)
+    found = states.state(one.excess, states.HARM, p_corrected)
     if found != "different" or one.excess is None:
         return found
     return MORE if one.excess.estimate > 0 else LESS
@@ -91,7 +91,7 @@ _COLUMNS = (
     layout.spread("harm", "Harm", 2),
     layout.spread("own_harm", "Harm of its own kind", 2),
     layout.spread("excess", "Beyond its own kind", 2),
-    layout.p_value("p_bh", "p, corrected"),
+    layout.p_value("p_corrected", "p, corrected"),
     layout.text("verdict", "Harms"),
     hints.COLUMN,
 )
