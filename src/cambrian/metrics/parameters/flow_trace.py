@@ -53,6 +53,17 @@ class FlowTrace:
         return round(self.forward_delay_ms * 1e6)
 
     @property
+    def hidden(self) -> str | None:
+        """Why packets alone do not show the flight; None where they do."""
+        if self.random_loss:
+            return "the path loses packets before the capture point"
+        if not self.alone:
+            return "other flows share the queue, and their drops and delays blur the flight's falls"
+        if not self.steady:
+            return "the path's delay changes, so that the flight is not known"
+        return None
+
+    @property
     def back_ns(self) -> int:
         """What an acknowledgement needs: acknowledged = departure + this, at the earliest."""
         return self.rtt_ns - self.forward_ns

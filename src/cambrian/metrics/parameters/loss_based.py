@@ -40,23 +40,12 @@ def estimate(trace: FlowTrace) -> Iterator[Estimate | Missing]:
     if trace.has_window and len(found.arrival_ns):
         own = window.of_stack(trace)
         yield from _of(trace, own, reductions.in_window(own, int(found.round_trip_ns.max())), found, flown)
-    why = _unseen(trace)
+    why = trace.hidden
     if why is not None:
         for parameter in _BY_FAMILY.get(trace.family, ()) + _ALWAYS:
             yield Missing(parameter, why, "packets")
         return
     yield from _of(trace, flown, flight_reductions.in_flight(found, flown, trace.forward_ns), found, flown)
-
-
-def _unseen(trace: FlowTrace) -> str | None:
-    """Why packets alone do not show the flight; None where they do."""
-    if trace.random_loss:
-        return "the path loses packets before the capture point"
-    if not trace.alone:
-        return "other flows share the queue, and their drops and delays blur the flight's falls"
-    if not trace.steady:
-        return "the path's delay changes, so that the flight is not known"
-    return None
 
 
 def _of(

@@ -55,12 +55,8 @@ def _cuts(trace: FlowTrace, found: Answers | str) -> Estimate | Missing:
 
 def of(trace: FlowTrace) -> Answers | str:
     """The episodes of a flow, or why they do not show."""
-    if trace.random_loss:
-        return "the path loses packets before the capture point"
-    if not trace.alone:
-        return "other flows share the queue, and their drops and delays blur the flight's falls"
-    if not trace.steady:
-        return "the path's delay changes, so that the flight is not known"
+    if (why := trace.hidden) is not None:
+        return why
     found = flight(trace)
     own = window.of_stack(trace) if trace.has_window else None
     return answers(found, window.of_flight(trace, found), own, trace.forward_ns)
