@@ -43,6 +43,10 @@ SHARE = Margin(-0.05, 0.05, "45 to 55 of 100: Jain's index of such a split is 0.
 SHARE_PERCENT = Margin(-5.0, 5.0, SHARE.why)
 #: of a harm of 0 to 1, from that of the victim's own kind
 HARM = Margin(-0.1, 0.1, "a tenth of the service: a share of 45 instead of 50 of 100 is a harm of 0.1")
+#: of a victim's packet loss in percentage points, beside its harm, which says nothing about a loss near 0
+LOSS_PERCENT = Margin(-0.05, 0.05, "one packet in 2,000: what a CUBIC flow alone behind one BDP drops anyway")
+#: of a victim's delay in ms, beside its harm
+DELAY_MS = Margin(-1.0, 1.0, "1 ms: less than one packet takes at 10 Mbps (1.2 ms)")
 #: of the ratio of two figures, less 1
 RATIO = Margin(-0.01, 0.01, "1 %: less than headers alone make (42 or 66 bytes of 1,514 are 1.6 % apart)")
 #: of one figure against another in percent, page load times among them

@@ -57,7 +57,7 @@ def _row(one: Harm, p_corrected: float | None) -> rows.Row:
     for name in ("alone", "with_own", "with_other"):
         arm: Mapping[int, float] = getattr(one, name)
         row[name] = float(np.mean(list(arm.values()))) if arm else None
-    for name in ("harm", "own_harm", "excess"):
+    for name in ("harm", "own_harm", "difference", "excess"):
         row |= rows.spread(name, getattr(one, name))
     row |= {"p": one.p, "p_corrected": p_corrected, "hedges_g": one.test.hedges_g if one.test else None}
     row["test"] = one.test.test if one.test else None
@@ -70,6 +70,8 @@ def verdict(one: Harm, p_corrected: float | None) -> str:
     """``by`` against Ware's bar: the harm that the victim does to itself."""
     if one.victim == one.by:
         return "itself"
+    if states.state(one.difference, one.service.negligible, p=None) == "equivalent":
+        return "equivalent"
     found = states.state(one.excess, states.HARM, p_corrected)
     if found != "different" or one.excess is None:
         return found
