@@ -122,7 +122,7 @@ impl Cubic {
         *self = Self::new(self.config);
     }
 
-    /// Time in which the application sent less than the window does not count (RFC 9438, section 5.8).
+    /// Time in which the application sent less than the window, or nothing, does not count (RFC 9438, section 5.8).
     pub fn skip(&mut self, now: Time) {
         if let Some(epoch) = &mut self.epoch {
             epoch.start += now.saturating_sub(self.last_ack);

@@ -266,6 +266,10 @@ impl LossBased {
 
 impl CongestionControl for LossBased {
     fn on_sent(&mut self, sent: &Sent) {
+        if let (0, GrowthState::Cubic(cubic)) = (sent.in_flight_before_bytes, &mut self.growth) {
+            // The connection was idle until now.
+            cubic.skip(sent.now);
+        }
         if let Some(Recovery { prr: Some(prr), .. }) = &mut self.recovery {
             prr.on_sent(sent.bytes);
         }

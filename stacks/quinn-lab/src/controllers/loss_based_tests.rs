@@ -259,3 +259,18 @@ fn by_rfc_6675_losses_in_every_round_trip_do_not_hold_recovery_open() {
     }
     assert!(reno.cwnd_bytes() < 25_000, "cut once in {} bytes", reno.cwnd_bytes());
 }
+
+#[test]
+fn an_idle_time_is_no_time_to_grow_in() {
+    let grown_after = |idle_ms: u64| {
+        let mut cubic = LossBased::new(cubic(), SEGMENT);
+        ack(&mut cubic, 100, 90);
+        lose(&mut cubic, 200, 1);
+        ack(&mut cubic, 400, 1);
+        let again = 400 + idle_ms;
+        cubic.on_sent(&Sent { now: ms(again), bytes: SEGMENT, in_flight_before_bytes: 0 });
+        ack(&mut cubic, again + RTT_MS, 70);
+        cubic.cwnd_bytes()
+    };
+    assert_eq!(grown_after(60_000), grown_after(0));
+}
