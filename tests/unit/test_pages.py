@@ -78,6 +78,16 @@ def test_a_folder_holds_what_the_page_says(tmp_path: Path, monkeypatch: pytest.M
     assert not list((tmp_path / "pages").glob("new-*"))
 
 
+def test_a_document_says_which_images_wait() -> None:
+    later = PageObjects(count=1, size_bytes=500, after_ms=1500)
+    waits = Page(objects=(PageObjects(count=1, size_bytes=500), later, later))
+    tags = re.findall(r"<img .*>", site.document(waits).decode())
+    assert [re.findall(r'data-after-ms="([^"]+)"', tag) for tag in tags] == [[], ["1500"], ["1500"]]
+    assert waits.pauses
+    assert not PAGE.pauses
+    assert b"data-after-ms" not in site.document(PAGE)
+
+
 def test_the_catalogue_is_the_papers_table() -> None:
     sizes = {name: Page.model_validate(table) for name, table in catalogue().items()}
     assert {name: page.count for name, page in sizes.items()} == {

@@ -111,6 +111,10 @@ def test_a_page_costs_its_client_and_its_objects() -> None:
             'pages = ["beta-small"]\nclient = "light"\nnetlog = true',
             "14:1: netlog: only chromium has a netlog",
         ),
+        (
+            "pages = [{ objects = [{ count = 2, size_bytes = 500, after_ms = 10 }] }]",
+            "12:10: pages: a browser asks for all images at once: it cannot keep after_ms",
+        ),
     ],
 )
 def test_what_cannot_be_meant_is_refused(table: str, message: str) -> None:
@@ -133,6 +137,10 @@ def test_other_designs_take_no_page_load(design: str) -> None:
         ('client = "light"', "client is what loads a page"),
         ('page = "beta-small"\nsize_bytes = 4', "a flow carries bytes or loads a page"),
         ('page = "beta-small"\nreceiver = "quic-go"', "a page is loaded by client"),
+        (
+            "page = { objects = [{ count = 2, size_bytes = 500, after_ms = 10 }] }",
+            "a browser asks for all images at once",
+        ),
     ],
 )
 def test_a_flow_carries_one_thing(keys: str, message: str) -> None:

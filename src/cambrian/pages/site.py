@@ -38,30 +38,41 @@ class Resource(NamedTuple):
     size_bytes: int
 
 
-def _images(page: Page) -> Iterator[tuple[str, int]]:
-    sizes = [group.size_bytes for group in page.objects for _ in range(group.count)]
-    for number, size_bytes in enumerate(sizes):
-        yield f"{number:04}.jpg", size_bytes
+class _Image(NamedTuple):
+    """A file of images, and how long after all before it have come it is asked for (None: at once)."""
+
+    name: str
+    size_bytes: int
+    after_ms: float | None
+
+    @property
+    def tag(self) -> str:
+        """Its place in the document; the light client alone knows ``data-after-ms``."""
+        after = "" if self.after_ms is None else f' data-after-ms="{self.after_ms:g}"'
+        return f'<img src="{self.name}" width="{jpeg.WIDTH}" height="{jpeg.HEIGHT}" alt=""{after}>\n'
+
+
+def _images(page: Page) -> Iterator[_Image]:
+    groups = [group for group in page.objects for _ in range(group.count)]
+    for number, group in enumerate(groups):
+        yield _Image(f"{number:04}.jpg", group.size_bytes, group.after_ms)
 
 
 def document(page: Page) -> bytes:
     """The page's HTML: every image in order, nothing else to fetch."""
-    tags = [
-        f'<img src="{name}" width="{jpeg.WIDTH}" height="{jpeg.HEIGHT}" alt="">\n'
-        for name, _ in _images(page)
-    ]
+    tags = [image.tag for image in _images(page)]
     return (_HEAD + "".join(tags) + _TAIL).encode()
 
 
 def resources(page: Page) -> list[Resource]:
     """What a load of ``page`` fetches: the document, then its images in the document's order."""
-    images = [Resource(f"/{name}", size_bytes) for name, size_bytes in _images(page)]
+    images = [Resource(f"/{image.name}", image.size_bytes) for image in _images(page)]
     return [Resource(DOCUMENT_PATH, len(document(page))), *images]
 
 
 def folder(page: Page) -> Path:
     """The folder that holds the page's files; makes it if need be, whole or not at all."""
-    said = json.dumps([[group.count, group.size_bytes] for group in page.objects])
+    said = json.dumps([list(group.model_dump().values()) for group in page.objects])
     code = Path(__file__).read_bytes() + Path(jpeg.__file__).read_bytes() + jpeg.PICTURE.read_bytes()
     home = paths.cache() / "pages" / hashlib.sha256(said.encode() + code).hexdigest()[:16]
     if home.exists():
@@ -71,8 +82,8 @@ def folder(page: Page) -> Path:
     try:
         fresh.chmod(0o755)
         (fresh / DOCUMENT).write_bytes(document(page))
-        for name, size_bytes in _images(page):
-            (fresh / name).write_bytes(jpeg.image(size_bytes, name))
+        for image in _images(page):
+            (fresh / image.name).write_bytes(jpeg.image(image.size_bytes, image.name))
         try:
             fresh.rename(home)
         except OSError:

@@ -197,6 +197,8 @@ class PageObjects(Frozen):
 
     count: Annotated[int, Field(gt=0, le=MOST_OBJECTS)]
     size_bytes: Annotated[int, Field(ge=SMALLEST_OBJECT_BYTES, le=10_000_000)]
+    #: each of them is asked for so long after all before it have come; None: with those before it, at once
+    after_ms: Annotated[float, Field(gt=0, le=600_000)] | None = None
 
 
 class Page(Frozen):
@@ -215,6 +217,11 @@ class Page(Frozen):
     def count(self) -> int:
         """Images on the page."""
         return sum(group.count for group in self.objects)
+
+    @property
+    def pauses(self) -> bool:
+        """Are some images asked for later than the others?"""
+        return any(group.after_ms is not None for group in self.objects)
 
     @property
     def size_bytes(self) -> int:
@@ -253,6 +260,10 @@ class Flow(Frozen):
             raise ValueError("a page is loaded by client: leave receiver out, or page")
         if self.page is None and self.client == "light":
             raise ValueError("client is what loads a page: give a page too, or leave client out")
+        if self.page is not None and self.page.pauses and self.client != "light":
+            raise ValueError(
+                'a browser asks for all images at once: give client = "light" too, or leave after_ms out'
+            )
         if self.netlog and (self.page is None or self.client != "chromium"):
             raise ValueError(
                 'netlog is the browser\'s: give a page and client = "chromium", or leave netlog out'

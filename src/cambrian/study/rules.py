@@ -105,6 +105,13 @@ def _pages_suit_the_design(study: Study, contestants: Sequence[PlacedContestant]
         if name in names[:index]:
             path = ("page_load", "pages", index)
             faults.add(path, f'two pages are called "{name}"', 'give each its own name = "…"')
+    if study.page_load.client != "light":
+        for index, page in enumerate(study.page_load.pages):
+            if page.pauses:
+                problem = "a browser asks for all images at once: it cannot keep after_ms"
+                faults.add(
+                    ("page_load", "pages", index), problem, 'set client = "light", or leave after_ms out'
+                )
     if study.page_load.netlog and study.page_load.client != "chromium":
         faults.add(("page_load", "netlog"), "only chromium has a netlog", 'set client = "chromium"')
 

@@ -13,7 +13,7 @@ import (
 	"cambrian/endpoint"
 )
 
-// Loader fetches a document and at once all of its images over one connection.
+// Loader fetches a document and its images over one connection: at once, but for those that say when.
 type Loader struct {
 	Emit *endpoint.Emitter
 	// HTTP is the connection.
@@ -43,27 +43,20 @@ func (l *Loader) Load(ctx context.Context, begun time.Time, path string) error {
 	if err != nil {
 		return err
 	}
-	base := &url.URL{Path: path}
-	sources := images(document.Bytes())
-	objects := make([]object, len(sources))
-	failures := make(chan error, len(sources))
-	for index, source := range sources {
-		at, err := base.Parse(source)
-		if err != nil {
-			return fmt.Errorf("image %q: %w", source, err)
-		}
-		go func() {
-			var err error
-			objects[index], err = l.fetch(ctx, at.Path, "image", l.Read)
-			failures <- err
-		}()
-	}
-	var problems []error
-	for range sources {
-		problems = append(problems, <-failures)
-	}
-	if err := errors.Join(problems...); err != nil {
+	found, err := images(document.Bytes())
+	if err != nil {
 		return err
+	}
+	var objects []object
+	for _, batch := range batches(found) {
+		if err := pause(ctx, batch[0].after); err != nil {
+			return err
+		}
+		got, err := l.fetchAll(ctx, path, batch)
+		if err != nil {
+			return err
+		}
+		objects = append(objects, got...)
 	}
 	last := page.end
 	for _, one := range append([]object{page}, objects...) {
@@ -74,6 +67,42 @@ func (l *Loader) Load(ctx context.Context, begun time.Time, path string) error {
 	}
 	l.Emit.Emit("load", endpoint.Event{"navigation_start_ns": begun.UnixNano(), "load_ns": last.UnixNano()})
 	return nil
+}
+
+// pause waits, if it is told for how long.
+func pause(ctx context.Context, duration time.Duration) error {
+	if duration < 0 {
+		return nil
+	}
+	select {
+	case <-time.After(duration):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// fetchAll asks for all of these images at once and waits for them.
+func (l *Loader) fetchAll(ctx context.Context, document string, wanted []image) ([]object, error) {
+	base := &url.URL{Path: document}
+	objects := make([]object, len(wanted))
+	failures := make(chan error, len(wanted))
+	for index, one := range wanted {
+		at, err := base.Parse(one.source)
+		if err != nil {
+			return nil, fmt.Errorf("image %q: %w", one.source, err)
+		}
+		go func() {
+			var err error
+			objects[index], err = l.fetch(ctx, at.Path, "image", l.Read)
+			failures <- err
+		}()
+	}
+	var problems []error
+	for range wanted {
+		problems = append(problems, <-failures)
+	}
+	return objects, errors.Join(problems...)
 }
 
 func (l *Loader) fetch(ctx context.Context, path, kind string, read func(io.Reader) (int64, error)) (object, error) {

@@ -81,8 +81,32 @@ func TestGeneratedBodies(t *testing.T) {
 }
 
 func TestImagesInOrderAndOnce(t *testing.T) {
-	if got := images([]byte(document)); !slices.Equal(got, []string{"a.jpg", "b/c.jpg"}) {
-		t.Error(got)
+	got, err := images([]byte(document))
+	if want := []image{{"a.jpg", -1}, {"b/c.jpg", -1}}; err != nil || !slices.Equal(got, want) {
+		t.Error(got, err)
+	}
+}
+
+const pausing = `<img src="a.jpg" alt=""><img src="b.jpg" alt="" data-after-ms="20">
+<img src="c.jpg" alt=""><img src="d.jpg" alt="" data-after-ms="0.5">`
+
+func TestAnImageWithAPauseBeginsANewBatch(t *testing.T) {
+	found, err := images([]byte(pausing))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sizes []int
+	for _, batch := range batches(found) {
+		sizes = append(sizes, len(batch))
+	}
+	if !slices.Equal(sizes, []int{1, 2, 1}) || found[1].after != 20*time.Millisecond || found[3].after != 500*time.Microsecond {
+		t.Error(sizes, found)
+	}
+}
+
+func TestAPauseThatIsNoTimeIsRefused(t *testing.T) {
+	if _, err := images([]byte(`<img src="a.jpg" data-after-ms="soon">`)); err == nil || !strings.Contains(err.Error(), "soon") {
+		t.Error(err)
 	}
 }
 
@@ -137,5 +161,20 @@ func TestAMissingImageFailsTheLoad(t *testing.T) {
 	}
 	if _, err := load(t, www); err == nil || !strings.Contains(err.Error(), "/a.jpg: status 404") {
 		t.Error(err)
+	}
+}
+
+func TestAPauseIsKept(t *testing.T) {
+	www := folder(t)
+	html := `<img src="a.jpg"><img src="b/c.jpg" data-after-ms="30">`
+	if err := os.WriteFile(filepath.Join(www, "index.html"), []byte(html), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	events, err := load(t, www)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if waited := events[2]["start_ns"].(float64) - events[1]["end_ns"].(float64); waited < 30e6 {
+		t.Errorf("asked for after %.1f ms", waited/1e6)
 	}
 }
