@@ -17,6 +17,8 @@ from cambrian.study.model import Group
 
 NAMES = [
     "aqm-tour",
+    "clean-alone",
+    "clean-duels",
     "duel-20",
     "envelope-imc22",
     "fault-behaviour",
@@ -30,6 +32,7 @@ NAMES = [
     "noise-floor",
     "page-load",
     "pairwise-imc22",
+    "pauses",
     "quickstart",
     "rtt-unfairness",
     "weather",

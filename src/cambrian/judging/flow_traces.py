@@ -15,8 +15,10 @@ from cambrian.store.results import TrialResult
 from cambrian.study.model import Network, Trial
 
 
-def flow_traces(result: TrialResult, families: Sequence[Family | None]) -> list[FlowTrace | None]:
-    """One trace a flow; None for a flow without a family, or that loads a page."""
+def flow_traces(
+    result: TrialResult, families: Sequence[Family | None], *, pages: bool = False
+) -> list[FlowTrace | None]:
+    """One trace a flow; None for a flow without a family, or that loads a page (but for ``pages``)."""
     trial = Trial.model_validate(result.manifest["trial"])
     network = trial.network
     acks = [count.offered for count in result.link_counts("back")]
@@ -24,7 +26,7 @@ def flow_traces(result: TrialResult, families: Sequence[Family | None]) -> list[
     found: list[FlowTrace | None] = []
     for number, flow in enumerate(trial.flows):
         family = families[number]
-        if family is None or flow.page is not None:
+        if family is None or (flow.page is not None and not pages):
             found.append(None)
             continue
         rtt_ms = flow.rtt_ms or network.rtt_ms

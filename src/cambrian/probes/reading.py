@@ -15,5 +15,5 @@ def read(seen: Seen) -> Readings:
     return {
         probe.name: probe.function(seen)
         for probe in table.probes()
-        if probe.is_shown_by(seen.network.name, seen.trace.family, len(seen.starts_ns))
+        if probe.is_shown_by(seen.network.name, seen.trace.family, len(seen.starts_ns), seen.page)
     }

@@ -22,13 +22,15 @@ WARM_UP_TRIPS = 50
 class Seen:
     """A flow's packets and what was configured, with its network.
 
-    ``packets``: those of all flows of the trial. ``starts_ns``: when each of them was started.
+    ``packets``: those of all flows of the trial. ``starts_ns``: when each of them was started. ``page``: what
+    the flow loads, by its name.
     """
 
     trace: FlowTrace
     network: Network
     packets: pl.DataFrame
     starts_ns: tuple[int, ...]
+    page: str | None = None
 
     @cached_property
     def flight(self) -> Flight:

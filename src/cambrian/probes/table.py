@@ -28,6 +28,8 @@ class Probe(BaseModel):
     networks: tuple[str, ...]
     #: flows of a trial that shows it; the first one is the contestant's
     flows: int = 1
+    #: the page that each of them loads; None: they load none
+    page: str | None = None
     measure: Annotated[str, Field(pattern=r"^[a-z_]+\.[a-z_]+$")]
     unit: str = ""
     digits: int
@@ -51,10 +53,11 @@ class Probe(BaseModel):
             raise ValueError(f"{self.name}: low to high must hold {same:g}, where there is no difference")
         return self
 
-    def is_shown_by(self, network: str, family: str, flows: int = 1) -> bool:
+    def is_shown_by(self, network: str, family: str, flows: int = 1, page: str | None = None) -> bool:
         """Is this network, by its name, one of the probe's, and the probe asked of such flows?"""
-        asked = flows == self.flows and (self.families is None or family in self.families)
-        return asked and any(fnmatchcase(network, pattern) for pattern in self.networks)
+        here = (flows, page) == (self.flows, self.page)
+        asked = self.families is None or family in self.families
+        return here and asked and any(fnmatchcase(network, pattern) for pattern in self.networks)
 
     def keeps(self, figure: Figure) -> bool:
         """Is this figure within the margin of the probe's bound? Of a probe without one it is."""

@@ -123,17 +123,18 @@ def _parameters(
 
 
 def _probes(result: TrialResult, trial: Trial, families: Sequence[Family | None]) -> Readings:
-    family, network = families[0] if families else None, trial.network
+    family, network, page = families[0] if families else None, trial.network, trial.flows[0].page
+    loads = page.name if page else None
     asked = family is not None and any(
-        one.is_shown_by(network.name, family.reference, len(trial.flows)) for one in table.probes()
+        one.is_shown_by(network.name, family.reference, len(trial.flows), loads) for one in table.probes()
     )
-    if not asked or any(is_sized(flow) for flow in trial.flows):
+    if not asked or any(flow.size_bytes for flow in trial.flows):
         return {}
-    trace = flow_traces(result, families)[0]
+    trace = flow_traces(result, families, pages=True)[0]
     if trace is None:
         return {}
     starts_ns = tuple(round(flow.start_ms * NS_PER_MS) for flow in trial.flows)
-    return reading.read(Seen(trace, network, result.packets, starts_ns))
+    return reading.read(Seen(trace, network, result.packets, starts_ns, loads))
 
 
 def _sharing(

@@ -12,8 +12,8 @@ from cambrian.report.collect import Cell, Collected
 from cambrian.stats.states import State
 from cambrian.study.model import Contestant
 
-#: the stack whose controllers are the reference
-_KERNEL = "tcp"
+#: the stacks whose controllers are the reference: the kernel's, for bytes and for pages
+_KERNELS = ("tcp", "tcp-h2")
 _STATES: tuple[State, ...] = ("different", "inconclusive", "equivalent")
 
 
@@ -50,11 +50,11 @@ def _kernel(cell: Cell, collected: Collected, family: str) -> Cell | None:
     """The group with kernel TCP in the contestant's place, without options, TLS or slow receiver."""
     rivals = [flow.contestant for flow in cell.trials[0].trial.flows[1:]]
     for other in collected.on(cell.network):
-        if not other.trials:
+        if not other.trials or other.page != cell.page:
             continue
         first, *others = (flow.contestant for flow in other.trials[0].trial.flows)
-        plain = Contestant(stack=_KERNEL, cca=family)
-        if first.model_copy(update={"label": ""}) == plain and others == rivals:
+        plain = [Contestant(stack=stack, cca=family) for stack in _KERNELS]
+        if first.model_copy(update={"label": ""}) in plain and others == rivals:
             return other
     return None
 

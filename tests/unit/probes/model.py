@@ -158,6 +158,11 @@ def seen(flow: FlowTrace, where: Network) -> Seen:
     return Seen(flow, where, flow.packets, (flow.start_ns,))
 
 
+def alone_with(packets: pl.DataFrame, end_ns: int, where: Network) -> Seen:
+    """A flow of these packets alone on a network whose queue holds them all."""
+    return seen(trace(packets, end_ns, rate_mbps=where.rate_mbps, random_loss=False), where)
+
+
 def network(name: str = "probe-lone-losses", **settings: Any) -> Network:
     """5 Mbps unless told, 100 ms."""
     return Network(**({"name": name, "rate_mbps": 5, "rtt_ms": 100, "buffer_bdp": 4} | settings))

@@ -117,12 +117,17 @@ def test_the_textbooks_stand_beside_it() -> None:
 def test_every_probe_has_a_measure_and_a_network_in_a_study() -> None:
     studies = [
         load_study(find_study(name), catalogue.ccas(), catalogue.reference_of)
-        for name in ("fingerprint", "latecomer")
+        for name in ("fingerprint", "latecomer", "pauses")
     ]
-    networks = {network.name for study in studies for network in study.networks}
+    shown = {
+        (network.name, page.name if page else None)
+        for study in studies
+        for network in study.networks
+        for page in (study.page_load.pages if study.page_load else [None])
+    }
     for one in table.probes():
         assert callable(one.function)
-        assert any(one.is_shown_by(name, "cubic", one.flows) for name in networks), one.name
+        assert any(one.is_shown_by(name, "cubic", one.flows, page) for name, page in shown), one.name
         text = one.says.format(
             mine="1", its="2", kernel="kernel CUBIC", loss_percent="1", loss_every_packets=1
         )

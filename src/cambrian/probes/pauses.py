@@ -1,0 +1,137 @@
+"""What a sender does when its application pauses, and when it has little to send for a long time.
+
+Two pages on one network (``studies/pauses.toml``): of one, large objects are asked for with seconds between
+them; of the other many small ones, one after the other, then at once a large one. What is asked for is
+known by the silence before it: no full packet comes for a while.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from cambrian.metrics.columns import NS_PER_S, Int64Array, int64
+from cambrian.probes.figures import Figure, Unseen
+from cambrian.probes.seen import Seen
+from cambrian.study.model import FRAME_BYTES
+
+#: seconds without a full packet after which a connection was idle: longer than any timeout of one
+IDLE_S = 2.0
+#: round trips without a full packet between two objects, one of which is asked for when the other has come
+BETWEEN_TRIPS = 1.5
+#: frames above this share of the largest carry data; below are acknowledgements and control frames
+DATA = 0.5
+#: round trips before a pause in which the flight was that of a busy sender
+BUSY_TRIPS = 5.0
+#: round trips after a pause in which a window that counts the pause has grown, and an honest one has not
+GROWN_TRIPS = 4.0
+#: part of a round trip within which packets are a burst
+BURST_TRIPS = 0.1
+#: no pacer is faster than twice the window in a round trip (RFC 9002, section 7.7, has 1.25)
+PACED = 2.0
+FEWEST_PAUSES = 2
+#: small objects after which the first slow start is over, as far as they go
+FEWEST_OBJECTS = 10
+
+
+@dataclass(frozen=True)
+class _Restart:
+    """A silence from ``idle_from_ns`` to ``back_ns``, by arrival times at the queue."""
+
+    idle_from_ns: int
+    back_ns: int
+
+
+def idle_restart(seen: Seen) -> Figure | Unseen:
+    """Packets in the first round trip after an idle time, as a share of the flight before; mean."""
+    found = _restarts(seen, IDLE_S * NS_PER_S)
+    if len(found) < FEWEST_PAUSES:
+        return _too_few(found)
+    times = _data_arrivals_ns(seen)
+    windows = [_window_packets(seen, one) for one in found]
+    shares = [
+        _count(times, one.back_ns, seen.trace.rtt_ns) / window
+        for one, window in zip(found, windows, strict=True)
+    ]
+    return Figure(float(np.mean(shares)), len(found), 1 / float(np.median(windows)))
+
+
+def idle_growth(seen: Seen) -> Figure | Unseen:
+    """Largest flight of the first round trips after an idle time, as a share of the flight before it; mean.
+
+    A controller that counts the idle time as time in which its window grew leaps here.
+    """
+    found = _restarts(seen, IDLE_S * NS_PER_S)
+    if len(found) < FEWEST_PAUSES:
+        return _too_few(found)
+    windows = [_window_packets(seen, one) for one in found]
+    span_ns, packet = GROWN_TRIPS * seen.trace.rtt_ns, seen.flight.packet_bytes
+    shares = [
+        seen.most_in_flight(one.back_ns, one.back_ns + span_ns) / packet / window
+        for one, window in zip(found, windows, strict=True)
+    ]
+    return Figure(float(np.mean(shares)), len(found), 1 / float(np.median(windows)))
+
+
+def idle_burst_packets(seen: Seen) -> Figure | Unseen:
+    """Packets in the first tenth of a round trip after an idle time, beyond what pacing explains; mean.
+
+    Pacing explains :data:`PACED` times the flight before it, spread over a round trip.
+    """
+    found = _restarts(seen, IDLE_S * NS_PER_S)
+    if len(found) < FEWEST_PAUSES:
+        return _too_few(found)
+    times = _data_arrivals_ns(seen)
+    span_ns = round(BURST_TRIPS * seen.trace.rtt_ns)
+    bursts = [
+        max(
+            0.0,
+            _count(times, one.back_ns, span_ns) - PACED * BURST_TRIPS * _window_packets(seen, one),
+        )
+        for one in found
+    ]
+    return Figure(float(np.mean(bursts)), len(found), 1.0)
+
+
+def limited_growth(seen: Seen) -> Figure | Unseen:
+    """Packets in the first round trip of a large object, over the most that a small one before it needed.
+
+    The small ones are a while of being limited by the application.
+    """
+    trip_ns = seen.trace.rtt_ns
+    found = _restarts(seen, BETWEEN_TRIPS * trip_ns)
+    if len(found) < FEWEST_OBJECTS:
+        return Unseen(f"{len(found)} objects one after the other; {FEWEST_OBJECTS} are needed")
+    times = _data_arrivals_ns(seen)
+    most = max(_count(times, one.back_ns, trip_ns) for one in found[:-1])
+    return Figure(_count(times, found[-1].back_ns, trip_ns) / most, 1, 1 / most)
+
+
+def _data_arrivals_ns(seen: Seen) -> Int64Array:
+    """When packets that carry data met the queue, retransmissions included."""
+    sizes = int64(seen.trace.packets, "size_bytes")
+    return int64(seen.trace.packets, "arrival_ns")[sizes >= DATA * FRAME_BYTES]
+
+
+def _restarts(seen: Seen, silence_ns: float) -> list[_Restart]:
+    """Every silence of at least ``silence_ns`` between two packets with data."""
+    times = _data_arrivals_ns(seen)
+    before = np.flatnonzero(np.diff(times) >= silence_ns)
+    return [_Restart(int(times[at]), int(times[at + 1])) for at in before]
+
+
+def _window_packets(seen: Seen, one: _Restart) -> float:
+    """The most in flight in the busy round trips before a pause, in packets; at least one."""
+    begin_ns = one.idle_from_ns - BUSY_TRIPS * seen.trace.rtt_ns
+    most = seen.most_in_flight(begin_ns, one.idle_from_ns + 1)
+    return max(1.0, most / seen.flight.packet_bytes)
+
+
+def _count(times_ns: Int64Array, begin_ns: int, span_ns: int) -> int:
+    first, last = np.searchsorted(times_ns, [begin_ns, begin_ns + span_ns])
+    return int(last - first)
+
+
+def _too_few(found: list[_Restart]) -> Unseen:
+    return Unseen(f"{len(found)} idle times; {FEWEST_PAUSES} are needed")
