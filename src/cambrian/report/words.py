@@ -10,6 +10,7 @@ from cambrian.judging.sides import ACCUSING
 from cambrian.report import placebo
 from cambrian.report.collect import Collected
 from cambrian.report.layout import number
+from cambrian.report.tables import harm
 
 #: flows that a sentence lists one by one
 _MOST_NAMED = 6
@@ -67,27 +68,38 @@ def findings(
     loads: pl.DataFrame | None = None,
     orders: pl.DataFrame | None = None,
     verdicts: pl.DataFrame | None = None,
+    harms: pl.DataFrame | None = None,
 ) -> list[str]:
     """A few sentences on what came out."""
+    held = [] if placebo_differs(collected, verdicts, harms) else _placebo_holds(collected)
     if conformance is not None:
-        held = [] if placebo_differs(collected, verdicts) else _placebo_holds(collected)
         return [*_judged(collected, verdicts), *_versus(collected, conformance, flows), *held]
     if ratios is not None:
-        return _pairwise(ratios, orders)
+        return [*_pairwise(ratios, orders), *held]
     if loads is not None:
         return _loads(loads)
     return _alone_or_listed(flows)
 
 
-def placebo_differs(collected: Collected, verdicts: pl.DataFrame | None) -> list[str]:
-    """A sentence for each placebo that is judged to differ."""
+def placebo_differs(
+    collected: Collected, verdicts: pl.DataFrame | None, harms: pl.DataFrame | None = None
+) -> list[str]:
+    """A sentence for each placebo that is judged to differ; of a ``pairwise`` study, by its harm."""
     names = set(placebo.names(collected).values())
     rows = verdicts.iter_rows(named=True) if verdicts is not None else ()
-    return [
+    judged = [
         f"Do not rely on this study where it fails its own test: {row['contestant']}, the kernel’s own "
         f"controller in a contestant’s place, is judged “{row['verdict']}”. {row['text']}"
         for row in rows
         if row["contestant"] in names and row["verdict"] in ACCUSING
+    ]
+    if collected.design != "pairwise" or harms is None:
+        return judged
+    failed = harms.filter(pl.col("by").is_in(list(names)) & pl.col("verdict").is_in([harm.MORE, harm.LESS]))
+    return judged + [
+        f"No harm to {row['victim']} in {row['service']} is judged on {row['network']}: {row['by']}, its own "
+        f"kind once more, is found to harm it {row['verdict']}."
+        for row in failed.iter_rows(named=True)
     ]
 
 
@@ -95,11 +107,11 @@ def _placebo_holds(collected: Collected) -> list[str]:
     count = sum(cell.is_placebo for cell in collected.cells)
     if not count:
         return []
-    placebos = "The placebo" if count == 1 else f"All {count} placebos"
+    placebos = {1: "The placebo", 2: "Both placebos"}.get(count, f"All {count} placebos")
     verb = "is" if count == 1 else "are"
     return [
-        f"{placebos} (kernel TCP against itself, judged as though it were a contestant) {verb} found to "
-        "differ in nothing."
+        f"{placebos} (kernel TCP against itself, judged as though it were another contestant) {verb} found "
+        "to differ in nothing."
     ]
 
 

@@ -190,8 +190,10 @@ def _line_ups(study: Study, reference_of: ReferenceOf) -> list[_LineUp]:
     if study.design == "pairwise":
         alone = players if study.solo else ()
         pairs = itertools.combinations_with_replacement(players, 2)
-        return [_meeting("solo", player) for player in alone] + [
-            _meeting("pairwise", *pair) for pair in pairs
+        return [
+            *(_meeting("solo", player) for player in alone),
+            *(_meeting("pairwise", *pair) for pair in pairs),
+            *(_placebo("pairwise", player) for player in _vouching(study)),
         ]
     if study.design == "versus-reference":
         return _versus_reference(study, reference_of)
@@ -216,10 +218,16 @@ def _versus_reference(study: Study, reference_of: ReferenceOf) -> list[_LineUp]:
         for player, reference in zip(study.contestants, references, strict=True)
         if player != reference
     ]
-    return floors + [_placebo(reference) for reference in distinct] + arms
+    return floors + [_placebo("versus-reference", reference) for reference in distinct] + arms
 
 
-def _placebo(reference: Contestant) -> _LineUp:
+def _vouching(study: Study) -> list[Contestant]:
+    """Of a ``pairwise`` study: whom a placebo is run of. Pages have none: nothing is said of harm there."""
+    kernel = [player for player in study.contestants if player == reference_contestant(player.cca)]
+    return [] if study.page_load else kernel
+
+
+def _placebo(design: Design, reference: Contestant) -> _LineUp:
     """The reference against itself once more, in a contestant's place and under a name of its own.
 
     At positions of its own it has other start offsets and other random losses than the noise floor on
@@ -227,7 +235,7 @@ def _placebo(reference: Contestant) -> _LineUp:
     said of it.
     """
     player = reference.model_copy(update={"label": f"{PLACEBO} ({reference.name})"})
-    return replace(_meeting("versus-reference", player, reference), first_position=2)
+    return replace(_meeting(design, player, reference), first_position=2)
 
 
 def _reference(study: Study, player: Contestant, reference_of: ReferenceOf) -> Contestant:

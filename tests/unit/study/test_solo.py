@@ -45,6 +45,8 @@ def test_each_contestant_runs_alone_too() -> None:
         ("tcp-cubic+tcp-cubic", "pairwise", 2),
         ("tcp-cubic+tcp-reno", "pairwise", 2),
         ("tcp-reno+tcp-reno", "pairwise", 2),
+        ("placebo-tcp-cubic+tcp-cubic", "pairwise", 2),
+        ("placebo-tcp-reno+tcp-reno", "pairwise", 2),
     ]
 
 
@@ -64,7 +66,7 @@ def test_a_contestant_alone_has_either_position_of_a_pair() -> None:
 
 def test_only_keeps_a_contestants_own() -> None:
     kept = [group.key.split("/")[1] for group in groups("true", only="tcp reno")]
-    assert kept == ["tcp-reno", "tcp-cubic+tcp-reno", "tcp-reno+tcp-reno"]
+    assert kept == ["tcp-reno", "tcp-cubic+tcp-reno", "tcp-reno+tcp-reno", "placebo-tcp-reno+tcp-reno"]
 
 
 @pytest.mark.parametrize("design", ["solo", "versus-reference"])

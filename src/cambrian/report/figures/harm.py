@@ -42,7 +42,7 @@ def figures(collected: Collected) -> Iterator[Figure]:
     for network in collected.networks:
         here = found.filter(pl.col("network") == network.name)
         value = "harm" if here["harm"].is_not_null().any() else "excess"
-        cells = _cells(here, value)
+        cells = _cells(here.filter(pl.col("by").is_in(order)), value)
         if not cells.height:
             continue
         present = cells["x"].unique().to_list()

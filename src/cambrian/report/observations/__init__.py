@@ -38,9 +38,13 @@ _PLACE: Mapping[str, Dtype] = {
 
 
 def observations(collected: Collected) -> pl.DataFrame:
-    """One row a flow of each trial whose seed is whole; docs/suites.md says what each column is."""
+    """One row a flow of each trial whose seed is whole; docs/suites.md says what each column is.
+
+    Without the placebos of a ``pairwise`` study: they vouch for its harm, and are no pair of it.
+    """
     manifests = {str(manifest["id"]): manifest for manifest in collected.manifests}
-    rows = [row for cell in collected.cells for row in _cell(cell, collected, manifests)]
+    cells = [cell for cell in collected.cells if not (cell.is_placebo and cell.design == "pairwise")]
+    rows = [row for cell in cells for row in _cell(cell, collected, manifests)]
     columns = {
         **_PLACE,
         **link.COLUMNS,
