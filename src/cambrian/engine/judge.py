@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from cambrian.metrics.gates.page import page_gates
 from cambrian.stacks import catalogue
 from cambrian.store.results import link_count
 from cambrian.study.model import FRAME_BYTES, Network, Trial
+from cambrian.trace.endpoint_events import EndpointEvents
 
 #: how far the measured base RTT may be off: the guest's timers are exact to a fraction of a
 #: microsecond, the host's scheduling is not
@@ -35,34 +35,10 @@ _KILLED = -9
 _TAIL_LINES = 3
 
 
-def events(path: Path) -> Iterator[dict[str, Any]]:
-    """The JSON lines of a program's standard output; anything else in it is passed over."""
-    if not path.exists():
-        return
-    for line in path.read_text(errors="replace").splitlines():
-        try:
-            event = json.loads(line)
-        except ValueError:
-            continue
-        if isinstance(event, dict):
-            yield event
-
-
-def _last(path: Path, kind: str) -> dict[str, Any]:
-    return next((event for event in reversed(list(events(path))) if event.get("event") == kind), {})
-
-
 def capture_lost(raw: Path) -> int | None:
     """Packets that the capture's rings had no room for; None if it did not say."""
-    lost: int | None = _last(raw / "capture.out", "done").get("lost")
+    lost: int | None = EndpointEvents.read(raw / "capture.out").last("done").get("lost")
     return lost
-
-
-def confirmed_cca(path: Path, requested: str) -> str | None:
-    """The CCA as the sender's stack names it; of several connections, one that differs."""
-    named = [event.get("confirmed") for event in events(path) if event.get("event") == "cca"]
-    differing = [name for name in named if name is not None and name != requested]
-    return differing[0] if differing else next((name for name in named if name is not None), None)
 
 
 def _status(process: dict[str, Any] | None, end_ns: int, stops: Sequence[int]) -> int | None:
@@ -103,11 +79,11 @@ def _program(
     end_ns = report["end_ns"]
     process = report["processes"].get(name)
     status = _status(process, end_ns, stops)
-    done = _last(raw / f"{name}.out", "done")
+    done = EndpointEvents.read(raw / f"{name}.out").done
     closing = None
-    if done.get("error") and done["time_ns"] - report["zero_ns"] < end_ns:
+    if done and done.error and done.time_ns - report["zero_ns"] < end_ns:
         side = name.partition(".")[2]
-        closing = Closing(done["time_ns"] - report["zero_ns"], f"its {side} said: {done['error']}")
+        closing = Closing(done.time_ns - report["zero_ns"], f"its {side} said: {done.error}")
     if problem := next((text for text in report["problems"] if text.startswith(name)), None):
         return _Program(status or 1, "; it said: ".join(filter(None, (problem, _said(raw, name)))))
     if status in (0, _FAILED) and closing:
@@ -120,18 +96,6 @@ def _program(
     return _Program(0)
 
 
-def _connected(raw: Path, number: int) -> bool | None:
-    """Was the connection made, by the receiver's word? None where it does not speak the contract."""
-    said = list(events(raw / f"flow{number}.receiver.out"))
-    if not any("event" in event for event in said):
-        return None
-    return any(
-        event.get("event") == "connected"
-        or (event.get("event") in ("progress", "done") and event.get("bytes"))
-        for event in said
-    )
-
-
 def _random_losses(network: Network, counted: dict[str, Any]) -> int:
     """What a flow's link lost of its packets and of their acknowledgements, where it was told to lose any."""
     scheduled = any(change.loss_percent is not None for change in network.schedule)
@@ -142,35 +106,39 @@ def _random_losses(network: Network, counted: dict[str, Any]) -> int:
 
 def _flow(trial: Trial, number: int, report: dict[str, Any], plan: dict[str, Any], raw: Path) -> FlowFacts:
     flow = trial.flows[number]
-    done = _last(raw / f"flow{number}.receiver.out", "done")
-    complete = bool((flow.size_bytes or flow.page) and done.get("complete"))
+    receiver = EndpointEvents.read(raw / f"flow{number}.receiver.out")
+    done = receiver.done
+    complete_ns = None
+    if done and done.complete and (flow.size_bytes or flow.page):
+        complete_ns = done.time_ns - report["zero_ns"]
     programs = [
         _program(
             f"flow{number}.{side}",
             report,
             plan["flows"][number][side].get("stop_statuses", (0,)),
             raw,
-            complete=complete,
+            complete=complete_ns is not None,
         )
         for side in ("sender", "receiver")
     ]
     bad = next((one for one in programs if one.status != 0 or one.fault), programs[0])
     closings = sorted((one.closing for one in programs if one.closing), key=lambda one: one.time_ns)
     rtt_ns = report["base_rtt_ns"][number]
-    rtt_ms = flow.rtt_ms or trial.network.rtt_ms
     return FlowFacts(
         label=f"flow {number} ({flow.contestant.name})",
         cca=flow.contestant.cca,
-        rtt_ms=rtt_ms,
-        confirmed_cca=confirmed_cca(raw / f"flow{number}.sender.out", flow.contestant.cca),
+        rtt_ms=flow.base_rtt_ms(trial.network),
+        confirmed_cca=EndpointEvents.read(raw / f"flow{number}.sender.out").read_back.name(
+            flow.contestant.cca
+        ),
         start_ns=round(flow.start_ms * 1e6),
         size_bytes=flow.page.size_bytes if flow.page else flow.size_bytes,
-        complete_ns=done["time_ns"] - report["zero_ns"] if complete else None,
+        complete_ns=complete_ns,
         base_rtt_ms=None if rtt_ns is None else rtt_ns / 1e6,
         exit_status=bad.status,
         error=bad.fault,
         closing=closings[0] if closings else None,
-        connected=None if flow.page else _connected(raw, number),
+        connected=None if flow.page else receiver.connected,
         random_losses=_random_losses(trial.network, report["counters"]["flows"][number]),
         slow_receiver=flow.contestant.receiver_cpu is not None,
         loads_page=flow.page is not None,
@@ -179,7 +147,7 @@ def _flow(trial: Trial, number: int, report: dict[str, Any], plan: dict[str, Any
 
 def warmup_ns(trial: Trial) -> int:
     """When the last flow may be expected to have left slow start: its start and 20 round trips."""
-    last = max(flow.start_ms + 20 * (flow.rtt_ms or trial.network.rtt_ms) for flow in trial.flows)
+    last = max(flow.start_ms + 20 * flow.base_rtt_ms(trial.network) for flow in trial.flows)
     return round(last * 1e6)
 
 
@@ -212,7 +180,7 @@ def _counter_gates(trial: Trial, counters: dict[str, Any], raw: Path) -> list[Ga
     found = []
     stacks = catalogue.load()
     for number, flow in enumerate(trial.flows):
-        stats = _last(raw / f"flow{number}.sender.out", "stats")
+        stats = EndpointEvents.read(raw / f"flow{number}.sender.out").last("stats")
         if "rwnd_limited_us" in stats:
             label = f"flow {number} ({flow.contestant.name})"
             if flow.contestant.receiver_cpu:
@@ -245,7 +213,7 @@ def _page_gates(trial: Trial, columns: Mapping[str, pl.DataFrame], raw: Path) ->
             columns["objects"].filter(pl.col("flow") == number),
             load_ns,
             page_loads.served(catalogue.load()[flow.contestant.stack]).alpn,
-            _last(raw / f"flow{number}.receiver.out", "done").get("error"),
+            EndpointEvents.read(raw / f"flow{number}.receiver.out").error,
         )
     return found
 

@@ -48,7 +48,7 @@ def access(
     loss_percent: float | None = None,
 ) -> dict[str, Any]:
     """netem of one flow's link, both ways; ``rtt_ms`` and ``loss_percent`` as a schedule changes them."""
-    rtt = rtt_ms or flow.rtt_ms or network.rtt_ms
+    rtt = rtt_ms or flow.base_rtt_ms(network)
     forward_ns = round(rtt * network.forward_delay_percent / 100 * 1e6)
     forward: dict[str, Any] = {
         "delay_ns": forward_ns,

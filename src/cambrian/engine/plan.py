@@ -171,7 +171,7 @@ def make(trial: Trial, builds: Mapping[str, Built], native: Native) -> dict[str,
         assert network.trace_file is not None
         rate_mbps = tracefile.read_trace(Path(network.trace_file)).mean_rate_mbps
     limit_bytes = links.buffer_bytes(network, rate_mbps)
-    longest_rtt_ms = max(flow.rtt_ms or network.rtt_ms for flow in trial.flows)
+    longest_rtt_ms = max(flow.base_rtt_ms(network) for flow in trial.flows)
     pipe_bytes = round(links.bdp_bytes(rate_mbps, longest_rtt_ms)) + limit_bytes
     mounts = {f"{HOME}/native": str(native.folder), f"{HOME}/certs": str(CERTIFICATES)}
     # only the trial's own, whatever else is built: what a guest does before its trial may move that by a tick

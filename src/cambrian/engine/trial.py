@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from cambrian.store.results import Results, write_json
 from cambrian.study import identity
 from cambrian.study.model import ONE_QUEUE, Trial
 from cambrian.trace import endpoint_log, kernel_tcp, objects, packets, qlog, schema
+from cambrian.trace.endpoint_events import EndpointEvents
 from cambrian.trace.packets import TraceError
 
 #: files of the guest that stay, under logs/
@@ -87,7 +89,7 @@ def run(
             frame.write_parquet(folder / f"{kind}.parquet")
         manifest = _manifest(trial, name, environment, made, ended)
         manifest["packets_sha256"] = packets.fingerprint(seen["packets"])
-        manifest["endpoints"] = _said(raw)
+        manifest["endpoints"] = _events(raw)
         write_json(folder / "manifest.json", manifest)
         _tidy(folder, raw, keep=trial.raw_capture, console=ended.console)
         write_json(folder / "verdict.json", verdict)
@@ -133,7 +135,7 @@ def _pages(trial: Trial, report: dict[str, Any], raw: Path) -> dict[str, pl.Data
     zero_ns = report["zero_ns"]
     for number, flow in enumerate(trial.flows):
         if flow.page is not None:
-            said = list(judge.events(raw / f"flow{number}.receiver.out"))
+            said = EndpointEvents.read(raw / f"flow{number}.receiver.out").events
             expected = site.resources(flow.page)
             parts["objects"].append(objects.objects(number, expected, said, zero_ns=zero_ns))
             parts["page_loads"].append(
@@ -149,7 +151,7 @@ def _qlogs(
     stack = catalogue.load()[trial.flows[number].contestant.stack]
     if stack.manifest.transport_trace != "qlog":
         return []
-    rtt_ms = trial.flows[number].rtt_ms or trial.network.rtt_ms
+    rtt_ms = trial.flows[number].base_rtt_ms(trial.network)
     forward_ns = round(rtt_ms * trial.network.forward_delay_percent / 100 * 1e6)
     first = seen.filter(pl.col("flow") == number).get_column("arrival_ns").min()
     return [
@@ -224,12 +226,9 @@ def _manifest(
     }
 
 
-def _said(raw: Path) -> dict[str, list[dict[str, Any]]]:
+def _events(raw: Path) -> dict[str, list[Mapping[str, Any]]]:
     """The endpoints' events but for their progress and objects: name → events."""
-    return {
-        path.stem: [event for event in judge.events(path) if event.get("event") not in ("progress", "object")]
-        for path in sorted(raw.glob("flow*.out"))
-    }
+    return {path.stem: EndpointEvents.read(path).kept() for path in sorted(raw.glob("flow*.out"))}
 
 
 def _tidy(folder: Path, raw: Path, *, keep: bool, console: str) -> None:

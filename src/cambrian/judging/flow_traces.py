@@ -29,7 +29,7 @@ def flow_traces(
         if family is None or (flow.page is not None and not pages):
             found.append(None)
             continue
-        rtt_ms = flow.rtt_ms or network.rtt_ms
+        rtt_ms = flow.base_rtt_ms(network)
         found.append(
             FlowTrace(
                 packets=packets.filter(pl.col("flow") == number),

@@ -26,6 +26,7 @@ from cambrian.stacks.manifest import ManifestError
 from cambrian.stacks.toolchain import MissingTool
 from cambrian.store.results import Results, TrialResult
 from cambrian.study.model import Contestant, Flow, Network, Trial
+from cambrian.trace.endpoint_events import EndpointEvents
 
 RATE_MBPS, RTT_MS = 20.0, 50.0
 CLEAN = Network(rate_mbps=RATE_MBPS, rtt_ms=RTT_MS, buffer_bdp=1)
@@ -176,6 +177,5 @@ def _mbps(result: TrialResult) -> float | None:
 
 
 def _confirmed(result: TrialResult) -> str | None:
-    events = result.manifest["endpoints"].get("flow0.sender", [])
-    named = [event.get("confirmed") for event in events if event.get("event") == "cca"]
-    return next((str(name) for name in named if name is not None), None)
+    requested = result.manifest["trial"]["flows"][0]["contestant"]["cca"]
+    return EndpointEvents.of(result.manifest, "flow0.sender").read_back.name(requested)

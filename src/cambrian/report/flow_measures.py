@@ -16,6 +16,7 @@ from cambrian.metrics.payload import Protocol
 from cambrian.metrics.window_use import window_use
 from cambrian.store.results import TrialResult
 from cambrian.study.model import Flow, Trial
+from cambrian.trace.endpoint_events import EndpointEvents
 
 Interval = tuple[int, int]
 
@@ -115,7 +116,9 @@ def of(
                 random_loss_percent=_percent(losses[number]["random_loss_ratio"]),
                 interval_queue_loss_percent=None if is_sized(flow) else _percent(queue_losses[number]),
                 requested_cca=flow.contestant.cca,
-                confirmed_cca=confirmed_cca(manifest, number),
+                confirmed_cca=EndpointEvents.of(manifest, f"flow{number}.sender").read_back.name(
+                    flow.contestant.cca
+                ),
                 completion_s=_length_s(spans.get(number)) if complete_ns is not None else None,
                 fetch_s=_fetch_s(flow, complete_ns),
                 longest_pause_ms=pauses.longest_pause_ns(packets, number, *seen) / NS_PER_MS,
@@ -133,13 +136,6 @@ def of(
 def is_sized(flow: Flow) -> bool:
     """Does the flow end by itself?"""
     return bool(flow.size_bytes or flow.page)
-
-
-def confirmed_cca(manifest: dict[str, Any], flow: int) -> str | None:
-    """The CCA as the sender's stack named it, or None."""
-    events = manifest["endpoints"].get(f"flow{flow}.sender", [])
-    names = [event.get("confirmed") for event in events if event.get("event") == "cca"]
-    return next((str(name) for name in names if name is not None), None)
 
 
 def _by_flow(frame: pl.DataFrame) -> dict[int, dict[str, Any]]:
@@ -172,10 +168,10 @@ def _complete_ns(manifest: dict[str, Any], number: int, size_bytes: int) -> int 
     None too where it was sent another size (0 takes any): servers that are not ours answer with bodies
     of their own size, and when the last of them is there more has been carried than was asked for.
     """
-    events = manifest["endpoints"].get(f"flow{number}.receiver", [])
-    done = [event for event in events if event.get("event") == "done" and event.get("complete")]
-    done = [event for event in done if not size_bytes or event["bytes"] == size_bytes]
-    return int(done[0]["time_ns"]) - int(manifest["guest"]["zero_ns"]) if done else None
+    done = EndpointEvents.of(manifest, f"flow{number}.receiver").done
+    if done is None or not done.complete or (size_bytes and done.bytes != size_bytes):
+        return None
+    return done.time_ns - int(manifest["guest"]["zero_ns"])
 
 
 def _length_s(span: Interval | None) -> float | None:

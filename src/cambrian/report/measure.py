@@ -153,7 +153,7 @@ def _page_loads(result: TrialResult, trial: Trial) -> tuple[PageLoad, ...]:
 def _waterfalls(result: TrialResult, trial: Trial) -> tuple[Waterfall, ...]:
     if not any(flow.page for flow in trial.flows):
         return ()
-    rtts_ms = [flow.rtt_ms or trial.network.rtt_ms for flow in trial.flows]
+    rtts_ms = [flow.base_rtt_ms(trial.network) for flow in trial.flows]
     return tuple(waterfall.waterfalls(result.objects, result.page_loads, result.packets, rtts_ms))
 
 
@@ -177,7 +177,7 @@ def _utilisation(network: Network, packets: pl.DataFrame, t0_ns: int, t1_ns: int
 
 
 def _envelope(trial: Trial, packets: pl.DataFrame) -> Envelope | None:
-    rtt_ms = trial.flows[0].rtt_ms or trial.network.rtt_ms
+    rtt_ms = trial.flows[0].base_rtt_ms(trial.network)
     try:
         return envelope.imc22(packets, 0, rtt_ms, trial.duration_s)
     except envelope.TooFewSamples:

@@ -7,14 +7,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from cambrian.engine import judge
 from cambrian.metrics import recovery
 from cambrian.metrics.recovery import Delivery, FlowFacts, FlowRecovery
 from cambrian.metrics.recovery.redundancy import TCP_HEADER_BYTES
 from cambrian.store.results import TrialResult
 from cambrian.study.model import Trial
-
-Events = list[dict[str, Any]]
+from cambrian.trace.endpoint_events import EndpointEvents
 
 
 def of(result: TrialResult, trial: Trial) -> tuple[FlowRecovery | None, ...]:
@@ -36,12 +34,13 @@ def _facts(result: TrialResult, trial: Trial, number: int) -> FlowFacts:
     manifest, flow = result.manifest, trial.flows[number]
     guest = manifest["guest"]
     link = manifest["network"]["links"][number]
-    said: Events = manifest["endpoints"].get(f"flow{number}.sender", [])
+    sender = EndpointEvents.of(manifest, f"flow{number}.sender")
     # the oldest results have no such counters: nothing is told of their flows
     segments = guest["counters"]["flows"][number].get("snmp", {}).get("Tcp", {})
     is_tcp = segments.get("OutSegs", 0) > 0
-    done = _done(manifest["endpoints"].get(f"flow{number}.receiver", []))
-    whole = done is not None and bool(flow.size_bytes)
+    done = EndpointEvents.of(manifest, f"flow{number}.receiver").done
+    done_ns = done.time_ns - guest["zero_ns"] if done and done.complete else None
+    whole = done_ns is not None and bool(flow.size_bytes)
     rates_change = any(change.rate_mbps is not None for change in trial.network.schedule)
     return FlowFacts(
         forward_ns=link["forward"]["delay_ns"],
@@ -50,28 +49,15 @@ def _facts(result: TrialResult, trial: Trial, number: int) -> FlowFacts:
         end_ns=guest["end_ns"],
         random_drops=result.link_counts("forward")[number].lost,
         # the kernel's counters are read at the trial's end, a QUIC stack's when its program ends
-        declared=segments["RetransSegs"] if is_tcp else _stat(said, "packets_lost"),
+        declared=segments["RetransSegs"] if is_tcp else sender.total("packets_lost"),
         counted_until_ns=guest["end_ns"] if is_tcp else _ended_ns(guest, number),
-        timeouts=None if is_tcp else _stat(said, "ptos"),
+        timeouts=None if is_tcp else sender.total("ptos"),
         delivery=None if flow.page else _delivery(result, number, guest, flow.size_bytes if whole else 0),
         header_bytes=TCP_HEADER_BYTES if is_tcp and not flow.contestant.tls else None,
         size_bytes=flow.size_bytes if whole else None,
-        done_ns=None if done is None else done - guest["zero_ns"],
+        done_ns=done_ns,
         rate_mbps=None if rates_change else trial.network.rate_mbps,
     )
-
-
-def _done(events: Events) -> int | None:
-    """When a receiver had all that it asked for, on the guest's clock."""
-    times = [event["time_ns"] for event in events if event.get("event") == "done" and event.get("complete")]
-    return times[0] if times else None
-
-
-def _stat(events: Events, name: str) -> int | None:
-    """A stack's own count, over its connections; None where it keeps none, or counted no packet at all."""
-    stats = [event for event in events if event.get("event") == "stats" and event.get("packets_sent")]
-    counts = [event[name] for event in stats if event.get(name) is not None]
-    return sum(counts) if counts else None
 
 
 def _ended_ns(guest: dict[str, Any], number: int) -> int:
@@ -86,8 +72,8 @@ def _delivery(result: TrialResult, number: int, guest: dict[str, Any], whole_byt
     kinds = ("progress", "done") if whole_bytes else ("progress",)
     reports = [
         (event["time_ns"] - guest["zero_ns"], event["bytes"])
-        for event in judge.events(log)
-        if event.get("event") in kinds and event["time_ns"] - guest["zero_ns"] <= guest["end_ns"]
+        for event in EndpointEvents.read(log).kind(*kinds)
+        if event["time_ns"] - guest["zero_ns"] <= guest["end_ns"]
     ]
     if not reports:
         return None

@@ -38,7 +38,7 @@ def of(
 ) -> Sharing:
     """``rates`` are the bottleneck's steps ``(from_ns, rate_mbps)``, empty for a trace."""
     count, (t0_ns, t1_ns) = len(trial.flows), interval
-    longest_rtt_ms = max(flow.rtt_ms or trial.network.rtt_ms for flow in trial.flows)
+    longest_rtt_ms = max(flow.base_rtt_ms(trial.network) for flow in trial.flows)
     window_ns = windows.length_ns(longest_rtt_ms)
     starts_ns = [round(flow.start_ms * NS_PER_MS) for flow in trial.flows]
     joins = convergence.convergence(packets, starts_ns, t1_ns, window_ns)

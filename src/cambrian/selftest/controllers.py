@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from cambrian.selftest.bench import Bench, flow, packets_sha256, trial
 from cambrian.selftest.check import Check
 from cambrian.stacks import catalogue
 from cambrian.study.model import Network
+from cambrian.trace.endpoint_events import EndpointEvents
 
 NETWORK = Network(rate_mbps=20, rtt_ms=50, buffer_bdp=1)
 #: stack and two of its CCAs that must differ
@@ -38,10 +40,7 @@ def checks(bench: Bench) -> Iterator[Check]:
             len(hashes) == len(line_ups),
         )
         if catalogue.load()[stack].manifest.cca_readback:
-            told = [
-                tuple(_confirmed(result.manifest["endpoints"], number) for number in range(2))
-                for result in found
-            ]
+            told = [tuple(_confirmed(result.manifest, number) for number in range(2)) for result in found]
             yield Check(
                 f"controllers: {stack} read back",
                 " ".join("/".join(pair) for pair in line_ups),
@@ -50,6 +49,6 @@ def checks(bench: Bench) -> Iterator[Check]:
             )
 
 
-def _confirmed(endpoints: dict[str, list[dict[str, object]]], number: int) -> str:
-    events = endpoints.get(f"flow{number}.sender", [])
-    return next((str(event["confirmed"]) for event in events if event.get("event") == "cca"), "nothing")
+def _confirmed(manifest: dict[str, Any], number: int) -> str:
+    requested = manifest["trial"]["flows"][number]["contestant"]["cca"]
+    return EndpointEvents.of(manifest, f"flow{number}.sender").read_back.name(requested) or "nothing"

@@ -252,6 +252,10 @@ class Flow(Frozen):
     client: PageClient = "chromium"
     netlog: bool = False
 
+    def base_rtt_ms(self, network: Network) -> float:
+        """This flow's round trip without queueing: its own, or the network's."""
+        return self.rtt_ms or network.rtt_ms
+
     @model_validator(mode="after")
     def _carries_one_thing(self) -> Flow:
         if self.page is not None and self.size_bytes:

@@ -64,7 +64,7 @@ def row(
         "tls": who.tls,
         "cpu_per_packet_us": cpu.per_packet_us if cpu else 0.0,
         "cpu_per_syscall_us": cpu.per_syscall_us if cpu else 0.0,
-        "flow_rtt_ms": flow.rtt_ms or trial.trial.network.rtt_ms,
+        "flow_rtt_ms": flow.base_rtt_ms(trial.trial.network),
         "start_ms": flow.start_ms,
         "size_bytes": flow.size_bytes or None,
     }

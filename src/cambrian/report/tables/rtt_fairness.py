@@ -45,7 +45,7 @@ def table(collected: Collected) -> pl.DataFrame | None:
 def _rtts_ms(cell: Cell) -> tuple[float, float]:
     if not cell.trials:
         return 1.0, 1.0
-    one, two = (flow.rtt_ms or cell.network.rtt_ms for flow in cell.trials[0].trial.flows)
+    one, two = (flow.base_rtt_ms(cell.network) for flow in cell.trials[0].trial.flows)
     return one, two
 
 

@@ -1,0 +1,120 @@
+"""What an endpoint said on its standard output: one JSON line an event (docs/endpoint-contract.md).
+
+All readers of these lines are here: of a trial that has just ended (:meth:`EndpointEvents.read`), and of one
+that is stored (:meth:`EndpointEvents.of`, without its progress and objects).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+#: events that a stored trial's manifest leaves out: there may be thousands
+_MANY = ("progress", "object")
+
+
+@dataclass(frozen=True)
+class Done:
+    """The endpoint's last event. ``complete``: all that was asked for arrived; ``error``: why it ended."""
+
+    time_ns: int
+    bytes: int
+    complete: bool
+    error: str | None
+
+
+@dataclass(frozen=True)
+class ReadBack:
+    """The controllers that a sender read back from its stack, one a connection."""
+
+    names: tuple[str, ...]
+
+    def name(self, requested: str | None = None) -> str | None:
+        """The controller that ran: of several connections one that is not ``requested``, else the first.
+
+        None where the stack offers no way to tell.
+        """
+        differing = [name for name in self.names if requested is not None and name != requested]
+        return next(iter(differing or self.names), None)
+
+
+@dataclass(frozen=True)
+class EndpointEvents:
+    """One endpoint's events, in order. Times are CLOCK_REALTIME, in nanoseconds."""
+
+    events: Sequence[Mapping[str, Any]]
+
+    @classmethod
+    def read(cls, path: Path) -> EndpointEvents:
+        """The JSON lines of a program's standard output; anything else in it is passed over."""
+        return cls(tuple(_lines(path)))
+
+    @classmethod
+    def of(cls, manifest: Mapping[str, Any], name: str) -> EndpointEvents:
+        """Those of a stored trial's program, such as ``flow0.sender``."""
+        return cls(manifest["endpoints"].get(name, ()))
+
+    def kind(self, *kinds: str) -> list[Mapping[str, Any]]:
+        """The events of these kinds."""
+        return [event for event in self.events if event.get("event") in kinds]
+
+    def last(self, kind: str) -> Mapping[str, Any]:
+        """The last event of a kind; empty where there is none."""
+        found = self.kind(kind)
+        return found[-1] if found else {}
+
+    @property
+    def done(self) -> Done | None:
+        """The last event, where the endpoint came to it."""
+        event = self.last("done")
+        if "time_ns" not in event:
+            return None
+        return Done(
+            event["time_ns"], event.get("bytes") or 0, bool(event.get("complete")), event.get("error")
+        )
+
+    @property
+    def error(self) -> str | None:
+        """Why the endpoint ended, by its last event, with or without a time."""
+        text: str | None = self.last("done").get("error")
+        return text
+
+    @property
+    def read_back(self) -> ReadBack:
+        """The controllers that the stack named."""
+        return ReadBack(
+            tuple(str(event["confirmed"]) for event in self.kind("cca") if event.get("confirmed") is not None)
+        )
+
+    @property
+    def connected(self) -> bool | None:
+        """Was the connection made? None where the program does not speak the contract."""
+        if not any("event" in event for event in self.events):
+            return None
+        received = any(event.get("bytes") for event in self.kind("progress", "done"))
+        return received or bool(self.kind("connected"))
+
+    def total(self, name: str) -> int | None:
+        """A stack's own count over its connections; None where it keeps none, or counted no packet at all."""
+        stats = [event for event in self.kind("stats") if event.get("packets_sent")]
+        counts = [event[name] for event in stats if event.get(name) is not None]
+        return sum(counts) if counts else None
+
+    def kept(self) -> list[Mapping[str, Any]]:
+        """Those that a trial's manifest keeps."""
+        return [event for event in self.events if event.get("event") not in _MANY]
+
+
+def _lines(path: Path) -> Iterator[dict[str, Any]]:
+    if not path.exists():
+        return
+    for line in path.read_text(errors="replace").splitlines():
+        try:
+            event = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(event, dict):
+            yield event

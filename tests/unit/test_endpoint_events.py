@@ -1,0 +1,80 @@
+"""What endpoints say of themselves, read in one place."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cambrian.trace.endpoint_events import Done, EndpointEvents, ReadBack
+
+
+def events(*lines: dict[str, object]) -> EndpointEvents:
+    return EndpointEvents(lines)
+
+
+@pytest.mark.parametrize(
+    ("names", "requested", "ran"),
+    [
+        ((), "cubic", None),
+        (("cubic", "cubic"), "cubic", "cubic"),
+        # one connection that ran something else is not hidden by those that did not
+        (("cubic", "reno"), "cubic", "reno"),
+        (("reno", "cubic"), None, "reno"),
+    ],
+)
+def test_a_connection_that_differs_is_what_ran(names: tuple[str, ...], requested: str, ran: str) -> None:
+    assert ReadBack(names).name(requested) == ran
+
+
+def test_a_stack_that_cannot_tell_is_no_name() -> None:
+    assert events({"event": "cca", "confirmed": None}).read_back.name("cubic") is None
+
+
+def test_the_last_done_counts() -> None:
+    said = events(
+        {"event": "done", "time_ns": 1, "bytes": 5, "complete": False, "error": "reset"},
+        {"event": "done", "time_ns": 2, "bytes": 9, "complete": True, "error": None},
+    )
+    assert said.done == Done(2, 9, complete=True, error=None)
+    assert events({"event": "ready"}).done is None
+
+
+@pytest.mark.parametrize(
+    ("lines", "made"),
+    [
+        ([], None),
+        ([{"level": "info"}], None),
+        ([{"event": "ready"}], False),
+        ([{"event": "connected"}], True),
+        ([{"event": "progress", "bytes": 0}], False),
+        ([{"event": "progress", "bytes": 10}], True),
+    ],
+)
+def test_whether_a_connection_was_made(lines: list[dict[str, object]], made: bool | None) -> None:
+    assert events(*lines).connected is made
+
+
+def test_counts_of_several_connections_add_up() -> None:
+    said = events(
+        {"event": "stats", "packets_sent": 10, "ptos": 2},
+        {"event": "stats", "packets_sent": 0, "ptos": 7},
+        {"event": "stats", "packets_sent": 5, "ptos": 1},
+    )
+    assert said.total("ptos") == 3
+    assert said.total("packets_lost") is None
+
+
+def test_what_is_no_event_is_passed_over(tmp_path: Path) -> None:
+    path = tmp_path / "flow0.sender.out"
+    path.write_text('listening\n[1]\n{"event": "ready"}\n{"event": "progress", "bytes": 1}\n{broken\n')
+    said = EndpointEvents.read(path)
+    assert [event["event"] for event in said.events] == ["ready", "progress"]
+    assert [event["event"] for event in said.kept()] == ["ready"]
+    assert EndpointEvents.read(tmp_path / "nothing.out").events == ()
+
+
+def test_a_stored_trial_has_them_in_its_manifest() -> None:
+    manifest = {"endpoints": {"flow1.sender": [{"event": "cca", "confirmed": "bbr"}]}}
+    assert EndpointEvents.of(manifest, "flow1.sender").read_back.name("bbr") == "bbr"
+    assert EndpointEvents.of(manifest, "flow0.sender").events == ()
