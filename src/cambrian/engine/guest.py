@@ -14,13 +14,13 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from cambrian.engine import guest_packages, limits
 from cambrian.engine.limits import Limits
 from cambrian.kernel import boot, virtual_time
 from cambrian.kernel.model import Kernel
 from cambrian.study.model import Clock
+from cambrian.testbed.contract import GuestReport, Plan
 
 AGENT = Path(__file__).resolve().parents[1] / "testbed" / "guest.py"
 SOURCE = AGENT.parents[2]
@@ -41,7 +41,7 @@ class GuestError(RuntimeError):
 class Ended:
     """How a guest ended: its report (None if it left none), the reason if it was cut off, wall seconds."""
 
-    report: dict[str, Any] | None
+    report: GuestReport | None
     cut_off: str | None
     wall_s: float
     cpu_s: float
@@ -62,7 +62,7 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
 
 def _command(
     kernel: Kernel,
-    plan: dict[str, Any],
+    plan: Plan,
     out: Path,
     scratch: Path,
     *,
@@ -98,7 +98,7 @@ def _command(
 
 def run(
     kernel: Kernel,
-    plan: dict[str, Any],
+    plan: Plan,
     out: Path,
     *,
     seed: int,
@@ -166,9 +166,9 @@ def _watch(process: subprocess.Popen[bytes], account: limits.Account, virtual: K
             return None
 
 
-def _report(out: Path) -> dict[str, Any] | None:
+def _report(out: Path) -> GuestReport | None:
     try:
-        report: dict[str, Any] = json.loads((out / "guest.json").read_text())
+        report: GuestReport = json.loads((out / "guest.json").read_text())
     except (OSError, ValueError):
         return None
     return report

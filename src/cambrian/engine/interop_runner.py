@@ -8,7 +8,7 @@ program gets these places in a root folder of its own; its own files are where t
 
 from __future__ import annotations
 
-from typing import Any
+from cambrian.testbed.contract import ProgramPlan
 
 #: where a server listens
 PORT = 443
@@ -16,7 +16,7 @@ TESTCASE = "transfer"
 _CERTIFICATES = "/run/cambrian/certs"
 
 
-def adapt(spec: dict[str, Any], side: str, words: dict[str, str], bodies: dict[str, int]) -> None:
+def adapt(spec: ProgramPlan, side: str, words: dict[str, str], bodies: dict[str, int]) -> None:
     """Turn one side's ``spec`` (as :mod:`cambrian.engine.plan` makes it) into the runner's way.
 
     ``bodies``: the names that may be asked for, that of this flow's own request first, and their sizes

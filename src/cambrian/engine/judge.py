@@ -17,6 +17,7 @@ from cambrian.metrics.gates.page import page_gates
 from cambrian.stacks import catalogue
 from cambrian.store.results import link_count
 from cambrian.study.model import FRAME_BYTES, Network, Trial
+from cambrian.testbed.contract import Counters, FlowCounters, GuestReport, Plan, ProcessReport
 from cambrian.trace.endpoint_events import EndpointEvents
 
 #: how far the measured base RTT may be off: the guest's timers are exact to a fraction of a
@@ -41,7 +42,7 @@ def capture_lost(raw: Path) -> int | None:
     return lost
 
 
-def _status(process: dict[str, Any] | None, end_ns: int, stops: Sequence[int]) -> int | None:
+def _status(process: ProcessReport | None, end_ns: int, stops: Sequence[int]) -> int | None:
     """An exit status as the gates want it: ended by our own signal at the end is 0.
 
     ``stops``: the statuses with which this program answers SIGTERM.
@@ -69,9 +70,7 @@ class _Program:
     closing: Closing | None = None
 
 
-def _program(
-    name: str, report: dict[str, Any], stops: Sequence[int], raw: Path, *, complete: bool
-) -> _Program:
+def _program(name: str, report: GuestReport, stops: Sequence[int], raw: Path, *, complete: bool) -> _Program:
     """A program that reports the end of its connection (a ``done`` line with an error) has not failed.
 
     One that ends by itself without a word has, also with status 0: it was to go on.
@@ -96,7 +95,7 @@ def _program(
     return _Program(0)
 
 
-def _random_losses(network: Network, counted: dict[str, Any]) -> int:
+def _random_losses(network: Network, counted: FlowCounters) -> int:
     """What a flow's link lost of its packets and of their acknowledgements, where it was told to lose any."""
     scheduled = any(change.loss_percent is not None for change in network.schedule)
     forward = network.loss_percent or network.burst_loss or network.loss_every_packets or scheduled
@@ -104,7 +103,7 @@ def _random_losses(network: Network, counted: dict[str, Any]) -> int:
     return lost + (link_count(counted["back"]).lost if network.return_loss_percent else 0)
 
 
-def _flow(trial: Trial, number: int, report: dict[str, Any], plan: dict[str, Any], raw: Path) -> FlowFacts:
+def _flow(trial: Trial, number: int, report: GuestReport, plan: Plan, raw: Path) -> FlowFacts:
     flow = trial.flows[number]
     receiver = EndpointEvents.read(raw / f"flow{number}.receiver.out")
     done = receiver.done
@@ -161,7 +160,7 @@ def planned_end_ns(trial: Trial, end_ns: int) -> int:
     return max(end_ns, round(trial.duration_s * 1e9)) if endless else end_ns
 
 
-def facts(trial: Trial, report: dict[str, Any], plan: dict[str, Any], raw: Path) -> TrialFacts:
+def facts(trial: Trial, report: GuestReport, plan: Plan, raw: Path) -> TrialFacts:
     """What the gates must know besides the packets."""
     return TrialFacts(
         duration_ns=planned_end_ns(trial, report["end_ns"]),
@@ -176,7 +175,7 @@ def facts(trial: Trial, report: dict[str, Any], plan: dict[str, Any], raw: Path)
     )
 
 
-def _counter_gates(trial: Trial, counters: dict[str, Any], raw: Path) -> list[Gate]:
+def _counter_gates(trial: Trial, counters: Counters, raw: Path) -> list[Gate]:
     found = []
     stacks = catalogue.load()
     for number, flow in enumerate(trial.flows):
@@ -220,8 +219,8 @@ def _page_gates(trial: Trial, columns: Mapping[str, pl.DataFrame], raw: Path) ->
 
 def judge(
     trial: Trial,
-    plan: dict[str, Any],
-    report: dict[str, Any],
+    plan: Plan,
+    report: GuestReport,
     raw: Path,
     columns: Mapping[str, pl.DataFrame],
 ) -> dict[str, Any]:

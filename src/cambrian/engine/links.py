@@ -7,6 +7,7 @@ import math
 from typing import Any
 
 from cambrian.study.model import FRAME_BYTES, Clock, Flow, Network, Trial
+from cambrian.testbed.contract import AqmPlan, ChangePlan, LinkPlan, TbfPlan
 
 #: cake counts a packet's memory, not its bytes: what a full frame takes in the kernel
 CAKE_BYTES_PER_FRAME = 2304
@@ -46,7 +47,7 @@ def access(
     *,
     rtt_ms: float | None = None,
     loss_percent: float | None = None,
-) -> dict[str, Any]:
+) -> LinkPlan:
     """netem of one flow's link, both ways; ``rtt_ms`` and ``loss_percent`` as a schedule changes them."""
     rtt = rtt_ms or flow.base_rtt_ms(network)
     forward_ns = round(rtt * network.forward_delay_percent / 100 * 1e6)
@@ -81,7 +82,7 @@ def burst_bytes(rate_mbps: float, clock: Clock = "virtual") -> int:
     return FRAME_BYTES + math.ceil(rate_mbps / 8 * TIMER_LAG_US[clock])
 
 
-def tbf(rate_mbps: float, limit_bytes: int, clock: Clock) -> dict[str, Any]:
+def tbf(rate_mbps: float, limit_bytes: int, clock: Clock) -> TbfPlan:
     """The bottleneck's token bucket: in virtual time, packets leave evenly spaced at the rate."""
     return {
         "rate_bps": rate_mbps * 1e6,
@@ -90,7 +91,7 @@ def tbf(rate_mbps: float, limit_bytes: int, clock: Clock) -> dict[str, Any]:
     }
 
 
-def aqm(network: Network, limit_bytes: int) -> dict[str, Any] | None:
+def aqm(network: Network, limit_bytes: int) -> AqmPlan | None:
     """The queue inside the bucket, where it is not drop-tail.
 
     Limits in bytes become packets for the AQMs that count packets.
@@ -115,14 +116,14 @@ def aqm(network: Network, limit_bytes: int) -> dict[str, Any] | None:
     return {"kind": network.queue, "parameters": parameters}
 
 
-def schedule(trial: Trial, limit_bytes: int) -> list[dict[str, Any]]:
+def schedule(trial: Trial, limit_bytes: int) -> list[ChangePlan]:
     """The network's changes: ``at_ns`` and the qdiscs' new parameters; what a step leaves out stays."""
     rtt_ms: float | None = None
     loss_percent: float | None = None
     handovers = 0
-    steps = []
+    steps: list[ChangePlan] = []
     for change in trial.network.schedule:
-        step: dict[str, Any] = {"at_ns": round(change.at_s * 1e9)}
+        step: ChangePlan = {"at_ns": round(change.at_s * 1e9)}
         if change.rate_mbps is not None:
             step["tbf"] = tbf(change.rate_mbps, limit_bytes, trial.clock)
         if change.rtt_ms is not None or change.loss_percent is not None:

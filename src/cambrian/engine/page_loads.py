@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 from cambrian.engine.guest import MEMORY_MB
 from cambrian.pages import browser, site
@@ -13,6 +12,7 @@ from cambrian.stacks.manifest import Pages, Server
 from cambrian.stacks.receivers import NoReceiver, Receiver
 from cambrian.study.model import Trial
 from cambrian.testbed import addresses as at
+from cambrian.testbed.contract import ProgramPlan
 
 HOST = "cambrian.test"
 NETLOG_SUFFIX = ".netlog.json"
@@ -87,7 +87,7 @@ def mounts(trial: Trial, home: str) -> dict[str, str]:
 
 def browser_spec(
     trial: Trial, number: int, home: str, interpreter: str, base_environment: dict[str, str]
-) -> dict[str, Any]:
+) -> ProgramPlan:
     """What the guest starts as the receiver of a flow that a browser loads.
 
     It is started before the trial and told by a signal when to begin (``early``).

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 from cambrian.engine import interop_runner, links, page_loads
 from cambrian.engine.native import Native
@@ -16,6 +14,7 @@ from cambrian.stacks.receivers import Receiver
 from cambrian.study import tracefile
 from cambrian.study.model import FRAME_BYTES, Flow, Trial
 from cambrian.testbed import addresses as at
+from cambrian.testbed.contract import BottleneckPlan, CapturePlan, FlowPlan, Plan, ProgramPlan
 
 HOME = "/run/cambrian"
 OUT = f"{HOME}/out"
@@ -89,7 +88,7 @@ def _words(built: Built, trial: Trial, number: int, side: str, alpn: str, pipe_b
     } | sender.ccas[flow.contestant.cca].values
 
 
-def _flow(trial: Trial, number: int, builds: Mapping[str, Built], pipe_bytes: int) -> dict[str, Any]:
+def _flow(trial: Trial, number: int, builds: Mapping[str, Built], pipe_bytes: int) -> FlowPlan:
     flow = trial.flows[number]
     contestant = flow.contestant
     sender = builds[contestant.stack]
@@ -102,7 +101,7 @@ def _flow(trial: Trial, number: int, builds: Mapping[str, Built], pipe_bytes: in
         if sender.stack.manifest.protocol != "tcp":
             raise PlanError(f'"{contestant.stack}" always encrypts: tls = true is for stack "tcp"')
         shared["tls"] = 1
-    sides: dict[str, dict[str, Any]] = {}
+    sides: dict[str, ProgramPlan] = {}
     programs: list[tuple[str, Built, Role, dict[str, object]]] = [
         ("sender", sender, server, options | shared)
     ]
@@ -114,8 +113,12 @@ def _flow(trial: Trial, number: int, builds: Mapping[str, Built], pipe_bytes: in
     for side, built, how, settings in programs:
         words = _words(built, trial, number, side, alpn, pipe_bytes)
         spec = command.role(built, how, words, settings)
-        environment = BASE_ENVIRONMENT | spec.environment
-        sides[side] = {**asdict(spec), "environment": environment, "work": words["work"]}
+        sides[side] = {
+            "argv": spec.argv,
+            "environment": BASE_ENVIRONMENT | spec.environment,
+            "files": spec.files,
+            "work": words["work"],
+        }
         if side == "sender" and not flow.page and command.mentions(built, how, "www"):
             sides[side]["sparse"] = _bodies(trial, flow)
         if side == "sender" and built.stack.manifest.transport_trace == "qlog":
@@ -131,7 +134,12 @@ def _flow(trial: Trial, number: int, builds: Mapping[str, Built], pipe_bytes: in
             "per_packet_ns": round(cpu.per_packet_us * 1000),
             "per_syscall_ns": round(cpu.per_syscall_us * 1000),
         }
-    return {"start_ns": round(flow.start_ms * 1e6), "size_bytes": flow.size_bytes, **sides}
+    return {
+        "start_ns": round(flow.start_ms * 1e6),
+        "size_bytes": flow.size_bytes,
+        "sender": sides["sender"],
+        "receiver": sides["receiver"],
+    }
 
 
 def _receiver(flow: Flow, sender: Built) -> Receiver | None:
@@ -155,7 +163,7 @@ def _bodies(trial: Trial, flow: Flow) -> dict[str, int]:
     return {str(name): amount_bytes for name in (amount_bytes, ENDLESS_BYTES)}
 
 
-def make(trial: Trial, builds: Mapping[str, Built], native: Native) -> dict[str, Any]:
+def make(trial: Trial, builds: Mapping[str, Built], native: Native) -> Plan:
     """The plan of ``trial``.
 
     Parameters:
@@ -177,7 +185,7 @@ def make(trial: Trial, builds: Mapping[str, Built], native: Native) -> dict[str,
     # only the trial's own, whatever else is built: what a guest does before its trial may move that by a tick
     mounts |= {f"{HOME}/stacks/{name}": str(builds[name].folder) for name in stack_names(trial)}
     mounts |= page_loads.mounts(trial, HOME)
-    bottleneck: dict[str, Any] = {"limit_bytes": limit_bytes}
+    bottleneck: BottleneckPlan = {"limit_bytes": limit_bytes}
     if network.trace_file:
         trace = Path(network.trace_file).absolute()
         mounts[f"{HOME}/trace"] = str(trace.parent)
@@ -192,10 +200,8 @@ def make(trial: Trial, builds: Mapping[str, Built], native: Native) -> dict[str,
         argv += ["--out-netns", at.namespace_path(at.RECEIVER), "--tun-out", at.RECEIVER_IF]
         bottleneck["tracelink"] = _program(argv, "tracelink")
     else:
-        bottleneck |= {
-            "tbf": links.tbf(rate_mbps, limit_bytes, trial.clock),
-            "aqm": links.aqm(network, limit_bytes),
-        }
+        bottleneck["tbf"] = links.tbf(rate_mbps, limit_bytes, trial.clock)
+        bottleneck["aqm"] = links.aqm(network, limit_bytes)
     return {
         "mounts": mounts,
         "memory_mb": page_loads.memory_mb(trial),
@@ -214,7 +220,7 @@ def make(trial: Trial, builds: Mapping[str, Built], native: Native) -> dict[str,
     }
 
 
-def _program(argv: list[str], name: str) -> dict[str, Any]:
+def _program(argv: list[str], name: str) -> ProgramPlan:
     return {"argv": argv, "environment": BASE_ENVIRONMENT, "work": f"{HOME}/work/{name}", "ready": "json"}
 
 
@@ -231,7 +237,7 @@ def _ring_kib(trial: Trial, pipe_bytes: int) -> int:
     return min(max(smallest, -(-wanted // 64) * 64), largest)
 
 
-def _capture(trial: Trial, pipe_bytes: int) -> dict[str, Any]:
+def _capture(trial: Trial, pipe_bytes: int) -> CapturePlan:
     argv = [f"{HOME}/native/capture", "--ring-kib", str(_ring_kib(trial, pipe_bytes))]
     argv += ["--router-ns", at.namespace_path(at.ROUTER), "--receiver-ns", at.namespace_path(at.RECEIVER)]
     argv += ["--receiver-if", at.RECEIVER_IF, "--out", f"{OUT}/capture.bin"]

@@ -11,11 +11,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import polars as pl
 
 from cambrian.study.model import Trial
+from cambrian.testbed.contract import GuestReport, Plan
 
 _NAME = re.compile(r"^((?:note: )?flow)(\d+)(?=\.)")
 _Item = TypeVar("_Item")
@@ -36,26 +37,26 @@ def _occupants(trial: Trial) -> list[int]:
     return sorted(range(len(trial.flows)), key=lambda flow: trial.positions[flow])
 
 
-def kept_plan(plan: dict[str, Any], trial: Trial) -> dict[str, Any]:
+def kept_plan(plan: Plan, trial: Trial) -> Plan:
     """The plan with the lists that are kept or read again in order of flow."""
-    by_flow = {key: _by_flow(plan[key], trial) for key in ("links", "flows")}
-    return plan | by_flow
+    return {**plan, "links": _by_flow(plan["links"], trial), "flows": _by_flow(plan["flows"], trial)}
 
 
-def kept_report(report: dict[str, Any], trial: Trial) -> dict[str, Any]:
+def kept_report(report: GuestReport, trial: Trial) -> GuestReport:
     """The guest's report in order of flow: base round trips, counters, programs, problems.
 
     A guest that failed early has left only some of them.
     """
-    found = dict(report)
+    found = report.copy()
     if "base_rtt_ns" in report:
         found["base_rtt_ns"] = _by_flow(report["base_rtt_ns"], trial)
     if "counters" in report:
         counters = report["counters"]
-        found["counters"] = counters | {"flows": _by_flow(counters["flows"], trial)}
-    for key in ("problems", "killed"):
-        if key in report:
-            found[key] = [_renamed(text, trial) for text in report[key]]
+        found["counters"] = {**counters, "flows": _by_flow(counters["flows"], trial)}
+    if "problems" in report:
+        found["problems"] = [_renamed(text, trial) for text in report["problems"]]
+    if "killed" in report:
+        found["killed"] = [_renamed(text, trial) for text in report["killed"]]
     if "processes" in report:
         found["processes"] = {_renamed(name, trial): one for name, one in report["processes"].items()}
     return found

@@ -19,6 +19,7 @@ from cambrian.stacks import catalogue
 from cambrian.store.results import Results, write_json
 from cambrian.study import identity
 from cambrian.study.model import ONE_QUEUE, Trial
+from cambrian.testbed.contract import GuestReport, Plan
 from cambrian.trace import endpoint_log, kernel_tcp, objects, packets, qlog, schema
 from cambrian.trace.endpoint_events import EndpointEvents
 from cambrian.trace.packets import TraceError
@@ -97,7 +98,7 @@ def run(
 
 
 def _read(
-    trial: Trial, made: dict[str, Any], ended: guest.Ended, raw: Path
+    trial: Trial, made: Plan, ended: guest.Ended, raw: Path
 ) -> tuple[dict[str, pl.DataFrame], dict[str, Any]]:
     """Columns by their file's name, and verdict; a guest that failed gives none and says why."""
     nothing = {"packets": pl.DataFrame(schema=PACKETS), "transport": schema.empty()}
@@ -129,7 +130,7 @@ def _read(
     return columns, judge.judge(trial, made, report, raw, columns)
 
 
-def _pages(trial: Trial, report: dict[str, Any], raw: Path) -> dict[str, pl.DataFrame]:
+def _pages(trial: Trial, report: GuestReport, raw: Path) -> dict[str, pl.DataFrame]:
     """``objects`` and ``page_loads`` of the flows that load pages; nothing if there are none."""
     parts: dict[str, list[pl.DataFrame]] = {"objects": [], "page_loads": []}
     zero_ns = report["zero_ns"]
@@ -145,7 +146,7 @@ def _pages(trial: Trial, report: dict[str, Any], raw: Path) -> dict[str, pl.Data
 
 
 def _qlogs(
-    trial: Trial, number: int, report: dict[str, Any], raw: Path, seen: pl.DataFrame
+    trial: Trial, number: int, report: GuestReport, raw: Path, seen: pl.DataFrame
 ) -> list[pl.DataFrame]:
     """One flow's qlogs, where its stack says that it exports them."""
     stack = catalogue.load()[trial.flows[number].contestant.stack]
@@ -168,7 +169,7 @@ def _qlogs(
     ]
 
 
-def _transport(trial: Trial, report: dict[str, Any], raw: Path, seen: pl.DataFrame) -> pl.DataFrame:
+def _transport(trial: Trial, report: GuestReport, raw: Path, seen: pl.DataFrame) -> pl.DataFrame:
     span = {"zero_ns": report["zero_ns"], "end_ns": report["end_ns"]}
     parts = [schema.empty()]
     if (raw / "trace.bin").exists():
@@ -200,7 +201,7 @@ def _last_words(raw: Path) -> list[str]:
 
 
 def _manifest(
-    trial: Trial, name: str, environment: Environment, made: dict[str, Any], ended: guest.Ended
+    trial: Trial, name: str, environment: Environment, made: Plan, ended: guest.Ended
 ) -> dict[str, Any]:
     kernel = environment.kernel
     stacks = {

@@ -16,6 +16,8 @@ from typing import Any, Literal, NamedTuple
 import duckdb
 import polars as pl
 
+from cambrian.testbed.contract import QdiscCounters
+
 #: files that only the trials with a page load have
 _OF_PAGES = ("objects", "page_loads")
 
@@ -82,7 +84,7 @@ class TrialResult:
         return [link_count(flow[direction], every) for flow in flows]
 
 
-def link_count(qdiscs: list[dict[str, Any]], loss_every_packets: int | None = None) -> LinkCount:
+def link_count(qdiscs: list[QdiscCounters], loss_every_packets: int | None = None) -> LinkCount:
     """What one link was offered and lost, from the kernel's counters of its qdiscs, in any order.
 
     Copies that a link with duplication adds count as offered. ``loss_every_packets`` is the network's:

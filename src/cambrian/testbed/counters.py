@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from cambrian.testbed import addresses as at
 from cambrian.testbed import system
 from cambrian.testbed.dumbbell import Dumbbell, Host
 
+if TYPE_CHECKING:
+    from cambrian.testbed.contract import Counters, QdiscCounters
 
-def _qdiscs(host: Host, interface: str) -> list[dict[str, Any]]:
+
+def _qdiscs(host: Host, interface: str) -> list[QdiscCounters]:
     """Counters of each qdisc on an interface, root first.
 
     A parent's drop counter includes its child's: read the queue's drops from the
     capture, or from the child alone.
     """
     index = host.index[interface]
-    rows = []
+    rows: list[QdiscCounters] = []
     for message in host.netlink.get_qdiscs(index):
         if message["index"] != index or message.get_attr("TCA_KIND") == "noqueue":
             continue
@@ -48,7 +51,7 @@ def _snmp(host: Host) -> dict[str, dict[str, int]]:
     return {protocol: tables[protocol] for protocol in ("Ip", "Udp", "Tcp")}
 
 
-def read(net: Dumbbell) -> dict[str, Any]:
+def read(net: Dumbbell) -> Counters:
     """All counters of a trial as JSON-ready data."""
     return {
         "bottleneck": _qdiscs(net.router, at.BOTTLENECK_IF),

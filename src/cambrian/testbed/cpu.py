@@ -9,13 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from cambrian.testbed.contract import CpuPlan
 
 #: what this thread's children will cost; reading it tells what its own work costs
 _KNOB = Path("/proc/thread-self/slow_cpu")
 
 
 @contextmanager
-def slow(costs: dict[str, int] | None) -> Iterator[None]:
+def slow(costs: CpuPlan | None) -> Iterator[None]:
     """Processes started in the body share one slow processor (None: nothing is different).
 
     ``costs`` has ``per_syscall_ns`` and ``per_packet_ns``, whole nanoseconds.

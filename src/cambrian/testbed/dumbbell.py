@@ -18,12 +18,15 @@ import fcntl
 import socket
 import struct
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING
 
 from pyroute2 import IPRoute
 
 from cambrian.testbed import addresses as at
 from cambrian.testbed import periodic_loss, qdiscs, system
+
+if TYPE_CHECKING:
+    from cambrian.testbed.contract import BottleneckPlan, LinkPlan
 
 MTU_BYTES = 1500
 
@@ -160,7 +163,7 @@ def lose_every(sender: Host, packets: int) -> None:
     )
 
 
-def build_hosts(flows: list[dict[str, Any]], tcp_ecn: str) -> Dumbbell:
+def build_hosts(flows: list[LinkPlan], tcp_ecn: str) -> Dumbbell:
     """Namespaces and access links (with their netem), without a bottleneck yet."""
     qdiscs.register()
     periodic_loss.register()
@@ -180,7 +183,7 @@ def build_hosts(flows: list[dict[str, Any]], tcp_ecn: str) -> Dumbbell:
     return Dumbbell(router, receiver, senders)
 
 
-def add_bottleneck(net: Dumbbell, bottleneck: dict[str, Any]) -> None:
+def add_bottleneck(net: Dumbbell, bottleneck: BottleneckPlan) -> None:
     """The shaped link: tbf with a drop-tail queue of bytes, or an AQM inside it."""
     connect(
         net.router, at.BOTTLENECK_IF, at.RECEIVER_GATEWAY,

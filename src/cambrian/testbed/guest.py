@@ -19,9 +19,10 @@ import traceback
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
+    from cambrian.testbed.contract import CapturePlan, ChangePlan, GuestReport, Plan, ProgramPlan
     from cambrian.testbed.dumbbell import Dumbbell
     from cambrian.testbed.processes import Process
 
@@ -109,14 +110,15 @@ def next_second_ns() -> int:
 class Trial:
     """One trial in progress: its network, its programs and what went wrong."""
 
-    def __init__(self, plan: dict[str, Any]) -> None:
+    def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self.problems: list[str] = []
         self.processes: list[Process] = []
         self.early: dict[int, Process] = {}
         self.net: Dumbbell | None = None
         self.tracelink: Process | None = None
-        self.report: dict[str, Any] = {"problems": self.problems}
+        # it fills up as the trial goes on
+        self.report = cast("GuestReport", {"problems": self.problems})
 
     def build_network(self) -> None:
         """Hosts, links and bottleneck; then the measured base round trip of each flow."""
@@ -150,7 +152,8 @@ class Trial:
                 self.problems.append(
                     "note: this kernel has no TCP trace points; no transport trace for kernel TCP"
                 )
-        self.capture = processes.start("capture", {**spec, "argv": argv}, None, OUT)
+        started: CapturePlan = {**spec, "argv": argv}
+        self.capture = processes.start("capture", started, None, OUT)
         if problem := processes.wait_ready(self.capture, spec, None):
             raise RuntimeError(problem)
 
@@ -165,7 +168,7 @@ class Trial:
             self.processes.append(server)
             self.ready(server, spec["sender"], namespace, processes.READY_TIMEOUT_S)
 
-    def ready(self, process: Process, spec: dict[str, Any], namespace: str | None, timeout_s: float) -> None:
+    def ready(self, process: Process, spec: ProgramPlan, namespace: str | None, timeout_s: float) -> None:
         """Wait until a program is ready; note it where it is not."""
         from cambrian.testbed import processes
 
@@ -196,7 +199,7 @@ class Trial:
         spec = self.plan["flows"][flow]["receiver"]
         self.processes.append(processes.start(f"flow{flow}.receiver", spec, at.RECEIVER, OUT))
 
-    def change_link(self, change: dict[str, Any]) -> None:
+    def change_link(self, change: ChangePlan) -> None:
         """One step of the schedule; queues keep what they hold."""
         from cambrian.testbed import addresses as at
         from cambrian.testbed import handover
@@ -291,7 +294,7 @@ def main() -> None:
     sys.path[:0] = [os.environ[name] for name in CODE.values()]
     from cambrian.testbed import system
 
-    report: dict[str, Any] = {}
+    report = cast("GuestReport", {})
     try:
         mount_system()
         import_everything()

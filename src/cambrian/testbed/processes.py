@@ -9,10 +9,13 @@ import time
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from cambrian.testbed import addresses as at
 from cambrian.testbed import cpu, roots, system
+
+if TYPE_CHECKING:
+    from cambrian.testbed.contract import ProgramPlan
 
 #: how long a server may take until it is ready, in guest seconds
 READY_TIMEOUT_S = 20.0
@@ -53,7 +56,7 @@ def _enter(namespace: str | None) -> AbstractContextManager[None]:
     return nullcontext() if namespace is None else system.inside(at.namespace_path(namespace))
 
 
-def start(name: str, spec: dict[str, Any], namespace: str | None, folder: Path) -> Process:
+def start(name: str, spec: ProgramPlan, namespace: str | None, folder: Path) -> Process:
     """Start ``spec["argv"]`` in a namespace (None: the guest's first).
 
     Its output goes to ``folder/name.out`` and ``folder/name.err``.
@@ -112,7 +115,7 @@ def _bound(namespace: str | None, protocol: str, port: int) -> bool:
 
 
 def wait_ready(
-    process: Process, spec: dict[str, Any], namespace: str | None, timeout_s: float = READY_TIMEOUT_S
+    process: Process, spec: ProgramPlan, namespace: str | None, timeout_s: float = READY_TIMEOUT_S
 ) -> str | None:
     """Wait until a program is ready (a server: can be connected to); None, or why it is not."""
     deadline_s = time.monotonic() + timeout_s

@@ -9,16 +9,19 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from cambrian.testbed import system
+
+if TYPE_CHECKING:
+    from cambrian.testbed.contract import RootPlan
 
 SHARED = ("proc", "sys", "dev", "tmp", "run")
 #: what Debian keeps below /usr and links to, by a package that others do not depend on
 MERGED = ("bin", "sbin", "lib", "lib64")
 
 
-def make(place: Path, wanted: dict[str, Any]) -> Path:
+def make(place: Path, wanted: RootPlan) -> Path:
     """Mount a root at ``place`` and return it.
 
     ``wanted``: ``tree``, the folder to mirror; then, each optional, ``folders`` to add (writable),

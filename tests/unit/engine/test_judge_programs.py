@@ -41,7 +41,7 @@ def facts(
             "seed": 1,
         }
     )
-    report = {
+    report: Any = {
         "zero_ns": ZERO_NS,
         "end_ns": 60 * S,
         "base_rtt_ns": [50_000_000],
@@ -52,7 +52,7 @@ def facts(
         },
         "counters": {"flows": [{"forward": [NETEM], "back": [NETEM]}]},
     }
-    plan = {"bottleneck": {"limit_bytes": 125_000}, "flows": [{"sender": {}, "receiver": {}}]}
+    plan: Any = {"bottleneck": {"limit_bytes": 125_000}, "flows": [{"sender": {}, "receiver": {}}]}
     return judge.facts(trial, report, plan, raw).flows[0]
 
 

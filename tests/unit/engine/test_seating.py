@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any, cast
 
 import polars as pl
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 from cambrian.engine import links, seating
 from cambrian.study.model import Contestant, Flow, Network, Trial
+from cambrian.testbed.contract import GuestReport
 
 NETWORK = Network(rate_mbps=20, rtt_ms=50, buffer_bdp=1, loss_percent=1)
 NAMES = ["cubic", "reno", "bbr", "vegas"]
@@ -49,7 +51,7 @@ def test_what_the_guest_says_of_a_position_is_said_of_its_flow(positions: list[i
         "killed": [],
         "processes": {f"flow{number}.receiver": name for number, name in enumerate(names)} | {"capture": 0},
     }
-    kept = seating.kept_report(report, one)
+    kept = cast("dict[str, Any]", seating.kept_report(cast("GuestReport", report), one))
     assert kept["base_rtt_ns"] == NAMES
     assert kept["counters"] == {"flows": NAMES, "receiver": 1}
     assert sorted(kept["problems"]) == [
@@ -83,7 +85,8 @@ def test_files_change_their_numbers(tmp_path: Path) -> None:
 def test_a_flow_alone_may_have_the_losses_of_another_position() -> None:
     seated = seating.seated(trial(3))
     assert seated.positions == (3,)
-    assert seating.kept_report({"base_rtt_ns": [7]}, trial(3)) == {"base_rtt_ns": [7]}
+    alone = cast("GuestReport", {"base_rtt_ns": [7]})
+    assert seating.kept_report(alone, trial(3)) == alone
     (change,) = links.schedule(
         seated.model_copy(
             update={

@@ -1,0 +1,188 @@
+"""What host and guest tell each other, as JSON: the plan on the way in, the report on the way out.
+
+``plan.json`` is a :class:`Plan`, ``guest.json`` a :class:`GuestReport`. Times are nanoseconds; where a report
+counts them from the trial's zero its field says so. Types alone: nothing here runs in the guest.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NotRequired, TypedDict
+
+
+class RootPlan(TypedDict):
+    """A program's own root folder: ``tree`` is mirrored, the rest is added to it (place → what)."""
+
+    tree: str
+    folders: NotRequired[list[str]]
+    copies: NotRequired[dict[str, str]]
+    sparse: NotRequired[dict[str, int]]
+    links: NotRequired[dict[str, str]]
+    texts: NotRequired[dict[str, str]]
+
+
+class CpuPlan(TypedDict):
+    """What a slow processor's work costs."""
+
+    per_packet_ns: int
+    per_syscall_ns: int
+
+
+class EarlyPlan(TypedDict):
+    """A program that is started before the trial's zero, and begins on SIGUSR1."""
+
+    ready_timeout_s: float
+
+
+class ProgramPlan(TypedDict):
+    """One program: its command line, its whole environment, its working folder and what lies there.
+
+    ``files``: name → text. ``sparse``: name → bytes of a file of zeros. ``folders``: made besides. ``ready``:
+    how it shows that it can be used ("json": its event; "udp", "tcp": its ``port`` is open).
+    ``stop_statuses``: exit statuses with which it answers SIGTERM.
+    """
+
+    argv: list[str]
+    environment: dict[str, str]
+    work: str
+    ready: NotRequired[str]
+    port: NotRequired[int]
+    files: NotRequired[dict[str, str]]
+    sparse: NotRequired[dict[str, int]]
+    folders: NotRequired[list[str]]
+    stop_statuses: NotRequired[list[int]]
+    root: NotRequired[RootPlan]
+    cpu: NotRequired[CpuPlan]
+    early: NotRequired[EarlyPlan]
+
+
+class CapturePlan(ProgramPlan):
+    """The capture; ``trace_tcp``: with the kernel's TCP trace points."""
+
+    trace_tcp: bool
+
+
+class FlowPlan(TypedDict):
+    """One flow's programs. ``start_ns``: since the trial's zero. ``size_bytes``: 0 never ends."""
+
+    start_ns: int
+    size_bytes: int
+    sender: ProgramPlan
+    receiver: ProgramPlan
+
+
+class LinkPlan(TypedDict):
+    """One flow's own link: netem's parameters, both ways."""
+
+    forward: dict[str, Any]
+    back: dict[str, Any]
+    loss_every_packets: int | None
+
+
+class TbfPlan(TypedDict):
+    """The bottleneck's token bucket."""
+
+    rate_bps: float
+    burst_bytes: int
+    limit_bytes: int
+
+
+class AqmPlan(TypedDict):
+    """The queue inside the bucket, and its parameters as the kernel's qdisc names them."""
+
+    kind: str
+    parameters: dict[str, Any]
+
+
+class BottleneckPlan(TypedDict):
+    """A bucket with a queue inside (None: drop-tail), or the program that plays a trace."""
+
+    limit_bytes: int
+    tbf: NotRequired[TbfPlan]
+    aqm: NotRequired[AqmPlan | None]
+    tracelink: NotRequired[ProgramPlan]
+
+
+class ChangePlan(TypedDict):
+    """One step of the schedule, ``at_ns`` since the trial's zero; what it leaves out stays as it is."""
+
+    at_ns: int
+    tbf: NotRequired[TbfPlan]
+    links: NotRequired[list[LinkPlan]]
+    receivers_arrive: NotRequired[int]
+    receivers_leave: NotRequired[int]
+
+
+class Plan(TypedDict):
+    """All that a guest is to do. ``links`` and ``flows`` are in order of position."""
+
+    mounts: dict[str, str]
+    memory_mb: int
+    kernel_settings: dict[str, int]
+    duration_ns: int
+    tcp_ecn: str
+    links: list[LinkPlan]
+    bottleneck: BottleneckPlan
+    schedule: list[ChangePlan]
+    flows: list[FlowPlan]
+    capture: CapturePlan
+
+
+class QdiscCounters(TypedDict):
+    """What the kernel counted of one queueing discipline. A parent's drops include its child's."""
+
+    kind: str
+    handle: str
+    sent_packets: int
+    sent_bytes: int
+    dropped_packets: int
+    backlog_packets: int
+    backlog_bytes: int
+
+
+class HostCounters(TypedDict):
+    """``/proc/net/snmp`` of a namespace: protocol → counter → value."""
+
+    snmp: dict[str, dict[str, int]]
+
+
+class FlowCounters(HostCounters):
+    """A sender's host, and its link both ways."""
+
+    forward: list[QdiscCounters]
+    back: list[QdiscCounters]
+
+
+class Counters(TypedDict):
+    """All counters of a trial, at its end; ``flows`` in order of position."""
+
+    bottleneck: list[QdiscCounters]
+    flows: list[FlowCounters]
+    receiver: HostCounters
+
+
+class ProcessReport(TypedDict):
+    """One program's life. ``status``: as waitpid's, decoded; a signal's is negative. Times since zero."""
+
+    status: int | None
+    started_ns: int
+    ended_ns: int | None
+
+
+class GuestReport(TypedDict):
+    """What a guest that came to its end learned.
+
+    ``zero_ns``: the trial's zero, CLOCK_REALTIME. ``end_ns``: since then. ``base_rtt_ns``: measured, one a
+    flow. ``problems``: what went wrong with a program, or a "note: …". ``killed``: programs that SIGTERM did
+    not end. A guest that failed has ``crash``, a traceback, and only some of the others.
+    """
+
+    kernel: str
+    zero_ns: int
+    end_ns: int
+    realtime_minus_monotonic_ns: int
+    base_rtt_ns: list[int | None]
+    counters: Counters
+    processes: dict[str, ProcessReport]
+    problems: list[str]
+    killed: list[str]
+    crash: NotRequired[str]
