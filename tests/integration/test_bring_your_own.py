@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -30,7 +31,11 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     folder.mkdir()
     for name in ("gtls", "iperf3"):
         (folder / f"{name}.toml").write_text(_manifests()[name])
-    runner = _manifests()["mystack"].replace("/opt/mystack/run_endpoint.sh", str(RUNNER))
+    # below the tests' temporary folder, which is below /tmp: the guest has a /tmp of its own
+    script = tmp_path / "mystack" / RUNNER.name
+    script.parent.mkdir()
+    shutil.copy2(RUNNER, script)
+    runner = _manifests()["mystack"].replace("/opt/mystack/run_endpoint.sh", str(script))
     quinn = build.ensure(catalogue.load()["quinn"]).binary
     for side in ("server", "client"):
         runner = runner.replace(

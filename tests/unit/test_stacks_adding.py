@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cambrian.stacks import adding, catalogue
+from cambrian.stacks import adding, catalogue, kinds
 from cambrian.stacks.adding import AddError
 from cambrian.stacks.manifest import ManifestError
 
@@ -47,6 +47,28 @@ def test_a_folder_is_kept_with_what_it_holds(tmp_path: Path) -> None:
 def test_a_program_that_the_guest_cannot_see_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ManifestError, match="below /proc, which the guest has of its own"):
         adding.add(_stack(tmp_path, "mine", binary="/proc/self/exe"))
+
+
+def test_a_program_below_a_folder_that_the_guest_has_is_shown_with_its_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "mine" / "bin" / "server"
+    program.parent.mkdir(parents=True)
+    program.write_text("#!/bin/sh\n")
+    monkeypatch.setattr("cambrian.stacks.kinds.HIDDEN", (str(tmp_path),))
+    monkeypatch.setattr("cambrian.stacks.kinds.SHOWABLE", (str(tmp_path),))
+    added = adding.add(_stack(tmp_path, "mine", binary=str(program)))
+    assert kinds.shown_folders(added) == {str(tmp_path / "mine"): str(tmp_path / "mine")}
+    bare = tmp_path / "server"
+    bare.write_text("#!/bin/sh\n")
+    with pytest.raises(
+        ManifestError, match=f"put it into a folder of its own there, such as {tmp_path}/other/server"
+    ):
+        adding.add(_stack(tmp_path, "other", binary=str(bare)))
+
+
+def test_a_program_that_the_guest_sees_anyway_needs_no_folder(tmp_path: Path) -> None:
+    assert kinds.shown_folders(adding.add(_stack(tmp_path, "mine", binary="/bin/sh"))) == {}
 
 
 @pytest.mark.parametrize(

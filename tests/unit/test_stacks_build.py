@@ -24,45 +24,38 @@ def _stack(folder: Path, name: str = "mine", *, alone: bool = False, build_keys:
     return Stack(path, manifest.read(path))
 
 
-@pytest.fixture
-def seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder that a guest may see, whatever the tests' own is called."""
-    monkeypatch.setattr("cambrian.stacks.kinds.HIDDEN", ("/proc",))
-    return tmp_path
-
-
-def test_the_program_s_content_is_part_of_the_identity(seen: Path) -> None:
-    stack = _stack(seen)
+def test_the_program_s_content_is_part_of_the_identity(tmp_path: Path) -> None:
+    stack = _stack(tmp_path)
     before = build._name(stack)
-    (seen / "program").write_text("two")
+    (tmp_path / "program").write_text("two")
     assert build._name(stack) != before
 
 
-def test_files_of_the_folder_and_named_sources_are_too(seen: Path) -> None:
-    (seen / "shared").mkdir()
-    (seen / "shared" / "a").write_text("1")
-    stack = _stack(seen, build_keys='sources = ["../shared"]\n')
+def test_files_of_the_folder_and_named_sources_are_too(tmp_path: Path) -> None:
+    (tmp_path / "shared").mkdir()
+    (tmp_path / "shared" / "a").write_text("1")
+    stack = _stack(tmp_path, build_keys='sources = ["../shared"]\n')
     names = [build._name(stack)]
-    (seen / "mine" / "extra").write_text("x")
+    (tmp_path / "mine" / "extra").write_text("x")
     names.append(build._name(stack))
-    (seen / "shared" / "a").write_text("2")
+    (tmp_path / "shared" / "a").write_text("2")
     names.append(build._name(stack))
     assert len(set(names)) == 3
-    (seen / "mine" / "__pycache__").mkdir()
-    (seen / "mine" / "__pycache__" / "x.pyc").write_text("x")
+    (tmp_path / "mine" / "__pycache__").mkdir()
+    (tmp_path / "mine" / "__pycache__" / "x.pyc").write_text("x")
     assert build._name(stack) == names[-1]
 
 
-def test_one_file_s_stack_does_not_depend_on_its_neighbours(seen: Path) -> None:
-    stack = _stack(seen, alone=True)
+def test_one_file_s_stack_does_not_depend_on_its_neighbours(tmp_path: Path) -> None:
+    stack = _stack(tmp_path, alone=True)
     before = build._name(stack)
-    (seen / "neighbour.toml").write_text("x")
+    (tmp_path / "neighbour.toml").write_text("x")
     assert build._name(stack) == before
 
 
-def test_a_source_that_is_not_there_is_named(seen: Path) -> None:
+def test_a_source_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(ManifestError, match=r"build\.sources: there is no .*nowhere"):
-        build._name(_stack(seen, build_keys='sources = ["nowhere"]\n'))
+        build._name(_stack(tmp_path, build_keys='sources = ["nowhere"]\n'))
 
 
 @pytest.mark.skipif(shutil.which("dpkg-query") is None, reason="not a Debian machine")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from cambrian.engine import interop_runner, links, page_loads
 from cambrian.engine.native import Native
-from cambrian.stacks import catalogue, command, receivers
+from cambrian.stacks import catalogue, command, kinds, receivers
 from cambrian.stacks.build import Built, program
 from cambrian.stacks.manifest import Client, Role
 from cambrian.stacks.receivers import Receiver
@@ -184,6 +184,8 @@ def make(trial: Trial, builds: Mapping[str, Built], native: Native) -> Plan:
     mounts = {f"{HOME}/native": str(native.folder), f"{HOME}/certs": str(CERTIFICATES)}
     # only the trial's own, whatever else is built: what a guest does before its trial may move that by a tick
     mounts |= {f"{HOME}/stacks/{name}": str(builds[name].folder) for name in stack_names(trial)}
+    for name in stack_names(trial):
+        mounts |= kinds.shown_folders(builds[name].stack)
     mounts |= page_loads.mounts(trial, HOME)
     bottleneck: BottleneckPlan = {"limit_bytes": limit_bytes}
     if network.trace_file:
