@@ -1,4 +1,4 @@
-"""``published/claims.toml`` → a :class:`~cambrian.claims.model.Ledger`."""
+"""``published/PAPER/claims.toml`` and ``contradictions.toml`` → :class:`~cambrian.claims.model.Ledger`."""
 
 from __future__ import annotations
 
@@ -10,30 +10,56 @@ from cambrian.claims.model import Claim, Contradiction, Ledger, Reason
 from cambrian.study import hints
 from cambrian.study.toml_file import TomlFile
 
-
-def default_path() -> Path:
-    """The ledger of this checkout."""
-    return paths.repository() / "published" / "claims.toml"
+_DOCS = "docs/claims.md"
 
 
-def load(path: Path | None = None) -> Ledger:
-    """All claims and contradictions, in the file's order.
+def default_folder() -> Path:
+    """Where this checkout's claims lie, a folder a paper."""
+    return paths.repository() / "published"
+
+
+def load(folder: Path | None = None) -> Ledger:
+    """All claims, paper by paper in order of their folders' names, and the contradictions.
 
     Raises:
         StudyError: of the first fault: its file, line, claim, key and remedy.
     """
-    file = TomlFile(path or default_path(), "docs/claims.md")
-    file.only(["reason", "claim", "contradiction"])
+    folder = folder or default_folder()
+    claims: list[Claim] = []
+    for path in sorted(folder.glob("*/claims.toml")):
+        claims += _claims(path, {claim.id for claim in claims})
+    return Ledger(claim=claims, contradiction=_contradictions(folder / "contradictions.toml", claims))
+
+
+def _claims(path: Path, taken: set[str]) -> list[Claim]:
+    """One paper's claims; none may have an id that is ``taken``."""
+    file = TomlFile(path, _DOCS)
+    file.only(["reason", "claim"])
     claims = _with_reasons(file, file.tables("claim", Claim))
-    contradictions = file.tables("contradiction", Contradiction)
     file.unique("claim", "id")
+    for index, claim in enumerate(claims):
+        if claim.paper != path.parent.name:
+            remedy = f'give paper = "{path.parent.name}", or move the claim to its paper\'s folder'
+            raise file.error(("claim", index, "paper"), f"{claim.paper} is another paper", remedy)
+        if claim.id in taken:
+            remedy = "give each claim its own id"
+            raise file.error(("claim", index, "id"), "another paper's claim has it", remedy)
+    return claims
+
+
+def _contradictions(path: Path, claims: Sequence[Claim]) -> Sequence[Contradiction]:
+    if not path.exists():
+        return ()
+    file = TomlFile(path, _DOCS)
+    file.only(["contradiction"])
+    found = file.tables("contradiction", Contradiction)
     ids = [claim.id for claim in claims]
-    for index, one in enumerate(contradictions):
+    for index, one in enumerate(found):
         for name in one.claims:
             if name not in ids:
                 remedy = hints.for_name(name, ids, "claims")
                 raise file.error(("contradiction", index, "claims"), f"no claim {name}", remedy)
-    return Ledger(claim=claims, contradiction=contradictions)
+    return found
 
 
 def _with_reasons(file: TomlFile, claims: Sequence[Claim]) -> list[Claim]:

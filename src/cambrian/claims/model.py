@@ -131,7 +131,7 @@ class Contradiction(Frozen):
 
 
 class Ledger(Frozen):
-    """All of ``published/claims.toml``."""
+    """All claims of all papers, and the contradictions between them."""
 
     claims: tuple[Claim, ...] = Field(alias="claim")
     contradictions: tuple[Contradiction, ...] = Field(default=(), alias="contradiction")

@@ -36,14 +36,6 @@ source = "Table 2"
 figure = ""
 not_available = "Their service is gone."
 
-[[contradiction]]
-id = "c"
-claims = ["p-one", "p-two"]
-text = "They disagree."
-part = "p/grid"
-quantity = "x"
-factors = ["rate"]
-
 [[reason]]
 id = "kernels"
 text = "Theirs is Linux 3.13."
@@ -54,19 +46,34 @@ text = "Theirs was slow."
 """
 
 
-def _load(tmp_path: Path, text: str) -> StudyError:
-    path = tmp_path / "claims.toml"
-    path.write_text(text)
+CONTRADICTION = """\
+[[contradiction]]
+id = "c"
+claims = ["p-one", "p-two"]
+text = "They disagree."
+part = "p/grid"
+quantity = "x"
+factors = ["rate"]
+"""
+
+
+def _ledger(tmp_path: Path, text: str, contradiction: str = CONTRADICTION) -> Path:
+    """A folder with one paper's claims and a contradiction."""
+    (tmp_path / "p").mkdir()
+    (tmp_path / "p" / "claims.toml").write_text(text)
+    (tmp_path / "contradictions.toml").write_text(contradiction)
+    return tmp_path
+
+
+def _error(folder: Path, file: str) -> StudyError:
     with pytest.raises(StudyError) as caught:
-        load(path)
-    assert caught.value.file == str(path)
+        load(folder)
+    assert caught.value.file == str(folder / file)
     return caught.value
 
 
 def test_a_whole_ledger(tmp_path: Path) -> None:
-    path = tmp_path / "claims.toml"
-    path.write_text(GOOD)
-    ledger = load(path)
+    ledger = load(_ledger(tmp_path, GOOD))
     test = ledger.claims[0].tests[0]
     assert (test.kind, test.summary, test.part) == ("ratio", "geometric_mean", "p/grid")
     assert test.where["option.beta"] == (0.6, 0.7)
@@ -90,10 +97,9 @@ def test_a_whole_ledger(tmp_path: Path) -> None:
         ('"option.beta"', "option.beta", "beta", 13, "stands in quotes"),
         ('cell = ["rate"]', 'cell = ["rate"]\nover = "share"', "test", 9, "needs threshold"),
         ('id = "p-two"', 'id = "p-one"', "id", 20, "there twice"),
-        ('claims = ["p-one", "p-two"]', 'claims = ["p-one", "p-tow"]', "claims", 29, "did you mean p-two"),
-        ("[[contradiction]]", "[[contradictions]]", "contradictions", 27, "unknown table"),
+        ('paper = "p"\ntext = "Not', 'paper = "q"\ntext = "Not', "paper", 21, "q is another paper"),
         ('why_differ = "Other kernels."', 'why_shared = "kernel"', "why_shared", 7, "did you mean kernels"),
-        ('id = "kernels"', 'id = "machines"', "id", 40, "there twice"),
+        ('id = "kernels"', 'id = "machines"', "id", 32, "there twice"),
         ("expect = {", "expect = ", "expect", 17, "not TOML"),
     ],
 )
@@ -101,9 +107,34 @@ def test_the_first_fault_is_named(
     tmp_path: Path, good: str, bad: str, key: str, line: int, said: str
 ) -> None:
     assert good in GOOD
-    error = _load(tmp_path, GOOD.replace(good, bad, 1))
+    error = _error(_ledger(tmp_path, GOOD.replace(good, bad, 1)), "p/claims.toml")
     assert said in str(error)
     assert (error.key, error.line) == (key, line)
+
+
+@pytest.mark.parametrize(
+    ("good", "bad", "key", "line", "said"),
+    [
+        ('claims = ["p-one", "p-two"]', 'claims = ["p-one", "p-tow"]', "claims", 3, "did you mean p-two"),
+        ("[[contradiction]]", "[[contradictions]]", "contradictions", 1, "unknown table"),
+    ],
+)
+def test_a_contradictions_fault_is_named(
+    tmp_path: Path, good: str, bad: str, key: str, line: int, said: str
+) -> None:
+    folder = _ledger(tmp_path, GOOD, CONTRADICTION.replace(good, bad, 1))
+    error = _error(folder, "contradictions.toml")
+    assert said in str(error)
+    assert (error.key, error.line) == (key, line)
+
+
+def test_an_id_is_one_papers(tmp_path: Path) -> None:
+    folder = _ledger(tmp_path, GOOD)
+    (folder / "q").mkdir()
+    (folder / "q" / "claims.toml").write_text(GOOD.replace('paper = "p"', 'paper = "q"'))
+    error = _error(folder, "q/claims.toml")
+    assert "another paper's claim has it" in str(error)
+    assert (error.key, error.line) == ("id", 2)
 
 
 @pytest.mark.parametrize(
@@ -114,12 +145,11 @@ def test_the_first_fault_is_named(
     ],
 )
 def test_a_shared_reason_stands_behind_a_claims_own(tmp_path: Path, own: str, why: str) -> None:
-    path = tmp_path / "claims.toml"
-    path.write_text(GOOD.replace('why_differ = "Other kernels."\n', own + 'why_shared = "kernels"\n'))
-    one, two = load(path).claims
+    text = GOOD.replace('why_differ = "Other kernels."\n', own + 'why_shared = "kernels"\n')
+    one, two = load(_ledger(tmp_path, text)).claims
     assert (one.why_differ, two.why_differ) == (why, "")
 
 
 def test_whose_fault_it_is(tmp_path: Path) -> None:
-    error = _load(tmp_path, GOOD.replace('quantity = "x"', "quantity = 1", 1))
+    error = _error(_ledger(tmp_path, GOOD.replace('quantity = "x"', "quantity = 1", 1)), "p/claims.toml")
     assert error.problem.startswith("of p-one: ")
