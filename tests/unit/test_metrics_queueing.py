@@ -11,7 +11,6 @@ from cambrian.metrics.queueing import (
     found_on_arrival,
     max_occupancy_bytes,
     occupancy,
-    queueing_delay,
 )
 from tests.unit.metrics_frames import bottleneck, frame, in_order, steady
 
@@ -39,7 +38,7 @@ def test_percentiles_interpolate() -> None:
 def test_delay_summary_takes_only_the_interval() -> None:
     packets = frame([(0, 0, 10, 100, "departed"), (0, 5, 20, 100, "departed"), (0, 6, None, 9, "dropped")])
     assert delay_summary(packets, 11, 21)["packets"].to_list() == [1, 1]
-    assert queueing_delay(packets)["delay_ms"].to_list() == pytest.approx([1e-5, 1.5e-5])
+    assert delay_summary(packets, 0, 21)["max_ms"].to_list() == pytest.approx([1.5e-5] * 2)
 
 
 def test_occupancy_by_hand() -> None:

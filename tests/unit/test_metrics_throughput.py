@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given
@@ -9,8 +8,6 @@ from hypothesis import strategies as st
 from cambrian.metrics.completion import flow_spans
 from cambrian.metrics.throughput import (
     binned_throughput,
-    goodput_mbps,
-    sliding_throughput,
     throughput,
     total_throughput_mbps,
 )
@@ -43,7 +40,6 @@ def test_each_flow_gets_its_own_figure() -> None:
     assert result["flow"].to_list() == [0, 1, 2]
     assert result["throughput_mbps"].to_list() == pytest.approx([10.0, 2.0, 0.0])
     assert total_throughput_mbps(packets, 0, 100 * MS) == pytest.approx(12.0)
-    assert sliding_throughput(packets, 1, 10 * MS)["throughput_mbps"].to_list() == pytest.approx([2.0] * 45)
     bins = binned_throughput(packets, 3, 20 * MS, 0, 100 * MS)
     for flow, mbps in ((0, 10.0), (1, 2.0), (2, 0.0)):
         mine = bins.filter(pl.col("flow") == flow)
@@ -56,16 +52,6 @@ def test_many_full_frames_do_not_overflow_their_column() -> None:
     assert throughput(packets, 1, 0, S)["size_bytes"].to_list() == [1_514_000]
 
 
-def test_sliding_window_shrinks_again_after_a_burst() -> None:
-    packets = frame([*steady(0, 100, 10_000), *steady(0, 20, MS, first_ns=20 * MS)])
-    late = sliding_throughput(packets, 0, 5 * MS).filter(pl.col("time_ns") >= 25 * MS)
-    assert late["throughput_mbps"].to_list() == pytest.approx([8.0] * 15)  # 5 × 1000 bytes in 5 ms
-
-
-def test_sliding_window_of_a_silent_flow_is_empty() -> None:
-    assert sliding_throughput(frame([]), 0, MS).height == 0
-
-
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 999_999), st.integers(60, 1514)), max_size=60))
 def test_bins_and_totals_carry_the_same_bytes(sent: list[tuple[int, int, int]]) -> None:
     packets = frame([(flow, t, t, size, "departed") for flow, t, size in sorted(sent, key=lambda x: x[1])])
@@ -74,15 +60,6 @@ def test_bins_and_totals_carry_the_same_bytes(sent: list[tuple[int, int, int]]) 
     assert bins["throughput_mbps"].to_list() == pytest.approx(whole["throughput_mbps"].to_list())
     assert whole["throughput_mbps"].sum() == pytest.approx(total_throughput_mbps(packets, 0, MS))
     assert whole["packets"].sum() == len(sent)
-
-
-def test_goodput_interpolates_and_refuses_to_extrapolate() -> None:
-    times = np.array([0, 1 * S, 3 * S])
-    received = np.array([0, 1_000_000, 5_000_000])
-    # from 0.5 s (500 000 bytes) to 2 s (3 000 000 bytes)
-    assert goodput_mbps(times, received, S // 2, 2 * S) == pytest.approx(2_500_000 * 8 / 1.5 / 1e6)
-    with pytest.raises(ValueError, match="cover"):
-        goodput_mbps(times, received, 0, 4 * S)
 
 
 def test_errors_name_what_is_wrong() -> None:

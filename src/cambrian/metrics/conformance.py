@@ -73,12 +73,6 @@ def compare(test: Envelope, reference: Envelope) -> Similarity:
     )
 
 
-def conformance_matrix(tests: Sequence[Envelope], references: Sequence[Envelope]) -> FloatArray:
-    """Conformance of every test trial with every reference trial, shape (tests, references)."""
-    rows = [[compare(test, reference).conformance for reference in references] for test in tests]
-    return np.array(rows, dtype=np.float64).reshape(len(tests), len(references))
-
-
 def noise_floor(references: Sequence[Envelope]) -> FloatArray:
     """Conformance of each reference trial with each other one: n·(n-1)/2 values.
 

@@ -12,17 +12,6 @@ from cambrian.metrics.columns import NS_PER_MS, Int64Array, departed, int64, req
 _DELAY_MS = (pl.col("departure_ns") - pl.col("arrival_ns")) / NS_PER_MS
 
 
-def queueing_delay(packets: pl.DataFrame) -> pl.DataFrame:
-    """Each departed packet's time in the bottleneck, in order of arrival.
-
-    Departure - arrival: no propagation delay is in it, so none is subtracted. A token
-    bucket releases a whole packet once it has the tokens, hence a packet that finds the
-    queue empty and the bucket full has a delay of 0. Columns: ``flow``, ``departure_ns``,
-    ``delay_ms``.
-    """
-    return departed(packets).select("flow", "departure_ns", _DELAY_MS.alias("delay_ms"))
-
-
 def delay_summary(packets: pl.DataFrame, t0_ns: int | None = None, t1_ns: int | None = None) -> pl.DataFrame:
     """Queueing delay of each flow, and of all packets together, over departures in [t0_ns, t1_ns).
 

@@ -1,8 +1,7 @@
-"""Throughput at the bottleneck, and goodput at the application.
+"""Throughput at the bottleneck.
 
-Throughput counts the frames (IP packet + 14 bytes) that *leave* the bottleneck, headers
-and retransmissions included; goodput counts application bytes that have arrived, once.
-Both are in Mbps = 10^6 bit/s.
+It counts the frames (IP packet + 14 bytes) that *leave* the bottleneck, headers and retransmissions
+included, in Mbps = 10^6 bit/s.
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ import polars as pl
 
 from cambrian.metrics.columns import (
     BITS_PER_BYTE,
-    Int64Array,
     departed,
     flow_index,
     int64,
@@ -46,42 +44,6 @@ def total_throughput_mbps(packets: pl.DataFrame, t0_ns: int, t1_ns: int) -> floa
     """Throughput of all flows together over the departures in [t0_ns, t1_ns)."""
     require_interval(t0_ns, t1_ns)
     return to_mbps(float(int64(departed(packets, t0_ns, t1_ns), "size_bytes").sum()), t1_ns - t0_ns)
-
-
-def goodput_mbps(time_ns: Int64Array, received_bytes: Int64Array, t0_ns: int, t1_ns: int) -> float:
-    """Goodput of one flow over [t0_ns, t1_ns] from its receiver's cumulative byte counts.
-
-    ``time_ns`` and ``received_bytes`` (same length, both non-decreasing) are the receiver's
-    reports; the count is interpolated linearly between two reports. Raises ``ValueError``
-    where the reports do not cover the interval, since extrapolating would invent data.
-    """
-    require_interval(t0_ns, t1_ns)
-    if len(time_ns) == 0 or time_ns[0] > t0_ns or time_ns[-1] < t1_ns:
-        covered = f"[{time_ns[0]}, {time_ns[-1]}]" if len(time_ns) else "nothing"
-        raise ValueError(f"the receiver's reports cover {covered} ns, not [{t0_ns}, {t1_ns}] ns")
-    at_ends = np.interp([t0_ns, t1_ns], time_ns, received_bytes)
-    return to_mbps(float(at_ends[1] - at_ends[0]), t1_ns - t0_ns)
-
-
-def sliding_throughput(packets: pl.DataFrame, flow: int, window_ns: int) -> pl.DataFrame:
-    """Throughput of one flow over the last ``window_ns``, at each of its departures.
-
-    Each row counts the frames that left in (t - window_ns, t]. The first row is at the
-    first departure that is at least one window after the flow's first one. Columns:
-    ``time_ns``, ``throughput_mbps``. A true fixed-length window; the ``imc22`` envelope
-    needs that method's own (see :mod:`cambrian.metrics.envelope`).
-    """
-    if window_ns <= 0:
-        raise ValueError(f"window_ns is {window_ns}; it must be positive")
-    mine = departed(packets).filter(pl.col("flow") == flow).sort("departure_ns", maintain_order=True)
-    times = int64(mine, "departure_ns")
-    before = np.concatenate([[0], np.cumsum(int64(mine, "size_bytes"))])
-    first = np.searchsorted(times, times - window_ns, side="right")
-    whole = times - times[0] >= window_ns if len(times) else np.zeros(0, dtype=bool)
-    # A packet that shares its departure time with later rows sees them too: the window is closed at t.
-    last = np.searchsorted(times, times, side="right")
-    mbps = (before[last] - before[first]) * (BITS_PER_BYTE * 1000.0 / window_ns)
-    return pl.DataFrame({"time_ns": times[whole], "throughput_mbps": mbps[whole]})
 
 
 def binned_throughput(
