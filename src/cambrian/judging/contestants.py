@@ -22,6 +22,9 @@ _LONGEST_LATER_INTERVAL_S = 7.5
 _LATER_BBR = "BBRv2- or v3-like"
 #: a stack's own word first; packets alone where it exports nothing
 _SOURCES: tuple[Source, ...] = ("window", "packets")
+#: a loss also ends the slow start of a sender that would have left it: where another network shows that it
+#: does, a loss says nothing
+_SLOW_START_EXIT, _BY_LOSS = "slow_start_exit", "loss"
 #: a parameter that differs must do so on at least this share of the networks that tell
 _AGREEING_NETWORKS = 0.5
 
@@ -122,6 +125,12 @@ def together(judged: Mapping[str, Judged]) -> dict[str, Judged]:
 
 def _across(several: Sequence[Finding]) -> list[Finding]:
     """One parameter's findings on several networks, settled by one another."""
+    if several[0].key == _SLOW_START_EXIT and any(_leaves_slow_start(one) for one in several):
+        why = "a loss came first here, and on another network it ends before a loss"
+        several = [
+            findings.open_(one, why) if one.looks is not None and one.measured.label == _BY_LOSS else one
+            for one in several
+        ]
     differing_here = [one for one in several if one.looks is not None]
     telling = [one for one in several if one.status == "as it should be" or one.looks is not None]
     alike = len(differing_here) >= _AGREEING_NETWORKS * len(telling)
@@ -136,6 +145,12 @@ def _across(several: Sequence[Finding]) -> list[Finding]:
         else findings.open_(one, "most networks say otherwise")
         for one in several
     ]
+
+
+def _leaves_slow_start(finding: Finding) -> bool:
+    """Does the network tell that something else than a loss ends slow start?"""
+    told = finding.status == "as it should be" or finding.looks is not None
+    return told and finding.measured.label != _BY_LOSS
 
 
 def refuse(judged: Judged, why: str) -> Judged:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pytest
 
 from cambrian.judging import contestants, references
@@ -114,6 +116,28 @@ def test_one_network_of_three_does_not_make_it_off() -> None:
     found = contestants.together(several)["c"]
     beta = next(f for f in found.findings if f.key == "beta")
     assert (beta.status, beta.why) == ("inconclusive", "most networks say otherwise")
+
+
+def test_a_loss_that_came_first_is_no_other_way_to_end_slow_start() -> None:
+    ends = {"a": "hystart", "b": "loss"}
+    several = {
+        name: judge("cubic", one("slow_start_exit", float(end == "hystart"), end), network=name)
+        for name, end in ends.items()
+    }
+
+    def exits(judged: Mapping[str, Judged]) -> dict[str, tuple[str, str]]:
+        return {
+            name: next((f.status, f.why) for f in found.findings if f.key == "slow_start_exit")
+            for name, found in contestants.together(judged).items()
+        }
+
+    assert exits({"b": several["b"]}) == {"b": ("other choice", "")}
+    both = exits(several)
+    assert both["a"] == ("as it should be", "")
+    assert both["b"] == (
+        "inconclusive",
+        "a loss came first here, and on another network it ends before a loss",
+    )
 
 
 def test_packets_accuse_nobody_of_what_the_window_leaves_open() -> None:
