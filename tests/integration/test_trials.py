@@ -72,7 +72,7 @@ def test_a_seeds_two_orders_of_a_contestant_against_itself_cancel_exactly(
             "contestants": [{"stack": stack, "cca": "cubic"}],
         },
     )
-    (group,) = expand(study, reference_of=catalogue.reference_of)
+    group, *_ = expand(study, reference_of=catalogue.reference_of)
     one, other = (valid(result) for result in run_trials(group.trials))
     assert packets.fingerprint(one.packets) == packets.fingerprint(packets.exchanged(other.packets))
     rates = [throughput(each.packets, 2, 0, 5 * SECOND)["throughput_mbps"].to_list() for each in (one, other)]
