@@ -67,6 +67,7 @@ class Verdict:
 
     ``off``, ``choices``, ``open``: the findings that differ from the standard, that differ from the reference
     where the standard leaves it open, and that are inconclusive. ``measured``: parameters judged.
+    ``networks``: parameter of ``off`` and ``choices`` → on how many networks it differs so.
     ``missing``: parameter → why no network shows it. ``refused``: networks that judge nobody, and why.
     """
 
@@ -78,6 +79,7 @@ class Verdict:
     off: tuple[Finding, ...]
     choices: tuple[Finding, ...]
     open: tuple[Finding, ...]
+    networks: Mapping[str, int]
     measured: int
     missing: Mapping[str, str]
     refused: tuple[str, ...] = ()
@@ -121,6 +123,9 @@ def verdict(
         off=tuple(off),
         choices=tuple(choices),
         open=tuple(open_),
+        networks={
+            told.key: sum(one.status == told.status for one in by_key[told.key]) for told in (*off, *choices)
+        },
         measured=len(by_key),
         missing={key: why for one in judged for key, why in one.missing.items() if key not in seen},
         refused=tuple(dict.fromkeys(one.refused for one in judged if one.refused)),
@@ -200,12 +205,13 @@ def _where(finding: Finding, several: Sequence[Finding]) -> str:
     return text if agreeing == len(several) else f"{text} (on {agreeing} of {len(several)} networks)"
 
 
-def evidence(finding: Finding) -> str:
-    """How it is known: ``window, 16 events in 2 trials on 20mbps-50ms-1bdp``."""
+def evidence(finding: Finding, networks: int = 1) -> str:
+    """How it is known: ``window, 16 events in 2 trials on 20mbps-50ms-1bdp``; on how many networks in all."""
     measured = finding.measured
     events = "event" if measured.events == 1 else "events"
     trials = "trial" if measured.trials == 1 else "trials"
+    others = f", and on {networks - 1} other{'s' * (networks > 2)}" if networks > 1 else ""
     return (
         f"{PARAMETERS[finding.key].title}: from {measured.source}, {measured.events} {events} in "
-        f"{measured.trials} differing {trials} on {finding.network}"
+        f"{measured.trials} differing {trials} on {finding.network}{others}"
     )

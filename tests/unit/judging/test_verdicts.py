@@ -125,3 +125,11 @@ def test_refused_networks_are_named() -> None:
 def test_evidence_counts() -> None:
     text = verdicts.evidence(finding("beta", 0.85))
     assert text == "multiplicative decrease β: from window, 12 events in 3 differing trials on a"
+    assert verdicts.evidence(finding("beta", 0.85), 2) == f"{text}, and on 1 other"
+    assert verdicts.evidence(finding("beta", 0.85), 4) == f"{text}, and on 3 others"
+
+
+def test_a_verdict_counts_the_networks_that_differ() -> None:
+    several = {name: on(finding("beta", 0.85, network=name), network=name) for name in ("a", "b")}
+    found = verdicts.verdict("x", "cubic", list(contestants.together(several).values()))
+    assert found.networks["beta"] == 2

@@ -41,7 +41,7 @@ def _row(one: Verdict) -> rows.Row:
         "other_choices": ", ".join(finding.key for finding in one.choices),
         "inconclusive": "; ".join(sentence(finding) for finding in one.open),
         "measured": one.measured,
-        "evidence": "; ".join(evidence(finding) for finding in told),
+        "evidence": "; ".join(evidence(finding, one.networks[finding.key]) for finding in told),
         "networks": "; ".join(dict.fromkeys(finding.network for finding in told)),
         "refused": "; ".join(one.refused),
         "not_shown": "; ".join(f"{name}: {why}" for name, why in one.missing.items()),
