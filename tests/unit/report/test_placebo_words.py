@@ -1,0 +1,68 @@
+"""What a page says of its placebos."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import polars as pl
+import pytest
+
+from cambrian.report import words
+from cambrian.report.tables import harm
+
+
+def pairs(*names: str) -> Any:
+    """A study of pairs with a placebo of each of these on one network."""
+    cells = [
+        SimpleNamespace(
+            network=SimpleNamespace(name="n"),
+            names=(f"placebo ({name})", name),
+            subject=f"placebo ({name})",
+            is_placebo=True,
+        )
+        for name in names
+    ]
+    return SimpleNamespace(design="pairwise", cells=cells)
+
+
+def harms(by: str, verdict: str) -> pl.DataFrame:
+    row = {"network": "n", "victim": "tcp cubic", "by": by, "service": "delay p95, ms", "verdict": verdict}
+    return pl.DataFrame([row])
+
+
+@pytest.mark.parametrize(
+    ("by", "verdict", "count"),
+    [
+        ("placebo (tcp cubic)", harm.MORE, 1),
+        ("placebo (tcp cubic)", harm.LESS, 1),
+        ("placebo (tcp cubic)", "equivalent", 0),
+        ("placebo (tcp cubic)", "inconclusive", 0),
+        ("quinn cubic", harm.MORE, 0),
+    ],
+)
+def test_a_placebo_that_harms_is_named(by: str, verdict: str, count: int) -> None:
+    said = words.placebo_differs(pairs("tcp cubic"), None, harms(by, verdict))
+    assert len(said) == count
+    assert all("No harm to tcp cubic in delay p95, ms is judged on n" in text for text in said)
+
+
+@pytest.mark.parametrize(
+    ("names", "begins"),
+    [
+        (("tcp cubic",), "The placebo (kernel"),
+        (("tcp cubic", "tcp reno"), "Both placebos (kernel"),
+        (("tcp cubic", "tcp reno", "tcp bbr"), "All 3 placebos (kernel"),
+    ],
+)
+def test_placebos_that_hold_are_counted(names: tuple[str, ...], begins: str) -> None:
+    ratios = pl.DataFrame(
+        {"x": ["a"], "y": ["a"], "ratio": [0.5], "split": ["itself"], "network": ["n"], "p_bh": [None]}
+    )
+    quiet = harms("placebo (tcp cubic)", "equivalent")
+    said = words.findings(pairs(*names), None, pl.DataFrame(), ratios, harms=quiet)
+    assert said[-1].startswith(begins)
+    differing = words.findings(
+        pairs(*names), None, pl.DataFrame(), ratios, harms=harms("placebo (tcp cubic)", harm.MORE)
+    )
+    assert not any("found to differ in nothing" in text for text in differing)
