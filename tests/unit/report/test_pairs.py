@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import pytest
 import scipy.stats
 
 from cambrian.metrics.convergence import Convergence
-from cambrian.report import words
+from cambrian.report import placebo, words
 from cambrian.report.collect import Collected
 from cambrian.report.figures import harm as harm_figure
 from cambrian.report.figures import ratios as ratio_figure
@@ -88,6 +89,26 @@ def test_correction_is_over_the_cells_of_one_map() -> None:
     found = row(beside, x="a", y="b")
     assert found["p"] < 0.05 < found["p_bh"]
     assert found["split"] == "inconclusive"
+
+
+def with_placebo(rates: list[float]) -> Collected:
+    """a1 in pairs, and once more under a placebo's name: what that leaves it, seed by seed."""
+    found = study({pair: PAIRS[pair] for pair in (("a1", "a1"), ("a1", "b1"), ("b1", "b1"))})
+    trials = [trial(seed, [20 - mbps, mbps]) for seed, mbps in enumerate(rates)]
+    again = replace(cell("pairwise", ("placebo (a1)", "a1"), trials), is_placebo=True)
+    return replace(found, cells=(*found.cells, again))
+
+
+def test_a_placebo_is_no_pair_and_vouches_for_harm() -> None:
+    fair, unfair = with_placebo(PAIRS["a1", "a1"]), with_placebo([2.0, 2.1, 1.9, 2.0, 2.05])
+    frame = pairwise.table(fair)
+    assert frame is not None
+    assert frame["x"].to_list() == ["a1", "a1", "b1"]
+    wanted = {"victim": "a1", "service": "throughput, Mbps"}
+    assert row(harm.table(fair), by="placebo (a1)", **wanted)["verdict"] in ("equivalent", "inconclusive")
+    assert row(harm.table(fair), by="b1", **wanted)["verdict"] != placebo.WITHHELD
+    assert row(harm.table(unfair), by="placebo (a1)", **wanted)["verdict"] == harm.MORE
+    assert row(harm.table(unfair), by="b1", **wanted)["verdict"] == placebo.WITHHELD
 
 
 @pytest.mark.parametrize("count", [1, 2])
