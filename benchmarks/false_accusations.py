@@ -141,10 +141,11 @@ def main() -> int:
     parser.add_argument("--seeds", type=int, default=5, help="of each sample")
     asked = parser.parse_args()
     departures = tomllib.loads(_DEPARTURES.read_text())
-    scores = {
-        folder: judged(collect.collect(Results(folder)), asked.seeds, departures) for folder in asked.folders
-    }
-    return int([show(folder.name, score) for folder, score in scores.items()].count(False) > 0)
+    held = [
+        show(folder.name, judged(collect.collect(Results(folder)), asked.seeds, departures))
+        for folder in asked.folders
+    ]
+    return int(not all(held))
 
 
 if __name__ == "__main__":

@@ -183,8 +183,8 @@ def make(trial: Trial, builds: Mapping[str, Built], native: Native) -> Plan:
     pipe_bytes = round(links.bdp_bytes(rate_mbps, longest_rtt_ms)) + limit_bytes
     mounts = {f"{HOME}/native": str(native.folder), f"{HOME}/certs": str(CERTIFICATES)}
     # only the trial's own, whatever else is built: what a guest does before its trial may move that by a tick
-    mounts |= {f"{HOME}/stacks/{name}": str(builds[name].folder) for name in stack_names(trial)}
     for name in stack_names(trial):
+        mounts[f"{HOME}/stacks/{name}"] = str(builds[name].folder)
         mounts |= kinds.shown_folders(builds[name].stack)
     mounts |= page_loads.mounts(trial, HOME)
     bottleneck: BottleneckPlan = {"limit_bytes": limit_bytes}
