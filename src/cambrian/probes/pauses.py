@@ -7,6 +7,7 @@ known by the silence before it: no full packet comes for a while.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -45,16 +46,8 @@ class _Restart:
 
 def idle_restart(seen: Seen) -> Figure | Unseen:
     """Packets in the first round trip after an idle time, as a share of the flight before; mean."""
-    found = _restarts(seen, IDLE_S * NS_PER_S)
-    if len(found) < FEWEST_PAUSES:
-        return _too_few(found)
-    times = _data_arrivals_ns(seen)
-    windows = [_window_packets(seen, one) for one in found]
-    shares = [
-        _count(times, one.back_ns, seen.trace.rtt_ns) / window
-        for one, window in zip(found, windows, strict=True)
-    ]
-    return Figure(float(np.mean(shares)), len(found), 1 / float(np.median(windows)))
+    times, trip_ns = _data_arrivals_ns(seen), seen.trace.rtt_ns
+    return _share_of_window(seen, lambda one: _count(times, one.back_ns, trip_ns))
 
 
 def idle_growth(seen: Seen) -> Figure | Unseen:
@@ -62,15 +55,19 @@ def idle_growth(seen: Seen) -> Figure | Unseen:
 
     A controller that counts the idle time as time in which its window grew leaps here.
     """
+    span_ns, packet = GROWN_TRIPS * seen.trace.rtt_ns, seen.flight.packet_bytes
+    return _share_of_window(
+        seen, lambda one: seen.most_in_flight(one.back_ns, one.back_ns + span_ns) / packet
+    )
+
+
+def _share_of_window(seen: Seen, packets: Callable[[_Restart], float]) -> Figure | Unseen:
+    """``packets`` after each idle time over the flight before it, mean."""
     found = _restarts(seen, IDLE_S * NS_PER_S)
     if len(found) < FEWEST_PAUSES:
         return _too_few(found)
     windows = [_window_packets(seen, one) for one in found]
-    span_ns, packet = GROWN_TRIPS * seen.trace.rtt_ns, seen.flight.packet_bytes
-    shares = [
-        seen.most_in_flight(one.back_ns, one.back_ns + span_ns) / packet / window
-        for one, window in zip(found, windows, strict=True)
-    ]
+    shares = [packets(one) / window for one, window in zip(found, windows, strict=True)]
     return Figure(float(np.mean(shares)), len(found), 1 / float(np.median(windows)))
 
 
