@@ -21,10 +21,11 @@ from pathlib import Path
 
 os.environ.setdefault("POLARS_MAX_THREADS", "1")
 
-from cambrian.engine import environment, plan, pool
-from cambrian.engine import trial as one_trial
+from cambrian.run import pool, prepare
 from cambrian.store.results import Results, TrialResult
 from cambrian.study.model import Contestant, Flow, Network, Trial
+from cambrian.trial import carry_out, plan
+from cambrian.trial.environment import Environment
 
 NETWORK = Network(rate_mbps=20, rtt_ms=50, buffer_bdp=1)
 
@@ -35,10 +36,10 @@ def duel(stack: str, cca: str, seconds: float) -> Trial:
     return Trial(network=NETWORK, flows=(flow, flow), duration_s=seconds)
 
 
-def once(trial: Trial, made: environment.Environment, core: int) -> TrialResult:
+def once(trial: Trial, made: Environment, core: int) -> TrialResult:
     """One run of the trial, read before its folder goes away."""
     with tempfile.TemporaryDirectory(prefix="cambrian-bench-") as folder:
-        outcome = one_trial.run(trial, made, Results(Path(folder)), core=core)
+        outcome = carry_out.run(trial, made, Results(Path(folder)), core=core)
         result = Results(Path(folder)).trial(outcome.trial_id)
         _ = result.manifest, result.verdict
     return result
@@ -68,7 +69,7 @@ def main() -> None:
     asked = parser.parse_args()
     pairs = [tuple(text.split(":")) for text in asked.contestants]
     trials = {f"{stack} {cca}": duel(stack, cca, asked.seconds) for stack, cca in pairs}
-    made = environment.ensure({name for trial in trials.values() for name in plan.stack_names(trial)})
+    made = prepare.ensure({name for trial in trials.values() for name in plan.stack_names(trial)})
     cores = pool.cores()
     good = True
     print(f"{'contestant':24} {'valid':>8} {'traces':>8} {'slowest, wall s':>16} {'its processor s':>16}")

@@ -20,10 +20,11 @@ from pathlib import Path
 
 os.environ.setdefault("POLARS_MAX_THREADS", "1")
 
-from cambrian.engine import environment, plan
-from cambrian.engine import trial as one_trial
+from cambrian.run import prepare
 from cambrian.store.results import Results
 from cambrian.study.model import Contestant, Flow, Network, Trial
+from cambrian.trial import carry_out, plan
+from cambrian.trial.environment import Environment
 
 NETWORK = Network(rate_mbps=20, rtt_ms=50, buffer_bdp=1)
 DURATION_S = 60
@@ -44,11 +45,11 @@ def empty() -> Trial:
     return Trial(network=NETWORK, flows=(flow,), duration_s=EMPTY_S)
 
 
-def timed(trial: Trial, made: environment.Environment, core: int) -> float:
+def timed(trial: Trial, made: Environment, core: int) -> float:
     """Wall seconds from the plan to the finished folder."""
     with tempfile.TemporaryDirectory(prefix="cambrian-bench-") as folder:
         began = time.perf_counter()
-        outcome = one_trial.run(trial, made, Results(Path(folder)), core=core)
+        outcome = carry_out.run(trial, made, Results(Path(folder)), core=core)
         wall_s = time.perf_counter() - began
     if not outcome.valid and trial.duration_s > 1:
         raise SystemExit(f"{trial.flows[0].contestant.name}: not valid: {'; '.join(outcome.reasons)}")
@@ -68,7 +69,7 @@ def main() -> None:
     asked = parser.parse_args()
     pairs = [tuple(text.split(":")) for text in asked.contestants]
     trials = {f"{stack} {cca}": duel(stack, cca) for stack, cca in pairs} | {"empty": empty()}
-    made = environment.ensure({name for trial in trials.values() for name in plan.stack_names(trial)})
+    made = prepare.ensure({name for trial in trials.values() for name in plan.stack_names(trial)})
     os.sched_setaffinity(0, {asked.core})
     timed(empty(), made, asked.core)
     walls: dict[str, list[float]] = {name: [] for name in trials}

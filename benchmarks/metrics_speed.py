@@ -19,12 +19,12 @@ import tempfile
 import time
 from pathlib import Path
 
-from cambrian.engine import environment, pool
-from cambrian.engine import trial as one_trial
 from cambrian.judging import families
 from cambrian.report import measure
+from cambrian.run import pool, prepare
 from cambrian.store.results import Results, TrialResult
 from cambrian.study.model import Contestant, Flow, Network, Trial
+from cambrian.trial import carry_out
 
 TRIAL = Trial(
     network=Network(rate_mbps=200, rtt_ms=10, buffer_bdp=1),
@@ -44,8 +44,8 @@ def main() -> None:
     os.sched_setaffinity(0, {pool.cores()[0]})
     with tempfile.TemporaryDirectory(prefix="cambrian-bench-") as name:
         results = Results(Path(name))
-        made = environment.ensure({"tcp"})
-        found = one_trial.run(TRIAL, made, results, core=pool.cores()[0])
+        made = prepare.ensure({"tcp"})
+        found = carry_out.run(TRIAL, made, results, core=pool.cores()[0])
         known = [families.of(flow.contestant.stack, flow.contestant.cca) for flow in TRIAL.flows]
         folder = results.trial(found.trial_id).folder
         for _ in range(REPEATS):

@@ -1,4 +1,4 @@
-"""Run a build command: output to a log file, each line to a callback, a readable error at the end."""
+"""The host's programs: one that is missing, and a build command (its log, its lines, a readable error)."""
 
 from __future__ import annotations
 
@@ -17,6 +17,15 @@ TICK_S = 0.5
 
 class CommandFailed(RuntimeError):
     """A build command ended with another status than 0; the text names it, its log and its last lines."""
+
+
+class MissingTool(RuntimeError):
+    """A tool is not there, or too old. ``remedy`` is one command that brings it."""
+
+    def __init__(self, what: str, remedy: str) -> None:
+        super().__init__(f"{what}; remedy: {remedy}")
+        self.what = what
+        self.remedy = remedy
 
 
 def clean_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:

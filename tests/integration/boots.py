@@ -5,9 +5,9 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-from cambrian.engine import pool
 from cambrian.kernel import boot
 from cambrian.kernel.model import Kernel
+from cambrian.run import pool
 
 SOURCES = Path(__file__).parents[1] / "kernel"
 INIT = """#!/bin/sh

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from cambrian.engine import environment, plan, pool
-from cambrian.engine import trial as one_trial
+from cambrian.run import pool, prepare
 from cambrian.stacks import catalogue
 from cambrian.store.results import Results, TrialResult
 from cambrian.study.model import Contestant, Flow, Network, Trial
+from cambrian.trial import carry_out, plan
 
 MISBEHAVING = Path(__file__).parents[1] / "misbehaving-stacks"
 
@@ -36,11 +36,11 @@ def run_trials(tmp_path: Path) -> RunTrials:
     def run(
         trials: Sequence[Trial], place: str = "results", cpu_limit_s: float | None = None
     ) -> list[TrialResult]:
-        made = environment.ensure({name for trial in trials for name in plan.stack_names(trial)})
+        made = prepare.ensure({name for trial in trials for name in plan.stack_names(trial)})
         results = Results(tmp_path / place)
         for finished in pool.run(trials, made, results, jobs=len(pool.cores()), cpu_limit_s=cpu_limit_s):
             assert finished.error is None, finished.error
-        return [results.trial(one_trial.trial_id(trial, made)) for trial in trials]
+        return [results.trial(carry_out.trial_id(trial, made)) for trial in trials]
 
     return run
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from cambrian.engine import pool
+from cambrian.run import pool
 from tests.integration.conftest import RunTrials, duel, flow, valid
 
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import polars as pl
 
-from cambrian.engine import pool
 from cambrian.report import page
+from cambrian.run import pool
 from cambrian.store.results import Results
 
 # no loss: every trial alike, the least is enough; with 1 % of loss ± 0.1 Mbps is out of reach

@@ -9,17 +9,17 @@ from typing import Any
 import polars as pl
 import pytest
 
-from cambrian.engine import environment
-from cambrian.engine import trial as one_trial
 from cambrian.metrics import fairness
 from cambrian.metrics.throughput import throughput
 from cambrian.report import flow_measures
+from cambrian.run import prepare
 from cambrian.selftest.bench import CONTESTANTS, busy_cores
 from cambrian.stacks import catalogue
 from cambrian.store.results import Results, TrialResult
 from cambrian.study.expand import expand
 from cambrian.study.model import Study, Trial
 from cambrian.trace import packets
+from cambrian.trial import carry_out
 from tests.integration.conftest import RunTrials, duel, flow, valid
 
 SECOND = 1_000_000_000
@@ -107,11 +107,11 @@ def test_a_wrong_cca_is_caught(run_trials: RunTrials) -> None:
 
 def test_by_ptrace_it_is_slower_and_the_same(tmp_path: Path) -> None:
     trial = duel(flow("tcp", "cubic"), flow("quinn", "cubic"), seconds=3)
-    made = environment.ensure({"tcp", "quinn"})
+    made = prepare.ensure({"tcp", "quinn"})
     hashes = []
     for seccomp in (True, False):
         results = Results(tmp_path / str(seccomp))
-        outcome = one_trial.run(trial, replace(made, seccomp=seccomp), results)
+        outcome = carry_out.run(trial, replace(made, seccomp=seccomp), results)
         hashes.append(valid(results.trial(outcome.trial_id)).manifest["packets_sha256"])
     assert hashes[0] == hashes[1]
 

@@ -10,6 +10,7 @@ import pytest
 from rich.console import Console
 
 from cambrian import command, paths, progress
+from cambrian.command import MissingTool
 from cambrian.stacks import toolchain
 
 
@@ -77,7 +78,7 @@ def test_a_missing_tool_comes_with_a_remedy(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setenv("CAMBRIAN_CACHE", str(tmp_path))
     for look in (toolchain.cargo, toolchain.cc, lambda: toolchain.go(fetch=False)):
-        with pytest.raises(toolchain.MissingTool) as caught:
+        with pytest.raises(MissingTool) as caught:
             look()
         assert caught.value.remedy
 
@@ -87,7 +88,7 @@ def test_a_tool_that_is_too_old_is_not_taken(tmp_path: Path, monkeypatch: pytest
         (tmp_path / name).write_text(f"#!/bin/sh\necho {name} 1.84.1\n")
         (tmp_path / name).chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(toolchain.MissingTool, match=r"1\.85"):
+    with pytest.raises(MissingTool, match=r"1\.85"):
         toolchain.cargo()
 
 

@@ -12,8 +12,6 @@ from typing import Any
 import polars as pl
 import pytest
 
-from cambrian.engine import page_loads as engine
-from cambrian.engine.plan import CERTIFICATES
 from cambrian.metrics import pageload
 from cambrian.metrics.gates.page import page_gates
 from cambrian.pages import jpeg, site
@@ -22,6 +20,8 @@ from cambrian.study.pages import catalogue
 from cambrian.testbed.chromium import switches, timings
 from cambrian.trace import objects
 from cambrian.trace.packets import TraceError
+from cambrian.trial import page_loads as engine
+from cambrian.trial.environment import CERTIFICATES
 
 PAGE = Page(objects=(PageObjects(count=2, size_bytes=500), PageObjects(count=1, size_bytes=70_000)))
 ZERO_NS = 10_000_000_000

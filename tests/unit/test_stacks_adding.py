@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cambrian.stacks import adding, catalogue, kinds
+from cambrian.stacks import adding, built, catalogue
 from cambrian.stacks.adding import AddError
 from cambrian.stacks.manifest import ManifestError
 
@@ -55,10 +55,10 @@ def test_a_program_below_a_folder_that_the_guest_has_is_shown_with_its_folder(
     program = tmp_path / "mine" / "bin" / "server"
     program.parent.mkdir(parents=True)
     program.write_text("#!/bin/sh\n")
-    monkeypatch.setattr("cambrian.stacks.kinds.HIDDEN", (str(tmp_path),))
-    monkeypatch.setattr("cambrian.stacks.kinds.SHOWABLE", (str(tmp_path),))
+    monkeypatch.setattr("cambrian.stacks.built.HIDDEN", (str(tmp_path),))
+    monkeypatch.setattr("cambrian.stacks.built.SHOWABLE", (str(tmp_path),))
     added = adding.add(_stack(tmp_path, "mine", binary=str(program)))
-    assert kinds.shown_folders(added) == {str(tmp_path / "mine"): str(tmp_path / "mine")}
+    assert built.shown_folders(added) == {str(tmp_path / "mine"): str(tmp_path / "mine")}
     bare = tmp_path / "server"
     bare.write_text("#!/bin/sh\n")
     with pytest.raises(
@@ -68,7 +68,7 @@ def test_a_program_below_a_folder_that_the_guest_has_is_shown_with_its_folder(
 
 
 def test_a_program_that_the_guest_sees_anyway_needs_no_folder(tmp_path: Path) -> None:
-    assert kinds.shown_folders(adding.add(_stack(tmp_path, "mine", binary="/bin/sh"))) == {}
+    assert built.shown_folders(adding.add(_stack(tmp_path, "mine", binary="/bin/sh"))) == {}
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cambrian import source
 from cambrian.study.identity import trial_id
 from cambrian.study.model import BurstLoss, Change, Contestant, Flow, Network, Trial
+from cambrian.trial import environment
 
 TRIAL = Trial(
     network=Network(name="a", rate_mbps=20, rtt_ms=50, buffer_bdp=1),
@@ -127,3 +129,45 @@ def test_a_trial_read_back_from_json_is_the_same_trial(seed: int, duration_s: fl
     trial = Trial(network=TRIAL.network, flows=(flow,), duration_s=duration_s, seed=seed)
     again = Trial.model_validate_json(trial.model_dump_json())
     assert trial_id(again, ENVIRONMENT) == trial_id(trial, ENVIRONMENT)
+
+
+def _code() -> set[str]:
+    """The files whose edit gives every trial a new identity."""
+    found = source.files(environment.ROOMS, facts=False)
+    return {path.relative_to(Path(source.__file__).parent).as_posix() for path in found}
+
+
+@pytest.mark.parametrize(
+    "decides",
+    [
+        "testbed/guest.py",
+        "testbed/chromium/drive.py",
+        "trial/plan.py",
+        "trial/validate.py",
+        "metrics/queueing.py",
+        "stacks/command.py",
+        "pages/site.py",
+        "kernel/boot.py",
+        "trace/packets.py",
+    ],
+)
+def test_code_that_decides_a_trials_files_is_part_of_its_identity(decides: str) -> None:
+    assert decides in _code()
+
+
+def test_code_that_only_shows_or_schedules_trials_is_no_part_of_it() -> None:
+    rooms = ("cli/", "run/", "report/", "stats/", "judging/", "suites/", "probes/", "debian/", "doctor/")
+    assert not [path for path in _code() if path.startswith((*rooms, "progress.py"))]
+
+
+def test_certificates_are_part_of_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for path in environment.CERTIFICATES.iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    before = environment.testbed_hash()
+    environment.testbed_hash.cache_clear()
+    monkeypatch.setattr(environment, "CERTIFICATES", tmp_path)
+    assert environment.testbed_hash() == before
+    environment.testbed_hash.cache_clear()
+    (tmp_path / "cert.pem").write_text("another")
+    assert environment.testbed_hash() != before
+    environment.testbed_hash.cache_clear()

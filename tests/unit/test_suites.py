@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cambrian.engine.conduct import Order
+from cambrian.run.study import RunOptions
 from cambrian.study.errors import StudyError
 from cambrian.suites import find, model
 from cambrian.suites.find import Found, suites
@@ -44,9 +44,9 @@ def test_a_part_is_run_for_each_contestant(tmp_path: Path) -> None:
     found = made(tmp_path, contestants='contestants = ["quinn/cubic", "quic-go/reno"]')
     parts = parts_of(found, None, ())
     assert [part.place for part in parts] == ["s/quinn-cubic/one", "s/quic-go-reno/one"]
-    first = plan(parts[0], Order("s"))
+    first = plan(parts[0], RunOptions("s"))
     assert {group.subject for group in first.groups} == {"quinn cubic", "tcp reno"}
-    assert first.order.command == "cambrian run s/one --contestant quinn/cubic --seed 1 --clock virtual"
+    assert first.options.command == "cambrian run s/one --contestant quinn/cubic --seed 1 --clock virtual"
 
 
 def test_another_contestant_takes_their_place(tmp_path: Path) -> None:
@@ -59,8 +59,8 @@ def test_another_contestant_takes_their_place(tmp_path: Path) -> None:
 def test_only_leaves_parts_empty_rather_than_failing(tmp_path: Path) -> None:
     found = made(tmp_path, contestants='contestants = ["quinn/cubic"]')
     part = parts_of(found, None, ())[0]
-    assert not plan(part, Order("s", only="nothing*")).groups
-    assert {group.subject for group in plan(part, Order("s", only="*/tcp-reno")).groups} == {"tcp reno"}
+    assert not plan(part, RunOptions("s", only="nothing*")).groups
+    assert {group.subject for group in plan(part, RunOptions("s", only="*/tcp-reno")).groups} == {"tcp reno"}
 
 
 def test_contestants_are_refused_where_a_suite_has_none(tmp_path: Path) -> None:
@@ -120,7 +120,7 @@ def test_every_part_of_every_built_in_suite_expands(found: Found, profile: str) 
     files = {path.stem for path in found.folder.glob("*.toml")} - {"suite", "scorecard"}
     assert files == set(found.suite.parts), "each study of the folder is a part"
     for part in parts_of(found, None, ()):
-        one = plan(part, Order(found.suite.name, profile))
+        one = plan(part, RunOptions(found.suite.name, profile))
         assert one.study.name == f"{found.suite.name}-{part.name}"
         assert one.groups
         assert "quick" in one.study.profiles

@@ -42,16 +42,15 @@ def front(
 
 def main() -> None:
     """Entry point: expected failures become one line and an exit status."""
-    from cambrian.command import CommandFailed
+    from cambrian.command import CommandFailed, MissingTool
     from cambrian.debian.private_apt import AptError
-    from cambrian.engine.guest import GuestError
-    from cambrian.engine.plan import PlanError
     from cambrian.kernel.model import KernelError
     from cambrian.stacks.adding import AddError
     from cambrian.stacks.manifest import ManifestError
     from cambrian.stacks.receivers import NoReceiver
-    from cambrian.stacks.toolchain import MissingTool
     from cambrian.study.errors import StudyError
+    from cambrian.trial.boot import GuestError
+    from cambrian.trial.plan import PlanError
 
     try:
         app()

@@ -70,16 +70,16 @@ def corpus(
     """
     from dataclasses import asdict
 
-    from cambrian.engine import conduct
     from cambrian.proof import corpus as proof
     from cambrian.proof import corpus_table, faults, misbehaviour_table, misbehaviours
+    from cambrian.run import study as studies
     from cambrian.store.results import Results
 
     place = folder or Path("results")
     errors = False
     for study in (proof.STUDY, misbehaviours.STUDY):
-        order = conduct.Order(study, profile.value if profile else None, jobs=jobs)
-        errors |= bool(conduct.conduct(order, place / study, err)[1].errors)
+        options = studies.RunOptions(study, profile.value if profile else None, jobs=jobs)
+        errors |= bool(studies.run(options, place / study, err)[1].errors)
     key = faults.key()
     parameters = proof.score(Results(place / proof.STUDY), key)
     behaviour = misbehaviours.score(Results(place / misbehaviours.STUDY), key)

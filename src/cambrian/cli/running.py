@@ -11,7 +11,7 @@ import typer
 from cambrian.cli.shared import Clock, JobsOption, Profile, err, fail
 
 if TYPE_CHECKING:
-    from cambrian.engine.conduct import Order
+    from cambrian.run.study import RunOptions
     from cambrian.suites.find import Found
 
 
@@ -62,10 +62,10 @@ def run(
     ] = None,
 ) -> None:
     """Run a study, or a paper's whole suite of them; what is there already is not run again."""
-    from cambrian.engine import conduct
+    from cambrian.run import study as studies
     from cambrian.suites import find
 
-    order = conduct.Order(
+    options = studies.RunOptions(
         study,
         profile.value if profile else None,
         seed,
@@ -76,37 +76,43 @@ def run(
     )
     found, part = find.asked(study)
     if found:
-        _run_suites(found, part, contestants or [], order, folder or Path("results"), dry_run=dry_run)
+        _run_suites(found, part, contestants or [], options, folder or Path("results"), dry_run=dry_run)
         return
     if contestants:
         fail("--contestant is for suites that are about one contestant, such as rfc9743")
     if dry_run:
-        asked, groups = conduct.expanded(order)
-        conduct.announce(order, asked, groups, err)
+        asked, groups = studies.expanded(options)
+        studies.announce(options, asked, groups, err)
         for group in groups:
             least, most = group.least_trials, len(group.trials)
             print(f"{group.key}  {most if least == most else f'{least} to {most}'} trials")
         return
-    folder, summary = conduct.conduct(order, folder, err)
+    folder, summary = studies.run(options, folder, err)
     print(folder)
     if summary.errors:
         raise typer.Exit(1)
 
 
 def _run_suites(
-    found: list[Found], part: str | None, contestants: list[str], order: Order, root: Path, *, dry_run: bool
+    found: list[Found],
+    part: str | None,
+    contestants: list[str],
+    options: RunOptions,
+    root: Path,
+    *,
+    dry_run: bool,
 ) -> None:
-    from cambrian.suites import conduct
+    from cambrian.suites import run as suite_run
 
-    parts = conduct.planned(found, part, contestants, order)
+    parts = suite_run.planned(found, part, contestants, options)
     if dry_run:
-        conduct.announce(found, parts, order, err)
+        suite_run.announce(found, parts, options, err)
         for one in parts:
             for group in one.groups:
                 print(f"{one.part.place}: {group.key}  {len(group.trials)} trials")
         return
-    command = order.command + "".join(f" --contestant {name}" for name in contestants)
-    whole = conduct.conduct(found, parts, order, root, command, err)
+    command = options.command + "".join(f" --contestant {name}" for name in contestants)
+    whole = suite_run.run(found, parts, options, root, command, err)
     print(root)
     if whole.errors:
         raise typer.Exit(1)
@@ -127,10 +133,10 @@ def trial(
     """Run one trial and print its verdict."""
     from pydantic import ValidationError
 
-    from cambrian.engine import environment, plan, pool
-    from cambrian.engine import trial as one_trial
+    from cambrian.run import pool, prepare
     from cambrian.store.results import Results
     from cambrian.study.model import Trial
+    from cambrian.trial import carry_out, plan
 
     try:
         asked = Trial.model_validate_json(description.read_text())
@@ -139,9 +145,9 @@ def trial(
     except ValidationError as error:
         first = error.errors()[0]
         fail(f"{description}: {'.'.join(str(part) for part in first['loc']) or 'trial'}: {first['msg']}")
-    made = environment.ensure(set(plan.stack_names(asked)))
+    made = prepare.ensure(set(plan.stack_names(asked)))
     results = Results(folder.absolute())
-    outcome = one_trial.run(
+    outcome = carry_out.run(
         asked, made, results, core=pool.cores()[0] if core is None else core, cpu_limit_s=cpu_limit
     )
     found = results.trial(outcome.trial_id)

@@ -42,7 +42,7 @@ def fail(message: str, status: int = 2) -> NoReturn:
 
 def at_a_time(jobs: int) -> int:
     """How many trials ``--jobs`` asks for."""
-    from cambrian.engine import pool
+    from cambrian.run import pool
 
     return jobs or len(pool.cores())
 

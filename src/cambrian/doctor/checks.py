@@ -7,13 +7,13 @@ import subprocess
 import sys
 
 from cambrian import paths
+from cambrian.command import MissingTool
 from cambrian.doctor import machine
 from cambrian.doctor.check import Check
 from cambrian.kernel import host, locate
 from cambrian.kernel.model import Kernel, KernelError
 from cambrian.pages import browser
 from cambrian.stacks import build, catalogue
-from cambrian.stacks.toolchain import MissingTool
 
 BUILD_KERNEL = "cambrian kernel build"
 

@@ -7,8 +7,8 @@ import shutil
 from pathlib import Path
 
 from cambrian.doctor.check import Check, State
-from cambrian.engine.guest import MEMORY_MB
 from cambrian.kernel import boot
+from cambrian.trial.boot import MEMORY_MB
 
 #: What a first set-up leaves and passes through: source package, kernel tree, stacks, toolchains.
 DISK_BYTES = 6 * 10**9

@@ -33,7 +33,7 @@ def build(kernel_source: source.Source, recipe: Recipe) -> Kernel:
     """The kernel of this source and recipe: from the cache, or built now (minutes).
 
     The caller holds the cache's lock. Raises :class:`KernelError`,
-    :class:`cambrian.command.CommandFailed` or :class:`toolchain.MissingTool`.
+    :class:`cambrian.command.CommandFailed` or :class:`MissingTool`.
     """
     compiler = toolchain.cc()
     name = key(recipe, kernel_source.sha256, compiler.version)

@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 
 from cambrian import paths
-from cambrian.stacks.toolchain import MissingTool
+from cambrian.command import MissingTool
 
 #: commands that start Chromium or Chrome, in order of preference
 COMMANDS = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")

@@ -14,12 +14,13 @@ from typing import Literal
 from rich.console import Console
 from rich.table import Table
 
-from cambrian.engine import environment, plan, watched
 from cambrian.metrics.throughput import total_throughput_mbps
+from cambrian.run import pool, prepare
 from cambrian.stacks import receivers
 from cambrian.stacks.catalogue import Stack
 from cambrian.store.results import Results, TrialResult
 from cambrian.study.model import Contestant, Flow, Network, Trial
+from cambrian.trial import plan
 
 NETWORK = Network(rate_mbps=20, rtt_ms=20, buffer_bdp=2)
 DURATION_S = 5.0
@@ -58,10 +59,10 @@ def run(stacks: Sequence[Stack], *, jobs: int, console: Console) -> list[Cell]:
             label = f"{sender.name} → {receiver.name}"
             pairs[label] = (*pair, chosen.alpn)
             trials[label] = _trial(sender, receiver.name)
-    made = environment.ensure({name for trial in trials.values() for name in plan.stack_names(trial)})
+    made = prepare.ensure({name for trial in trials.values() for name in plan.stack_names(trial)})
     with tempfile.TemporaryDirectory(prefix="cambrian-interop-") as folder:
         results = Results(Path(folder))
-        for label, finished in watched.run(trials, made, results, jobs=jobs, console=console):
+        for label, finished in pool.run_with_progress(trials, made, results, jobs=jobs, console=console):
             sender_name, receiver_name, alpn = pairs[label]
             pair = sender_name, receiver_name
             if finished.outcome is None:

@@ -12,21 +12,21 @@ from pathlib import Path
 
 from rich.console import Console
 
-from cambrian.command import CommandFailed
+from cambrian.command import CommandFailed, MissingTool
 from cambrian.debian.private_apt import AptError
-from cambrian.engine import environment, plan, watched
-from cambrian.engine.environment import Environment
 from cambrian.metrics.gates import ENDED_EARLY
 from cambrian.metrics.throughput import total_throughput_mbps
 from cambrian.metrics.utilisation import capacity_bits, utilisation
 from cambrian.proof.rows import Row
+from cambrian.run import pool, prepare
 from cambrian.stacks import build, receivers
 from cambrian.stacks.catalogue import Stack
 from cambrian.stacks.manifest import ManifestError
-from cambrian.stacks.toolchain import MissingTool
 from cambrian.store.results import Results, TrialResult
 from cambrian.study.model import Contestant, Flow, Network, Trial
 from cambrian.trace.endpoint_events import EndpointEvents
+from cambrian.trial import plan
+from cambrian.trial.environment import Environment
 
 RATE_MBPS, RTT_MS = 20.0, 50.0
 CLEAN = Network(rate_mbps=RATE_MBPS, rtt_ms=RTT_MS, buffer_bdp=1)
@@ -49,7 +49,7 @@ def run(stacks: Sequence[Stack], *, jobs: int, console: Console) -> list[Row]:
     found: dict[tuple[str, str], Row] = {}
     if built:
         clean, lossy = _trials(built, CLEAN), _trials(built, LOSSY)
-        made = environment.ensure({name for trial in clean.values() for name in plan.stack_names(trial)})
+        made = prepare.ensure({name for trial in clean.values() for name in plan.stack_names(trial)})
         with tempfile.TemporaryDirectory(prefix="cambrian-proof-") as name:
             folder = Path(name)
             passes = [
@@ -107,7 +107,7 @@ def _run(
     labelled = {f"{stack} {cca}: {what}": key for key in trials for stack, cca in [key]}
     asked = {label: trials[key] for label, key in labelled.items()}
     found: dict[tuple[str, str], _Outcome] = {}
-    for label, finished in watched.run(asked, made, results, jobs=jobs, console=console):
+    for label, finished in pool.run_with_progress(asked, made, results, jobs=jobs, console=console):
         if finished.outcome is None:
             found[labelled[label]] = f"{what}: {finished.error}"
             continue

@@ -19,7 +19,8 @@ from pathlib import Path
 
 import polars as pl
 
-from cambrian.report import source, tables
+from cambrian import source
+from cambrian.report import tables
 from cambrian.report.collect import Collected, collect
 from cambrian.report.observations import observations
 from cambrian.store.results import Results

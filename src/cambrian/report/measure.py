@@ -9,7 +9,6 @@ from pathlib import Path
 
 import polars as pl
 
-from cambrian.engine.measures import interval_ns
 from cambrian.judging.families import Family
 from cambrian.judging.flow_traces import estimates, flow_traces
 from cambrian.metrics import envelope, fairness, pageload, utilisation, waterfall
@@ -36,7 +35,7 @@ class TrialMeasures:
     """One valid trial.
 
     ``t0_ns`` to ``t1_ns`` is the measured interval, as the study says or by
-    :mod:`cambrian.engine.measures`. ``envelope`` is flow 0's, by method ``imc22``; None where
+    :mod:`cambrian.run.measures`. ``envelope`` is flow 0's, by method ``imc22``; None where
     it was not asked for or has no point.
     ``utilisation`` is None for a link that follows a trace; ``jain`` is NaN with a flow of
     fixed size, whose throughput is of another time. A flow that loads a page has a fixed size;
@@ -91,7 +90,7 @@ def measure(
     """
     packets = result.packets
     trial = Trial.model_validate(result.manifest["trial"])
-    t0_ns, t1_ns = interval_ns(trial, result.manifest["guest"]["end_ns"], measured_from_s)
+    t0_ns, t1_ns = trial.measured_ns(result.manifest["guest"]["end_ns"], measured_from_s)
     sized = any(is_sized(flow) for flow in trial.flows)
     flows = flow_measures.of(result, trial, (t0_ns, t1_ns), rate_steps(trial.network), protocols)
     return TrialMeasures(

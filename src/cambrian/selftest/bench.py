@@ -11,12 +11,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from cambrian.engine import environment, pool
-from cambrian.engine import trial as one_trial
-from cambrian.engine.environment import Environment
+from cambrian.run import pool, prepare
 from cambrian.stacks import catalogue
 from cambrian.store.results import Results, TrialResult
 from cambrian.study.model import Contestant, Flow, Network, Trial
+from cambrian.trial import carry_out
+from cambrian.trial.environment import Environment
 
 #: a busy loop that ends by itself, whatever becomes of us
 _BUSY = "import time\nend = time.monotonic() + 300\nwhile time.monotonic() < end: pass"
@@ -76,7 +76,7 @@ class Bench:
         for finished in pool.run(trials, self.made, results, jobs=self.jobs):
             if finished.outcome is None:
                 raise BenchError(f"a trial could not be run: {finished.error}")
-        found = [results.trial(one_trial.trial_id(item, self.made)) for item in trials]
+        found = [results.trial(carry_out.trial_id(item, self.made)) for item in trials]
         for item, one in zip(trials, found, strict=True):
             if not one.verdict["valid"]:
                 names = " + ".join(flow.contestant.name for flow in item.flows)
@@ -87,7 +87,7 @@ class Bench:
 @contextmanager
 def bench(jobs: int, stacks: Iterable[str] = CONTESTANTS) -> Iterator[Bench]:
     """These stacks built, and a scratch folder that vanishes in the end."""
-    made = environment.ensure(set(stacks) & set(catalogue.load()))
+    made = prepare.ensure(set(stacks) & set(catalogue.load()))
     with tempfile.TemporaryDirectory(
         prefix="cambrian-selftest-", dir=os.environ.get("TMPDIR", "/tmp")
     ) as name:

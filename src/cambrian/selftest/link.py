@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal
 
-from cambrian.engine import links
 from cambrian.metrics.queueing import max_occupancy_bytes
 from cambrian.metrics.utilisation import busy_rate_mbps
 from cambrian.selftest.bench import Bench, flow, trial
@@ -13,6 +12,7 @@ from cambrian.selftest.check import Check, within
 from cambrian.stats.exact import expected_count
 from cambrian.store.results import TrialResult
 from cambrian.study.model import FRAME_BYTES, Network
+from cambrian.trial import links
 
 RTT_TOLERANCE_MS = 0.001
 RATE_TOLERANCE_PERCENT = 0.1

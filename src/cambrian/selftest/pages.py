@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from cambrian.command import MissingTool
 from cambrian.metrics.pageload import page_loads
 from cambrian.pages import browser
 from cambrian.selftest.bench import Bench, packets_sha256
 from cambrian.selftest.check import Check
-from cambrian.stacks.toolchain import MissingTool
 from cambrian.store.results import TrialResult
 from cambrian.study.model import Contestant, Flow, Network, Page, Trial
 from cambrian.study.pages import catalogue

@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 
 from cambrian import paths
-from cambrian.stacks import catalogue, kinds, manifest
+from cambrian.stacks import built, catalogue, manifest
 from cambrian.stacks.catalogue import Stack
 
 
@@ -47,7 +47,7 @@ def _check_lent(stack: Stack) -> None:
         known = ", ".join(catalogue.load())
         raise AddError(f'{stack.file}: client.stack: there is no stack "{client.stack}"; there are: {known}')
     if stack.manifest.build.kind == "none":
-        kinds.program_there(stack)
+        built.program_there(stack)
 
 
 def _check_portable(stack: Stack) -> None:

@@ -22,8 +22,9 @@ from typing import TYPE_CHECKING, Literal
 from filelock import FileLock
 
 from cambrian import paths, progress
-from cambrian.command import CommandFailed
+from cambrian.command import CommandFailed, MissingTool
 from cambrian.stacks import kinds, toolchain
+from cambrian.stacks.built import Built, program, program_there
 from cambrian.stacks.catalogue import Stack
 from cambrian.stacks.manifest import ManifestError
 
@@ -31,16 +32,6 @@ if TYPE_CHECKING:
     from hashlib import _Hash as Hash
 
 State = Literal["built", "missing", "unbuildable"]
-
-
-@dataclass(frozen=True)
-class Built:
-    """A stack's program, ready to run."""
-
-    stack: Stack
-    folder: Path
-    binary: Path
-    sha256: str
 
 
 @dataclass(frozen=True)
@@ -102,7 +93,7 @@ def _content(stack: Stack) -> bytes:
         else:
             raise ManifestError(f"{stack.file}: build.sources: there is no {path}")
     if wanted.kind == "none":
-        _add(digest, kinds.program_there(stack), "program")
+        _add(digest, program_there(stack), "program")
     return digest.digest()
 
 
@@ -128,12 +119,6 @@ def _any_home(stack: Stack) -> Path | None:
     return found[0].parent if found else None
 
 
-def program(stack: Stack) -> str:
-    """The built program's path inside its build's folder."""
-    wanted = stack.manifest.build
-    return Path(wanted.binary).name if wanted.kind == "none" else wanted.binary
-
-
 def _built(stack: Stack, home: Path) -> Built:
     return Built(stack, home, home / program(stack), json.loads((home / "build.json").read_text())["sha256"])
 
@@ -143,7 +128,7 @@ def status(stack: Stack) -> Status:
     remedy = f"cambrian stacks build {stack.name}"
     try:
         home = _home(stack, _tool(stack, fetch=False))
-    except toolchain.MissingTool as missing:
+    except MissingTool as missing:
         other = _any_home(stack)
         if other is not None:
             return Status("built", str(other), None)
@@ -157,12 +142,12 @@ def ensure(stack: Stack) -> Built:
     """The built stack; builds it first if need be, with progress.
 
     Raises:
-        toolchain.MissingTool: no compiler for it, with the remedy.
+        MissingTool: no compiler for it, with the remedy.
         cambrian.command.CommandFailed: the build failed, with its last lines.
     """
     try:
         home = _home(stack, _tool(stack))
-    except toolchain.MissingTool:
+    except MissingTool:
         other = _any_home(stack)
         if other is None:
             raise

@@ -69,7 +69,7 @@ def build(stack: Stack, out: Path, log: Path, tick: Callable[[float], None]) -> 
 
     Raises:
         ManifestError: the lock or ``tools`` is not what is needed, or a jar has another hash.
-        cambrian.stacks.toolchain.MissingTool: there is no Maven.
+        cambrian.command.MissingTool: there is no Maven.
         cambrian.command.CommandFailed: a download or the compiler failed.
     """
     wanted = stack.manifest.build

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from cambrian.stacks.build import Built
+from cambrian.stacks.built import Built
 from cambrian.stacks.manifest import Role
 from cambrian.stacks.template import fill
 

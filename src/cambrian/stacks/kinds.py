@@ -21,16 +21,10 @@ from filelock import FileLock
 from cambrian import paths, progress
 from cambrian.command import clean_environment, run
 from cambrian.debian import packages
-from cambrian.stacks import build_maven, toolchain, wheels
+from cambrian.stacks import build_maven, built, toolchain, wheels
 from cambrian.stacks.catalogue import Stack
 from cambrian.stacks.manifest import ManifestError
 from cambrian.stacks.template import fill
-
-#: folders that are the guest's own, so that a program of the host's below them is out of its sight
-HIDDEN = ("/tmp", "/run", "/dev", "/proc", "/sys")
-#: of these, where the guest can show a folder of the host's; ``cambrian`` there is the testbed's own
-SHOWABLE = ("/tmp", "/run")
-_OWN = "cambrian"
 
 
 def make(stack: Stack, out: Path, log: Path, step: progress.Step) -> None:
@@ -154,57 +148,10 @@ def _debian(stack: Stack, out: Path, log: Path, step: progress.Step) -> None:
         )
 
 
-def program_there(stack: Stack) -> Path:
-    """The program of a stack of kind "none"; relative to its manifest, or absolute.
-
-    Raises:
-        ManifestError: it is not there, or is where a guest cannot see it.
-    """
-    path = stack.folder / stack.manifest.build.binary
-    key = f"{stack.file}: build.binary"
-    if not path.is_file():
-        raise ManifestError(f"{key}: there is no {path}")
-    for name in _names(path):
-        hidden = next((place for place in HIDDEN if name.is_relative_to(place)), None)
-        if hidden is None:
-            continue
-        if hidden not in SHOWABLE or name.relative_to(hidden).parts[0] == _OWN:
-            problem = f"is below {hidden}, which the guest has of its own: put it elsewhere"
-            raise ManifestError(f"{key}: {name} {problem}")
-        if name.parent == Path(hidden):
-            remedy = f"put it into a folder of its own there, such as {hidden}/{stack.name}/{name.name}"
-            raise ManifestError(
-                f"{key}: the guest has a {hidden} of its own, and can show folders of it: {remedy}"
-            )
-    return path
-
-
-def shown_folders(stack: Stack) -> dict[str, str]:
-    """Folders that the guest must show for a program of kind "none": place → the host's folder.
-
-    A program below the guest's own /tmp or /run comes with all of the first folder there, for its
-    libraries may lie beside it, and has the same path in the guest.
-    """
-    if stack.manifest.build.kind != "none":
-        return {}
-    tops = [
-        Path(place) / name.relative_to(place).parts[0]
-        for name in _names(program_there(stack))
-        for place in SHOWABLE
-        if name.is_relative_to(place)
-    ]
-    return {str(top): str(top) for top in tops}
-
-
-def _names(path: Path) -> tuple[Path, Path]:
-    """What a program is called, and where it really is."""
-    return path.absolute(), path.resolve()
-
-
 def _none(stack: Stack, out: Path, log: Path, step: progress.Step) -> None:
     """A program that is already there: link to it, so that its hash is taken."""
     del log, step
-    there = program_there(stack).absolute()
+    there = built.program_there(stack).absolute()
     (out / there.name).symlink_to(there)
 
 

@@ -16,20 +16,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from cambrian import paths
+from cambrian.command import MissingTool
 from cambrian.stacks import wheels
 
 MINIMUM_CARGO = (1, 85)
 MINIMUM_GO = (1, 26)
 MINIMUM_CC = (8, 1)
-
-
-class MissingTool(RuntimeError):
-    """A tool is not there, or too old. ``remedy`` is one command that brings it."""
-
-    def __init__(self, what: str, remedy: str) -> None:
-        super().__init__(f"{what}; remedy: {remedy}")
-        self.what = what
-        self.remedy = remedy
 
 
 @dataclass(frozen=True)

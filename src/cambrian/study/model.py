@@ -331,6 +331,31 @@ class Trial(Frozen):
             raise ValueError('receiver_cpu is a model in virtual time: set clock = "virtual"')
         return self
 
+    @property
+    def warmup_ns(self) -> int:
+        """When the last flow may be expected to have left slow start: its start and 20 round trips."""
+        last_ms = max(flow.start_ms + 20 * flow.base_rtt_ms(self.network) for flow in self.flows)
+        return round(last_ms * 1e6)
+
+    def planned_end_ns(self, end_ns: int) -> int:
+        """Until when the trial is measured: its planned end, or ``end_ns``, when all transfers were done.
+
+        A guest ends once all receivers have. Where an endless flow gave up that is too soon: it counts
+        with what it carried over the whole trial.
+        """
+        endless = any(not flow.size_bytes and flow.page is None for flow in self.flows)
+        return max(end_ns, round(self.duration_s * 1e9)) if endless else end_ns
+
+    def measured_ns(self, end_ns: int, measured_from_s: float | None = None) -> tuple[int, int]:
+        """What is measured: from where the study says to the trial's end.
+
+        Without its word from 20 round trips after the last start; the whole trial where that leaves
+        nothing. ``end_ns`` is when the guest's flows had ended.
+        """
+        end_ns = self.planned_end_ns(end_ns)
+        begin_ns = self.warmup_ns if measured_from_s is None else round(measured_from_s * 1e9)
+        return (begin_ns, end_ns) if begin_ns < end_ns else (0, end_ns)
+
 
 class Stopping(Frozen):
     """``[stopping]``: run each group's seeds in order until its median is known well enough.

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from cambrian.engine.conduct import Order
+from cambrian.run.study import RunOptions
 from cambrian.stacks import catalogue, receivers
 from cambrian.study import hints
 from cambrian.study.errors import StudyError
@@ -45,7 +45,7 @@ class Planned:
     part: Part
     study: Study
     groups: list[Group]
-    order: Order
+    options: RunOptions
 
 
 def parts_of(found: Found, only_part: str | None, contestants: Sequence[str]) -> list[Part]:
@@ -70,8 +70,8 @@ def parts_of(found: Found, only_part: str | None, contestants: Sequence[str]) ->
     ]
 
 
-def plan(part: Part, order: Order) -> Planned:
-    """The part's study, and its groups as ``order`` wants them; no group where ``only`` matches none.
+def plan(part: Part, options: RunOptions) -> Planned:
+    """The part's study, and its groups as ``options`` wants them; no group where ``only`` matches none.
 
     Raises:
         StudyError: the file is wrong.
@@ -84,22 +84,22 @@ def plan(part: Part, order: Order) -> Planned:
         catalogue.reference_of,
         receivers.problem,
     )
-    order = replace(order, study=part.asked_as)
+    options = replace(options, study=part.asked_as)
     groups = expand(
         study,
-        profile=order.profile,
-        seed_base=order.seed,
+        profile=options.profile,
+        seed_base=options.seed,
         reference_of=catalogue.reference_of,
-        clock=order.clock,
+        clock=options.clock,
     )
-    return Planned(part, study, _kept(groups, order), order)
+    return Planned(part, study, _kept(groups, options), options)
 
 
-def _kept(groups: list[Group], order: Order) -> list[Group]:
-    if order.only is None:
+def _kept(groups: list[Group], options: RunOptions) -> list[Group]:
+    if options.only is None:
         return groups
     try:
-        return select(groups, order.only)
+        return select(groups, options.only)
     except StudyError:
         return []
 

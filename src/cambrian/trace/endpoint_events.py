@@ -1,6 +1,6 @@
 """What an endpoint said on its standard output: one JSON line an event (docs/endpoint-contract.md).
 
-All readers of these lines are here: of a trial that has just ended (:meth:`EndpointEvents.read`), and of one
+All readers of these lines are here: of a trial that has just ended (:class:`Programs`), and of one
 that is stored (:meth:`EndpointEvents.of`, without its progress and objects).
 """
 
@@ -106,6 +106,30 @@ class EndpointEvents:
     def kept(self) -> list[Mapping[str, Any]]:
         """Those that a trial's manifest keeps."""
         return [event for event in self.events if event.get("event") not in _MANY]
+
+
+class Programs:
+    """What all programs of a trial wrote to ``folder``; each one's lines are read once, when asked for."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._events: dict[str, EndpointEvents] = {}
+
+    def __getitem__(self, name: str) -> EndpointEvents:
+        """The events of a program such as ``flow0.sender``; none of one that wrote nothing."""
+        if name not in self._events:
+            self._events[name] = EndpointEvents.read(self.folder / f"{name}.out")
+        return self._events[name]
+
+    def kept(self) -> dict[str, list[Mapping[str, Any]]]:
+        """Of each endpoint, what a trial's manifest keeps."""
+        return {path.stem: self[path.stem].kept() for path in sorted(self.folder.glob("flow*.out"))}
+
+    def complaint(self, name: str, lines: int) -> str | None:
+        """The last ``lines`` of a program's standard error; None where there are none."""
+        path = self.folder / f"{name}.err"
+        said = path.read_text(errors="replace").strip().splitlines() if path.exists() else []
+        return " / ".join(said[-lines:]) or None
 
 
 def _lines(path: Path) -> Iterator[dict[str, Any]]:

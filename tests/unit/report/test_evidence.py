@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from cambrian.report import source
+from cambrian import source
 from cambrian.report.evidence import Evidence
 from tests.unit import report_results
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from cambrian.engine.measures import interval_ns
 from cambrian.report.collect import Collected, collect
 from cambrian.report.observations import observations
 from cambrian.report.tables import flows, pairwise
@@ -69,6 +68,6 @@ def trial(**flow: Any) -> Trial:
 
 def test_a_trial_that_ended_with_its_last_flow_is_measured_to_its_planned_end() -> None:
     """Else a sender that gives up after its best seconds would have had nothing else."""
-    assert interval_ns(trial(), 12 * S, 5) == (5 * S, 60 * S)
+    assert trial().measured_ns(12 * S, 5) == (5 * S, 60 * S)
     # a transfer that is done is done
-    assert interval_ns(trial(size_bytes=1000), 12 * S, 5) == (5 * S, 12 * S)
+    assert trial(size_bytes=1000).measured_ns(12 * S, 5) == (5 * S, 12 * S)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import polars as pl
 
-from cambrian.engine.measures import NAMES, UNITS
 from cambrian.report import layout
 from cambrian.report.collect import Cell, Collected
 from cambrian.report.layout import Column, Shown
 from cambrian.report.tables import rows
+from cambrian.run.measures import NAMES, UNITS
 from cambrian.stats import power
 from cambrian.stats.interval import Interval
 

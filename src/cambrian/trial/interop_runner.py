@@ -17,7 +17,7 @@ _CERTIFICATES = "/run/cambrian/certs"
 
 
 def adapt(spec: ProgramPlan, side: str, words: dict[str, str], bodies: dict[str, int]) -> None:
-    """Turn one side's ``spec`` (as :mod:`cambrian.engine.plan` makes it) into the runner's way.
+    """Turn one side's ``spec`` (as :mod:`cambrian.trial.plan` makes it) into the runner's way.
 
     ``bodies``: the names that may be asked for, that of this flow's own request first, and their sizes
     in bytes. Bodies are holes in files and downloads go to /dev/null: neither takes memory of the guest's.

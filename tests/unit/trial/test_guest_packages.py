@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cambrian.engine import guest_packages
+from cambrian.trial import guest_packages
 
 
 @pytest.fixture

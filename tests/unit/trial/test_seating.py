@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cambrian.engine import links, seating
 from cambrian.study.model import Contestant, Flow, Network, Trial
 from cambrian.testbed.contract import GuestReport
+from cambrian.trial import links, seating
 
 NETWORK = Network(rate_mbps=20, rtt_ms=50, buffer_bdp=1, loss_percent=1)
 NAMES = ["cubic", "reno", "bbr", "vegas"]

@@ -1,4 +1,4 @@
-"""Run suites: say what they cost, run part after part, keep what is there already."""
+"""Runs suites: say what they cost, run part after part, keep what is there already."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from pathlib import Path
 from rich.console import Console
 
 import cambrian
-from cambrian.engine import campaign
-from cambrian.engine.campaign import Summary
-from cambrian.engine.conduct import Order, tell
+from cambrian.run import study as studies
+from cambrian.run.study import RunOptions, Summary
 from cambrian.store.results import write_json
 from cambrian.study import cost
 from cambrian.study.errors import StudyError
@@ -21,7 +20,7 @@ from cambrian.suites.plan import Planned, parts_of, plan
 
 
 def planned(
-    found: Sequence[Found], only_part: str | None, contestants: Sequence[str], order: Order
+    found: Sequence[Found], only_part: str | None, contestants: Sequence[str], options: RunOptions
 ) -> list[Planned]:
     """Every part that has something to run.
 
@@ -29,60 +28,59 @@ def planned(
         StudyError: a part's file is wrong, or ``--only`` matches nothing in any of them.
     """
     everything = [
-        plan(part, order)
+        plan(part, options)
         for one in found
         for part in parts_of(one, only_part, contestants if one.suite.contestants or len(found) == 1 else ())
     ]
     kept = [one for one in everything if one.groups]
     if not kept:
         problem = f"matches no group of {len(everything)} parts"
-        raise StudyError(file="--only", key=order.only or "", problem=problem, remedy="see --dry-run")
+        raise StudyError(file="--only", key=options.only or "", problem=problem, remedy="see --dry-run")
     return kept
 
 
-def announce(found: Sequence[Found], parts: Sequence[Planned], order: Order, console: Console) -> None:
+def announce(found: Sequence[Found], parts: Sequence[Planned], options: RunOptions, console: Console) -> None:
     """Say what will run, part by part, and what it costs."""
     for one in found:
         console.print(f"{one.suite.name}: {one.suite.title}", markup=False)
         for part in (part for part in parts if part.part.suite == one.suite.name):
-            price = cost.estimate(part.groups, jobs=order.at_a_time)
+            price = cost.estimate(part.groups, jobs=options.at_a_time)
             console.print(f"  {part.part.place}: {price}", markup=False, soft_wrap=True)
     if len(parts) > 1:
         everything = [group for part in parts for group in part.groups]
-        console.print(f"together {cost.estimate(everything, jobs=order.at_a_time)}", markup=False)
+        console.print(f"together {cost.estimate(everything, jobs=options.at_a_time)}", markup=False)
 
 
-def conduct(
-    found: Sequence[Found], parts: Sequence[Planned], order: Order, root: Path, command: str, console: Console
+def run(
+    found: Sequence[Found],
+    parts: Sequence[Planned],
+    options: RunOptions,
+    root: Path,
+    command: str,
+    console: Console,
 ) -> Summary:
     """Run what ``root``/SUITE/PART does not hold yet, and say how it went.
 
     Raises:
-        What :func:`cambrian.engine.campaign.run` raises.
+        What :func:`cambrian.run.study.run_groups` raises.
     """
-    announce(found, parts, order, console)
+    announce(found, parts, options, console)
     began = time.monotonic()
     for one in found:
-        _record(one, [part for part in parts if part.part.suite == one.suite.name], order, root, command)
+        _record(one, [part for part in parts if part.part.suite == one.suite.name], options, root, command)
     whole = Summary()
     for number, part in enumerate(parts, 1):
         place = part.part.place
         console.print(f"part {number} of {len(parts)}: {place}: {part.study.title}", markup=False)
-        summary = campaign.run(
-            part.study,
-            part.groups,
-            (root / place).absolute(),
-            jobs=order.at_a_time,
-            cpu_limit_s=order.cpu_limit_s,
-            command=part.order.command,
-            console=console,
+        summary = studies.run_groups(
+            part.study, part.groups, (root / place).absolute(), part.options, console
         )
         whole.add(place, summary)
-    tell(whole, time.monotonic() - began, root, console)
+    studies.tell(whole, time.monotonic() - began, root, console)
     return whole
 
 
-def _record(found: Found, parts: Sequence[Planned], order: Order, root: Path, command: str) -> None:
+def _record(found: Found, parts: Sequence[Planned], options: RunOptions, root: Path, command: str) -> None:
     """``suite.json``; one that speaks of the whole suite is not replaced by one of a part."""
     folder = root / found.suite.name
     folder.mkdir(parents=True, exist_ok=True)
@@ -95,7 +93,7 @@ def _record(found: Found, parts: Sequence[Planned], order: Order, root: Path, co
             "cambrian": cambrian.__version__,
             "suite": found.suite.name,
             "parts": [part.part.place.partition("/")[2] for part in parts],
-            "profile": order.profile,
+            "profile": options.profile,
             "command": command,
         },
     )

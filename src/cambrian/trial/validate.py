@@ -1,15 +1,13 @@
-"""From what the guest left to a verdict: facts for the gates, and the gates' answer."""
+"""Does a trial count? From what the guest left to a verdict: facts for the gates, and the gates' answer."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from cambrian.engine import page_loads
 from cambrian.metrics import gates
 from cambrian.metrics.gates import Closing, FlowFacts, Gate, Limit, TrialFacts
 from cambrian.metrics.gates.capture import receive_gate, receive_window_gate, segmentation_gate
@@ -18,7 +16,8 @@ from cambrian.stacks import catalogue
 from cambrian.store.results import link_count
 from cambrian.study.model import FRAME_BYTES, Network, Trial
 from cambrian.testbed.contract import Counters, FlowCounters, GuestReport, Plan, ProcessReport
-from cambrian.trace.endpoint_events import EndpointEvents
+from cambrian.trace.endpoint_events import Programs
+from cambrian.trial import page_loads
 
 #: how far the measured base RTT may be off: the guest's timers are exact to a fraction of a
 #: microsecond, the host's scheduling is not
@@ -36,9 +35,9 @@ _KILLED = -9
 _TAIL_LINES = 3
 
 
-def capture_lost(raw: Path) -> int | None:
+def capture_lost(programs: Programs) -> int | None:
     """Packets that the capture's rings had no room for; None if it did not say."""
-    lost: int | None = EndpointEvents.read(raw / "capture.out").last("done").get("lost")
+    lost: int | None = programs["capture"].last("done").get("lost")
     return lost
 
 
@@ -55,12 +54,6 @@ def _status(process: ProcessReport | None, end_ns: int, stops: Sequence[int]) ->
     )
 
 
-def _said(raw: Path, name: str) -> str | None:
-    path = raw / f"{name}.err"
-    lines = path.read_text(errors="replace").strip().splitlines() if path.exists() else []
-    return " / ".join(lines[-_TAIL_LINES:]) or None
-
-
 @dataclass(frozen=True)
 class _Program:
     """How one side's program ended: ``status`` as the gates want it, and what it said."""
@@ -70,7 +63,9 @@ class _Program:
     closing: Closing | None = None
 
 
-def _program(name: str, report: GuestReport, stops: Sequence[int], raw: Path, *, complete: bool) -> _Program:
+def _program(
+    name: str, report: GuestReport, stops: Sequence[int], programs: Programs, *, complete: bool
+) -> _Program:
     """A program that reports the end of its connection (a ``done`` line with an error) has not failed.
 
     One that ends by itself without a word has, also with status 0: it was to go on.
@@ -78,17 +73,18 @@ def _program(name: str, report: GuestReport, stops: Sequence[int], raw: Path, *,
     end_ns = report["end_ns"]
     process = report["processes"].get(name)
     status = _status(process, end_ns, stops)
-    done = EndpointEvents.read(raw / f"{name}.out").done
+    done = programs[name].done
     closing = None
     if done and done.error and done.time_ns - report["zero_ns"] < end_ns:
         side = name.partition(".")[2]
         closing = Closing(done.time_ns - report["zero_ns"], f"its {side} said: {done.error}")
     if problem := next((text for text in report["problems"] if text.startswith(name)), None):
-        return _Program(status or 1, "; it said: ".join(filter(None, (problem, _said(raw, name)))))
+        words = (problem, programs.complaint(name, _TAIL_LINES))
+        return _Program(status or 1, "; it said: ".join(filter(None, words)))
     if status in (0, _FAILED) and closing:
         return _Program(0, closing=closing)
     if status != 0:
-        return _Program(status, _said(raw, name))
+        return _Program(status, programs.complaint(name, _TAIL_LINES))
     ended_ns = process["ended_ns"] if process else None
     if not complete and ended_ns is not None and ended_ns < end_ns:
         return _Program(0, f"{name} ended by itself at {ended_ns / 1e9:.3f} s, and did not say why")
@@ -103,33 +99,31 @@ def _random_losses(network: Network, counted: FlowCounters) -> int:
     return lost + (link_count(counted["back"]).lost if network.return_loss_percent else 0)
 
 
-def _flow(trial: Trial, number: int, report: GuestReport, plan: Plan, raw: Path) -> FlowFacts:
+def _flow(trial: Trial, number: int, report: GuestReport, plan: Plan, programs: Programs) -> FlowFacts:
     flow = trial.flows[number]
-    receiver = EndpointEvents.read(raw / f"flow{number}.receiver.out")
+    receiver = programs[f"flow{number}.receiver"]
     done = receiver.done
     complete_ns = None
     if done and done.complete and (flow.size_bytes or flow.page):
         complete_ns = done.time_ns - report["zero_ns"]
-    programs = [
+    sides = [
         _program(
             f"flow{number}.{side}",
             report,
             plan["flows"][number][side].get("stop_statuses", (0,)),
-            raw,
+            programs,
             complete=complete_ns is not None,
         )
         for side in ("sender", "receiver")
     ]
-    bad = next((one for one in programs if one.status != 0 or one.fault), programs[0])
-    closings = sorted((one.closing for one in programs if one.closing), key=lambda one: one.time_ns)
+    bad = next((one for one in sides if one.status != 0 or one.fault), sides[0])
+    closings = sorted((one.closing for one in sides if one.closing), key=lambda one: one.time_ns)
     rtt_ns = report["base_rtt_ns"][number]
     return FlowFacts(
         label=f"flow {number} ({flow.contestant.name})",
         cca=flow.contestant.cca,
         rtt_ms=flow.base_rtt_ms(trial.network),
-        confirmed_cca=EndpointEvents.read(raw / f"flow{number}.sender.out").read_back.name(
-            flow.contestant.cca
-        ),
+        confirmed_cca=programs[f"flow{number}.sender"].read_back.name(flow.contestant.cca),
         start_ns=round(flow.start_ms * 1e6),
         size_bytes=flow.page.size_bytes if flow.page else flow.size_bytes,
         complete_ns=complete_ns,
@@ -144,42 +138,26 @@ def _flow(trial: Trial, number: int, report: GuestReport, plan: Plan, raw: Path)
     )
 
 
-def warmup_ns(trial: Trial) -> int:
-    """When the last flow may be expected to have left slow start: its start and 20 round trips."""
-    last = max(flow.start_ms + 20 * flow.base_rtt_ms(trial.network) for flow in trial.flows)
-    return round(last * 1e6)
-
-
-def planned_end_ns(trial: Trial, end_ns: int) -> int:
-    """Until when a trial is measured: its planned end, or ``end_ns``, when all its transfers were done.
-
-    A guest ends once all receivers have. Where an endless flow gave up that is too soon: it counts with what
-    it carried over the whole trial.
-    """
-    endless = any(not flow.size_bytes and flow.page is None for flow in trial.flows)
-    return max(end_ns, round(trial.duration_s * 1e9)) if endless else end_ns
-
-
-def facts(trial: Trial, report: GuestReport, plan: Plan, raw: Path) -> TrialFacts:
+def facts(trial: Trial, report: GuestReport, plan: Plan, programs: Programs) -> TrialFacts:
     """What the gates must know besides the packets."""
     return TrialFacts(
-        duration_ns=planned_end_ns(trial, report["end_ns"]),
+        duration_ns=trial.planned_end_ns(report["end_ns"]),
         limit=Limit(plan["bottleneck"]["limit_bytes"], one_in_transit=trial.network.trace_file is not None),
         burst_bytes=plan["bottleneck"].get("tbf", {}).get("burst_bytes", FRAME_BYTES),
-        warmup_ns=warmup_ns(trial),
-        capture_lost=capture_lost(raw),
-        flows=tuple(_flow(trial, number, report, plan, raw) for number in range(len(trial.flows))),
+        warmup_ns=trial.warmup_ns,
+        capture_lost=capture_lost(programs),
+        flows=tuple(_flow(trial, number, report, plan, programs) for number in range(len(trial.flows))),
         rtt_tolerance_ms=RTT_TOLERANCE_MS[trial.clock],
         rate_tolerance_percent=RATE_TOLERANCE_PERCENT[trial.clock],
         slack_ns=SLACK_NS[trial.clock],
     )
 
 
-def _counter_gates(trial: Trial, counters: Counters, raw: Path) -> list[Gate]:
+def _counter_gates(trial: Trial, counters: Counters, programs: Programs) -> list[Gate]:
     found = []
     stacks = catalogue.load()
     for number, flow in enumerate(trial.flows):
-        stats = EndpointEvents.read(raw / f"flow{number}.sender.out").last("stats")
+        stats = programs[f"flow{number}.sender"].last("stats")
         if "rwnd_limited_us" in stats:
             label = f"flow {number} ({flow.contestant.name})"
             if flow.contestant.receiver_cpu:
@@ -201,7 +179,7 @@ def _counter_gates(trial: Trial, counters: Counters, raw: Path) -> list[Gate]:
     return found
 
 
-def _page_gates(trial: Trial, columns: Mapping[str, pl.DataFrame], raw: Path) -> list[Gate]:
+def _page_gates(trial: Trial, columns: Mapping[str, pl.DataFrame], programs: Programs) -> list[Gate]:
     found = []
     for number, flow in enumerate(trial.flows):
         if flow.page is None:
@@ -212,7 +190,7 @@ def _page_gates(trial: Trial, columns: Mapping[str, pl.DataFrame], raw: Path) ->
             columns["objects"].filter(pl.col("flow") == number),
             load_ns,
             page_loads.served(catalogue.load()[flow.contestant.stack]).alpn,
-            EndpointEvents.read(raw / f"flow{number}.receiver.out").error,
+            programs[f"flow{number}.receiver"].error,
         )
     return found
 
@@ -221,18 +199,18 @@ def judge(
     trial: Trial,
     plan: Plan,
     report: GuestReport,
-    raw: Path,
+    programs: Programs,
     columns: Mapping[str, pl.DataFrame],
 ) -> dict[str, Any]:
     """``verdict.json`` of a trial whose guest came to its end.
 
     ``columns``: ``packets`` and ``transport``, and of page loads ``objects`` and ``page_loads``.
     """
-    known = facts(trial, report, plan, raw)
+    known = facts(trial, report, plan, programs)
     ends = gates.flow_ends(columns["packets"], trial.network, known, columns["transport"])
     every = gates.trial_gates(columns["packets"], trial.network, known, ends, columns["transport"])
-    every += _counter_gates(trial, report["counters"], raw)
-    every += _page_gates(trial, columns, raw)
+    every += _counter_gates(trial, report["counters"], programs)
+    every += _page_gates(trial, columns, programs)
     answer = gates.verdict(every)
     notes = answer.notes + [text for text in report["problems"] if text.startswith("note: ")]
     notes += [f"{name} did not end on SIGTERM and was killed" for name in report["killed"]]

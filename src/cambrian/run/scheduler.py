@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from cambrian.engine import measures
-from cambrian.engine.pool import Finished
+from cambrian.run import measures
+from cambrian.run.pool import Finished
 from cambrian.stats import power, stopping
 from cambrian.stats.stopping import Decision, StoppingRule
 from cambrian.store.results import Results
@@ -21,7 +21,7 @@ from cambrian.study.model import Group, Stopping, Trial
 
 
 @dataclass
-class Walk:
+class GroupProgress:
     """One group on its way through its seeds; ``names`` are its trials' identities.
 
     ``run`` seeds have been judged, in order, and ``values`` are those of the valid ones.
@@ -133,65 +133,69 @@ def _value(results: Results, names: Sequence[str], group: Group) -> float | None
     return math.fsum(found) / len(found)
 
 
-class Course:
+class Scheduler:
     """All groups of a run: what to start with, and what follows each trial's end."""
 
     def __init__(self, groups: Sequence[Group], names: Mapping[int, str], results: Results) -> None:
         """``names``: id(trial) → identity. Results that are there already are judged at once."""
-        self.walks = [Walk(group, tuple(names[id(trial)] for trial in group.trials)) for group in groups]
+        self.groups = [
+            GroupProgress(group, tuple(names[id(trial)] for trial in group.trials)) for group in groups
+        ]
         self._results = results
         self._names = names
         self._there = {name for name in set(names.values()) if results.has(name)}
         self._failed: dict[str, str] = {}
         self._asked: set[str] = set()
-        self._of: dict[str, list[Walk]] = {}
-        for walk in self.walks:
-            for name in walk.names:
-                self._of.setdefault(name, []).append(walk)
-            walk.advance(results, self._failed)
+        self._of: dict[str, list[GroupProgress]] = {}
+        for progress in self.groups:
+            for name in progress.names:
+                self._of.setdefault(name, []).append(progress)
+            progress.advance(results, self._failed)
 
     def first(self) -> dict[str, Trial]:
         """Label → trial of those that are needed in any case and are not there."""
-        return dict(self._missing(self.walks))
+        return dict(self._missing(self.groups))
 
     def after(self, finished: Finished) -> dict[str, Trial]:
         """Label → trial of those that are needed now that this one has ended."""
         name = self._names[id(finished.trial)]
         if finished.error is not None:
             self._failed[name] = finished.error
-        for walk in self._of[name]:
-            walk.advance(self._results, self._failed)
+        for progress in self._of[name]:
+            progress.advance(self._results, self._failed)
         return dict(self._missing(self._of[name]))
 
     def at_most(self) -> int:
         """How many trials this run may come to, those that have ended included; falls as groups stop."""
-        possible = {name for walk in self.walks for name in walk.possible()}
+        possible = {name for progress in self.groups for name in progress.possible()}
         return len((possible | self._asked) - self._there)
 
     @property
     def adaptive(self) -> bool:
         """Does a rule decide how many trials are run?"""
-        return any(walk.group.stopping for walk in self.walks)
+        return any(progress.group.stopping for progress in self.groups)
 
     def undecided(self) -> int:
         """How many groups may still ask for trials by their rules."""
-        return sum(walk.group.stopping is not None and not walk.decision.stop for walk in self.walks)
+        return sum(
+            progress.group.stopping is not None and not progress.decision.stop for progress in self.groups
+        )
 
     def counted(self) -> dict[str, str]:
         """Identity → label of every trial that belongs to a group's result."""
         return {
-            name: _label(walk.group, trial)
-            for walk in self.walks
-            for name, trial in zip(walk.counted(), walk.group.trials, strict=False)
+            name: _label(progress.group, trial)
+            for progress in self.groups
+            for name, trial in zip(progress.counted(), progress.group.trials, strict=False)
         }
 
-    def _missing(self, walks: Sequence[Walk]) -> Iterator[tuple[str, Trial]]:
-        for walk in walks:
-            trials = dict(zip(walk.names, walk.group.trials, strict=True))
-            for name in walk.wanted():
+    def _missing(self, groups: Sequence[GroupProgress]) -> Iterator[tuple[str, Trial]]:
+        for progress in groups:
+            trials = dict(zip(progress.names, progress.group.trials, strict=True))
+            for name in progress.wanted():
                 if name not in self._asked and not self._results.has(name):
                     self._asked.add(name)
-                    yield _label(walk.group, trials[name]), trials[name]
+                    yield _label(progress.group, trials[name]), trials[name]
 
 
 def _label(group: Group, trial: Trial) -> str:

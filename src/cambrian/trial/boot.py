@@ -15,12 +15,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from cambrian.engine import guest_packages, limits
-from cambrian.engine.limits import Limits
 from cambrian.kernel import boot, virtual_time
 from cambrian.kernel.model import Kernel
 from cambrian.study.model import Clock
 from cambrian.testbed.contract import GuestReport, Plan
+from cambrian.trial import guest_packages, limits
+from cambrian.trial.limits import Limits
 
 AGENT = Path(__file__).resolve().parents[1] / "testbed" / "guest.py"
 SOURCE = AGENT.parents[2]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 
-from cambrian.engine.guest import MEMORY_MB
 from cambrian.pages import browser, site
 from cambrian.stacks import catalogue, receivers
 from cambrian.stacks.catalogue import Stack
@@ -13,6 +12,7 @@ from cambrian.stacks.receivers import NoReceiver, Receiver
 from cambrian.study.model import Trial
 from cambrian.testbed import addresses as at
 from cambrian.testbed.contract import ProgramPlan
+from cambrian.trial.boot import MEMORY_MB
 
 HOST = "cambrian.test"
 NETLOG_SUFFIX = ".netlog.json"

@@ -17,13 +17,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cambrian.engine import measures
-from cambrian.engine.adaptive import Course
-from cambrian.engine.pool import Finished
-from cambrian.engine.trial import Outcome
 from cambrian.metrics.columns import PACKETS
+from cambrian.run import measures
+from cambrian.run.pool import Finished
+from cambrian.run.scheduler import Scheduler
 from cambrian.store.results import Results
 from cambrian.study.model import Contestant, Flow, Group, Network, Stopping, Trial
+from cambrian.trial.carry_out import Outcome
 
 NETWORK = Network(name="n", rate_mbps=100, rtt_ms=1, buffer_bdp=1)
 FLOW = Flow(contestant=Contestant(stack="tcp", cca="cubic"))
@@ -67,10 +67,10 @@ class Bench:
         self.results, self.groups, self.rates = Results(folder), groups, rates
         self.names = {id(t): f"{g.key}-{t.seed}" for g in groups for t in g.trials}
 
-    def run(self, jobs: int, draw: random.Random, most: int = 1000, broken: str = "") -> Course:
+    def run(self, jobs: int, draw: random.Random, most: int = 1000, broken: str = "") -> Scheduler:
         """Finish at most ``most`` trials, each time any of the ``jobs`` that are under way."""
-        course = Course(self.groups, self.names, self.results)
-        waiting = list(course.first().values())
+        scheduler = Scheduler(self.groups, self.names, self.results)
+        waiting = list(scheduler.first().values())
         ended = 0
         while waiting and ended < most:
             trial = waiting.pop(draw.randrange(min(jobs, len(waiting))))
@@ -82,13 +82,13 @@ class Bench:
                 rate = self.rates[name.rsplit("-", 1)[0], trial.seed]
                 put(self.results, name, trial, None if rate is None else (rate,))
                 finished = Finished(trial, Outcome(name, True, (), 1.0, 1.0), None)
-            waiting[:0] = course.after(finished).values()
-            assert ended + len(waiting) <= course.at_most()
-        return course
+            waiting[:0] = scheduler.after(finished).values()
+            assert ended + len(waiting) <= scheduler.at_most()
+        return scheduler
 
 
-def counted(course: Course) -> dict[str, tuple[str, ...]]:
-    return {walk.group.key: walk.counted() for walk in course.walks}
+def counted(scheduler: Scheduler) -> dict[str, tuple[str, ...]]:
+    return {progress.group.key: progress.counted() for progress in scheduler.groups}
 
 
 RATES = st.lists(st.one_of(st.none(), st.integers(10, 14)), min_size=12, max_size=12)
@@ -107,7 +107,9 @@ def test_jobs_order_and_resuming_change_nothing(
         many.run(jobs, draw, most=broken_off_after)
         resumed = many.run(jobs, draw)
         assert counted(resumed) == counted(straight)
-        assert [walk.record() for walk in resumed.walks] == [walk.record() for walk in straight.walks]
+        assert [progress.record() for progress in resumed.groups] == [
+            progress.record() for progress in straight.groups
+        ]
         # nothing is run that does not count
         ran = {path.name for path in many.results.trials_folder.iterdir()}
         assert ran == {name for names in counted(straight).values() for name in names}
@@ -117,15 +119,15 @@ def test_jobs_order_and_resuming_change_nothing(
 def test_a_group_stops_at_the_first_seed_that_is_enough(tmp_path: Path) -> None:
     rates = [10, None, 14, 10, 10, 10, 10, 10, 10, 10, 10, 10]
     bench = Bench(tmp_path, [group("a")], {("a", seed): rate for seed, rate in enumerate(rates, 1)})
-    course = bench.run(4, random.Random(1))
-    (walk,) = course.walks
+    scheduler = bench.run(4, random.Random(1))
+    (progress,) = scheduler.groups
     # of 6 to 8 valid trials the interval spans all, and so holds the 14; of 9 it leaves out both ends
-    record = walk.record()
+    record = progress.record()
     assert record is not None
     assert (record["seeds"], record["valid"], record["narrow"]) == (10, 9, True)
     assert (record["low"], record["median"], record["high"]) == (10, 10, 10)
-    assert walk.counted() == tuple(f"a-{seed}" for seed in range(1, 11))
-    assert "narrow enough" in str(walk)
+    assert progress.counted() == tuple(f"a-{seed}" for seed in range(1, 11))
+    assert "narrow enough" in str(progress)
 
 
 def test_a_seed_counts_with_the_mean_of_its_orders_once_all_are_there(tmp_path: Path) -> None:
@@ -142,14 +144,14 @@ def test_a_seed_counts_with_the_mean_of_its_orders_once_all_are_there(tmp_path: 
     )
     names = {id(trial): f"a-{trial.seed}-{trial.positions[0]}" for trial in both.trials}
     results = Results(tmp_path)
-    course = Course([both], names, results)
-    assert len(course.first()) == 12
+    scheduler = Scheduler([both], names, results)
+    assert len(scheduler.first()) == 12
     for trial in both.trials[:12]:
         # the orders differ by much, their means not at all
         put(results, names[id(trial)], trial, (8.0 if trial.positions[0] else 12.0,))
-        assert not course.walks[0].decision.stop
-        course.after(Finished(trial, Outcome(names[id(trial)], True, (), 1.0, 1.0), None))
-    record = course.walks[0].record()
+        assert not scheduler.groups[0].decision.stop
+        scheduler.after(Finished(trial, Outcome(names[id(trial)], True, (), 1.0, 1.0), None))
+    record = scheduler.groups[0].record()
     assert record is not None
     assert (record["seeds"], record["low"], record["median"], record["high"]) == (6, 10, 10, 10)
 
@@ -167,35 +169,35 @@ def test_a_seed_with_one_invalid_order_has_no_value(tmp_path: Path) -> None:
         trials.append(copy)
         names[id(copy)] = f"a-{number}"
         put(results, f"a-{number}", copy, None if number == 3 else (10.0,))
-    (walk,) = Course([both.model_copy(update={"trials": tuple(trials)})], names, results).walks
-    assert (walk.run, len(walk.values)) == (7, 6)
+    (progress,) = Scheduler([both.model_copy(update={"trials": tuple(trials)})], names, results).groups
+    assert (progress.run, len(progress.values)) == (7, 6)
 
 
 def test_at_the_most_it_ends_and_says_how_many_more_it_would_take(tmp_path: Path) -> None:
     bench = Bench(tmp_path, [group("a")], {("a", seed): 2.0 * seed for seed in range(1, 13)})
-    course = bench.run(2, random.Random(1))
-    (walk,) = course.walks
-    record = walk.record()
+    scheduler = bench.run(2, random.Random(1))
+    (progress,) = scheduler.groups
+    record = progress.record()
     assert record is not None
     assert (record["seeds"], record["stopped"], record["narrow"]) == (12, True, False)
-    assert "more trials would narrow the 95 % interval to ± 1 Mbps" in str(walk)
+    assert "more trials would narrow the 95 % interval to ± 1 Mbps" in str(progress)
 
 
 def test_a_trial_that_cannot_be_run_ends_its_group_until_the_next_run(tmp_path: Path) -> None:
     bench = Bench(tmp_path, [group("a")], {("a", seed): 10.0 for seed in range(1, 13)})
-    course = bench.run(1, random.Random(1), broken="a-3")
-    (walk,) = course.walks
-    assert walk.run == 2
-    assert walk.decision.reason == "seed 3 could not be run: PlanError: no"
-    (again,) = bench.run(1, random.Random(1)).walks
+    scheduler = bench.run(1, random.Random(1), broken="a-3")
+    (progress,) = scheduler.groups
+    assert progress.run == 2
+    assert progress.decision.reason == "seed 3 could not be run: PlanError: no"
+    (again,) = bench.run(1, random.Random(1)).groups
     assert (again.run, again.decision.narrow) == (6, True)
 
 
 def test_groups_without_a_rule_run_all_their_trials(tmp_path: Path) -> None:
     bench = Bench(tmp_path, [group("a", None, 5)], {("a", seed): 10.0 for seed in range(1, 6)})
-    course = Course(bench.groups, bench.names, bench.results)
-    assert (len(course.first()), course.at_most(), course.adaptive) == (5, 5, False)
-    assert bench.run(2, random.Random(1)).walks[0].record() is None
+    scheduler = Scheduler(bench.groups, bench.names, bench.results)
+    assert (len(scheduler.first()), scheduler.at_most(), scheduler.adaptive) == (5, 5, False)
+    assert bench.run(2, random.Random(1)).groups[0].record() is None
 
 
 def test_measures_by_name(tmp_path: Path) -> None:

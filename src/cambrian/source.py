@@ -1,4 +1,4 @@
-"""The code that a figure comes from: a module, and all of this package that it imports."""
+"""The code that a trial or a figure comes from: a module, and all of this package that it imports."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ _FOLDER = Path(cambrian.__file__).parent
 
 
 @cache
-def fingerprint(*modules: str) -> str:
+def fingerprint(*modules: str, facts: bool = True) -> str:
     """SHA-256 of the files behind ``modules`` (a package stands for all that is in it) and their imports.
 
-    Lists of facts beside a module (``*.toml``) count with it. Found once a process.
+    With ``facts`` the lists beside a module (``*.toml``) count with it. Found once a process.
     """
     digest = hashlib.sha256()
-    for path in files(modules):
+    for path in files(modules, facts=facts):
         digest.update(path.relative_to(_FOLDER).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()
 
 
-def files(modules: Iterable[str]) -> list[Path]:
+def files(modules: Iterable[str], *, facts: bool = True) -> list[Path]:
     """Every file that counts, sorted."""
     waiting = [name for module in modules for name in _within(module)]
     found: dict[str, Path] = {}
@@ -38,8 +38,11 @@ def files(modules: Iterable[str]) -> list[Path]:
         found[name] = path
         waiting += _imports(path)
         waiting += [name.rpartition(".")[0]] if "." in name else []
-    facts = {fact for path in found.values() if path.parent != _FOLDER for fact in path.parent.glob("*.toml")}
-    return sorted({*found.values(), *facts})
+    counted = set(found.values())
+    if facts:
+        rooms = {path.parent for path in found.values()} - {_FOLDER}
+        counted |= {fact for room in rooms for fact in room.glob("*.toml")}
+    return sorted(counted)
 
 
 def _within(module: str) -> list[str]:

@@ -8,9 +8,9 @@ import time
 
 import pytest
 
-from cambrian.engine import limits
-from cambrian.engine.limits import HUNG_S, Account, Limits
 from cambrian.study.model import Contestant, Flow, Network, Trial
+from cambrian.trial import limits
+from cambrian.trial.limits import HUNG_S, Account, Limits
 
 LIMITS = Limits(spare_s=60, cpu_s_per_s=4)
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import math
 
-from cambrian.engine.judge import planned_end_ns, warmup_ns
 from cambrian.metrics import fairness, pageload, throughput
-from cambrian.metrics.columns import NS_PER_S
 from cambrian.store.results import TrialResult
 from cambrian.study.model import StoppingMeasure, Trial
 
@@ -19,17 +17,6 @@ NAMES: dict[StoppingMeasure, str] = {
 }
 
 
-def interval_ns(trial: Trial, end_ns: int, measured_from_s: float | None = None) -> tuple[int, int]:
-    """What is measured: from where the study says to the trial's end.
-
-    Without its word from 20 round trips after the last start; the whole trial where that leaves nothing.
-    ``end_ns`` is when the guest's flows had ended, which is before the trial's planned end where all gave up.
-    """
-    end_ns = planned_end_ns(trial, end_ns)
-    begin = warmup_ns(trial) if measured_from_s is None else round(measured_from_s * NS_PER_S)
-    return (begin, end_ns) if begin < end_ns else (0, end_ns)
-
-
 def of(result: TrialResult, measure: StoppingMeasure, measured_from_s: float | None = None) -> float | None:
     """Flow 0's ``measure``, as the report has it; None where this trial has no such value."""
     value = _plt_ms(result) if measure == "plt_ms" else _of_packets(result, measure, measured_from_s)
@@ -38,7 +25,7 @@ def of(result: TrialResult, measure: StoppingMeasure, measured_from_s: float | N
 
 def _of_packets(result: TrialResult, measure: StoppingMeasure, measured_from_s: float | None) -> float:
     trial = Trial.model_validate(result.manifest["trial"])
-    interval = interval_ns(trial, result.manifest["guest"]["end_ns"], measured_from_s)
+    interval = trial.measured_ns(result.manifest["guest"]["end_ns"], measured_from_s)
     flows = throughput.throughput(result.packets, len(trial.flows), *interval)
     rates_mbps = flows.get_column("throughput_mbps").to_list()
     return rates_mbps[0] if measure == "throughput_mbps" else float(100 * fairness.shares(rates_mbps)[0])

@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
-from cambrian.engine import judge
 from cambrian.metrics.gates import Closing, FlowFacts
 from cambrian.metrics.gates.flows import endpoint_gate
 from cambrian.study.model import Trial
+from cambrian.trace.endpoint_events import Programs
+from cambrian.trial import validate
 
 S = 1_000_000_000
 ZERO_NS = 1_800_000_000 * S
@@ -53,7 +54,7 @@ def facts(
         "counters": {"flows": [{"forward": [NETEM], "back": [NETEM]}]},
     }
     plan: Any = {"bottleneck": {"limit_bytes": 125_000}, "flows": [{"sender": {}, "receiver": {}}]}
-    return judge.facts(trial, report, plan, raw).flows[0]
+    return validate.facts(trial, report, plan, Programs(raw)).flows[0]
 
 
 def program_is_at_fault(flow: FlowFacts) -> bool:

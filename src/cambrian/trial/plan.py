@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from cambrian.engine import interop_runner, links, page_loads
-from cambrian.engine.native import Native
-from cambrian.stacks import catalogue, command, kinds, receivers
-from cambrian.stacks.build import Built, program
+from cambrian.stacks import catalogue, command, receivers
+from cambrian.stacks.built import Built, program, shown_folders
 from cambrian.stacks.manifest import Client, Role
 from cambrian.stacks.receivers import Receiver
 from cambrian.study import tracefile
 from cambrian.study.model import FRAME_BYTES, Flow, Trial
 from cambrian.testbed import addresses as at
 from cambrian.testbed.contract import BottleneckPlan, CapturePlan, FlowPlan, Plan, ProgramPlan
+from cambrian.trial import interop_runner, links, page_loads
+from cambrian.trial.environment import CERTIFICATES, Native
 
 HOME = "/run/cambrian"
 OUT = f"{HOME}/out"
-CERTIFICATES = Path(__file__).resolve().parents[1] / "testbed" / "certs"
 #: the whole environment of a guest's program, before its manifest's own words
 BASE_ENVIRONMENT = {
     "PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
@@ -185,7 +184,7 @@ def make(trial: Trial, builds: Mapping[str, Built], native: Native) -> Plan:
     # only the trial's own, whatever else is built: what a guest does before its trial may move that by a tick
     for name in stack_names(trial):
         mounts[f"{HOME}/stacks/{name}"] = str(builds[name].folder)
-        mounts |= kinds.shown_folders(builds[name].stack)
+        mounts |= shown_folders(builds[name].stack)
     mounts |= page_loads.mounts(trial, HOME)
     bottleneck: BottleneckPlan = {"limit_bytes": limit_bytes}
     if network.trace_file:

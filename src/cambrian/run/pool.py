@@ -1,0 +1,192 @@
+"""Runs many trials, one a core: a bar with an ETA on a terminal, a line a trial elsewhere.
+
+A worker is a process of its own, pinned to its own core, so that reading one trial's columns never waits
+for another's. Ctrl-C ends every guest; trials that were under way leave nothing behind, and
+the next run does them again.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import multiprocessing
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from dataclasses import dataclass
+from typing import Protocol
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+
+from cambrian.store.results import Results
+from cambrian.study import cost
+from cambrian.study.model import Trial
+from cambrian.trial import carry_out
+from cambrian.trial.carry_out import Outcome
+from cambrian.trial.environment import Environment
+
+#: include/uapi/linux/prctl.h
+_PR_SET_PDEATHSIG = 1
+#: trials handed to the workers at a time, per worker; the rest wait here, where Ctrl-C finds them
+_AHEAD = 2
+#: what of a trial's line fits beside the bar
+_SHOWN = 100
+
+
+@dataclass(frozen=True)
+class Finished:
+    """One trial that came to its end: what became of it, or the error that kept it from starting."""
+
+    trial: Trial
+    outcome: Outcome | None
+    error: str | None
+
+
+def cores() -> list[int]:
+    """The processors that this process may use."""
+    return sorted(os.sched_getaffinity(0))
+
+
+class TrialSource(Protocol):
+    """Where trials come from whose number is not known beforehand."""
+
+    def after(self, finished: Finished) -> Mapping[str, Trial]:
+        """Label → trial of what is to run now that this one has ended."""
+
+    def at_most(self) -> int:
+        """How many trials the run may come to, those that have ended included."""
+
+
+def run_with_progress(
+    trials: Mapping[str, Trial],
+    made: Environment,
+    results: Results,
+    *,
+    jobs: int,
+    cpu_limit_s: float | None = None,
+    console: Console,
+    source: TrialSource | None = None,
+) -> Iterator[tuple[str, Finished]]:
+    """:func:`run` with progress; ``trials`` are label → trial, none twice. Yields each with its label.
+
+    ``cpu_limit_s``: processor seconds a trial (default: by how far its clock has come).
+    ``source`` may ask for more as trials end. The bar then counts towards the most that may come,
+    so that its time left is an upper bound, and both fall as less turns out to be needed.
+    """
+    # the longest first, so that no core waits for one long trial at the end
+    ordered = sorted(trials.items(), key=lambda item: cost.DEFAULT_SPEED.wall_s(item[1]), reverse=True)
+    columns = (
+        TextColumn("trials"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left" if source is None else "left at most"),
+        TimeRemainingColumn(),
+        TextColumn("{task.description}", markup=False),
+    )
+    labels = {id(trial): label for label, trial in ordered}
+    asked = [trial for _, trial in ordered]
+
+    def total() -> int:
+        return len(labels) if source is None else source.at_most()
+
+    def after(finished: Finished) -> Iterable[Trial]:
+        more = source.after(finished) if source is not None else {}
+        labels.update({id(trial): label for label, trial in more.items()})
+        return more.values()
+
+    with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
+        task = progress.add_task("", total=total())
+        under_way = (
+            run(asked, made, results, jobs=jobs, cpu_limit_s=cpu_limit_s, after=after) if asked else ()
+        )
+        for number, finished in enumerate(under_way, start=1):
+            label = labels[id(finished.trial)]
+            text = _line(label, finished)
+            if console.is_terminal:
+                # update() would forget the speed, and the time left with it, whenever the total falls
+                progress.tasks[task].total = total()
+                progress.update(task, advance=1, description=text[:_SHOWN])
+            else:
+                print(f"[{number}/{total()}] {text}", file=sys.stderr, flush=True)
+            yield label, finished
+
+
+def _line(label: str, finished: Finished) -> str:
+    outcome = finished.outcome
+    if outcome is None:
+        return f"{label}: failed: {finished.error}"
+    state = "valid" if outcome.valid else f"INVALID: {outcome.reasons[0]}"
+    return f"{label}: {outcome.wall_s:.1f} s ({outcome.speed:.0f}x real time), {state}"
+
+
+_core: int | None = None
+
+
+def _pin(free: multiprocessing.Queue[int]) -> None:
+    """A worker's first act: take a core, and leave Ctrl-C to the parent's own handling."""
+    global _core  # noqa: PLW0603 - a worker process has one core for its life
+    # a worker must not outlive the run, however that one ends
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    _core = free.get()
+    os.sched_setaffinity(0, {_core})
+    # SIGTERM must unwind, so that a guest under way is ended too
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+
+
+def _work(trial: Trial, environment: Environment, results: Results, cpu_limit_s: float | None) -> Outcome:
+    return carry_out.run(trial, environment, results, core=_core, cpu_limit_s=cpu_limit_s)
+
+
+def run(
+    trials: Sequence[Trial],
+    environment: Environment,
+    results: Results,
+    *,
+    jobs: int,
+    cpu_limit_s: float | None = None,
+    after: Callable[[Finished], Iterable[Trial]] = lambda _: (),
+) -> Iterator[Finished]:
+    """Run ``trials`` on ``jobs`` cores; yields each as it ends, in order of ending.
+
+    ``after`` may ask for more trials when one has ended; these are next.
+    """
+    context = multiprocessing.get_context("spawn")
+    free: multiprocessing.Queue[int] = context.Queue()
+    available = cores()
+    for number in range(jobs):
+        free.put(available[number % len(available)])
+    os.environ.setdefault("POLARS_MAX_THREADS", "1")
+    waiting = list(reversed(trials))
+    under_way: dict[Future[Outcome], Trial] = {}
+    pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_pin, initargs=(free,))
+    try:
+        while waiting or under_way:
+            while waiting and len(under_way) < jobs * _AHEAD:
+                trial = waiting.pop()
+                under_way[pool.submit(_work, trial, environment, results, cpu_limit_s)] = trial
+            done, _ = wait(under_way, return_when=FIRST_COMPLETED)
+            for future in done:
+                trial = under_way.pop(future)
+                error = future.exception()
+                if error is None:
+                    finished = Finished(trial, future.result(), None)
+                else:
+                    finished = Finished(trial, None, f"{type(error).__name__}: {error}")
+                waiting += reversed(list(after(finished)))
+                yield finished
+    except BaseException:
+        for process in list((pool._processes or {}).values()):
+            process.terminate()
+        raise
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)

@@ -1,0 +1,74 @@
+"""Everything that trials run, built and cached by content: kernel, stacks, the testbed's own programs."""
+
+from __future__ import annotations
+
+import compileall
+import hashlib
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+from filelock import FileLock
+
+from cambrian import paths
+from cambrian.command import clean_environment, run
+from cambrian.kernel import host, locate
+from cambrian.stacks import build, catalogue, toolchain
+from cambrian.trial.environment import Environment, Native, testbed_hash
+
+PACKAGE = Path(__file__).resolve().parents[1]
+_SOURCES = PACKAGE / "testbed" / "native"
+_PROGRAMS = ("capture", "tracelink")
+
+
+def ensure(stacks: set[str]) -> Environment:
+    """Everything that these stacks' trials need; builds what is missing, with progress.
+
+    Raises:
+        cambrian.kernel.model.KernelError, cambrian.command.MissingTool,
+        cambrian.command.CommandFailed: something cannot be had; the text has the remedy.
+    """
+    loaded = catalogue.load()
+    # the guest cannot write bytecode: without it every boot would compile the testbed anew, and
+    # whether a boot compiles anything moves its trial by ticks of the guest's clock
+    compileall.compile_file(PACKAGE / "__init__.py", quiet=2)
+    compileall.compile_dir(PACKAGE / "testbed", quiet=2)
+    kernel = locate.ensure()
+    programs = native()
+    seccomp = host.seccomp(kernel)
+    if not seccomp.works:
+        print(f"cambrian: guests run by ptrace, two to four times slower: {seccomp.said}", file=sys.stderr)
+    built = {name: build.ensure(loaded[name]) for name in sorted(stacks)}
+    return Environment(kernel, seccomp.works, programs, built, testbed_hash())
+
+
+def native() -> Native:
+    """The testbed's own programs (capture, trace-driven link); compiles them first if need be (seconds).
+
+    Raises:
+        MissingTool: no C compiler.
+        cambrian.command.CommandFailed: they do not compile.
+    """
+    tool = toolchain.cc()
+    digest = hashlib.sha256(f"{tool.version} {_PROGRAMS}".encode())
+    for source in sorted(path for path in _SOURCES.iterdir() if path.is_file()):
+        digest.update(source.name.encode() + b"\0" + source.read_bytes())
+    home = paths.cache() / "native" / digest.hexdigest()[:16]
+    home.parent.mkdir(parents=True, exist_ok=True)
+    if not home.is_dir():
+        with FileLock(f"{home}.lock"):
+            if not home.is_dir():
+                _compile(home)
+    return Native(home, digest.hexdigest())
+
+
+def _compile(home: Path) -> None:
+    fresh = Path(tempfile.mkdtemp(dir=home.parent, prefix="new-"))
+    fresh.chmod(0o755)
+    try:
+        argv = ["make", "-C", str(_SOURCES), f"OUT={fresh}", *(str(fresh / name) for name in _PROGRAMS)]
+        run(argv, log=home.with_suffix(".log"), environment=clean_environment())
+        fresh.rename(home)
+    finally:
+        shutil.rmtree(fresh, ignore_errors=True)

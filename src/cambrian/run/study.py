@@ -1,0 +1,215 @@
+"""A study from its name to its results: expand it, run what is missing, keep the record, say how it went."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rich.console import Console
+
+import cambrian
+from cambrian.judging import families
+from cambrian.run import pool, prepare
+from cambrian.run.scheduler import Scheduler
+from cambrian.stacks import catalogue, receivers
+from cambrian.store.results import Results
+from cambrian.study import builtin, cost, load
+from cambrian.study.expand import expand
+from cambrian.study.model import Clock, Contestant, Group, Study
+from cambrian.trial import carry_out, plan
+from cambrian.trial.environment import Environment
+
+#: invalid trials that a run names one by one
+_SHOWN = 10
+
+
+@dataclass
+class Summary:
+    """What a run did; ``stopped`` says of each group with a stopping rule what it reached."""
+
+    ran: int = 0
+    kept: int = 0
+    invalid: list[tuple[str, tuple[str, ...]]] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+    stopped: list[str] = field(default_factory=list)
+
+    def add(self, place: str, other: Summary) -> None:
+        """Count another run in, whose results lie at ``place``."""
+        self.ran += other.ran
+        self.kept += other.kept
+        self.invalid += [(f"{place}: {label}", reasons) for label, reasons in other.invalid]
+        self.errors += [f"{place}: {text}" for text in other.errors]
+        self.stopped += [f"{place}: {text}" for text in other.stopped]
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """What to run: a study by name or file, and how much of it. ``jobs`` 0: one a core."""
+
+    study: str
+    profile: str | None = None
+    seed: int = 1
+    clock: Clock = "virtual"
+    only: str | None = None
+    jobs: int = 0
+    cpu_limit_s: float | None = None
+
+    @property
+    def at_a_time(self) -> int:
+        """Trials that run side by side; on a real clock they would disturb each other."""
+        return self.jobs or (1 if self.clock == "real" else len(pool.cores()))
+
+    @property
+    def command(self) -> str:
+        """The command line that asks for the same."""
+        words = ["cambrian", "run", self.study, *(["--profile", self.profile] if self.profile else [])]
+        words += ["--seed", str(self.seed), "--clock", self.clock]
+        return " ".join([*words, *(["--only", f"'{self.only}'"] if self.only else [])])
+
+
+def expanded(options: RunOptions) -> tuple[Study, list[Group]]:
+    """The study, and its groups with their trials.
+
+    Raises:
+        StudyError: the file is wrong.
+    """
+    path = builtin.find_study(options.study)
+    catalogue.look_in(path.absolute().parent / "stacks")
+    study = load.load_study(path, catalogue.ccas(), catalogue.reference_of, receivers.problem)
+    groups = expand(
+        study,
+        profile=options.profile,
+        seed_base=options.seed,
+        reference_of=catalogue.reference_of,
+        clock=options.clock,
+        only=options.only,
+    )
+    return study, list(groups)
+
+
+def announce(options: RunOptions, study: Study, groups: list[Group], console: Console) -> None:
+    """Say what will run and what it costs."""
+    console.print(f"{study.name}: {study.title}", markup=False)
+    console.print(str(cost.estimate(groups, jobs=options.at_a_time)), markup=False)
+
+
+def run(options: RunOptions, folder: Path | None, console: Console) -> tuple[Path, Summary]:
+    """Run what ``folder`` (default: ``results/STUDY``) does not hold yet, and say how it went.
+
+    Raises:
+        StudyError: the file is wrong.
+        What :func:`run_groups` raises.
+    """
+    study, groups = expanded(options)
+    announce(options, study, groups, console)
+    began = time.monotonic()
+    folder = folder or Path("results") / study.name
+    summary = run_groups(study, groups, folder.absolute(), options, console)
+    tell(summary, time.monotonic() - began, folder, console)
+    return folder, summary
+
+
+def needed_stacks(groups: Sequence[Group]) -> set[str]:
+    """Every stack that the groups' trials run."""
+    return {name for group in groups for trial in group.trials for name in plan.stack_names(trial)}
+
+
+def _contestants(scheduler: Scheduler) -> list[Contestant]:
+    """Everybody's, without repetition."""
+    trials = (trial for progress in scheduler.groups for trial in progress.group.trials)
+    return list({flow.contestant.name: flow.contestant for trial in trials for flow in trial.flows}.values())
+
+
+def _record(results: Results, study: Study, scheduler: Scheduler, made: Environment, command: str) -> None:
+    """Write ``study.json``: the question, where each group's trials lie, and what stopped each."""
+    results.write_study(
+        {
+            "cambrian": cambrian.__version__,
+            "command": command,
+            "study": study.model_dump(mode="json"),
+            "kernel": {"version": made.kernel.version, "sha256": made.kernel.sha256},
+            "families": families.record(_contestants(scheduler)),
+            "groups": [
+                {
+                    "key": progress.group.key,
+                    "design": progress.group.design,
+                    "network": progress.group.network,
+                    "subject": progress.group.subject,
+                    "reference": progress.group.reference,
+                    "page": progress.group.page,
+                    "orders": progress.group.orders,
+                    "placebo": progress.group.placebo,
+                    "trials": list(progress.counted()),
+                    "stopping": progress.record(),
+                }
+                for progress in scheduler.groups
+            ],
+        }
+    )
+
+
+def run_groups(
+    study: Study, groups: Sequence[Group], out: Path, options: RunOptions, console: Console
+) -> Summary:
+    """Run every trial that ``out`` does not hold yet, with progress. ``options`` says how, not what.
+
+    Raises:
+        What :func:`cambrian.run.prepare.ensure` raises.
+    """
+    made = prepare.ensure(needed_stacks(groups))
+    results = Results(out)
+    results.sweep()
+    names = {id(trial): carry_out.trial_id(trial, made) for group in groups for trial in group.trials}
+    scheduler = Scheduler(groups, names, results)
+    _record(results, study, scheduler, made, options.command)
+    missing = scheduler.first()
+    kept = {name for name in scheduler.counted() if results.has(name)}
+    summary = Summary(kept=len(kept))
+    if summary.kept:
+        total = f"{'up to ' if scheduler.adaptive else ''}{scheduler.at_most() + len(kept)}"
+        console.print(f"{summary.kept} of {total} trials are there already", highlight=False)
+    source = scheduler if scheduler.adaptive else None
+    undecided = scheduler.undecided()
+    for label, finished in pool.run_with_progress(
+        missing,
+        made,
+        results,
+        jobs=options.at_a_time,
+        cpu_limit_s=options.cpu_limit_s,
+        console=console,
+        source=source,
+    ):
+        if finished.outcome is None:
+            summary.errors.append(f"{label}: {finished.error}")
+        else:
+            summary.ran += 1
+        if scheduler.undecided() < undecided:
+            # a run that is killed leaves a record of what was decided
+            undecided = scheduler.undecided()
+            _record(results, study, scheduler, made, options.command)
+    _record(results, study, scheduler, made, options.command)
+    for name, label in scheduler.counted().items():
+        if results.has(name):
+            verdict = results.trial(name).verdict
+            if not verdict["valid"]:
+                summary.invalid.append((label, tuple(verdict["reasons"])))
+    summary.stopped = [str(progress) for progress in scheduler.groups if progress.group.stopping]
+    return summary
+
+
+def tell(summary: Summary, took_s: float, folder: Path, console: Console) -> None:
+    """Say how a run went whose results are in ``folder``."""
+    invalid = summary.invalid
+    lines = [f"invalid: {label}: {'; '.join(reasons)}" for label, reasons in invalid[:_SHOWN]]
+    if len(invalid) > _SHOWN:
+        lines.append(f"… and {len(invalid) - _SHOWN} more invalid trials; the reports list them all")
+    lines += summary.stopped
+    lines += [f"failed: {text}" for text in summary.errors]
+    lines.append(
+        f"{summary.ran} trials run in {cost.rough_time(took_s)}, {summary.kept} kept, "
+        f"{len(invalid)} invalid; results in {folder}"
+    )
+    for line in lines:
+        console.print(line, markup=False, soft_wrap=True)

@@ -1,0 +1,154 @@
+"""One trial, from its description to its results folder."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+import cambrian
+from cambrian.pages import browser
+from cambrian.store.results import Results, write_json
+from cambrian.study import identity
+from cambrian.study.model import Trial
+from cambrian.testbed.contract import Plan
+from cambrian.trace import packets
+from cambrian.trace.endpoint_events import Programs
+from cambrian.trace.packets import TraceError
+from cambrian.trial import boot, limits, page_loads, plan, read, seating, validate
+from cambrian.trial.environment import Environment
+
+#: files of the guest that stay, under logs/
+_LOG_SUFFIXES = {".out", ".err"}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of one trial, in a few words."""
+
+    trial_id: str
+    valid: bool
+    reasons: tuple[str, ...]
+    wall_s: float
+    speed: float
+
+
+def trial_id(trial: Trial, environment: Environment) -> str:
+    """The trial's identity in this environment."""
+    return identity.trial_id(trial, _hashes(trial, environment))
+
+
+def _hashes(trial: Trial, environment: Environment) -> dict[str, str]:
+    """What the trial runs: thing → hash."""
+    found = environment.hashes(plan.stack_names(trial))
+    return found | {"browser": browser.find().identity} if page_loads.uses_browser(trial) else found
+
+
+def run(
+    trial: Trial,
+    environment: Environment,
+    results: Results,
+    *,
+    core: int | None = None,
+    cpu_limit_s: float | None = None,
+) -> Outcome:
+    """Run one trial and keep its results, valid or not.
+
+    ``core`` pins the guest; ``cpu_limit_s`` is how many processor seconds the guest may use in
+    all (default: :func:`cambrian.trial.limits.of`).
+
+    Raises:
+        PlanError, ValueError: the trial cannot be carried out as it stands.
+    """
+    name = trial_id(trial, environment)
+    with results.new_trial(name) as folder:
+        raw = folder / "raw"
+        raw.mkdir()
+        asked = plan.make(seating.seated(trial), environment.builds, environment.native)
+        ended = boot.run(
+            environment.kernel,
+            asked,
+            raw,
+            seed=trial.seed,
+            clock=trial.clock,
+            allowed=limits.of(trial, cpu_limit_s),
+            core=core,
+            seccomp=environment.seccomp,
+        )
+        made = seating.kept_plan(asked, trial)
+        if ended.report is not None:
+            ended = replace(ended, report=seating.kept_report(ended.report, trial))
+        seating.rename_files(raw, trial)
+        programs = Programs(raw)
+        columns, verdict = _judged(trial, made, ended, programs)
+        for kind, frame in columns.items():
+            frame.write_parquet(folder / f"{kind}.parquet")
+        manifest = _manifest(trial, name, environment, made, ended)
+        manifest["packets_sha256"] = packets.fingerprint(columns["packets"])
+        manifest["endpoints"] = programs.kept()
+        write_json(folder / "manifest.json", manifest)
+        _tidy(folder, raw, keep=trial.raw_capture, console=ended.console)
+        write_json(folder / "verdict.json", verdict)
+    return Outcome(name, verdict["valid"], tuple(verdict["reasons"]), ended.wall_s, manifest["speed"])
+
+
+def _judged(
+    trial: Trial, made: Plan, ended: boot.Ended, programs: Programs
+) -> tuple[dict[str, pl.DataFrame], dict[str, Any]]:
+    """Columns by their file's name, and verdict; a guest that failed gives none and says why."""
+    try:
+        report = read.report_of(ended, programs.folder)
+        columns = read.columns(trial, report, programs)
+    except read.Unreadable as error:
+        return read.no_columns(), validate.invalid(*error.reasons)
+    except TraceError as error:
+        lost = validate.capture_lost(programs)
+        return read.no_columns(), validate.invalid(
+            f"{error} (the capture lost {lost} packets)" if lost else str(error)
+        )
+    return columns, validate.judge(trial, made, report, programs, columns)
+
+
+def _manifest(
+    trial: Trial, name: str, environment: Environment, made: Plan, ended: boot.Ended
+) -> dict[str, Any]:
+    kernel = environment.kernel
+    stacks = {
+        stack: {
+            "version": environment.builds[stack].stack.manifest.version,
+            "sha256": environment.builds[stack].sha256,
+        }
+        for stack in plan.stack_names(trial)
+    }
+    virtual_s = ended.report["end_ns"] / 1e9 if ended.report and "end_ns" in ended.report else 0.0
+    return {
+        "id": name,
+        "cambrian": cambrian.__version__,
+        "trial": trial.model_dump(mode="json"),
+        "environment": _hashes(trial, environment),
+        "kernel": {"version": kernel.version, "sha256": kernel.sha256, "key": kernel.key},
+        "stacks": stacks,
+        "network": {"links": made["links"], "bottleneck": made["bottleneck"], "tcp_ecn": made["tcp_ecn"]},
+        "guest": ended.report,
+        "wall_s": round(ended.wall_s, 3),
+        "cpu_s": round(ended.cpu_s, 3),
+        "speed": round(virtual_s / ended.wall_s, 2),
+    }
+
+
+def _tidy(folder: Path, raw: Path, *, keep: bool, console: str) -> None:
+    """Logs stay; captures and kernel traces only where the study asked for them."""
+    logs = folder / "logs"
+    logs.mkdir()
+    for path in raw.iterdir():
+        wanted = path.suffix in _LOG_SUFFIXES or path.name.endswith(page_loads.NETLOG_SUFFIX)
+        if wanted and path.stat().st_size:
+            path.rename(logs / path.name)
+    if console:
+        (logs / "console").write_text(console + "\n")
+    (raw / "plan.json").rename(folder / "plan.json")
+    if not keep:
+        shutil.rmtree(raw)

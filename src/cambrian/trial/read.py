@@ -1,0 +1,132 @@
+"""What a guest left → columns, or the reason why there are none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+
+from cambrian.metrics.columns import PACKETS
+from cambrian.pages import site
+from cambrian.stacks import catalogue
+from cambrian.study.model import ONE_QUEUE, Trial
+from cambrian.testbed.contract import GuestReport
+from cambrian.trace import endpoint_log, kernel_tcp, objects, packets, qlog, schema
+from cambrian.trace.endpoint_events import Programs
+from cambrian.trial import seating
+from cambrian.trial.boot import Ended
+
+
+class Unreadable(ValueError):
+    """A guest that left nothing to judge; ``reasons`` say why."""
+
+    def __init__(self, *reasons: str) -> None:
+        super().__init__("; ".join(reasons))
+        self.reasons = reasons
+
+
+def no_columns() -> dict[str, pl.DataFrame]:
+    """Those of a trial whose guest left nothing to judge."""
+    return {"packets": pl.DataFrame(schema=PACKETS), "transport": schema.empty()}
+
+
+def report_of(ended: Ended, raw: Path) -> GuestReport:
+    """The report of a guest that came to its end.
+
+    Raises:
+        Unreadable: it did not.
+    """
+    if ended.cut_off:
+        raise Unreadable(ended.cut_off, *_last_words(raw))
+    if ended.report is None:
+        raise Unreadable(f"the guest ended without a report; its last words: {_last_line(ended.console)}")
+    if "crash" in ended.report:
+        raise Unreadable(f"the testbed failed in the guest: {ended.report['crash'].strip().splitlines()[-1]}")
+    return ended.report
+
+
+def columns(trial: Trial, report: GuestReport, programs: Programs) -> dict[str, pl.DataFrame]:
+    """``packets`` and ``transport``, and of page loads ``objects`` and ``page_loads``.
+
+    Raises:
+        cambrian.trace.packets.TraceError: a file is not as its program writes it.
+    """
+    by_position = packets.read(
+        programs.folder / "capture.bin",
+        zero_ns=report["zero_ns"],
+        end_ns=report["end_ns"],
+        in_order=trial.network.queue in ONE_QUEUE,
+    )
+    seen = seating.flow_numbers(by_position, trial)
+    found = {"packets": seen, "transport": _transport(trial, report, programs.folder, seen)}
+    return found | _pages(trial, report, programs)
+
+
+def _pages(trial: Trial, report: GuestReport, programs: Programs) -> dict[str, pl.DataFrame]:
+    """``objects`` and ``page_loads`` of the flows that load pages; nothing if there are none."""
+    parts: dict[str, list[pl.DataFrame]] = {"objects": [], "page_loads": []}
+    zero_ns = report["zero_ns"]
+    for number, flow in enumerate(trial.flows):
+        if flow.page is not None:
+            said = programs[f"flow{number}.receiver"].events
+            expected = site.resources(flow.page)
+            parts["objects"].append(objects.objects(number, expected, said, zero_ns=zero_ns))
+            parts["page_loads"].append(
+                objects.page_load(number, flow.page.name, flow.client, said, zero_ns=zero_ns)
+            )
+    return {name: pl.concat(frames) for name, frames in parts.items() if frames}
+
+
+def _qlogs(
+    trial: Trial, number: int, report: GuestReport, raw: Path, seen: pl.DataFrame
+) -> list[pl.DataFrame]:
+    """One flow's qlogs, where its stack says that it exports them."""
+    stack = catalogue.load()[trial.flows[number].contestant.stack]
+    if stack.manifest.transport_trace != "qlog":
+        return []
+    rtt_ms = trial.flows[number].base_rtt_ms(trial.network)
+    forward_ns = round(rtt_ms * trial.network.forward_delay_percent / 100 * 1e6)
+    first = seen.filter(pl.col("flow") == number).get_column("arrival_ns").min()
+    return [
+        qlog.read(
+            path,
+            number,
+            zero_ns=report["zero_ns"],
+            end_ns=report["end_ns"],
+            realtime_minus_monotonic_ns=report["realtime_minus_monotonic_ns"],
+            # a server's first packet answers the one with which its connection begins
+            began_ns=(first if isinstance(first, int) else 0) - forward_ns,
+        )
+        for path in sorted((raw / f"flow{number}.qlog").glob("*"))
+    ]
+
+
+def _transport(trial: Trial, report: GuestReport, raw: Path, seen: pl.DataFrame) -> pl.DataFrame:
+    span = {"zero_ns": report["zero_ns"], "end_ns": report["end_ns"]}
+    parts = [schema.empty()]
+    if (raw / "trace.bin").exists():
+        offset = report["realtime_minus_monotonic_ns"]
+        by_position = kernel_tcp.read(raw, **span, realtime_minus_monotonic_ns=offset)
+        parts.append(seating.flow_numbers(by_position, trial))
+    for number in range(len(trial.flows)):
+        parts += _qlogs(trial, number, report, raw, seen)
+        log = raw / f"flow{number}.transport.csv"
+        if log.exists():
+            parts.append(endpoint_log.read(log, number, **span))
+    return pl.concat(parts).sort("time_ns", maintain_order=True)
+
+
+def _last_line(text: str) -> str:
+    """The line that says what went wrong: above a kernel's call trace, if there is one."""
+    lines = [line for line in text.partition("Kernel panic")[0].splitlines() if line.strip()]
+    return lines[-1] if lines else "none"
+
+
+def _last_words(raw: Path) -> list[str]:
+    """What the programs of a guest that was cut off had to say."""
+    words = []
+    for path in sorted(raw.glob("flow*.err")):
+        text = path.read_text(errors="replace").strip()
+        if text:
+            words.append(f"{path.stem} said: {text.splitlines()[-1]}")
+    return words
