@@ -20,7 +20,7 @@ import time
 from pathlib import Path
 
 from cambrian.judging import families
-from cambrian.report import measure
+from cambrian.measure import measuring
 from cambrian.run import pool, prepare
 from cambrian.store.results import Results, TrialResult
 from cambrian.study.model import Contestant, Flow, Network, Trial
@@ -55,10 +55,10 @@ def main() -> None:
             reading = time.perf_counter() - start
             profile = cProfile.Profile()
             start = time.perf_counter()
-            measure.measure(trial, with_envelope=True, families=known)
+            measuring.measure(trial, with_envelope=True, families=known)
             taken = time.perf_counter() - start
             print(f"{packets:,} packets, {rows:,} rows: read in {reading:.2f} s, all metrics {taken:.2f} s")
-        profile.runcall(measure.measure, TrialResult(folder), with_envelope=True, families=known)
+        profile.runcall(measuring.measure, TrialResult(folder), with_envelope=True, families=known)
         pstats.Stats(profile).sort_stats("cumulative").print_stats("cambrian", SHOWN)
 
 

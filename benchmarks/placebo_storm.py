@@ -22,9 +22,9 @@ from pathlib import Path
 import scipy.stats
 
 from cambrian.judging.sides import ACCUSING
+from cambrian.measure.trial import TrialMeasures
 from cambrian.report import blocks, collect, tables
 from cambrian.report.collect import Collected
-from cambrian.report.measure import TrialMeasures
 from cambrian.report.tables import harm
 from cambrian.store.results import Results
 

@@ -9,9 +9,10 @@ from typing import Any
 import polars as pl
 import pytest
 
+from cambrian.measure.flow_window import TrialWindow
+from cambrian.measure.measuring import flow_measures
 from cambrian.metrics import fairness
 from cambrian.metrics.throughput import throughput
-from cambrian.report import flow_measures
 from cambrian.run import prepare
 from cambrian.selftest.bench import CONTESTANTS, busy_cores
 from cambrian.stacks import catalogue
@@ -228,8 +229,8 @@ def test_loss_jitter_reordering_duplication_strike_where_they_should(run_trials:
     # what the kernel counted in front of the loss and behind it
     assert rows["clsact"]["sent_packets"] - came == lost > 10
     trial = Trial.model_validate(periodic.manifest["trial"])
-    (row,) = flow_measures.of(periodic, trial, (0, 8 * SECOND), [], [])
-    assert row.random_loss_percent == pytest.approx(100 * lost / offered)
+    (row,) = flow_measures(TrialWindow(periodic, trial, (0, 8 * SECOND), [], []))
+    assert row["random_loss_percent"] == pytest.approx(100 * lost / offered)
 
 
 def test_a_trace_is_the_link(run_trials: RunTrials, tmp_path: Path) -> None:

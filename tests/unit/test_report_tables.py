@@ -127,8 +127,8 @@ def test_group_without_valid_trials_says_so(tmp_path: Path) -> None:
 
 
 def test_shares_of_a_trial_sum_to_one(knobs: Collected) -> None:
-    sums = tables.all_tables(knobs)["trials"].group_by("trial").agg(pl.col("share").sum())
-    assert np.allclose(sums["share"].to_numpy(), 1)
+    sums = tables.all_tables(knobs)["trials"].group_by("trial").agg(pl.col("share_percent").sum())
+    assert np.allclose(sums["share_percent"].to_numpy(), 100)
 
 
 def test_pairwise_ratio_is_the_mean_of_the_trials_ratios(tmp_path: Path) -> None:
@@ -137,7 +137,7 @@ def test_pairwise_ratio_is_the_mean_of_the_trials_ratios(tmp_path: Path) -> None
     found = row(tables.all_tables(collected)["pairwise"], x=PACED)
     cell = next(cell for cell in collected.cells if cell.subject == PACED)
     ratios = [
-        trial.flows[0].throughput_mbps / sum(flow.throughput_mbps for flow in trial.flows)
+        trial.flows[0]["throughput_mbps"] / sum(flow["throughput_mbps"] for flow in trial.flows)
         for trial in cell.trials
     ]
     assert found["ratio"] == pytest.approx(np.mean(ratios))

@@ -60,6 +60,37 @@ def atlas(
 
 
 @commands.command()
+def quantities(
+    pattern: Annotated[str | None, typer.Argument(help="Only these, such as 'delay*'; default: all.")] = None,
+    markdown: MarkdownOption = False,
+) -> None:
+    """List every figure that is measured of a flow: its name, unit and meaning.
+
+    These are the columns of a study's observations, which claims and charts name.
+    """
+    from fnmatch import fnmatchcase
+
+    from rich.table import Table
+
+    from cambrian.measure import quantities as registry
+    from cambrian.measure.reference import page
+    from cambrian.study import hints
+
+    if markdown:
+        print(page(), end="")
+        return
+    kept = [one for one in registry.ALL.values() if fnmatchcase(one.name, pattern or "*")]
+    if not kept:
+        near = hints.nearest(pattern or "", list(registry.ALL))
+        meant = f"did you mean {near}? " if near else ""
+        fail(f"no quantity is called {pattern}; {meant}`cambrian quantities` lists them all")
+    shown = Table("Quantity", "Unit", "Of", "Meaning")
+    for one in kept:
+        shown.add_row(one.name, one.unit, one.level, one.meaning)
+    out.print(shown)
+
+
+@commands.command()
 def table(
     folder: Annotated[Path, typer.Argument(help="A results directory that `cambrian run` made.")],
     name: Annotated[

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from cambrian.measure.trial import TrialMeasures
 from cambrian.report.collect import Cell
-from cambrian.report.measure import TrialMeasures
 from cambrian.stats import seeds
 
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from cambrian.judging import families as judging
 from cambrian.judging.families import Family
+from cambrian.measure.trial import TrialMeasures
 from cambrian.report import measuring, protocols, series
-from cambrian.report.measure import TrialMeasures
 from cambrian.report.measuring import Done, Task
 from cambrian.report.series import Series
 from cambrian.store.results import Results, TrialResult

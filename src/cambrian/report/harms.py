@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from cambrian.measure.flow_window import FlowMeasures
 from cambrian.metrics.columns import FloatArray
 from cambrian.metrics.harm import harm
 from cambrian.report import blocks
 from cambrian.report.collect import Cell, Collected
-from cambrian.report.flow_measures import FlowMeasures
 from cambrian.stats import jackknife, seeds, states
 from cambrian.stats.compare import Comparison, compare
 from cambrian.stats.interval import Interval
@@ -202,7 +202,7 @@ def _figure(more_is_better: bool, arms: Sequence[FloatArray]) -> FloatArray:
 
 
 def _value(flow: FlowMeasures, service: Service) -> float | None:
-    value: float | None = getattr(flow, service.field)
+    value: float | None = flow[service.field]
     return value
 
 

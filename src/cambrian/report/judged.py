@@ -91,10 +91,10 @@ def alone(collected: Collected, contestant: str) -> dict[str, list[Alone]]:
         found[network.name] = [
             Alone(
                 rtt_ms=network.rtt_ms,
-                throughput_mbps=trial.flows[0].throughput_mbps,
+                throughput_mbps=trial.flows[0]["throughput_mbps"],
                 utilisation=trial.utilisation,
-                loss_percent=trial.flows[0].interval_queue_loss_percent,
-                delay_ms=trial.flows[0].delay_p50_ms,
+                loss_percent=trial.flows[0]["interval_queue_loss_percent"],
+                delay_ms=trial.flows[0]["delay_p50_ms"],
                 lossy=lossy,
             )
             for trial in cell.trials

@@ -8,6 +8,8 @@ from typing import Any
 
 import polars as pl
 
+from cambrian.measure import quantities
+
 Row = dict[str, Any]
 #: rows of a table that a page shows without being asked
 MOST_OPEN_ROWS = 30
@@ -105,6 +107,16 @@ def p_value(name: str, heading: str) -> Column:
 def spread(name: str, heading: str, digits: int) -> Column:
     """A column of numbers with their intervals (``NAME_low``, ``NAME_high``)."""
     return Column(heading, lambda row: interval(row, name, digits))
+
+
+def mean_of(name: str) -> Column:
+    """A column of means of a quantity, headed and rounded as the registry says."""
+    return plain(name, quantities.ALL[name].heading, quantities.ALL[name].digits)
+
+
+def interval_of(name: str) -> Column:
+    """The same with intervals (``NAME_low``, ``NAME_high``)."""
+    return spread(name, quantities.ALL[name].heading, quantities.ALL[name].digits)
 
 
 #: how many seeds a row is of

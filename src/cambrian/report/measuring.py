@@ -8,16 +8,17 @@ from pathlib import Path
 
 from cambrian import parallel
 from cambrian.judging.families import Family
+from cambrian.measure import measuring
+from cambrian.measure.trial import TrialMeasures
 from cambrian.metrics.payload import Protocol
-from cambrian.report import measure, series
-from cambrian.report.measure import TrialMeasures
+from cambrian.report import series
 from cambrian.report.series import Series
 from cambrian.store.results import TrialResult
 
 
 @dataclass(frozen=True)
 class Task:
-    """One trial of one group: what :func:`cambrian.report.measure.measure` must know of it.
+    """One trial of one group: what :func:`cambrian.measure.measuring.measure` must know of it.
 
     ``bins``: of the lines over time that show it; None for no lines.
     """
@@ -48,7 +49,7 @@ def measure_all(tasks: Sequence[Task]) -> dict[tuple[str, str], Done]:
 def _one(task: Task) -> Done:
     # the packets go with this handle, so that a large study fits in memory
     result = TrialResult(task.folder)
-    trial = measure.measure(
+    trial = measuring.measure(
         result,
         with_envelope=task.with_envelope,
         families=task.families,

@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from cambrian.measure.flow_window import FlowMeasures
+from cambrian.measure.sharing import Sharing
+from cambrian.measure.trial import TrialMeasures
 from cambrian.metrics.convergence import Convergence
 from cambrian.metrics.fairness import jain, shares
 from cambrian.report.collect import Cell, Collected
-from cambrian.report.flow_measures import FlowMeasures
-from cambrian.report.measure import TrialMeasures
-from cambrian.report.sharing import Sharing
 from cambrian.study.model import Contestant, Design, Flow, Network, Study, Trial
 
 NETWORK = Network(name="link", rate_mbps=20, rtt_ms=50, buffer_bdp=1)
@@ -40,17 +40,18 @@ def trial(
     rtts = rtts_ms or [network.rtt_ms] * len(mbps)
     flows = tuple(
         FlowMeasures(
-            throughput_mbps=mbps[number],
-            share=float(part[number]),
-            delay_p50_ms=delays[number],
-            delay_p95_ms=delays[number],
-            delay_p99_ms=delays[number],
-            queue_loss_percent=losses[number],
-            random_loss_percent=0.0,
-            interval_queue_loss_percent=losses[number],
+            {
+                "throughput_mbps": mbps[number],
+                "share_percent": 100 * float(part[number]),
+                "delay_p50_ms": delays[number],
+                "delay_p95_ms": delays[number],
+                "delay_p99_ms": delays[number],
+                "queue_loss_percent": losses[number],
+                "random_loss_percent": 0.0,
+                "interval_queue_loss_percent": losses[number],
+            },
             requested_cca="cubic",
             confirmed_cca="cubic",
-            completion_s=None,
         )
         for number in range(len(mbps))
     )

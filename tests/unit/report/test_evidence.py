@@ -139,7 +139,7 @@ def test_the_source_is_that_which_is_imported() -> None:
     names = {
         path.as_posix().rpartition("/cambrian/")[2] for path in source.files(["cambrian.report.observations"])
     }
-    assert {"report/measure.py", "report/observations/link.py", "metrics/states/infer.py"} <= names
+    assert {"measure/measuring.py", "report/observations/link.py", "metrics/states/infer.py"} <= names
     assert "judging/references.toml" in names
     assert "cli.py" not in names
     assert not any(name.startswith("report/figures/") for name in names)

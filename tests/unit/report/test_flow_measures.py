@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from cambrian.report import flow_measures
+from cambrian.measure.flow_window import TrialWindow
+from cambrian.measure.measuring import flow_measures
 from cambrian.store.results import TrialResult
 from cambrian.study.model import Trial
 from tests.unit import report_results
@@ -28,7 +29,7 @@ def test_periodic_losses_are_random_loss_as_the_link_counts_them(tmp_path: Path)
         flow["forward"].insert(0, {**netem, "kind": "clsact", "sent_packets": 500})
     (folder / "manifest.json").write_text(json.dumps(manifest))
     result = TrialResult(folder)
-    measured = flow_measures.of(result, trial, (0, manifest["guest"]["end_ns"]), [], [])
+    measured = flow_measures(TrialWindow(result, trial, (0, manifest["guest"]["end_ns"]), [], []))
     for found, count in zip(measured, result.link_counts("forward"), strict=True):
-        assert found.random_loss_percent == pytest.approx(100 * 10 / 500)
+        assert found["random_loss_percent"] == pytest.approx(100 * 10 / 500)
         assert count == (500, 10)

@@ -11,12 +11,12 @@ import numpy as np
 import polars as pl
 import pytest
 
+from cambrian.measure import quantities
+from cambrian.measure.trial import TrialMeasures
 from cambrian.metrics.envelope import Envelope, from_points
 from cambrian.metrics.pageload import PageLoad
 from cambrian.metrics.states.machine import Machine
 from cambrian.report.collect import Cell, collect
-from cambrian.report.flow_measures import FlowMeasures
-from cambrian.report.measure import TrialMeasures
 from cambrian.report.observations import observations
 from cambrian.store.results import Results
 from cambrian.study.model import BurstLoss, Contestant, Cpu, Flow, Network, Page, PageObjects
@@ -34,7 +34,7 @@ def of_flow(one: TrialMeasures, number: int, flow: Flow, **measured: Any) -> Tri
     """The trial with another flow in its place, and other figures of it."""
     flows, figures = list(one.trial.flows), list(one.flows)
     flows[number] = flow
-    figures[number] = replace(figures[number], **measured)
+    figures[number] = replace(figures[number], figures={**figures[number].figures, **measured})
     spec = one.trial.model_copy(update={"flows": tuple(flows)})
     return replace(one, trial=spec, flows=tuple(figures))
 
@@ -195,15 +195,10 @@ def test_without_trials_the_columns_are_there() -> None:
     assert nothing.schema == something.schema
 
 
-def test_figures_of_a_flow_are_columns() -> None:
-    """What is measured of a flow is not left out of its row by a new name."""
-    said = set(observations(collected("solo", [cell("solo", ["a"], [trial(1, [5])])])).columns)
-    apart = {
-        "share": "share_percent",
-        "payload_capacity_share": "payload_capacity_percent",
-        "requested_cca": "cca",
-    }
-    assert {apart.get(name, name) for name in FlowMeasures.__dataclass_fields__} <= said
+def test_every_quantity_is_a_column_and_every_column_a_quantity() -> None:
+    frame = observations(collected("solo", [cell("solo", ["a"], [trial(1, [5])])]))
+    assert frame.columns == list(quantities.ALL)
+    assert frame.schema == {name: one.dtype for name, one in quantities.ALL.items()}
 
 
 def test_they_need_no_judgement(tmp_path: Path) -> None:

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from cambrian.measure import recovery
 from cambrian.metrics.recovery import FlowRecovery
-from cambrian.report import recovery
 from cambrian.report.collect import collect
 from cambrian.report.tables import recovery as recovery_table
 from cambrian.store.results import Results, TrialResult

@@ -9,7 +9,8 @@ from typing import Any
 import polars as pl
 import pytest
 
-from cambrian.report import flow_measures
+from cambrian.measure.flow_window import TrialWindow
+from cambrian.measure.measuring import flow_measures
 from cambrian.store.results import TrialResult
 from cambrian.study.model import Contestant, Flow, Network, Trial
 from cambrian.trace.schema import TRANSPORT
@@ -44,8 +45,9 @@ def completion_s(folder: Path, done: dict[str, Any]) -> tuple[float | None, floa
     (folder / "verdict.json").write_text(json.dumps({"valid": True}))
     packets.write_parquet(folder / "packets.parquet")
     pl.DataFrame(schema=TRANSPORT).write_parquet(folder / "transport.parquet")
-    found = flow_measures.of(TrialResult(folder), trial, (0, 3 * S), [(0, 20.0)], [None])[0]
-    return found.completion_s, found.fetch_s
+    window = TrialWindow(TrialResult(folder), trial, (0, 3 * S), [(0, 20.0)], [None])
+    (found,) = flow_measures(window)
+    return found["completion_s"], found["fetch_s"]
 
 
 def test_what_was_asked_for_has_two_times(tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ def figures(collected: Collected) -> Iterator[Figure]:
                 top=top,
             )
             means = ", ".join(
-                f"{name} {flow.throughput_mbps:.1f} Mbps"
+                f"{name} {flow['throughput_mbps']:.1f} Mbps"
                 for name, flow in zip(cell.names, cell.trials[0].flows, strict=True)
             )
             what = f"Line chart, {network.name}, {cell.title}"

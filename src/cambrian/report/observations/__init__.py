@@ -4,7 +4,8 @@ A seed with an invalid trial is left out as a whole: its other order would not b
 
 What comparisons, tests and charts over several conditions start from: pick rows, name the columns
 that make a cell, and average a figure over its trials. A column that has nothing to say is null, and
-is there all the same. Units are in the names; percentages are of 100.
+is there all the same. The columns are the registry's (:mod:`cambrian.measure.quantities`); here are those
+that are facts of the study, and those that compare one group with another.
 """
 
 from __future__ import annotations
@@ -14,47 +15,26 @@ from typing import Any
 
 import polars as pl
 
+from cambrian.measure import quantities, quantity
+from cambrian.measure.quantities import states
+from cambrian.measure.trial import TrialMeasures
 from cambrian.report import blocks
 from cambrian.report.collect import Cell, Collected
-from cambrian.report.measure import TrialMeasures
-from cambrian.report.observations import alike, link, measured, players, recovered, states
-from cambrian.report.observations.column import Dtype, Row
+from cambrian.report.layout import Row
+from cambrian.report.observations import alike, link, players
 from cambrian.study.model import Design
-
-_PLACE: Mapping[str, Dtype] = {
-    "trial": pl.String(),
-    "seed": pl.Int64(),
-    "group": pl.String(),
-    "design": pl.String(),
-    "subject": pl.String(),
-    "reference": pl.String(),
-    "lineup": pl.String(),
-    "placebo": pl.Boolean(),
-    "duration_s": pl.Float64(),
-    "clock": pl.String(),
-    "measured_from_s": pl.Float64(),
-    "measured_to_s": pl.Float64(),
-}
 
 
 def observations(collected: Collected) -> pl.DataFrame:
-    """One row a flow of each trial whose seed is whole; docs/suites.md says what each column is.
+    """One row a flow of each trial whose seed is whole; docs/quantities.md says what each column is.
 
     Without the placebos of a ``pairwise`` study: they vouch for its harm, and are no pair of it.
     """
     manifests = {str(manifest["id"]): manifest for manifest in collected.manifests}
     cells = [cell for cell in collected.cells if not (cell.is_placebo and cell.design == "pairwise")]
     rows = [row for cell in cells for row in _cell(cell, collected, manifests)]
-    columns = {
-        **_PLACE,
-        **link.COLUMNS,
-        **players.COLUMNS,
-        **players.option_columns(rows),
-        **measured.COLUMNS,
-        **alike.COLUMNS,
-        **recovered.COLUMNS,
-        **states.columns(rows),
-    }
+    columns = {name: one.dtype for name, one in quantities.ALL.items()} | players.option_columns(rows)
+    columns |= dict.fromkeys(sorted({name for row in rows for name in row} - columns.keys()), quantity.FLOAT)
     return pl.DataFrame(
         {name: pl.Series([row.get(name) for row in rows], dtype=kind) for name, kind in columns.items()}
     )
@@ -67,10 +47,11 @@ def _cell(cell: Cell, collected: Collected, manifests: Mapping[str, dict[str, An
         common = of_link | _place(cell, trial)
         for number in range(len(trial.flows)):
             player = players.row(cell, trial, number, collected.raw, manifests[trial.id])
-            row = common | player | measured.row(trial, number)
+            row = common | player
+            row |= {one.name: one.of(trial, number) for one in quantities.OF_TRIALS}
             if number == 0:
                 row |= compared.get(trial.trial.seed, {})
-            yield row | recovered.row(trial, number) | states.row(trial, number)
+            yield row | states.unforeseen(trial, number)
 
 
 def _place(cell: Cell, trial: TrialMeasures) -> Row:

@@ -10,27 +10,10 @@ from __future__ import annotations
 import statistics
 from collections.abc import Mapping
 
-import polars as pl
-
 from cambrian.report import similarity
 from cambrian.report.collect import Cell
-from cambrian.report.observations.column import Dtype, Row
+from cambrian.report.layout import Row
 from cambrian.report.similarity import Envelopes
-
-#: in [0, 1]; test minus reference. ``deviation`` is the distance of the means, Mbps and ms mixed as
-#: QUICbench does. ``conformance_floor``: the reference's trial of that seed against those of other
-#: seeds, mean; ``conformance_deficit``: that minus ``conformance``.
-COLUMNS: Mapping[str, Dtype] = dict.fromkeys(
-    (
-        "conformance",
-        "conformance_floor",
-        "conformance_deficit",
-        "deviation",
-        "deviation_mbps",
-        "deviation_ms",
-    ),
-    pl.Float64(),
-)
 
 
 def by_seed(cell: Cell, reference: Cell | None) -> dict[int, Row]:

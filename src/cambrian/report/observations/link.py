@@ -2,34 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-import polars as pl
-
 from cambrian.report.collect import Cell
-from cambrian.report.observations.column import Dtype, Row
+from cambrian.report.layout import Row
 
-#: ``buffer_bdp`` as written, null where the study gives bytes or packets; ``buffer_bytes`` as built.
-#: ``rate_mbps`` is null for a link that follows a trace, ``schedule_steps`` counts what changes midway.
-COLUMNS: Mapping[str, Dtype] = {
-    "network": pl.String(),
-    "rate_mbps": pl.Float64(),
-    "rtt_ms": pl.Float64(),
-    "forward_delay_percent": pl.Float64(),
-    "loss_percent": pl.Float64(),
-    "return_loss_percent": pl.Float64(),
-    "burst_loss": pl.Boolean(),
-    "loss_every_packets": pl.Int64(),
-    "reorder_percent": pl.Float64(),
-    "duplicate_percent": pl.Float64(),
-    "jitter_ms": pl.Float64(),
-    "buffer_bdp": pl.Float64(),
-    "buffer_bytes": pl.Int64(),
-    "queue": pl.String(),
-    "ecn": pl.Boolean(),
-    "trace": pl.Boolean(),
-    "schedule_steps": pl.Int64(),
-}
 _AS_THEY_ARE = (
     "rate_mbps",
     "rtt_ms",

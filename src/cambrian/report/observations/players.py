@@ -2,43 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import polars as pl
 
+from cambrian.measure.trial import TrialMeasures
 from cambrian.report import protocols
 from cambrian.report.collect import Cell
-from cambrian.report.measure import TrialMeasures
-from cambrian.report.observations.column import Dtype, Row
+from cambrian.report.layout import Row
 
-#: ``flow`` is its number in the trial, ``flows`` their count, ``position`` its place in the testbed;
-#: ``against`` the other flow's contestant in a trial of two. ``size_bytes`` is null for a flow that never
-#: ends, ``page_bytes`` that of the images.
-COLUMNS: Mapping[str, Dtype] = {
-    "flows": pl.Int64(),
-    "flow": pl.Int64(),
-    "position": pl.Int64(),
-    "contestant": pl.String(),
-    "against": pl.String(),
-    "stack": pl.String(),
-    "cca": pl.String(),
-    "stack_version": pl.String(),
-    "kernel_version": pl.String(),
-    "confirmed_cca": pl.String(),
-    "protocol": pl.String(),
-    "receiver": pl.String(),
-    "tls": pl.Boolean(),
-    "cpu_per_packet_us": pl.Float64(),
-    "cpu_per_syscall_us": pl.Float64(),
-    "flow_rtt_ms": pl.Float64(),
-    "start_ms": pl.Float64(),
-    "size_bytes": pl.Int64(),
-    "page": pl.String(),
-    "page_objects": pl.Int64(),
-    "page_bytes": pl.Int64(),
-    "page_client": pl.String(),
-}
 _OPTION = "option."
 
 
@@ -78,12 +51,12 @@ def row(
     return found | {f"{_OPTION}{name}": value for name, value in who.options.items()}
 
 
-def option_columns(rows: Sequence[Row]) -> dict[str, Dtype]:
+def option_columns(rows: Sequence[Row]) -> dict[str, pl.DataType]:
     """``option.NAME`` for each option of any contestant: numbers, truths, or else (and mixed) words.
 
     Options that are words in some rows are words in all: the rows are changed so.
     """
-    found: dict[str, Dtype] = {}
+    found: dict[str, pl.DataType] = {}
     for name in sorted({key for row in rows for key in row if key.startswith(_OPTION)}):
         having = [row for row in rows if name in row]
         kinds = {type(row[name]) for row in having}

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
-
 import polars as pl
 
-from cambrian.metrics.columns import NS_PER_S
+from cambrian.measure import quantities
 from cambrian.report import blocks, layout
 from cambrian.report.collect import Cell, Collected
 from cambrian.report.layout import Column, Shown
-from cambrian.report.measure import TrialMeasures
 from cambrian.report.tables import rows
-from cambrian.stats.scale import Scale
 
 #: place among the tables
 ORDER = 40
+_STARVED_TIME, _LONGEST = quantities.ALL["starved_percent"], quantities.ALL["longest_starved_s"]
+#: shown as means alone
+_MEANS = (
+    "delay_p50_ms",
+    "delay_p95_ms",
+    "delay_p99_ms",
+    "queue_loss_percent",
+    "random_loss_percent",
+    "completion_s",
+    "utilisation_percent",
+    "jain",
+)
 
 
 def table(collected: Collected) -> pl.DataFrame:
@@ -37,39 +44,23 @@ def _flow(cell: Cell, number: int) -> rows.Row:
     row: rows.Row = {"trials": len(mine), "seeds": len(blocks.whole(cell))}
     row["gave_up"] = sum(flow.ended_early for flow in mine)
 
-    def over_seeds(value: Callable[[TrialMeasures], float | None]) -> float | None:
-        return rows.mean(list(blocks.by_seed(cell, value).values()))
+    def values(name: str) -> dict[int, float]:
+        quantity = quantities.ALL[name]
+        return blocks.by_seed(cell, lambda trial: quantity.of(trial, number))
 
-    def spread(name: str, scale: Scale, value: Callable[[TrialMeasures], float | None]) -> rows.Row:
-        return rows.spread(name, rows.interval(blocks.by_seed(cell, value), scale))
-
-    row |= spread("throughput_mbps", "factor", lambda trial: trial.flows[number].throughput_mbps)
-    row |= spread("share_percent", "percent", lambda trial: 100 * trial.flows[number].share)
-    row |= spread("of_fair_percent", "factor", lambda trial: _of_fair(trial, number))
-    spells = [one.starvation[number] for trial in trials if (one := trial.sharing) and one.starvation]
-    row["starved_percent"] = rows.mean([100 * one.share_of_time for one in spells])
-    row["longest_starved_s"] = max((one.longest_ns / NS_PER_S for one in spells), default=None)
-    for name in ("delay_p50_ms", "delay_p95_ms", "delay_p99_ms", "queue_loss_percent", "random_loss_percent"):
-        row[name] = over_seeds(partial(_figure, number, name))
-    row["completion_s"] = over_seeds(lambda trial: trial.flows[number].completion_s)
-    row["utilisation_percent"] = over_seeds(
-        lambda trial: None if trial.utilisation is None else 100 * trial.utilisation
+    row |= rows.spread("throughput_mbps", rows.interval(values("throughput_mbps"), "factor"))
+    row |= rows.spread("share_percent", rows.interval(values("share_percent"), "percent"))
+    row |= rows.spread("of_fair_percent", rows.interval(values("of_fair_percent"), "factor"))
+    # over trials, not seeds: a spell is a matter of one trial
+    row["starved_percent"] = rows.mean([_STARVED_TIME.of(trial, number) for trial in trials])
+    row["longest_starved_s"] = max(
+        (one for trial in trials if (one := _LONGEST.of(trial, number)) is not None), default=None
     )
-    row["jain"] = over_seeds(lambda trial: trial.jain)
+    row |= {name: rows.mean(list(values(name).values())) for name in _MEANS}
     row["cca_requested"] = mine[0].requested_cca if mine else None
     confirmed = bool(mine) and all(flow.confirmed_cca is not None for flow in mine)
     row["cca_confirmed"] = mine[0].confirmed_cca if confirmed else None
     return row
-
-
-def _of_fair(trial: TrialMeasures, number: int) -> float | None:
-    of_fair = trial.sharing.of_fair if trial.sharing else ()
-    return 100 * of_fair[number] if of_fair else None
-
-
-def _figure(number: int, name: str, trial: TrialMeasures) -> float | None:
-    value: float | None = getattr(trial.flows[number], name)
-    return value
 
 
 def _delays(row: rows.Row) -> str:
@@ -92,18 +83,18 @@ def _cca(row: rows.Row) -> str:
     return str(row["cca_confirmed"]) if row["cca_confirmed"] else f"{row['cca_requested']}, not confirmed"
 
 
-_THROUGHPUT = layout.spread("throughput_mbps", "Throughput, Mbps", 1)
-_SHARE = layout.spread("share_percent", "Share of throughput, %", 0)
-_OF_FAIR = layout.spread("of_fair_percent", "Of its max-min fair share, %", 0)
+_THROUGHPUT = layout.interval_of("throughput_mbps")
+_SHARE = layout.interval_of("share_percent")
+_OF_FAIR = layout.interval_of("of_fair_percent")
 _STARVED = Column("Starved, % of the time (longest, s)", _starved)
 _DELAY_AND_LOSS = (
     Column("Queueing delay, ms: p50 / p95 / p99", _delays),
-    layout.plain("queue_loss_percent", "Queue loss, %", 2),
-    layout.plain("random_loss_percent", "Random loss, %", 2),
-    layout.plain("utilisation_percent", "Utilisation of the link, %", 1),
+    layout.mean_of("queue_loss_percent"),
+    layout.mean_of("random_loss_percent"),
+    layout.mean_of("utilisation_percent"),
 )
-_JAIN = layout.plain("jain", "Jain’s index", 3)
-_COMPLETION = layout.plain("completion_s", "Completion, s", 2)
+_JAIN = layout.mean_of("jain")
+_COMPLETION = layout.mean_of("completion_s")
 _CCA = Column("CCA read back", _cca, number=False)
 
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import polars as pl
 
+from cambrian.measure.trial import TrialMeasures
 from cambrian.report import blocks, layout
 from cambrian.report.collect import Cell, Collected
 from cambrian.report.layout import Column, Shown
-from cambrian.report.measure import TrialMeasures
 from cambrian.report.tables import rows
 
 Row = dict[str, Any]

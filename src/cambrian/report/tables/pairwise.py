@@ -52,7 +52,9 @@ def _test(cell: Cell) -> Comparison | None:
 def _ratios(cell: Cell) -> dict[int, float]:
     return blocks.by_seed(
         cell,
-        lambda trial: fairness.pair_ratio(trial.flows[0].throughput_mbps, trial.flows[1].throughput_mbps),
+        lambda trial: fairness.pair_ratio(
+            trial.flows[0]["throughput_mbps"], trial.flows[1]["throughput_mbps"]
+        ),
     )
 
 

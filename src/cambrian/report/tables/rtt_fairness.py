@@ -60,7 +60,7 @@ def _exponents(cell: Cell) -> dict[int, float]:
     return blocks.by_seed(
         cell,
         lambda trial: exponent(
-            _rtts_ms(cell), (trial.flows[0].throughput_mbps, trial.flows[1].throughput_mbps)
+            _rtts_ms(cell), (trial.flows[0]["throughput_mbps"], trial.flows[1]["throughput_mbps"])
         ),
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
+from cambrian.measure import quantities
 from cambrian.report.collect import Collected
 from cambrian.report.tables import rows
 
@@ -23,7 +24,7 @@ def table(collected: Collected) -> pl.DataFrame:
                     | {"position": trial.trial.positions[number]}
                     | {"contestant": cell.names[number], "start_ms": trial.trial.flows[number].start_ms}
                     | {"measured_from_s": trial.t0_ns / 1e9, "measured_to_s": trial.t1_ns / 1e9}
-                    | vars(flow)
-                    | {"jain": trial.jain, "utilisation": trial.utilisation}
+                    | {"requested_cca": flow.requested_cca, "confirmed_cca": flow.confirmed_cca}
+                    | {one.name: one.of(trial, number) for one in quantities.OF_TRIALS}
                 )
     return rows.frame(found, "network", "group", "trial")

@@ -1,76 +1,31 @@
-"""One trial's figures: what every table and chart of a report starts from."""
+"""Measures one valid trial."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
 
 import polars as pl
 
 from cambrian.judging.families import Family
 from cambrian.judging.flow_traces import estimates, flow_traces
+from cambrian.measure import machines, recovery, sharing
+from cambrian.measure.flow_window import FlowMeasures, FlowWindow, TrialWindow
+from cambrian.measure.quantities import OF_WINDOWS
+from cambrian.measure.sharing import Sharing
+from cambrian.measure.trial import TrialMeasures
 from cambrian.metrics import envelope, fairness, pageload, utilisation, waterfall
 from cambrian.metrics.columns import NS_PER_MS, NS_PER_S
 from cambrian.metrics.envelope import Envelope
 from cambrian.metrics.pageload import PageLoad
 from cambrian.metrics.parameters.estimate import Estimate, Missing
 from cambrian.metrics.payload import Protocol
-from cambrian.metrics.recovery import FlowRecovery
-from cambrian.metrics.states.machine import Machine
 from cambrian.metrics.waterfall import Waterfall
 from cambrian.probes import reading, table
 from cambrian.probes.reading import Readings
 from cambrian.probes.seen import Seen
-from cambrian.report import flow_measures, machines, recovery, sharing
-from cambrian.report.flow_measures import FlowMeasures, is_sized
-from cambrian.report.sharing import Sharing
 from cambrian.store.results import TrialResult
 from cambrian.study.model import Network, Trial
-
-
-@dataclass(frozen=True)
-class TrialMeasures:
-    """One valid trial.
-
-    ``t0_ns`` to ``t1_ns`` is the measured interval, as the study says or by
-    :mod:`cambrian.run.measures`. ``envelope`` is flow 0's, by method ``imc22``; None where
-    it was not asked for or has no point.
-    ``utilisation`` is None for a link that follows a trace; ``jain`` is NaN with a flow of
-    fixed size, whose throughput is of another time. A flow that loads a page has a fixed size;
-    ``page_loads`` has one entry for each.
-    """
-
-    id: str
-    folder: Path
-    trial: Trial
-    t0_ns: int
-    t1_ns: int
-    flows: tuple[FlowMeasures, ...]
-    jain: float
-    utilisation: float | None
-    envelope: Envelope | None
-    page_loads: tuple[PageLoad, ...] = ()
-    #: None for a flow alone, and with a flow of fixed size
-    sharing: Sharing | None = None
-    #: flow by flow, what its traces say of its controller's parameters
-    parameters: tuple[tuple[Estimate | Missing, ...], ...] = ()
-    #: one a flow that loads a page
-    waterfalls: tuple[Waterfall, ...] = ()
-    #: one a flow; None where it cannot be told
-    recoveries: tuple[FlowRecovery | None, ...] = ()
-    #: state machines, one a flow; None where the stack exports neither states nor a window
-    machines: tuple[Machine | None, ...] = ()
-    #: what each probe of this network shows of the first flow (docs/probes.md)
-    probes: Readings = field(default_factory=dict)
-
-    @property
-    def shown_s(self) -> float:
-        """How much of the trial a line over time shows: all, or until the last of its pages was there."""
-        if len(self.page_loads) < len(self.flows):
-            return self.trial.duration_s
-        return math.ceil(self.t1_ns / NS_PER_S * 10) / 10
 
 
 def measure(
@@ -91,8 +46,8 @@ def measure(
     packets = result.packets
     trial = Trial.model_validate(result.manifest["trial"])
     t0_ns, t1_ns = trial.measured_ns(result.manifest["guest"]["end_ns"], measured_from_s)
-    sized = any(is_sized(flow) for flow in trial.flows)
-    flows = flow_measures.of(result, trial, (t0_ns, t1_ns), rate_steps(trial.network), protocols)
+    window = TrialWindow(result, trial, (t0_ns, t1_ns), rate_steps(trial.network), protocols)
+    flows = flow_measures(window)
     return TrialMeasures(
         id=result.id,
         folder=result.folder,
@@ -100,17 +55,27 @@ def measure(
         t0_ns=t0_ns,
         t1_ns=t1_ns,
         flows=flows,
-        jain=math.nan if sized else fairness.jain([flow.throughput_mbps for flow in flows]),
+        jain=math.nan if window.has_sized_flow else fairness.jain(window.throughputs_mbps),
         utilisation=_utilisation(trial.network, packets, t0_ns, t1_ns),
         envelope=_envelope(trial, packets) if with_envelope else None,
         page_loads=_page_loads(result, trial),
-        sharing=None if sized or len(flows) < 2 else _sharing(trial, packets, flows, (t0_ns, t1_ns)),
+        sharing=None if window.has_sized_flow or len(flows) < 2 else _sharing(window),
         parameters=_parameters(result, trial, families),
         waterfalls=_waterfalls(result, trial),
         recoveries=recovery.of(result, trial),
         machines=machines.of(result, trial),
         probes=_probes(result, trial, families),
     )
+
+
+def flow_measures(window: TrialWindow) -> tuple[FlowMeasures, ...]:
+    """Every quantity of every flow's window."""
+    return tuple(_flow(flow) for flow in window.flows)
+
+
+def _flow(window: FlowWindow) -> FlowMeasures:
+    figures = {one.name: one.window(window) for one in OF_WINDOWS if one.window is not None}
+    return FlowMeasures(figures, window.flow.contestant.cca, window.confirmed_cca)
 
 
 def _parameters(
@@ -136,11 +101,8 @@ def _probes(result: TrialResult, trial: Trial, families: Sequence[Family | None]
     return reading.read(Seen(trace, network, result.packets, starts_ns, loads))
 
 
-def _sharing(
-    trial: Trial, packets: pl.DataFrame, flows: tuple[FlowMeasures, ...], interval: tuple[int, int]
-) -> Sharing:
-    throughputs_mbps = [flow.throughput_mbps for flow in flows]
-    return sharing.of(trial, packets, throughputs_mbps, rate_steps(trial.network), interval)
+def _sharing(window: TrialWindow) -> Sharing:
+    return sharing.of(window.trial, window.packets, window.throughputs_mbps, window.rates, window.interval)
 
 
 def _page_loads(result: TrialResult, trial: Trial) -> tuple[PageLoad, ...]:

@@ -1,0 +1,199 @@
+"""One flow's packets and traces within its measured interval: what the quantities' functions are given."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import polars as pl
+
+from cambrian.metrics import completion, loss, queueing, throughput
+from cambrian.metrics.gates import ENDED_EARLY
+from cambrian.metrics.payload import Protocol, full_payload_bytes
+from cambrian.metrics.window_use import WindowUse, window_use
+from cambrian.store.results import TrialResult
+from cambrian.study.model import Flow, Trial
+from cambrian.trace.endpoint_events import EndpointEvents
+
+Interval = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class FlowMeasures:
+    """One flow of one trial: each quantity that is taken from its window, by name.
+
+    ``confirmed_cca`` is None where the stack offers no way to read it back.
+    """
+
+    figures: Mapping[str, Any]
+    requested_cca: str
+    confirmed_cca: str | None
+
+    def __getitem__(self, name: str) -> Any:
+        """A quantity's value; None where the flow has none."""
+        return self.figures.get(name)
+
+    @property
+    def ended_early(self) -> bool:
+        """Did it give up, fall silent or never get through?"""
+        return self["outcome"] in ENDED_EARLY
+
+
+@dataclass(frozen=True)
+class TrialWindow:
+    """A trial's packets and what is measured of them.
+
+    ``interval`` is what is measured of flows that never end, in nanoseconds; ``rates`` the bottleneck's steps
+    ``(from_ns, rate_mbps)``, empty for a trace; ``protocols`` one a flow, None where it is unknown, or none.
+    """
+
+    result: TrialResult
+    trial: Trial
+    interval: Interval
+    rates: Sequence[tuple[int, float]]
+    protocols: Sequence[Protocol | None]
+
+    @property
+    def packets(self) -> pl.DataFrame:
+        """All packets of the trial at the bottleneck."""
+        return self.result.packets
+
+    @property
+    def flows(self) -> list[FlowWindow]:
+        """Each flow's window."""
+        return [FlowWindow(self, number) for number in range(len(self.trial.flows))]
+
+    @cached_property
+    def throughputs_mbps(self) -> list[float]:
+        """Of each flow over the interval, also of those of fixed size."""
+        frame = throughput.throughput(self.packets, len(self.trial.flows), *self.interval)
+        found: list[float] = frame["throughput_mbps"].to_list()
+        return found
+
+    @cached_property
+    def delays(self) -> dict[int, dict[str, Any]]:
+        """Flow → its own packets' queueing delays over the interval, ms."""
+        return _by_flow(queueing.delay_summary(self.packets, *self.interval))
+
+    @cached_property
+    def losses(self) -> list[dict[str, Any]]:
+        """Of each flow over the whole trial: ratios of queue drops, and of losses on its own link."""
+        counts = self.result.link_counts("forward")
+        offered, lost = [count.offered for count in counts], [count.lost for count in counts]
+        return loss.loss(self.packets, offered, lost).to_dicts()
+
+    @cached_property
+    def queue_loss_ratios(self) -> list[float | None]:
+        """Of each flow over the interval."""
+        return loss.queue_loss_ratios(self.packets, len(self.trial.flows), *self.interval)
+
+    @cached_property
+    def has_sized_flow(self) -> bool:
+        """Does some flow end by itself?"""
+        return any(is_sized(flow) for flow in self.trial.flows)
+
+    @cached_property
+    def spans_ns(self) -> dict[int, Interval]:
+        """First arrival and just after the last departure of each flow of fixed size."""
+        if not self.has_sized_flow:
+            return {}
+        spans = completion.flow_spans(self.packets, len(self.trial.flows)).to_dicts()
+        return {
+            number: (spans[number]["first_arrival_ns"], spans[number]["last_departure_ns"] + 1)
+            for number, flow in enumerate(self.trial.flows)
+            if is_sized(flow) and spans[number]["last_departure_ns"] is not None
+        }
+
+
+@dataclass(frozen=True)
+class FlowWindow:
+    """One flow of a trial. Its window is the measured interval, or its own span if it is of fixed size."""
+
+    whole: TrialWindow
+    number: int
+
+    @property
+    def flow(self) -> Flow:
+        """The flow as the study has it."""
+        return self.whole.trial.flows[self.number]
+
+    @property
+    def packets(self) -> pl.DataFrame:
+        """All packets of the trial."""
+        return self.whole.packets
+
+    @property
+    def is_sized(self) -> bool:
+        """Does the flow end by itself?"""
+        return is_sized(self.flow)
+
+    @property
+    def own_span_ns(self) -> Interval | None:
+        """Of a flow of fixed size: first arrival and just after its last departure."""
+        return self.whole.spans_ns.get(self.number)
+
+    @property
+    def span_ns(self) -> Interval:
+        """What is measured of this flow."""
+        return self.own_span_ns or self.whole.interval
+
+    @property
+    def protocol(self) -> Protocol | None:
+        """What it runs over, where that is known."""
+        return self.whole.protocols[self.number] if self.whole.protocols else None
+
+    @property
+    def delay(self) -> dict[str, Any]:
+        """``p50_ms``, ``p95_ms``, ``p99_ms`` of its packets' time in the queue; empty without a departure."""
+        if self.own_span_ns is None:
+            return self.whole.delays.get(self.number, {})
+        return _by_flow(queueing.delay_summary(self.packets, *self.own_span_ns))[self.number]
+
+    @property
+    def end(self) -> dict[str, Any]:
+        """How it ended, by its trial's verdict (:mod:`cambrian.metrics.gates.ends`)."""
+        return self.whole.result.flow_end(self.number)
+
+    @property
+    def complete_ns(self) -> int | None:
+        """When the receiver had all that it asked for, since the trial's zero; None where it never had.
+
+        None too where it was sent another size (0 takes any): servers that are not ours answer with bodies
+        of their own size, and when the last of them is there more has been carried than was asked for.
+        """
+        manifest, size_bytes = self.whole.result.manifest, self.flow.size_bytes
+        done = EndpointEvents.of(manifest, f"flow{self.number}.receiver").done
+        if not self.is_sized or done is None or not done.complete:
+            return None
+        if size_bytes and done.bytes != size_bytes:
+            return None
+        return done.time_ns - int(manifest["guest"]["zero_ns"])
+
+    @cached_property
+    def packet_bytes(self) -> int | None:
+        """Payload of a full packet; None where the protocol is unknown."""
+        return full_payload_bytes(self.packets, self.number, self.protocol) if self.protocol else None
+
+    @cached_property
+    def window_use(self) -> WindowUse | None:
+        """What its trace says of its window; None where it names none."""
+        if self.packet_bytes is None:
+            return None
+        return window_use(self.whole.result.transport, self.number, *self.span_ns, self.packet_bytes)
+
+    @property
+    def confirmed_cca(self) -> str | None:
+        """The controller that the stack read back."""
+        sender = EndpointEvents.of(self.whole.result.manifest, f"flow{self.number}.sender")
+        return sender.read_back.name(self.flow.contestant.cca)
+
+
+def is_sized(flow: Flow) -> bool:
+    """Does the flow end by itself?"""
+    return bool(flow.size_bytes or flow.page)
+
+
+def _by_flow(frame: pl.DataFrame) -> dict[int, dict[str, Any]]:
+    return {row["flow"]: row for row in frame.to_dicts() if row["flow"] is not None}

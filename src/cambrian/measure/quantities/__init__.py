@@ -1,0 +1,46 @@
+"""The registry: every quantity of the observations, one row each, in one file a family.
+
+Columns of CSV and parquet files, of pages, of claims (``quantity =``) and the reference in docs/quantities.md
+come from here. A new figure is a row in its family's file with its function beside it, and its test.
+"""
+
+from __future__ import annotations
+
+from cambrian.measure.quantities import (
+    delay,
+    ending,
+    flow,
+    likeness,
+    loss,
+    network,
+    recovery,
+    sharing,
+    states,
+    study,
+    throughput,
+    transfer,
+    window,
+)
+from cambrian.measure.quantity import Quantity
+
+#: in the order of the columns
+FAMILIES = (
+    study,
+    network,
+    flow,
+    ending,
+    throughput,
+    sharing,
+    delay,
+    loss,
+    transfer,
+    window,
+    likeness,
+    recovery,
+    states,
+)
+ALL: dict[str, Quantity] = {one.name: one for family in FAMILIES for one in family.QUANTITIES}
+#: those taken from a flow's window
+OF_WINDOWS = tuple(one for one in ALL.values() if one.window is not None)
+#: those that a measured trial shows by itself
+OF_TRIALS = tuple(one for one in ALL.values() if one.window is not None or one.trial is not None)

@@ -1,0 +1,26 @@
+"""Queueing delay of a flow's own packets."""
+
+from __future__ import annotations
+
+from cambrian.measure.quantity import Quantity
+
+QUANTITIES = (
+    Quantity(
+        "delay_p50_ms",
+        "queueing delay of this flow's own packets over the measured interval: median",
+        formula="Queueing",
+        window=lambda window: window.delay.get("p50_ms"),
+    ),
+    Quantity(
+        "delay_p95_ms",
+        "likewise: 95th percentile",
+        formula="Queueing",
+        window=lambda window: window.delay.get("p95_ms"),
+    ),
+    Quantity(
+        "delay_p99_ms",
+        "likewise: 99th percentile",
+        formula="Queueing",
+        window=lambda window: window.delay.get("p99_ms"),
+    ),
+)

@@ -1,0 +1,34 @@
+"""Who a flow is, and what it carries."""
+
+from __future__ import annotations
+
+from cambrian.measure.quantity import FLOAT, INTEGER, TEXT, TRUTH, Quantity
+
+QUANTITIES = (
+    Quantity("flows", "their count in the trial", INTEGER, "trial"),
+    Quantity("flow", "its number in the trial", INTEGER),
+    Quantity(
+        "position",
+        "its place in the testbed, which decides its start offset and its link's random losses",
+        INTEGER,
+    ),
+    Quantity("contestant", "its label", TEXT),
+    Quantity("against", "the other flow's contestant, in a trial of two flows", TEXT),
+    Quantity("stack", "the sender's stack", TEXT),
+    Quantity("cca", "the controller asked for", TEXT),
+    Quantity("stack_version", "as the stack's manifest has it", TEXT),
+    Quantity("kernel_version", "the guest's Linux", TEXT),
+    Quantity("confirmed_cca", "read back from the stack, or null", TEXT),
+    Quantity("protocol", "quic, tcp", TEXT),
+    Quantity("receiver", "whose client receives: own, or a stack's name", TEXT),
+    Quantity("tls", "TCP with TLS", TRUTH),
+    Quantity("cpu_per_packet_us", "of a slow receiver", FLOAT),
+    Quantity("cpu_per_syscall_us", "of a slow receiver", FLOAT),
+    Quantity("flow_rtt_ms", "its own base round-trip time, else the network's", FLOAT),
+    Quantity("start_ms", "when its client starts, after the trial's zero", FLOAT),
+    Quantity("size_bytes", "null for an endless flow (and for pages)", INTEGER),
+    Quantity("page", "name of the page that it loads", TEXT),
+    Quantity("page_objects", "images of the page", INTEGER),
+    Quantity("page_bytes", "of these images", INTEGER),
+    Quantity("page_client", "what loads the page: chromium, light", TEXT),
+)

@@ -1,0 +1,28 @@
+"""How alike a contestant's envelope and its reference's are, seed by seed (filled in by the report)."""
+
+from __future__ import annotations
+
+from cambrian.measure.quantity import Quantity
+
+QUANTITIES = (
+    Quantity(
+        "conformance",
+        "imc22, [0,1] (not percent): flow 0 vs flow 0 of the reference-against-itself trial with the same "
+        "seed and network; only flow 0 of versus-reference groups that are not the noise floor",
+        formula="Conformance and deviation",
+    ),
+    Quantity(
+        "conformance_floor",
+        "reference trial of that seed vs the reference's trials of all other seeds, mean; also on the noise "
+        "floor group's own rows",
+        formula="Conformance and deviation",
+    ),
+    Quantity("conformance_deficit", "conformance_floor − conformance", formula="Conformance and deviation"),
+    Quantity(
+        "deviation",
+        "distance of the means, Mbps and ms mixed (QUICbench)",
+        formula="Conformance and deviation",
+    ),
+    Quantity("deviation_mbps", "test − reference", formula="Conformance and deviation"),
+    Quantity("deviation_ms", "test − reference", formula="Conformance and deviation"),
+)

@@ -1,0 +1,36 @@
+"""What a flow lost, at the queue and by chance."""
+
+from __future__ import annotations
+
+from cambrian.measure.flow_window import FlowWindow
+from cambrian.measure.quantity import Quantity, percent
+
+
+def _interval_queue_loss_percent(window: FlowWindow) -> float | None:
+    return None if window.is_sized else percent(window.whole.queue_loss_ratios[window.number])
+
+
+QUANTITIES = (
+    Quantity(
+        "queue_loss_percent",
+        "dropped by the queue, of what came to it, over the whole trial; null where nothing came",
+        heading="Queue loss, %",
+        digits=2,
+        formula="Loss",
+        window=lambda window: percent(window.whole.losses[window.number]["queue_loss_ratio"]),
+    ),
+    Quantity(
+        "random_loss_percent",
+        "lost on the flow's own link, as counted there, over the whole trial",
+        heading="Random loss, %",
+        digits=2,
+        formula="Loss",
+        window=lambda window: percent(window.whole.losses[window.number]["random_loss_ratio"]),
+    ),
+    Quantity(
+        "interval_queue_loss_percent",
+        "dropped by the queue over the measured interval; null for a flow of fixed size",
+        formula="Loss",
+        window=_interval_queue_loss_percent,
+    ),
+)

@@ -1,0 +1,25 @@
+"""The network that a trial ran over, as the study states it."""
+
+from __future__ import annotations
+
+from cambrian.measure.quantity import FLOAT, INTEGER, TEXT, TRUTH, Quantity
+
+QUANTITIES = (
+    Quantity("network", "its name in the study", TEXT, "network"),
+    Quantity("rate_mbps", "of the bottleneck; null on a trace", FLOAT, "network"),
+    Quantity("rtt_ms", "base round-trip time, the network's", FLOAT, "network"),
+    Quantity("forward_delay_percent", "of the base round-trip time", FLOAT, "network"),
+    Quantity("loss_percent", "losses by chance before the bottleneck, as set", FLOAT, "network"),
+    Quantity("return_loss_percent", "likewise of acknowledgements", FLOAT, "network"),
+    Quantity("burst_loss", "losses come in bursts", TRUTH, "network"),
+    Quantity("loss_every_packets", "each n-th packet is lost", INTEGER, "network"),
+    Quantity("reorder_percent", "packets sent ahead of those before them", FLOAT, "network"),
+    Quantity("duplicate_percent", "packets sent twice", FLOAT, "network"),
+    Quantity("jitter_ms", "of the forward delay", FLOAT, "network"),
+    Quantity("buffer_bdp", "as written, else null", FLOAT, "network"),
+    Quantity("buffer_bytes", "as built", INTEGER, "network"),
+    Quantity("queue", "droptail, or the AQM's name", TEXT, "network"),
+    Quantity("ecn", "the queue marks, and kernel TCP asks for ECN", TRUTH, "network"),
+    Quantity("trace", "the link follows a trace (rate_mbps is null then)", TRUTH, "network"),
+    Quantity("schedule_steps", "0: nothing changes midway", INTEGER, "network"),
+)

@@ -1,0 +1,96 @@
+"""What a flow carried, and what part of the link that was."""
+
+from __future__ import annotations
+
+from cambrian.measure.flow_window import FlowWindow
+from cambrian.measure.quantity import Quantity, known, percent
+from cambrian.metrics import fairness, payload, throughput, utilisation
+
+
+def _throughput_mbps(window: FlowWindow) -> float:
+    if window.own_span_ns is None:
+        return window.whole.throughputs_mbps[window.number]
+    count = len(window.whole.trial.flows)
+    frame = throughput.throughput(window.packets, count, *window.own_span_ns)
+    return float(frame["throughput_mbps"][window.number])
+
+
+def _payload_mbps(window: FlowWindow) -> float | None:
+    if window.protocol is None:
+        return None
+    return payload.payload_mbps(window.packets, window.number, window.protocol, *window.span_ns)
+
+
+def _share_percent(window: FlowWindow) -> float | None:
+    if window.whole.has_sized_flow:
+        return None
+    return percent(float(fairness.shares(window.whole.throughputs_mbps)[window.number]))
+
+
+def _payload_capacity_percent(window: FlowWindow) -> float | None:
+    mbps, rates = _payload_mbps(window), window.whole.rates
+    if mbps is None or not rates:
+        return None
+    from_ns, to_ns = window.span_ns
+    could_mbps = utilisation.capacity_bits(rates, from_ns, to_ns) / (to_ns - from_ns) * 1e3
+    return percent(mbps / could_mbps)
+
+
+QUANTITIES = (
+    Quantity(
+        "throughput_mbps",
+        "frames (IP packet + 14 bytes) that left the bottleneck over the measured interval; flows of fixed "
+        "size and pages: over their own span",
+        heading="Throughput, Mbps",
+        formula="Throughput",
+        window=_throughput_mbps,
+    ),
+    Quantity(
+        "payload_mbps",
+        "the same less 42 (QUIC: Ethernet+IP+UDP) or 66 (TCP: Ethernet+IP+TCP+timestamps) a frame; "
+        "= rate×1448/1514 on a full link for TCP",
+        formula="Throughput",
+        window=_payload_mbps,
+    ),
+    Quantity(
+        "share_percent",
+        "of all flows' throughput; null in a trial with a flow of fixed size",
+        heading="Share of throughput, %",
+        digits=0,
+        formula="Fairness",
+        window=_share_percent,
+    ),
+    Quantity(
+        "payload_capacity_percent",
+        "`payload_mbps` of what the link could carry in that time (schedule counted); null on a trace",
+        formula="Utilisation and rate",
+        window=_payload_capacity_percent,
+    ),
+    Quantity(
+        "of_fair_percent",
+        "throughput of the max-min fair share",
+        heading="Of its max-min fair share, %",
+        digits=0,
+        formula="Fairness",
+        trial=lambda trial, number: (
+            percent(trial.sharing.of_fair[number]) if trial.sharing and trial.sharing.of_fair else None
+        ),
+    ),
+    Quantity(
+        "jain",
+        "Jain's index of the flows' throughput",
+        level="trial",
+        heading="Jain’s index",
+        digits=3,
+        formula="Fairness",
+        trial=lambda trial, _: known(trial.jain),
+    ),
+    Quantity(
+        "utilisation_percent",
+        "of the link, over the measured interval",
+        level="trial",
+        heading="Utilisation of the link, %",
+        formula="Utilisation and rate",
+        trial=lambda trial, _: percent(trial.utilisation),
+    ),
+)

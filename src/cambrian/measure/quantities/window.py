@@ -1,0 +1,56 @@
+"""A flow's congestion window by its own trace, and the size of its packets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from cambrian.measure.flow_window import FlowWindow
+from cambrian.measure.quantity import Quantity
+from cambrian.metrics import payload
+from cambrian.metrics.window_use import WindowUse
+
+
+def _used(value: Callable[[WindowUse, int], float | None]) -> Any:
+    def of(window: FlowWindow) -> float | None:
+        if window.packet_bytes is None or window.window_use is None:
+            return None
+        return value(window.window_use, window.packet_bytes)
+
+    return of
+
+
+QUANTITIES = (
+    Quantity(
+        "cwnd_mean_packets",
+        "time-weighted, in full packets of the flow (cwnd bytes / payload of its largest frame); null "
+        "without transport trace",
+        window=_used(lambda used, packet_bytes: used.mean_bytes / packet_bytes),
+    ),
+    Quantity(
+        "cwnd_most_packets",
+        "the largest",
+        window=_used(lambda used, packet_bytes: used.most_bytes / packet_bytes),
+    ),
+    Quantity(
+        "cwnd_growth_packets_per_s",
+        "sum of all rises per second",
+        window=_used(lambda used, packet_bytes: used.growth_bytes_per_s / packet_bytes),
+    ),
+    Quantity(
+        "cwnd_rises_per_s",
+        "how often the window passes a further whole packet, per second",
+        window=_used(lambda used, _: used.rises_per_s),
+    ),
+    Quantity(
+        "cwnd_rate_mbps",
+        "window over smoothed round trip, mean over time: what a pacer goes by, before its gain",
+        window=_used(lambda used, _: used.rate_mbps),
+    ),
+    Quantity(
+        "packet_mean_bytes",
+        "mean IP packet of those that left the bottleneck over the measured interval; flows of fixed size "
+        "and pages: over their own span",
+        window=lambda window: payload.mean_packet_bytes(window.packets, window.number, *window.span_ns),
+    ),
+)

@@ -1,0 +1,81 @@
+"""What a figure is: one row of the registry (:mod:`cambrian.measure.quantities`)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import polars as pl
+
+if TYPE_CHECKING:
+    from cambrian.measure.flow_window import FlowWindow
+    from cambrian.measure.trial import TrialMeasures
+
+Level = Literal["study", "network", "flow", "trial"]
+#: of whom a quantity is, in words
+LEVELS: dict[Level, str] = {
+    "study": "the study",
+    "network": "the network",
+    "flow": "the flow",
+    "trial": "the trial",
+}
+#: a name's ending → its unit; the longest endings first
+_UNITS = {
+    "_packets_per_s": "packets/s",
+    "_rises_per_s": "1/s",
+    "_percent": "%",
+    "_packets": "packets",
+    "_bytes": "bytes",
+    "_mbps": "Mbps",
+    "_bdp": "BDP",
+    "_ms": "ms",
+    "_us": "µs",
+    "_s": "s",
+}
+FLOAT, INTEGER, TEXT, TRUTH = pl.Float64(), pl.Int64(), pl.String(), pl.Boolean()
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """One column of the observations, with its unit at the name's end.
+
+    ``meaning`` is one line; ``formula`` names the section of docs/metrics.md that defines the figure.
+    ``heading`` and ``digits`` are how a page shows it, where one does.
+
+    ``window`` takes the figure from a flow's own packets and traces, once a trial; ``trial`` works it out
+    from what is measured of a trial (and from the former, where there are both). A quantity with neither is a
+    fact of the study, which the report fills in.
+    """
+
+    name: str
+    meaning: str
+    dtype: pl.DataType = FLOAT
+    level: Level = "flow"
+    heading: str = ""
+    digits: int = 1
+    formula: str = ""
+    window: Callable[[FlowWindow], Any] | None = None
+    trial: Callable[[TrialMeasures, int], Any] | None = None
+
+    @property
+    def unit(self) -> str:
+        """As its name says; empty for a count, an index or a word."""
+        return next((unit for ending, unit in _UNITS.items() if self.name.endswith(ending)), "")
+
+    def of(self, trial: TrialMeasures, number: int) -> Any:
+        """The figure of one flow of a measured trial; None where it has none."""
+        if self.trial is not None:
+            return self.trial(trial, number)
+        return trial.flows[number][self.name] if self.window is not None else None
+
+
+def percent(share: float | None) -> float | None:
+    """A share of 1 as one of 100; null for NaN and for what is not known."""
+    return None if share is None else known(100 * share)
+
+
+def known(value: float | None) -> float | None:
+    """Null for NaN and infinities."""
+    return value if value is not None and math.isfinite(value) else None

@@ -1,0 +1,61 @@
+"""What one valid trial shows: what every table and chart starts from."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from cambrian.measure.flow_window import FlowMeasures
+from cambrian.measure.sharing import Sharing
+from cambrian.metrics.columns import NS_PER_S
+from cambrian.metrics.envelope import Envelope
+from cambrian.metrics.pageload import PageLoad
+from cambrian.metrics.parameters.estimate import Estimate, Missing
+from cambrian.metrics.recovery import FlowRecovery
+from cambrian.metrics.states.machine import Machine
+from cambrian.metrics.waterfall import Waterfall
+from cambrian.probes.reading import Readings
+from cambrian.study.model import Trial
+
+
+@dataclass(frozen=True)
+class TrialMeasures:
+    """One valid trial.
+
+    ``t0_ns`` to ``t1_ns`` is the measured interval (:meth:`cambrian.study.model.Trial.measured_ns`).
+    ``envelope`` is flow 0's, by method ``imc22``; None where it was not asked for or has no point.
+    ``utilisation`` is None for a link that follows a trace; ``jain`` is NaN with a flow of
+    fixed size, whose throughput is of another time. A flow that loads a page has a fixed size;
+    ``page_loads`` has one entry for each.
+    """
+
+    id: str
+    folder: Path
+    trial: Trial
+    t0_ns: int
+    t1_ns: int
+    flows: tuple[FlowMeasures, ...]
+    jain: float
+    utilisation: float | None
+    envelope: Envelope | None
+    page_loads: tuple[PageLoad, ...] = ()
+    #: None for a flow alone, and with a flow of fixed size
+    sharing: Sharing | None = None
+    #: flow by flow, what its traces say of its controller's parameters
+    parameters: tuple[tuple[Estimate | Missing, ...], ...] = ()
+    #: one a flow that loads a page
+    waterfalls: tuple[Waterfall, ...] = ()
+    #: one a flow; None where it cannot be told
+    recoveries: tuple[FlowRecovery | None, ...] = ()
+    #: state machines, one a flow; None where the stack exports neither states nor a window
+    machines: tuple[Machine | None, ...] = ()
+    #: what each probe of this network shows of the first flow (docs/probes.md)
+    probes: Readings = field(default_factory=dict)
+
+    @property
+    def shown_s(self) -> float:
+        """How much of the trial a line over time shows: all, or until the last of its pages was there."""
+        if len(self.page_loads) < len(self.flows):
+            return self.trial.duration_s
+        return math.ceil(self.t1_ns / NS_PER_S * 10) / 10
