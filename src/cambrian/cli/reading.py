@@ -101,12 +101,15 @@ def table(
     markdown: MarkdownOption = False,
 ) -> None:
     """Print a table of the report: conformance, noise_floor, pairwise, parameters, states…"""
-    from cambrian.report import printed, tables
-    from cambrian.report.collect import collect
+    from cambrian.report import printed
+    from cambrian.report.evidence import Evidence
     from cambrian.store.results import Results
     from cambrian.study import hints
 
-    frames = tables.all_tables(collect(Results(folder)))
+    Results(folder).study()
+    frames = Evidence(folder.absolute().parent).tables(folder.absolute().name)
+    if not frames:
+        fail(f"{folder} holds no trial yet: let `cambrian run` finish one")
     if name is None:
         for known, frame in frames.items():
             print(f"{known}  {frame.height} rows")

@@ -66,6 +66,11 @@ class Evidence:
         path = folder / f"{table}.parquet"
         return pl.read_parquet(path) if path.exists() else None
 
+    def tables(self, part: str) -> dict[str, pl.DataFrame]:
+        """Every table that the part's report has, by its name, in the report's order."""
+        found = {name: self.frame(part, name) for name in map(tables.name_of, tables.kinds())}
+        return {name: frame for name, frame in found.items() if frame is not None}
+
     def collected(self, part: str) -> tuple[Collected, dict[str, pl.DataFrame]]:
         """All that a part's report is made of, measured now; its frames are kept for :meth:`frame`.
 

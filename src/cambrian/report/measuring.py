@@ -1,12 +1,20 @@
-"""Measures a study's valid trials, on every core."""
+"""Measures a study's valid trials, on every core; a trial that was measured before is read again.
+
+Measures are kept in the user's cache, under what is in the trial's folder, what was asked of it and the code
+that measures. They are pickles, so they are never read from a results folder, which may come from a stranger.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from cambrian import parallel
+from joblib import Memory
+
+from cambrian import parallel, paths, source
 from cambrian.judging.families import Family
 from cambrian.measure import measuring
 from cambrian.measure.trial import TrialMeasures
@@ -14,6 +22,11 @@ from cambrian.metrics.payload import Protocol
 from cambrian.report import series
 from cambrian.report.series import Series
 from cambrian.store.results import TrialResult
+
+#: the code that decides a trial's measures
+_MADE_BY = ("cambrian.measure.measuring", "cambrian.report.series")
+#: what the cache may take; what was not read for longest goes first
+_MOST_BYTES = 2 * 2**30
 
 
 @dataclass(frozen=True)
@@ -42,11 +55,60 @@ class Done:
 
 def measure_all(tasks: Sequence[Task]) -> dict[tuple[str, str], Done]:
     """(group, trial's identity) → its measures."""
-    done = parallel.mapped(_one, tasks, what="trials measured")
-    return {(task.group, task.folder.name): one for task, one in zip(tasks, done, strict=True)}
+    cache = _Cache()
+    keys = [_key(task) for task in tasks]
+    missing = [item for item in zip(keys, tasks, strict=True) if not cache.has(*item)]
+    parallel.mapped(_measure, missing, what="trials measured")
+    if missing:
+        cache.trim()
+    return {
+        (task.group, task.folder.name): cache.measured(key, task)
+        for key, task in zip(keys, tasks, strict=True)
+    }
 
 
-def _one(task: Task) -> Done:
+class _Cache:
+    """Measures by their keys, in the user's cache."""
+
+    def __init__(self) -> None:
+        # a measure that cannot be read is taken again, which is nobody's business
+        logging.getLogger("joblib").setLevel(logging.CRITICAL)
+        self._memory = Memory(paths.cache() / "measures", verbose=0)
+        self._kept = self._memory.cache(_one, ignore=["task"])
+
+    def has(self, key: str, task: Task) -> bool:
+        return bool(self._kept.check_call_in_cache(key, task))
+
+    def measured(self, key: str, task: Task) -> Done:
+        """As kept; measured now where it is not there, or cannot be read."""
+        done: Done = self._kept(key, task)
+        # a copy of the folder has the same measures
+        return replace(done, trial=replace(done.trial, folder=task.folder))
+
+    def trim(self) -> None:
+        self._memory.reduce_size(_MOST_BYTES)
+
+
+def _key(task: Task) -> str:
+    """What decides the measures: the trial's files, what is asked, the code."""
+    digest = hashlib.sha256(source.fingerprint(*_MADE_BY).encode())
+    asked = (task.with_envelope, task.families, task.protocols, task.measured_from_s, task.bins)
+    digest.update(repr(asked).encode())
+    for name in ("manifest.json", "verdict.json"):
+        digest.update((task.folder / name).read_bytes())
+    for path in sorted(task.folder.rglob("*")):
+        state = path.lstat()
+        digest.update(f"{path.name} {state.st_size} {state.st_mtime_ns}\0".encode())
+    return digest.hexdigest()
+
+
+def _measure(item: tuple[str, Task]) -> None:
+    """Measure one trial and keep that; the caller reads it from there."""
+    _Cache().measured(*item)
+
+
+def _one(key: str, task: Task) -> Done:
+    del key
     # the packets go with this handle, so that a large study fits in memory
     result = TrialResult(task.folder)
     trial = measuring.measure(
