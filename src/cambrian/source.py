@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -15,25 +15,26 @@ _FOLDER = Path(cambrian.__file__).parent
 
 
 @cache
-def fingerprint(*modules: str, facts: bool = True) -> str:
+def fingerprint(*modules: str, facts: bool = True, without: frozenset[str] = frozenset()) -> str:
     """SHA-256 of the files behind ``modules`` (a package stands for all that is in it) and their imports.
 
-    With ``facts`` the lists beside a module (``*.toml``) count with it. Found once a process.
+    With ``facts`` the lists beside a module (``*.toml``) count with it; ``without`` are modules that do not
+    count, nor what they alone import. Found once a process.
     """
     digest = hashlib.sha256()
-    for path in files(modules, facts=facts):
+    for path in files(modules, facts=facts, without=without):
         digest.update(path.relative_to(_FOLDER).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()
 
 
-def files(modules: Iterable[str], *, facts: bool = True) -> list[Path]:
+def files(modules: Iterable[str], *, facts: bool = True, without: Collection[str] = ()) -> list[Path]:
     """Every file that counts, sorted."""
     waiting = [name for module in modules for name in _within(module)]
     found: dict[str, Path] = {}
     while waiting:
         name = waiting.pop()
         path = _file(name)
-        if path is None or name in found:
+        if path is None or name in found or name in without:
             continue
         found[name] = path
         waiting += _imports(path)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from functools import cache
-from importlib import resources
+from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from cambrian.metrics.parameters.estimate import Measured
+from cambrian.study.toml_file import TomlFile
 
 #: the table for what holds whatever the controller
 _ALL = "all"
@@ -48,8 +48,11 @@ class Reference(BaseModel):
 
 @cache
 def _tables() -> dict[str, dict[str, Reference]]:
-    text = resources.files(__package__).joinpath("references.toml").read_text()
-    return TypeAdapter(dict[str, dict[str, Reference]]).validate_python(tomllib.loads(text))
+    file = TomlFile(Path(__file__).with_name("references.toml"), "docs/parameters.md")
+    return {
+        family: {name: file.build(Reference, (family, name), table) for name, table in tables.items()}
+        for family, tables in file.raw.items()
+    }
 
 
 def families() -> tuple[str, ...]:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import importlib
-import tomllib
 from collections.abc import Callable
 from fnmatch import fnmatchcase
 from functools import cache
-from importlib import resources
+from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from cambrian.probes.figures import Figure, Unseen
 from cambrian.probes.seen import Seen
+from cambrian.study.toml_file import TomlFile
 
 Measure = Callable[[Seen], Figure | Unseen]
 
@@ -79,5 +79,4 @@ def is_for_probes_alone(network: str) -> bool:
 @cache
 def probes() -> tuple[Probe, ...]:
     """All of them, in the file's order."""
-    text = resources.files(__package__).joinpath("probes.toml").read_text()
-    return TypeAdapter(tuple[Probe, ...]).validate_python(tomllib.loads(text)["probe"])
+    return TomlFile(Path(__file__).with_name("probes.toml"), "docs/probes.md").tables("probe", Probe)

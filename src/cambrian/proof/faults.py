@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import tomllib
 from functools import cache
-from importlib import resources
+from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from cambrian.judging.findings import Finding
+from cambrian.study.toml_file import TomlFile
 
 #: the stack whose presets are the faults
 LAB = "quinn-lab"
@@ -97,4 +97,5 @@ class Key(_Frozen):
 @cache
 def key() -> Key:
     """Read ``faults.toml``."""
-    return Key.model_validate(tomllib.loads(resources.files(__package__).joinpath("faults.toml").read_text()))
+    file = TomlFile(Path(__file__).with_name("faults.toml"), "docs/judging.md")
+    return file.build(Key, (), file.raw)

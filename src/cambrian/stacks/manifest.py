@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import tomllib
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from cambrian.study.errors import StudyError
+from cambrian.study.toml_file import TomlFile
 
 
 class ManifestError(ValueError):
@@ -161,34 +162,15 @@ def read(path: Path) -> Manifest:
         ManifestError: unreadable, not TOML, an unknown or missing key, or a wrong value.
     """
     try:
-        manifest = Manifest.model_validate(tomllib.loads(path.read_text()))
-    except OSError as error:
-        raise ManifestError(f"{path}: {error.strerror}") from error
-    except tomllib.TOMLDecodeError as error:
-        raise ManifestError(f"{path}: not TOML: {error}") from error
-    except ValidationError as error:
-        raise ManifestError(
-            f"{path}: {_explain(error)} (see docs/endpoint-contract.md, Manifests)"
-        ) from error
+        file = TomlFile(path, "docs/endpoint-contract.md (Manifests)", called="the manifest")
+        manifest = file.build(Manifest, (), file.raw)
+    except StudyError as error:
+        raise ManifestError(str(error)) from error
     named = path.parent.name if path.name == "manifest.toml" else path.stem
     if manifest.name != named:
         what = "folder" if path.name == "manifest.toml" else "file"
-        raise ManifestError(f'{path}: name: is "{manifest.name}", but the {what} is "{named}"')
+        problem = f'is "{manifest.name}", but the {what} is "{named}"'
+        raise ManifestError(
+            str(file.error(("name",), problem, f'write name = "{named}", or rename the {what}'))
+        )
     return manifest
-
-
-def _explain(error: ValidationError) -> str:
-    """The first thing that is wrong: its key, what is the matter, and the nearest key for a typo."""
-    # a misspelt key is also a missing one: the first says more
-    first = min(error.errors(), key=lambda one: one["type"] != "extra_forbidden")
-    key = ".".join(str(part) for part in first["loc"]) or "manifest"
-    if first["type"] != "extra_forbidden":
-        return f"{key}: {first['msg'].removeprefix('Value error, ')}"
-    near = get_close_matches(str(first["loc"][-1]), _keys_beside(first["loc"]), n=1)
-    return f"{key}: no such key" + (f'; did you mean "{near[0]}"?' if near else "")
-
-
-def _keys_beside(place: tuple[int | str, ...]) -> list[str]:
-    tables: dict[str, type[BaseModel]] = {"build": Build, "server": Server, "client": Client, "ccas": Cca}
-    tables |= {"pages": Pages}
-    return list(tables.get(str(place[0]), Manifest).model_fields if len(place) > 1 else Manifest.model_fields)

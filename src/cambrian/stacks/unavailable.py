@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
 
-from pydantic import TypeAdapter
-
 from cambrian.stacks.manifest import Frozen
+from cambrian.study.toml_file import TomlFile
 
 FILE = Path(__file__).with_name("unavailable.toml")
 #: how to bring one
@@ -25,4 +23,4 @@ class Unavailable(Frozen):
 
 def load() -> dict[str, Unavailable]:
     """Name → stack."""
-    return TypeAdapter(dict[str, Unavailable]).validate_python(tomllib.loads(FILE.read_text()))
+    return TomlFile(FILE, "docs/stacks.md").named(Unavailable)

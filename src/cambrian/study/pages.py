@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
+
+from cambrian.study.toml_file import TomlFile
 
 _FILE = Path(__file__).with_name("pages.toml")
 
@@ -14,4 +15,4 @@ _FILE = Path(__file__).with_name("pages.toml")
 @cache
 def catalogue() -> Mapping[str, dict[str, Any]]:
     """Name → the page, as a study would write it out."""
-    return {name: {"name": name, **table} for name, table in tomllib.loads(_FILE.read_text()).items()}
+    return {name: {"name": name, **table} for name, table in TomlFile(_FILE, "docs/studies.md").raw.items()}

@@ -69,6 +69,14 @@ class TomlFile:
         """
         return tuple(self.build(model, (name, index), table) for index, table in enumerate(self.listed(name)))
 
+    def named(self, model: type[Model]) -> dict[str, Model]:
+        """The whole file as tables of one kind: ``[NAME]`` → ``model``.
+
+        Raises:
+            StudyError: of the first fault.
+        """
+        return {name: self.build(model, (name,), table) for name, table in self.raw.items()}
+
     def unique(self, name: str, key: str) -> None:
         """Raise :class:`StudyError` for a ``[[name]]`` table with the ``key`` of one before it."""
         given = [table[key] for table in self.listed(name)]
