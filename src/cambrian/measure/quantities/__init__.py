@@ -7,10 +7,10 @@ come from here. A new figure is a row in its family's file with its function bes
 from __future__ import annotations
 
 from cambrian.measure.quantities import (
+    conformance,
     delay,
     ending,
     flow,
-    likeness,
     loss,
     network,
     recovery,
@@ -35,7 +35,7 @@ FAMILIES = (
     loss,
     transfer,
     window,
-    likeness,
+    conformance,
     recovery,
     states,
 )
