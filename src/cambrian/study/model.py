@@ -12,6 +12,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from cambrian.study.queues import AQMS, Queue
+
 #: Bytes of Ethernet header that the qdiscs count on top of the IP packet.
 ETHERNET_HEADER_BYTES = 14
 #: Largest IP packet on every link.
@@ -27,9 +29,6 @@ SMALLEST_OBJECT_BYTES = 400
 Percent = Annotated[float, Field(ge=0, le=100)]
 #: shell style: ``*``, ``?``, ``[]``
 Patterns = Annotated[tuple[str, ...], Field(min_length=1)]
-Queue = Literal["droptail", "codel", "fq_codel", "pie", "fq_pie", "red", "cake", "dualpi2"]
-#: Those that hold all flows in one line; the others let one flow's packets overtake another's.
-ONE_QUEUE: tuple[Queue, ...] = ("droptail", "codel", "pie", "red")
 Clock = Literal["virtual", "real"]
 Design = Literal["solo", "versus-reference", "pairwise", "flows"]
 #: What loads a page: the browser, or a program that fetches as a browser does and shows nothing.
@@ -134,10 +133,7 @@ class Network(Frozen):
             raise ValueError('a trace_file link has a drop-tail queue: set queue = "droptail"')
         if self.trace_file and any(change.rate_mbps is not None for change in self.schedule):
             raise ValueError("a trace_file link takes its rate from the trace: no rate_mbps in schedule")
-        if self.ecn and self.queue == "droptail":
-            raise ValueError("drop-tail cannot mark: ecn = true needs an AQM queue")
-        if self.queue == "droptail" and (self.aqm_target_ms or self.aqm_interval_ms):
-            raise ValueError("drop-tail has no aqm_target_ms or aqm_interval_ms: name an AQM as queue")
+        self._check_queue()
         if self.burst_loss and any(change.loss_percent is not None for change in self.schedule):
             raise ValueError("burst_loss holds for the whole trial: take loss_percent out of schedule")
         handovers = [change for change in self.schedule if change.handover_overlap_ms is not None]
@@ -152,6 +148,22 @@ class Network(Frozen):
         if times != sorted(times):
             raise ValueError("the schedule goes back in time: put its steps in order of at_s")
         return self
+
+    def _check_queue(self) -> None:
+        knobs = [key for key in ("aqm_target_ms", "aqm_interval_ms") if getattr(self, key) is not None]
+        aqm = AQMS.get(self.queue)
+        if aqm is None:
+            if self.ecn:
+                raise ValueError("drop-tail cannot mark: ecn = true needs an AQM queue")
+            if knobs:
+                raise ValueError("drop-tail has no aqm_target_ms or aqm_interval_ms: name an AQM as queue")
+            return
+        if self.ecn and aqm.ecn == "never":
+            able = ", ".join(name for name, one in AQMS.items() if one.ecn != "never")
+            raise ValueError(f"{self.queue} does not mark: ecn = true needs one of {able}")
+        for key in knobs:
+            if key not in aqm.knobs:
+                raise ValueError(f"{self.queue} has no {key}: leave it out")
 
 
 class Cpu(Frozen):

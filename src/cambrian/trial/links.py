@@ -7,6 +7,7 @@ import math
 from typing import Any
 
 from cambrian.study.model import FRAME_BYTES, Clock, Flow, Network, Trial
+from cambrian.study.queues import AQMS
 from cambrian.testbed.contract import AqmPlan, ChangePlan, LinkPlan, TbfPlan
 
 #: cake counts a packet's memory, not its bytes: what a full frame takes in the kernel
@@ -103,16 +104,16 @@ def aqm(network: Network, limit_bytes: int) -> AqmPlan | None:
         parameters["target_us"] = round(network.aqm_target_ms * 1000)
     if network.aqm_interval_ms is not None:
         parameters["interval_us"] = round(network.aqm_interval_ms * 1000)
-    packets = max(limit_bytes // FRAME_BYTES, 1)
-    match network.queue:
-        case "red":
-            parameters |= {"limit_bytes": limit_bytes, "ecn": network.ecn}
-        case "cake":
-            parameters |= {"memory_bytes": packets * CAKE_BYTES_PER_FRAME}
-        case "dualpi2":
-            parameters |= {"limit_packets": packets}
-        case _:
-            parameters |= {"limit_packets": packets, "ecn": int(network.ecn)}
+    kind, packets = AQMS[network.queue], max(limit_bytes // FRAME_BYTES, 1)
+    match kind.limit:
+        case "bytes":
+            parameters["limit_bytes"] = limit_bytes
+        case "memory":
+            parameters["memory_bytes"] = packets * CAKE_BYTES_PER_FRAME
+        case "packets":
+            parameters["limit_packets"] = packets
+    if kind.ecn == "if told":
+        parameters["ecn"] = int(network.ecn)
     return {"kind": network.queue, "parameters": parameters}
 
 

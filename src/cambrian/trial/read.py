@@ -9,7 +9,8 @@ import polars as pl
 from cambrian.metrics.columns import PACKETS
 from cambrian.pages import site
 from cambrian.stacks import catalogue
-from cambrian.study.model import ONE_QUEUE, Trial
+from cambrian.study.model import Trial
+from cambrian.study.queues import ONE_QUEUE
 from cambrian.testbed.contract import GuestReport
 from cambrian.trace import endpoint_log, kernel_tcp, objects, packets, qlog, schema
 from cambrian.trace.endpoint_events import Programs
