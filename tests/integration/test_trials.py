@@ -167,6 +167,20 @@ def test_an_aqm_marks_with_ecn_and_drops_without(run_trials: RunTrials, queue: s
     assert (dropping.packets["outcome"] == "dropped").sum() > 0
 
 
+def test_fair_queueing_shares_equally_and_marks_nothing(run_trials: RunTrials) -> None:
+    flows = [flow("tcp", "cubic", rtt_ms=20), flow("tcp", "bbr", rtt_ms=100)]
+    fair, fifo = run_trials(
+        [duel(*flows, seconds=20, buffer_bdp=2, queue=queue) for queue in ("fq", "droptail")]
+    )
+    shares = []
+    for result in (fair, fifo):
+        mbps = throughput(valid(result).packets, 2, 5 * SECOND, 20 * SECOND)["throughput_mbps"]
+        shares.append(mbps[0] / mbps.sum())
+    assert shares[0] == pytest.approx(0.5, abs=0.02)
+    assert abs(shares[1] - 0.5) > 0.1
+    assert fair.packets["ce"].sum() == 0
+
+
 def test_the_rate_changes_on_schedule(run_trials: RunTrials) -> None:
     schedule = [{"at_s": 5, "rate_mbps": 5}, {"at_s": 10, "rate_mbps": 20}]
     (result,) = run_trials([duel(flow("tcp", "cubic"), seconds=15, schedule=schedule)])

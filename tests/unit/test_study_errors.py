@@ -131,6 +131,7 @@ def test_the_good_study_is_good() -> None:
         (BUFFER, BUFFER + "\nbuffer_bytes = 9", 7, "buffer_bytes", "exactly one of buffer_bdp"),
         (RTT, RTT + "\necn = true", 6, "ecn", "needs an AQM queue"),
         (RTT, RTT + "\naqm_target_ms = 5", 6, "aqm_target_ms", "name an AQM as queue"),
+        (RTT, RTT + "\nqueue = 'fq'\necn = true", 7, "ecn", "needs one of codel, fq_codel"),
         (RTT, RTT + "\nqueue = 'red'\naqm_target_ms = 5", 7, "aqm_target_ms", "leave it out"),
         (RTT, "rtt_ms = [50, 50]", 3, "name", "give each a name"),
         ('cca = "cubic"', 'cca = ["cubic", "cubic"]', 9, "label", "its own label"),

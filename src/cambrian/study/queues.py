@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-Queue = Literal["droptail", "codel", "fq_codel", "pie", "fq_pie", "red", "cake", "dualpi2"]
+Queue = Literal["droptail", "codel", "fq", "fq_codel", "pie", "fq_pie", "red", "cake", "dualpi2"]
 
 
 @dataclass(frozen=True)
@@ -27,6 +27,7 @@ class Aqm:
 
 AQMS: Mapping[Queue, Aqm] = {
     "codel": Aqm(one_line=True),
+    "fq": Aqm(ecn="never", knobs=()),
     "fq_codel": Aqm(),
     "pie": Aqm(one_line=True),
     "fq_pie": Aqm(),

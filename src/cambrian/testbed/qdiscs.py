@@ -229,6 +229,21 @@ class _Dualpi2(nla):  # type: ignore[misc]
     )
 
 
+class _Fq(nla):  # type: ignore[misc]
+    # include/uapi/linux/pkt_sched.h, the first of them
+    nla_map = (
+        ("TCA_FQ_UNSPEC", "none"),
+        ("TCA_FQ_PLIMIT", "uint32"),
+        ("TCA_FQ_FLOW_PLIMIT", "uint32"),
+    )
+
+
+def _fq(args: dict[str, Any]) -> dict[str, Any]:
+    """Fair queueing: the buffer is shared, so that one flow may fill it."""
+    limit = args["limit_packets"]
+    return {"attrs": [["TCA_FQ_PLIMIT", limit], ["TCA_FQ_FLOW_PLIMIT", limit]]}
+
+
 class _Red(nla):  # type: ignore[misc]
     nla_map = (
         ("TCA_RED_UNSPEC", "none"),
@@ -293,6 +308,7 @@ _ENCODERS: dict[str, tuple[type, Any]] = {
     "netem": (_Netem, _netem),
     "tbf": (_Tbf, _tbf),
     "red": (_Red, _red),
+    "fq": (_Fq, _fq),
     "pie": (
         _Pie,
         _attributes(
