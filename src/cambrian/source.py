@@ -1,4 +1,7 @@
-"""The code that a trial or a figure comes from: a module, and all of this package that it imports."""
+"""The code that a trial or a figure comes from: a module, and all of this package that it imports.
+
+A module that imports by name at run time (``import_module``) stands for all of the package that it is in.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +40,8 @@ def files(modules: Iterable[str], *, facts: bool = True, without: Collection[str
         if path is None or name in found or name in without:
             continue
         found[name] = path
-        waiting += _imports(path)
+        package = name if path.name == "__init__.py" else name.rpartition(".")[0]
+        waiting += _imports(path, package)
         waiting += [name.rpartition(".")[0]] if "." in name else []
     counted = set(found.values())
     if facts:
@@ -66,11 +70,13 @@ def _file(module: str) -> Path | None:
     return next((path for path in known if path.is_file()), None)
 
 
-def _imports(path: Path) -> Iterator[str]:
-    """All that could be a module among what a file imports; the package imports by full names only."""
+def _imports(path: Path, package: str) -> Iterator[str]:
+    """All that could be a module among what a file of ``package`` imports, which is by full names only."""
     for node in ast.walk(ast.parse(path.read_bytes())):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
             yield node.module
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.Attribute) and node.attr == "import_module":
+            yield from _within(package)

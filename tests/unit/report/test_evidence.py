@@ -141,6 +141,8 @@ def test_the_source_is_that_which_is_imported() -> None:
     }
     assert {"measure/measuring.py", "report/observations/link.py", "metrics/states/infer.py"} <= names
     assert "judging/references.toml" in names
+    # found at run time, by their names
+    assert {"metrics/parameters/pacing.py", "probes/falls.py", "probes/probes.toml"} <= names
     assert "cli.py" not in names
     assert not any(name.startswith("report/figures/") for name in names)
     with pytest.raises(ModuleNotFoundError, match="no module cambrian"):
