@@ -14,7 +14,7 @@ from cambrian.proof import stacks as proof
 from cambrian.stacks import build, catalogue
 from tests.integration.conftest import MISBEHAVING, RunTrials, duel, flow
 
-PAGE = Path(__file__).parents[2] / "docs" / "bring-your-own-stack.md"
+PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "add-a-stack.md"
 RUNNER = Path(__file__).parents[1] / "interop-runner" / "run_endpoint.sh"
 
 

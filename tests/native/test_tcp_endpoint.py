@@ -1,4 +1,4 @@
-"""The kernel TCP endpoint over loopback: docs/endpoint-contract.md, clause by clause."""
+"""The kernel TCP endpoint over loopback: docs/reference/endpoint-contract.md, clause by clause."""
 
 from __future__ import annotations
 

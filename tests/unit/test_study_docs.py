@@ -1,4 +1,4 @@
-"""docs/studies.md: its examples load, and no key is left out."""
+"""docs/reference/studies.md: its examples load, and no key is left out."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from cambrian.study.model import (
 )
 from cambrian.study.tables import HEADING_KEYS, TABLE_KEYS
 
-TEXT = (Path(__file__).resolve().parents[2] / "docs" / "studies.md").read_text(encoding="utf-8")
+TEXT = (Path(__file__).resolve().parents[2] / "docs" / "reference" / "studies.md").read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"^```toml\n(.*?)^```", TEXT, re.MULTILINE | re.DOTALL)
 CATALOGUE = {
     "tcp": ["cubic", "reno"],

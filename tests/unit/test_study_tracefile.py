@@ -73,7 +73,7 @@ def test_the_mean_rate_of_a_network(tmp_path: Path) -> None:
 
 
 def due(time_ms: int) -> float:
-    """The formula in docs/studies.md: packets that ``waves-12mbps`` can have sent by then."""
+    """The formula in docs/reference/studies.md: packets that ``waves-12mbps`` can have sent by then."""
     turn = 2 * math.pi * time_ms / 1000
     return time_ms + (5000 * (1 - math.cos(turn / 10)) + 625 * (1 - math.cos(turn / 2.5))) / (2 * math.pi)
 

@@ -1,4 +1,4 @@
-"""docs/suites.md leaves out no key of a section or comparison and no suite."""
+"""docs/reference/suites.md leaves out no key of a section or comparison and no suite."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cambrian.published.model import Comparison
 from cambrian.report.suite.sections import Section, TableOf
 from cambrian.suites.find import suites
 
-TEXT = (Path(__file__).resolve().parents[2] / "docs" / "suites.md").read_text(encoding="utf-8")
+TEXT = (Path(__file__).resolve().parents[2] / "docs" / "reference" / "suites.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("model", [Section, TableOf, Comparison], ids=lambda model: model.__name__)

@@ -10,7 +10,7 @@ from cambrian.claims.model import Claim, Contradiction, Ledger, Reason
 from cambrian.study import hints
 from cambrian.study.toml_file import TomlFile
 
-_DOCS = "docs/claims.md"
+_DOCS = "docs/reference/claims.md"
 
 
 def default_folder() -> Path:

@@ -90,7 +90,7 @@ def load(path: Path) -> Scorecard:
     Raises:
         StudyError: of the first fault: its file, line, criterion, key and remedy.
     """
-    file = TomlFile(path, "docs/claims.md")
+    file = TomlFile(path, "docs/reference/claims.md")
     file.only(["criterion"])
     criteria = file.tables("criterion", Criterion)
     file.unique("criterion", "id")

@@ -48,7 +48,7 @@ def report(
 @commands.command()
 def atlas(
     results: Annotated[Path, typer.Argument(help="The folder with the suites' results.")] = Path("results"),
-    to: Annotated[Path, typer.Option("--out", "-o", help="Where to.")] = Path("docs/atlas"),
+    to: Annotated[Path, typer.Option("--out", "-o", help="Where to.")] = Path("docs/results/atlas"),
 ) -> None:
     """Write every suite's findings as Markdown with PNG figures, and an index of what ran."""
     from cambrian.report.suite import atlas as suites_atlas

@@ -100,7 +100,7 @@ def stacks_test(
 
 @stacks_app.command("add")
 def stacks_add(
-    manifest: Annotated[Path, typer.Argument(help="A stack's TOML file (docs/bring-your-own-stack.md).")],
+    manifest: Annotated[Path, typer.Argument(help="A stack's TOML file (docs/how-to/add-a-stack.md).")],
     test: Annotated[bool, typer.Option("--test/--no-test", help="Try it at once.")] = True,
 ) -> None:
     """Check a stack's manifest and keep it in your configuration, so that every study knows it."""

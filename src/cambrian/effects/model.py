@@ -1,6 +1,6 @@
 """What is compared: the keys of an effect, and of one figure made of its cells.
 
-The same keys in claims, criteria, comparisons and the figures of a suite's page; docs/claims.md
+The same keys in claims, criteria, comparisons and the figures of a suite's page; docs/reference/claims.md
 explains each.
 """
 

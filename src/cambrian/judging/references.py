@@ -48,7 +48,7 @@ class Reference(BaseModel):
 
 @cache
 def _tables() -> dict[str, dict[str, Reference]]:
-    file = TomlFile(Path(__file__).with_name("references.toml"), "docs/parameters.md")
+    file = TomlFile(Path(__file__).with_name("references.toml"), "docs/reference/parameters.md")
     return {
         family: {name: file.build(Reference, (family, name), table) for name, table in tables.items()}
         for family, tables in file.raw.items()

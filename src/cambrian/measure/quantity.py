@@ -41,7 +41,7 @@ FLOAT, INTEGER, TEXT, TRUTH = pl.Float64(), pl.Int64(), pl.String(), pl.Boolean(
 class Quantity:
     """One column of the observations, with its unit at the name's end.
 
-    ``meaning`` is one line; ``formula`` names the section of docs/metrics.md that defines the figure.
+    ``meaning`` is one line; ``formula`` names the section of docs/reference/metrics.md that defines it.
     ``heading`` and ``digits`` are how a page shows it, where one does.
 
     ``window`` takes the figure from a flow's own packets and traces, once a trial; ``trial`` works it out

@@ -1,4 +1,4 @@
-"""docs/quantities.md, made from the registry."""
+"""docs/reference/quantities.md, made from the registry."""
 
 from __future__ import annotations
 

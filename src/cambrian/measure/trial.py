@@ -50,7 +50,7 @@ class TrialMeasures:
     recoveries: tuple[FlowRecovery | None, ...] = ()
     #: state machines, one a flow; None where the stack exports neither states nor a window
     machines: tuple[Machine | None, ...] = ()
-    #: what each probe of this network shows of the first flow (docs/probes.md)
+    #: what each probe of this network shows of the first flow (docs/reference/probes.md)
     probes: Readings = field(default_factory=dict)
 
     @property

@@ -79,4 +79,6 @@ def is_for_probes_alone(network: str) -> bool:
 @cache
 def probes() -> tuple[Probe, ...]:
     """All of them, in the file's order."""
-    return TomlFile(Path(__file__).with_name("probes.toml"), "docs/probes.md").tables("probe", Probe)
+    return TomlFile(Path(__file__).with_name("probes.toml"), "docs/reference/probes.md").tables(
+        "probe", Probe
+    )

@@ -97,5 +97,5 @@ class Key(_Frozen):
 @cache
 def key() -> Key:
     """Read ``faults.toml``."""
-    file = TomlFile(Path(__file__).with_name("faults.toml"), "docs/judging.md")
+    file = TomlFile(Path(__file__).with_name("faults.toml"), "docs/explanation/judging.md")
     return file.build(Key, (), file.raw)

@@ -67,7 +67,7 @@ def remarks(rows: Sequence[Row]) -> list[str]:
 
 
 def markdown(rows: Sequence[Row]) -> str:
-    """For docs/stacks.md."""
+    """For docs/reference/stacks.md."""
     lines = ["| " + " | ".join(_HEAD) + " |", "|" + "---|" * len(_HEAD)]
     for row in rows:
         cells = [*_cells(row), _verdict(row)]

@@ -75,7 +75,7 @@ def fault(comparison: Comparison, paper: Path, key: str, problem: str, remedy: s
 
 
 def _toml(path: Path) -> TomlFile:
-    return TomlFile(path, "docs/suites.md")
+    return TomlFile(path, "docs/reference/suites.md")
 
 
 def _read(comparison: Comparison, paper: Path, name: str) -> pl.DataFrame:

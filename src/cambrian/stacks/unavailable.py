@@ -9,7 +9,7 @@ from cambrian.study.toml_file import TomlFile
 
 FILE = Path(__file__).with_name("unavailable.toml")
 #: how to bring one
-REMEDY = "build it, then write a manifest (docs/bring-your-own-stack.md)"
+REMEDY = "build it, then write a manifest (docs/how-to/add-a-stack.md)"
 
 
 class Unavailable(Frozen):
@@ -23,4 +23,4 @@ class Unavailable(Frozen):
 
 def load() -> dict[str, Unavailable]:
     """Name → stack."""
-    return TomlFile(FILE, "docs/stacks.md").named(Unavailable)
+    return TomlFile(FILE, "docs/reference/stacks.md").named(Unavailable)

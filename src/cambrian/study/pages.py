@@ -15,4 +15,7 @@ _FILE = Path(__file__).with_name("pages.toml")
 @cache
 def catalogue() -> Mapping[str, dict[str, Any]]:
     """Name → the page, as a study would write it out."""
-    return {name: {"name": name, **table} for name, table in TomlFile(_FILE, "docs/studies.md").raw.items()}
+    return {
+        name: {"name": name, **table}
+        for name, table in TomlFile(_FILE, "docs/reference/studies.md").raw.items()
+    }

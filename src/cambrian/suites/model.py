@@ -53,7 +53,7 @@ def read(path: Path) -> tuple[Suite, TomlFile]:
     Raises:
         StudyError: the file is no suite, with its line, key and remedy.
     """
-    file = TomlFile(path, "docs/suites.md", called="the suite", if_unread="name a built-in suite")
+    file = TomlFile(path, "docs/reference/suites.md", called="the suite", if_unread="name a built-in suite")
     file.only([*Suite.model_fields, SECTION])
     suite = file.build(Suite, (), {key: value for key, value in file.raw.items() if key != SECTION})
     for number, part in enumerate(suite.parts):

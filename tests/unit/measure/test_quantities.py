@@ -21,7 +21,7 @@ def test_a_name_stands_in_one_family_only() -> None:
 
 @pytest.mark.parametrize("one", quantities.ALL.values(), ids=lambda one: one.name)
 def test_a_shown_quantity_says_its_unit_and_every_formula_has_a_section(one: Quantity) -> None:
-    sections = re.findall(r"^##+ (.*?)(?: \(`.*\))?$", (DOCS / "metrics.md").read_text(), re.M)
+    sections = re.findall(r"^##+ (.*?)(?: \(`.*\))?$", (DOCS / "reference" / "metrics.md").read_text(), re.M)
     assert one.meaning
     assert not one.formula or one.formula in sections
     if one.heading and one.unit:
@@ -47,5 +47,5 @@ def test_the_unit_is_the_names_ending(name: str, unit: str) -> None:
 
 
 def test_the_reference_page_is_made_from_the_registry() -> None:
-    """Remedy: cambrian quantities --markdown > docs/quantities.md"""
-    assert (DOCS / "quantities.md").read_text() == reference.page()
+    """Remedy: cambrian quantities --markdown > docs/reference/quantities.md"""
+    assert (DOCS / "reference" / "quantities.md").read_text() == reference.page()

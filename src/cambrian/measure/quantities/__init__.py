@@ -1,6 +1,6 @@
 """The registry: every quantity of the observations, one row each, in one file a family.
 
-Columns of CSV and parquet files, of pages, of claims (``quantity =``) and the reference in docs/quantities.md
+Columns of CSV and parquet files, of pages, of claims (``quantity =``) and docs/reference/quantities.md
 come from here. A new figure is a row in its family's file with its function beside it, and its test.
 """
 

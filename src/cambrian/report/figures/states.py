@@ -26,8 +26,8 @@ _TEXT_PX = 10
 _CAPTION = (
     "Discs: the share of the time in a state. Ribbons: transitions, from the broad end to the pointed one, "
     "with how often in a trial. Means over trials; the contestant above, kernel TCP of the same CCA below. "
-    "An inferred machine is read from the window, by the rules in docs/metrics.md; a stack that exports "
-    "neither states nor a window has none."
+    "An inferred machine is read from the window, by the rules in docs/reference/metrics.md; a stack that "
+    "exports neither states nor a window has none."
 )
 #: a contestant's name, its colour and its machine
 _Arm = tuple[str, str, Pooled]

@@ -26,7 +26,7 @@ from cambrian.study.model import Design
 
 
 def observations(collected: Collected) -> pl.DataFrame:
-    """One row a flow of each trial whose seed is whole; docs/quantities.md says what each column is.
+    """One row a flow of each trial whose seed is whole; docs/reference/quantities.md has the columns.
 
     Without the placebos of a ``pairwise`` study: they vouch for its harm, and are no pair of it.
     """

@@ -1,4 +1,4 @@
-"""Each contestant's probes: what its behaviour is, beside kernel TCP's (docs/probes.md)."""
+"""Each contestant's probes: what its behaviour is, beside kernel TCP's (docs/reference/probes.md)."""
 
 from __future__ import annotations
 
@@ -70,5 +70,5 @@ def shown(frame: pl.DataFrame, collected: Collected) -> Shown | None:
     here = frame.filter(pl.col("state").is_not_null()).sort(order, maintain_order=True)
     if not here.height:
         return None
-    caption = "Probes: behaviour beside kernel TCP’s, within the margins of docs/probes.md"
+    caption = "Probes: behaviour beside kernel TCP’s, within the margins of docs/reference/probes.md"
     return layout.shown(here, _COLUMNS, caption, "probes.csv", folded=True)

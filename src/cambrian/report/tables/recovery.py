@@ -23,7 +23,7 @@ ORDER = 45
 def table(collected: Collected) -> pl.DataFrame | None:
     """One row a flow of each group: means over the valid trials of each trial's figure.
 
-    Null where no trial tells (docs/metrics.md says when). Times are per loss episode: the median and
+    Null where no trial tells (docs/reference/metrics.md says when). Times are per loss episode: median and
     the 95th percentile of each trial, in milliseconds and in round trips of that moment.
     """
     found = [

@@ -121,7 +121,7 @@ def shown(frame: pl.DataFrame, collected: Collected) -> Shown:
         found.append(first | {"name": row_name(cells[first["group"]], first["flow"]), "spent": _spent(mine)})
     columns = _COLUMNS if frame["distance"].is_not_null().any() else _COLUMNS[:-2]
     caption = (
-        "Time in state, means over seeds; “inferred”: from the window, by the rules in docs/metrics.md; "
+        "Time in state, means over seeds; “inferred”: from the window, by docs/reference/metrics.md; "
         "the reference is kernel TCP of the same CCA"
     )
     return layout.shown(

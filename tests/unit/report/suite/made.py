@@ -57,7 +57,7 @@ def section(folder: Path, text: str) -> TomlFile:
     """A suite.toml whose section's keys begin in line 3."""
     path = folder / "suite.toml"
     path.write_text(f'[[section]]\nheading = "What was found"\n{text}')
-    return TomlFile(path, "docs/suites.md")
+    return TomlFile(path, "docs/reference/suites.md")
 
 
 HEAT = """
