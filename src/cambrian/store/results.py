@@ -59,7 +59,7 @@ class TrialResult:
 
     @cached_property
     def packets(self) -> pl.DataFrame:
-        """Each packet at the bottleneck (see docs/metrics.md for the columns)."""
+        """Each packet at the bottleneck (see docs/reference/metrics.md for the columns)."""
         return pl.read_parquet(self.folder / "packets.parquet")
 
     @cached_property

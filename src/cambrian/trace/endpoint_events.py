@@ -1,4 +1,4 @@
-"""What an endpoint said on its standard output: one JSON line an event (docs/endpoint-contract.md).
+"""What an endpoint said on its standard output: one JSON line an event (docs/reference/endpoint-contract.md).
 
 All readers of these lines are here: of a trial that has just ended (:class:`Programs`), and of one
 that is stored (:meth:`EndpointEvents.of`, without its progress and objects).

@@ -9,7 +9,7 @@ import polars as pl
 from cambrian.trace import schema
 from cambrian.trace.packets import TraceError
 
-#: the log's head, as docs/endpoint-contract.md fixes it
+#: the log's head, as docs/reference/endpoint-contract.md fixes it
 HEAD = [name for name in schema.TRANSPORT if name != "flow"]
 
 

@@ -27,7 +27,7 @@ BASE_ENVIRONMENT = {
 }
 #: the Python that runs the guest's own programs, seen from inside
 INTERPRETER = f"{HOME}/python"
-#: what an endless request asks for (docs/endpoint-contract.md)
+#: what an endless request asks for (docs/reference/endpoint-contract.md)
 ENDLESS_BYTES = 1_000_000_000_000
 #: a socket's receive buffer, unless the path and its queue hold more: with a much larger one
 #: Linux acknowledges nearly every packet for the first seconds

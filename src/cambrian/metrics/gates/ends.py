@@ -5,7 +5,7 @@ not look milder for it. So a flow that ends early counts with what it carried, o
 interval, where something that the network did can explain it: competition, loss, or a change of the
 path. Everything else is a fault: of a program (a crash, an exit that nobody asked for), or of a stack
 that ends on a clean link with nobody beside it, which is a finding about it but no sample of its
-congestion control. docs/metrics.md has the rule in words.
+congestion control. docs/reference/metrics.md has the rule in words.
 """
 
 from __future__ import annotations

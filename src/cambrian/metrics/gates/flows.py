@@ -7,7 +7,7 @@ import polars as pl
 from cambrian.metrics.gates.ends import ENDED_EARLY, FlowEnd
 from cambrian.metrics.gates.verdict import Gate, skipped
 
-#: Exit status by which an endpoint says "unsupported" (docs/endpoint-contract.md).
+#: Exit status by which an endpoint says "unsupported" (docs/reference/endpoint-contract.md).
 UNSUPPORTED = 127
 #: Share of samples with a half-empty window from which a limit is suspected.
 IDLE_SHARE = 0.9

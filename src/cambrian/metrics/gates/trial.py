@@ -22,7 +22,7 @@ from cambrian.metrics.gates.verdict import Gate, skipped
 from cambrian.study.model import Network
 
 #: Rows of a transport log by which a sender says that it tried again unasked: kernel TCP of each
-#: retransmission, QUIC stacks of their timers (docs/endpoint-contract.md). Many say nothing.
+#: retransmission, QUIC stacks of their timers (docs/reference/endpoint-contract.md). Many say nothing.
 TRIES = ("retransmit", "rto", "pto")
 
 
