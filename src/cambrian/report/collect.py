@@ -137,7 +137,7 @@ def collect(results: Results, *, judged: bool = True) -> Collected:
     study = Study.model_validate(raw["study"])
     networks = {network.name: network for network in study.networks}
     bins = series.MOST_BINS if len(raw["groups"]) <= _MANY_GROUPS else _FEWER_BINS
-    groups = [_Group(group, _names(group, study), _present(group, results)) for group in raw["groups"]]
+    groups = [_Group(group, flow_names(group, study), _present(group, results)) for group in raw["groups"]]
     known: dict[str, Family] = {}
     tasks = [task for group in groups for task in _tasks(group, raw, study, known, bins)]
     if not judged:
@@ -229,7 +229,8 @@ def _families(
     return found
 
 
-def _names(group: dict[str, Any], study: Study) -> tuple[str, ...]:
+def flow_names(group: dict[str, Any], study: Study) -> tuple[str, ...]:
+    """What a group of study.json calls its flows, in their order."""
     if group["design"] == "flows":
         flows = {lineup.name: lineup.flows for lineup in study.lineups}.get(group["subject"], study.flows)
         return tuple(flow.contestant.name for flow in flows)

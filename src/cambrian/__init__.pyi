@@ -1,0 +1,3 @@
+from cambrian.data import load as load
+
+__version__: str

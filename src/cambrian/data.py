@@ -1,0 +1,134 @@
+"""A results directory as polars frames: ``cambrian.load("results/x")``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import polars as pl
+
+from cambrian.metrics.columns import PACKETS
+from cambrian.report.collect import flow_names
+from cambrian.report.evidence import OBSERVATIONS, Evidence
+from cambrian.store.results import Results
+from cambrian.study.model import Study
+from cambrian.trace.objects import OBJECTS, PAGE_LOADS
+from cambrian.trace.schema import TRANSPORT
+
+#: what :attr:`Data.trials` says of each flow
+TRIALS = {
+    "trial": pl.String,
+    "group": pl.String,
+    "contestant": pl.String,
+    "network": pl.String,
+    "seed": pl.Int64,
+    "flow": pl.UInt16,
+    "position": pl.Int64,
+    "placebo": pl.Boolean,
+    "valid": pl.Boolean,
+}
+
+
+@dataclass(frozen=True)
+class Data:
+    """The results of one study. Every frame names contestant, network, seed and flow.
+
+    A trial that two groups share (contestants that differ in their label alone) has rows in both.
+    """
+
+    folder: Path
+
+    @cached_property
+    def trials(self) -> pl.DataFrame:
+        """One row for each flow of each trial that is there, invalid trials included."""
+        results = Results(self.folder)
+        raw = results.study()
+        study = Study.model_validate(raw["study"])
+        rows = []
+        for group in raw["groups"]:
+            names = flow_names(group, study)
+            for result in map(results.trial, filter(results.has, group["trials"])):
+                trial = result.manifest["trial"]
+                positions = trial.get("positions") or range(len(names))
+                rows += [
+                    {
+                        "trial": result.id,
+                        "group": group["key"],
+                        "contestant": name,
+                        "network": group["network"],
+                        "seed": trial["seed"],
+                        "flow": number,
+                        "position": positions[number],
+                        "placebo": bool(group.get("placebo")),
+                        "valid": result.verdict["valid"],
+                    }
+                    for number, name in enumerate(names)
+                ]
+        return pl.DataFrame(rows, schema=TRIALS)
+
+    @cached_property
+    def observations(self) -> pl.DataFrame:
+        """One row for each flow of each valid trial: all quantities (``cambrian quantities`` lists them).
+
+        The first call measures the trials and keeps the result in ``frames/``.
+        """
+        frame = self._evidence.frame(self.folder.name, OBSERVATIONS)
+        if frame is None:
+            raise FileNotFoundError(f"{self.folder} holds no trial yet: let `cambrian run` finish one")
+        return frame
+
+    @cached_property
+    def tables(self) -> Mapping[str, pl.DataFrame]:
+        """The report's tables by their names, as ``cambrian table`` prints them."""
+        return self._evidence.tables(self.folder.name)
+
+    @property
+    def packets(self) -> pl.LazyFrame:
+        """Each packet at the bottleneck; lazy: filter before ``collect()``."""
+        return self._scan("packets", PACKETS)
+
+    @property
+    def transport(self) -> pl.LazyFrame:
+        """Each event of the senders that export their state; lazy."""
+        return self._scan("transport", TRANSPORT)
+
+    @property
+    def objects(self) -> pl.LazyFrame:
+        """Each object of the pages that were loaded; lazy."""
+        return self._scan("objects", OBJECTS)
+
+    @property
+    def page_loads(self) -> pl.LazyFrame:
+        """Each page load; lazy."""
+        return self._scan("page_loads", PAGE_LOADS)
+
+    @property
+    def _evidence(self) -> Evidence:
+        return Evidence(self.folder.parent)
+
+    def _scan(self, name: str, columns: Mapping[str, pl.DataType]) -> pl.LazyFrame:
+        """The files of this name of all trials, each row with what :attr:`trials` says of its flow."""
+        folder = Results(self.folder).trials_folder
+        places = [folder / trial for trial in self.trials["trial"].unique(maintain_order=True)]
+        files = [path for place in places if (path := place / f"{name}.parquet").exists()]
+        who = self.trials.lazy()
+        if not files:
+            rows = pl.LazyFrame(schema=dict(columns) | {"trial": pl.String})
+        else:
+            rows = pl.scan_parquet(files, include_file_paths="trial").with_columns(
+                pl.col("trial").str.split("/").list.get(-2)
+            )
+        return who.join(rows, on=["trial", "flow"], how="inner", maintain_order="right")
+
+
+def load(folder: str | Path) -> Data:
+    """The results that ``cambrian run`` left in ``folder``.
+
+    Raises:
+        FileNotFoundError: it is no results directory.
+    """
+    found = Data(Path(folder).absolute())
+    Results(found.folder).study()
+    return found

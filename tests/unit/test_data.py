@@ -1,0 +1,86 @@
+"""``cambrian.load``: results as frames that name contestant, network, seed and flow."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import duckdb
+import polars as pl
+import pytest
+
+import cambrian
+from tests.unit import report_results
+
+PAGES = report_results.KNOBS.with_name("pages")
+WHO = {"contestant", "network", "seed", "flow"}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Copied, since frames are kept beside the trials."""
+    return report_results.copy(tmp_path)
+
+
+def test_every_flow_of_every_trial_has_a_row(folder: Path) -> None:
+    trials = cambrian.load(folder).trials
+    assert trials["trial"].n_unique() == len(list((folder / "trials").iterdir()))
+    assert trials.filter(pl.col("contestant") == "tcp cubic with TLS")["flow"].unique().to_list() == [0]
+    assert trials["valid"].all()
+
+
+@pytest.mark.parametrize("name", ["packets", "transport"])
+def test_traces_are_joined_with_whom_they_are_of(folder: Path, name: str) -> None:
+    data = cambrian.load(str(folder))
+    rows = getattr(data, name).collect()
+    whole = sum(
+        pl.read_parquet(folder / "trials" / trial / f"{name}.parquet").height
+        for trial in data.trials.filter(flow=0)["trial"]
+    )
+    assert set(rows.columns) >= WHO
+    assert rows.height == whole
+    assert rows.select(WHO).null_count().sum_horizontal().item() == 0
+
+
+def test_a_flow_of_its_trial_is_found_again(folder: Path) -> None:
+    data = cambrian.load(folder)
+    first = data.trials.row(0, named=True)
+    mine = data.packets.filter(
+        contestant=first["contestant"], trial=first["trial"], group=first["group"], flow=first["flow"]
+    )
+    file = pl.read_parquet(folder / "trials" / first["trial"] / "packets.parquet")
+    assert mine.collect()["size_bytes"].to_list() == file.filter(flow=first["flow"])["size_bytes"].to_list()
+
+
+def test_observations_and_tables(folder: Path) -> None:
+    data = cambrian.load(folder)
+    assert set(data.observations.columns) >= WHO | {"throughput_mbps"}
+    assert "conformance" in data.tables
+
+
+def test_pages_have_their_objects_and_others_have_none(folder: Path) -> None:
+    assert set(cambrian.load(PAGES).page_loads.collect().columns) >= WHO | {"load_ns"}
+    assert cambrian.load(PAGES).objects.collect().height > 0
+    assert cambrian.load(folder).objects.collect().height == 0
+
+
+def test_duckdb_reads_the_frames(folder: Path) -> None:
+    trials = cambrian.load(folder).trials
+    found = duckdb.sql("SELECT count(DISTINCT network) FROM trials")
+    assert found is not None
+    assert found.fetchall() == [(trials["network"].n_unique(),)]
+
+
+def test_a_folder_without_results_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="give a folder that `cambrian run` made"):
+        cambrian.load(tmp_path)
+
+
+def test_the_package_alone_imports_nothing_more() -> None:
+    """The guest imports it in every trial."""
+    code = (
+        "import sys, cambrian; print([x for x in sys.modules if x.startswith(('cambrian.', 'polars'))])"
+    )
+    assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "[]"
+    assert not hasattr(cambrian, "lod")
