@@ -12,7 +12,7 @@ OUT ?= results/quickstart
 
 # Each step uses the machine's cores itself, and two of them write to .venv.
 .NOTPARALLEL:
-.PHONY: help setup setup-dev kernel stacks test-stacks demo test test-all lint types bench placebo accusations clean
+.PHONY: help setup setup-dev kernel stacks test-stacks demo test test-all lint types docs reference bench placebo accusations clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -43,7 +43,13 @@ lint: setup-dev
 types: setup-dev
 	@.venv/bin/mypy
 
-test: setup-dev kernel test-stacks lint types ## all set-up, lint, types, unit and integration tests
+docs: setup-dev ## build the documentation as a site in site/, and check its links
+	@.venv/bin/zensical build --strict --clean >&2
+
+reference: setup-dev ## write the generated pages of docs/reference
+	@.venv/bin/python -m cambrian.reference
+
+test: setup-dev kernel test-stacks lint types docs ## all set-up, lint, types, docs, unit and integration tests
 	@.venv/bin/pytest
 
 test-all: test ## and the slow tests
@@ -63,4 +69,4 @@ accusations: kernel stacks ## is anybody accused who does it right? 4,320 trials
 	@.venv/bin/python benchmarks/false_accusations.py results/clean-alone results/clean-duels
 
 clean: ## remove .venv and results (the cache outside this folder stays)
-	rm -rf .venv results .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv results site .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis
