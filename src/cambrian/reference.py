@@ -1,0 +1,31 @@
+"""The generated pages of docs/reference/: ``python -m cambrian.reference`` writes them (`make reference`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from cambrian import paths
+from cambrian.cli import reference as cli
+from cambrian.measure import reference as quantities
+from cambrian.study import keys
+from cambrian.trace import reference as files
+
+#: page → what makes it
+PAGES: Mapping[str, Callable[[], str]] = {
+    "cli.md": cli.page,
+    "parquet.md": files.page,
+    "quantities.md": quantities.page,
+    "study-keys.md": keys.page,
+}
+
+
+def main() -> None:
+    """Write every page, and print which."""
+    folder = paths.repository() / "docs" / "reference"
+    for name, make in PAGES.items():
+        (folder / name).write_text(make(), encoding="utf-8")
+        print(folder / name)
+
+
+if __name__ == "__main__":
+    main()
