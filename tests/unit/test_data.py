@@ -79,8 +79,6 @@ def test_a_folder_without_results_is_an_error(tmp_path: Path) -> None:
 
 def test_the_package_alone_imports_nothing_more() -> None:
     """The guest imports it in every trial."""
-    code = (
-        "import sys, cambrian; print([x for x in sys.modules if x.startswith(('cambrian.', 'polars'))])"
-    )
+    code = "import sys, cambrian; print([x for x in sys.modules if x.startswith(('cambrian.', 'polars'))])"
     assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "[]"
     assert not hasattr(cambrian, "lod")

@@ -1,4 +1,4 @@
-"""docs/reference/studies.md: its examples load, and no key is left out."""
+"""docs/how-to/write-a-study.md and docs/reference/studies.md: their examples load, and no key is left out."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ from cambrian.study.model import (
 )
 from cambrian.study.tables import HEADING_KEYS, TABLE_KEYS
 
-TEXT = (Path(__file__).resolve().parents[2] / "docs" / "reference" / "studies.md").read_text(encoding="utf-8")
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+PAGES = ("how-to/write-a-study.md", "reference/studies.md")
+TEXT = "".join((DOCS / page).read_text(encoding="utf-8") for page in PAGES)
 EXAMPLES = re.findall(r"^```toml\n(.*?)^```", TEXT, re.MULTILINE | re.DOTALL)
 CATALOGUE = {
     "tcp": ["cubic", "reno"],
