@@ -7,17 +7,18 @@ from cambrian.measure.quantity import LEVELS, Quantity
 
 _HEAD = """# Quantities
 
-Every figure that is measured of a flow, and every fact of its study beside it. They are the columns
-of the *observations*: one row a flow of each valid trial, which claims (`quantity = "throughput_mbps"`),
-comparisons and charts start from, kept in `RESULTS/frames/` (which may be removed at any time). The unit is
-at the end of the name; percentages are of 100; a column that has nothing to say is null.
+Every figure that is measured for a flow, and every fact of its study. They are the columns of the
+*observations*: one row for each flow of each valid trial. Claims (`quantity = "throughput_mbps"`),
+comparisons and charts start from them. They are kept in `RESULTS/frames/`, which can be deleted at any time.
+The unit is the ending of the name. Percentages are of 100. A column without a value is null.
 
-`cambrian quantities` lists them, and made this page (`--markdown`) from the registry,
-`src/cambrian/measure/quantities/`. A new figure is a row in its family's file there, with its function.
+`cambrian quantities` lists them. `make reference` (or `cambrian quantities --markdown`) generates this page
+from the registry, `src/cambrian/measure/quantities/`. A new figure is a row in its family's file there, with
+its function ([add a metric](../how-to/add-a-metric.md)).
 """
 _FOOT = """
-`option.NAME` is a column for each option of any contestant, null for those without it. A state that no
-vocabulary has gets a column `state.NAME_percent` where a flow was in one.
+Each option of any contestant has a column `option.NAME`, null for contestants without it. A state that is in
+no vocabulary has a column `state.NAME_percent` if a flow was in it.
 """
 
 
