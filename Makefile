@@ -44,7 +44,7 @@ types: setup-dev
 	@.venv/bin/mypy
 
 test: setup-dev kernel test-stacks lint types ## all set-up, lint, types, unit and integration tests
-	@.venv/bin/pytest
+	@.venv/bin/pytest -n auto --dist worksteal
 
 test-all: test ## and the slow tests
 	@.venv/bin/pytest -m slow || [ $$? -eq 5 ] # 5: there are none
