@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -31,18 +32,26 @@ def all_stacks() -> Iterator[None]:
 
 @pytest.fixture
 def run_trials(tmp_path: Path) -> RunTrials:
-    """Run trials on all cores, each afresh; returns their results in the order given."""
+    """Run trials one after the other, each afresh; returns their results in the order given.
+
+    Each process of tests has a core of its own: with several, it is tests that run side by side.
+    """
 
     def run(
         trials: Sequence[Trial], place: str = "results", cpu_limit_s: float | None = None
     ) -> list[TrialResult]:
         made = prepare.ensure({name for trial in trials for name in plan.stack_names(trial)})
         results = Results(tmp_path / place)
-        for finished in pool.run(trials, made, results, jobs=len(pool.cores()), cpu_limit_s=cpu_limit_s):
-            assert finished.error is None, finished.error
-        return [results.trial(carry_out.trial_id(trial, made)) for trial in trials]
+        core = pool.cores()[_number_of_this_process() % len(pool.cores())]
+        done = [carry_out.run(one, made, results, core=core, cpu_limit_s=cpu_limit_s) for one in trials]
+        return [results.trial(one.trial_id) for one in done]
 
     return run
+
+
+def _number_of_this_process() -> int:
+    """pytest-xdist's: gw0, gw1…; 0 without it."""
+    return int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
 
 
 def flow(stack: str, cca: str, **more: object) -> Flow:

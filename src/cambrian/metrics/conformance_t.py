@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.signal
+import scipy
 
 from cambrian.metrics.clustered import Region
 from cambrian.metrics.columns import BoolArray, FloatArray

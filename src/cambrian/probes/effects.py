@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.stats
+import scipy.special
 
 from cambrian.probes.figures import Figure
 from cambrian.probes.table import Probe
@@ -97,7 +97,7 @@ def _ends(values: list[float], resolution: float, *, drawn: bool) -> tuple[float
 
 
 def _student(seeds: int) -> float:
-    return float(scipy.stats.t.isf((1 - CONFIDENCE) / 2, seeds - 1))
+    return float(-scipy.special.stdtrit(seeds - 1, (1 - CONFIDENCE) / 2))
 
 
 def _margin(probe: Probe, its: Side, textbook: float | None) -> tuple[float, float]:

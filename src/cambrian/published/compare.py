@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-import scipy.stats
+import scipy.special
 
 from cambrian.effects.errors import EffectError, NoDataError
 from cambrian.effects.model import SummarySpec, Where
@@ -152,7 +152,7 @@ def _published(comparison: Comparison, paper: Path, row: dict[str, Any]) -> Publ
     trials = _number(comparison, paper, row, "published_trials")
     if sd is None or trials is None or trials < 2:
         return Published(value, None, None, None if trials is None else round(trials))
-    half = float(scipy.stats.t.ppf((1 + CONFIDENCE) / 2, trials - 1)) * sd / math.sqrt(trials)
+    half = float(scipy.special.stdtrit(trials - 1, (1 + CONFIDENCE) / 2)) * sd / math.sqrt(trials)
     return Published(value, value - half, value + half, round(trials))
 
 

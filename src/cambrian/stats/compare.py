@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-import scipy.stats
+import scipy
 
 from cambrian.stats import hedges, jackknife
 from cambrian.stats.interval import FloatArray, Interval, as_trials

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import scipy.stats
+import scipy
 
 from cambrian.stats.interval import FloatArray
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-import scipy.stats
+import scipy
 
 from cambrian.stats.interval import FloatArray, Interval, as_trials, check_confidence
 

@@ -16,8 +16,9 @@ from cambrian.metrics.parameters.flow_trace import FlowTrace
 UP_LEAST, UP_MOST = 1.08, 2.0
 #: what drains the probe lowers it to this part of cruising or less
 DOWN_MOST = 0.97
-#: so many of the probes that draining follows
+#: so many of the probes that draining follows, by packets; a pacer's own word is exact, and a few are enough
 MOST = 0.5
+FEWEST_SURE = 3
 #: a phase lasts this long at least; its rate is what it has in that time, at this many points or more
 PHASE_ROUNDS = 0.4
 EDGE_POINTS = 2
@@ -41,7 +42,7 @@ EVEN_SPREAD = 0.06
 class Phases:
     """``start_ns``: when each probing began, those behind a standing queue included. Of the others:
     ``cruise_bps``, the rate just before; ``up_gain``, that at its start over it; ``down_gain``,
-    that just after it over the same (NaN where none is lower). Where a lower one follows most of
+    that just after it over the same (NaN where none is lower). Where a lower one follows enough of
     them, only those that one follows: the rest is the end of a long draining.
     """
 
@@ -72,7 +73,8 @@ def phases(rates: Rates, trace: FlowTrace) -> Phases:
             probes.append((cruise, up / cruise, down if down < DOWN_MOST else np.nan))
     cruise_bps, ups, downs = np.array(probes, np.float64).reshape(-1, 3).T
     drained = np.isfinite(downs)
-    if np.count_nonzero(drained) > MOST * len(downs):
+    fewest = FEWEST_SURE if rates.source == "window" else MOST * len(downs) + 1
+    if np.count_nonzero(drained) >= fewest:
         cruise_bps, ups, downs = cruise_bps[drained], ups[drained], downs[drained]
     return Phases(np.array(starts, np.int64), cruise_bps, ups, downs)
 

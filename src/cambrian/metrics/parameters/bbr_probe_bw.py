@@ -25,6 +25,8 @@ GAIN_RESOLUTION: dict[Source, float] = {"window": 0.003, "packets": 0.01}
 CRUISE_RESOLUTION: dict[Source, float] = {"window": 0.004, "packets": 0.004}
 #: fewer probes than this may be something else
 FEWEST_PROBES = 3
+#: a probe that raises the rate by more, with none lower behind it, may start from draining: 1.25 over 0.75
+MOST_FROM_CRUISING = 1.5
 #: gains that differ from the usual one by more are of something else
 SAME_GAIN = 0.1
 #: phases of a cycle: each ends with the first acknowledgement after its time
@@ -63,12 +65,17 @@ def by_rates(rates: Rates, found: Phases, trace: FlowTrace, frame_bytes: int) ->
 
 def _gains(found: Phases, source: Source) -> Iterator[Estimate | Missing]:
     resolution = GAIN_RESOLUTION[source]
-    yield Estimate("probe_up_gain", _all(_usual(found.up_gain)), resolution, source)
     drained = found.down_gain[np.isfinite(found.down_gain)]
+    up = _usual(found.up_gain)
     if len(drained) < FEWEST_PROBES:
         yield Missing("probe_down_gain", "no lower rate follows the probes", source)
+        if np.median(up) > MOST_FROM_CRUISING:
+            why = "no lower rate follows the probes, which may start from draining"
+            yield Missing("probe_up_gain", why, source)
+            return
     else:
         yield Estimate("probe_down_gain", _all(_usual(drained)), resolution, source)
+    yield Estimate("probe_up_gain", _all(up), resolution, source)
 
 
 def _cycle(found: Phases, trace: FlowTrace, source: Source, frame_bytes: int) -> Iterator[Estimate | Missing]:

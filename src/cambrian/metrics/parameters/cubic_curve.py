@@ -25,6 +25,8 @@ WIDEST = {"cubic_c": 0.5, "fast_convergence": 0.1, "alpha": 0.3}
 SENSITIVE = 0.25
 #: steps of Law's vector in which its effect is measured
 STEPS = np.array([0.02, 0.01, 0.05, 0.01])
+#: no epoch tells another C than these, segments/s³
+C_POSSIBLE = (1e-6, 1e6)
 #: the law's parameters, in its vector's order
 NAMES = ("cubic_c", "fast_convergence", "alpha", "lead")
 #: how much nearer, in errors, the law must come by a Reno-friendly region
@@ -80,7 +82,10 @@ def estimates(
         )
         # a flight follows its window too loosely to accuse anybody by it alone
         if source == "window":
-            yield of_kind("cubic_growth", (~follows).astype(int).tolist(), kinds, source)
+            if _shows(start, seen, below, error):
+                yield of_kind("cubic_growth", (~follows).astype(int).tolist(), kinds, source)
+            else:
+                yield Missing("cubic_growth", "Reno's estimate would carry the window here", source)
         return
     yield of_kind("cubic_growth", (~follows).astype(int).tolist(), kinds, source)
     samples, resolution = sensitivities(found.law, seen, below, error + found.cost)
@@ -98,6 +103,14 @@ def estimates(
         yield _told("fast_convergence", samples, resolution, source)
     yield _k_rule(found.law, seen, below, error, source)
     yield from _reno_friendly(found, seen, below, start.alpha, error, samples, resolution, source)
+
+
+def _shows(standard: Law, seen: Epochs, below: BoolArray, error: float) -> bool:
+    """Would these windows differ with another C? Where Reno's estimate carries them, no law of growth shows.
+
+    RFC 8312 and RFC 9438 differ in that estimate, and so do the programs that follow one of them.
+    """
+    return sensitivities(standard, seen, below, error)[1]["cubic_c"] <= WIDEST["cubic_c"]
 
 
 def _nothing(why: str, source: Source) -> Iterator[Missing]:
@@ -192,7 +205,7 @@ def sensitivities(
         samples[name] = at[number] + moves
         strength = np.sqrt(power[strong].mean() / by_epoch.shape[1]) if strong.any() else 0.0
         resolution[name] = error / strength if strength > 0 else np.inf
-    samples["cubic_c"] = np.exp(samples["cubic_c"])
+    samples["cubic_c"] = np.exp(np.clip(samples["cubic_c"], *np.log(C_POSSIBLE)))
     return samples, resolution
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-import scipy.stats
+import scipy.special
 
 #: where a figure comes from: the stack's own window (and pacing rate, states), or packets alone
 Source = Literal["window", "packets"]
@@ -174,5 +174,5 @@ def _half_width(values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> float:
     """Of Student's interval of a mean; 0 for a single value."""
     if len(values) < 2:
         return 0.0
-    quantile = scipy.stats.t.ppf((1 + CONFIDENCE) / 2, len(values) - 1)
+    quantile = scipy.special.stdtrit(len(values) - 1, (1 + CONFIDENCE) / 2)
     return float(quantile * np.std(values, ddof=1) / math.sqrt(len(values)))

@@ -26,7 +26,7 @@ BDP = RTT / SERVICE
 @dataclass(frozen=True)
 class Bbr:
     """The truth. ``margin``: pacing rate over gain · bandwidth, of payload. ``first_bandwidth``: that
-    of the first round trip over the bottleneck's. Probing up and draining last a round trip each.
+    of the first round trip over the bottleneck's. Probing up lasts a round trip, draining ``down_rounds``.
     """
 
     seconds: float = 35.0
@@ -36,6 +36,7 @@ class Bbr:
     margin: float = 0.99
     first_bandwidth: float = 0.5
     cycle_rounds: float = 8.0
+    down_rounds: float = 1.0
     cwnd_gain: float = 2.0
     interval_s: float = 10.0
     duration_ms: float = 200.0
@@ -46,7 +47,7 @@ class Bbr:
         rounds = (since_ns / RTT - 2) % self.cycle_rounds
         if since_ns < 2 * RTT:
             return 1.0
-        return self.up if rounds < 1 else self.down if rounds < 2 else 1.0
+        return self.up if rounds < 1 else self.down if rounds < 1 + self.down_rounds else 1.0
 
 
 @lru_cache

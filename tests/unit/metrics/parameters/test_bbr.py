@@ -54,6 +54,18 @@ def test_a_cycle_and_what_it_says_of_the_generation(rounds: float, kind: str, so
     assert PARAMETERS["bbr_generation"].kinds[round(generation.value)] == kind
 
 
+def test_a_probe_from_draining_is_no_greater_gain() -> None:
+    """Draining lasts until the next probe, whose rate is 1.25 over 0.75 of the one before it."""
+    endless = Bbr(down_rounds=7.0)
+    found = by_key(run(endless))
+    # after each ProbeRTT one probe starts from cruising
+    holds(found["probe_up_gain", "window"], 1.25, 1.28)
+    holds(found["probe_down_gain", "window"], 0.75, 0.78)
+    too_short = by_key(run(replace(endless, seconds=15.0)))["probe_up_gain", "window"]
+    assert isinstance(too_short, Missing)
+    assert "may start from draining" in too_short.why
+
+
 def test_behind_a_standing_queue_packets_do_not_show_the_pacer() -> None:
     found = by_key(run(Bbr(margin=1.19)))
     holds(found["cruise_factor", "window"], 1.19, 0.99)
