@@ -29,9 +29,13 @@ def report(
     from cambrian.report.evidence import Evidence
     from cambrian.report.suite import page as suite_page
     from cambrian.report.suite import ran
+    from cambrian.store.results import Results
 
     if not ran.is_suite(folder):
-        print(page.make(folder, to or folder / "report"))
+        Results(folder).study()
+        whole = folder.absolute()
+        # its tables are kept for `cambrian table`
+        print(page.write(*Evidence(whole.parent).collected(whole.name), to or folder / "report"))
         return
     found = ran.read(folder.absolute())
     own = [part for part in found.parts if part.trials] if parts else []

@@ -142,7 +142,7 @@ def _across(several: Sequence[Finding]) -> list[Finding]:
         if alike and proven
         else one
         if alike
-        else findings.open_(one, "most networks say otherwise")
+        else findings.open_(one, "most networks show otherwise")
         for one in several
     ]
 

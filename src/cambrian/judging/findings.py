@@ -62,10 +62,10 @@ def judge(network: str, measured: Measured, reference: Reference | None) -> Find
     if _agrees(measured, reference):
         return replace(found, status="as it should be")
     if not _excludes(measured, reference):
-        return replace(found, why="its interval holds values that should be and values that should not")
+        return replace(found, why="the interval reaches from right to wrong values")
     differing = _differing(reference)
     if measured.trials < FEWEST_TRIALS:
-        return replace(found, why="one trial accuses nobody", looks=differing)
+        return replace(found, why="seen in one trial; a difference needs two", looks=differing)
     return replace(found, status=differing, looks=differing)
 
 
@@ -93,12 +93,14 @@ def _too_little(measured: Measured) -> str:
     fewest = PARAMETERS[measured.parameter].fewest
     if measured.events < fewest:
         events = "event" if measured.events == 1 else "events"
-        return f"{measured.events} {events}, and a judgement takes {fewest}"
+        return f"{measured.events} {events}; a judgement needs {fewest}"
     of_trials = max(measured.of_trials, measured.trials)
     if measured.trials < SHOWN_SHARE * of_trials:
-        return f"it shows in {measured.trials} of {of_trials} trials only"
+        return f"visible in only {measured.trials} of {of_trials} trials"
     if measured.agreement < AGREEING_SHARE:
-        return f"{100 * measured.agreement:.0f} % of its events say so, and the others something else"
+        return (
+            f"{100 * measured.agreement:.0f} % of its events agree; {100 * AGREEING_SHARE:.0f} % are needed"
+        )
     return ""
 
 

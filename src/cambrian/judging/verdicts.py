@@ -179,7 +179,7 @@ def _parameters(
     unsettled = [sentence(one) for one in _once(open_) if _RESTATES.get(one.key) not in fine]
     unsettled += [f"{found.text}, in one trial" for found in apart if not found.confirmed]
     if family in _REACTING and not _WITNESSES & fine and not unsettled:
-        unsettled.append("no network shows in its packets how it answers losses, only its log says so")
+        unsettled.append("its log shows how it answers losses, its packets show it on no network")
     state: State = "inconclusive" if unsettled else "equivalent"
     return Side(state, tuple(unsettled)), False
 

@@ -110,8 +110,7 @@ def _placebo_holds(collected: Collected) -> list[str]:
     placebos = {1: "The placebo", 2: "Both placebos"}.get(count, f"All {count} placebos")
     verb = "is" if count == 1 else "are"
     return [
-        f"{placebos} (kernel TCP against itself, judged as though it were another contestant) {verb} found "
-        "to differ in nothing."
+        f"{placebos} (kernel TCP against itself, judged like a contestant) {verb} found to be no different."
     ]
 
 

@@ -115,7 +115,7 @@ def test_one_network_of_three_does_not_make_it_off() -> None:
     several = {name: judge("cubic", one("beta", value), network=name) for name, value in values.items()}
     found = contestants.together(several)["c"]
     beta = next(f for f in found.findings if f.key == "beta")
-    assert (beta.status, beta.why) == ("inconclusive", "most networks say otherwise")
+    assert (beta.status, beta.why) == ("inconclusive", "most networks show otherwise")
 
 
 def test_a_loss_that_came_first_is_no_other_way_to_end_slow_start() -> None:

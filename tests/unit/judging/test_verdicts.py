@@ -62,16 +62,16 @@ def test_nothing_of_the_core_measured_is_no_verdict() -> None:
 def test_what_is_open_is_not_conformant() -> None:
     wide = verdicts.verdict("x", "cubic", [on(finding("beta", 0.795, 0.161), *FINE[1:])])
     assert wide.kind == "inconclusive"
-    assert "0.795 ± 0.161 (its interval holds" in wide.text
+    assert "0.795 ± 0.161 (the interval reaches from right to wrong values" in wide.text
     once = verdicts.verdict("x", "cubic", [on(finding("beta", 0.85, trials=1), *FINE[1:])])
     assert once.kind == "inconclusive"
-    assert "one trial accuses nobody" in once.text
+    assert "seen in one trial; a difference needs two" in once.text
 
 
 def test_a_log_that_no_packets_bear_out_is_not_conformant() -> None:
     found = verdicts.verdict("x", "cubic", [on(*FINE[:3])])
     assert found.kind == "inconclusive"
-    assert "only its log says so" in found.text
+    assert "its packets show it on no network" in found.text
 
 
 def test_a_network_that_leaves_it_open_does_not_undo_one_that_settles_it() -> None:
