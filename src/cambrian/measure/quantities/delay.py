@@ -23,4 +23,16 @@ QUANTITIES = (
         formula="Queueing",
         window=lambda window: window.delay.get("p99_ms"),
     ),
+    Quantity(
+        "delay_mean_ms",
+        "likewise: mean, which Little's law relates to the mean queue",
+        formula="Queueing",
+        window=lambda window: window.delay.get("mean_ms"),
+    ),
+    Quantity(
+        "delay_max_ms",
+        "likewise: longest",
+        formula="Queueing",
+        window=lambda window: window.delay.get("max_ms"),
+    ),
 )
