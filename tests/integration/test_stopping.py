@@ -12,9 +12,9 @@ from typing import Any
 
 import polars as pl
 
-from cambrian.report import page
 from cambrian.run import pool
 from cambrian.store.results import Results
+from tests.unit import report_results
 
 # no loss: every trial alike, the least is enough; with 1 % of loss ± 0.1 Mbps is out of reach
 STUDY = """
@@ -82,7 +82,7 @@ def test_the_same_trials_whatever_happens_on_the_way(tmp_path: Path) -> None:
     assert groups(two) == groups(one)
     assert hashes(two) == hashes(one)
 
-    page.make(two, tmp_path / "report")
+    report_results.report(two, tmp_path / "report")
     table = pl.read_csv(tmp_path / "report" / "tables" / "stopping.csv")
     assert table["seeds"].to_list() == [6, 8]
     assert table["more_seeds"].is_not_null().to_list() == [False, True]

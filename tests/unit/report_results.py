@@ -8,6 +8,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from cambrian.report import page, tables
+from cambrian.report.collect import collect
+from cambrian.store.results import Results
+
 KNOBS = Path(__file__).parents[1] / "fixtures" / "runs" / "knobs"
 
 
@@ -51,3 +55,9 @@ def as_flows(data: dict[str, Any]) -> None:
     data["study"]["contestants"] = []
     data["groups"] = [group(data, "tcp cubic with TLS")]
     data["groups"][0] |= {"design": "flows", "subject": "flows", "reference": None}
+
+
+def report(folder: Path, out: Path) -> Path:
+    """The page of a results directory, in which nothing is kept."""
+    found = collect(Results(folder))
+    return page.write(found, tables.all_tables(found), out)

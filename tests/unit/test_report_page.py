@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from cambrian.report import figures, page
+from cambrian.cli import reading
+from cambrian.report import figures
 from cambrian.report.collect import collect
 from cambrian.store.results import Results
 from tests.unit import report_results
@@ -58,7 +59,7 @@ class Read(HTMLParser):
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return page.make(report_results.KNOBS, tmp_path_factory.mktemp("report"))
+    return report_results.report(report_results.KNOBS, tmp_path_factory.mktemp("report"))
 
 
 @pytest.fixture(scope="module")
@@ -133,7 +134,7 @@ def test_csv_holds_more_digits_than_the_page(made: Path) -> None:
 
 
 def test_same_results_make_the_same_page(made: Path, tmp_path: Path) -> None:
-    again = page.make(report_results.KNOBS, tmp_path)
+    again = report_results.report(report_results.KNOBS, tmp_path)
     assert again.read_text() == made.read_text()
 
 
@@ -145,7 +146,7 @@ def test_names_cannot_break_out_of_the_page(tmp_path: Path) -> None:
         group = report_results.group(data, "tcp cubic with TLS")
         group["subject"] = data["study"]["contestants"][0]["label"] = bad
 
-    made = page.make(report_results.copy(tmp_path, rename), tmp_path / "report")
+    made = report_results.report(report_results.copy(tmp_path, rename), tmp_path / "report")
     read = Read(made.read_text())
     assert read.tags.count("h1") == 1
     assert all(address != "x" for _, address in read.loaded)
@@ -153,7 +154,9 @@ def test_names_cannot_break_out_of_the_page(tmp_path: Path) -> None:
 
 
 def test_pairwise_page_leads_with_its_heat_map(tmp_path: Path) -> None:
-    made = page.make(report_results.copy(tmp_path, report_results.as_pairwise), tmp_path / "report")
+    made = report_results.report(
+        report_results.copy(tmp_path, report_results.as_pairwise), tmp_path / "report"
+    )
     text = made.read_text()
     name = "ratios-4mbps-20ms-2bdp"
     assert (made.parent / "figures" / f"{name}.png").exists()
@@ -163,25 +166,25 @@ def test_pairwise_page_leads_with_its_heat_map(tmp_path: Path) -> None:
 
 
 def test_flows_page(tmp_path: Path) -> None:
-    made = page.make(report_results.copy(tmp_path, report_results.as_flows), tmp_path / "report")
+    made = report_results.report(report_results.copy(tmp_path, report_results.as_flows), tmp_path / "report")
     names = {path.stem.split("-")[0] for path in (made.parent / "figures").glob("*.png")}
     assert names == {"throughput", "queue", "cwnd"}
     assert "Mean throughput: " in Read(made.read_text()).words
 
 
 def test_a_second_report_leaves_nothing_of_the_first(tmp_path: Path) -> None:
-    page.make(report_results.KNOBS, tmp_path / "report")
-    page.make(report_results.copy(tmp_path, report_results.as_flows), tmp_path / "report")
+    report_results.report(report_results.KNOBS, tmp_path / "report")
+    report_results.report(report_results.copy(tmp_path, report_results.as_flows), tmp_path / "report")
     assert not list((tmp_path / "report" / "figures").glob("envelope*"))
 
 
 def test_no_results_directory(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match=r"holds no study\.json"):
-        page.make(tmp_path, tmp_path / "report")
+        reading.report(tmp_path, tmp_path / "report")
 
 
 def test_no_trial_yet(tmp_path: Path) -> None:
     (tmp_path / "study.json").write_text((report_results.KNOBS / "study.json").read_text())
     with pytest.raises(FileNotFoundError, match="holds no trial yet"):
-        page.make(tmp_path, tmp_path / "report")
+        reading.report(tmp_path, tmp_path / "report")
     assert not (tmp_path / "report").exists()

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from cambrian.report import figures, page, tables
+from cambrian.report import figures, tables
 from cambrian.report.collect import Collected, collect
 from cambrian.store.results import Results
+from tests.unit import report_results
 
 PAGES = Path(__file__).parents[1] / "fixtures" / "runs" / "pages"
 CELLS = [
@@ -53,7 +54,7 @@ def test_lines_over_time_end_with_the_page_and_alike_for_all_who_load_it(collect
 
 
 def test_the_page_tells_of_the_loads(tmp_path: Path) -> None:
-    made = page.make(PAGES, tmp_path)
+    made = report_results.report(PAGES, tmp_path)
     text = made.read_text()
     assert "Mean page load times on 5mbps-50ms-1bdp: beta-small quic-go cubic 0." in text
     assert "quic-go cubic · beta-small" in text

@@ -9,9 +9,9 @@ from typing import Any
 
 import polars as pl
 
-from cambrian.metrics import completion, loss, queueing, throughput
+from cambrian.metrics import completion, loss, payload, queueing, throughput
 from cambrian.metrics.gates import ENDED_EARLY
-from cambrian.metrics.payload import Protocol, full_payload_bytes
+from cambrian.metrics.payload import Protocol
 from cambrian.metrics.window_use import WindowUse, window_use
 from cambrian.store.results import TrialResult
 from cambrian.study.model import Flow, Trial
@@ -144,12 +144,19 @@ class FlowWindow:
         """What it runs over, where that is known."""
         return self.whole.protocols[self.number] if self.whole.protocols else None
 
-    @property
+    @cached_property
     def delay(self) -> dict[str, Any]:
-        """``p50_ms``, ``p95_ms``, ``p99_ms`` of its packets' time in the queue; empty without a departure."""
+        """Its packets' time in the queue, by :func:`queueing.delay_summary`; empty without a departure."""
         if self.own_span_ns is None:
             return self.whole.delays.get(self.number, {})
         return _by_flow(queueing.delay_summary(self.packets, *self.own_span_ns))[self.number]
+
+    @cached_property
+    def payload_mbps(self) -> float | None:
+        """Throughput without headers; None where the protocol is unknown."""
+        if self.protocol is None:
+            return None
+        return payload.payload_mbps(self.packets, self.number, self.protocol, *self.span_ns)
 
     @property
     def end(self) -> dict[str, Any]:
@@ -174,7 +181,7 @@ class FlowWindow:
     @cached_property
     def packet_bytes(self) -> int | None:
         """Payload of a full packet; None where the protocol is unknown."""
-        return full_payload_bytes(self.packets, self.number, self.protocol) if self.protocol else None
+        return payload.full_payload_bytes(self.packets, self.number, self.protocol) if self.protocol else None
 
     @cached_property
     def window_use(self) -> WindowUse | None:

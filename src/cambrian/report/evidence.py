@@ -55,21 +55,26 @@ class Evidence:
             ValueError: there is no table of that name in any report.
         """
         _check(table)
+        folder = self._made(part, OBSERVATIONS if table == OBSERVATIONS else _TABLES)
+        return _read(folder, table) if folder else None
+
+    def tables(self, part: str) -> dict[str, pl.DataFrame]:
+        """Every table that the part's report has, by its name, in the report's order."""
+        folder = self._made(part, _TABLES)
+        names = [tables.name_of(kind) for kind in tables.kinds()]
+        found = {name: _read(folder, name) for name in names} if folder else {}
+        return {name: frame for name, frame in found.items() if frame is not None}
+
+    def _made(self, part: str, made: str) -> Path | None:
+        """The folder of a part's observations or tables, made where it is not there; None without a trial."""
         results = Results(self.root / part)
         key = _key(results)
         if key is None:
             return None
-        made = OBSERVATIONS if table == OBSERVATIONS else _TABLES
         folder = results.folder / "frames" / key / made
         if not folder.exists():
             _keep(_frames(results, made), folder)
-        path = folder / f"{table}.parquet"
-        return pl.read_parquet(path) if path.exists() else None
-
-    def tables(self, part: str) -> dict[str, pl.DataFrame]:
-        """Every table that the part's report has, by its name, in the report's order."""
-        found = {name: self.frame(part, name) for name in map(tables.name_of, tables.kinds())}
-        return {name: frame for name, frame in found.items() if frame is not None}
+        return folder
 
     def collected(self, part: str) -> tuple[Collected, dict[str, pl.DataFrame]]:
         """All that a part's report is made of, measured now; its frames are kept for :meth:`frame`.
@@ -86,6 +91,11 @@ class Evidence:
         for name, frames in ((OBSERVATIONS, {OBSERVATIONS: observations(found)}), (_TABLES, made)):
             _keep(frames, results.folder / "frames" / key / name)
         return found, made
+
+
+def _read(folder: Path, table: str) -> pl.DataFrame | None:
+    path = folder / f"{table}.parquet"
+    return pl.read_parquet(path) if path.exists() else None
 
 
 def _check(table: str) -> None:

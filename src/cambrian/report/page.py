@@ -15,11 +15,11 @@ import polars as pl
 import vl_convert
 
 from cambrian.report import layout, notes, probed, provenance, similarity, tables, words
-from cambrian.report.collect import Collected, collect
+from cambrian.report.collect import Collected
 from cambrian.report.figures import all_figures
 from cambrian.report.figures.figure import Figure, config
 from cambrian.report.layout import Shown
-from cambrian.store.results import Results, write_json
+from cambrian.store.results import write_json
 
 #: rows of a long list that the page itself shows; its CSV has all
 MOST_ROWS = 200
@@ -43,18 +43,6 @@ class Section:
     tables: tuple[Shown, ...]
     figures: tuple[ShownFigure, ...]
     opened: bool
-
-
-def make(folder: Path, out: Path) -> Path:
-    """Report on the results directory ``folder``; write to ``out``, return the page's path.
-
-    Raises:
-        FileNotFoundError: ``folder`` is no results directory, or holds no trial yet.
-    """
-    collected = collect(Results(folder))
-    if not collected.manifests:
-        raise FileNotFoundError(f"{folder} holds no trial yet: let `cambrian run` finish one")
-    return write(collected, tables.all_tables(collected), out)
 
 
 def write(collected: Collected, frames: dict[str, pl.DataFrame], out: Path) -> Path:

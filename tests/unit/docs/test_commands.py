@@ -23,33 +23,32 @@ _OWN = ("STUDY", "SUITE", "PART", "NAME", "DIR", "FILE", "STACK", "RESULTS")
 
 
 @cache
-def _studies() -> set[str]:
-    own = {
+def _own_names() -> set[str]:
+    """The names of what the pages' TOML blocks describe."""
+    return {
         tomllib.loads(block.text).get("name", "")
         for page in PAGES
         for block in blocks(page)
         if block.language == "toml"
     }
+
+
+@cache
+def _studies() -> set[str]:
     suites = [found.suite for found in find.suites()]
     parts = {f"{suite.name}/{part}" for suite in suites for part in suite.parts}
     return (
         {study.name for study in builtin.builtin_studies()}
         | {one.name for one in suites}
         | parts
-        | own
+        | _own_names()
         | {"all"}
     )
 
 
 @cache
 def _stacks() -> set[str]:
-    own = {
-        tomllib.loads(block.text).get("name", "")
-        for page in PAGES
-        for block in blocks(page)
-        if block.language == "toml"
-    }
-    return set(catalogue.load()) | own
+    return set(catalogue.load()) | _own_names()
 
 
 def _parse(command: Any, arguments: list[str]) -> Any:

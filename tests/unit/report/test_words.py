@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from cambrian.report import page, words
+from cambrian.report import words
 from cambrian.report.collect import Collected
 from tests.unit import report_results
 from tests.unit.report import made
@@ -49,7 +49,7 @@ def test_the_page_names_it(tmp_path: Path, from_s: float | None, text: str) -> N
     def change(data: dict[str, Any]) -> None:
         data["study"]["measured_from_s"] = from_s
 
-    made_page = page.make(report_results.copy(tmp_path, change), tmp_path / "page").read_text()
+    made_page = report_results.report(report_results.copy(tmp_path, change), tmp_path / "page").read_text()
     others = {"20 of its base round trips", "from 2.5 s after the trial’s start"} - {text}
     assert text in made_page
     assert not [other for other in others if other in made_page]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cambrian.measure.flow_window import FlowWindow
 from cambrian.measure.quantity import Quantity, known, percent
-from cambrian.metrics import fairness, payload, throughput, utilisation
+from cambrian.metrics import fairness, throughput, utilisation
 
 
 def _throughput_mbps(window: FlowWindow) -> float:
@@ -15,12 +15,6 @@ def _throughput_mbps(window: FlowWindow) -> float:
     return float(frame["throughput_mbps"][window.number])
 
 
-def _payload_mbps(window: FlowWindow) -> float | None:
-    if window.protocol is None:
-        return None
-    return payload.payload_mbps(window.packets, window.number, window.protocol, *window.span_ns)
-
-
 def _share_percent(window: FlowWindow) -> float | None:
     if window.whole.has_sized_flow:
         return None
@@ -28,7 +22,7 @@ def _share_percent(window: FlowWindow) -> float | None:
 
 
 def _payload_capacity_percent(window: FlowWindow) -> float | None:
-    mbps, rates = _payload_mbps(window), window.whole.rates
+    mbps, rates = window.payload_mbps, window.whole.rates
     if mbps is None or not rates:
         return None
     from_ns, to_ns = window.span_ns
@@ -50,7 +44,7 @@ QUANTITIES = (
         "the same less 42 (QUIC: Ethernet+IP+UDP) or 66 (TCP: Ethernet+IP+TCP+timestamps) a frame; "
         "= rate×1448/1514 on a full link for TCP",
         formula="Throughput",
-        window=_payload_mbps,
+        window=lambda window: window.payload_mbps,
     ),
     Quantity(
         "share_percent",
