@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from cambrian import paths
 from cambrian.cli import reference as cli
 from cambrian.measure import reference as quantities
+from cambrian.stacks import reference as options
 from cambrian.study import keys
 from cambrian.trace import reference as files
 
@@ -15,6 +16,7 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "cli.md": cli.page,
     "parquet.md": files.page,
     "quantities.md": quantities.page,
+    "stack-options.md": options.page,
     "study-keys.md": keys.page,
 }
 

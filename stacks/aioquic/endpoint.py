@@ -1,4 +1,4 @@
-"""The aioquic endpoint of the endpoint contract (docs/endpoint-contract.md), over hq-interop.
+"""The aioquic endpoint of the endpoint contract (docs/reference/endpoint-contract.md), over hq-interop.
 
 Run as ``python -I endpoint.py server|client|describe …``; the libraries are in ``site`` beside it.
 """

@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 
 CCAS = ("reno", "cubic")
 ALPNS = ("hq-interop",)
+ROLES = ("server", "client", "describe")
 #: what a client asks for when it shall run until SIGTERM
 ENDLESS_BYTES = 1_000_000_000_000
 #: aioquic's own size of a UDP payload; it has no path-MTU discovery
@@ -113,14 +114,14 @@ def _parser() -> _Parser:
 
 
 def _datagram_bytes(assignments: Sequence[str]) -> int:
-    """The one knob, ``max_datagram_bytes``, or aioquic's default."""
+    """The one knob, ``max_udp_payload_bytes``, or aioquic's default."""
     size = DEFAULT_DATAGRAM_BYTES
     for assignment in assignments:
         key, found, value = assignment.partition("=")
         if not found:
             raise Refused(USAGE, f"--set {assignment}: is not KEY=VALUE")
-        if key != "max_datagram_bytes":
-            raise Refused(USAGE, f"--set: unknown key {key!r}; known: max_datagram_bytes")
+        if key != "max_udp_payload_bytes":
+            raise Refused(USAGE, f"--set: unknown key {key!r}; known: max_udp_payload_bytes")
         if not value.isdecimal() or not DEFAULT_DATAGRAM_BYTES <= int(value) <= MAX_DATAGRAM_BYTES:
             limits = f"{DEFAULT_DATAGRAM_BYTES} to {MAX_DATAGRAM_BYTES}"
             raise Refused(USAGE, f"--set {assignment}: want {limits}")
@@ -134,6 +135,8 @@ def parse(arguments: Sequence[str]) -> Server | Client | Describe:
     Raises:
         Refused: it cannot be read, or asks for what aioquic has not.
     """
+    if arguments and arguments[0] not in ROLES:
+        raise Refused(UNSUPPORTED, f"no role {arguments[0]!r}; there are: {', '.join(ROLES)}")
     found = _parser().parse_args(arguments)
     if found.role == "describe":
         return Describe()

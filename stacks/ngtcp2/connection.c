@@ -52,7 +52,7 @@ static ngtcp2_settings settings_for(const struct setup *setup, uint64_t now) {
     ngtcp2_settings_default(&settings);
     settings.cc_algo = cc_algo(setup->options->cca);
     settings.initial_ts = now;
-    settings.no_pmtud = !knobs.mtu_discovery;
+    settings.no_pmtud = !knobs.path_mtu_discovery;
     if (setup->options->role == ROLE_SERVER)
         settings.log_printf = log_line;
     return settings;

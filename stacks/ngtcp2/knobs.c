@@ -2,10 +2,10 @@
 
 #include "compat.h"
 
-struct knobs knobs = {.mtu_discovery = 1};
+struct knobs knobs = {.path_mtu_discovery = 1};
 
 static const struct knob KNOBS[] = {
-    {"mtu_discovery", &knobs.mtu_discovery, 0, 1},
+    {"path_mtu_discovery", &knobs.path_mtu_discovery, 0, 1},
 };
 
 #if COMPAT_HAS_BBR2

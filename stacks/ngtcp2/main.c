@@ -1,4 +1,4 @@
-/* An endpoint over ngtcp2: see docs/endpoint-contract.md. */
+/* An endpoint over ngtcp2: see docs/reference/endpoint-contract.md. */
 #include "client.h"
 #include "events.h"
 #include "knobs.h"

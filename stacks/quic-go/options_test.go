@@ -7,14 +7,14 @@ import (
 
 func TestKnobs(t *testing.T) {
 	server, err := parseServerOptions([]string{"--listen", "127.0.0.1:4433", "--cca", "cubic", "--cert", "c", "--key", "k",
-		"--set", "initial_packet_bytes=1300", "--set", "path_mtu_discovery=false"})
+		"--set", "initial_udp_payload_bytes=1300", "--set", "path_mtu_discovery=false"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if server.transport.initialPacketBytes != 1300 || server.transport.pathMTUDiscovery {
+	if server.transport.initialUDPPayloadBytes != 1300 || server.transport.pathMTUDiscovery {
 		t.Errorf("got %+v", server)
 	}
-	client, err := parseClientOptions([]string{"--connect", "127.0.0.1:4433", "--alpn", "h3", "--set", "outstanding=3"})
+	client, err := parseClientOptions([]string{"--connect", "127.0.0.1:4433", "--alpn", "h3", "--set", "concurrent_requests=3"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,7 +24,7 @@ func TestKnobs(t *testing.T) {
 }
 
 func TestKnobsOutOfRange(t *testing.T) {
-	for _, knob := range []string{"outstanding=0", "outstanding=9999", "initial_packet_bytes=1453", "path_mtu_discovery=maybe"} {
+	for _, knob := range []string{"concurrent_requests=0", "concurrent_requests=9999", "initial_udp_payload_bytes=1453", "path_mtu_discovery=maybe"} {
 		_, err := parseClientOptions([]string{"--connect", "127.0.0.1:4433", "--alpn", "h3", "--set", knob})
 		if name, _, _ := strings.Cut(knob, "="); err == nil || !(strings.Contains(err.Error(), name)) {
 			t.Errorf("%s gave %v", knob, err)

@@ -24,7 +24,7 @@ func (t transportOptions) quicConfig() *quic.Config {
 		InitialConnectionReceiveWindow: receiveWindowBytes,
 		MaxConnectionReceiveWindow:     receiveWindowBytes,
 		MaxIncomingStreams:             endpoint.MaxStreams,
-		InitialPacketSize:              t.initialPacketBytes,
+		InitialPacketSize:              t.initialUDPPayloadBytes,
 		DisablePathMTUDiscovery:        !t.pathMTUDiscovery,
 	}
 }

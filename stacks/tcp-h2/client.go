@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"net"
 	"net/http"
 	"net/url"
@@ -31,13 +32,7 @@ func clientOf(support endpoint.Support) endpoint.Side {
 	return func(arguments []string, emit *endpoint.Emitter, stop <-chan os.Signal) error {
 		c := &client{}
 		options, err := endpoint.ParseClientOptions(arguments, support, endpoint.Knobs{
-			"rcvbuf": func(value string) (err error) {
-				c.receiveBuffer, err = strconv.Atoi(value)
-				if err == nil && c.receiveBuffer < 0 {
-					err = fmt.Errorf("rcvbuf=%s: must not be negative", value)
-				}
-				return err
-			},
+			"receive_buffer_bytes": endpoint.Whole(&c.receiveBuffer, 0, math.MaxInt32),
 		})
 		if err != nil {
 			return err

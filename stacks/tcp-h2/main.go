@@ -1,5 +1,5 @@
 // Command cambrian-tcp-h2 is the endpoint of the endpoint contract
-// (docs/endpoint-contract.md) for HTTP/2 over TLS 1.3 over kernel TCP: Go's net/http on
+// (docs/reference/endpoint-contract.md) for HTTP/2 over TLS 1.3 over kernel TCP: Go's net/http on
 // sockets whose congestion controller is the kernel's.
 package main
 

@@ -29,7 +29,7 @@ func TestBytesAndCCA(t *testing.T) {
 			endpoint.NewEmitter(&serverOut), stop)
 	}()
 	serverOut.Await(t, "ready")
-	err := clientOf(testSupport)([]string{"--connect", address, "--bytes", "3000001", "--set", "rcvbuf=1000000"},
+	err := clientOf(testSupport)([]string{"--connect", address, "--bytes", "3000001", "--set", "receive_buffer_bytes=1000000"},
 		endpoint.NewEmitter(&clientOut), make(chan os.Signal))
 	if err != nil {
 		t.Fatal(err)

@@ -73,7 +73,7 @@ static enum io advance(struct client *client, struct stream *stream) {
     case STEP_REQUEST:
         result = send_request(stream);
         if (result == IO_OK)
-            socket_wake_at(stream->channel.descriptor, knobs.rcvlowat);
+            socket_wake_at(stream->channel.descriptor, knobs.rcvlowat_bytes);
         return result;
     case STEP_BODY: return take_body(client, stream);
     case STEP_CLOSED: break;

@@ -2,15 +2,20 @@
 
 #include <limits.h>
 
-struct knobs knobs = {.sndbuf = 64 << 20, .rcvbuf = 8 << 20, .notsent_lowat = 256 << 10, .rcvlowat = 256 << 10};
+struct knobs knobs = {
+    .send_buffer_bytes = 64 << 20,
+    .receive_buffer_bytes = 8 << 20,
+    .notsent_lowat_bytes = 256 << 10,
+    .rcvlowat_bytes = 256 << 10,
+};
 
 static const struct knob KNOBS[] = {
-    {"sndbuf", &knobs.sndbuf, 0, INT_MAX},
-    {"rcvbuf", &knobs.rcvbuf, 0, INT_MAX},
-    {"notsent_lowat", &knobs.notsent_lowat, 1, INT_MAX},
-    {"rcvlowat", &knobs.rcvlowat, 1, INT_MAX},
-    {"maxpacingrate", &knobs.maxpacingrate, 0, UINT64_MAX},
-    {"poll_ms", &knobs.poll_ms, 0, 60000},
+    {"send_buffer_bytes", &knobs.send_buffer_bytes, 0, INT_MAX},
+    {"receive_buffer_bytes", &knobs.receive_buffer_bytes, 0, INT_MAX},
+    {"notsent_lowat_bytes", &knobs.notsent_lowat_bytes, 1, INT_MAX},
+    {"rcvlowat_bytes", &knobs.rcvlowat_bytes, 1, INT_MAX},
+    {"max_pacing_rate_bytes_per_s", &knobs.max_pacing_rate_bytes_per_s, 0, UINT64_MAX},
+    {"log_every_ms", &knobs.log_every_ms, 0, 60000},
     {"nodelay", &knobs.nodelay, 0, 1},
     {"tls", &knobs.tls, 0, 1},
 };

@@ -1,4 +1,4 @@
-/* A lean endpoint over kernel TCP: see docs/endpoint-contract.md. */
+/* A lean endpoint over kernel TCP: see docs/reference/endpoint-contract.md. */
 #include "client.h"
 #include "events.h"
 #include "knobs.h"

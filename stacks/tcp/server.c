@@ -168,7 +168,7 @@ static void forget_closed(struct server *server) {
 static long long sample_if_due(struct server *server) {
     if (!server->log || server->count == 0)
         return -1;
-    uint64_t now = realtime_ns(), interval = knobs.poll_ms * 1000000;
+    uint64_t now = realtime_ns(), interval = knobs.log_every_ms * 1000000;
     if (now >= server->next_sample_ns) {
         tcpinfo_log_sample(server->log, server->connections[0].channel.descriptor);
         server->next_sample_ns = now - now % interval + interval;
@@ -199,7 +199,7 @@ static void serve(struct server *server, int listener) {
 int server_run(const struct options *options) {
     struct server server = {.options = options, .context = channel_context(options)};
     int listener = socket_listen(options);
-    if (options->transport_log && knobs.poll_ms)
+    if (options->transport_log && knobs.log_every_ms)
         server.log = transport_log_open(options->transport_log);
     event_ready(address_port(listener));
     serve(&server, listener);

@@ -41,8 +41,8 @@ static void set_buffer(int descriptor, int forced, int plain, uint64_t bytes, co
 }
 
 static void set_common(int descriptor) {
-    set_buffer(descriptor, SO_SNDBUFFORCE, SO_SNDBUF, knobs.sndbuf, "SO_SNDBUF");
-    set_buffer(descriptor, SO_RCVBUFFORCE, SO_RCVBUF, knobs.rcvbuf, "SO_RCVBUF");
+    set_buffer(descriptor, SO_SNDBUFFORCE, SO_SNDBUF, knobs.send_buffer_bytes, "SO_SNDBUF");
+    set_buffer(descriptor, SO_RCVBUFFORCE, SO_RCVBUF, knobs.receive_buffer_bytes, "SO_RCVBUF");
     if (knobs.nodelay)
         set_int(descriptor, IPPROTO_TCP, TCP_NODELAY, 1, "TCP_NODELAY");
 }
@@ -81,8 +81,8 @@ int socket_listen(const struct options *options) {
     set_common(descriptor);
     set_cca(descriptor, options->cca);
     set_int(descriptor, SOL_SOCKET, SO_REUSEADDR, 1, "SO_REUSEADDR");
-    set_int(descriptor, IPPROTO_TCP, TCP_NOTSENT_LOWAT, knobs.notsent_lowat, "TCP_NOTSENT_LOWAT");
-    uint64_t pacing = knobs.maxpacingrate;
+    set_int(descriptor, IPPROTO_TCP, TCP_NOTSENT_LOWAT, knobs.notsent_lowat_bytes, "TCP_NOTSENT_LOWAT");
+    uint64_t pacing = knobs.max_pacing_rate_bytes_per_s;
     if (pacing && setsockopt(descriptor, SOL_SOCKET, SO_MAX_PACING_RATE, &pacing, sizeof pacing))
         fail("setting SO_MAX_PACING_RATE for", options);
     if (bind(descriptor, at->ai_addr, at->ai_addrlen))

@@ -1,5 +1,5 @@
 // Command cambrian-x-net-quic is the golang.org/x/net/quic endpoint of the endpoint
-// contract (docs/endpoint-contract.md), over hq-interop.
+// contract (docs/reference/endpoint-contract.md), over hq-interop.
 package main
 
 import "cambrian/endpoint"

@@ -4,8 +4,8 @@ import (
 	"context"
 	"crypto/tls"
 	"fmt"
+	"math"
 	"reflect"
-	"strconv"
 	"time"
 
 	"cambrian/endpoint"
@@ -16,28 +16,20 @@ const (
 	// receiveWindowBytes is the flow-control credit for a stream and for a connection, from the start:
 	// above any bandwidth-delay product with its queue, so that the receiver never limits a flow.
 	receiveWindowBytes = 128 << 20
-	// defaultWriteBufferBytes bounds what a stream holds until it is acknowledged, and so
+	// defaultSendBufferBytes bounds what a stream holds until it is acknowledged, and so
 	// what is in flight; it is filled at once, and faulted in, so that it is not larger than need be.
-	defaultWriteBufferBytes = 8 << 20
-	idleTimeout             = time.Hour
+	defaultSendBufferBytes = 8 << 20
+	idleTimeout            = time.Hour
 	// closePatience is how long a side waits to see its CONNECTION_CLOSE leave.
 	closePatience = 10 * time.Millisecond
 )
 
 // transportOptions are the --set knobs that either side takes.
-type transportOptions struct{ writeBufferBytes int64 }
+type transportOptions struct{ sendBufferBytes int64 }
 
 func (t *transportOptions) knobs() endpoint.Knobs {
-	t.writeBufferBytes = defaultWriteBufferBytes
-	return endpoint.Knobs{
-		"write_buffer_bytes": func(value string) (err error) {
-			t.writeBufferBytes, err = strconv.ParseInt(value, 10, 64)
-			if err == nil && t.writeBufferBytes < 1 {
-				err = fmt.Errorf("write_buffer_bytes=%s: want a positive number", value)
-			}
-			return err
-		},
-	}
+	t.sendBufferBytes = defaultSendBufferBytes
+	return endpoint.Knobs{"send_buffer_bytes": endpoint.Whole(&t.sendBufferBytes, 1, math.MaxInt64)}
 }
 
 func (t transportOptions) quicConfig(tlsConfig *tls.Config) *quic.Config {
@@ -46,7 +38,7 @@ func (t transportOptions) quicConfig(tlsConfig *tls.Config) *quic.Config {
 		MaxBidiRemoteStreams:     endpoint.MaxStreams,
 		MaxStreamReadBufferSize:  receiveWindowBytes,
 		MaxConnReadBufferSize:    receiveWindowBytes,
-		MaxStreamWriteBufferSize: t.writeBufferBytes,
+		MaxStreamWriteBufferSize: t.sendBufferBytes,
 		HandshakeTimeout:         time.Minute,
 		MaxIdleTimeout:           idleTimeout,
 	}

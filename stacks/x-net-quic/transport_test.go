@@ -17,14 +17,14 @@ func TestReadCCANeedsAController(t *testing.T) {
 	}
 }
 
-func TestWriteBufferKnob(t *testing.T) {
+func TestSendBufferKnob(t *testing.T) {
 	var options transportOptions
-	set := options.knobs()["write_buffer_bytes"]
-	if options.writeBufferBytes != defaultWriteBufferBytes {
-		t.Errorf("default %d", options.writeBufferBytes)
+	set := options.knobs()["send_buffer_bytes"]
+	if options.sendBufferBytes != defaultSendBufferBytes {
+		t.Errorf("default %d", options.sendBufferBytes)
 	}
-	if err := set("1024"); err != nil || options.writeBufferBytes != 1024 {
-		t.Errorf("got %d, %v", options.writeBufferBytes, err)
+	if err := set("1024"); err != nil || options.sendBufferBytes != 1024 {
+		t.Errorf("got %d, %v", options.sendBufferBytes, err)
 	}
 	for _, bad := range []string{"0", "-1", "many"} {
 		if set(bad) == nil {

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from cambrian.stacks import checks
 from cambrian.study.errors import StudyError
 from cambrian.study.load import parse_study
 
@@ -14,13 +15,9 @@ HEAD = 'name = "a"\ntitle = "a"\ndesign = "solo"\n[[network]]\nrate_mbps = 1\nrt
 CONTESTANT = '[[contestant]]\nstack = "s2n-quic"\ncca = "cubic"\nreceiver = '
 
 
-def _problem(sender: str, receiver: str) -> str | None:
-    return f'"{receiver}" receives over tcp' if "tcp" in (sender, receiver) else None
-
-
 def test_receivers_make_a_grid_and_are_named() -> None:
     text = HEAD + CONTESTANT + '["own", "reference", "quinn"]\n'
-    study = parse_study(text, "a.toml", Path(), CATALOGUE, None, _problem)
+    study = parse_study(text, "a.toml", Path(), CATALOGUE, None, checks)
     names = [contestant.name for contestant in study.contestants]
     assert names == ["s2n-quic cubic", "s2n-quic cubic to reference", "s2n-quic cubic to quinn"]
 
@@ -30,5 +27,5 @@ def test_receivers_make_a_grid_and_are_named() -> None:
 )
 def test_one_that_cannot_be_is_named_with_its_line(receiver: str, said: str) -> None:
     with pytest.raises(StudyError, match=said) as caught:
-        parse_study(HEAD + CONTESTANT + f'"{receiver}"\n', "a.toml", Path(), CATALOGUE, None, _problem)
+        parse_study(HEAD + CONTESTANT + f'"{receiver}"\n', "a.toml", Path(), CATALOGUE, None, checks)
     assert (caught.value.line, caught.value.key) == (11, "receiver")

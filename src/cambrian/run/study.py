@@ -13,7 +13,7 @@ import cambrian
 from cambrian.judging import families
 from cambrian.run import pool, prepare
 from cambrian.run.scheduler import Scheduler
-from cambrian.stacks import catalogue, receivers
+from cambrian.stacks import catalogue, checks
 from cambrian.store.results import Results
 from cambrian.study import builtin, cost, load
 from cambrian.study.expand import expand
@@ -77,7 +77,7 @@ def expanded(options: RunOptions) -> tuple[Study, list[Group]]:
     """
     path = builtin.find_study(options.study)
     catalogue.look_in(path.absolute().parent / "stacks")
-    study = load.load_study(path, catalogue.ccas(), catalogue.reference_of, receivers.problem)
+    study = load.load_study(path, catalogue.ccas(), catalogue.reference_of, checks)
     groups = expand(
         study,
         profile=options.profile,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fnmatch import fnmatchcase
+from math import isfinite
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -31,6 +33,70 @@ class Cca(Frozen):
     notes: str = ""
     #: what ``stacks test`` finds and why it lies in the stack: test ("capacity", "loss", "confirmed") → cause
     causes: dict[Literal["capacity", "loss", "confirmed"], str] = {}
+
+
+class Option(Frozen):
+    """One option of a stack's sender, which a contestant's ``options`` set. Units are in its name."""
+
+    type: Literal["boolean", "integer", "number", "word", "text"]
+    #: of an integer or a number, both included
+    minimum: float | int | None = None
+    maximum: float | int | None = None
+    #: the values of a word; what an integer or a number may be instead
+    words: tuple[str, ...] = ()
+    #: the stack's own value, or in words what it depends on
+    default: bool | int | float | str | None = None
+    #: patterns of the CCAs that have it; empty: all
+    ccas: tuple[str, ...] = ()
+    meaning: str
+    source: str = ""
+
+    @model_validator(mode="after")
+    def _limits_suit_the_type(self) -> Option:
+        if self.type == "word" and not self.words:
+            raise ValueError('type "word" needs words')
+        if self.type in ("boolean", "word", "text") and (self.minimum, self.maximum) != (None, None):
+            raise ValueError(f'minimum and maximum go with an integer or a number, not with "{self.type}"')
+        return self
+
+    def belongs_to(self, cca: str) -> bool:
+        """Has this CCA the option?"""
+        return not self.ccas or any(fnmatchcase(cca, pattern) for pattern in self.ccas)
+
+    def takes(self, value: bool | int | float | str) -> bool:
+        """Can it have this value?"""
+        if value in self.words and isinstance(value, str):
+            return True
+        match self.type:
+            case "boolean":
+                return isinstance(value, bool)
+            case "word":
+                return False
+            case "text":
+                return isinstance(value, str)
+        if isinstance(value, (bool, str)) or not isfinite(value):
+            return False
+        if self.type == "integer" and value != int(value):
+            return False
+        low, high = self.minimum, self.maximum
+        return (low is None or value >= low) and (high is None or value <= high)
+
+    @property
+    def values(self) -> str:
+        """What it takes, in words."""
+        words = " or ".join(f'"{word}"' for word in self.words)
+        match self.type:
+            case "boolean":
+                return "true or false"
+            case "word":
+                return words
+            case "text":
+                return "a text"
+        kind = "a whole number" if self.type == "integer" else "a number"
+        low, high = self.minimum, self.maximum
+        limits = f" from {low:,}" if low is not None else ""
+        limits += f"{' to' if limits else ' up to'} {high:,}" if high is not None else ""
+        return f"{kind}{limits}" + (f", or {words}" if words else "")
 
 
 class Build(Frozen):
@@ -136,6 +202,8 @@ class Manifest(Frozen):
     nondeterministic: str = ""
     notes: tuple[str, ...] = ()
     ccas: Annotated[dict[str, Cca], Field(min_length=1)]
+    #: what ``--set`` sets; absent: not known, so that a study may give any
+    options: dict[str, Option] | None = None
     build: Build
     server: Server
     client: Client | None = None

@@ -54,15 +54,6 @@ def choose(sender: Stack, receiver: str = "own") -> Receiver:
     return _other(sender, receiver)
 
 
-def problem(sender: str, receiver: str) -> str | None:
-    """Why a stack's flows cannot have this receiver; None if they can. Both are names."""
-    try:
-        choose(catalogue.load()[sender], receiver)
-    except NoReceiver as none:
-        return str(none)
-    return None
-
-
 def _own(sender: Stack) -> Receiver:
     client = sender.manifest.client
     if client is None:

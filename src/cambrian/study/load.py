@@ -18,7 +18,7 @@ from cambrian.study.faults import Faults
 from cambrian.study.model import Study
 from cambrian.study.positions import Positions
 from cambrian.study.reference import ReferenceOf
-from cambrian.study.rules import ReceiverProblem, check_receivers, check_whole
+from cambrian.study.rules import StackChecks, check_stacks, check_whole
 from cambrian.study.tables import (
     HEADING_KEYS,
     SINGLE,
@@ -39,13 +39,13 @@ def load_study(
     path: str | FilePath,
     catalogue: Catalogue,
     reference_of: ReferenceOf | None = None,
-    receiver_problem: ReceiverProblem | None = None,
+    checks: StackChecks | None = None,
 ) -> Study:
     """Read the study at ``path``.
 
     ``catalogue`` maps each known stack to its CCAs. With ``reference_of``, a
     contestant without a reference is an error in a ``versus-reference`` study; with
-    ``receiver_problem``, so is a receiver that the sender's stack cannot talk to.
+    ``checks``, so are options that a stack does not have and a receiver that it cannot talk to.
     ``trace_file`` paths are relative to the study's folder and come out absolute.
 
     Raises:
@@ -54,7 +54,7 @@ def load_study(
     path = FilePath(path)
     remedy = "give the path of a TOML file or the name of a built-in study"
     text = toml_text.read(path, "the study", remedy)
-    return parse_study(text, str(path), path.parent, catalogue, reference_of, receiver_problem)
+    return parse_study(text, str(path), path.parent, catalogue, reference_of, checks)
 
 
 def parse_study(
@@ -63,7 +63,7 @@ def parse_study(
     folder: FilePath,
     catalogue: Catalogue,
     reference_of: ReferenceOf | None = None,
-    receiver_problem: ReceiverProblem | None = None,
+    checks: StackChecks | None = None,
 ) -> Study:
     """As :func:`load_study`, of ``text``; ``file`` is what errors call it."""
     raw = toml_text.parse(text, file)
@@ -94,9 +94,9 @@ def parse_study(
         profiles=profiles,
     )
     check_whole(study, networks, contestants, flows, lineups, reference_of=reference_of, faults=faults)
-    if receiver_problem is not None:
+    if checks is not None:
         everyone = [*flows, *(flow for placed in lineups for flow in placed.flows)]
-        check_receivers(study, contestants, everyone, receiver_problem, faults)
+        check_stacks(study, contestants, everyone, checks, faults)
     faults.raise_first()
     return study
 

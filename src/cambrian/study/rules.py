@@ -2,34 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from fnmatch import fnmatchcase
+from typing import Protocol
 
 from cambrian.study import hints, naming
 from cambrian.study.faults import Faults
-from cambrian.study.model import Flow, Stopping, Study
+from cambrian.study.model import Contestant, Flow, Stopping, Study
 from cambrian.study.reference import ReferenceOf, reference_contestant
 from cambrian.study.tables import PlacedContestant, PlacedFlow, PlacedLineup, PlacedNetwork
 
-#: (a sender's stack, ``receiver``) → why the two cannot talk, or None
-ReceiverProblem = Callable[[str, str], str | None]
+
+class StackChecks(Protocol):
+    """What the stacks' manifests say of a contestant (:mod:`cambrian.stacks.checks`)."""
+
+    def receiver_problem(self, contestant: Contestant, /) -> str | None:
+        """Why a contestant cannot have its receiver; None if it can."""
+
+    def option_problem(self, contestant: Contestant, /) -> tuple[str, str, str] | None:
+        """The first option that is wrong: its key, the problem and the remedy."""
 
 
-def check_receivers(
+def check_stacks(
     study: Study,
     contestants: Sequence[PlacedContestant],
     flows: Sequence[PlacedFlow],
-    receiver_problem: ReceiverProblem,
+    checks: StackChecks,
     faults: Faults,
 ) -> None:
-    """Each bulk flow needs a receiver that speaks its sender's protocol."""
-    placed = [(one.path, one.contestant) for one in contestants if study.page_load is None]
-    placed += [(one.path, one.flow.contestant) for one in flows if one.flow.page is None]
-    for path, contestant in placed:
-        problem = receiver_problem(contestant.stack, contestant.receiver)
-        if problem is not None:
-            at = path if contestant.receiver == "own" else (*path[:2], "receiver")
-            faults.add(at, problem, "`cambrian interop` shows which receivers a stack has")
+    """Each contestant's options must exist, and each bulk flow needs a receiver that speaks its protocol."""
+    placed = [(one.path, one.path[:2], one.contestant, study.page_load is None) for one in contestants]
+    placed += [(one.path, one.path, one.flow.contestant, one.flow.page is None) for one in flows]
+    for path, table, contestant, bulk in placed:
+        wrong = checks.option_problem(contestant)
+        if wrong is not None:
+            key, problem, remedy = wrong
+            faults.add((*table, "options", key), problem, remedy)
+        problem_of_receiver = checks.receiver_problem(contestant) if bulk else None
+        if problem_of_receiver is not None:
+            at = path if contestant.receiver == "own" else (*table, "receiver")
+            faults.add(at, problem_of_receiver, "`cambrian interop` shows which receivers a stack has")
 
 
 def check_whole(

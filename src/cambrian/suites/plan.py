@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from cambrian.run.study import RunOptions
-from cambrian.stacks import catalogue, receivers
+from cambrian.stacks import catalogue, checks
 from cambrian.study import hints
 from cambrian.study.errors import StudyError
 from cambrian.study.expand import expand, select
@@ -82,7 +82,7 @@ def plan(part: Part, options: RunOptions) -> Planned:
         part.path.parent,
         catalogue.ccas(),
         catalogue.reference_of,
-        receivers.problem,
+        checks,
     )
     options = replace(options, study=part.asked_as)
     groups = expand(

@@ -99,7 +99,7 @@ def _flow(trial: Trial, number: int, builds: Mapping[str, Built], pipe_bytes: in
     if contestant.tls:
         if sender.stack.manifest.protocol != "tcp":
             raise PlanError(f'"{contestant.stack}" always encrypts: tls = true is for stack "tcp"')
-        shared["tls"] = 1
+        shared["tls"] = True
     sides: dict[str, ProgramPlan] = {}
     programs: list[tuple[str, Built, Role, dict[str, object]]] = [
         ("sender", sender, server, options | shared)

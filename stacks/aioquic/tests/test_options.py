@@ -10,7 +10,7 @@ CLIENT = ["client", "--connect", "127.0.0.1:4433"]
 
 
 def test_server() -> None:
-    found = options.parse([*SERVER, "--set", "max_datagram_bytes=1400", "--transport-log", "l"])
+    found = options.parse([*SERVER, "--set", "max_udp_payload_bytes=1400", "--transport-log", "l"])
     assert found == options.Server(("127.0.0.1", 4433), "cubic", "hq-interop", "c", "k", "l", 1400)
 
 
@@ -27,13 +27,14 @@ def test_client_is_endless_unless_told() -> None:
         ([*CLIENT, "--alpn", "h3"], 127, "h3"),
         ([*CLIENT, "--set", "colour=red"], 2, "unknown key"),
         ([*CLIENT, "--set", "colour"], 2, "KEY=VALUE"),
-        ([*CLIENT, "--set", "max_datagram_bytes=9000"], 2, "1200 to 1472"),
+        ([*CLIENT, "--set", "max_udp_payload_bytes=9000"], 2, "1200 to 1472"),
         ([*CLIENT, "--bytes", "-1"], 2, "negative"),
         ([*CLIENT, "--streams", "0"], 2, "1 to"),
         ([*CLIENT, "--path", "/x"], 2, "--path"),
         ([*CLIENT, "--connect", "somewhere:1"], 2, "ADDR:PORT"),
         (["server"], 2, "--listen"),
         ([], 2, "role"),
+        (["proxy"], 127, "server, client, describe"),
     ],
 )
 def test_refusals(arguments: list[str], status: int, says: str) -> None:

@@ -1,4 +1,4 @@
-//! Bulk-transfer endpoint on msquic, by the contract in docs/endpoint-contract.md.
+//! Bulk-transfer endpoint on msquic, by the contract in docs/reference/endpoint-contract.md.
 
 mod body;
 mod cca;

@@ -1,7 +1,7 @@
 //! The knobs of msquic that `--set KEY=VALUE` reaches.
 
-use cambrian_endpoint::settings::{number, switch, unknown, Pairs};
-use cambrian_endpoint::{Error, Result};
+use cambrian_endpoint::settings::{boolean, number, unknown, Pairs};
+use cambrian_endpoint::Result;
 use msquic::ffi::QUIC_SETTINGS;
 
 /// Set a number of a `QUIC_SETTINGS` and mark it as set.
@@ -38,25 +38,24 @@ pub(crate) use {set_field, set_late_switch, set_switch};
 /// The knobs that were set; `None` leaves msquic's default.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Settings {
-    /// `initial_window_packets`: initial congestion window in packets (msquic: 10).
+    /// Initial congestion window, in packets of the initial UDP payload (msquic: 10).
     pub initial_window_packets: Option<u32>,
-    /// `mtu`: UDP payload in bytes before path-MTU discovery has probed (msquic: 1220).
-    pub initial_mtu_bytes: Option<u16>,
-    /// `pacing`: whether sending is paced (msquic: on).
+    /// UDP payload in bytes before path-MTU discovery has probed (msquic: 1220).
+    pub initial_udp_payload_bytes: Option<u16>,
+    /// Whether sending is paced (msquic: yes).
     pub pacing: Option<bool>,
 }
 
-const KEYS: [&str; 3] = ["initial_window_packets", "mtu", "pacing"];
+const KEYS: [&str; 3] = ["initial_window_packets", "initial_udp_payload_bytes", "pacing"];
 
 /// Largest UDP payload of an IPv4 packet of 1500 bytes.
-const MAX_MTU_BYTES: u16 = 1472;
+const MAX_UDP_PAYLOAD_BYTES: u16 = 1472;
 
 /// msquic's MTU counts the headers of IPv4 and UDP.
 const IP_UDP_HEADER_BYTES: u16 = 28;
 
 impl Settings {
-    /// The knobs of one command line. An unknown key or a bad value is a usage error; a switch that has no
-    /// effect is unsupported.
+    /// The knobs of one command line. An unknown key or a bad value is a usage error.
     pub fn parse(pairs: &Pairs) -> Result<Self> {
         let mut settings = Self::default();
         for (key, value) in pairs {
@@ -64,13 +63,11 @@ impl Settings {
                 "initial_window_packets" => {
                     settings.initial_window_packets = Some(number(key, value, 2, 100_000)?);
                 }
-                "mtu" => settings.initial_mtu_bytes = Some(number(key, value, 1220, MAX_MTU_BYTES)?),
-                "pacing" => settings.pacing = Some(switch(key, value)?),
-                "hystart" => {
-                    // QuicSettingApply leaves HyStartEnabled out, so no program can switch it on.
-                    let text = "msquic 2.5.1-beta has no way to switch HyStart++ on; it is off";
-                    return Err(Error::Unsupported(text.into()));
+                "initial_udp_payload_bytes" => {
+                    settings.initial_udp_payload_bytes =
+                        Some(number(key, value, 1220, MAX_UDP_PAYLOAD_BYTES)?);
                 }
+                "pacing" => settings.pacing = Some(boolean(key, value)?),
                 _ => return Err(unknown(key, &KEYS)),
             }
         }
@@ -82,7 +79,7 @@ impl Settings {
         if let Some(packets) = self.initial_window_packets {
             set_field!(to, InitialWindowPackets, set_InitialWindowPackets, packets);
         }
-        if let Some(bytes) = self.initial_mtu_bytes {
+        if let Some(bytes) = self.initial_udp_payload_bytes {
             set_field!(to, MinimumMtu, set_MinimumMtu, bytes + IP_UDP_HEADER_BYTES);
         }
         if let Some(on) = self.pacing {
@@ -95,6 +92,7 @@ impl Settings {
 mod tests {
     use super::*;
     use cambrian_endpoint::settings::pair;
+    use cambrian_endpoint::Error;
 
     fn parse(assignments: &[&str]) -> Result<Settings> {
         Settings::parse(&assignments.iter().map(|text| pair(text)).collect::<Result<_>>()?)
@@ -102,7 +100,8 @@ mod tests {
 
     #[test]
     fn every_key_reaches_msquic() {
-        let settings = parse(&["initial_window_packets=32", "mtu=1472", "pacing=off"]).unwrap();
+        let settings =
+            parse(&["initial_window_packets=32", "initial_udp_payload_bytes=1472", "pacing=false"]).unwrap();
         // SAFETY: a plain C structure, for which zero means that nothing is set.
         let mut form: QUIC_SETTINGS = unsafe { std::mem::zeroed() };
         form.set_PacingEnabled(1);
@@ -115,13 +114,14 @@ mod tests {
 
     #[test]
     fn bad_assignments_are_usage_errors() {
-        for bad in ["mtu=1500", "mtu=x", "initial_window_packets=0", "cwnd=1", "pacing=maybe"] {
+        for bad in [
+            "initial_udp_payload_bytes=1500",
+            "initial_udp_payload_bytes=x",
+            "initial_window_packets=0",
+            "cwnd=1",
+            "pacing=maybe",
+        ] {
             assert!(matches!(parse(&[bad]), Err(Error::Usage(_))), "{bad}");
         }
-    }
-
-    #[test]
-    fn hystart_is_unsupported() {
-        assert!(matches!(parse(&["hystart=on"]), Err(Error::Unsupported(_))));
     }
 }

@@ -1,4 +1,4 @@
-//! `cambrian-noq`: serves or fetches bytes through noq's QUIC transport (see docs/endpoint-contract.md).
+//! `cambrian-noq`: serves or fetches bytes through noq's QUIC transport (see docs/reference/endpoint-contract.md).
 
 use std::process::ExitCode;
 

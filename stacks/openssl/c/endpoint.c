@@ -1,4 +1,4 @@
-/* An endpoint over OpenSSL's QUIC: see docs/endpoint-contract.md. */
+/* An endpoint over OpenSSL's QUIC: see docs/reference/endpoint-contract.md. */
 #include "client.h"
 #include "events.h"
 #include "knobs.h"

@@ -1,4 +1,4 @@
-//! `cambrian-quiche`: serves or fetches bytes through Cloudflare's quiche (see docs/endpoint-contract.md).
+//! `cambrian-quiche`: serves or fetches bytes through Cloudflare's quiche (see docs/reference/endpoint-contract.md).
 //!
 //! stacks/quiche-0.24 builds the same source on an older quiche.
 

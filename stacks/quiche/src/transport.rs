@@ -49,17 +49,14 @@ fn common(alpn: &str, settings: &Settings) -> Result<Config> {
     if let Some(packets) = settings.initial_window_packets {
         config.set_initial_congestion_window_packets(packets);
     }
-    if let Some(bytes) = settings.mtu_bytes {
+    if let Some(bytes) = settings.max_udp_payload_bytes {
         config.set_max_send_udp_payload_size(bytes);
     }
-    if let Some(on) = settings.pmtud {
+    if let Some(on) = settings.path_mtu_discovery {
         config.discover_pmtu(on);
     }
     if let Some(on) = settings.hystart {
         config.enable_hystart(on);
-    }
-    if let Some(ms) = settings.max_ack_delay_ms {
-        config.set_max_ack_delay(ms);
     }
     Ok(config)
 }

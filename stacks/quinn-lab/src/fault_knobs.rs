@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use cambrian_quinn_family::endpoint::settings::{number, switch};
+use cambrian_quinn_family::endpoint::settings::{boolean, number};
 use cambrian_quinn_family::endpoint::Result;
 use cambrian_quinn_family::transfers::Handover;
 
@@ -80,7 +80,7 @@ impl FaultKnobs {
                     word(key, value, &[("found", RecoveryStart::Found), ("sent", RecoveryStart::Sent)])?;
             }
             "ignore_event_every" => {
-                controller.ignore_event_every = or_off(value, 0, || number(key, value, 2, 1000))?;
+                controller.ignore_event_every = or_none(value, 0, || number(key, value, 2, 1000))?;
             }
             "event_min_packets" => controller.event_min_packets = number(key, value, 1.0, 1e6)?,
             "ssthresh_after_loss" => {
@@ -99,8 +99,8 @@ impl FaultKnobs {
                     key,
                     value,
                     &[
-                        ("off", GrowthInRecovery::Off),
-                        ("on", GrowthInRecovery::On),
+                        ("none", GrowthInRecovery::Off),
+                        ("normal", GrowthInRecovery::On),
                         ("inflates", GrowthInRecovery::Inflates),
                     ],
                 )?;
@@ -117,17 +117,18 @@ impl FaultKnobs {
                     ],
                 )?;
             }
-            "app_limited_growth" => controller.app_limited_growth = switch(key, value)?,
-            "ecn_reaction" => controller.ecn_reaction = switch(key, value)?,
+            "app_limited_growth" => controller.app_limited_growth = boolean(key, value)?,
+            "ecn_reaction" => controller.ecn_reaction = boolean(key, value)?,
             "silence_after_packets" => {
-                self.silence.after_packets = or_off(value, f64::INFINITY, || number(key, value, 1.0, 1e6))?;
+                self.silence.after_packets = or_none(value, f64::INFINITY, || number(key, value, 1.0, 1e6))?;
             }
             "silence_ms" => self.silence.lasts = seconds(key, value, 1e-3)?,
             "piece_bytes" => {
-                self.piece_bytes = or_off(value, None, || number(key, value, 1, 1400).map(Some))?;
+                self.piece_bytes = or_none(value, None, || number(key, value, 1, 1400).map(Some))?;
             }
             "send_buffer_bytes" => {
-                self.send_buffer_bytes = or_off(value, None, || number(key, value, 3000, 1 << 30).map(Some))?;
+                self.send_buffer_bytes =
+                    or_none(value, None, || number(key, value, 3000, 1 << 30).map(Some))?;
             }
             _ => return Ok(false),
         }
@@ -135,10 +136,10 @@ impl FaultKnobs {
     }
 }
 
-/// What `off` stands for, or the value.
-fn or_off<T>(value: &str, off: T, given: impl FnOnce() -> Result<T>) -> Result<T> {
-    if value == "off" {
-        Ok(off)
+/// What `none` stands for, or the value.
+fn or_none<T>(value: &str, none: T, given: impl FnOnce() -> Result<T>) -> Result<T> {
+    if value == "none" {
+        Ok(none)
     } else {
         given()
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use cambrian_quinn_family::endpoint::settings::{number, switch, unknown, Pairs};
+use cambrian_quinn_family::endpoint::settings::{boolean, number, unknown, Pairs};
 use cambrian_quinn_family::endpoint::{Error, Result};
 use cambrian_quinn_family::proto::TransportConfig;
 use cambrian_quinn_family::settings::TransportSettings;
@@ -15,8 +15,8 @@ use crate::fault_knobs::{self, FaultKnobs};
 use crate::pacer::Pacing;
 use crate::presets;
 
-/// Largest UDP payload of an IPv4 packet of 1500 bytes, the packet of the lab unless told otherwise: TCP's full
-/// segments are as long on the wire.
+/// Largest UDP payload of an IPv4 packet of 1500 bytes, the lab's default: as long on the wire as TCP's full
+/// segments.
 const FULL_DATAGRAM_BYTES: u16 = 1472;
 
 /// UDP payload that every path must carry (RFC 9000, section 14).
@@ -25,6 +25,9 @@ const SMALLEST_DATAGRAM_BYTES: u16 = 1200;
 /// Where a β that adapts changes: halfway, on a logarithmic scale, between 10 ms, up to which β 0.6 was published to
 /// load pages sooner than 0.7, and 200 ms, from which on it was published to load them later (Zaher and Molnár).
 const SHORT_RTT: Duration = Duration::from_millis(45);
+
+/// The gain at which RFC 9002, section 7.7, suggests to pace.
+const LOSS_BASED_PACING_GAIN: f64 = 1.25;
 
 /// The algorithm, apart from its parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,17 +45,19 @@ pub struct Knobs {
     /// Infinite: no bound.
     pub max_window_packets: f64,
     pub pacing: Pacing,
+    /// What `pacing = true` paces at.
+    pub pacing_gain: f64,
     pub pacing_train_packets: u32,
     pub beta: f64,
     /// Whether CUBIC has another β where the round trip is short.
-    pub beta_adapts: bool,
+    pub beta_by_rtt: bool,
     pub short_rtt: ShortRtt,
     pub connections: f64,
     pub c: f64,
     pub fast_convergence: FastConvergence,
     pub reno_friendly: bool,
     pub flavour: Flavour,
-    pub hystart: SlowStartExit,
+    pub slow_start_exit: SlowStartExit,
     pub prr: bool,
     pub recovery_end: RecoveryEnd,
     pub rollback: bool,
@@ -68,9 +73,10 @@ pub const KEYS: [&str; 35] = [
     "initial_window_packets",
     "max_window_packets",
     "pacing",
+    "pacing_gain",
     "pacing_train_packets",
     "beta",
-    "beta_adapts",
+    "beta_by_rtt",
     "beta_short_rtt",
     "short_rtt_ms",
     "connections",
@@ -78,7 +84,7 @@ pub const KEYS: [&str; 35] = [
     "fast_convergence",
     "reno_friendly",
     "flavour",
-    "hystart",
+    "slow_start_exit",
     "prr",
     "recovery_end",
     "rollback",
@@ -98,7 +104,6 @@ pub const KEYS: [&str; 35] = [
     "pacing_margin",
     "ack_aggregation",
     "tail_loss_probes",
-    "ack_every_packets",
 ];
 
 impl Knobs {
@@ -110,16 +115,17 @@ impl Knobs {
             initial_window_packets: 10.0,
             max_window_packets: f64::INFINITY,
             pacing: if algorithm == Algorithm::Bbr { Pacing::Factor(1.0) } else { Pacing::Off },
+            pacing_gain: if algorithm == Algorithm::Bbr { 1.0 } else { LOSS_BASED_PACING_GAIN },
             pacing_train_packets: 1,
             beta: if cubic { 0.7 } else { 0.5 },
-            beta_adapts: false,
+            beta_by_rtt: false,
             short_rtt: ShortRtt { below: SHORT_RTT, beta: 0.6 },
             connections: 1.0,
             c: 0.4,
             fast_convergence: FastConvergence::On,
             reno_friendly: true,
             flavour: Flavour::Linux,
-            hystart: if cubic { SlowStartExit::HyStart } else { SlowStartExit::Loss },
+            slow_start_exit: if cubic { SlowStartExit::HyStart } else { SlowStartExit::Loss },
             prr: true,
             recovery_end: RecoveryEnd::Rfc6675,
             rollback: false,
@@ -127,7 +133,7 @@ impl Knobs {
             tail_loss_probes: true,
             faults: FaultKnobs::NONE,
             transport: TransportSettings {
-                initial_mtu_bytes: Some(FULL_DATAGRAM_BYTES),
+                initial_udp_payload_bytes: Some(FULL_DATAGRAM_BYTES),
                 ..TransportSettings::default()
             },
         }
@@ -143,10 +149,10 @@ impl Knobs {
         Ok(knobs)
     }
 
-    /// The knobs of a receiver, which has no controller worth a name. Its first packets are as small as QUIC
+    /// The knobs of a receiver, whose controller does not matter. Its first packets are as small as QUIC
     /// allows: some servers (quic-go) take no larger ones than an Ethernet's with IPv6.
     pub fn of_receiver(pairs: &Pairs) -> Result<Self> {
-        let mut all: Pairs = vec![("mtu".into(), SMALLEST_DATAGRAM_BYTES.to_string())];
+        let mut all: Pairs = vec![("initial_udp_payload_bytes".into(), SMALLEST_DATAGRAM_BYTES.to_string())];
         all.extend(pairs.iter().cloned());
         Self::of_cca("cubic", &all)
     }
@@ -159,17 +165,19 @@ impl Knobs {
             "initial_window_packets" => self.initial_window_packets = number(key, value, 1.0, 1e6)?,
             "max_window_packets" => {
                 self.max_window_packets =
-                    if value == "off" { f64::INFINITY } else { number(key, value, 2.0, 1e9)? };
+                    if value == "unlimited" { f64::INFINITY } else { number(key, value, 2.0, 1e9)? };
             }
             "pacing" => {
-                self.pacing = match value {
-                    "off" => Pacing::Off,
-                    _ => Pacing::Factor(number(key, value, 0.01, 100.0)?),
-                };
+                self.pacing =
+                    if boolean(key, value)? { Pacing::Factor(self.pacing_gain) } else { Pacing::Off };
+            }
+            "pacing_gain" => {
+                self.pacing_gain = number(key, value, 0.01, 100.0)?;
+                self.pacing = Pacing::Factor(self.pacing_gain);
             }
             "pacing_train_packets" => self.pacing_train_packets = number(key, value, 1, 1000)?,
             "beta" => self.beta = number(key, value, 0.01, 0.99)?,
-            "beta_adapts" => self.beta_adapts = word(key, value, &[("off", false), ("rtt", true)])?,
+            "beta_by_rtt" => self.beta_by_rtt = boolean(key, value)?,
             "beta_short_rtt" => self.short_rtt.beta = number(key, value, 0.01, 0.99)?,
             "short_rtt_ms" => self.short_rtt.below = seconds(key, value, 1e-3)?,
             "connections" => self.connections = number(key, value, 1.0, 100.0)?,
@@ -179,28 +187,28 @@ impl Knobs {
                     key,
                     value,
                     &[
-                        ("off", FastConvergence::Off),
-                        ("on", FastConvergence::On),
+                        ("none", FastConvergence::Off),
+                        ("rfc9438", FastConvergence::On),
                         ("twice", FastConvergence::Twice),
                     ],
                 )?;
             }
-            "reno_friendly" => self.reno_friendly = switch(key, value)?,
+            "reno_friendly" => self.reno_friendly = boolean(key, value)?,
             "flavour" => {
                 self.flavour = word(key, value, &[("linux", Flavour::Linux), ("rfc9438", Flavour::Rfc9438)])?;
             }
-            "hystart" => {
-                self.hystart = word(
+            "slow_start_exit" => {
+                self.slow_start_exit = word(
                     key,
                     value,
                     &[
-                        ("off", SlowStartExit::Loss),
-                        ("linux", SlowStartExit::HyStart),
-                        ("rfc9406", SlowStartExit::HyStartPlusPlus),
+                        ("loss", SlowStartExit::Loss),
+                        ("hystart", SlowStartExit::HyStart),
+                        ("hystart++", SlowStartExit::HyStartPlusPlus),
                     ],
                 )?;
             }
-            "prr" => self.prr = switch(key, value)?,
+            "prr" => self.prr = boolean(key, value)?,
             "recovery_end" => {
                 self.recovery_end = word(
                     key,
@@ -208,7 +216,7 @@ impl Knobs {
                     &[("rfc6675", RecoveryEnd::Rfc6675), ("rfc9002", RecoveryEnd::Rfc9002)],
                 )?;
             }
-            "rollback" => self.rollback = switch(key, value)?,
+            "rollback" => self.rollback = boolean(key, value)?,
             "startup_gain" => bbr.startup_gain = number(key, value, 1.0, 10.0)?,
             "startup_cwnd_gain" => bbr.startup_cwnd_gain = number(key, value, 1.0, 10.0)?,
             "drain_gain" => bbr.drain_gain = number(key, value, 0.01, 1.0)?,
@@ -227,12 +235,8 @@ impl Knobs {
                 bbr.probe_rtt_window = ProbeRttWindow::BdpGain(number(key, value, 0.01, 10.0)?);
             }
             "pacing_margin" => bbr.pacing_margin = number(key, value, 0.0, 0.9)?,
-            "ack_aggregation" => bbr.ack_aggregation = switch(key, value)?,
-            "tail_loss_probes" => self.tail_loss_probes = switch(key, value)?,
-            // The extension speaks of packets received *beyond* which an ACK is due.
-            "ack_every_packets" => {
-                self.transport.ack_eliciting_threshold = Some(number(key, value, 1_u32, 1000)? - 1);
-            }
+            "ack_aggregation" => bbr.ack_aggregation = boolean(key, value)?,
+            "tail_loss_probes" => self.tail_loss_probes = boolean(key, value)?,
             _ if self.faults.set(key, value)? => {}
             _ if self.transport.set(key, value)? => {}
             _ => {
@@ -259,7 +263,7 @@ impl Knobs {
     pub fn transport_config(&self) -> TransportConfig {
         let mut config = self.transport.config();
         config.mtu_discovery_config(None);
-        if let Some(bytes) = self.transport.initial_mtu_bytes {
+        if let Some(bytes) = self.transport.initial_udp_payload_bytes {
             config.min_mtu(bytes);
         }
         if let Some(bytes) = self.faults.send_buffer_bytes {
@@ -274,7 +278,7 @@ impl Knobs {
             Algorithm::Cubic => Growth::Cubic(CubicConfig {
                 c: self.c,
                 beta: self.beta,
-                short_rtt: self.beta_adapts.then_some(self.short_rtt),
+                short_rtt: self.beta_by_rtt.then_some(self.short_rtt),
                 connections: self.connections,
                 fast_convergence: self.fast_convergence,
                 reno_friendly: self.reno_friendly,
@@ -288,7 +292,7 @@ impl Knobs {
             growth,
             initial_window_segments: self.initial_window_packets,
             max_window_segments: self.max_window_packets,
-            slow_start_exit: self.hystart,
+            slow_start_exit: self.slow_start_exit,
             paced: self.pacing != Pacing::Off,
             prr: self.prr,
             recovery_end: self.recovery_end,

@@ -13,21 +13,22 @@ fn every_key_is_taken() {
         ("preset", "cubic-n2"),
         ("initial_window_packets", "32"),
         ("max_window_packets", "430"),
-        ("pacing", "1.25"),
+        ("pacing", "true"),
+        ("pacing_gain", "1.25"),
         ("pacing_train_packets", "10"),
         ("beta", "0.8"),
-        ("beta_adapts", "rtt"),
+        ("beta_by_rtt", "true"),
         ("beta_short_rtt", "0.5"),
         ("short_rtt_ms", "20"),
         ("connections", "2"),
         ("c", "0.5"),
         ("fast_convergence", "twice"),
-        ("reno_friendly", "off"),
+        ("reno_friendly", "false"),
         ("flavour", "rfc9438"),
-        ("hystart", "rfc9406"),
-        ("prr", "off"),
+        ("slow_start_exit", "hystart++"),
+        ("prr", "false"),
         ("recovery_end", "rfc9002"),
-        ("rollback", "on"),
+        ("rollback", "true"),
         ("startup_gain", "2.77"),
         ("startup_cwnd_gain", "2"),
         ("drain_gain", "0.5"),
@@ -42,8 +43,8 @@ fn every_key_is_taken() {
         ("probe_rtt_packets", "8"),
         ("probe_rtt_gain", "0.75"),
         ("pacing_margin", "0"),
-        ("ack_aggregation", "off"),
-        ("tail_loss_probes", "off"),
+        ("ack_aggregation", "false"),
+        ("tail_loss_probes", "false"),
         ("ack_every_packets", "10"),
         ("cut_per", "packet"),
         ("recovery_start", "sent"),
@@ -53,16 +54,15 @@ fn every_key_is_taken() {
         ("growth_in_recovery", "inflates"),
         ("ack_count", "2"),
         ("growth_unit", "packets"),
-        ("app_limited_growth", "on"),
-        ("ecn_reaction", "off"),
+        ("app_limited_growth", "true"),
+        ("ecn_reaction", "false"),
         ("silence_after_packets", "8"),
         ("silence_ms", "500"),
         ("piece_bytes", "600"),
         ("send_buffer_bytes", "60000"),
-        ("mtu", "1200"),
+        ("initial_udp_payload_bytes", "1200"),
         ("packet_threshold", "30"),
         ("time_threshold", "2"),
-        ("ack_eliciting_threshold", "9"),
     ] {
         let mut knobs = Knobs::of(Algorithm::Cubic);
         knobs.set(key, value).unwrap();
@@ -79,14 +79,14 @@ fn bad_assignments_are_usage_errors() {
     for bad in [
         "beta=1",
         "beta=x",
-        "beta_adapts=on",
+        "beta_by_rtt=on",
         "short_rtt_ms=-1",
         "pacing=on",
-        "hystart=on",
+        "slow_start_exit=on",
         "fast_convergence=2",
         "probe_bw_gains=1/1",
         "probe_rtt_duration_ms=-1",
-        "mtu=1500",
+        "initial_udp_payload_bytes=1500",
         "cut_per=flight",
         "ignore_event_every=1",
         "silence_ms=-1",
@@ -111,7 +111,7 @@ fn the_defaults_are_the_textbooks() {
     let cubic = Knobs::of(Algorithm::Cubic);
     assert_eq!((cubic.beta, cubic.c, cubic.initial_window_packets), (0.7, 0.4, 10.0));
     let reno = Knobs::of(Algorithm::Reno);
-    assert_eq!((reno.beta, reno.hystart, reno.pacing), (0.5, SlowStartExit::Loss, Pacing::Off));
+    assert_eq!((reno.beta, reno.slow_start_exit, reno.pacing), (0.5, SlowStartExit::Loss, Pacing::Off));
     let bbr = Knobs::of(Algorithm::Bbr);
     assert_eq!((bbr.pacing, bbr.bbr().cwnd_gain), (Pacing::Factor(1.0), 2.0));
 }
@@ -127,15 +127,18 @@ fn an_adapting_beta_is_a_short_round_trips_own() {
     assert_eq!(short_rtt("gquic-cubic-n2-beta-by-rtt", &[]), Some(preset));
     let other = ShortRtt { below: Duration::from_micros(7500), beta: 0.5 };
     assert_eq!(
-        short_rtt("cubic", &["beta_adapts=rtt", "beta_short_rtt=0.5", "short_rtt_ms=7.5"]),
+        short_rtt("cubic", &["beta_by_rtt=true", "beta_short_rtt=0.5", "short_rtt_ms=7.5"]),
         Some(other)
     );
 }
 
 #[test]
-fn acknowledging_every_tenth_packet_is_a_threshold_of_nine() {
-    let knobs = turned("cubic", &["ack_every_packets=10"]).unwrap();
-    assert_eq!(knobs.transport.ack_eliciting_threshold, Some(9));
+fn a_gain_turns_pacing_on() {
+    let pacing = |settings: &[&str]| turned("cubic", settings).unwrap().pacing;
+    assert_eq!(pacing(&["pacing=true"]), Pacing::Factor(1.25));
+    assert_eq!(pacing(&["pacing_gain=2"]), Pacing::Factor(2.0));
+    assert_eq!(pacing(&["pacing_gain=2", "pacing=false"]), Pacing::Off);
+    assert_eq!(pacing(&["pacing_gain=2", "pacing=false", "pacing=true"]), Pacing::Factor(2.0));
 }
 
 #[test]
@@ -144,5 +147,5 @@ fn the_application_hands_over_as_the_knobs_say() {
     assert_eq!(handover(&[]), Handover::Whole);
     assert_eq!(handover(&["piece_bytes=600"]), Handover::OneADatagram(600));
     assert!(matches!(handover(&["send_buffer_bytes=30000"]), Handover::Chunks(1000)));
-    assert_eq!(handover(&["piece_bytes=600", "piece_bytes=off"]), Handover::Whole);
+    assert_eq!(handover(&["piece_bytes=600", "piece_bytes=none"]), Handover::Whole);
 }

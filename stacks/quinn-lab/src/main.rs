@@ -1,5 +1,5 @@
 //! `cambrian-quinn-lab`: textbook congestion controllers with every knob a study may want, on quinn's transport (see
-//! docs/lab-stack.md and docs/endpoint-contract.md).
+//! docs/reference/lab-stack.md and docs/reference/endpoint-contract.md).
 
 mod controllers;
 mod fault_knobs;

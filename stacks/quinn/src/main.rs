@@ -1,4 +1,4 @@
-//! `cambrian-quinn`: serves or fetches bytes through quinn's QUIC transport (see docs/endpoint-contract.md).
+//! `cambrian-quinn`: serves or fetches bytes through quinn's QUIC transport (see docs/reference/endpoint-contract.md).
 
 use std::process::ExitCode;
 

@@ -10,10 +10,10 @@ pub const CUBIC: &str = "cubic";
 /// Version 2 of BBR.
 pub const BBR: &str = "bbr";
 
-/// s2n-quic's CUBIC; `initial_window` replaces its own initial window (10 datagrams, at most 14,720 bytes).
+/// s2n-quic's CUBIC; `initial_window_packets` replaces its own initial window (10 datagrams, at most 14,720 bytes).
 pub fn cubic(settings: &Settings) -> congestion_controller::Cubic {
     let mut builder = congestion_controller::cubic::Builder::default();
-    if let Some(bytes) = settings.initial_window_bytes {
+    if let Some(bytes) = settings.initial_window_bytes() {
         builder = builder.with_initial_congestion_window(bytes);
     }
     builder.build()
@@ -22,7 +22,7 @@ pub fn cubic(settings: &Settings) -> congestion_controller::Cubic {
 /// s2n-quic's BBR with the knobs of `settings`.
 pub fn bbr(settings: &Settings) -> congestion_controller::Bbr {
     let mut builder = congestion_controller::bbr::Builder::default();
-    if let Some(bytes) = settings.initial_window_bytes {
+    if let Some(bytes) = settings.initial_window_bytes() {
         builder = builder.with_initial_congestion_window(bytes);
     }
     if let Some(percent) = settings.bbr_cwnd_gain_percent {

@@ -71,7 +71,7 @@ pub fn io(address: SocketAddr, settings: &Settings) -> Result<Io> {
             .with_recv_buffer_size(KERNEL_BUFFER_BYTES)?
             .with_send_buffer_size(KERNEL_BUFFER_BYTES)?
             .with_internal_recv_buffer_size(RECEIVE_QUEUE_BYTES)?;
-        if let Some(bytes) = settings.initial_mtu_bytes {
+        if let Some(bytes) = settings.initial_udp_payload_bytes {
             builder = builder.with_initial_mtu(bytes + IP_UDP_HEADER_BYTES)?;
         }
         builder.build()

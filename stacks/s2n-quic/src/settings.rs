@@ -8,32 +8,35 @@ use crate::cca;
 /// The knobs that were set; `None` leaves s2n-quic's default.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Settings {
-    /// `initial_window`: initial congestion window in bytes (s2n-quic: 10 datagrams, 12,000 bytes at its first MTU).
-    pub initial_window_bytes: Option<u32>,
-    /// `mtu`: UDP payload in bytes before path-MTU discovery has probed (s2n-quic: 1200).
-    pub initial_mtu_bytes: Option<u16>,
-    /// `bbr_cwnd_gain_percent`: window in ProbeBW as a percentage of the estimated BDP (200).
+    /// Initial congestion window, in packets of the initial UDP payload (s2n-quic: 10).
+    pub initial_window_packets: Option<u32>,
+    /// UDP payload in bytes before path-MTU discovery has probed (s2n-quic: 1200).
+    pub initial_udp_payload_bytes: Option<u16>,
+    /// Window in ProbeBW as a percentage of the estimated BDP (200).
     pub bbr_cwnd_gain_percent: Option<u32>,
-    /// `bbr_up_pacing_gain_percent`: pacing rate in ProbeBW's UP phase as a percentage of the bandwidth (125).
+    /// Pacing rate in ProbeBW's UP phase as a percentage of the bandwidth (125).
     pub bbr_up_pacing_gain_percent: Option<u32>,
-    /// `bbr_loss_threshold_percent`: loss in a round that ends a probe for bandwidth (2).
+    /// Loss in a round that ends a probe for bandwidth (2).
     pub bbr_loss_threshold_percent: Option<u32>,
 }
 
 const KEYS: [&str; 5] = [
-    "initial_window",
-    "mtu",
+    "initial_window_packets",
+    "initial_udp_payload_bytes",
     "bbr_cwnd_gain_percent",
     "bbr_up_pacing_gain_percent",
     "bbr_loss_threshold_percent",
 ];
 
 /// Largest UDP payload of an IPv4 packet of 1500 bytes.
-const MAX_MTU_BYTES: u16 = 1472;
+const MAX_UDP_PAYLOAD_BYTES: u16 = 1472;
+
+/// The UDP payload that s2n-quic begins with.
+const DEFAULT_UDP_PAYLOAD_BYTES: u16 = 1200;
 
 impl Settings {
     /// The knobs of one command line. An unknown key, a bad value or a knob of BBR's with another `cca` is a usage
-    /// error; a switch that s2n-quic lacks is unsupported.
+    /// error.
     pub fn parse(pairs: &Pairs, cca: Option<&str>) -> Result<Self> {
         let mut settings = Self::default();
         for (key, value) in pairs {
@@ -41,10 +44,14 @@ impl Settings {
                 return Err(Error::Usage(format!("--set {key}: is a knob of the server's CCA bbr")));
             }
             match key.as_str() {
-                "initial_window" => {
-                    settings.initial_window_bytes = Some(number(key, value, 2400, u32::MAX)?);
+                "initial_window_packets" => {
+                    settings.initial_window_packets = Some(number(key, value, 2, 100_000)?);
                 }
-                "mtu" => settings.initial_mtu_bytes = Some(number(key, value, 1200, MAX_MTU_BYTES)?),
+                "initial_udp_payload_bytes" => {
+                    let least = DEFAULT_UDP_PAYLOAD_BYTES;
+                    settings.initial_udp_payload_bytes =
+                        Some(number(key, value, least, MAX_UDP_PAYLOAD_BYTES)?);
+                }
                 "bbr_cwnd_gain_percent" => {
                     settings.bbr_cwnd_gain_percent = Some(number(key, value, 100, 1000)?);
                 }
@@ -54,13 +61,16 @@ impl Settings {
                 "bbr_loss_threshold_percent" => {
                     settings.bbr_loss_threshold_percent = Some(number(key, value, 1, 100)?);
                 }
-                "pacing" => {
-                    return Err(Error::Unsupported("s2n-quic always paces; it has no switch for it".into()))
-                }
                 _ => return Err(unknown(key, &KEYS)),
             }
         }
         Ok(settings)
+    }
+
+    /// The initial congestion window in bytes; `None` leaves s2n-quic's own.
+    pub fn initial_window_bytes(&self) -> Option<u32> {
+        let payload = self.initial_udp_payload_bytes.unwrap_or(DEFAULT_UDP_PAYLOAD_BYTES);
+        self.initial_window_packets.map(|packets| packets * u32::from(payload))
     }
 }
 
@@ -76,9 +86,7 @@ mod tests {
     #[test]
     fn every_key_is_taken() {
         let value = |key: &str| {
-            if key == "initial_window" {
-                38_400
-            } else if key == "mtu" {
+            if key == "initial_udp_payload_bytes" {
                 1400
             } else {
                 100
@@ -92,7 +100,13 @@ mod tests {
 
     #[test]
     fn bad_assignments_are_usage_errors() {
-        for bad in ["mtu=1500", "mtu=x", "initial_window=1", "cwnd=1", "bbr_cwnd_gain_percent=x"] {
+        for bad in [
+            "initial_udp_payload_bytes=1500",
+            "initial_window_packets=1",
+            "initial_window_packets=x",
+            "pacing=false",
+            "bbr_cwnd_gain_percent=x",
+        ] {
             assert!(matches!(parse(bad, Some(cca::BBR)), Err(Error::Usage(_))), "{bad}");
         }
     }
@@ -105,7 +119,11 @@ mod tests {
     }
 
     #[test]
-    fn pacing_is_unsupported() {
-        assert!(matches!(parse("pacing=off", None), Err(Error::Unsupported(_))));
+    fn the_initial_window_is_in_packets_of_the_initial_payload() {
+        let pairs =
+            [pair("initial_window_packets=10").unwrap(), pair("initial_udp_payload_bytes=1400").unwrap()];
+        assert_eq!(Settings::parse(&pairs.to_vec(), None).unwrap().initial_window_bytes(), Some(14_000));
+        assert_eq!(parse("initial_window_packets=32", None).unwrap().initial_window_bytes(), Some(38_400));
+        assert_eq!(Settings::default().initial_window_bytes(), None);
     }
 }

@@ -1,4 +1,4 @@
-/* The JSON lines that an endpoint prints (docs/endpoint-contract.md). */
+/* The JSON lines that an endpoint prints (docs/reference/endpoint-contract.md). */
 #ifndef EVENTS_H
 #define EVENTS_H
 

@@ -9,7 +9,7 @@
 
 static const char USAGE[] =
     "usage: %1$s server --listen ADDR:PORT --cca NAME [--cert FILE --key FILE] [--transport-log FILE]\n"
-    "       %1$s client --connect ADDR:PORT [--bytes N] [--streams N] [--path /N] [--server-name NAME]\n"
+    "       %1$s client --connect ADDR:PORT [--bytes N] [--streams N] [--server-name NAME]\n"
     "       %1$s describe\n"
     "both sides: [--alpn NAME] [--set KEY=VALUE]...\n";
 
@@ -38,13 +38,12 @@ static uint64_t number(const char *what, const char *text, uint64_t minimum, uin
     return value;
 }
 
-/* The study's options may say true and false where a knob is a switch. */
 static uint64_t knob_value(const struct knob *knob, const char *text) {
-    if (knob->maximum == 1 && !strcasecmp(text, "true"))
-        return 1;
-    if (knob->maximum == 1 && !strcasecmp(text, "false"))
-        return 0;
-    return number(knob->name, text, knob->minimum, knob->maximum);
+    if (knob->maximum > 1)
+        return number(knob->name, text, knob->minimum, knob->maximum);
+    if (strcmp(text, "true") && strcmp(text, "false"))
+        options_refuse(EXIT_USAGE, "%s = \"%s\": want true or false", knob->name, text);
+    return !strcmp(text, "true");
 }
 
 static void set_knob(const struct endpoint *endpoint, const char *assignment) {
@@ -89,13 +88,6 @@ static void set_address(struct options *options, char *text) {
     }
     options->address = text;
     options->port = colon + 1;
-}
-
-/* The only resource is "/N", N bytes. */
-static uint64_t path_bytes(const char *path) {
-    if (*path != '/' || !path[1] || path[1 + strspn(path + 1, "0123456789")])
-        options_refuse(EXIT_UNSUPPORTED, "--path %s: only /N is served, a body of N bytes", path);
-    return number("--path", path + 1, 0, UINT64_MAX);
 }
 
 static enum role parse_role(int argc, char **argv) {
@@ -156,7 +148,8 @@ struct options options_parse(int argc, char **argv, const struct endpoint *endpo
         case SET: set_knob(endpoint, optarg); break;
         case BYTES: options.bytes = number("--bytes", optarg, 0, UINT64_MAX); break;
         case STREAMS: options.streams = (unsigned)number("--streams", optarg, 1, 1024); break;
-        case PATH: options.bytes = path_bytes(optarg); break;
+        case PATH:
+            options_refuse(EXIT_USAGE, "--path does not go with hq-interop, which asks for a number of bytes");
         case ALPN: options.alpn = one_of(endpoint->alpns, optarg, "--alpn"); break;
         default: usage();
         }

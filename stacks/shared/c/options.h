@@ -1,4 +1,4 @@
-/* The command line of docs/endpoint-contract.md. */
+/* The command line of docs/reference/endpoint-contract.md. */
 #ifndef OPTIONS_H
 #define OPTIONS_H
 
@@ -17,7 +17,7 @@ enum role { ROLE_SERVER, ROLE_CLIENT, ROLE_DESCRIBE };
 struct knob {
     const char *name;
     uint64_t *value;
-    uint64_t minimum, maximum; /* 0 and 1: a switch, which takes true and false too */
+    uint64_t minimum, maximum; /* 0 and 1: a boolean, which takes true and false */
 };
 
 /* What one endpoint can do. Lists end with NULL. */

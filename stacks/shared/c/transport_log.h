@@ -1,4 +1,4 @@
-/* The transport log of docs/endpoint-contract.md: CSV, one row a controller event. */
+/* The transport log of docs/reference/endpoint-contract.md: CSV, one row a controller event. */
 #ifndef TRANSPORT_LOG_H
 #define TRANSPORT_LOG_H
 

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"net/netip"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -38,6 +39,29 @@ func (k Knobs) set(assignment string) error {
 		return fmt.Errorf("unknown key %q; known: %s", key, strings.Join(slices.Sorted(maps.Keys(k)), ", "))
 	}
 	return apply(value)
+}
+
+// Boolean is a knob that takes true or false.
+func Boolean(to *bool) func(value string) error {
+	return func(value string) error {
+		if value != "true" && value != "false" {
+			return errors.New("want true or false")
+		}
+		*to = value == "true"
+		return nil
+	}
+}
+
+// Whole is a knob that takes a whole number from least to most.
+func Whole[T int | int64 | uint16](to *T, least, most T) func(value string) error {
+	return func(value string) error {
+		number, err := strconv.ParseInt(value, 10, 64)
+		if err != nil || number < int64(least) || number > int64(most) {
+			return fmt.Errorf("want a whole number from %d to %d", least, most)
+		}
+		*to = T(number)
+		return nil
+	}
 }
 
 // ServerOptions is the contract's command line for a server.
@@ -81,7 +105,7 @@ func ParseServerOptions(arguments []string, support Support, knobs Knobs) (Serve
 	}
 	var err error
 	if options.Listen, err = netip.ParseAddrPort(*listen); err != nil {
-		return options, UsageError{fmt.Sprintf("server: --listen: %v", err)}
+		return options, UsageError{fmt.Sprintf("server: --listen %s: %v", *listen, err)}
 	}
 	return options, nil
 }
@@ -114,7 +138,7 @@ func ParseClientOptions(arguments []string, support Support, knobs Knobs) (Clien
 	}
 	var err error
 	if options.Connect, err = netip.ParseAddrPort(*connect); err != nil {
-		return options, UsageError{fmt.Sprintf("client: --connect: %v", err)}
+		return options, UsageError{fmt.Sprintf("client: --connect %s: %v", *connect, err)}
 	}
 	if !slices.Contains(support.ClientALPNs, options.ALPN) {
 		return options, UnsupportedError{fmt.Sprintf("alpn %q: this client speaks %s", options.ALPN, strings.Join(support.ClientALPNs, ", "))}

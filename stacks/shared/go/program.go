@@ -1,6 +1,6 @@
 // Package endpoint is what the laboratory's endpoints in Go share: the command line, the
 // event lines, the transport log and the hq-interop transfers of the endpoint contract
-// (docs/endpoint-contract.md). A stack adds its connections.
+// (docs/reference/endpoint-contract.md). A stack adds its connections.
 package endpoint
 
 import (
@@ -80,7 +80,7 @@ func (p Program) run(arguments []string) error {
 	case "describe":
 		return emit.encoder.Encode(p.description())
 	default:
-		return UsageError{fmt.Sprintf("unknown command %q: say server, client or describe", arguments[0])}
+		return UnsupportedError{fmt.Sprintf("no role %q; there are: server, client, describe", arguments[0])}
 	}
 	if side == nil {
 		return UnsupportedError{fmt.Sprintf("role %q: this stack has no such side", arguments[0])}

@@ -1,4 +1,4 @@
-//! `cambrian-tquic`: serves or fetches bytes through Tencent's tquic (see docs/endpoint-contract.md).
+//! `cambrian-tquic`: serves or fetches bytes through Tencent's tquic (see docs/reference/endpoint-contract.md).
 
 mod client;
 mod controller;

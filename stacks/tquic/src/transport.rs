@@ -28,7 +28,7 @@ pub fn server(arguments: &ServerArguments, settings: &Settings) -> Result<Config
     Ok(config)
 }
 
-/// A client's configuration; it trusts any certificate, as tquic does unless told otherwise.
+/// A client's configuration; it trusts any certificate, as tquic does by default.
 pub fn client(arguments: &ClientArguments, settings: &Settings) -> Result<Config> {
     let mut config = common(settings)?;
     let mut tls = TlsConfig::new_client_config(protocols(&arguments.alpn), false)
@@ -51,20 +51,14 @@ fn common(settings: &Settings) -> Result<Config> {
     if let Some(packets) = settings.initial_window_packets {
         config.set_initial_congestion_window(packets);
     }
-    if let Some(bytes) = settings.mtu_bytes {
+    if let Some(bytes) = settings.max_udp_payload_bytes {
         config.set_send_udp_payload_size(bytes);
     }
-    if let Some(on) = settings.pmtud {
+    if let Some(on) = settings.path_mtu_discovery {
         config.enable_dplpmtud(on);
     }
     if let Some(on) = settings.pacing {
         config.enable_pacing(on);
-    }
-    if let Some(packets) = settings.ack_eliciting_threshold {
-        config.set_ack_eliciting_threshold(packets);
-    }
-    if let Some(ms) = settings.max_ack_delay_ms {
-        config.set_max_ack_delay(ms);
     }
     Ok(config)
 }

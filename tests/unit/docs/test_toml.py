@@ -17,8 +17,9 @@ from cambrian.measure import quantities
 from cambrian.probes.table import Probe
 from cambrian.published import load as published
 from cambrian.report.suite.sections import Section
-from cambrian.stacks import catalogue, manifest
+from cambrian.stacks import catalogue, checks, manifest
 from cambrian.study.load import parse_study
+from cambrian.study.model import Contestant
 from cambrian.study.toml_file import TomlFile
 from cambrian.suites import model as suites
 from tests.unit.docs.pages import PAGES, PIECES, ROOT, Block, blocks
@@ -51,10 +52,20 @@ def _known_stacks() -> Mapping[str, list[str]]:
     return found | catalogue.ccas()
 
 
+class _Checks:
+    """The options of stacks that there are; a page's own stack has none to check."""
+
+    def option_problem(self, contestant: Contestant) -> tuple[str, str, str] | None:
+        return checks.option_problem(contestant) if contestant.stack in catalogue.load() else None
+
+    def receiver_problem(self, contestant: Contestant) -> str | None:
+        return checks.receiver_problem(contestant) if contestant.stack in catalogue.load() else None
+
+
 def _read(kind: str, text: str, folder: Path) -> None:
     match kind:
         case "study":
-            parse_study(text, "docs.toml", folder, _known_stacks())
+            parse_study(text, "docs.toml", folder, _known_stacks(), None, _Checks())
         case "manifest":
             path = folder / f"{tomllib.loads(text)['name']}.toml"
             path.write_text(text)

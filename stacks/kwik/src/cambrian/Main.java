@@ -2,10 +2,11 @@ package cambrian;
 
 import java.util.Arrays;
 import java.util.List;
+import java.util.Set;
 
 import tech.kwik.core.KwikVersion;
 
-/** The kwik endpoint of the endpoint contract (docs/endpoint-contract.md), over hq-interop. */
+/** The kwik endpoint of the endpoint contract (docs/reference/endpoint-contract.md), over hq-interop. */
 public final class Main {
 
     private Main() {}
@@ -19,17 +20,22 @@ public final class Main {
 
     private static int run(List<String> arguments, Events events) {
         try {
-            String command = arguments.isEmpty() ? "" : arguments.get(0);
-            Options options = new Options(arguments.subList(Math.min(1, arguments.size()), arguments.size()));
-            return switch (command) {
+            if (arguments.isEmpty()) {
+                throw Refused.usage("say server, client or describe");
+            }
+            String role = arguments.get(0);
+            if (!Set.of("server", "client", "describe").contains(role)) {
+                throw Refused.unsupported("no role " + role + "; there are: server, client, describe");
+            }
+            Options options = new Options(arguments.subList(1, arguments.size()));
+            return switch (role) {
                 case "server" -> new Server(options, events).run();
                 case "client" -> new Client(options, events).run();
-                case "describe" -> {
+                default -> {
                     events.write("{\"name\": \"kwik\", \"version\": \"" + KwikVersion.getVersion()
                             + "\", \"ccas\": [\"reno\"], \"roles\": [\"server\", \"client\"], \"alpns\": [\"hq-interop\"]}");
                     yield 0;
                 }
-                default -> throw Refused.usage("say server, client or describe");
             };
         } catch (Refused refused) {
             System.err.println("cambrian-kwik: " + refused.getMessage());

@@ -18,16 +18,18 @@ final class Options {
         for (int at = 0; at < arguments.size(); at += 2) {
             String flag = arguments.get(at);
             String name = flag.startsWith("--") ? flag.substring(2) : "";
-            if (name.equals("set")) {
-                throw Refused.usage("--set: this stack has no knobs");
-            }
-            if (!KNOWN.contains(name)) {
+            if (!name.equals("set") && !KNOWN.contains(name)) {
                 throw Refused.usage("unexpected argument " + flag);
             }
             if (at + 1 == arguments.size()) {
                 throw Refused.usage(flag + " needs a value");
             }
-            values.put(name, arguments.get(at + 1));
+            String value = arguments.get(at + 1);
+            if (name.equals("set")) {
+                String key = value.split("=", 2)[0];
+                throw Refused.usage("--set " + value + ": unknown key \"" + key + "\"; this stack has none");
+            }
+            values.put(name, value);
         }
         String alpn = text("alpn", ALPN);
         if (!alpn.equals(ALPN)) {

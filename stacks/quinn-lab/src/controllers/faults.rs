@@ -1,5 +1,5 @@
 //! What a loss-based controller may do wrong that no value of a parameter says: bugs that such code has had, or that
-//! one slip brings. All are off unless a knob turns them (docs/lab-stack.md says what each stands for).
+//! one slip brings. All are off unless a knob turns them (docs/reference/lab-stack.md says what each stands for).
 
 use super::{Loss, Time};
 

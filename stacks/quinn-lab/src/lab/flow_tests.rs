@@ -61,7 +61,7 @@ fn the_pacer_shuts_the_gate_until_the_next_train() {
 
 #[test]
 fn losses_leave_the_flight() {
-    let (mut flow, start) = flow(&[("prr", "off")]);
+    let (mut flow, start) = flow(&[("prr", "false")]);
     poll(&mut flow, start);
     let now = start + Duration::from_millis(50);
     flow.on_loss(now, start, 6_000, false);
@@ -71,7 +71,7 @@ fn losses_leave_the_flight() {
 
 #[test]
 fn probes_of_the_first_timeout_are_withheld_and_no_others() {
-    let (mut flow, start) = flow(&[("tail_loss_probes", "off")]);
+    let (mut flow, start) = flow(&[("tail_loss_probes", "false")]);
     assert!(flow.passes());
     flow.on_timeout();
     assert!(!flow.passes() && !flow.passes() && flow.passes());
@@ -97,7 +97,7 @@ fn probes_pass_unless_switched_off() {
 
 #[test]
 fn a_burst_of_losses_silences_the_flow_for_a_while_and_fewer_do_not() {
-    let (mut flow, start) = flow(&[("prr", "off"), ("silence_after_packets", "3"), ("silence_ms", "400")]);
+    let (mut flow, start) = flow(&[("prr", "false"), ("silence_after_packets", "3"), ("silence_ms", "400")]);
     poll(&mut flow, start);
     let ms = Duration::from_millis;
     flow.on_loss(start + ms(50), start, 2_000, false);

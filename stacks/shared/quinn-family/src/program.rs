@@ -19,7 +19,7 @@ pub fn main(stack: &Stack, ccas: &'static [Cca]) -> ExitCode {
             let cca = ccas.iter().find(|cca| cca.name == arguments.cca);
             let cca = cca.expect("the command line knows the stack's CCAs only");
             server::run(arguments, |log| Sender {
-                factory: (cca.factory)(settings.initial_window_bytes, log),
+                factory: (cca.factory)(settings.initial_window_bytes(), log),
                 transport: settings.transport.config(),
                 read_back: Box::new(|controller| read_back(ccas, controller).map(ToOwned::to_owned)),
                 gates: None,

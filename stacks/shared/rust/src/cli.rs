@@ -130,6 +130,10 @@ impl Line<'_> {
         if streams == 0 {
             return Err(Error::Usage("--streams wants at least 1".into()));
         }
+        if path.is_some() && alpn == "hq-interop" {
+            let text = "--path does not go with hq-interop, which asks for a number of bytes";
+            return Err(Error::Usage(text.into()));
+        }
         if path.as_ref().is_some_and(|path: &String| !path.starts_with('/')) {
             return Err(Error::Usage("--path wants a path that begins with /".into()));
         }
@@ -216,13 +220,13 @@ mod tests {
     #[test]
     fn server_line() {
         let line = "server --listen 10.0.0.2:4433 --cca bbr --cert c --key k --alpn h3 --www pages \
-                    --transport-log t.csv --set mtu=1472 --set packet_threshold=30";
+                    --transport-log t.csv --set pacing=true --set packet_threshold=30";
         let Ok(Command::Server(server)) = parse_line(line) else { panic!("not a server") };
         assert_eq!(server.listen, "10.0.0.2:4433".parse().unwrap());
         assert_eq!((server.cca.as_str(), server.alpn.as_str()), ("bbr", "h3"));
         assert_eq!((server.www, server.transport_log), (Some("pages".into()), Some("t.csv".into())));
         let pair = |key: &str, value: &str| (key.to_owned(), value.to_owned());
-        assert_eq!(server.settings, [pair("mtu", "1472"), pair("packet_threshold", "30")]);
+        assert_eq!(server.settings, [pair("pacing", "true"), pair("packet_threshold", "30")]);
     }
 
     #[test]

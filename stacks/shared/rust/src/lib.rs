@@ -1,4 +1,4 @@
-//! The endpoint contract (docs/endpoint-contract.md) for programs in Rust, without any QUIC or TLS library: command
+//! The endpoint contract (docs/reference/endpoint-contract.md) for programs in Rust, without any QUIC or TLS library: command
 //! line, JSON lines, exit statuses, transport log, hq-interop's requests, and a UDP socket that makes few system
 //! calls. A stack's own crate adds the transport.
 

@@ -28,12 +28,12 @@ where
         .ok_or_else(|| Error::Usage(format!("--set {key}={value}: wants a number from {low} to {high}")))
 }
 
-/// `value` as a switch: `on` or `off`.
-pub fn switch(key: &str, value: &str) -> Result<bool> {
+/// `value` as a boolean: `true` or `false`.
+pub fn boolean(key: &str, value: &str) -> Result<bool> {
     match value {
-        "on" => Ok(true),
-        "off" => Ok(false),
-        _ => Err(Error::Usage(format!("--set {key}={value}: wants on or off"))),
+        "true" => Ok(true),
+        "false" => Ok(false),
+        _ => Err(Error::Usage(format!("--set {key}={value}: wants true or false"))),
     }
 }
 
@@ -49,24 +49,26 @@ mod tests {
 
     #[test]
     fn numbers_are_taken_within_their_range_only() {
-        assert_eq!(number("mtu", "1472", 1200, 1472).unwrap(), 1472);
+        assert_eq!(number("bytes", "1472", 1200, 1472).unwrap(), 1472);
         for bad in ["1473", "1199", "x", "", "-1"] {
-            assert!(matches!(number("mtu", bad, 1200_u16, 1472), Err(Error::Usage(_))), "{bad}");
+            assert!(matches!(number("bytes", bad, 1200_u16, 1472), Err(Error::Usage(_))), "{bad}");
         }
         assert!(number("ratio", "NaN", 0.0, 1.0).is_err());
     }
 
     #[test]
-    fn switches_and_pairs() {
-        assert_eq!((switch("pacing", "on").unwrap(), switch("pacing", "off").unwrap()), (true, false));
-        assert!(switch("pacing", "yes").is_err());
+    fn booleans_and_pairs() {
+        assert_eq!((boolean("pacing", "true").unwrap(), boolean("pacing", "false").unwrap()), (true, false));
+        for bad in ["on", "1", "True", ""] {
+            assert!(boolean("pacing", bad).is_err(), "{bad}");
+        }
         assert_eq!(pair("a=b=c").unwrap(), ("a".into(), "b=c".into()));
-        assert!(pair("mtu").is_err());
+        assert!(pair("pacing").is_err());
     }
 
     #[test]
     fn an_unknown_key_names_the_known_ones() {
-        let Error::Usage(text) = unknown("cwnd", &["mtu", "pacing"]) else { panic!() };
-        assert!(text.contains("cwnd") && text.contains("mtu, pacing"), "{text}");
+        let Error::Usage(text) = unknown("cwnd", &["hystart", "pacing"]) else { panic!() };
+        assert!(text.contains("cwnd") && text.contains("hystart, pacing"), "{text}");
     }
 }

@@ -1,0 +1,39 @@
+"""What a study asks of the stacks: options that exist, and receivers that speak their protocol."""
+
+from __future__ import annotations
+
+from cambrian.stacks import catalogue, receivers
+from cambrian.study import hints
+from cambrian.study.model import Contestant
+
+
+def receiver_problem(contestant: Contestant) -> str | None:
+    """Why a contestant cannot have its receiver; None if it can."""
+    try:
+        receivers.choose(catalogue.load()[contestant.stack], contestant.receiver)
+    except receivers.NoReceiver as none:
+        return str(none)
+    return None
+
+
+def option_problem(contestant: Contestant) -> tuple[str, str, str] | None:
+    """The first option that a contestant's stack does not take: its key, the problem and the remedy."""
+    stack = contestant.stack
+    known = catalogue.load()[stack].manifest.options
+    if known is None:
+        return None
+    for key, value in contestant.options.items():
+        option = known.get(key)
+        if key == "tls" and contestant.stack == "tcp":
+            return key, "is not an option", "write tls = true beside stack and cca: both sides need it"
+        if option is None:
+            remedy = hints.for_name(key, known, f"{stack} has") if known else "leave options out"
+            return key, f"{stack} has no such option", remedy
+        if not option.belongs_to(contestant.cca):
+            having = [cca for cca in catalogue.ccas()[stack] if option.belongs_to(cca)]
+            remedy = f"leave it out; it is for {hints.choices(having)}"
+            return key, f"is no option of {contestant.cca}", remedy
+        if not option.takes(value):
+            shown = str(value).lower() if isinstance(value, bool) else repr(value)
+            return key, f"{shown} is not possible", f"give {option.values}"
+    return None
