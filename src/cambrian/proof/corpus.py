@@ -137,7 +137,7 @@ def _settled(judged: Mapping[tuple[str, str], Judged]) -> dict[tuple[str, str], 
 
 def _judged(group: Group) -> Judged:
     flow = group.trials[0].manifest["trial"]["flows"][0]["contestant"]
-    family = families.of(flow["stack"], flow["cca"])
+    family = families.family_of(flow["stack"], flow["cca"])
     # a fresh handle a trial: its packets go when it does
     trials = [estimates(TrialResult(trial.folder), [family])[0] for trial in group.trials]
     return contestants.judge(group.network, family.reference if family else "", trials)
