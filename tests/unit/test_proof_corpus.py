@@ -100,7 +100,7 @@ def test_the_summary_counts_and_names_the_accused() -> None:
     first, second, accused = corpus_table.summary(score(9, 1, 5, 19, 1))
     assert first.startswith("9 of 10 faults named")
     assert "5 not exercised" in first
-    assert second.startswith("19 of 20 clean controllers raise no alarm")
+    assert second.startswith("19 of 20 clean controllers are not accused")
     assert "tcp cubic on n: multiplicative decrease β is 0.600" in accused
 
 

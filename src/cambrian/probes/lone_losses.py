@@ -24,7 +24,7 @@ FEWEST = 3
 
 
 def positions(packets: int, every: int) -> Int64Array:
-    """Index of the first arrived packet after each loss; every ``every``-th sent is lost, ``packets`` arrive."""
+    """Index of the first arrival after each loss: ``packets`` arrive, every ``every``-th sent is lost."""
     numbers = np.arange(1, packets // (every - 1) + 2, dtype=np.int64)
     places = numbers * (every - 1) - PROBE_PACKETS
     return places[(places > 0) & (places < packets)]
