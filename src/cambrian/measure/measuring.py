@@ -1,4 +1,4 @@
-"""Measures one valid trial."""
+"""Measure one valid trial."""
 
 from __future__ import annotations
 

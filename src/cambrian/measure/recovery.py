@@ -1,4 +1,4 @@
-"""Loss recovery of each flow of a trial: what its counters and programs say, for the metric."""
+"""Loss recovery of each flow of a trial: collect the counters and reports that the metric needs."""
 
 from __future__ import annotations
 

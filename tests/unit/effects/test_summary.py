@@ -193,7 +193,7 @@ def test_what_has_no_figure() -> None:
         summary(THREE, spec(over="best", along="rate", at=5))
     with pytest.raises(EffectError, match="above 0"):
         summary(THREE, spec(effect="difference", over="geometric_mean"))
-    with pytest.raises(EffectError, match="along numbers"):
+    with pytest.raises(EffectError, match="need numbers"):
         summary(THREE, spec(cell=["contestant"], a={}, b=None, over="slope", along="contestant"))
 
 

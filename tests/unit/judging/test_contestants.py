@@ -142,7 +142,7 @@ def test_a_loss_that_came_first_is_no_other_way_to_end_slow_start() -> None:
 
 def test_packets_accuse_nobody_of_what_the_window_leaves_open() -> None:
     no = one("reno_friendly", 1, "no", source="packets")
-    window = Missing("reno_friendly", "Reno's estimate would not carry the window here", "window")
+    window = Missing("reno_friendly", "Reno's estimate does not determine the window here", "window")
     for estimates in ([no], [no, window]):
         assert statuses("cubic", *estimates) == {"reno_friendly": "inconclusive"}
     # Reno's own increase is followed well by a flight

@@ -1,4 +1,4 @@
-"""ProbeRTT by a stack's own window: the stages in which a BBR flow keeps little in flight."""
+"""ProbeRTT in an exported window: the stages in which a BBR flow keeps little in flight."""
 
 from __future__ import annotations
 

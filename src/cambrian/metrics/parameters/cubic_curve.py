@@ -1,4 +1,4 @@
-"""CUBIC's C, K, fast convergence and Reno-friendly α, by following its law through the epochs."""
+"""CUBIC's C, K, fast convergence and Reno-friendly α: fit its law to the epochs."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def estimates(
             if _shows(start, seen, below, error):
                 yield of_kind("cubic_growth", (~follows).astype(int).tolist(), kinds, source)
             else:
-                yield Missing("cubic_growth", "Reno's estimate would carry the window here", source)
+                yield Missing("cubic_growth", "Reno's estimate determines the window here", source)
         return
     yield of_kind("cubic_growth", (~follows).astype(int).tolist(), kinds, source)
     samples, resolution = sensitivities(found.law, seen, below, error + found.cost)
@@ -121,10 +121,10 @@ def _nothing(why: str, source: Source) -> Iterator[Missing]:
 def _k_rule(law: Law, seen: Epochs, below: BoolArray, error: float, source: Source) -> Estimate | Missing:
     """Does K count from the window (RFC 9438), or from β·W_max (RFC 8312)? By the epochs that tell."""
     if source == "packets":
-        return Missing("cubic_k_rule", "packets do not show when the curve's clock begins", source)
+        return Missing("cubic_k_rule", "packets do not show when the time of the curve starts", source)
     telling, nearer = _told_apart(law, replace(law, by_maximum=not law.by_maximum), seen, below, error)
     if not telling.any():
-        return Missing("cubic_k_rule", "both rules would lead to the same windows here", source)
+        return Missing("cubic_k_rule", "both rules give the same windows here", source)
     codes = np.where(nearer, law.by_maximum, not law.by_maximum)[telling].astype(int)
     return of_kind("cubic_k_rule", codes.tolist(), PARAMETERS_BY_KEY["cubic_k_rule"].kinds, source)
 
@@ -223,7 +223,7 @@ def _told(
     name: str, samples: dict[str, FloatArray], resolution: dict[str, float], source: Source
 ) -> Estimate | Missing:
     if resolution[name] > WIDEST[name]:
-        return Missing(name, "the window would hardly differ with another value", source)
+        return Missing(name, "the window hardly depends on this value here", source)
     return Estimate(name, tuple(samples[name].tolist()), resolution[name], source)
 
 
@@ -232,7 +232,7 @@ def _c_and_k(
 ) -> Iterator[Estimate | Missing]:
     if share > WIDEST["cubic_c"]:
         for name in ("cubic_c", "cubic_k_s"):
-            yield Missing(name, "the window would hardly differ with another C", source)
+            yield Missing(name, "the window hardly depends on C here", source)
         return
     yield Estimate("cubic_c", tuple(c.tolist()), share * law.c, source)
     full = seen.only(~below) if (~below).any() else seen
@@ -266,7 +266,7 @@ def _reno_friendly(
     nearest = min(tried, key=lambda one: one.cost)
     telling, nearer = _told_apart(without, nearest.law, seen, below, error)
     if not telling.any() or nearest.cost <= TOLD_APART * error:
-        yield Missing("reno_friendly", "Reno's estimate would not carry the window here", source)
+        yield Missing("reno_friendly", "Reno's estimate does not determine the window here", source)
         return
     kinds = PARAMETERS_BY_KEY["reno_friendly"].kinds
     yield of_kind("reno_friendly", nearer[telling].astype(int).tolist(), kinds, source)

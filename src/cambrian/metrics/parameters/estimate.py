@@ -1,4 +1,4 @@
-"""What an estimator says of one trial, and what several trials say together."""
+"""Estimates of a parameter from one trial, and pooled over several trials."""
 
 from __future__ import annotations
 
