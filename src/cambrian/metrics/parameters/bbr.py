@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from cambrian.metrics.parameters import bbr_probe_bw, bbr_probe_rtt, bbr_startup, bbr_window
 from cambrian.metrics.parameters.bbr_bdp import bdp_packets
-from cambrian.metrics.parameters.bbr_low_stages import told
+from cambrian.metrics.parameters.bbr_low_stages import low_stages
 from cambrian.metrics.parameters.bbr_phases import phases
 from cambrian.metrics.parameters.bbr_rates import Rates, counted, paced
 from cambrian.metrics.parameters.bbr_silences import seen
@@ -58,7 +58,7 @@ def _by_rates(rates: Rates, trace: FlowTrace, frame: int) -> Iterator[Estimate |
 def _of_flights(trace: FlowTrace, frame: int) -> Iterator[Estimate | Missing]:
     bdp = bdp_packets(trace, frame)
     if trace.has_window:
-        stages = told(trace)
+        stages = low_stages(trace)
         yield bbr_window.by_window(stages, trace, bdp)
         if stages:
             yield from bbr_probe_rtt.by_stages(stages, trace, bdp, "window")

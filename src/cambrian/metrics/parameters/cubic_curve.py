@@ -41,7 +41,7 @@ FEW_BELOW = 3
 SURELY = 0.25
 #: K counts from β·W_max where that brings the law so much nearer
 SURELY_BETTER = 0.5
-#: two laws whose windows differ by so many errors in an epoch are told apart
+#: two laws are distinguishable if their windows differ by this number of errors in an epoch
 TOLD_APART = 2.0
 #: a law that is off by more than so much of an epoch's growth is not CUBIC's
 NOT_CUBIC = 0.05
@@ -100,7 +100,7 @@ def estimates(
     elif not sure or (source == "packets" and below.sum() < FEW_BELOW):
         yield Missing("fast_convergence", "too few losses below the last maximum", source)
     else:
-        yield _told("fast_convergence", samples, resolution, source)
+        yield _estimate("fast_convergence", samples, resolution, source)
     yield _k_rule(found.law, seen, below, error, source)
     yield from _reno_friendly(found, seen, below, start.alpha, error, samples, resolution, source)
 
@@ -122,14 +122,14 @@ def _k_rule(law: Law, seen: Epochs, below: BoolArray, error: float, source: Sour
     """Does K count from the window (RFC 9438), or from β·W_max (RFC 8312)? By the epochs that tell."""
     if source == "packets":
         return Missing("cubic_k_rule", "packets do not show when the time of the curve starts", source)
-    telling, nearer = _told_apart(law, replace(law, by_maximum=not law.by_maximum), seen, below, error)
+    telling, nearer = _distinguished(law, replace(law, by_maximum=not law.by_maximum), seen, below, error)
     if not telling.any():
         return Missing("cubic_k_rule", "both rules give the same windows here", source)
     codes = np.where(nearer, law.by_maximum, not law.by_maximum)[telling].astype(int)
     return of_kind("cubic_k_rule", codes.tolist(), PARAMETERS_BY_KEY["cubic_k_rule"].kinds, source)
 
 
-def _told_apart(
+def _distinguished(
     one: Law, other: Law, seen: Epochs, below: BoolArray, error: float
 ) -> tuple[BoolArray, BoolArray]:
     """Of each epoch: do the two laws' windows differ there by two errors, and is ``one`` the nearer?"""
@@ -219,7 +219,7 @@ def _law(vector: FloatArray, like: Law) -> Law:
     )
 
 
-def _told(
+def _estimate(
     name: str, samples: dict[str, FloatArray], resolution: dict[str, float], source: Source
 ) -> Estimate | Missing:
     if resolution[name] > WIDEST[name]:
@@ -251,7 +251,7 @@ def _reno_friendly(
     source: Source,
 ) -> Iterator[Estimate | Missing]:
     """Is the window ever carried by Reno's estimate, and by which α? Would the standard's show?"""
-    told = _told("alpha", samples, resolution, source)
+    told = _estimate("alpha", samples, resolution, source)
     if isinstance(told, Estimate):
         yield told
         yield of_kind(
@@ -264,7 +264,7 @@ def _reno_friendly(
     free = (True, bool(below.any()), False, True)
     tried = [fit(seen, below, replace(found.law, alpha=alpha, timed=timed), free) for timed in (False, True)]
     nearest = min(tried, key=lambda one: one.cost)
-    telling, nearer = _told_apart(without, nearest.law, seen, below, error)
+    telling, nearer = _distinguished(without, nearest.law, seen, below, error)
     if not telling.any() or nearest.cost <= TOLD_APART * error:
         yield Missing("reno_friendly", "Reno's estimate does not determine the window here", source)
         return

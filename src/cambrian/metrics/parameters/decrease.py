@@ -33,7 +33,7 @@ GROUP_SHARE = 0.25
 TWICE = 0.05
 #: so many events tell a flight's β: one may be a dip within a recovery period
 FEWEST: dict[Source, int] = {"window": 1, "packets": 2}
-#: windows closer than this, in segments, are not told apart
+#: windows closer than this, in segments, count as equal
 SAME_SEGMENTS: dict[Source, float] = {"window": 0.1, "packets": 1.0}
 
 
