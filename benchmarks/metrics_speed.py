@@ -46,7 +46,7 @@ def main() -> None:
         results = Results(Path(name))
         made = prepare.ensure({"tcp"})
         found = carry_out.run(TRIAL, made, results, core=pool.cores()[0])
-        known = [families.of(flow.contestant.stack, flow.contestant.cca) for flow in TRIAL.flows]
+        known = [families.family_of(flow.contestant.stack, flow.contestant.cca) for flow in TRIAL.flows]
         folder = results.trial(found.trial_id).folder
         for _ in range(REPEATS):
             trial = TrialResult(folder)

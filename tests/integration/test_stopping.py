@@ -67,7 +67,7 @@ def test_the_same_trials_whatever_happens_on_the_way(tmp_path: Path) -> None:
     assert (lossy["stopping"]["narrow"], len(lossy["trials"])) == (False, 8)
     assert "12 to 16 trials" in said
     assert "10mbps-20ms-1bdp/tcp-cubic: 6 seeds, median throughput 10 Mbps" in said
-    assert "most seeds reached, not narrow enough" in said
+    assert "maximum of seeds reached, not narrow enough" in said
 
     broken = start(study, two, min(2, len(pool.cores())))
     deadline = time.monotonic() + PATIENCE_S

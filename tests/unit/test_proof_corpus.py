@@ -22,7 +22,7 @@ BETA_06 = Fault(preset="cubic-beta-0.6", clean="cubic", parameter="beta", truth=
 
 
 def found(value: float, half: float = 0.01) -> Finding:
-    return findings.judge("n", measured("beta", value, half), references.of("cubic")["beta"])
+    return findings.judge("n", measured("beta", value, half), references.for_family("cubic")["beta"])
 
 
 def test_the_key_names_presets_and_parameters_that_exist() -> None:
@@ -73,7 +73,7 @@ def test_one_truth_a_fault() -> None:
 
 def test_a_clean_controller_may_choose_only_where_it_is_said() -> None:
     cap = findings.judge(
-        "n", measured("max_window_packets", 107, 1), references.of("cubic")["max_window_packets"]
+        "n", measured("max_window_packets", 107, 1), references.for_family("cubic")["max_window_packets"]
     )
     assert Clean(contestant="x", family="cubic").is_accused_by(cap)
     assert not Clean(contestant="x", family="cubic", choices=True).is_accused_by(cap)
@@ -100,7 +100,7 @@ def test_the_summary_counts_and_names_the_accused() -> None:
     first, second, accused = corpus_table.summary(score(9, 1, 5, 19, 1))
     assert first.startswith("9 of 10 faults named")
     assert "5 not exercised" in first
-    assert second.startswith("19 of 20 clean controllers raise no alarm")
+    assert second.startswith("19 of 20 clean controllers are not accused")
     assert "tcp cubic on n: multiplicative decrease β is 0.600" in accused
 
 

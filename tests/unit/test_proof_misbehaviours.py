@@ -9,7 +9,7 @@ from cambrian.metrics.parameters.definitions import PARAMETERS
 from cambrian.probes import table
 from cambrian.proof import faults, misbehaviour_table, misbehaviours
 from cambrian.proof.faults import LAB, Clean, Key, Misbehaviour
-from cambrian.proof.misbehaviours import Said, judged, said
+from cambrian.proof.misbehaviours import Judgement, judged, judgements
 from cambrian.stacks import catalogue
 from cambrian.study import builtin, load
 
@@ -54,26 +54,26 @@ def test_the_networks_are_those_of_the_fingerprint() -> None:
 @pytest.mark.parametrize(
     ("found", "state"),
     [
-        (Said("off by a parameter", ("beta", "cuts")), "caught"),
-        (Said("behaves differently", ("burst",)), "caught"),
-        (Said("off by a parameter", ("beta",)), "named otherwise"),
-        (Said("conformant"), "missed"),
-        (Said("inconclusive", ("burst",)), "missed"),  # named, and yet nothing is called wrong
-        (Said("conformant", (), ("cuts",)), "missed"),  # a fault is no choice
+        (Judgement("off by a parameter", ("beta", "cuts")), "caught"),
+        (Judgement("behaves differently", ("burst",)), "caught"),
+        (Judgement("off by a parameter", ("beta",)), "named otherwise"),
+        (Judgement("conformant"), "missed"),
+        (Judgement("inconclusive", ("burst",)), "missed"),  # named, and yet nothing is called wrong
+        (Judgement("conformant", (), ("cuts",)), "missed"),  # a fault is no choice
     ],
 )
-def test_caught_means_accused_of_what_it_is(found: Said, state: str) -> None:
+def test_caught_means_accused_of_what_it_is(found: Judgement, state: str) -> None:
     row = judged({f"{LAB} cut": found}, EVERYWHERE, KEY).faults[0]
     assert row.state == state
 
 
 def test_what_standards_allow_has_to_be_named_and_no_more() -> None:
-    row = judged({f"{LAB} paced": Said("conformant", (), ("pacing",))}, EVERYWHERE, KEY).faults[0]
+    row = judged({f"{LAB} paced": Judgement("conformant", (), ("pacing",))}, EVERYWHERE, KEY).faults[0]
     assert (row.state, row.by) == ("caught", ("pacing",))
 
 
 def test_the_same_packets_as_without_the_fault_count_for_nothing() -> None:
-    score = judged({f"{LAB} cut": Said("off by a parameter", ("cuts",))}, {"cut": ()}, KEY)
+    score = judged({f"{LAB} cut": Judgement("off by a parameter", ("cuts",))}, {"cut": ()}, KEY)
     assert score.faults[0].state == "not exercised"
     assert not score.passes, "nothing exercised proves nothing"
 
@@ -81,16 +81,16 @@ def test_the_same_packets_as_without_the_fault_count_for_nothing() -> None:
 @pytest.mark.parametrize(
     ("found", "accused"),
     [
-        (Said("conformant"), ()),
-        (Said("conformant", (), ("pacing",)), ("pacing",)),
-        (Said("off by a parameter", ("beta",)), ("beta",)),
-        (Said("behaves differently"), ("behaves differently",)),
+        (Judgement("conformant"), ()),
+        (Judgement("conformant", (), ("pacing",)), ("pacing",)),
+        (Judgement("off by a parameter", ("beta",)), ("beta",)),
+        (Judgement("behaves differently"), ("behaves differently",)),
     ],
 )
 def test_a_clean_controller_is_accused_by_whatever_is_said_of_it(
-    found: Said, accused: tuple[str, ...]
+    found: Judgement, accused: tuple[str, ...]
 ) -> None:
-    caught = {f"{LAB} cut": Said("off by a parameter", ("cuts",))}
+    caught = {f"{LAB} cut": Judgement("off by a parameter", ("cuts",))}
     score = judged({f"{LAB} ok": found} | caught, EVERYWHERE, KEY)
     assert score.clean[0].accused == accused
     assert score.passes == (not accused)
@@ -115,18 +115,18 @@ def test_names_are_those_of_the_reports_tables() -> None:
             }
         ),
     }
-    assert said(frames) == {
-        "a": Said("off by a parameter", ("beta", "alpha", "burst-kept", "plausibility"), ("pacing",)),
-        "b": Said("conformant"),
-        "c": Said("not judged", ("burst-kept",)),
+    assert judgements(frames) == {
+        "a": Judgement("off by a parameter", ("beta", "alpha", "burst-kept", "plausibility"), ("pacing",)),
+        "b": Judgement("conformant"),
+        "c": Judgement("not judged", ("burst-kept",)),
     }
 
 
 def test_the_table_and_the_summary_say_what_was_caught_and_who_was_accused() -> None:
     found = {
-        f"{LAB} cut": Said("not judged", ("burst",)),
-        f"{LAB} paced": Said("conformant", (), ("pacing",)),
-        f"{LAB} ok": Said("off by a parameter", ("beta",)),
+        f"{LAB} cut": Judgement("not judged", ("burst",)),
+        f"{LAB} paced": Judgement("conformant", (), ("pacing",)),
+        f"{LAB} ok": Judgement("off by a parameter", ("beta",)),
     }
     score = judged(found, EVERYWHERE, KEY)
     assert misbehaviour_table.markdown(score).splitlines()[2:] == [
@@ -134,7 +134,7 @@ def test_the_table_and_the_summary_say_what_was_caught_and_who_was_accused() -> 
         "| paced | pacing | pacing | conformant |",
     ]
     assert misbehaviour_table.summary(score) == [
-        "1 of 2 faults that are no parameter caught and described (50.0 %); 0 not exercised",
-        "0 of 1 clean controllers accused of nothing",
+        "1 of 2 faults that no parameter describes are caught (50.0 %); 0 not exercised",
+        "0 of 1 clean controllers are not accused",
         f"  {LAB} ok: beta",
     ]

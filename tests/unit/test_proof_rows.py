@@ -33,7 +33,7 @@ def test_a_stack_that_cannot_confirm_is_no_miss() -> None:
     ("change", "said"),
     [
         ({"capacity_share": 0.62}, "fills 62% of a clean link, less than 90%"),
-        ({"loss_mbps": 0.0}, "carried nothing with loss"),
+        ({"loss_mbps": 0.0}, "carried nothing with random loss"),
         ({"hashes": ("ab", "cd")}, "the same seed gave two packet traces"),
         ({"hashes": ("ab",)}, "the same seed gave two packet traces"),
         ({"confirmed": "reno"}, "runs reno"),

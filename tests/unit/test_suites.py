@@ -71,7 +71,10 @@ def test_contestants_are_refused_where_a_suite_has_none(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ('name = "s"\ntitle = "S"\nparts = ["one",\n"two"]', "4:1: parts: there is no two.toml beside it"),
+        (
+            'name = "s"\ntitle = "S"\nparts = ["one",\n"two"]',
+            "4:1: parts: there is no two.toml in this folder",
+        ),
         ('name = "s"\ntitle = "S"\nparts = []', "3:1: parts: list should have at least 1 item"),
         ('name = "s"\ntitle = "S"\nparts = ["one"]\npaperr = "wpi"', "4:1: paperr: unknown key"),
         ('name = "s"\ntitle = "S"\nparts = ["one"]\npaperr = "wpi"', "did you mean paper?"),

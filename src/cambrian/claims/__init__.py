@@ -1,1 +1,1 @@
-"""Claims: what the papers say, judged by our results."""
+"""Claims: statements of the papers, judged by our results."""

@@ -1,4 +1,4 @@
-"""Where two papers disagree: which factor moves the quantity most."""
+"""Explain contradictions between two papers: which factor moves the quantity most."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cambrian.claims.model import Contradiction
 from cambrian.effects import replicate
 from cambrian.effects.errors import EffectError
 from cambrian.effects.prepare import prepare
-from cambrian.effects.summary import few, interval
+from cambrian.effects.summary import interval, too_few
 from cambrian.stats.interval import FloatArray
 
 Level = str | float | int | bool | None
@@ -21,11 +21,11 @@ Level = str | float | int | bool | None
 
 @dataclass(frozen=True)
 class MainEffect:
-    """How much a factor alone moves the mean of the quantity, in the quantity's unit.
+    """The effect of one factor on the mean of the quantity, in the quantity's unit.
 
-    ``difference`` = mean at the level ``highest`` minus mean at ``lowest``, over the
-    combinations of the other factors that both levels were measured in (``pairs`` of them);
-    of more than two levels, the two that are furthest apart.
+    ``difference`` = mean at the level ``highest`` minus mean at ``lowest``, over the ``pairs`` combinations
+    of the other factors that were measured at both levels. Of more than two levels, the two with the largest
+    difference.
     """
 
     factor: str
@@ -53,8 +53,8 @@ class Explained:
 def explain(contradiction: Contradiction, frames: Frames) -> Explained:
     """The main effects of all factors, largest first.
 
-    "explained" if the interval of the largest leaves out 0, and so does that of its lead over
-    the second.
+    "explained" if the interval of the largest effect excludes 0, and so does that of its lead over the
+    second.
     """
     frame = frames.frame(contradiction.part, contradiction.table)
     if frame is None:
@@ -66,27 +66,29 @@ def explain(contradiction: Contradiction, frames: Frames) -> Explained:
     draws = replicate.effects(prepared, contradiction.effect)
     found = [main for name in contradiction.factors if (main := _main(name, prepared.keys, draws))]
     if not found:
-        reason = "no factor has two levels that were measured in the same setting"
+        reason = "no factor was measured at two levels in the same setting"
         return Explained(contradiction, "not run", None, (), reason)
     found.sort(key=lambda pair: -pair[0].difference)
     effects = tuple(main for main, _ in found)
     largest, leads = found[0]
     if largest.low is None:
-        reason = few(len(prepared.seeds))
+        reason = too_few(len(prepared.seeds))
         return Explained(contradiction, "inconclusive", largest.factor, effects, reason)
     if largest.low <= 0:
-        reason = "no factor has an effect that its interval tells from 0"
+        reason = "the interval of the largest effect contains 0"
         return Explained(contradiction, "inconclusive", largest.factor, effects, reason)
     if len(found) > 1:
         low, _ = interval(leads - found[1][1], len(prepared.seeds))
         if low is not None and low <= 0:
-            reason = f"the effects of {largest.factor} and {effects[1].factor} are not told apart"
+            reason = (
+                f"the difference between the effects of {largest.factor} and {effects[1].factor} may be 0"
+            )
             return Explained(contradiction, "inconclusive", largest.factor, effects, reason)
     return Explained(contradiction, "explained", largest.factor, effects)
 
 
 def _main(factor: str, keys: pl.DataFrame, draws: FloatArray) -> tuple[MainEffect, FloatArray] | None:
-    """The factor's effect, and its difference of all seeds and without each; None of one level alone."""
+    """The factor's effect, and its difference of all seeds and without each seed; None for a single level."""
     others = [name for name in keys.columns if name != factor]
     places: dict[Level, dict[tuple[Level, ...], int]] = {}
     for index, row in enumerate(keys.to_dicts()):

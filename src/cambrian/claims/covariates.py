@@ -1,4 +1,4 @@
-"""What a figure was measured with: releases, controllers, kernel, as the trials' own manifests say."""
+"""The releases, controllers and kernel that a figure was measured with, from the trials' manifests."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _OF_KERNEL = "kernel_version"
 
 
 def versions(frame: pl.DataFrame, spec: EffectSpec) -> tuple[str, ...]:
-    """``google-quiche Envoy 1.40.0 cubic``, one for each stack and CCA of both sides, and the kernel.
+    """``google-quiche Envoy 1.40.0 cubic`` for each stack and CCA of both sides, and the kernel.
 
-    Empty for a frame that names no releases, such as a report's table.
+    Empty for a frame without releases, such as a report's table.
     """
     if not {*_OF_STACK, _OF_KERNEL} <= {*frame.columns}:
         return ()

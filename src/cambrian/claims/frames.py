@@ -1,4 +1,4 @@
-"""Where the observations come from, as far as claims need to know."""
+"""The interface through which claims read observations."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ class Frames(Protocol):
     """A results folder's frames; :class:`cambrian.report.evidence.Evidence` is one."""
 
     def frame(self, part: str, table: str = "observations") -> pl.DataFrame | None:
-        """The frame of a part, such as "wpi/grid"; None where it has not been run."""
+        """The frame of a part, such as "wpi/grid"; None if it has not been run."""
 
 
 class Remembered:
-    """Asks for each frame once: many tests are of one part."""
+    """A cache that reads each frame once, because many tests use the same part."""
 
     def __init__(self, frames: Frames) -> None:
         self._frames = frames

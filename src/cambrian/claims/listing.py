@@ -1,4 +1,4 @@
-"""Verdicts for people at a terminal, for a page of Markdown, and for programs."""
+"""Print verdicts on claims: for a terminal, in Markdown, and as JSON."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _COLOURS = {"holds": "green", "doesn't hold": "red", "explained": "green"}
 
 
 def terminal(console: Console, judged: Sequence[Judged], explained: Sequence[Explained]) -> None:
-    """A block a claim, then each contradiction, then the counts by paper."""
+    """Print a block for each claim, then each contradiction, then the counts by paper."""
     for paper in _papers(judged):
         console.rule(paper, align="left")
         for one in judged:
@@ -42,7 +42,7 @@ def terminal(console: Console, judged: Sequence[Judged], explained: Sequence[Exp
 
 
 def markdown(judged: Sequence[Judged], explained: Sequence[Explained]) -> str:
-    """The same as a page of Markdown, the counts first."""
+    """The same as a page in Markdown, counts first."""
     lines = [
         "| paper | " + " | ".join(VERDICTS) + " |",
         "|---|" + "---:|" * len(VERDICTS),
@@ -93,7 +93,7 @@ def records(judged: Sequence[Judged], explained: Sequence[Explained]) -> dict[st
 
 
 def counted(judged: Sequence[Judged]) -> list[tuple[str, list[int]]]:
-    """How many claims of each paper have which verdict, and of all papers where there are several."""
+    """Number of claims with each verdict, by paper, and over all papers if there are several."""
     papers = _papers(judged)
     rows = [
         (
@@ -108,7 +108,7 @@ def counted(judged: Sequence[Judged]) -> list[tuple[str, list[int]]]:
 
 
 def claim_lines(one: Judged) -> Iterator[tuple[str, str]]:
-    """Label and text: our figures, theirs, why they may differ, the source."""
+    """Label and text of each line: our figures, theirs, why they may differ, the source."""
     for result in one.results:
         yield "ours", ours(result)
     if versions := dict.fromkeys(version for result in one.results for version in result.versions):
@@ -123,10 +123,10 @@ def claim_lines(one: Judged) -> Iterator[tuple[str, str]]:
 
 
 def contradiction_lines(found: Explained, judged: Sequence[Judged]) -> Iterator[tuple[str, str]]:
-    """Label and text: both claims' verdicts, the factor, and every factor's effect."""
+    """Label and text of each line: both claims' verdicts, the factor, and the effect of each factor."""
     verdicts = {one.claim.id: one.verdict for one in judged}
     for name in found.contradiction.claims:
-        yield "claim", f"{name}: {verdicts.get(name, 'not asked for')}"
+        yield "claim", f"{name}: {verdicts.get(name, 'not selected')}"
     if found.factor and found.verdict == "explained":
         yield "explained", f"by {found.factor}, which moves {found.contradiction.quantity} most"
     if found.reason:
@@ -136,7 +136,7 @@ def contradiction_lines(found: Explained, judged: Sequence[Judged]) -> Iterator[
 
 
 def ours(result: Finding) -> str:
-    """Our figure with its interval, what it is, and what was expected of it."""
+    """Our figure with its interval, its meaning, and the expected region."""
     test, found = result.test, result.estimate
     if found is None:
         return f"{result.reason} ({test.says})"
@@ -154,7 +154,7 @@ def ours(result: Finding) -> str:
 
 
 def factor(main: MainEffect, unit: str) -> str:
-    """A factor's effect between the two levels that are furthest apart."""
+    """A factor's effect between its two most different levels."""
     change = with_interval(main.difference, main.low, main.high, unit)
     ends = f"{amount(main.mean_lowest)} at {main.lowest}, {amount(main.mean_highest)} at {main.highest}"
     return f"{main.factor}: {change} ({ends}; settings compared: {main.pairs})"
@@ -167,7 +167,7 @@ def with_interval(estimate: float, low: float | None, high: float | None, unit: 
 
 
 def amount(value: float) -> str:
-    """Four significant digits."""
+    """The value with four significant digits."""
     return f"{float(f'{value:.4g}'):,.10g}"
 
 

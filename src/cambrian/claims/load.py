@@ -1,4 +1,4 @@
-"""``published/PAPER/claims.toml`` and ``contradictions.toml`` → :class:`~cambrian.claims.model.Ledger`."""
+"""Read ``published/PAPER/claims.toml`` and ``contradictions.toml``."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ _DOCS = "docs/reference/claims.md"
 
 
 def default_folder() -> Path:
-    """Where this checkout's claims lie, a folder a paper."""
+    """This checkout's folder of claims, with one folder for each paper."""
     return paths.repository() / "published"
 
 
 def load(folder: Path | None = None) -> Ledger:
-    """All claims, paper by paper in order of their folders' names, and the contradictions.
+    """All claims, in order of their papers' folders, and the contradictions.
 
     Raises:
-        StudyError: of the first fault: its file, line, claim, key and remedy.
+        StudyError: for the first fault, with file, line, claim, key and remedy.
     """
     folder = folder or default_folder()
     claims: list[Claim] = []
@@ -40,10 +40,10 @@ def _claims(path: Path, taken: set[str]) -> list[Claim]:
     for index, claim in enumerate(claims):
         if claim.paper != path.parent.name:
             remedy = f'give paper = "{path.parent.name}", or move the claim to its paper\'s folder'
-            raise file.error(("claim", index, "paper"), f"{claim.paper} is another paper", remedy)
+            raise file.error(("claim", index, "paper"), f"{claim.paper} is not the folder's paper", remedy)
         if claim.id in taken:
             remedy = "give each claim its own id"
-            raise file.error(("claim", index, "id"), "another paper's claim has it", remedy)
+            raise file.error(("claim", index, "id"), "another paper's claim has this id", remedy)
     return claims
 
 
@@ -63,7 +63,7 @@ def _contradictions(path: Path, claims: Sequence[Claim]) -> Sequence[Contradicti
 
 
 def _with_reasons(file: TomlFile, claims: Sequence[Claim]) -> list[Claim]:
-    """The claims, the texts of the reasons that they name put behind their own."""
+    """The claims, each with the text of its shared reason appended to its own."""
     reasons = file.tables("reason", Reason)
     file.unique("reason", "id")
     texts = {reason.id: reason.text for reason in reasons}

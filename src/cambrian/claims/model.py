@@ -1,4 +1,4 @@
-"""What a claim, its tests, and a contradiction between two claims are."""
+"""The model of claims, their tests, and contradictions between two claims."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Verdict = Literal["holds", "doesn't hold", "inconclusive", "not run", "not avail
 
 
 class Expect(Frozen):
-    """Where the figure lies if the claim is right; exactly one key."""
+    """The region of the figure if the claim is right; exactly one key."""
 
     above: float | None = None
     below: float | None = None
@@ -30,18 +30,18 @@ class Expect(Frozen):
         return self
 
     def covers(self, low: float, high: float) -> bool:
-        """Whether the whole of [low, high] is in the region."""
+        """Is the whole interval [low, high] in the region?"""
         return self._has(low) and self._has(high)
 
     def misses(self, low: float, high: float) -> bool:
-        """Whether no point of [low, high] is in the region."""
+        """Is the whole interval [low, high] outside the region?"""
         if self.between:
             return high < self.between[0] or low > self.between[1]
         return not self._has(low) and not self._has(high)
 
     @property
     def borders(self) -> tuple[float, ...]:
-        """Where the region ends."""
+        """The ends of the region."""
         given = (self.above, self.below, self.at_least, self.at_most)
         return self.between or tuple(one for one in given if one is not None)
 
@@ -63,7 +63,7 @@ class Expect(Frozen):
 
 
 class ClaimTest(SummarySpec):
-    """One figure of our results, and where the claim expects it."""
+    """One figure of our results, and the region in which the claim expects it."""
 
     expect: Expect
     unit: str = ""
@@ -71,16 +71,16 @@ class ClaimTest(SummarySpec):
 
 
 class Reason(Frozen):
-    """Why our figures may differ from theirs, in words that several claims share."""
+    """Why our figures may differ from theirs: a text that several claims share."""
 
     id: Name
     text: Name
 
 
 class Claim(Frozen):
-    """A statement of a paper in our words; ``figure`` is theirs, as printed.
+    """A statement of a paper in our words; ``figure`` is the paper's figure, as printed.
 
-    ``why_shared`` names a :class:`Reason`, whose text a loaded claim has in ``why_differ``.
+    ``why_shared`` names a :class:`Reason`; loading appends its text to ``why_differ``.
     """
 
     id: Name
@@ -96,12 +96,12 @@ class Claim(Frozen):
     @model_validator(mode="after")
     def _judged_or_not(self) -> Claim:
         if self.tests and self.not_available:
-            raise ValueError("a claim that has a test is available: leave out not_available or the tests")
+            raise ValueError("a claim with a test is available: remove not_available or the tests")
         return self
 
 
 class Contradiction(Frozen):
-    """Two claims that cannot both hold of the same network, and the factors that may explain it.
+    """Two claims that cannot both hold for the same network, and the factors that may explain it.
 
     ``factors`` are columns of the observations; each cell is one combination of their levels.
     """
@@ -119,7 +119,7 @@ class Contradiction(Frozen):
 
     @property
     def effect(self) -> EffectSpec:
-        """The cells that the factors make, each with its mean."""
+        """The effect with one cell for each combination of the factors' levels."""
         return EffectSpec(
             part=self.part,
             table=self.table,

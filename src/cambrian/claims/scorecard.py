@@ -1,8 +1,8 @@
 """A scorecard: criteria with tests, judged for one contestant at a time.
 
-The file holds ``[[criterion]]`` tables: ``id``, ``text``, ``source`` and ``[[criterion.test]]``s
-with the keys of a claim's test, whose ``part`` is relative to the contestant's own folder. Text
-in ``where``, ``a`` and ``b`` may use placeholders such as ``$CONTESTANT``.
+The file has ``[[criterion]]`` tables: ``id``, ``text``, ``source`` and ``[[criterion.test]]``s with the keys
+of a claim's test; ``part`` is relative to the contestant's own folder. Text in ``where``, ``a`` and ``b`` may
+have placeholders such as ``$CONTESTANT``.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _MET: dict[Verdict, Met] = {
 
 
 class Criterion(Frozen):
-    """What is asked of a contestant, and by which section of which document."""
+    """One requirement, and the section of the document that states it."""
 
     id: Name
     text: Name
@@ -43,8 +43,8 @@ class Criterion(Frozen):
 class Row:
     """One test of one criterion. ``low`` and ``high`` are None without an interval, ``figure`` without data.
 
-    ``verdict`` is this test's and ``of_criterion`` that of all of the criterion's tests;
-    ``threshold`` says where the figure is expected, such as "at least 90".
+    ``verdict`` is this test's, ``of_criterion`` that of all tests of the criterion. ``threshold`` is the
+    expected region, such as "at least 90".
     """
 
     criterion: str
@@ -69,7 +69,7 @@ class Scorecard:
     criteria: tuple[Criterion, ...]
 
     def score(self, frames: Frames, prefix: str, placeholders: Mapping[str, str] | None = None) -> list[Row]:
-        """A row a test, of the contestant whose parts lie below ``prefix`` ("rfc9743/quinn-cubic").
+        """One row for each test, for the contestant with parts below ``prefix`` ("rfc9743/quinn-cubic").
 
         ``placeholders``, such as ``{"$STACK": "quinn", "$CCA": "cubic"}``, are replaced in the text of
         conditions.
@@ -88,7 +88,7 @@ def load(path: Path) -> Scorecard:
     """Read a scorecard file.
 
     Raises:
-        StudyError: of the first fault: its file, line, criterion, key and remedy.
+        StudyError: for the first fault, with file, line, criterion, key and remedy.
     """
     file = TomlFile(path, "docs/reference/claims.md")
     file.only(["criterion"])
@@ -130,7 +130,7 @@ def _placed(test: ClaimTest, prefix: str, placeholders: Mapping[str, str]) -> Cl
 def _filled(where: Where, placeholders: Mapping[str, str]) -> Where:
     def fill(condition: Condition) -> Condition:
         if isinstance(condition, str):
-            # the longest first: $CCA must not eat the start of $CCA_LABEL
+            # longest first: $CCA must not replace the start of $CCA_LABEL
             for name in sorted(placeholders, key=len, reverse=True):
                 condition = condition.replace(name, placeholders[name])
         elif isinstance(condition, tuple):

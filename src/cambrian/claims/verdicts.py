@@ -1,4 +1,4 @@
-"""Frames → a verdict on each claim. Nothing else gives one."""
+"""Judge each claim from the frames of a results folder."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from cambrian.effects.summary import Estimate, summary
 from cambrian.stats import power
 from cambrian.stats.interval import Interval
 
-#: the first of these that a test has is the claim's verdict
+#: a claim has the first of these verdicts that one of its tests has
 _WORST_FIRST: tuple[Verdict, ...] = ("doesn't hold", "not run", "inconclusive")
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What a test found; without ``estimate`` the ``reason`` says what is missing."""
+    """The result of a test; without ``estimate`` the ``reason`` says what is missing."""
 
     test: ClaimTest
     verdict: Verdict
     estimate: Estimate | None
     reason: str = ""
-    #: which releases the figure is of: covariates of any difference to the paper's
+    #: the measured releases, which may explain a difference from the paper
     versions: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Judged:
-    """A claim with its verdict, and what each of its tests found."""
+    """A claim with its verdict, and the results of its tests."""
 
     claim: Claim
     verdict: Verdict
@@ -42,25 +42,25 @@ class Judged:
 def judge(claim: Claim, frames: Frames) -> Judged:
     """Run all tests of ``claim``.
 
-    It holds if all of them hold and doesn't if any doesn't; else it is not run if any is not,
-    else inconclusive.
+    The claim holds if all tests hold. It doesn't hold if any test doesn't; else it is not run if any test is
+    not run, else inconclusive.
     """
     if claim.not_available:
         return Judged(claim, "not available", (), claim.not_available)
     if not claim.tests:
-        return Judged(claim, "not run", (), "the ledger does not say how it is judged")
+        return Judged(claim, "not run", (), "the claim has no test")
     results = tuple(run(test, frames) for test in claim.tests)
     return Judged(claim, combined(result.verdict for result in results), results)
 
 
 def combined(verdicts: Iterable[Verdict]) -> Verdict:
-    """The verdict of a claim from those of its tests, at least one."""
+    """The verdict of a claim from the verdicts of its tests (at least one)."""
     found = set(verdicts)
     return next((verdict for verdict in _WORST_FIRST if verdict in found), "holds")
 
 
 def run(test: ClaimTest, frames: Frames) -> Finding:
-    """The figure of one test, and whether it is where the claim expects it."""
+    """The figure of one test, and its verdict."""
     try:
         frame = frames.frame(test.part, test.table)
     except ValueError as error:
@@ -80,7 +80,7 @@ def run(test: ClaimTest, frames: Frames) -> Finding:
 
 
 def verdict_of(test: ClaimTest, found: Estimate) -> Verdict:
-    """ "holds" if the whole interval is where it is expected, "doesn't hold" if none of it is."""
+    """ "holds" if the whole interval is in the expected region, "doesn't hold" if it is all outside."""
     if found.low is None or found.high is None:
         return "inconclusive"
     if test.expect.covers(found.low, found.high):
@@ -88,12 +88,12 @@ def verdict_of(test: ClaimTest, found: Estimate) -> Verdict:
     return "doesn't hold" if test.expect.misses(found.low, found.high) else "inconclusive"
 
 
-#: figures whose interval is Student's, so that it shrinks with the root of the seeds
+#: figures with a Student interval, which shrinks with the square root of the number of seeds
 _STUDENT = frozenset({"mean", "geometric_mean", "median", "slope"})
 
 
 def _more(test: ClaimTest, found: Estimate) -> str:
-    """How many more seeds would settle it, if what was measured is the truth."""
+    """How many more seeds would settle it, if the measured values are the true ones."""
     if found.low is None or found.high is None or test.summary not in _STUDENT:
         return ""
     interval = Interval(found.estimate, found.low, found.high, 0.95, found.seeds, "")

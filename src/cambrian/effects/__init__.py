@@ -1,1 +1,1 @@
-"""Effects: one side of an experiment against the other, cell by cell, with intervals over trials."""
+"""Effects: compare one side of an experiment with the other in each cell, with intervals over seeds."""

@@ -1,4 +1,4 @@
-"""Every cell's effect with its interval, test and state: what a heat map or a table shows."""
+"""Each cell's effect with its interval, test and state, for heat maps and tables."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import polars as pl
 from cambrian.effects import replicate
 from cambrian.effects.model import EffectSpec
 from cambrian.effects.prepare import Prepared, Side, prepare
-from cambrian.effects.summary import cell_seeds, changing, interval, scale_of
+from cambrian.effects.summary import cell_seeds, interval, scale_of, standard_errors
 from cambrian.stats import jackknife, states
 from cambrian.stats.compare import Comparison, against, compare
 from cambrian.stats.correction import benjamini_hochberg
@@ -28,17 +28,16 @@ _SCHEMA = {
 
 
 def cells(frame: pl.DataFrame, spec: EffectSpec, nulls: pl.DataFrame | None = None) -> pl.DataFrame:
-    """One row a cell that both sides have a trial in, sorted by the cell's columns.
+    """One row for each cell with trials on both sides, sorted by the cell's columns.
 
-    Columns: the cell's; ``effect`` with its 95 % interval ``low``, ``high`` (null below
-    three seeds); seeds (of the side with fewer), trials, mean and SD of each side; ``test`` and its ``p``
-    of "no difference" (:mod:`cambrian.stats.compare`), ``p_bh``, Benjamini-Hochberg's over the cells, and
-    ``state`` (:mod:`cambrian.stats.states`): different, equivalent, inconclusive, or the same in every
-    seed. Null where there is none: of b for the effect "value", the test of SDs, and of a value without a
-    natural null.
+    Columns: the cell's; ``effect`` with its 95 % interval ``low``, ``high`` (null below three seeds); seeds
+    (of the side with fewer), trials, mean and SD of each side; ``test`` and its ``p`` of "no difference"
+    (:mod:`cambrian.stats.compare`), ``p_bh``, adjusted by Benjamini-Hochberg over the cells, and ``state``
+    (:mod:`cambrian.stats.states`): different, equivalent, inconclusive, or the same in every seed. Side b's
+    columns are null for the effect "value". SDs, and values without a natural null, are not tested: null.
 
-    ``nulls`` has the cell's columns and ``null``: what an effect "value" is, in percent, where nothing
-    differs; null where a cell is not to be tested.
+    ``nulls`` has the cell's columns and ``null``: the effect "value" without a difference, in percent; null
+    for a cell that is not tested.
 
     Raises:
         NoDataError: no cell has a trial on each side.
@@ -48,7 +47,7 @@ def cells(frame: pl.DataFrame, spec: EffectSpec, nulls: pl.DataFrame | None = No
 
 
 def cells_of(prepared: Prepared, spec: EffectSpec, nulls: pl.DataFrame | None = None) -> pl.DataFrame:
-    """As :func:`cells`, of trials that are laid out already."""
+    """As :func:`cells`, from prepared trials."""
     known: list[float | None] = [None] * len(prepared.a.trials)
     if nulls is not None:
         joined = prepared.keys.join(nulls, on=spec.cell, how="left", nulls_equal=True, maintain_order="left")
@@ -77,10 +76,10 @@ def _test(
     test = compare(a, _by_seed(prepared.b, prepared.seeds, place))
     if test.test != "paired" or spec.kind == "difference" or len(found) == 1:
         return test
-    # of a ratio the ratio is tested, so that the test and the interval agree
+    # test a ratio as a ratio, so that the test agrees with the interval
     seeds = int(cell_seeds(prepared)[place])
     p = jackknife.p_value(found, seeds, _none(spec, null), scale_of(spec))
-    return replace(test, p=p, varies=bool(changing(found[:, np.newaxis])[0] > 0))
+    return replace(test, p=p, varies=bool(standard_errors(found[:, np.newaxis])[0] > 0))
 
 
 Row = dict[str, float | int | str | None]
@@ -124,12 +123,12 @@ def _state(row: Row, test: Comparison | None, spec: EffectSpec, null: float | No
 
 
 def _none(spec: EffectSpec, null: float | None) -> float:
-    """The effect where there is no difference."""
+    """The effect without a difference."""
     return 1.0 if spec.kind == "ratio" else null or 0.0
 
 
 def _margin(spec: EffectSpec) -> Margin | None:
-    """Of a difference in the quantity's own unit nobody can say what is small."""
+    """The margin of the effect's kind; None for a difference, because its unit has no general margin."""
     of_kind = {
         "ratio": states.RATIO,
         "percent_less": states.PERCENT,

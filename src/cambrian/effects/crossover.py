@@ -1,4 +1,4 @@
-"""From which value of a column on one side stays ahead: a row for each combination of the others."""
+"""Crossovers: the value of a column from which on one side stays ahead, by combination of the others."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ _SCHEMA = {
 def crossovers(frame: pl.DataFrame, spec: EffectSpec, along: str, threshold: float) -> pl.DataFrame:
     """One row for each combination of the cell's columns other than ``along``, sorted by them.
 
-    Columns: those; ``crossover``, the smallest measured value of ``along`` from which on the effect is
-    above ``threshold`` at every larger measured value too, null where it isn't at the largest;
-    ``low`` and ``high``, its 95 % bounds over seeds (:func:`cambrian.stats.many.crossing`; null as above),
-    without meaning where ``has_interval`` is false; ``least``, ``most`` and the number of ``values`` of
-    ``along`` that were measured. A crossover lies between the measured value before it and itself: the grid's
-    step is part of its uncertainty, and no part of the interval.
+    Columns: those; ``crossover``, the smallest measured value of ``along`` from which on the effect is above
+    ``threshold`` at all larger measured values too, null if it is not at the largest; ``low`` and ``high``,
+    its 95 % bounds over seeds (:func:`cambrian.stats.many.crossing`; null as above), valid only if
+    ``has_interval``; ``least``, ``most`` and the number of ``values`` of ``along`` that were measured. The
+    true crossover lies between the measured value before ``crossover`` and ``crossover``; the interval does
+    not include this step of the grid.
 
     Raises:
         NoDataError: no cell has a trial on each side.
@@ -47,9 +47,9 @@ def crossovers(frame: pl.DataFrame, spec: EffectSpec, along: str, threshold: flo
 
 
 def crossovers_of(prepared: Prepared, spec: EffectSpec, along: str, threshold: float) -> pl.DataFrame:
-    """As :func:`crossovers`, of trials that are laid out already."""
+    """As :func:`crossovers`, from prepared trials."""
     if not prepared.keys.schema[along].is_numeric():
-        raise EffectError(f"{along} holds no numbers: a crossover goes along numbers")
+        raise EffectError(f"column {along} holds no numbers: a crossover needs numbers")
     effects = replicate.effects(prepared, spec)
     seeds = cell_seeds(prepared)
     others = [name for name in spec.cell if name != along]
@@ -72,15 +72,15 @@ def crossovers_of(prepared: Prepared, spec: EffectSpec, along: str, threshold: f
 def _row(
     values: FloatArray, effects: FloatArray, seeds: FloatArray, spec: EffectSpec, threshold: float
 ) -> dict[str, float | int | bool | None]:
-    """``effects`` has the shape (1 + seeds, values): first as it is."""
-    # from the largest value down: ahead there and everywhere above
+    """``effects`` has the shape (1 + seeds, values): of all seeds, then without each seed."""
+    # from the largest value down: ahead at this value and at all larger ones
     ahead = effects[0] > threshold
     stays = np.flip(np.logical_and.accumulate(np.flip(ahead)))
     bounds = (math.nan, math.nan)
     if len(effects) > 1:
         cells, used = cells_on_scale(effects, scale_of(spec), seeds)
         ends = np.append(values, math.inf)
-        bounds = tuple(ends[list(many.crossing(cells, float(scales.to(np.array(threshold), used))))])
+        bounds = tuple(ends[list(many.crossing(cells, float(scales.transform(np.array(threshold), used))))])
     return {
         "crossover": float(values[np.argmax(stays)]) if stays.any() else None,
         "low": _known(bounds[0]),

@@ -1,11 +1,11 @@
-"""Why an effect has no figure."""
+"""Errors: why an effect has no figure."""
 
 from __future__ import annotations
 
 
 class EffectError(ValueError):
-    """The frame and the spec do not fit: a column that is not there, a quantity that is text…"""
+    """The spec does not fit the frame: a missing column, a quantity that is text…"""
 
 
 class NoDataError(EffectError):
-    """There is no trial to compute from: not run, or on one side only."""
+    """No cell has trials on all sides."""

@@ -1,6 +1,6 @@
-"""What is compared: the keys of an effect, and of one figure made of its cells.
+"""The keys of an effect, and of one figure over all its cells.
 
-The same keys in claims, criteria, comparisons and the figures of a suite's page; docs/reference/claims.md
+Claims, criteria, comparisons and the figures of a suite's page have the same keys; docs/reference/claims.md
 explains each.
 """
 
@@ -19,9 +19,9 @@ Name = Annotated[str, Field(min_length=1)]
 
 
 class Bounds(Frozen):
-    """A condition on a column other than "is one of these"; all that are given must hold.
+    """A condition on a column other than "is one of these"; all given bounds must hold.
 
-    A row without a value meets ``not`` and ``given = false`` alone.
+    A row without a value meets only ``not`` and ``given = false``.
     """
 
     model_config = ConfigDict(populate_by_name=True)
@@ -46,11 +46,11 @@ Where = dict[str, Condition]
 
 
 class EffectSpec(Frozen):
-    """Side ``a`` against side ``b`` in each cell; the unit of replication is the trial.
+    """Side ``a`` compared with side ``b`` in each cell.
 
-    Each trial has one value a side: ``flows`` of ``quantity`` over its rows that match ``where``
-    and the side. A side's figure in a cell is the mean of its trials (or their SD). Without
-    ``b`` the effect is a's figure itself, in the quantity's unit.
+    Each trial has one value for each side: ``flows`` of ``quantity`` over its rows that match ``where`` and
+    the side. A seed's value is the mean of its trials; a side's figure in a cell is the mean of its seeds (or
+    their SD). Without ``b`` the effect is a's figure itself, in the quantity's unit.
     """
 
     part: Name
@@ -76,12 +76,12 @@ class EffectSpec(Frozen):
 
     @property
     def kind(self) -> Kind:
-        """``effect``, or what its absence means."""
+        """``effect``, or its default."""
         return self.effect or ("value" if self.b is None else "ratio")
 
 
 class SummarySpec(EffectSpec):
-    """One figure made of all cells' effects."""
+    """One figure over all cells' effects."""
 
     over: Over | None = None
     threshold: float | None = None
@@ -106,5 +106,5 @@ class SummarySpec(EffectSpec):
 
     @property
     def summary(self) -> Over:
-        """``over``, or what its absence means: ratios are averaged as ratios."""
+        """``over``, or its default: the geometric mean for ratios, else the mean."""
         return self.over or ("geometric_mean" if self.kind == "ratio" else "mean")

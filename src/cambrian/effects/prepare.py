@@ -1,4 +1,4 @@
-"""An observations frame → one value a seed and side, laid out by seed and cell."""
+"""Turn an observations frame into one value for each seed, cell and side."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from cambrian.effects.model import EffectSpec, Where
 from cambrian.effects.where import matching, need
 from cambrian.stats.interval import FloatArray
 
-#: what holds a trial's value and its cell's number, beside the frame's own trial and seed
+#: columns for a trial's value and its cell's number, in addition to the frame's trial and seed
 _VALUE, _CELL = "__value", "__cell"
 
 
 @dataclass(frozen=True)
 class Side:
-    """One side. ``values``: the mean of a seed's trials, NaN where there is none, shape (seeds, cells).
+    """One side. ``values``: the mean of a seed's trials, NaN without a trial, shape (seeds, cells).
 
-    ``trials`` counts them, shape (cells,).
+    ``trials``: the number of trials, shape (cells,).
     """
 
     values: FloatArray
@@ -28,17 +28,17 @@ class Side:
 
     @property
     def seeds(self) -> FloatArray:
-        """How many seeds a cell has, shape (cells,)."""
+        """Number of seeds of each cell, shape (cells,)."""
         return np.asarray(np.isfinite(self.values).sum(axis=0), dtype=np.float64)
 
     @property
     def mean(self) -> FloatArray:
-        """Of a cell's seeds, shape (cells,)."""
+        """Mean over each cell's seeds, shape (cells,)."""
         return np.asarray(np.nanmean(self.values, axis=0))
 
     @property
     def sd(self) -> FloatArray:
-        """Of a cell's seeds, NaN for one; shape (cells,)."""
+        """SD over each cell's seeds, NaN for one seed; shape (cells,)."""
         squares = np.nansum(np.square(self.values - self.mean), axis=0)
         with np.errstate(invalid="ignore"):
             return np.asarray(np.sqrt(squares / (self.seeds - 1)))
@@ -46,10 +46,10 @@ class Side:
 
 @dataclass(frozen=True)
 class Prepared:
-    """Cells that each side of the effect has a trial in.
+    """The cells with trials on all sides.
 
-    ``keys`` has a row a cell (no columns where there is one cell), ``seeds`` are sorted,
-    ``trials`` counts the distinct trials, ``left_out`` those whose quantity was not measured.
+    ``keys`` has one row for each cell (no columns if the spec has one cell), ``seeds`` are sorted, ``trials``
+    is the number of distinct trials, ``left_out`` the number of those without a value of the quantity.
     """
 
     keys: pl.DataFrame
@@ -61,11 +61,11 @@ class Prepared:
 
 
 def prepare(frame: pl.DataFrame, spec: EffectSpec) -> Prepared:
-    """Filter, make one value a trial, and lay the trials out.
+    """Filter the rows, compute one value for each trial, and arrange the values by seed and cell.
 
     Raises:
         NoDataError: no cell has a trial on each side.
-        EffectError: a column is not there, or the quantity is no number.
+        EffectError: a column is missing, or the quantity is no number.
     """
     need(frame, ["trial", "seed", spec.quantity, *spec.cell])
     kind = frame.schema[spec.quantity]
@@ -97,9 +97,9 @@ def prepare(frame: pl.DataFrame, spec: EffectSpec) -> Prepared:
 
 
 def _trials(rows: pl.DataFrame, spec: EffectSpec, where: Where, name: str) -> pl.DataFrame:
-    """One row for each cell and trial of a side; the value is null where it was not measured.
+    """One row for each cell and trial of a side; the value is null if it was not measured.
 
-    A sum with an unknown part is unknown; the others are of the rows that are known.
+    A sum is null if one of its rows is null; mean, minimum and maximum ignore null rows.
     """
     found = matching(rows, where)
     if found.is_empty():
@@ -111,7 +111,7 @@ def _trials(rows: pl.DataFrame, spec: EffectSpec, where: Where, name: str) -> pl
 
 
 def _common_cells(known: dict[str, pl.DataFrame], spec: EffectSpec) -> pl.DataFrame:
-    """The cells that all sides have a trial in, sorted; one row without columns' meaning if one cell."""
+    """The cells with trials on all sides, sorted; one row with a dummy column if the spec has one cell."""
     for name, trials in known.items():
         if trials.is_empty():
             raise NoDataError(
@@ -135,7 +135,7 @@ def _numbered(trials: pl.DataFrame, numbered: pl.DataFrame, cell: list[str]) -> 
 
 
 def _side(trials: pl.DataFrame, seeds: tuple[int, ...], cells: int) -> Side:
-    """A seed counts once, however many orders of its flows were run."""
+    """One side's values; the orders of a seed are averaged, so that each seed counts once."""
     place = {seed: index for index, seed in enumerate(seeds)}
     row = np.array([place[seed] for seed in trials["seed"]])
     column = trials[_CELL].to_numpy()

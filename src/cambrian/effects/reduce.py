@@ -1,4 +1,4 @@
-"""Cells' effects → one figure, of all seeds and without each of them at once."""
+"""Reduce the cells' effects to one figure, of all seeds and without each seed."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ _PLAIN: dict[str, Callable[..., FloatArray]] = {
 
 
 def reduce(effects: FloatArray, keys: pl.DataFrame, spec: SummarySpec) -> FloatArray:
-    """``effects`` (rows, cells) → the figure of ``spec`` in each row, shape (rows,).
+    """The figure of ``spec`` in each row of ``effects`` (rows, cells); shape (rows,).
 
-    ``keys`` has a row a cell. A cell that is NaN in a row is left out of it.
+    ``keys`` has one row for each cell. A row omits cells that are NaN in it.
 
     Raises:
-        EffectError: the cells have too few values of ``along``, or none of ``at``.
+        EffectError: the cells have too few values of ``along``, or not the value ``at``.
     """
     with warnings.catch_warnings():
-        # a row in which all cells are NaN is NaN
+        # a row of NaN gives NaN
         warnings.filterwarnings("ignore", "All-NaN|Mean of empty", RuntimeWarning)
         if spec.summary in _PLAIN:
             return np.asarray(_PLAIN[spec.summary](effects, axis=1))
@@ -47,13 +47,13 @@ def reduce(effects: FloatArray, keys: pl.DataFrame, spec: SummarySpec) -> FloatA
 
 
 def beyond(effects: FloatArray, spec: SummarySpec) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
-    """Which effects are beyond the threshold, on its side."""
+    """Is each effect beyond the threshold, in the direction ``spec.beyond``?"""
     assert spec.threshold is not None
     return effects > spec.threshold if spec.beyond == "above" else effects < spec.threshold
 
 
 def steps(keys: pl.DataFrame, spec: SummarySpec) -> tuple[_Places, _Places]:
-    """The cells that each step along ``spec.along`` goes from, and to.
+    """The first and the second cell of each step along ``spec.along``.
 
     Raises:
         EffectError: there is no step, or the column holds no numbers.
@@ -63,11 +63,10 @@ def steps(keys: pl.DataFrame, spec: SummarySpec) -> tuple[_Places, _Places]:
 
 
 def leads(effects: FloatArray, keys: pl.DataFrame, spec: SummarySpec) -> FloatArray:
-    """Lead over one rival, the same wherever it is there, averaged over the other columns; shape (rows,
-    rivals).
+    """Lead over each rival, averaged over the other columns; shape (rows, rivals).
 
-    A rival is a value of ``spec.along`` that is beside the chosen one everywhere; where there is none, it
-    is the mean of all others.
+    A rival is a value of ``spec.along`` that is present in all settings with the chosen value. Without one,
+    the mean of all other values is the rival.
     """
     found = _settings(keys, spec)
     values = keys[str(spec.along)].to_list()
@@ -97,19 +96,19 @@ def _along(effects: FloatArray, keys: pl.DataFrame, spec: SummarySpec) -> FloatA
 
 
 def _ordered(keys: pl.DataFrame, spec: SummarySpec) -> tuple[FloatArray, list[_Places]]:
-    """Values of ``along``, and the cells that differ in it alone, in its order.
+    """Values of ``along``, and groups of cells that differ only in it, in its order.
 
     Raises:
-        EffectError: it has one value alone, or holds no numbers.
+        EffectError: the column has only one value, or holds no numbers.
     """
     assert spec.along is not None
     kind = keys.schema[spec.along]
     if not kind.is_numeric():
-        raise EffectError(f"{spec.along} is {str(kind).lower()}: slopes and steps go along numbers")
+        raise EffectError(f"column {spec.along} is {str(kind).lower()}: slopes and steps need numbers")
     values = keys[spec.along].cast(pl.Float64).to_numpy()
     groups = [group[np.argsort(values[group], kind="stable")] for group in _groups(keys, spec.along)]
     if not any(len(group) > 1 for group in groups):
-        raise EffectError(f"there is one value of {spec.along} alone")
+        raise EffectError(f"column {spec.along} has only one value")
     return values, groups
 
 
@@ -123,10 +122,10 @@ def _best(effects: FloatArray, keys: pl.DataFrame, spec: SummarySpec) -> FloatAr
 
 
 def _settings(keys: pl.DataFrame, spec: SummarySpec) -> list[tuple[int, list[int]]]:
-    """In each combination of the other columns: the chosen cell and its rivals.
+    """For each combination of the other columns, the chosen cell and its rivals.
 
     Raises:
-        EffectError: there is none with a rival.
+        EffectError: no combination has a rival.
     """
     assert spec.along is not None
     assert spec.at is not None
@@ -139,12 +138,12 @@ def _settings(keys: pl.DataFrame, spec: SummarySpec) -> list[tuple[int, list[int
         if here and others:
             found.append((here[0], others))
     if not found:
-        raise EffectError(f"no cell has {spec.along} = {spec.at} beside another value of it")
+        raise EffectError(f"no setting has both {spec.along} = {spec.at} and another value of it")
     return found
 
 
 def _groups(keys: pl.DataFrame, along: str) -> list[_Places]:
-    """Cells that differ in ``along`` alone."""
+    """Groups of cells that differ only in ``along``."""
     others = [name for name in keys.columns if name != along]
     if not others:
         return [np.arange(len(keys))]
@@ -166,7 +165,7 @@ def _percent(
     hits: np.ndarray[tuple[int, ...], np.dtype[np.bool_]],
     known: np.ndarray[tuple[int, ...], np.dtype[np.bool_]],
 ) -> FloatArray:
-    """Percent of the known that are hits, in each row."""
+    """Percentage of the known values that are hits, in each row."""
     count = known.sum(axis=1)
     return np.asarray(
         np.divide(100.0 * (hits & known).sum(axis=1), count, out=np.full(len(hits), np.nan), where=count > 0)

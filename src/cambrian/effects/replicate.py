@@ -1,4 +1,4 @@
-"""Cells' effects as they are, and without each seed: what every interval over cells is made of."""
+"""The cells' effects of all seeds and without each seed: the input of all intervals over cells."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from cambrian.stats.interval import FloatArray
 
 
 def effects(prepared: Prepared, spec: EffectSpec) -> FloatArray:
-    """Each cell's effect, shape (1 + seeds, cells): first as it is. NaN where it has no value.
+    """Each cell's effect of all seeds, then without each seed; shape (1 + seeds, cells); NaN without a value.
 
-    One row for fewer than three seeds (:mod:`cambrian.stats.jackknife`).
+    Only the first row for fewer than three seeds (:mod:`cambrian.stats.jackknife`).
     """
     found_a = _figure(prepared.a, spec)
     if prepared.b is None:
@@ -22,7 +22,7 @@ def effects(prepared: Prepared, spec: EffectSpec) -> FloatArray:
 
 
 def compare(kind: Kind, a: FloatArray, b: FloatArray) -> FloatArray:
-    """a against b, by element; NaN for a ratio to 0."""
+    """Compare a with b by element; NaN for a ratio to 0."""
     if kind == "difference":
         return a - b
     ratio: FloatArray = np.divide(a, b, out=np.full(a.shape, np.nan), where=b != 0)

@@ -1,4 +1,4 @@
-"""One figure of all cells' effects, with its interval."""
+"""One figure over all cells' effects, with its interval."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from cambrian.stats.jackknife import FEWEST_SEEDS
 from cambrian.stats.many import Cells
 from cambrian.stats.scale import Scale
 
-#: intervals of these are bounds on all cells at once, see :mod:`cambrian.stats.many`
+#: their intervals are bounds on all cells at once, see :mod:`cambrian.stats.many`
 _COUNTED = frozenset({"share", "steps"})
 _EXTREMES = frozenset({"min", "max"})
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A figure with its 95 % interval, in the effect's unit; without bounds, ``reason`` says why.
+    """A figure with its 95 % interval, in the effect's unit; ``reason`` explains missing bounds.
 
-    Made of ``trials`` different trials in ``cells`` cells, with ``seeds`` different seeds.
-    ``trials_left_out`` did not measure the quantity; ``cells_left_out`` have no effect, since
-    they would divide by 0. ``constant_cells`` are the same in every seed. A share, the least or the most
-    of the cells is as observed, which leans to the outside; its interval does not.
+    ``cells``, ``trials`` and ``seeds`` are the numbers of cells, distinct trials and distinct seeds.
+    ``trials_left_out`` have no value of the quantity; ``cells_left_out`` have no effect, because of a
+    division by 0. ``constant_cells`` are the same in every seed. The estimate of a share, a minimum or a
+    maximum is the observed one, which is biased to the extremes; its interval is not.
     """
 
     estimate: float
@@ -51,17 +51,17 @@ def summary(frame: pl.DataFrame, spec: SummarySpec) -> Estimate:
 
     Raises:
         NoDataError: no cell has a trial on each side.
-        EffectError: the spec does not fit the frame, such as a column that is not there.
+        EffectError: the spec does not fit the frame, for example a missing column.
     """
     return estimate(prepare(frame, spec), spec)
 
 
 def estimate(prepared: Prepared, spec: SummarySpec) -> Estimate:
-    """As :func:`summary`, of trials that are laid out already."""
+    """As :func:`summary`, from prepared trials."""
     by_cell = replicate.effects(prepared, spec)
     has_effect = np.isfinite(by_cell[0])
     if not has_effect.any():
-        raise EffectError("no cell has an effect: side b is 0 in all of them, or one trial has no SD")
+        raise EffectError("no cell has an effect: side b is 0 in all cells, or a single seed has no SD")
     keys = prepared.keys.filter(pl.Series(has_effect)) if spec.cell else prepared.keys
     kept = by_cell[:, has_effect]
     seeds = cell_seeds(prepared)[has_effect]
@@ -69,7 +69,7 @@ def estimate(prepared: Prepared, spec: SummarySpec) -> Estimate:
     if not math.isfinite(found[0]):
         raise EffectError("the figure has no value: a geometric mean needs effects above 0")
     low, high = _bounds(found, kept, keys, spec, seeds)
-    constant = int((changing(kept) == 0).sum()) if len(kept) > 1 else 0
+    constant = int((standard_errors(kept) == 0).sum()) if len(kept) > 1 else 0
     return Estimate(
         estimate=float(found[0]),
         low=low,
@@ -85,40 +85,40 @@ def estimate(prepared: Prepared, spec: SummarySpec) -> Estimate:
 
 
 def cell_seeds(prepared: Prepared) -> FloatArray:
-    """How many seeds each cell has on the side that has fewer, shape (cells,)."""
+    """Number of seeds of each cell, on the side with fewer; shape (cells,)."""
     sides = [side.seeds for side in (prepared.a, prepared.b) if side is not None]
     return np.asarray(np.min(sides, axis=0))
 
 
-def changing(found: FloatArray) -> FloatArray:
-    """Standard errors of (1 + seeds, k); 0 where leaving a seed out changes nothing but rounding."""
+def standard_errors(found: FloatArray) -> FloatArray:
+    """Standard errors (k,) of figures (1 + seeds, k); 0 if leaving out a seed changes only rounding."""
     moved = (len(found) - 2) * (np.nanmax(found, axis=0) - np.nanmin(found, axis=0))
     return np.where(moved > jackknife.RESOLUTION * np.abs(found[0]), jackknife.errors(found), 0.0)
 
 
 def scale_of(spec: EffectSpec) -> Scale:
-    """On which scale a cell's effect is symmetric."""
+    """The scale on which a cell's effect is symmetric."""
     return "factor" if spec.kind == "ratio" or spec.of == "sd" else "plain"
 
 
 def interval(found: FloatArray, seeds: float, scale: Scale = "plain") -> tuple[float | None, float | None]:
-    """95 % interval of a figure as it is (first) and without each seed; None for fewer than three seeds."""
+    """95 % interval of a figure, given of all seeds and without each; None for fewer than three seeds."""
     bounds = jackknife.interval(found, math.floor(seeds), scale)
     if math.isnan(bounds.low) or math.isnan(bounds.high):
         return None, None
     return bounds.low, bounds.high
 
 
-def few(seeds: float) -> str:
-    """Why so few seeds give no interval."""
+def too_few(seeds: float) -> str:
+    """Why there is no interval, for fewer than three seeds."""
     return "one seed a cell" if seeds < 2 else f"{seeds:g} seeds a cell, too few for an interval"
 
 
 def _reason(low: float | None, seeds: FloatArray, constant: int) -> str:
     if low is None:
-        return few(float(seeds.min()) if seeds.min() >= 1 else 1)
+        return too_few(float(seeds.min()) if seeds.min() >= 1 else 1)
     if constant == len(seeds):
-        return f"every cell is {states.SAME}: seeds add no variation, and nothing is tested"
+        return f"every cell is {states.SAME}: without variation, no test is possible"
     return f"{constant} of {len(seeds)} cells are {states.SAME}" if constant else ""
 
 
@@ -134,21 +134,21 @@ def _bounds(
     ratio = spec.kind == "ratio" and spec.summary in {"mean", "geometric_mean", "median"}
     low, high = interval(found, float(np.mean(seeds)), "factor" if ratio else "plain")
     if spec.summary == "best" and low is not None:
-        # the best of several rivals by chance looks better than the best is: the far bound is that of
-        # one rival, the same in all settings
+        # the observed best of several rivals is better by chance than the true best: the far bound is that
+        # of one rival, the same in all settings
         far = _far_of_best(by_cell, keys, spec, seeds)
         low, high = (low, far) if spec.beyond == "above" else (far, high)
     return low, high
 
 
 def cells_on_scale(found: FloatArray, scale: Scale, seeds: FloatArray) -> tuple[Cells, Scale]:
-    """The cells on their scale; those of one or two seeds have no error that is known, and say nothing."""
+    """The cells on their scale; cells of one or two seeds have an infinite error."""
     used = jackknife.fitting(found, scale)
-    errors = np.where(changing(found) == 0, 0.0, jackknife.errors(scales.to(found, used)))
+    errors = np.where(standard_errors(found) == 0, 0.0, jackknife.errors(scales.transform(found, used)))
     known = (seeds >= FEWEST_SEEDS) & np.isfinite(errors)
-    # without an error of its own a cell could be anything
+    # the error of a cell is unknown below three seeds: any value is possible
     errors = np.where(known, errors, np.inf)
-    return Cells(scales.to(found, used)[0], errors, np.maximum(seeds - 1, 1)), used
+    return Cells(scales.transform(found, used)[0], errors, np.maximum(seeds - 1, 1)), used
 
 
 def _extreme(by_cell: FloatArray, spec: SummarySpec, seeds: FloatArray) -> tuple[float | None, float | None]:
@@ -156,14 +156,14 @@ def _extreme(by_cell: FloatArray, spec: SummarySpec, seeds: FloatArray) -> tuple
     if not np.all(np.isfinite(cells.error)):
         return None, None
     ends = np.array(many.largest(cells) if spec.summary == "max" else many.smallest(cells))
-    low, high = scales.back(ends, used)
+    low, high = scales.inverse(ends, used)
     return float(low), float(high)
 
 
 def _share(
     by_cell: FloatArray, keys: pl.DataFrame, spec: SummarySpec, seeds: FloatArray
 ) -> tuple[float, float]:
-    """Percent of cells, or of steps, that surely are, and that may be."""
+    """Bounds of the percentage of cells, or of steps, that are beyond the threshold."""
     if spec.summary == "steps":
         one, two = reduce.steps(keys, spec)
         changes = by_cell[:, two] - by_cell[:, one]
@@ -172,9 +172,9 @@ def _share(
     else:
         assert spec.threshold is not None
         cells, used = cells_on_scale(by_cell, scale_of(spec), seeds)
-        threshold, beyond = float(scales.to(np.array(spec.threshold), used)), spec.beyond
+        threshold, beyond = float(scales.transform(np.array(spec.threshold), used)), spec.beyond
     if beyond == "below":
-        cells, threshold = cells.turned(), -threshold
+        cells, threshold = cells.negated(), -threshold
     low, high = many.share_above(cells, threshold)
     return 100 * low, 100 * high
 
@@ -183,6 +183,8 @@ def _far_of_best(
     by_cell: FloatArray, keys: pl.DataFrame, spec: SummarySpec, seeds: FloatArray
 ) -> float | None:
     leads = reduce.leads(by_cell, keys, spec)
-    cells = Cells(leads[0], changing(leads), np.full(leads.shape[1], math.floor(float(np.mean(seeds))) - 1.0))
+    cells = Cells(
+        leads[0], standard_errors(leads), np.full(leads.shape[1], math.floor(float(np.mean(seeds))) - 1.0)
+    )
     ends = many.smallest(cells) if spec.beyond == "above" else many.largest(cells)
     return ends[1] if spec.beyond == "above" else ends[0]

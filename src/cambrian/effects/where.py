@@ -1,4 +1,4 @@
-"""Conditions on columns → the rows that meet them."""
+"""Select the rows that meet conditions on columns."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ def need(frame: pl.DataFrame, columns: Sequence[str]) -> None:
     for name in columns:
         if name not in frame.columns:
             near = hints.nearest(name, frame.columns)
-            raise EffectError(f"there is no column {name}" + (f"; did you mean {near}?" if near else ""))
+            raise EffectError(f"no column {name}" + (f"; did you mean {near}?" if near else ""))
 
 
 def matching(frame: pl.DataFrame, where: Where) -> pl.DataFrame:
     """The rows of ``frame`` that meet all of ``where``.
 
     Raises:
-        EffectError: a column that is not there, or a value of another kind than the column's.
+        EffectError: a column is missing, or a value has another type than its column.
     """
     need(frame, list(where))
     kept = frame
@@ -39,7 +39,7 @@ def _expression(kind: pl.DataType, name: str, condition: Condition) -> pl.Expr:
     found = pl.lit(True)
     numbers = (condition.at_least, condition.at_most, condition.above, condition.below)
     if any(number is not None for number in numbers) and not kind.is_numeric():
-        raise EffectError(f"column {name} holds no numbers, so it has no bounds")
+        raise EffectError(f"column {name} holds no numbers: bounds need numbers")
     if condition.at_least is not None:
         found &= column >= condition.at_least
     if condition.at_most is not None:
@@ -74,4 +74,4 @@ def _check_kind(kind: pl.DataType, name: str, value: Scalar) -> None:
     else:
         fits = kind.is_numeric()
     if not fits:
-        raise EffectError(f"column {name} holds {str(kind).lower()}, and never {value!r}")
+        raise EffectError(f"column {name} holds {str(kind).lower()}: {value!r} has another type")

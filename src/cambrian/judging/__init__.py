@@ -1,1 +1,1 @@
-"""What the figures mean: parameters against the standards, and a verdict that a person can act on."""
+"""Compare estimated parameters with the standards, and give each contestant a verdict."""

@@ -1,4 +1,4 @@
-"""From what single trials show to findings: one contestant on one network, and then on all of them."""
+"""Turn the estimates of trials into findings: one contestant on one network, then on all its networks."""
 
 from __future__ import annotations
 
@@ -13,32 +13,34 @@ from cambrian.judging.references import Reference
 from cambrian.metrics.parameters.estimate import Estimate, Measured, Missing, Source, differing, pooled
 
 _ROLLBACK = "rollback_share"
-#: what is fitted between two reductions: it means nothing where reductions are taken back, and a flight,
-#: which follows its window loosely, accuses nobody of what the window itself leaves open
+#: parameters fitted between two reductions: they mean nothing where reductions are rolled back. Estimates
+#: from packets do not make them differ, because a flight follows its window loosely
 _FITTED = frozenset({"cubic_growth", "cubic_c", "cubic_k_rule", "alpha", "fast_convergence", "reno_friendly"})
 #: halfway between ProbeRTTs every 5 s, as in the later drafts, and every 10 s
 _LONGEST_LATER_INTERVAL_S = 7.5
-#: the kind of ``bbr_generation`` that is not kernel BBR's
+#: the value of ``bbr_generation`` for BBRs later than the kernel's
 _LATER_BBR = "BBRv2- or v3-like"
-#: a stack's own word first; packets alone where it exports nothing
+#: in order of preference: the exported window, then packets
 _SOURCES: tuple[Source, ...] = ("window", "packets")
-#: a loss also ends the slow start of a sender that would have left it: where another network shows that it
-#: does, a loss says nothing
+#: a loss also ends the slow start of a sender that could leave it earlier: where another network shows an
+#: earlier exit, an exit by loss is no evidence
 _SLOW_START_EXIT, _BY_LOSS = "slow_start_exit", "loss"
-#: a parameter that differs must do so on at least this share of the networks that tell
+#: smallest share of the conclusive networks on which a parameter must differ
 _AGREEING_NETWORKS = 0.5
 
 
 @dataclass(frozen=True)
 class Judged:
-    """``family``: whose values it was compared with; ``findings``: one a parameter; ``both``: each
-    (parameter, source) measured; ``missing``: parameter → why it could not be measured;
-    ``contradictions``: where its own window and its packets exclude each other. ``trials``: those that
-    differ from one another, of ``ran``. ``refused``: why this network judges nobody, empty where it does.
+    """One contestant on one network.
+
+    ``family``: the algorithm whose reference values apply. ``findings``: one for each parameter. ``both``:
+    each measured (parameter, source). ``missing``: parameter → why it could not be measured.
+    ``contradictions``: parameters whose window and packets contradict each other. ``trials``: the number that
+    differ from one another, out of ``ran``. ``refused``: why this network is not used to judge; empty if it
+    is.
     """
 
     family: str
-
     findings: tuple[Finding, ...]
     both: tuple[Measured, ...]
     missing: dict[str, str]
@@ -49,18 +51,18 @@ class Judged:
 
 
 def judge(network: str, family: str, trials: Sequence[Sequence[Estimate | Missing]]) -> Judged:
-    """Pool one network's trials and set them beside the standard's values.
+    """Pool one network's trials and compare them with the standard's values.
 
-    Trials that say the same count as one. A parameter is judged by the stack's own
-    window where there is one, else by packets; where a window cannot resolve it, packets accuse nobody, and
-    where the two exclude each other, neither is believed. A BBR that probes as the second and third
-    generations do is compared with their draft. :func:`together` must follow, with all networks.
+    Identical trials count as one. A parameter is judged by the exported window if there is one, else by
+    packets. If the window does not resolve it, or window and packets contradict each other, it is
+    inconclusive. A BBR that probes like the second or third generation is compared with that draft. Call
+    :func:`together` afterwards, with all networks.
     """
     different = differing(trials)
     measured = {
-        (name, source): pooled(found, len(different))
+        (name, source): pooled(estimates, len(different))
         for name, source in sorted({(one.parameter, one.source) for trial in different for one in trial})
-        if (found := _estimates(different, name, source))
+        if (estimates := _estimates(different, name, source))
     }
     best = {
         name: next(measured[name, source] for source in _SOURCES if (name, source) in measured)
@@ -71,22 +73,22 @@ def judge(network: str, family: str, trials: Sequence[Sequence[Estimate | Missin
     standard = _standard(family, best)
     unresolved = _unresolved(different, best)
     judged = [
-        _judge(family, network, one, standard.get(name), unresolved.get(name, ""))
-        for name, one in best.items()
+        _judge(family, network, measurement, standard.get(name), unresolved.get(name, ""))
+        for name, measurement in best.items()
     ]
-    if any(one.key == _ROLLBACK and "off" in (one.status, one.looks) for one in judged):
-        judged = [findings.unjudged(one) if one.key in _FITTED else one for one in judged]
-    apart = [
+    if any(finding.key == _ROLLBACK and "off" in (finding.status, finding.looks) for finding in judged):
+        judged = [findings.unjudged(finding) if finding.key in _FITTED else finding for finding in judged]
+    contradictions = [
         each
         for name in best
         if (each := contradicts(network, measured, name, standard.get(name))) is not None
     ]
-    names = {one.parameter for one in apart}
+    contradicted = {each.parameter for each in contradictions}
     judged = [
-        findings.open_(one, "its window and its packets exclude each other")
-        if one.key in names and one.status != "not judged"
-        else one
-        for one in judged
+        findings.inconclusive(finding, "the stack's log and its packets contradict each other")
+        if finding.key in contradicted and finding.status != "not judged"
+        else finding
+        for finding in judged
     ]
     missing = {
         one.parameter: one.why
@@ -95,66 +97,78 @@ def judge(network: str, family: str, trials: Sequence[Sequence[Estimate | Missin
         if isinstance(one, Missing) and not any(one.parameter == name for name, _ in measured)
     }
     return Judged(
-        family, tuple(judged), tuple(measured.values()), missing, tuple(apart), len(different), len(trials)
+        family,
+        tuple(judged),
+        tuple(measured.values()),
+        missing,
+        tuple(contradictions),
+        len(different),
+        len(trials),
     )
 
 
 def together(judged: Mapping[str, Judged]) -> dict[str, Judged]:
-    """One contestant's networks, each with what the others confirm.
+    """Settle the findings of one contestant's networks by each other.
 
-    What differs in a single trial is confirmed by another network that shows the same. What differs on
-    less than half of the networks that tell stays inconclusive on all of them.
+    A difference seen in one trial is confirmed if another network shows the same. A parameter that differs on
+    less than half of the conclusive networks is inconclusive on all of them.
     """
-    names = dict.fromkeys(finding.key for one in judged.values() for finding in one.findings)
-    apart = Counter(found.parameter for one in judged.values() for found in one.contradictions)
+    names = dict.fromkeys(finding.key for here in judged.values() for finding in here.findings)
+    contradicted = Counter(each.parameter for here in judged.values() for each in here.contradictions)
     settled = {
-        name: _across([f for one in judged.values() for f in one.findings if f.key == name]) for name in names
+        name: _across([f for here in judged.values() for f in here.findings if f.key == name])
+        for name in names
     }
-    found = {}
-    for network, one in judged.items():
-        mine = tuple(
-            next(f for f in settled[finding.key] if f.network == finding.network) for finding in one.findings
+    by_network = {}
+    for network, here in judged.items():
+        settled_here = tuple(
+            next(f for f in settled[finding.key] if f.network == finding.network) for finding in here.findings
         )
         contradictions = tuple(
-            replace(each, confirmed=each.confirmed or apart[each.parameter] >= findings.FEWEST_TRIALS)
-            for each in one.contradictions
+            replace(each, confirmed=each.confirmed or contradicted[each.parameter] >= findings.FEWEST_TRIALS)
+            for each in here.contradictions
         )
-        found[network] = replace(one, findings=mine, contradictions=contradictions)
-    return found
+        by_network[network] = replace(here, findings=settled_here, contradictions=contradictions)
+    return by_network
 
 
 def _across(several: Sequence[Finding]) -> list[Finding]:
-    """One parameter's findings on several networks, settled by one another."""
-    if several[0].key == _SLOW_START_EXIT and any(_leaves_slow_start(one) for one in several):
-        why = "a loss came first here, and on another network it ends before a loss"
+    """One parameter's findings on several networks, settled by each other."""
+    if several[0].key == _SLOW_START_EXIT and any(_leaves_slow_start(finding) for finding in several):
+        why = "a loss came first here; on another network slow start ends before a loss"
         several = [
-            findings.open_(one, why) if one.looks is not None and one.measured.label == _BY_LOSS else one
-            for one in several
+            findings.inconclusive(finding, why)
+            if finding.looks is not None and finding.measured.label == _BY_LOSS
+            else finding
+            for finding in several
         ]
-    differing_here = [one for one in several if one.looks is not None]
-    telling = [one for one in several if one.status == "as it should be" or one.looks is not None]
-    alike = len(differing_here) >= _AGREEING_NETWORKS * len(telling)
-    proven = len(differing_here) >= findings.FEWEST_TRIALS or any(one.differs for one in differing_here)
+    differing_here = [finding for finding in several if finding.looks is not None]
+    conclusive = sum(_is_conclusive(finding) for finding in several)
+    enough = len(differing_here) >= _AGREEING_NETWORKS * conclusive
+    proven = len(differing_here) >= findings.FEWEST_TRIALS or any(each.differs for each in differing_here)
     return [
-        one
-        if one.looks is None
-        else findings.confirmed(one)
-        if alike and proven
-        else one
-        if alike
-        else findings.open_(one, "most networks show otherwise")
-        for one in several
+        finding
+        if finding.looks is None
+        else findings.confirmed(finding)
+        if enough and proven
+        else finding
+        if enough
+        else findings.inconclusive(finding, "most networks show no difference")
+        for finding in several
     ]
 
 
+def _is_conclusive(finding: Finding) -> bool:
+    return finding.status == "as it should be" or finding.looks is not None
+
+
 def _leaves_slow_start(finding: Finding) -> bool:
-    """Does the network tell that something else than a loss ends slow start?"""
-    told = finding.status == "as it should be" or finding.looks is not None
-    return told and finding.measured.label != _BY_LOSS
+    """Does the network show that slow start ends before a loss?"""
+    return _is_conclusive(finding) and finding.measured.label != _BY_LOSS
 
 
 def refuse(judged: Judged, why: str) -> Judged:
-    """The same without a judgement: on this network the reference does not pass its own test."""
+    """Withdraw the judgement, because the reference fails its own test on this network."""
     return replace(
         judged,
         findings=tuple(findings.unjudged(one) for one in judged.findings),
@@ -164,24 +178,24 @@ def refuse(judged: Judged, why: str) -> Judged:
 
 
 def failures(judged: Judged) -> Collection[str]:
-    """What the test says of the reference itself that it must not say; empty where it passes."""
+    """Differences and contradictions, for a test of the reference itself; empty if it passes."""
     accused = [findings.sentence(one) for one in judged.findings if "off" in (one.status, one.looks)]
     return accused + [one.text for one in judged.contradictions]
 
 
 def _judge(family: str, network: str, one: Measured, reference: Reference | None, unresolved: str) -> Finding:
-    found = findings.judge(network, one, reference)
-    if found.looks is None or one.source == "window" or family != "cubic" or one.parameter not in _FITTED:
-        return found
+    finding = findings.judge(network, one, reference)
+    if finding.looks is None or one.source == "window" or family != "cubic" or one.parameter not in _FITTED:
+        return finding
     if unresolved:
-        return findings.open_(found, f"from packets alone, and its own window says: {unresolved}")
-    return findings.open_(found, "a flight follows its window too loosely to accuse anybody by it alone")
+        return findings.inconclusive(finding, f"from packets alone; from the stack's log: {unresolved}")
+    return findings.inconclusive(finding, "from packets alone, whose flight follows the window too loosely")
 
 
 def _unresolved(
     trials: Sequence[Sequence[Estimate | Missing]], best: Mapping[str, Measured]
 ) -> dict[str, str]:
-    """Parameter → why the stack's own window does not show it, where only packets seem to."""
+    """Parameter → why the exported window does not show it, for parameters that packets do show."""
     return {
         one.parameter: one.why
         for trial in trials
@@ -194,14 +208,14 @@ def _unresolved(
 
 
 def _standard(family: str, best: Mapping[str, Measured]) -> dict[str, Reference]:
-    standard = references.of(family)
+    standard = references.for_family(family)
     if family == "cubic" and "beta" in best:
         return references.following(standard, best["beta"], best.get("alpha"))
     return standard
 
 
 def _is_later_bbr(measured: Mapping[str, Measured]) -> bool:
-    """Is it BBR's second or third generation, by its probing or, where that does not show, its ProbeRTT?"""
+    """Is it BBR's second or third generation, by its probing or, if that is not measured, by its ProbeRTT?"""
     generation, interval = measured.get("bbr_generation"), measured.get("probe_rtt_interval_s")
     if generation is not None:
         return generation.label == _LATER_BBR

@@ -1,7 +1,7 @@
-"""What a stack says of its window against what its packets do.
+"""Check the window that a stack logs against its packets.
 
-A stack's own log is a witness, not the truth. Where its window and its packets exclude each other, that
-is a finding of its own, and neither of the two is believed.
+A stack's log may be wrong. If window and packets contradict each other, that is a finding of its own,
+and neither is used.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from cambrian.judging.references import Reference
 from cambrian.metrics.parameters.definitions import PARAMETERS
 from cambrian.metrics.parameters.estimate import Measured, Source
 
-#: what both show of the same events; pacing and bursts are of other times in the two
+#: parameters that both sources measure in the same events; pacing and bursts come from different times
 _COMPARED = frozenset({"beta", "alpha", "rollback_share", "max_window_packets"})
 
 
 @dataclass(frozen=True)
 class Contradiction:
-    """``text``: what each says. ``confirmed``: in more than one differing trial, or on several networks."""
+    """``text``: both values. ``confirmed``: in more than one differing trial, or on several networks."""
 
     network: str
     parameter: str
@@ -34,9 +34,9 @@ def contradicts(
     name: str,
     reference: Reference | None,
 ) -> Contradiction | None:
-    """Do the window's interval and the packets' lie farther apart than the parameter's tolerance?
+    """The contradiction, if the intervals from window and packets lie farther apart than the tolerance.
 
-    Both must rest on enough events. None where they agree, or one is missing.
+    None if they agree, if one of the two is missing, or if one has too few events.
     """
     window, packets = measured.get((name, "window")), measured.get((name, "packets"))
     if name not in _COMPARED or reference is None or window is None or packets is None:
@@ -46,8 +46,9 @@ def contradicts(
     if max(window.low - packets.high, packets.low - window.high) <= reference.tolerance:
         return None
     text = (
-        f"{PARAMETERS[name].title}: the window says {value_text(window)}, the packets {value_text(packets)}"
+        f"{PARAMETERS[name].title} is {value_text(window)} in the stack's log and {value_text(packets)} by "
+        "its packets"
     )
     if name == "beta" and packets.high < window.low:
-        text += ": it is cut more than once an event"
+        text += ": it reduces more than once for each congestion event"
     return Contradiction(network, name, text, min(window.trials, packets.trials) >= FEWEST_TRIALS)

@@ -1,4 +1,4 @@
-"""Which controller a contestant is judged as: its stack's word, kept with the results."""
+"""The algorithm that a contestant claims to implement: from its stack's manifest, kept with the results."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ class Family:
     protocol: str
 
 
-def of(stack: str, cca: str) -> Family | None:
-    """By the stack's manifest; None where the stack is unknown here, or the kernel has no such CCA."""
+def family_of(stack: str, cca: str) -> Family | None:
+    """The family by the stack's manifest; None if the stack is unknown, or the kernel has no such CCA."""
     known = catalogue.load().get(stack)
     entry = known.manifest.ccas.get(cca) if known else None
     if known is None or entry is None or entry.reference is None:
@@ -28,15 +28,15 @@ def of(stack: str, cca: str) -> Family | None:
 
 
 def record(contestants: Iterable[Contestant]) -> dict[str, dict[str, str]]:
-    """What ``study.json`` keeps: ``STACK CCA`` → its family, so that a report needs no manifests."""
-    found = {_key(one.stack, one.cca): of(one.stack, one.cca) for one in contestants}
+    """``STACK CCA`` → its family, as ``study.json`` keeps it, so that a report needs no manifests."""
+    found = {_key(one.stack, one.cca): family_of(one.stack, one.cca) for one in contestants}
     return {name: asdict(family) for name, family in found.items() if family is not None}
 
 
 def recorded(study: dict[str, Any], contestant: Contestant) -> Family | None:
-    """A contestant's family by ``study.json``, or by its manifest where an older one does not say."""
+    """A contestant's family by ``study.json``, or by its manifest if an older ``study.json`` lacks it."""
     kept = study.get("families", {}).get(_key(contestant.stack, contestant.cca))
-    return Family(**kept) if kept else of(contestant.stack, contestant.cca)
+    return Family(**kept) if kept else family_of(contestant.stack, contestant.cca)
 
 
 def _key(stack: str, cca: str) -> str:

@@ -1,4 +1,4 @@
-"""One parameter, measured on one network, beside what it should be."""
+"""Compare one parameter, measured on one network, with its reference value."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from cambrian.judging.references import Reference
 from cambrian.metrics.parameters.definitions import PARAMETERS
 from cambrian.metrics.parameters.estimate import Measured
 
-#: ``as it should be``; ``other choice``: unlike the reference, and the standards allow it;
-#: ``off``: unlike the standard; ``inconclusive``: the traces leave both open, or are too few to say;
-#: ``not judged``: nothing says what it should be
+#: ``as it should be``; ``other choice``: unlike the reference, but allowed by the standards;
+#: ``off``: against the standard; ``inconclusive``: the interval allows both, or there is too little data;
+#: ``not judged``: no reference value exists
 Status = Literal["as it should be", "other choice", "off", "inconclusive", "not judged"]
-#: differing trials that it takes to say that something is unlike the reference; networks count, too
+#: fewest differing trials, or networks, for a difference from the reference
 FEWEST_TRIALS = 2
-#: share of the trials in which a parameter must show
+#: smallest share of the trials in which a parameter must be measured
 SHOWN_SHARE = 0.5
-#: share of the events that must be of one kind
+#: smallest share of the events that must agree on one kind
 AGREEING_SHARE = 0.8
 
 
@@ -25,8 +25,8 @@ AGREEING_SHARE = 0.8
 class Finding:
     """A measured parameter and its judgement. ``network`` is where it was measured.
 
-    ``why``: what makes it inconclusive, in words; ``few``: too few events. ``looks``: what it would
-    be, had it been seen in another trial or on another network as well.
+    ``why``: why it is inconclusive, in words. ``few``: too few events. ``looks``: its status if a second
+    trial or another network confirms it.
     """
 
     network: str
@@ -39,34 +39,34 @@ class Finding:
 
     @property
     def key(self) -> str:
-        """The parameter's."""
+        """The parameter's key."""
         return self.measured.parameter
 
     @property
     def differs(self) -> bool:
-        """Is it unlike the reference, blamed or not?"""
+        """Is it unlike the reference, allowed or not?"""
         return self.status in ("off", "other choice")
 
 
 def judge(network: str, measured: Measured, reference: Reference | None) -> Finding:
-    """Is the interval inside what the reference allows, outside of it, or neither?
+    """Compare a parameter's interval with the values that the reference allows.
 
-    An interval inside is as it should be. One outside differs if enough events in more than one
-    trial say so. Everything else is inconclusive.
+    An interval inside is as it should be. An interval outside differs, if enough events in more than one
+    trial show it. Everything else is inconclusive.
     """
     if reference is None:
         return Finding(network, measured, None, "not judged")
-    found = Finding(network, measured, reference, "inconclusive")
+    finding = Finding(network, measured, reference, "inconclusive")
     if why := _too_little(measured):
-        return replace(found, why=why, few=measured.events < PARAMETERS[measured.parameter].fewest)
+        return replace(finding, why=why, few=measured.events < PARAMETERS[measured.parameter].fewest)
     if _agrees(measured, reference):
-        return replace(found, status="as it should be")
+        return replace(finding, status="as it should be")
     if not _excludes(measured, reference):
-        return replace(found, why="the interval reaches from right to wrong values")
+        return replace(finding, why="the interval contains right and wrong values")
     differing = _differing(reference)
     if measured.trials < FEWEST_TRIALS:
-        return replace(found, why="seen in one trial; a difference needs two", looks=differing)
-    return replace(found, status=differing, looks=differing)
+        return replace(finding, why="seen in one trial; a difference needs two", looks=differing)
+    return replace(finding, status=differing, looks=differing)
 
 
 def _differing(reference: Reference) -> Literal["other choice", "off"]:
@@ -74,29 +74,29 @@ def _differing(reference: Reference) -> Literal["other choice", "off"]:
 
 
 def confirmed(finding: Finding) -> Finding:
-    """A finding that only lacked a second trial, now that another network shows the same."""
+    """A finding of one trial, confirmed by another network."""
     return replace(finding, status=finding.looks, why="") if finding.looks is not None else finding
 
 
-def open_(finding: Finding, why: str) -> Finding:
-    """The same, inconclusive, for the reason given."""
+def inconclusive(finding: Finding, why: str) -> Finding:
+    """The same finding, made inconclusive for the reason ``why``."""
     return replace(finding, status="inconclusive", why=why, looks=None)
 
 
 def unjudged(finding: Finding) -> Finding:
-    """The same without a judgement: what it should be does not hold here."""
+    """The same finding without a judgement: its reference does not apply here."""
     return Finding(finding.network, finding.measured, None, "not judged")
 
 
 def _too_little(measured: Measured) -> str:
-    """Why nothing can be said either way, whatever the value; empty where something can."""
+    """Why the data is too little to judge any value; empty if it is enough."""
     fewest = PARAMETERS[measured.parameter].fewest
     if measured.events < fewest:
         events = "event" if measured.events == 1 else "events"
         return f"{measured.events} {events}; a judgement needs {fewest}"
     of_trials = max(measured.of_trials, measured.trials)
     if measured.trials < SHOWN_SHARE * of_trials:
-        return f"visible in only {measured.trials} of {of_trials} trials"
+        return f"measured in only {measured.trials} of {of_trials} trials"
     if measured.agreement < AGREEING_SHARE:
         return (
             f"{100 * measured.agreement:.0f} % of its events agree; {100 * AGREEING_SHARE:.0f} % are needed"
@@ -120,25 +120,25 @@ def _excludes(measured: Measured, reference: Reference) -> bool:
 
 
 def value_text(measured: Measured) -> str:
-    """``0.85 ± 0.01``, or a kind's word."""
+    """``0.85 ± 0.01``, or the name of a kind."""
     parameter = PARAMETERS[measured.parameter]
     if parameter.kinds and measured.label is not None:
         return measured.label
     digits = parameter.digits
     half = (measured.high - measured.low) / 2
     unit = f" {parameter.unit}" if parameter.unit else ""
-    # an interval that would read as ± 0 is shown with the digit that it has
+    # add digits until the interval does not read as ± 0
     while digits < _MOST_DIGITS and half > 0 and round(half, digits) == 0:
         digits += 1
     return f"{measured.value:.{digits}f} ± {half:.{digits}f}{unit}"
 
 
-#: more decimals than any parameter is known to
+#: no parameter is known to more decimals
 _MOST_DIGITS = 4
 
 
 def reference_text(reference: Reference) -> str:
-    """What it should be: ``0.7``, ``at most 10``, ``hystart``."""
+    """The reference value: ``0.7``, ``at most 10``, ``hystart``."""
     if reference.words is not None:
         return reference.words
     text = f"{reference.value:.3g}"
@@ -146,7 +146,7 @@ def reference_text(reference: Reference) -> str:
 
 
 def sentence(finding: Finding) -> str:
-    """One finding in words: what it is, what it should be, and by what source if it is off."""
+    """One finding in words: the value; if it differs, the reference value; if it is off, its source too."""
     text = f"{PARAMETERS[finding.key].title} is {value_text(finding.measured)}"
     if finding.status == "inconclusive":
         return f"{text} ({finding.why})"

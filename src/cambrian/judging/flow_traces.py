@@ -1,4 +1,4 @@
-"""A trial's results → the traces that parameters are estimated from."""
+"""Make the flow traces, from which parameters are estimated, from a trial's results."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from cambrian.study.model import Network, Trial
 def flow_traces(
     result: TrialResult, families: Sequence[Family | None], *, pages: bool = False
 ) -> list[FlowTrace | None]:
-    """One trace a flow; None for a flow without a family, or that loads a page (but for ``pages``)."""
+    """One trace for each flow; None for a flow without a family, or that loads a page (without ``pages``)."""
     trial = Trial.model_validate(result.manifest["trial"])
     network = trial.network
     acks = [count.offered for count in result.link_counts("back")]
@@ -52,13 +52,13 @@ def flow_traces(
 
 
 def estimates(result: TrialResult, families: Sequence[Family | None]) -> list[tuple[Estimate | Missing, ...]]:
-    """What each flow of a trial says about its controller's parameters; nothing where there is no trace."""
+    """Each flow's estimates of its controller's parameters; empty for a flow without a trace."""
     traces = flow_traces(result, families)
     return [() if trace is None else tuple(parameters.estimate_all(trace)) for trace in traces]
 
 
 def _end_ns(result: TrialResult, number: int) -> int:
-    """Until when there was a flow: the trial's end, unless it gave up before."""
+    """The flow's end: the trial's end, or earlier if the flow gave up."""
     end_ns = int(result.manifest["guest"]["end_ns"])
     end = result.flow_end(number)
     gave_up = end.get("outcome") in ENDED_EARLY and end["ended_s"] is not None

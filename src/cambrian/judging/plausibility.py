@@ -1,12 +1,12 @@
-"""Does a contestant alone on a link do what the reference does there, parameters apart?
+"""Plausibility: compare a contestant alone on a link with the reference alone.
 
-Coarse on purpose: a fault that is no parameter shows in how much of the link is used, how much is dropped
-and how long packets wait. The margins are wider than what honest implementations of one algorithm
-differ by.
+A fault that no parameter describes shows in utilisation, packet loss and queueing delay. The comparison is
+coarse on purpose: honest implementations of one algorithm differ by less than the margins.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -19,7 +19,7 @@ UTILISATION_MARGIN = 0.10
 LOSS_MARGIN_PERCENT = 1.0
 #: median queueing delay: share of the round trip without queueing, or of the reference's delay
 DELAY_MARGIN_RTT, DELAY_MARGIN_SHARE = 0.25, 0.5
-#: where the path itself loses packets, throughput within this factor is plausible
+#: on a path with random loss, throughput within this factor is plausible
 THROUGHPUT_FACTOR = 2.0
 
 
@@ -27,9 +27,8 @@ THROUGHPUT_FACTOR = 2.0
 class Alone:
     """One trial of one flow alone, over the measured interval.
 
-    ``utilisation``: share of what the bottleneck could carry; None for a link that follows a trace.
-    ``loss_percent``: of its packets, dropped by the queue. ``delay_ms``: median queueing delay.
-    ``lossy``: the path itself loses packets.
+    ``utilisation``: 0 to 1; None for a link that follows a trace. ``loss_percent``: share of its packets that
+    the queue dropped. ``delay_ms``: median queueing delay. ``lossy``: the path has random loss.
     """
 
     rtt_ms: float
@@ -42,7 +41,7 @@ class Alone:
 
 @dataclass(frozen=True)
 class _Compared:
-    """One figure on one network. ``trials``: how many of the contestant's differ."""
+    """One figure on one network. ``trials``: number of the contestant's differing trials."""
 
     name: str
     network: str
@@ -52,9 +51,9 @@ class _Compared:
 
 
 def side(mine: Mapping[str, Sequence[Alone]], reference: Mapping[str, Sequence[Alone]], title: str) -> Side:
-    """Compare by network → trials alone. ``title``: the reference's name, such as ``tcp cubic``.
+    """Compare the trials alone, by network. ``title``: the reference's name, such as ``tcp cubic``.
 
-    Odd is what lies outside the margin in two differing trials or on two networks.
+    A figure is different if it lies outside the margin in two differing trials or on two networks.
     """
     compared = [
         one
@@ -64,50 +63,51 @@ def side(mine: Mapping[str, Sequence[Alone]], reference: Mapping[str, Sequence[A
     ]
     if not compared:
         return Side("not measured", (f"{title} was not run alone on the same network",))
-    odd = [one for one in compared if one.state == "different"]
+    differing = [figure for figure in compared if figure.state == "different"]
+    networks = Counter(figure.name for figure in differing)
     proven = [
-        one
-        for one in odd
-        if one.trials >= FEWEST_TRIALS or sum(other.name == one.name for other in odd) >= FEWEST_TRIALS
+        figure
+        for figure in differing
+        if figure.trials >= FEWEST_TRIALS or networks[figure.name] >= FEWEST_TRIALS
     ]
     if proven:
-        return Side("different", tuple(one.text for one in proven))
-    open_ = [one for one in compared if one.state != "equivalent"]
-    if open_:
-        return Side("inconclusive", tuple(one.text for one in open_))
+        return Side("different", tuple(figure.text for figure in proven))
+    inconclusive = [figure for figure in compared if figure.state != "equivalent"]
+    if inconclusive:
+        return Side("inconclusive", tuple(figure.text for figure in inconclusive))
     return Side("equivalent")
 
 
 def _compare(network: str, mine: Sequence[Alone], reference: Sequence[Alone], title: str) -> list[_Compared]:
     trials = len({(one.throughput_mbps, one.delay_ms) for one in mine})
 
-    def one(name: str, a: Sequence[float], b: Sequence[float], margin: float, text: str) -> _Compared:
+    def compared(name: str, a: Sequence[float], b: Sequence[float], margin: float, text: str) -> _Compared:
         return _Compared(name, network, _state(a, b, margin), trials, f"{text} on {network}")
 
     found = []
     if any(each.lossy for each in (*mine, *reference)):
         a, b = ([each.throughput_mbps for each in trials] for trials in (mine, reference))
-        text = f"{_mean(a):.1f} Mbps where {title} carries {_mean(b):.1f}"
+        text = f"throughput {_mean(a):.1f} Mbps ({title} {_mean(b):.1f} Mbps)"
         margin = (THROUGHPUT_FACTOR - 1) * max(min(_mean(a), _mean(b)), 0.1)
-        return [one("throughput", a, b, margin, text)]
+        return [compared("throughput", a, b, margin, text)]
     a, b = (_known([each.utilisation for each in trials]) for trials in (mine, reference))
     if a and b:
-        text = f"utilisation {100 * _mean(a):.0f} % where {title} has {100 * _mean(b):.0f} %"
-        found.append(one("utilisation", a, b, UTILISATION_MARGIN, text))
+        text = f"utilisation {100 * _mean(a):.0f} % ({title} {100 * _mean(b):.0f} %)"
+        found.append(compared("utilisation", a, b, UTILISATION_MARGIN, text))
     a, b = (_known([each.loss_percent for each in trials]) for trials in (mine, reference))
     if a and b:
-        text = f"{_mean(a):.1f} % of its packets dropped where {title} loses {_mean(b):.1f} %"
-        found.append(one("loss", a, b, LOSS_MARGIN_PERCENT, text))
+        text = f"packet loss {_mean(a):.1f} % ({title} {_mean(b):.1f} %)"
+        found.append(compared("loss", a, b, LOSS_MARGIN_PERCENT, text))
     a, b = (_known([each.delay_ms for each in trials]) for trials in (mine, reference))
     if a and b:
         margin = max(DELAY_MARGIN_RTT * mine[0].rtt_ms, DELAY_MARGIN_SHARE * _mean(b))
-        text = f"a median queue of {_mean(a):.0f} ms where {title} has {_mean(b):.0f}"
-        found.append(one("delay", a, b, margin, text))
+        text = f"median queueing delay {_mean(a):.0f} ms ({title} {_mean(b):.0f} ms)"
+        found.append(compared("delay", a, b, margin, text))
     return found
 
 
 def _state(mine: Sequence[float], reference: Sequence[float], margin: float) -> State:
-    """By the trials' ranges: no closer than the margin, or nowhere farther apart than it."""
+    """Different if the trials' ranges lie farther apart than the margin, equivalent if no two trials do."""
     gap = max(min(mine) - max(reference), min(reference) - max(mine))
     farthest = max(max(mine) - min(reference), max(reference) - min(mine))
     if gap > margin:

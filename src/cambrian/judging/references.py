@@ -1,4 +1,4 @@
-"""What each parameter should be: ``references.toml``, checked and read once."""
+"""The reference value of each parameter: ``references.toml``, checked and read once."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from cambrian.metrics.parameters.estimate import Measured
 from cambrian.study.toml_file import TomlFile
 
-#: the table for what holds whatever the controller
+#: the table of values that hold for every controller
 _ALL = "all"
 #: RFC 9438, section 4.6
 RFC_9438_BETA = 0.7
@@ -21,22 +21,22 @@ LATER_BBR = "bbr-v3"
 
 
 class Reference(BaseModel):
-    """One parameter's proper value: a ``value`` with its ``tolerance``, or ``words`` for a kind."""
+    """One parameter's reference value: a ``value`` with its ``tolerance``, or ``words`` for a kind."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     value: float | None = None
     words: str | None = None
-    #: how far from the value makes no difference to anybody, in its unit
+    #: distance from the value that has no practical effect, in the parameter's unit
     tolerance: Annotated[float, Field(ge=0)] = 0.0
-    #: anything up to the value is as it should be
+    #: the value is a maximum: any smaller value is as it should be
     most: bool = False
     level: Literal["must", "should", "may", "open"]
     source: str
 
     @property
     def binds(self) -> bool:
-        """Is another value against the standard, and not one that it leaves open?"""
+        """Does the standard set this value, so that any other is off?"""
         return self.level in ("must", "should")
 
     @model_validator(mode="after")
@@ -60,7 +60,7 @@ def families() -> tuple[str, ...]:
     return tuple(name for name in _tables() if name != _ALL)
 
 
-def of(family: str) -> dict[str, Reference]:
+def for_family(family: str) -> dict[str, Reference]:
     """Parameter → reference, for contestants that are judged against this kernel CCA."""
     tables = _tables()
     return tables.get(_ALL, {}) | tables.get(family, {}) if family in tables else {}
@@ -69,11 +69,11 @@ def of(family: str) -> dict[str, Reference]:
 def following(
     standard: Mapping[str, Reference], beta: Measured, alpha: Measured | None
 ) -> dict[str, Reference]:
-    """CUBIC's references where β is another one: α and fast convergence follow from it.
+    """CUBIC's references for the measured β: α and fast convergence depend on it.
 
-    α = 3(1−β)/(1+β) of one connection, or N² times that of N emulated ones (Chromium's
-    ``CubicBytes::Alpha``); of the two the one that is closer to ``alpha``. W_max = cwnd · (1+β)/2.
-    What is open of β widens their tolerances.
+    α = 3(1−β)/(1+β) for one connection, or N² times that for N emulated connections (Chromium's
+    ``CubicBytes::Alpha``), whichever is closer to ``alpha``. W_max = cwnd · (1+β)/2.
+    The uncertainty of β widens the tolerances.
     """
     found = dict(standard)
     half = (beta.high - beta.low) / 2
@@ -89,5 +89,5 @@ def following(
 
 
 def _moved(reference: Reference, value: float, by: float) -> Reference:
-    """Another value, known to ``by``."""
+    """The reference at another value, with the tolerance widened by ``by``."""
     return reference.model_copy(update={"value": value, "tolerance": reference.tolerance + by})

@@ -1,8 +1,8 @@
-"""The sides that a contestant is judged from, and the one verdict that reconciles them.
+"""The four sides of a judgement, and the one verdict that follows from them.
 
-Every sentence of a verdict follows from a side's state alone, so that no two can contradict:
-a side is named once, by the state that it is in, and *conformant* is said only where its parameters
-are as they should be and no other side is different or inconclusive.
+Each sentence of a verdict follows from one side's state, so that no two sentences contradict each other. A
+contestant is *conformant* only if its parameters are as they should be and no other side is different or
+inconclusive.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-#: ``equivalent``: the interval lies inside the margin; ``different``: outside of it, by enough events and
-#: trials; ``inconclusive``: neither; ``not measured``: nothing of it is in these results
+#: ``equivalent``: the interval lies inside the margin; ``different``: outside, with enough events and
+#: trials; ``inconclusive``: neither; ``not measured``: these results have no data for it
 State = Literal["different", "equivalent", "inconclusive", "not measured"]
 Kind = Literal[
     "conformant",
@@ -30,7 +30,7 @@ ACCUSING: frozenset[Kind] = frozenset(
 
 @dataclass(frozen=True)
 class Side:
-    """One side's state, and what it rests on, in sentences without a full stop."""
+    """One side's state and its evidence, in sentences without a full stop."""
 
     state: State = "not measured"
     findings: tuple[str, ...] = ()
@@ -38,12 +38,12 @@ class Side:
 
 @dataclass(frozen=True)
 class Sides:
-    """All of a contestant's.
+    """All sides of one contestant.
 
-    ``parameters``: against the standard. ``plausibility``: alone, its utilisation, loss and delay against
-    the reference's. ``behaviour``: envelope and response against the reference. ``impact``: share, harm,
-    starvation and loss against the placebo. ``algorithm``: are the parameters that differ those that make the
-    algorithm what it is?
+    ``parameters``: compared with the standard. ``plausibility``: utilisation, loss and delay alone, compared
+    with the reference. ``behaviour``: envelope and probes, compared with the reference. ``impact``: share,
+    harm, starvation and loss, compared with the placebo. ``algorithm``: do the parameters that differ make it
+    another algorithm?
     """
 
     parameters: Side = Side()
@@ -54,17 +54,17 @@ class Sides:
 
     @property
     def others(self) -> dict[str, Side]:
-        """All but the parameters, by name."""
+        """The other three sides, by name."""
         return {"plausibility": self.plausibility, "behaviour": self.behaviour, "impact": self.impact}
 
 
-#: the sides but the parameters, in words
+#: the other sides, in words
 _NAMES = {
-    "plausibility": "what it does alone",
-    "behaviour": "its behaviour",
-    "impact": "its impact on other flows",
+    "plausibility": "plausibility alone",
+    "behaviour": "behaviour",
+    "impact": "impact on other flows",
 }
-#: how a sentence begins that says in which sides it is in a state; of those that differ each has its own
+#: how the sentence begins that lists the sides in one state; each different side has a sentence of its own
 _OPENINGS: dict[State, str] = {
     "inconclusive": "Inconclusive",
     "equivalent": "Like the reference",
@@ -73,7 +73,7 @@ _OPENINGS: dict[State, str] = {
 
 
 def kind(sides: Sides) -> Kind:
-    """The verdict in a word or two."""
+    """The verdict in one to three words."""
     states = [side.state for side in sides.others.values()]
     if sides.parameters.state == "different":
         return "different algorithm" if sides.algorithm else "off by a parameter"
@@ -89,11 +89,11 @@ def kind(sides: Sides) -> Kind:
 
 
 def headline(title: str, sides: Sides) -> str:
-    """The verdict in a few short sentences: what differs first. ``title``: the algorithm's name."""
-    said = [_parameters(title, sides)]
+    """The verdict in a few short sentences, differences first. ``title``: the algorithm's name."""
+    sentences = [_parameters(title, sides)]
     others = sides.others
-    said += [
-        f"Unlike the reference: {_NAMES[name]}{_found(side)}"
+    sentences += [
+        f"Unlike the reference: {_NAMES[name]}{_evidence(side)}"
         for name, side in others.items()
         if side.state == "different"
     ]
@@ -104,21 +104,21 @@ def headline(title: str, sides: Sides) -> str:
             if side.state == state
         ]
         if names:
-            said.append(f"{opening}: {', '.join(names)}")
-    return ". ".join(said) + "."
+            sentences.append(f"{opening}: {', '.join(names)}")
+    return ". ".join(sentences) + "."
 
 
 def _parameters(title: str, sides: Sides) -> str:
     side = sides.parameters
     return {
-        "different": f"Not {title} as the standard has it" if sides.algorithm else f"{title}, but off",
-        "equivalent": f"{title}, with every parameter that could be judged as it should be",
-        "inconclusive": f"Whether its parameters are {title}'s is inconclusive",
-        "not measured": f"None of the parameters that make {title} could be judged",
-    }[side.state] + (_found(side) if side.state != "equivalent" else "")
+        "different": f"Not the {title} of the standard" if sides.algorithm else f"{title}, but off",
+        "equivalent": f"{title}: every parameter that could be judged is as it should be",
+        "inconclusive": f"{title}'s parameters are inconclusive",
+        "not measured": f"{title}'s core parameters could not be judged",
+    }[side.state] + (_evidence(side) if side.state != "equivalent" else "")
 
 
-def _found(side: Side) -> str:
+def _evidence(side: Side) -> str:
     return f": {'; '.join(side.findings)}" if side.findings else ""
 
 

@@ -1,17 +1,17 @@
-"""What a person can act on: one verdict for each contestant, with its evidence.
+"""One verdict for each contestant, with its evidence.
 
-What the parameters' side says, in order:
+The first state that applies is the state of the side "parameters":
 
-* *different*: a parameter is off (:mod:`~cambrian.judging.findings` says when), or the stack's own window and
-  its packets exclude each other. It is another algorithm where the window does not grow by the algorithm's
-  law, or where at least two of those that make the algorithm what it is (:data:`CORE`) are off and they
-  are more than half of those judged.
-* *not measured*: no parameter of the core could be judged.
-* *inconclusive*: a parameter that the standard sets looks off in one trial, or shows nowhere as it should be.
-* *equivalent*: every one is as it should be on at least one network, and looks off on none; and packets
-  bear out that losses or marks are answered, where the algorithm reacts to them.
+* *different*: a parameter is off (:mod:`~cambrian.judging.findings` says when), or the exported window and
+  the packets contradict each other. It is a different algorithm if the window does not grow by the
+  algorithm's law, or if at least two core parameters (:data:`CORE`), and more than half of the judged ones,
+  are off.
+* *not measured*: no core parameter could be judged.
+* *inconclusive*: a parameter that the standard sets looks off in one trial, or nowhere as it should be.
+* *equivalent*: each parameter is as it should be on at least one network and looks off on none. If the
+  algorithm reacts to losses or marks, packets confirm the response.
 
-:mod:`~cambrian.judging.sides` makes one verdict of it and the other sides.
+:mod:`~cambrian.judging.sides` combines it with the other sides.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from cambrian.judging.findings import Finding, sentence, value_text
 from cambrian.judging.sides import Kind, Side, Sides, State
 from cambrian.metrics.parameters.definitions import PARAMETERS
 
-#: what makes a controller the one that it is named after, by family
+#: the parameters that define each algorithm
 CORE: Mapping[str, frozenset[str]] = {
     "cubic": frozenset({"beta", "cubic_growth", "cubic_c", "alpha", "rollback_share"}),
     "reno": frozenset({"beta", "alpha", "rollback_share"}),
@@ -43,32 +43,32 @@ TITLES = {
     "bbr": "BBR",
     references.LATER_BBR: "BBR of the second or third generation",
 }
-#: what packets show of a sender that reacts to losses: without one of them its own log is the only witness
+#: how packets show that a sender reacts to losses: without one of them its own log is the only evidence
 _WITNESSES = frozenset({"losses_answered", "marks_answered"})
 #: families that react to single losses
 _REACTING = ("cubic", "reno")
-#: parameters that say the same as another one, in other words
+#: parameter → the parameter that it restates
 _RESTATES = {
     "emulated_connections": "beta",
     "beta_again": "beta",
     "pacing": "pacing_factor",
 }
-#: what follows from another one where both are off
+#: parameter → the parameter that explains it if both are off
 _FOLLOWS = _RESTATES | {"losses_answered": "rollback_share"}
-#: the parameter that says by what law the window grows
+#: the parameter for the law of window growth
 _LAW = "cubic_growth"
-#: fewer core parameters off than this may be a number that somebody set
+#: fewest core parameters off in a different algorithm; fewer may be one changed setting
 _FEWEST_OF_ANOTHER = 2
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """``kind`` and ``text`` (a few short sentences) for people, and the ``sides`` that they reconcile.
+    """``kind`` and ``text`` (a few short sentences), and the ``sides`` that they follow from.
 
-    ``off``, ``choices``, ``open``: the findings that differ from the standard, that differ from the reference
-    where the standard leaves it open, and that are inconclusive. ``measured``: parameters judged.
-    ``networks``: parameter of ``off`` and ``choices`` → on how many networks it differs so.
-    ``missing``: parameter → why no network shows it. ``refused``: networks that judge nobody, and why.
+    ``off``: findings against the standard. ``choices``: findings unlike the reference that the standard
+    allows. ``open``: inconclusive findings. ``measured``: number of judged parameters. ``networks``:
+    parameter of ``off`` and ``choices`` → number of networks with that status. ``missing``: parameter → why
+    no network shows it. ``refused``: why some networks are not used to judge.
     """
 
     contestant: str
@@ -98,7 +98,7 @@ def verdict(
 
     Parameters:
         judged: its networks, after :func:`~cambrian.judging.contestants.together`.
-        plausibility, behaviour, impact: the other sides; None for what was not measured.
+        plausibility, behaviour, impact: the other sides; None if not measured.
     """
     findings = [finding for one in judged for finding in one.findings if finding.status != "not judged"]
     by_key: dict[str, list[Finding]] = defaultdict(list)
@@ -113,7 +113,7 @@ def verdict(
     )
     text = sides.headline(TITLES.get(family, family), whole)
     if choices:
-        text += f" Other choices than the reference's: {'; '.join(map(sentence, _once(choices)))}."
+        text += f" Unlike the reference, but allowed: {'; '.join(map(sentence, _once(choices)))}."
     return Verdict(
         contestant=contestant,
         family=family,
@@ -124,7 +124,8 @@ def verdict(
         choices=tuple(choices),
         open=tuple(open_),
         networks={
-            told.key: sum(one.status == told.status for one in by_key[told.key]) for told in (*off, *choices)
+            finding.key: sum(one.status == finding.status for one in by_key[finding.key])
+            for finding in (*off, *choices)
         },
         measured=len(by_key),
         missing={key: why for one in judged for key, why in one.missing.items() if key not in seen},
@@ -133,17 +134,17 @@ def verdict(
 
 
 def _differing(by_key: Mapping[str, Sequence[Finding]], status: str) -> list[Finding]:
-    """Of each parameter with this status on any network the narrowest finding; they are settled already."""
-    alike = ([one for one in several if one.status == status] for several in by_key.values())
-    return [min(found, key=lambda one: one.measured.high - one.measured.low) for found in alike if found]
+    """For each parameter with this status on any network, the finding with the narrowest interval."""
+    matching = ([one for one in several if one.status == status] for several in by_key.values())
+    return [min(each, key=lambda one: one.measured.high - one.measured.low) for each in matching if each]
 
 
 def _open(by_key: Mapping[str, Sequence[Finding]], core: frozenset[str]) -> list[Finding]:
-    """Parameters that the standard sets, and that are neither off nor surely as they should be anywhere.
+    """One finding for each inconclusive parameter that the standard sets.
 
-    Outside of the core, too few events are as good as none.
+    Outside the core, a parameter with too few events on every network does not count.
     """
-    found = []
+    unsettled = []
     for key, several in by_key.items():
         if key not in core and all(one.few for one in several):
             continue
@@ -153,8 +154,8 @@ def _open(by_key: Mapping[str, Sequence[Finding]], core: frozenset[str]) -> list
         fine = any(one.status == "as it should be" for one in several)
         binding = any(one.reference is not None and one.reference.binds for one in several)
         if looking or (binding and not fine):
-            found.append((looking or list(several))[0])
-    return found
+            unsettled.append((looking or list(several))[0])
+    return unsettled
 
 
 def _parameters(
@@ -164,22 +165,22 @@ def _parameters(
     off: Sequence[Finding],
     open_: Sequence[Finding],
 ) -> tuple[Side, bool]:
-    """The parameters' side, and whether what differs makes it another algorithm."""
-    apart = [found for one in judged for found in one.contradictions]
-    proven = list(dict.fromkeys(found.parameter for found in apart if found.confirmed))
-    said = [next(found.text for found in apart if found.parameter == name) for name in proven]
+    """The side "parameters", and whether its differences make it a different algorithm."""
+    contradictions = [each for one in judged for each in one.contradictions]
+    proven = list(dict.fromkeys(each.parameter for each in contradictions if each.confirmed))
+    texts = [next(each.text for each in contradictions if each.parameter == name) for name in proven]
     core = CORE.get(family, frozenset())
-    if off or said:
+    if off or texts:
         wrong = {finding.key for finding in off} & core
         many = len(wrong) >= _FEWEST_OF_ANOTHER and 2 * len(wrong) > len(core & by_key.keys())
-        return Side("different", tuple(_accusations(off, by_key) + said)), _LAW in wrong or many
+        return Side("different", tuple(_accusations(off, by_key) + texts)), _LAW in wrong or many
     if not core & by_key.keys():
         return Side("not measured", tuple(dict.fromkeys(one.refused for one in judged if one.refused))), False
     fine = {key for key, several in by_key.items() if any(one.status == "as it should be" for one in several)}
     unsettled = [sentence(one) for one in _once(open_) if _RESTATES.get(one.key) not in fine]
-    unsettled += [f"{found.text}, in one trial" for found in apart if not found.confirmed]
+    unsettled += [f"{each.text}, in one trial" for each in contradictions if not each.confirmed]
     if family in _REACTING and not _WITNESSES & fine and not unsettled:
-        unsettled.append("its log shows how it answers losses, its packets show it on no network")
+        unsettled.append("its packets show its response to losses on no network, only its log does")
     state: State = "inconclusive" if unsettled else "equivalent"
     return Side(state, tuple(unsettled)), False
 
@@ -193,20 +194,23 @@ def _accusations(off: Sequence[Finding], by_key: Mapping[str, Sequence[Finding]]
 
 
 def _once(findings: Sequence[Finding]) -> list[Finding]:
-    """Without those that say the same as another one of them."""
+    """The findings without those that follow from another one of them."""
     keys = {finding.key for finding in findings}
     return [finding for finding in findings if _FOLLOWS.get(finding.key) not in keys]
 
 
 def _where(finding: Finding, several: Sequence[Finding]) -> str:
-    """A finding, and on how many networks it was the same where it was not on all."""
+    """A finding in words, with the number of networks that show it if not all do."""
     agreeing = sum(one.status == finding.status for one in several)
     text = sentence(finding)
     return text if agreeing == len(several) else f"{text} (on {agreeing} of {len(several)} networks)"
 
 
 def evidence(finding: Finding, networks: int = 1) -> str:
-    """How it is known: ``window, 16 events in 2 trials on 20mbps-50ms-1bdp``; on how many networks in all."""
+    """The source of a finding: ``…: from window, 16 events in 2 differing trials on 20mbps-50ms-1bdp``.
+
+    ``networks``: number of networks with the same finding.
+    """
     measured = finding.measured
     events = "event" if measured.events == 1 else "events"
     trials = "trial" if measured.trials == 1 else "trials"

@@ -1,7 +1,7 @@
-"""What one valid trial shows: its figures, flow by flow, and what its traces say.
+"""Measurement of one valid trial: its figures, flow by flow.
 
-``measuring`` measures a trial once; every table, chart and claim starts from that. ``quantities`` is the
-registry: one row a figure, with its name, its unit, its meaning and the function that takes it.
+``measuring`` measures a trial once, for all tables, charts and claims. ``quantities`` is the registry: one
+row for each figure, with its name, unit, meaning and function.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""One flow's packets and traces within its measured interval: what the quantities' functions are given."""
+"""One flow's packets and traces within its measured interval: the input of the quantities' functions."""
 
 from __future__ import annotations
 

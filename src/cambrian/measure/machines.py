@@ -10,7 +10,7 @@ from cambrian.store.results import TrialResult
 from cambrian.study.model import Trial
 
 
-def of(result: TrialResult, trial: Trial) -> tuple[Machine | None, ...]:
+def flow_machines(result: TrialResult, trial: Trial) -> tuple[Machine | None, ...]:
     """One entry a flow; None where its stack exports neither states nor a window.
 
     A state holds until the trial's end, of a flow of fixed size until its last row, and of one that ended

@@ -1,4 +1,4 @@
-"""Measures one valid trial."""
+"""Measure one valid trial."""
 
 from __future__ import annotations
 
@@ -62,8 +62,8 @@ def measure(
         sharing=None if window.has_sized_flow or len(flows) < 2 else _sharing(window),
         parameters=_parameters(result, trial, families),
         waterfalls=_waterfalls(result, trial),
-        recoveries=recovery.of(result, trial),
-        machines=machines.of(result, trial),
+        recoveries=recovery.flow_recoveries(result, trial),
+        machines=machines.flow_machines(result, trial),
         probes=_probes(result, trial, families),
     )
 
@@ -102,7 +102,9 @@ def _probes(result: TrialResult, trial: Trial, families: Sequence[Family | None]
 
 
 def _sharing(window: TrialWindow) -> Sharing:
-    return sharing.of(window.trial, window.packets, window.throughputs_mbps, window.rates, window.interval)
+    return sharing.measure_sharing(
+        window.trial, window.packets, window.throughputs_mbps, window.rates, window.interval
+    )
 
 
 def _page_loads(result: TrialResult, trial: Trial) -> tuple[PageLoad, ...]:

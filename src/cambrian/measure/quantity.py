@@ -1,4 +1,4 @@
-"""What a figure is: one row of the registry (:mod:`cambrian.measure.quantities`)."""
+"""The type of a quantity: one row of the registry (:mod:`cambrian.measure.quantities`)."""
 
 from __future__ import annotations
 

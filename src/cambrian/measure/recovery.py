@@ -1,4 +1,4 @@
-"""Loss recovery of each flow of a trial: what its counters and programs say, for the metric."""
+"""Loss recovery of each flow of a trial: collect the counters and reports that the metric needs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from cambrian.study.model import Trial
 from cambrian.trace.endpoint_events import EndpointEvents
 
 
-def of(result: TrialResult, trial: Trial) -> tuple[FlowRecovery | None, ...]:
+def flow_recoveries(result: TrialResult, trial: Trial) -> tuple[FlowRecovery | None, ...]:
     """One entry a flow; None where packets are duplicated or delays change, which no figure here allows."""
     network = trial.network
     if network.duplicate_percent or any(change.rtt_ms is not None for change in network.schedule):

@@ -1,4 +1,4 @@
-"""docs/reference/quantities.md, made from the registry."""
+"""Generate docs/reference/quantities.md from the registry."""
 
 from __future__ import annotations
 

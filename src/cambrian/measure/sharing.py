@@ -29,7 +29,7 @@ class Sharing:
     joins: tuple[Convergence, ...]
 
 
-def of(
+def measure_sharing(
     trial: Trial,
     packets: pl.DataFrame,
     throughputs_mbps: Sequence[float],

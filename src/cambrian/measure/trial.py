@@ -1,4 +1,4 @@
-"""What one valid trial shows: what every table and chart starts from."""
+"""The measurements of one valid trial, from which all tables and charts start."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class TrialMeasures:
     parameters: tuple[tuple[Estimate | Missing, ...], ...] = ()
     #: one a flow that loads a page
     waterfalls: tuple[Waterfall, ...] = ()
-    #: one a flow; None where it cannot be told
+    #: one a flow; None where it is unknown
     recoveries: tuple[FlowRecovery | None, ...] = ()
     #: state machines, one a flow; None where the stack exports neither states nor a window
     machines: tuple[Machine | None, ...] = ()

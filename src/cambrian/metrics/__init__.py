@@ -1,1 +1,1 @@
-"""Pure functions on columns: a trial's packets in, numbers out. No file, no clock, no chart."""
+"""Metrics: pure functions from a trial's packets to numbers. They read no file or clock and draw no chart."""

@@ -1,9 +1,9 @@
-"""Performance envelopes, method ``clustered``: hulls of clusters, where half of the trials agree.
+"""Performance envelopes, method ``clustered``: hulls of clusters, in the area where half of the trials agree.
 
-Ours, inspired by the follow-up of QUICbench (Mishra and Leong, "Containing the Cambrian
+Our method, inspired by the follow-up of QUICbench (Mishra and Leong, "Containing the Cambrian
 Explosion in QUIC Congestion Control", IMC 2023), which describes an envelope as a union of
-hulls of k-means clusters stabilised over trials. An arm is all the trials of one
-implementation on one network. Points are rows (throughput_mbps, delay_ms).
+hulls of k-means clusters stabilised over trials. An arm is all trials of one implementation on one network.
+Points are rows (throughput_mbps, delay_ms).
 """
 
 from __future__ import annotations

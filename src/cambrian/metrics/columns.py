@@ -1,6 +1,6 @@
-"""The columns that metrics read, and the few selections that they share.
+"""The columns that metrics read, and common selections of rows.
 
-``packets``: one row per packet that reached the bottleneck in the forward direction,
+``packets``: one row for each packet that reached the bottleneck in the forward direction,
 in order of arrival. Times are nanoseconds since the trial's start; sizes are frames as
 the queue counts them (IP packet + 14 bytes).
 """

@@ -1,4 +1,4 @@
-"""When each flow was active at the bottleneck."""
+"""First arrival and last departure of each flow at the bottleneck."""
 
 from __future__ import annotations
 

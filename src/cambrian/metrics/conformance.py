@@ -1,4 +1,4 @@
-"""How alike two performance envelopes are: conformance, deviation, and the noise floor."""
+"""Conformance and deviation of two performance envelopes, and the noise floor."""
 
 from __future__ import annotations
 

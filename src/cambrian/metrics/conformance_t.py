@@ -1,8 +1,8 @@
-"""Conformance-T: the best conformance that moving the test's envelope as a whole can give.
+"""Conformance-T: the highest conformance that a translation of the test's envelope reaches.
 
-Low conformance with high Conformance-T points to a mis-set parameter: the shape is the
-reference's, in another place. The idea is that of Mishra and Leong (IMC 2023); the search is
-ours. It works for every kind of envelope that can say which points it holds.
+Low conformance with high Conformance-T points to a wrong parameter: the shape is the reference's, at
+another place. The idea is from Mishra and Leong (IMC 2023); the search is ours. It works for each kind of
+envelope that has a test for points inside it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Convergence: how long after a flow joins the flows come to share the link fairly, and stay so."""
+"""Convergence: the time from a flow's join until the flows share the link fairly for good."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Performance envelopes: where a flow lives in the plane of throughput and delay.
+"""Performance envelopes: the region of a flow's points of throughput and delay.
 
 Method ``imc22`` follows QUICbench's public code (Mishra, Lim, Leong: "Understanding
 Speciation in QUIC Congestion Control", IMC 2022), quirks included; docs/reference/metrics.md lists
-them, and the few places where this departs from it. One flow of one trial gives one
-envelope. :func:`pooled` joins several trials; that is ours, and labelled so.
+them, and our few deviations. One flow of one trial gives one envelope. :func:`pooled` joins several trials;
+that is our own method, and named so.
 
 Points are rows (throughput_mbps, delay_ms).
 """

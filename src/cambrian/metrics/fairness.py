@@ -1,4 +1,4 @@
-"""How flows share what there is: Jain's index, shares, and the ratio within a pair."""
+"""Fairness of several flows: Jain's index, shares, and the ratio within a pair."""
 
 from __future__ import annotations
 

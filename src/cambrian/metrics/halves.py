@@ -1,7 +1,7 @@
-"""Conformance of two arms' regions, of any weighted half of one arm against a half of another.
+"""Conformance of the regions of any weighted halves of two arms.
 
-A region (:mod:`cambrian.metrics.clustered`) is a count over trials, so whether a trial's area
-holds a point is all that has to be known, once; each choice of trials is then sums.
+A region (:mod:`cambrian.metrics.clustered`) counts trials at each point. So one test of each point against
+each trial's area is enough; each choice of trials is then a sum.
 """
 
 from __future__ import annotations

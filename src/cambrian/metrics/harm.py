@@ -1,8 +1,8 @@
-"""Harm: what a competitor costs its victim, as a share of the victim's service alone.
+"""Harm: how much worse a victim performs beside a competitor, as a share of its performance alone.
 
 Source: Ware, Mukerjee, Seshan, Sherry, "Beyond Jain's Fairness Index: Setting the Bar For The
-Deployment of Congestion Control Algorithms", HotNets 2019. There the bar for a new algorithm α
-is that it harm β no more than β harms β.
+Deployment of Congestion Control Algorithms", HotNets 2019. Its condition for a new algorithm α is that α
+harms β no more than β harms β.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Loss, split into what the queue dropped and what the link lost at random."""
+"""Loss ratios: drops by the queue, and random losses of the link."""
 
 from __future__ import annotations
 

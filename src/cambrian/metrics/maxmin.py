@@ -1,4 +1,4 @@
-"""The max-min fair share of one bottleneck, and how much of it each flow took."""
+"""The max-min fair share of one bottleneck, and each flow's throughput relative to it."""
 
 from __future__ import annotations
 

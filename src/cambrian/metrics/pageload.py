@@ -1,7 +1,7 @@
-"""Page loads: how long one took, and how its objects came.
+"""Page loads: their duration, and the arrival of their objects.
 
 Reads the columns ``objects`` and ``page_loads`` (:mod:`cambrian.trace.objects`). Times of a
-load are counted from its navigation's start, in milliseconds.
+load count from its navigation's start, in milliseconds.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How long a flow carried nothing."""
+"""The longest time without a departure of a flow."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What the frames at the bottleneck carry for the transport: UDP's or TCP's payload.
+"""Payload of UDP or TCP in the frames at the bottleneck.
 
-Papers differ in what they call throughput. The WPI thesis (Srivastava, 2017) counts UDP payload for
+Papers define throughput differently. The WPI thesis (Srivastava, 2017) counts UDP payload for
 QUIC and TCP payload for TCP: its figures of a full link are rate × 1350/1392 and rate × 1448/1514.
 """
 

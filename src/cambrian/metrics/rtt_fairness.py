@@ -1,7 +1,7 @@
 """RTT-unfairness: how throughput falls with the round trip among flows of one controller.
 
-T₁/T₂ = (RTT₂/RTT₁)^p. An even split has p = 0; equal windows whatever the round trip, p = 1.
-AIMD flows lie between 1 and 2: 2 where all lose at once (Lakshman and Madhow, IEEE/ACM
+T₁/T₂ = (RTT₂/RTT₁)^p. Equal throughputs have p = 0; windows that do not depend on the round trip have p = 1.
+AIMD flows lie between 1 and 2: 2 if all flows lose at once (Lakshman and Madhow, IEEE/ACM
 Transactions on Networking 5 (1997)).
 """
 

@@ -1,6 +1,6 @@
-"""Starvation: how long a flow has next to nothing while others share its bottleneck.
+"""Starvation: how long a flow has almost no throughput while others share its bottleneck.
 
-RFC 9743 asks that a proposal not starve competing flows and gives no threshold; ours is 10 %
+RFC 9743 requires that a proposal not starve competing flows and gives no threshold; ours is 10 %
 of the flow's max-min fair share, in windows of :mod:`cambrian.metrics.windows`.
 """
 

@@ -1,9 +1,9 @@
-"""What the textbooks predict: mean windows of Reno and CUBIC at a given loss rate.
+"""Theory: mean windows of Reno and CUBIC at a given loss rate.
 
 Windows are in segments (one maximum segment size each); ``loss_ratio`` is the probability
-that a segment is lost, or more exactly of a congestion event per segment: where one event
+that a segment is lost, or more exactly of a congestion event per segment: if one event
 loses several segments, count the event once. Both models assume periodic loss, a sender
-limited by nothing but its window, and no timeouts.
+limited only by its window, and no timeouts.
 """
 
 from __future__ import annotations

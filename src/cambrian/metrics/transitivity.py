@@ -1,4 +1,4 @@
-"""Is "takes more than" an order? Wins in pairs as a directed graph, and its cycles."""
+"""Transitivity: is "takes more than" an order? Wins in pairs as a directed graph, and its cycles."""
 
 from __future__ import annotations
 

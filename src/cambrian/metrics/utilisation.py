@@ -1,4 +1,4 @@
-"""How much of the bottleneck was used, and how fast it really was."""
+"""Utilisation of the bottleneck, and its measured rate."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""A page load object by object: what each waited for, and when nothing came to the page.
+"""A page load object by object: what each object waited for, and the times without data.
 
 Reads one flow's rows of the columns ``objects`` (:data:`cambrian.trace.objects.OBJECTS`). Only
-three moments of an object are known (asked for, first byte, last byte), not its bytes in between.
+three times of an object are known (request, first byte, last byte), not its bytes in between.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A flow's congestion window over an interval: how large it is, and how fast it grows."""
+"""Size and growth of a flow's congestion window over an interval."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Throughput of every flow in windows that slide by steps: what changes while flows share a link."""
+"""Throughput of each flow in sliding windows."""
 
 from __future__ import annotations
 

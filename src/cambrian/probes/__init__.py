@@ -1,6 +1,6 @@
-"""Behaviour beyond parameters: small networks, a measure of each, and how near the kernel it must come.
+"""Probes: small networks, each with one measure of behaviour that no parameter describes, and a margin.
 
-``table`` reads ``probes.toml``, which lists the probes. ``reading`` takes each probe's figure from one
-flow of one trial, by the measures of this package. ``judge`` compares a contestant's readings with the
-kernel's of the same network. docs/reference/probes.md says what each is for.
+``table`` reads ``probes.toml``, which lists the probes. ``reading`` applies the measures of this package to
+one flow of one trial. ``judge`` compares a contestant's figures with the kernel's on the same network.
+docs/reference/probes.md explains each probe.
 """

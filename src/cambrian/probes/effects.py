@@ -1,9 +1,9 @@
-"""Two sides' figures → ratio or difference with its ends, and the state that follows from the margin.
+"""Compare two sides' figures: ratio or difference with its interval, and the state by the margin.
 
-Where a flow is alone and the network draws nothing at random (no random loss, jitter…), a seed only moves its
-start, and trials differ by next to nothing: the *range* over the seeds is set beside the margin. Elsewhere
-the 95 % Student interval of the mean over seeds is, of at least three. Both are widened by what the
-measure cannot resolve.
+If a flow is alone and the network has no randomness (no random loss, jitter…), a seed only moves the flow's
+start and trials hardly differ: the *range* over the seeds is compared with the margin. Otherwise it is the
+95 % Student interval of the mean over seeds, of which at least three are needed. Both are widened by the
+measure's resolution.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from cambrian.stats.compare import against
 from cambrian.stats.jackknife import CONFIDENCE, FEWEST_SEEDS
 from cambrian.stats.states import State
 
-#: nothing is said of fewer trials
+#: fewer trials are inconclusive
 FEWEST_TRIALS = 2
 MOST_SEEDS = 1000
-#: a side of a ratio counts as so much at least: a flow that carries nothing has no logarithm
+#: lower limit of each side of a ratio: a flow that carries nothing has no logarithm
 _LEAST = 1e-3
 
 #: seed → its trial's figure
@@ -33,9 +33,9 @@ Side = Mapping[int, Figure]
 
 @dataclass(frozen=True)
 class Compared:
-    """``effect`` from ``low`` to ``high`` (infinite where not known): a ratio, or a difference.
+    """``effect`` with its interval ``low`` to ``high`` (infinite if unknown): a ratio, or a difference.
 
-    ``more``: seeds that would settle an inconclusive state, None where that is not known.
+    ``more``: additional seeds that would settle an inconclusive state; None if unknown.
     """
 
     state: State
@@ -48,10 +48,10 @@ class Compared:
 
 
 def compare(probe: Probe, mine: Side, its: Side, *, drawn: bool, textbook: float | None = None) -> Compared:
-    """``mine`` beside ``its``, seed by seed, or beside the probe's bound.
+    """Compare ``mine`` with ``its``, seed by seed, or with the probe's bound.
 
-    ``drawn``: the network draws at random, or flows meet. ``textbook``: what theory predicts; who is as near
-    to that as to the kernel is as good, so the margin reaches from the one to the other.
+    ``drawn``: the network has randomness, or flows compete. ``textbook``: the value by theory; the margin
+    then reaches from theory to the kernel, because agreement with either is enough.
     """
     values = _effects(probe, mine, its)
     resolution = _resolution(probe, mine, its)
@@ -66,7 +66,7 @@ def compare(probe: Probe, mine: Side, its: Side, *, drawn: bool, textbook: float
 
 
 def _effects(probe: Probe, mine: Side, its: Side) -> list[float]:
-    """One a seed that both have: logarithm of the ratio, or the difference."""
+    """For each seed of both sides, the logarithm of the ratio, or the difference."""
     if probe.bound is not None:
         return [one.value - probe.bound for one in mine.values()]
     pairs = [(mine[seed].value, its[seed].value) for seed in sorted(mine.keys() & its.keys())]
@@ -76,7 +76,7 @@ def _effects(probe: Probe, mine: Side, its: Side) -> list[float]:
 
 
 def _resolution(probe: Probe, mine: Side, its: Side) -> float:
-    """Half-width that both sides' measures leave open, on the scale of the effects."""
+    """Half-width that the measures of both sides cannot resolve, on the scale of the effects."""
     sides = [mine] if probe.compare == "bound" else [mine, its]
     if probe.compare == "ratio":
         return math.hypot(
@@ -86,7 +86,7 @@ def _resolution(probe: Probe, mine: Side, its: Side) -> float:
 
 
 def _ends(values: list[float], resolution: float, *, drawn: bool) -> tuple[float, float, float]:
-    """Mean and ends: the range, or Student's interval; of too few there are none."""
+    """Mean and ends: the range, or Student's interval; infinite ends with too few values."""
     mean = float(np.mean(values))
     if len(values) < (FEWEST_SEEDS if drawn else FEWEST_TRIALS):
         return mean, -math.inf, math.inf
@@ -118,7 +118,7 @@ def _state(low: float, high: float, margin: tuple[float, float]) -> State:
 
 
 def _more(values: list[float], resolution: float, margin: tuple[float, float], *, drawn: bool) -> int | None:
-    """Seeds to add until the interval leaves the margin's nearer end, if mean and spread stay as they are."""
+    """Seeds to add until the interval excludes the margin's nearer end, if mean and spread do not change."""
     fewest = FEWEST_SEEDS if drawn else FEWEST_TRIALS
     if len(values) < fewest:
         return fewest - len(values)

@@ -1,8 +1,8 @@
-"""What a flight does after the network lost or marked something, loss by loss.
+"""How a flight changes after each loss or mark by the network.
 
-A sender learns of a loss a round trip after the lost packet would have met the queue. Its flight falls
-at once or over the round trip that follows (RFC 6937), so it is looked at from one round trip after the
-loss until three; what is lowest of the half round trips in there is what is left of it.
+A sender learns of a loss one round trip after the time at which the lost packet would have reached the queue.
+Its flight falls at once or over the next round trip (RFC 6937). So the flight is measured from one to three
+round trips after the loss, in half round trips; the lowest of them is what the sender keeps.
 """
 
 from __future__ import annotations
@@ -14,23 +14,22 @@ import numpy as np
 
 from cambrian.probes.seen import Seen
 
-#: round trips after a loss: from when the sender knows, and until when its flight has settled
+#: round trips after a loss: when the sender knows of it, and when its flight has settled
 LEARNT, SETTLED = 1.0, 3.0
 #: round trips after a loss at which a flight that was cut once is still growing back
 LATER = (5.0, 6.0)
-#: no drop of the queue's own may come so many round trips before a loss, or until its end
+#: round trips before a loss in which the queue itself may drop nothing
 CLEAR = 3.0
 _HALF_TRIPS = 0.5
-#: a flight that changed by more than this from one round trip to the next, before a loss, was about
-#: something else
+#: largest relative change of a steady flight from one round trip to the next, before a loss
 STEADY = 0.15
-#: a flight that keeps more than this has not answered; a packet's worth of noise is 1 to 2 %
+#: a flight that keeps more than this did not respond; the noise of one packet is 1 to 2 %
 ANSWERED = 0.93
 
 
 @dataclass(frozen=True)
 class Loss:
-    """A loss by the network: its packets would have met the queue from ``begin_ns`` to ``end_ns``."""
+    """A loss by the network: its packets would have reached the queue from ``begin_ns`` to ``end_ns``."""
 
     begin_ns: int
     end_ns: int
@@ -38,9 +37,9 @@ class Loss:
 
 @dataclass(frozen=True)
 class Fall:
-    """One loss: the flight before it in bytes, the share of it that was left, and the share of it later.
+    """One loss: the flight before it in bytes, and the shares of it that the sender kept and had later.
 
-    ``kept`` and ``later`` are NaN where the flow sent nothing then, or the trial ends before it.
+    ``kept`` and ``later`` are NaN if the flow sent nothing at that time, or the trial ended before.
     ``trip_ns`` is the round trip before the loss, with queueing.
     """
 
@@ -52,11 +51,11 @@ class Fall:
 
 
 def after(seen: Seen, losses: Sequence[Loss], *, learnt: float = LEARNT, own_signals: int = 0) -> list[Fall]:
-    """What followed each loss that nothing else disturbed.
+    """The change of the flight after each undisturbed loss.
 
-    ``learnt``: round trips after a loss's end from which the flight is looked at. ``own_signals``: drops
-    and marks by the queue that a loss consists of. Losses near another drop or mark, those in a flight that
-    was not steady before, and those whose end the trial cuts off are left out.
+    ``learnt``: round trips after a loss's end from which the flight is measured. ``own_signals``: number of
+    drops and marks by the queue that belong to the loss. Omits losses near another drop or mark, losses in a
+    flight that was not steady before, and losses too close to the trial's end.
     """
     found = []
     for loss in losses:
@@ -70,7 +69,7 @@ def after(seen: Seen, losses: Sequence[Loss], *, learnt: float = LEARNT, own_sig
         parts = np.arange(learnt, SETTLED, _HALF_TRIPS)
         flights = [_flight(seen, loss, trip_ns, part, part + _HALF_TRIPS) for part in parts]
         earlier = seen.most_in_flight(loss.begin_ns - 2 * trip_ns, loss.begin_ns - trip_ns)
-        # a comparison with NaN, where nothing was sent, is false
+        # false for NaN, when nothing was sent
         if not abs(earlier / before - 1) <= STEADY:
             continue
         kept = float(np.nanmin(flights)) / before if np.isfinite(flights).any() else np.nan
@@ -85,7 +84,7 @@ def _flight(seen: Seen, loss: Loss, trip_ns: int, begin: float, end: float) -> f
 
 
 def _signals(seen: Seen, loss: Loss, trip_ns: int) -> int:
-    """Drops and marks by the queue so near that their effect could be taken for the loss's."""
+    """Number of drops and marks by the queue that are close enough to be confused with the loss."""
     signals = np.sort(seen.flight.signal_ns)
     first, last = np.searchsorted(signals, [loss.begin_ns - CLEAR * trip_ns, loss.end_ns + SETTLED * trip_ns])
     return int(last - first)

@@ -1,4 +1,4 @@
-"""What a measure says of one trial."""
+"""The result of one measure in one trial."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Figure:
-    """``value`` in the probe's unit, from so many ``events``.
+    """``value`` in the probe's unit, from ``events`` events.
 
-    ``resolution``: the half-width below which the measure cannot tell two values apart, in the same unit.
-    ``trip_s``: the flow's mean round trip, queueing included, where textbooks predict the value from it.
+    ``resolution``: half-width that the measure cannot resolve, in the same unit. ``trip_s``: the flow's mean
+    round trip, queueing included, if theory predicts the value from it.
     """
 
     value: float
@@ -24,15 +24,15 @@ class Figure:
 
 @dataclass(frozen=True)
 class Unseen:
-    """The trial does not show it, and ``why``, in words."""
+    """The trial gives no figure; ``why``, in words."""
 
     why: str
 
 
-def together(several: Sequence[Figure | Unseen]) -> Figure | Unseen:
-    """What the trials of one seed, at least one, say together: the mean, or why one of them shows nothing."""
+def mean(several: Sequence[Figure | Unseen]) -> Figure | Unseen:
+    """The mean over the trials of one seed (at least one), or why one of them gives no figure."""
     known = [one for one in several if isinstance(one, Figure)]
     if len(known) < len(several):
         return next(one for one in several if isinstance(one, Unseen))
-    mean = float(np.mean([one.value for one in known]))
-    return replace(known[0], value=mean, events=sum(one.events for one in known))
+    value = float(np.mean([one.value for one in known]))
+    return replace(known[0], value=value, events=sum(one.events for one in known))

@@ -1,9 +1,8 @@
-"""A contestant's readings beside the kernel's: a state, and the sentence that says what was seen.
+"""Compare a contestant's figures with the kernel's: a state, and a sentence with both figures.
 
-What is compared is, seed by seed, the ratio to kernel TCP's figure, its difference from it, or the
-difference from a bound (:mod:`cambrian.probes.effects`). *Different* is what lies wholly outside the margin,
-*equivalent* what lies wholly inside it, in two trials at least. It describes; many a difference is a choice
-that standards allow.
+For each seed, the effect is the ratio to kernel TCP's figure, the difference from it, or the difference from
+a bound (:mod:`cambrian.probes.effects`). With at least two trials it is *different* if its interval lies
+completely outside the margin, and *equivalent* if completely inside. Standards allow many of the differences.
 """
 
 from __future__ import annotations
@@ -23,10 +22,10 @@ from cambrian.stats.states import State
 from cambrian.study.model import FRAME_BYTES, Network
 
 _TITLES = {"cubic": "kernel CUBIC", "reno": "kernel Reno", "bbr": "kernel BBR"}
-#: CCAs of a generation that the kernel lacks
+#: generations of BBR that the kernel lacks
 _LATER = ("bbr2", "bbr3")
 
-#: seed → what its trial shows
+#: seed → its trial's figure, or why there is none
 Readings = Mapping[int, Figure | Unseen]
 
 
@@ -34,12 +33,12 @@ Readings = Mapping[int, Figure | Unseen]
 class Finding:
     """One probe of one contestant on one network.
 
-    ``state`` is None where nothing is compared, and ``why`` says why. ``mine`` and ``its``: means over
-    trials, the contestant's and the kernel's, in the probe's unit. ``effect`` from ``low`` to ``high``: the
-    ratio, or the difference, that the state rests on; the ends are None where they are not known.
-    ``seeds``: those that are compared. ``events``: what the contestant's trials show. ``more``: seeds that
-    would settle it, None where that is not known. ``theory``: what the textbooks predict, in the probe's
-    unit. ``text``: a sentence without a full stop.
+    ``state`` is None if nothing is compared; ``why`` gives the reason. ``mine`` and ``its``: the contestant's
+    and the kernel's mean over trials, in the probe's unit. ``effect`` from ``low`` to ``high``: the ratio or
+    difference with its interval; the ends are None if unknown. ``seeds``: number of compared seeds.
+    ``events``: number of events in the contestant's trials. ``more``: additional seeds that would settle an
+    inconclusive state, None if unknown. ``theory``: the value by theory, in the probe's unit. ``text``: a
+    sentence without a full stop.
     """
 
     probe: Probe
@@ -61,14 +60,14 @@ class Finding:
 def judge(
     probe: Probe, network: Network, family: str, cca: str, mine: Readings, its: Readings | None
 ) -> Finding:
-    """One probe's readings of a contestant beside those of kernel TCP with the CCA ``family``.
+    """Compare one probe's readings of a contestant with those of kernel TCP with the CCA ``family``.
 
     Parameters:
         cca: the contestant's own name of its controller.
-        its: None where kernel TCP was not run alone on this network.
+        its: None if kernel TCP was not run alone on this network.
     """
     here, kernel = _figures(mine), _figures(its or {})
-    found = Finding(
+    finding = Finding(
         probe=probe,
         network=network.name,
         mine=_mean(here),
@@ -78,16 +77,16 @@ def judge(
         text=_words(probe, network, family, here, kernel),
     )
     if why := _uncomparable(probe, mine, its, here, kernel, cca):
-        return replace(found, why=why)
-    drawn = probe.flows > 1 or draws(network)
-    compared = effects.compare(probe, here, kernel, drawn=drawn, textbook=found.theory)
-    text = found.text
+        return replace(finding, why=why)
+    drawn = probe.flows > 1 or is_random(network)
+    compared = effects.compare(probe, here, kernel, drawn=drawn, textbook=finding.theory)
+    text = finding.text
     if compared.ratio is not None:
         text += f" ({compared.ratio:.2f} times the kernel's)"
     if compared.seeds < FEWEST_TRIALS:
-        text += "; of one trial nothing is said"
+        text += f"; one trial is inconclusive, {FEWEST_TRIALS} are needed"
     return replace(
-        found,
+        finding,
         text=text,
         state=compared.state,
         effect=compared.effect,
@@ -98,8 +97,8 @@ def judge(
     )
 
 
-def draws(network: Network) -> bool:
-    """Does the network draw anything at random, so that seeds differ by more than a flow's start?"""
+def is_random(network: Network) -> bool:
+    """Does the network have randomness, so that seeds differ in more than a flow's start?"""
     return bool(
         network.loss_percent
         or network.return_loss_percent
@@ -118,35 +117,32 @@ def _figures(readings: Readings) -> Side:
 def _uncomparable(
     probe: Probe, mine: Readings, its: Readings | None, here: Side, kernel: Side, cca: str
 ) -> str | None:
-    """Why nothing is compared; None where it is."""
+    """Why nothing is compared; None if it is."""
     if not here:
-        return _said(mine)
+        return _why_unseen(mine)
     if probe.bound is not None:
-        # what kernel TCP does not keep is no measure of others
-        return (
-            None if all(map(probe.keeps, kernel.values())) else "kernel TCP itself is beyond the bound here"
-        )
+        # a bound that kernel TCP violates is not applied to others
+        return None if all(map(probe.keeps, kernel.values())) else "kernel TCP itself exceeds the bound here"
     if cca in _LATER:
-        return "the kernel has no BBR of this generation to compare with"
+        return "the kernel has no BBR of this generation"
     if its is None:
         return "kernel TCP was not run alone on this network"
     if not kernel:
-        return f"kernel TCP shows nothing to compare with: {_said(its)}"
+        return f"kernel TCP gives no figure: {_why_unseen(its)}"
     if not here.keys() & kernel.keys():
-        return "no seed has both a trial of it and one of kernel TCP"
+        return "no seed has trials of both the contestant and kernel TCP"
     return None
 
 
-def _said(readings: Readings) -> str:
-    """Why no trial shows it."""
+def _why_unseen(readings: Readings) -> str:
+    """Why no trial gives a figure."""
     return next((one.why for one in readings.values() if isinstance(one, Unseen)), "no valid trial")
 
 
 def _theory(probe: Probe, network: Network, family: str, here: Side) -> float | None:
-    """The textbook's mean window in packets at the network's loss, or the rate that it makes, in Mbps.
+    """The mean window in packets by theory at the network's loss, or the throughput from it, in Mbps.
 
-    At the round trips that the contestant had. Of independent losses it is too low: see
-    :mod:`cambrian.metrics.theory`.
+    Uses the contestant's round trips. Too low for independent losses: see :mod:`cambrian.metrics.theory`.
     """
     ratio = 1 / network.loss_every_packets if network.loss_every_packets else network.loss_percent / 100
     trips_s = [one.trip_s for one in here.values() if one.trip_s is not None]
@@ -162,8 +158,8 @@ def _theory(probe: Probe, network: Network, family: str, here: Side) -> float | 
 
 
 def _words(probe: Probe, network: Network, family: str, here: Side, kernel: Side) -> str:
-    says = probe.says if kernel else probe.says.rpartition(", ")[0]
-    return says.format(
+    template = probe.says if kernel else probe.says.rpartition(", ")[0]
+    return template.format(
         mine=_shown(probe, _mean(here)),
         its=_shown(probe, _mean(kernel)),
         kernel=_TITLES.get(family, f"kernel {family}"),

@@ -1,8 +1,8 @@
-"""Losses of one packet each: every n-th packet of the sender, exactly, n being many round trips.
+"""Lone losses: the link loses exactly every n-th packet of the sender, many round trips apart.
 
-The link loses the packets before the bottleneck's capture, so a loss is known by its number: of all
-packets that leave the sender's host each n-th is lost, and two echoes of the base round trip's probe
-went before the flow (:mod:`cambrian.testbed.probe`).
+The link loses the packets before the bottleneck's capture, so losses are found by counting: each n-th of the
+packets that leave the sender's host is lost. Two echoes that measure the base round trip precede the flow
+(:mod:`cambrian.testbed.probe`).
 """
 
 from __future__ import annotations
@@ -15,23 +15,23 @@ from cambrian.probes.falls import Fall, Loss
 from cambrian.probes.figures import Figure, Unseen
 from cambrian.probes.seen import Seen
 
-#: packets of the base round trip's probe that leave the sender's host before its flow
+#: packets that measure the base round trip and leave the sender's host before its flow
 PROBE_PACKETS = 2
-#: the flow's first loss finds it in slow start, or in what slow start left behind
+#: the first loss does not count: the flow is in slow start, or has just left it
 FIRST_COUNTED = 2
-#: with fewer losses there is nothing to average
+#: fewest losses for a mean
 FEWEST = 3
 
 
 def positions(packets: int, every: int) -> Int64Array:
-    """Of ``packets`` that arrived: the place of the first one after each loss of every ``every``-th sent."""
+    """Index of the first arrival after each loss: ``packets`` arrive, every ``every``-th sent is lost."""
     numbers = np.arange(1, packets // (every - 1) + 2, dtype=np.int64)
     places = numbers * (every - 1) - PROBE_PACKETS
     return places[(places > 0) & (places < packets)]
 
 
 def followed(seen: Seen) -> list[Fall]:
-    """What the flight did after each lone loss.
+    """The change of the flight after each lone loss.
 
     Raises:
         ValueError: this network has no lone losses.
@@ -42,7 +42,7 @@ def followed(seen: Seen) -> list[Fall]:
 
 
 def kept(seen: Seen) -> Figure | Unseen:
-    """Share of the flight that was left after a lone loss, mean over the losses."""
+    """Share of the flight that the sender keeps after a lone loss, mean over the losses."""
     found = [one for one in followed(seen) if np.isfinite(one.kept)]
     if len(found) < FEWEST:
         return _too_few(found)
@@ -58,7 +58,7 @@ def answered_percent(seen: Seen) -> Figure | Unseen:
 
 
 def later(seen: Seen) -> Figure | Unseen:
-    """Share of the flight that was there five to six round trips after a lone loss, mean over the losses."""
+    """Share of the flight that the sender has five to six round trips after a lone loss, mean over losses."""
     found = [one for one in followed(seen) if np.isfinite(one.later)]
     if len(found) < FEWEST:
         return _too_few(found)
@@ -86,9 +86,9 @@ def _every(seen: Seen) -> int:
 
 
 def _packet(seen: Seen, found: list[Fall]) -> float:
-    """One packet of the flight before, as a share of it: no finer can a flight be read."""
+    """One packet as a share of the flight before the loss: the resolution of a flight."""
     return float(seen.flight.packet_bytes / np.median([one.before_bytes for one in found]))
 
 
 def _too_few(found: list[Fall]) -> Unseen:
-    return Unseen(f"{len(found)} lone losses that nothing disturbed; {FEWEST} are needed")
+    return Unseen(f"{len(found)} undisturbed lone losses; {FEWEST} are needed")

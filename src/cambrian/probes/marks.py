@@ -1,4 +1,4 @@
-"""ECN: what a flow does where the queue marks its packets instead of dropping them."""
+"""ECN: how a flow reacts when the queue marks its packets instead of dropping them."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ def _unmarked(seen: Seen) -> Unseen | None:
     if later["ce"].fill_null(False).any():
         return None
     if (later["outcome"] == "dropped").any():
-        return Unseen("its packets do not ask for ECN: the queue dropped them instead of marking them")
+        return Unseen("its packets do not support ECN: the queue dropped them instead of marking them")
     return Unseen("the queue marked none of its packets")
 
 
 def delay_ms(seen: Seen) -> Figure | Unseen:
-    """Mean queueing delay where the queue marks."""
+    """Mean queueing delay, if the queue marks; in ms."""
     return _unmarked(seen) or steady.delay_ms(seen)
 
 
@@ -36,18 +36,18 @@ def marked_percent(seen: Seen) -> Figure | Unseen:
 
 
 def kept(seen: Seen) -> Figure | Unseen:
-    """Share of the flight that was left after the marks of one round trip, mean over such groups."""
+    """Share of the flight that the sender keeps after the marks of one round trip, mean over such groups."""
     if (why := _unmarked(seen)) is not None:
         return why
     found = _alone(seen)
     if len(found) < FEWEST:
-        return Unseen(f"{len(found)} round trips with marks stood alone; {FEWEST} are needed")
+        return Unseen(f"{len(found)} undisturbed round trips with marks; {FEWEST} are needed")
     packet = seen.flight.packet_bytes / float(np.median([one.before_bytes for one in found]))
     return Figure(float(np.mean([one.kept for one in found])), len(found), packet)
 
 
 def _alone(seen: Seen) -> list[Fall]:
-    """Groups of marks within a round trip that no other signal is near: one congestion event each."""
+    """Groups of marks within one round trip, with no other signal near: one congestion event each."""
     times = np.sort(seen.flight.signal_ns[seen.flight.signal_ns >= seen.settled_ns])
     trip_ns = float(np.median(seen.flight.round_trip_ns))
     groups = np.split(times, np.flatnonzero(np.diff(times) > falls.CLEAR * trip_ns) + 1)

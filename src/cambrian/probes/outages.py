@@ -1,7 +1,7 @@
-"""Moments in which the link loses everything: a burst within one round trip, and a blackout of seconds.
+"""Outages, in which the link loses everything: a burst within one round trip, and a blackout of seconds.
 
-A step of the schedule to 100 % loss begins one and the next step ends it. What is sent meanwhile is
-lost before the queue.
+An outage begins with a step of the schedule to 100 % loss and ends with the next step. Packets sent meanwhile
+are lost before the queue.
 """
 
 from __future__ import annotations
@@ -16,22 +16,23 @@ from cambrian.probes.falls import Fall, Loss
 from cambrian.probes.figures import Figure, Unseen
 from cambrian.probes.seen import Seen
 
-#: an outage shorter than a round trip is a burst, one that no timeout can miss a blackout
+#: an outage shorter than a round trip is a burst; one of at least this many round trips, in which timeouts
+#: must occur, is a blackout
 BLACKOUT_TRIPS = 5.0
 FEWEST_BURSTS = 2
-#: packets lost unseen are still in the sender's flight until it declares them, half a round trip later
+#: lost packets stay in the sender's flight until it declares them lost, half a round trip later
 LEARNT = 1.5
-#: round trips after a burst in which the flow ought to be heard of
+#: round trips after a burst in which silences are measured
 HEARD = 10.0
-#: round trips after the return's first packet in which a restart shows: slow start from two packets
-#: has eight by then
+#: round trips after the first packet that follows a blackout in which a restart is measured: slow start from
+#: two packets has eight by then
 RESTART = (0.5, 3.0)
 #: a flow is back when it carries this share of the link for a second
 BACK, BACK_OVER_S = 0.8, 1.0
 
 
 def outages(seen: Seen) -> list[Loss]:
-    """Each outage of the schedule, on the queue's clock."""
+    """Each outage of the schedule, in times at the queue."""
     changes = [change for change in seen.network.schedule if change.loss_percent is not None]
     forward_ns = seen.trace.forward_ns
     return [
@@ -42,17 +43,17 @@ def outages(seen: Seen) -> list[Loss]:
 
 
 def bursts(seen: Seen) -> list[Fall]:
-    """What the flight did after each burst that nothing disturbed."""
+    """The change of the flight after each undisturbed burst."""
     short = [one for one in outages(seen) if one.end_ns - one.begin_ns < seen.trace.rtt_ns]
     settled = [one for one in short if one.begin_ns >= seen.settled_ns]
     return falls.after(seen, settled, learnt=LEARNT)
 
 
 def burst_kept(seen: Seen) -> Figure | Unseen:
-    """Share of the flight that was left after a burst of losses, mean over the bursts."""
+    """Share of the flight that the sender keeps after a burst of losses, mean over the bursts."""
     found = [one for one in bursts(seen) if np.isfinite(one.kept)]
     if len(found) < FEWEST_BURSTS:
-        return Unseen(f"{len(found)} bursts that nothing disturbed; {FEWEST_BURSTS} are needed")
+        return Unseen(f"{len(found)} undisturbed bursts; {FEWEST_BURSTS} are needed")
     packet = seen.flight.packet_bytes / float(np.median([one.before_bytes for one in found]))
     return Figure(float(np.mean([one.kept for one in found])), len(found), packet)
 
@@ -61,15 +62,16 @@ def burst_silence_trips(seen: Seen) -> Figure | Unseen:
     """Longest time without a packet after a burst, in round trips; mean over the bursts."""
     found = bursts(seen)
     if len(found) < FEWEST_BURSTS:
-        return Unseen(f"{len(found)} bursts that nothing disturbed; {FEWEST_BURSTS} are needed")
+        return Unseen(f"{len(found)} undisturbed bursts; {FEWEST_BURSTS} are needed")
     pauses = [_longest_pause_ns(seen.flight.arrival_ns, one) / one.trip_ns for one in found]
     return Figure(float(np.mean(pauses)), len(found))
 
 
 def blackout_restart(seen: Seen) -> Figure | Unseen:
-    """Most packets in a round trip of the first three after a blackout, as a share of the flight before it.
+    """Most packets in one of the first round trips after a blackout, as a share of the flight before it.
 
-    The round trip that begins with the return's own first packet does not count: its probes may be several.
+    Counts from half a round trip to three round trips after the first packet: that packet may be one of
+    several probes.
     """
     found = _blackout(seen)
     if isinstance(found, Unseen):
@@ -99,10 +101,10 @@ def blackout_recovery_s(seen: Seen) -> Figure | Unseen:
     if isinstance(found, Unseen):
         return found
     if seen.network.rate_mbps is None:
-        return Unseen("the link has no rate of its own")
+        return Unseen("the link has no constant rate")
     _, _, back_ns = found
     if back_ns >= seen.trace.end_ns:
-        return Unseen("the flow sent nothing more after the blackout")
+        return Unseen("the flow sent nothing after the blackout")
     left = seen.carried.filter(seen.carried["departure_ns"] >= back_ns)
     times, sizes = int64(left, "departure_ns"), int64(left, "size_bytes")
     before = np.concatenate(([0], np.cumsum(sizes)))
@@ -110,13 +112,13 @@ def blackout_recovery_s(seen: Seen) -> Figure | Unseen:
     within = before[np.searchsorted(times, times + span_ns)] - before[:-1]
     whole = times + span_ns <= seen.trace.end_ns
     enough = np.flatnonzero(whole & (within >= BACK * seen.network.rate_mbps * 1e6 / 8 * BACK_OVER_S))
-    # a flow that was not back by the trial's end took at least so long
+    # a lower limit, for a flow that was not back by the trial's end
     back = times[enough[0]] if len(enough) else seen.trace.end_ns
     return Figure(float(back - back_ns) / NS_PER_S, 1)
 
 
 def _blackout(seen: Seen) -> tuple[Loss, float, int] | Unseen:
-    """The first blackout, the flight before it, and when the flow's first packet after it met the queue."""
+    """The first blackout, the flight before it in bytes, and the first arrival after it."""
     trip_ns = BLACKOUT_TRIPS * seen.trace.rtt_ns
     found = next((one for one in outages(seen) if one.end_ns - one.begin_ns >= trip_ns), None)
     if found is None:
@@ -125,7 +127,7 @@ def _blackout(seen: Seen) -> tuple[Loss, float, int] | Unseen:
     position = int(np.searchsorted(arrivals, found.begin_ns)) - 1
     after = int(np.searchsorted(arrivals, found.end_ns))
     if position < 0:
-        return Unseen("the flow had not begun when the blackout came")
+        return Unseen("the flow had not started when the blackout began")
     # a flow that sent nothing more was silent at least until the trial's end
     back_ns = int(arrivals[after]) if after < len(arrivals) else seen.trace.end_ns
     before = seen.most_in_flight(found.begin_ns - float(seen.flight.round_trip_ns[position]), found.begin_ns)
@@ -133,7 +135,7 @@ def _blackout(seen: Seen) -> tuple[Loss, float, int] | Unseen:
 
 
 def _longest_pause_ns(arrivals_ns: Int64Array, fall: Fall) -> float:
-    """Of packets that meet the queue after a burst, the first one counted from its end."""
+    """Longest time between arrivals after a burst; the first one counts from the burst's end."""
     first = int(np.searchsorted(arrivals_ns, fall.loss.end_ns))
     last = int(np.searchsorted(arrivals_ns, fall.loss.end_ns + HEARD * fall.trip_ns))
     times = [fall.loss.end_ns, *arrivals_ns[first:last].tolist(), fall.loss.end_ns + HEARD * fall.trip_ns]

@@ -1,8 +1,8 @@
-"""What a sender does when its application pauses, and when it has little to send for a long time.
+"""Pauses: how a sender restarts after its application was idle, or limited it for a long time.
 
-Two pages on one network (``studies/pauses.toml``): of one, large objects are asked for with seconds between
-them; of the other many small ones, one after the other, then at once a large one. What is asked for is
-known by the silence before it: no full packet comes for a while.
+Two pages on one network (``studies/pauses.toml``). One has large objects, requested with seconds between
+them. The other has many small objects, one after the other, and then at once a large one. The start of an
+object is found by the time without full packets before it.
 """
 
 from __future__ import annotations
@@ -17,35 +17,35 @@ from cambrian.probes.figures import Figure, Unseen
 from cambrian.probes.seen import Seen
 from cambrian.study.model import FRAME_BYTES
 
-#: seconds without a full packet after which a connection was idle: longer than any timeout of one
+#: seconds without a full packet in which a connection was idle: longer than any timeout
 IDLE_S = 2.0
-#: round trips without a full packet between two objects, one of which is asked for when the other has come
+#: round trips without a full packet between two objects that are requested one after the other
 BETWEEN_TRIPS = 1.5
-#: frames above this share of the largest carry data; below are acknowledgements and control frames
+#: frames of at least this share of a full frame carry data; smaller ones are acknowledgements and control
 DATA = 0.5
-#: round trips before a pause in which the flight was that of a busy sender
+#: round trips before a pause in which the sender was busy
 BUSY_TRIPS = 5.0
-#: round trips after a pause in which a window that counts the pause has grown, and an honest one has not
+#: round trips after a pause in which a window grows visibly only if the controller counts the pause
 GROWN_TRIPS = 4.0
 #: part of a round trip within which packets are a burst
 BURST_TRIPS = 0.1
-#: no pacer is faster than twice the window in a round trip (RFC 9002, section 7.7, has 1.25)
+#: upper limit of a pacer's rate, in windows for each round trip (RFC 9002, section 7.7, has 1.25)
 PACED = 2.0
 FEWEST_PAUSES = 2
-#: small objects after which the first slow start is over, as far as they go
+#: small objects after which the first slow start is over, as far as small objects allow
 FEWEST_OBJECTS = 10
 
 
 @dataclass(frozen=True)
 class _Restart:
-    """A silence from ``idle_from_ns`` to ``back_ns``, by arrival times at the queue."""
+    """A silence from ``idle_from_ns`` to ``back_ns``, in arrival times at the queue."""
 
     idle_from_ns: int
     back_ns: int
 
 
 def idle_restart(seen: Seen) -> Figure | Unseen:
-    """Packets in the first round trip after an idle time, as a share of the flight before; mean."""
+    """Packets in the first round trip after an idle time, as a share of the flight before it; mean."""
     times, trip_ns = _data_arrivals_ns(seen), seen.trace.rtt_ns
     return _share_of_window(seen, lambda one: _count(times, one.back_ns, trip_ns))
 
@@ -53,7 +53,7 @@ def idle_restart(seen: Seen) -> Figure | Unseen:
 def idle_growth(seen: Seen) -> Figure | Unseen:
     """Largest flight of the first round trips after an idle time, as a share of the flight before it; mean.
 
-    A controller that counts the idle time as time in which its window grew leaps here.
+    Large if the controller lets its window grow during the idle time.
     """
     span_ns, packet = GROWN_TRIPS * seen.trace.rtt_ns, seen.flight.packet_bytes
     return _share_of_window(
@@ -72,7 +72,7 @@ def _share_of_window(seen: Seen, packets: Callable[[_Restart], float]) -> Figure
 
 
 def idle_burst_packets(seen: Seen) -> Figure | Unseen:
-    """Packets in the first tenth of a round trip after an idle time, beyond what pacing explains; mean.
+    """Packets in the first tenth of a round trip after an idle time, in excess of pacing; mean.
 
     Pacing explains :data:`PACED` times the flight before it, spread over a round trip.
     """
@@ -92,21 +92,21 @@ def idle_burst_packets(seen: Seen) -> Figure | Unseen:
 
 
 def limited_growth(seen: Seen) -> Figure | Unseen:
-    """Packets in the first round trip of a large object, over the most that a small one before it needed.
+    """Packets in the first round trip of a large object, over the most of any small object before it.
 
-    The small ones are a while of being limited by the application.
+    During the small objects the application limits the sender.
     """
     trip_ns = seen.trace.rtt_ns
     found = _restarts(seen, BETWEEN_TRIPS * trip_ns)
     if len(found) < FEWEST_OBJECTS:
-        return Unseen(f"{len(found)} objects one after the other; {FEWEST_OBJECTS} are needed")
+        return Unseen(f"{len(found)} objects in sequence; {FEWEST_OBJECTS} are needed")
     times = _data_arrivals_ns(seen)
     most = max(_count(times, one.back_ns, trip_ns) for one in found[:-1])
     return Figure(_count(times, found[-1].back_ns, trip_ns) / most, 1, 1 / most)
 
 
 def _data_arrivals_ns(seen: Seen) -> Int64Array:
-    """When packets that carry data met the queue, retransmissions included."""
+    """Arrival times at the queue of packets that carry data, retransmissions included."""
     sizes = int64(seen.trace.packets, "size_bytes")
     return int64(seen.trace.packets, "arrival_ns")[sizes >= DATA * FRAME_BYTES]
 
@@ -119,7 +119,7 @@ def _restarts(seen: Seen, silence_ns: float) -> list[_Restart]:
 
 
 def _window_packets(seen: Seen, one: _Restart) -> float:
-    """The most in flight in the busy round trips before a pause, in packets; at least one."""
+    """The largest flight in the busy round trips before a pause, in packets; at least one."""
     begin_ns = one.idle_from_ns - BUSY_TRIPS * seen.trace.rtt_ns
     most = seen.most_in_flight(begin_ns, one.idle_from_ns + 1)
     return max(1.0, most / seen.flight.packet_bytes)

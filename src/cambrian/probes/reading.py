@@ -1,4 +1,4 @@
-"""Every probe's figure of the contestant in one trial: of its first flow."""
+"""Read the figure of each probe from one trial's first flow, the contestant's."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Readings = dict[str, Figure | Unseen]
 
 
 def read(seen: Seen) -> Readings:
-    """The probes that this network shows."""
+    """The figures of all probes that this network and these flows show."""
     return {
         probe.name: probe.function(seen)
         for probe in table.probes()

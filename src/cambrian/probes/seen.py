@@ -1,4 +1,4 @@
-"""One flow of one trial, as the measures see it."""
+"""The input of the measures: one flow of one trial."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from cambrian.metrics.parameters.flight import Flight
 from cambrian.metrics.parameters.flow_trace import FlowTrace
 from cambrian.study.model import Network
 
-#: round trips (without queueing) after its start in which a flow may still be in its first slow start
+#: round trips (without queueing) that a flow's first slow start may take
 WARM_UP_TRIPS = 50
 
 
 @dataclass(frozen=True)
 class Seen:
-    """A flow's packets and what was configured, with its network.
+    """A flow's trace and its network.
 
-    ``packets``: those of all flows of the trial. ``starts_ns``: when each of them was started. ``page``: what
-    the flow loads, by its name.
+    ``packets``: of all flows of the trial. ``starts_ns``: start of each flow. ``page``: name of the page that
+    the flow loads.
     """
 
     trace: FlowTrace
@@ -34,23 +34,23 @@ class Seen:
 
     @cached_property
     def flight(self) -> Flight:
-        """What was in flight just after each packet was sent; times are of the queue's clock."""
+        """Bytes in flight just after each packet was sent; times are arrivals at the queue."""
         return flight.flight(self.trace)
 
     @property
     def settled_ns(self) -> int:
-        """From when on the flow is past its first slow start."""
+        """Time after which the flow's first slow start is over."""
         return self.trace.start_ns + WARM_UP_TRIPS * self.trace.rtt_ns
 
     @cached_property
     def carried(self) -> pl.DataFrame:
-        """The packets that left the bottleneck once the flow had settled."""
-        gone = pl.col("outcome") == "departed"
-        return self.trace.packets.filter(gone & (pl.col("departure_ns") >= self.settled_ns))
+        """The packets that departed after :attr:`settled_ns`."""
+        departed = pl.col("outcome") == "departed"
+        return self.trace.packets.filter(departed & (pl.col("departure_ns") >= self.settled_ns))
 
     @cached_property
     def sizes_bytes(self) -> Int64Array:
-        """Frame sizes of all that the settled flow sent, in order of arrival."""
+        """Frame sizes of all packets that arrived after :attr:`settled_ns`, in order of arrival."""
         return int64(self.trace.packets.filter(pl.col("arrival_ns") >= self.settled_ns), "size_bytes")
 
     def most_in_flight(self, begin_ns: float, end_ns: float) -> float:

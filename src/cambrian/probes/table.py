@@ -19,16 +19,16 @@ Measure = Callable[[Seen], Figure | Unseen]
 
 
 class Probe(BaseModel):
-    """One probe; what each key means stands above ``probes.toml``."""
+    """One probe; the head of ``probes.toml`` explains each key."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: Annotated[str, Field(pattern=r"^[a-z0-9-]+$")]
     title: str
     networks: tuple[str, ...]
-    #: flows of a trial that shows it; the first one is the contestant's
+    #: number of flows in the trial; the first is the contestant's
     flows: int = 1
-    #: the page that each of them loads; None: they load none
+    #: the page that each flow loads; None for bulk flows
     page: str | None = None
     measure: Annotated[str, Field(pattern=r"^[a-z_]+\.[a-z_]+$")]
     unit: str = ""
@@ -39,7 +39,7 @@ class Probe(BaseModel):
     high: float
     margin_why: str
     families: tuple[str, ...] | None = None
-    #: what the textbooks predict beside it: the mean window in packets, or the throughput that this makes
+    #: what theory predicts: the mean window in packets, or the throughput from it
     theory: Literal["window", "throughput"] | None = None
     source: str
     says: str
@@ -54,31 +54,31 @@ class Probe(BaseModel):
         return self
 
     def is_shown_by(self, network: str, family: str, flows: int = 1, page: str | None = None) -> bool:
-        """Is this network, by its name, one of the probe's, and the probe asked of such flows?"""
+        """Is this network, by its name, one of the probe's, and does the probe apply to such flows?"""
         here = (flows, page) == (self.flows, self.page)
         asked = self.families is None or family in self.families
         return here and asked and any(fnmatchcase(network, pattern) for pattern in self.networks)
 
     def keeps(self, figure: Figure) -> bool:
-        """Is this figure within the margin of the probe's bound? Of a probe without one it is."""
+        """Is this figure within the margin of the probe's bound? True for a probe without a bound."""
         return self.bound is None or self.low <= figure.value - self.bound <= self.high
 
     @property
     def function(self) -> Measure:
-        """What takes the figure."""
+        """The measure, as a function."""
         module, name = self.measure.split(".")
         found: Measure = getattr(importlib.import_module(f"{__package__}.{module}"), name)
         return found
 
 
 def is_for_probes_alone(network: str) -> bool:
-    """Is this network, by its name, one that only probes ask about? Parameters show on others."""
+    """Is this network, by its name, used only by probes? Parameters are measured on the others."""
     return network.startswith("probe-")
 
 
 @cache
 def probes() -> tuple[Probe, ...]:
-    """All of them, in the file's order."""
+    """All probes, in the file's order."""
     return TomlFile(Path(__file__).with_name("probes.toml"), "docs/reference/probes.md").tables(
         "probe", Probe
     )

@@ -1,3 +1,3 @@
-"""Proof that a stack works here: what ``cambrian stacks test`` and ``cambrian interop`` run and print."""
+"""Tests of stacks and of the judge: ``cambrian stacks test``, ``cambrian interop``, ``cambrian corpus``."""
 
 from __future__ import annotations

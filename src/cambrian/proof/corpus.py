@@ -1,4 +1,4 @@
-"""``cambrian corpus``: are the faults found that were planted, and is nobody accused who is clean?"""
+"""``cambrian corpus``: does the judge find the planted faults, and accuse no clean controller?"""
 
 from __future__ import annotations
 
@@ -20,28 +20,28 @@ from cambrian.store.results import Results, TrialResult
 #: the built-in study that plants the faults
 STUDY = "fault-corpus"
 State = Literal["named", "missed", "not exercised"]
-#: the bars that this tool holds itself to
+#: shares that the judge must reach: faults named, clean controllers not accused
 NAMED_SHARE, QUIET_SHARE = 0.9, 0.95
 
 
 @dataclass(frozen=True)
 class FaultCell:
-    """One fault on one network. ``said``: what was measured, or why nothing was.
+    """One fault on one network. ``text``: the measured value, or why there is none.
 
-    ``outside``: by what its behaviour leaves the clean controller's noise floor; None with too
-    few trials to have one.
+    ``outside``: what leaves the clean controller's noise floor (``envelope``, ``start``); None with too few
+    trials for a noise floor.
     """
 
     fault: Fault
     network: str
     state: State
-    said: str
+    text: str
     outside: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True)
 class CleanCell:
-    """One clean controller on one network. ``accused``: the findings that say something wrong."""
+    """One clean controller on one network. ``accused``: the findings that accuse it wrongly."""
 
     contestant: str
     network: str
@@ -58,7 +58,7 @@ class Score:
 
     @property
     def exercised(self) -> list[FaultCell]:
-        """The cells that count."""
+        """The cells whose fault changes a packet."""
         return [cell for cell in self.faults if cell.state != "not exercised"]
 
     @property
@@ -68,7 +68,7 @@ class Score:
 
     @property
     def moved(self) -> dict[tuple[str, str], tuple[str, ...]]:
-        """(preset, network) of the exercised faults that can be compared with a floor → by what outside."""
+        """(Preset, network) of the exercised faults with a noise floor → what leaves it."""
         return {
             (cell.fault.preset, cell.network): cell.outside
             for cell in self.exercised
@@ -77,12 +77,12 @@ class Score:
 
     @property
     def quiet(self) -> int:
-        """Clean controllers that raise no alarm."""
+        """Number of clean controllers without a false accusation."""
         return sum(not cell.accused for cell in self.clean)
 
     @property
     def passes(self) -> bool:
-        """Are both bars met?"""
+        """Are both shares reached?"""
         enough = self.named >= NAMED_SHARE * len(self.exercised)
         return bool(self.exercised) and enough and self.quiet >= QUIET_SHARE * len(self.clean)
 
@@ -119,15 +119,15 @@ def _lab(preset: str) -> str:
 
 
 def _read(group: Group) -> tuple[Judged, dict[int, Behaviour]]:
-    """What is said of a group's parameters, and each of its trials' behaviour by seed."""
+    """The judgement of a group's parameters, and the behaviour in each of its trials by seed."""
     behaviour = {
-        trial.manifest["trial"]["seed"]: floor.of(TrialResult(trial.folder)) for trial in group.trials
+        trial.manifest["trial"]["seed"]: floor.behaviour(TrialResult(trial.folder)) for trial in group.trials
     }
     return _judged(group), behaviour
 
 
 def _settled(judged: Mapping[tuple[str, str], Judged]) -> dict[tuple[str, str], Judged]:
-    """(Network, contestant) → its findings, with each contestant's networks settled by one another."""
+    """(Network, contestant) → its findings, with each contestant's networks settled by each other."""
     found: dict[tuple[str, str], Judged] = {}
     for contestant in dict.fromkeys(name for _, name in judged):
         here = {network: one for (network, name), one in judged.items() if name == contestant}
@@ -137,8 +137,8 @@ def _settled(judged: Mapping[tuple[str, str], Judged]) -> dict[tuple[str, str], 
 
 def _judged(group: Group) -> Judged:
     flow = group.trials[0].manifest["trial"]["flows"][0]["contestant"]
-    family = families.of(flow["stack"], flow["cca"])
-    # a fresh handle a trial: its packets go when it does
+    family = families.family_of(flow["stack"], flow["cca"])
+    # a new handle for each trial frees its packets afterwards
     trials = [estimates(TrialResult(trial.folder), [family])[0] for trial in group.trials]
     return contestants.judge(group.network, family.reference if family else "", trials)
 

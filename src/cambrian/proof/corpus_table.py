@@ -12,7 +12,7 @@ from cambrian.proof.floor import START_RTTS
 
 
 def terminal(score: Score) -> Table:
-    """One row a fault, one column a network."""
+    """The table with a row for each fault and a column for each network."""
     networks = _networks(score)
     table = Table("preset", "parameter", "set to", *networks)
     for head, cells in _rows(score):
@@ -21,7 +21,7 @@ def terminal(score: Score) -> Table:
 
 
 def markdown(score: Score) -> str:
-    """The same for a page."""
+    """The same table in Markdown."""
     networks = _networks(score)
     lines = [
         "| preset | parameter | set to | " + " | ".join(networks) + " |",
@@ -34,13 +34,13 @@ def markdown(score: Score) -> str:
 
 
 def summary(score: Score) -> list[str]:
-    """The acceptance figures, and who was accused of what."""
+    """The acceptance figures, and each accusation of a clean controller."""
     exercised = score.exercised
     idle = len(score.faults) - len(exercised)
     lines = [
         f"{score.named} of {len(exercised)} faults named with the true value in the interval "
         f"({_percent(score.named, len(exercised))}); {idle} not exercised on their network",
-        f"{score.quiet} of {len(score.clean)} clean controllers raise no alarm "
+        f"{score.quiet} of {len(score.clean)} clean controllers are not accused "
         f"({_percent(score.quiet, len(score.clean))}), "
         f"{sum(cell.checked for cell in score.clean)} parameters checked",
     ]
@@ -60,7 +60,7 @@ def _moved(moved: Mapping[tuple[str, str], tuple[str, ...]]) -> str:
         f"({_percent(len(outside), len(moved))}): {by_envelope} by their envelope, "
         f"{len(outside) - by_envelope} by their first {START_RTTS} round trips alone"
     )
-    return f"{text}; somewhere within it: {', '.join(inside)}" if inside else text
+    return f"{text}; inside it on some network: {', '.join(inside)}" if inside else text
 
 
 def _networks(score: Score) -> list[str]:
@@ -77,8 +77,8 @@ def _text(cell: FaultCell | None) -> str:
     if cell is None:
         return "–"
     if cell.state == "named":
-        return cell.said.removesuffix(" (off)").removesuffix(" (other choice)")
-    return "not exercised" if cell.state == "not exercised" else f"missed: {cell.said}"
+        return cell.text.removesuffix(" (off)").removesuffix(" (other choice)")
+    return "not exercised" if cell.state == "not exercised" else f"missed: {cell.text}"
 
 
 def _styled(cell: FaultCell | None) -> str:

@@ -19,8 +19,9 @@ class _Frozen(BaseModel):
 
 
 class Fault(_Frozen):
-    """One thing that one preset does wrong: ``parameter`` has the value ``truth`` (or ``words``,
-    or one ``above``). ``clean``: the preset that does it right; ``alone``: that which does only this wrong.
+    """One wrong parameter of one preset: ``parameter`` is ``truth``, or ``words``, or a value ``above``.
+
+    ``clean``: the preset without the fault. ``alone``: the preset with this fault alone.
     """
 
     preset: str
@@ -39,11 +40,11 @@ class Fault(_Frozen):
 
     @property
     def isolated(self) -> str:
-        """The preset whose packets tell whether the fault is exercised."""
+        """The preset whose packets show if the fault is exercised."""
         return self.alone or self.preset
 
     def is_named_by(self, finding: Finding) -> bool:
-        """Does the finding differ from the reference, with the truth in its interval?"""
+        """Does the finding differ from the reference, and its interval contain the truth?"""
         measured = finding.measured
         if not finding.differs:
             return False
@@ -55,16 +56,16 @@ class Fault(_Frozen):
 
     @property
     def truth_text(self) -> str:
-        """What was set."""
+        """The value that was set."""
         return self.words or (f"{self.truth:g}" if self.truth is not None else f"above {self.above:g}")
 
 
 class Misbehaviour(_Frozen):
-    """One thing that one preset does wrong and that no value of a parameter says.
+    """One fault of one preset that no parameter describes.
 
-    ``what``: in words. ``clean``: the preset that does it right. ``caught_by``: keys of the findings and
-    names of the probes of which each describes it. ``choice``: the standards allow it, so it has to be
-    named, not accused.
+    ``what``: the fault in words. ``clean``: the preset without it. ``caught_by``: keys of findings and names
+    of probes, each of which describes the fault. ``choice``: the standards allow it, so the judge must name
+    it but need not accuse.
     """
 
     preset: str
@@ -75,14 +76,14 @@ class Misbehaviour(_Frozen):
 
 
 class Clean(_Frozen):
-    """A controller that is as it should be. ``choices``: it makes others than the reference."""
+    """A controller without a fault. ``choices``: it makes other choices than the reference."""
 
     contestant: str
     family: str
     choices: bool = False
 
     def is_accused_by(self, finding: Finding) -> bool:
-        """Does the finding say something that is not so?"""
+        """Is the finding a false accusation?"""
         return finding.status == "off" or (finding.differs and not self.choices)
 
 

@@ -1,9 +1,8 @@
 """Does a fault move a flow's behaviour out of its clean controller's noise floor?
 
-The noise floor is what the clean controller's trials of different seeds differ by among
-themselves. A fault that acts all along shows in the envelope; one that acts at the beginning only
-(an initial window, the end of slow start) moves no envelope of two minutes, but it moves the
-first round trips.
+The noise floor is the difference between the clean controller's trials of different seeds. A fault that acts
+all the time shows in the envelope. A fault that acts only at the start (an initial window, the end of slow
+start) does not change an envelope of two minutes, but it changes the first round trips.
 """
 
 from __future__ import annotations
@@ -19,24 +18,24 @@ from cambrian.metrics.columns import NS_PER_MS
 from cambrian.metrics.envelope import Envelope
 from cambrian.store.results import TrialResult
 
-#: round trips without queueing that are a flow's start
+#: length of a flow's start, in round trips without queueing
 START_RTTS = 40
-#: bytes of a frame, a packet, milliseconds: differences below these are none
+#: smallest difference that counts: bytes of a frame, one packet, milliseconds
 _LEAST = (1514.0, 1.0, 0.1)
-#: fewer clean trials than this have no floor
+#: fewest clean trials for a noise floor
 FEWEST_TRIALS = 3
 
 
 @dataclass(frozen=True)
 class Behaviour:
-    """Of a flow alone: its envelope, and of its start bytes carried, packets dropped, mean delay in ms."""
+    """A flow alone: its envelope, and of its start the carried bytes, dropped packets, mean delay in ms."""
 
     envelope: Envelope | None
     start: tuple[float, float, float]
 
 
-def of(trial: TrialResult) -> Behaviour:
-    """One solo trial's."""
+def behaviour(trial: TrialResult) -> Behaviour:
+    """The behaviour in one solo trial."""
     spec, packets = trial.manifest["trial"], trial.packets
     rtt_ms = float(spec["network"]["rtt_ms"])
     try:
@@ -46,18 +45,19 @@ def of(trial: TrialResult) -> Behaviour:
     begin = packets["arrival_ns"].min()
     end = (begin or 0) + round(START_RTTS * rtt_ms * NS_PER_MS)  # type: ignore[operator]
     start = packets.filter(pl.col("arrival_ns") < end)
-    left = start.filter(pl.col("outcome") == "departed")
-    waits = (left["departure_ns"] - left["arrival_ns"]).mean() or 0.0
+    departed = start.filter(pl.col("outcome") == "departed")
+    waits = (departed["departure_ns"] - departed["arrival_ns"]).mean() or 0.0
     dropped = float((start["outcome"] == "dropped").sum())
-    return Behaviour(found, (float(left["size_bytes"].sum()), dropped, float(waits) / NS_PER_MS))  # type: ignore[arg-type]
+    carried = float(departed["size_bytes"].sum())
+    return Behaviour(found, (carried, dropped, float(waits) / NS_PER_MS))  # type: ignore[arg-type]
 
 
 def outside(tests: Mapping[int, Behaviour], cleans: Mapping[int, Behaviour]) -> tuple[str, ...] | None:
-    """By what (``envelope``, ``start``) ``tests`` lie outside the floor of ``cleans``; both by seed.
+    """Which of ``envelope`` and ``start`` put ``tests`` outside the floor of ``cleans``; both by seed.
 
-    Envelope: every conformance with a clean trial of another seed is below every one of the
-    clean trials among themselves. Start: in one of its figures every trial lies outside the
-    clean trials' range, widened by its own width each way. None with too few clean trials.
+    Envelope: each conformance with a clean trial of another seed is smaller than each conformance between
+    clean trials. Start: for one of its figures, each trial lies outside the clean trials' range, widened by
+    its own width on both sides. None with too few clean trials.
     """
     if len(cleans) < FEWEST_TRIALS:
         return None

@@ -1,4 +1,4 @@
-"""The groups of a study whose trials were run: one contestant on one network each."""
+"""The groups of a study with trials that ran: one contestant on one network each."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cambrian.store.results import Results, TrialResult
 
 @dataclass
 class Group:
-    """One contestant on one network, as the results have it; at least one trial."""
+    """One contestant on one network, with at least one valid trial."""
 
     network: str
     contestant: str

@@ -1,6 +1,6 @@
 """``cambrian interop``: which stack's client can fetch from which stack's server.
 
-Each pair that has a protocol in common moves a fixed amount over a clean path.
+Each pair with a common protocol transfers data for a fixed time over a clean path.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from cambrian.trial import plan
 
 NETWORK = Network(rate_mbps=20, rtt_ms=20, buffer_bdp=2)
 DURATION_S = 5.0
-#: of the bottleneck, from the first second on: a client that holds a sender back shows here
+#: smallest share of the bottleneck's rate, from the first second on: shows clients that limit the sender
 ENOUGH = 0.9
 _NS = 1_000_000_000
 
@@ -44,7 +44,7 @@ class Cell:
 
 
 def run(stacks: Sequence[Stack], *, jobs: int, console: Console) -> list[Cell]:
-    """A cell for every ordered pair of ``stacks``: the sender's first CCA, the receiver's client."""
+    """A cell for each ordered pair of ``stacks``: the sender's first CCA, the receiver's client."""
     cells: dict[tuple[str, str], Cell] = {}
     trials: dict[str, Trial] = {}
     pairs: dict[str, tuple[str, str, str]] = {}
@@ -104,7 +104,7 @@ def _text(cell: Cell) -> str:
 
 
 def matrix(cells: Sequence[Cell]) -> Table:
-    """Senders down, receivers across: the ALPN that works, a low rate, FAILS, or · for none in common."""
+    """A row for each sender, a column for each receiver: ALPN, a low rate, FAILS, or · for no common one."""
     tried = {cell.receiver for cell in cells if cell.state != "no protocol in common"}
     able = [name for name in dict.fromkeys(cell.receiver for cell in cells) if name in tried]
     table = Table("sender \\ receiver", *able)

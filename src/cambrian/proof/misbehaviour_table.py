@@ -1,4 +1,4 @@
-"""The score of faults that are no parameter, for a terminal and for the documentation."""
+"""The score of faults that no parameter describes, for a terminal and for the documentation."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _HEADS = ("preset", "what it does wrong", "described by", "verdict")
 
 
 def terminal(score: Score) -> Table:
-    """One row a fault."""
+    """The table with a row for each fault."""
     table = Table(*_HEADS)
     for row in score.faults:
         preset, what, by, verdict = _cells(row)
@@ -20,30 +20,30 @@ def terminal(score: Score) -> Table:
 
 
 def markdown(score: Score) -> str:
-    """The same for a page."""
+    """The same table in Markdown."""
     lines = ["| " + " | ".join(_HEADS) + " |", "|" + "---|" * len(_HEADS)]
     lines += ["| " + " | ".join(_cells(row)) + " |" for row in score.faults]
     return "\n".join(lines) + "\n"
 
 
 def summary(score: Score) -> list[str]:
-    """The acceptance figures, and who was accused of what."""
+    """The acceptance figures, and each accusation of a clean controller."""
     exercised = score.exercised
     share = f" ({100 * score.caught / len(exercised):.1f} %)" if exercised else ""
     quiet = sum(not row.accused for row in score.clean)
     lines = [
-        f"{score.caught} of {len(exercised)} faults that are no parameter caught and described{share}; "
+        f"{score.caught} of {len(exercised)} faults that no parameter describes are caught{share}; "
         f"{len(score.faults) - len(exercised)} not exercised",
-        f"{quiet} of {len(score.clean)} clean controllers accused of nothing",
+        f"{quiet} of {len(score.clean)} clean controllers are not accused",
     ]
     return lines + [f"  {row.contestant}: {', '.join(row.accused)}" for row in score.clean if row.accused]
 
 
 def _cells(row: FaultRow) -> tuple[str, str, str, str]:
     if row.state == "named otherwise":
-        by = f"missed; said: {', '.join(row.said.named)}"
+        by = f"missed; named instead: {', '.join(row.judgement.named)}"
     elif row.state == "missed" and row.by:
         by = f"{', '.join(row.by)} (not accused)"
     else:
         by = ", ".join(row.by) if row.state == "caught" else row.state
-    return row.fault.preset, row.fault.what, by, row.said.verdict
+    return row.fault.preset, row.fault.what, by, row.judgement.verdict

@@ -1,4 +1,4 @@
-"""The second half of ``cambrian corpus``: faults that are no parameter, by what the report says of each."""
+"""The second half of ``cambrian corpus``: does the report catch the faults that no parameter describes?"""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from cambrian.store.results import Results
 
 #: the built-in study that plants the faults
 STUDY = "fault-behaviour"
-#: ``named otherwise``: the verdict accuses, by nothing that describes the fault
+#: ``named otherwise``: the verdict accuses the preset, but names nothing that describes the fault
 State = Literal["caught", "named otherwise", "missed", "not exercised"]
-#: the side of a verdict that says what a flow alone on a clean link does
+#: the side of a verdict on a flow alone
 PLAUSIBILITY = "plausibility"
-#: the bar that this tool holds itself to
+#: share of the faults that must be caught
 CAUGHT_SHARE = 0.9
-#: verdicts that accuse nobody
+#: verdicts that do not accuse
 _INNOCENT = frozenset({"conformant", "inconclusive", "not judged"})
 
 
 @dataclass(frozen=True)
-class Said:
-    """What the report says of one contestant.
+class Judgement:
+    """The report's judgement of one contestant.
 
-    ``named``: keys of the parameters and names of the probes by which it differs from what should be;
-    ``choices``: those by which it makes another choice than the reference.
+    ``named``: keys of the parameters that are off and names of the probes that differ; ``choices``: keys of
+    the parameters with another choice than the reference's.
     """
 
     verdict: str
@@ -40,53 +40,54 @@ class Said:
 
     @property
     def accuses(self) -> bool:
-        """Is anything called wrong?"""
+        """Does the verdict accuse the contestant?"""
         return self.verdict not in _INNOCENT
 
 
 @dataclass(frozen=True)
 class FaultRow:
-    """One fault, all networks together.
+    """One fault over all networks.
 
-    ``by``: what is named that describes it. ``networks``: where it changes a packet.
+    ``by``: the named parameters and probes that describe it. ``networks``: those on which it changes a
+    packet.
     """
 
     fault: Misbehaviour
     state: State
-    said: Said
+    judgement: Judgement
     by: tuple[str, ...]
     networks: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class CleanRow:
-    """One clean controller. ``accused``: what is said that is not so."""
+    """One clean controller. ``accused``: the false accusations."""
 
     contestant: str
-    said: Said
+    judgement: Judgement
     accused: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Score:
-    """All of them."""
+    """The whole corpus."""
 
     faults: tuple[FaultRow, ...]
     clean: tuple[CleanRow, ...]
 
     @property
     def exercised(self) -> list[FaultRow]:
-        """The faults that count."""
+        """The faults that change a packet."""
         return [row for row in self.faults if row.state != "not exercised"]
 
     @property
     def caught(self) -> int:
-        """Faults that are accused, and described by what fits."""
+        """Number of faults that are accused and named correctly."""
         return sum(row.state == "caught" for row in self.exercised)
 
     @property
     def passes(self) -> bool:
-        """Are enough faults caught, and is no clean controller accused?"""
+        """Are enough faults caught, and no clean controller accused?"""
         enough = self.caught >= CAUGHT_SHARE * len(self.exercised)
         return bool(self.exercised) and enough and not any(row.accused for row in self.clean)
 
@@ -95,45 +96,46 @@ def score(results: Results, key: Key) -> Score:
     """Judge a ``fault-behaviour`` run by ``key``; contestants without a valid trial do not count."""
     present = {(group.network, group.contestant): group for group in groups_of(results)}
     collected = collect(results)
-    return judged(said(tables.all_tables(collected)), exercised(present, key), key)
+    return judged(judgements(tables.all_tables(collected)), exercised(present, key), key)
 
 
-def judged(found: Mapping[str, Said], where: Mapping[str, tuple[str, ...]], key: Key) -> Score:
-    """Compare what is said with the key.
+def judged(by_contestant: Mapping[str, Judgement], where: Mapping[str, tuple[str, ...]], key: Key) -> Score:
+    """Compare the judgements with the key.
 
     ``where``: preset → the networks on which its fault changes a packet.
     """
     faults = [
-        _fault_row(fault, found[_lab(fault.preset)], where[fault.preset])
+        _fault_row(fault, by_contestant[_lab(fault.preset)], where[fault.preset])
         for fault in key.misbehaviour
-        if _lab(fault.preset) in found
+        if _lab(fault.preset) in by_contestant
     ]
     clean = [
-        CleanRow(one.contestant, mine, _accused(mine, one.choices))
+        CleanRow(one.contestant, judgement, _accused(judgement, one.choices))
         for one in key.clean
-        if (mine := found.get(one.contestant)) is not None
+        if (judgement := by_contestant.get(one.contestant)) is not None
     ]
     return Score(tuple(faults), tuple(clean))
 
 
-def said(frames: Mapping[str, pl.DataFrame]) -> dict[str, Said]:
-    """Contestant → what the report's tables ``verdicts`` and ``probes`` say of it.
+def judgements(frames: Mapping[str, pl.DataFrame]) -> dict[str, Judgement]:
+    """Contestant → its judgement, from the report's tables ``verdicts`` and ``probes``.
 
-    A verdict whose plausibility differs names :data:`PLAUSIBILITY`. Whoever has probes and no verdict is not
-    judged.
+    A verdict whose plausibility differs names :data:`PLAUSIBILITY`. A contestant with probes but no verdict
+    is not judged.
     """
     different: dict[str, dict[str, None]] = {}
     for row in _rows(frames, "probes"):
         mine = different.setdefault(row["contestant"], {})
         if row["state"] == "different":
             mine[row["probe"]] = None
-    found = {name: Said("not judged", tuple(probes)) for name, probes in different.items()}
+    by_contestant = {name: Judgement("not judged", tuple(probes)) for name, probes in different.items()}
     for row in _rows(frames, "verdicts"):
         named = [*_listed(row["off"]), *different.get(row["contestant"], {})]
         if row[PLAUSIBILITY] == "different":
             named.append(PLAUSIBILITY)
-        found[row["contestant"]] = Said(row["verdict"], tuple(named), _listed(row["other_choices"]))
-    return found
+        choices = _listed(row["other_choices"])
+        by_contestant[row["contestant"]] = Judgement(row["verdict"], tuple(named), choices)
+    return by_contestant
 
 
 def exercised(present: Mapping[tuple[str, str], Group], key: Key) -> dict[str, tuple[str, ...]]:
@@ -151,22 +153,22 @@ def exercised(present: Mapping[tuple[str, str], Group], key: Key) -> dict[str, t
     return found
 
 
-def _fault_row(fault: Misbehaviour, found: Said, networks: tuple[str, ...]) -> FaultRow:
-    names = (*found.named, *found.choices) if fault.choice else found.named
+def _fault_row(fault: Misbehaviour, judgement: Judgement, networks: tuple[str, ...]) -> FaultRow:
+    names = (*judgement.named, *judgement.choices) if fault.choice else judgement.named
     by = tuple(name for name in names if name in fault.caught_by)
     state: State = "missed"
     if not networks:
         state = "not exercised"
-    elif by and (found.accuses or fault.choice):
+    elif by and (judgement.accuses or fault.choice):
         state = "caught"
-    elif found.accuses:
+    elif judgement.accuses:
         state = "named otherwise"
-    return FaultRow(fault, state, found, by, networks)
+    return FaultRow(fault, state, judgement, by, networks)
 
 
-def _accused(found: Said, choices: bool) -> tuple[str, ...]:
-    accused = found.named if choices else (*found.named, *found.choices)
-    return accused or ((found.verdict,) if found.accuses else ())
+def _accused(judgement: Judgement, choices: bool) -> tuple[str, ...]:
+    accused = judgement.named if choices else (*judgement.named, *judgement.choices)
+    return accused or ((judgement.verdict,) if judgement.accuses else ())
 
 
 def _lab(preset: str) -> str:

@@ -1,4 +1,4 @@
-"""What was found of one implementation (a stack's CCA), and whether that is good enough."""
+"""The test results of one implementation (a stack's CCA), and whether it passes."""
 
 from __future__ import annotations
 
@@ -11,13 +11,12 @@ ENOUGH = 0.9
 
 @dataclass(frozen=True)
 class Row:
-    """One implementation's proof.
+    """The test results of one implementation.
 
-    ``capacity_share``: of the bottleneck, once slow start is over, on a clean path.
-    ``loss_mbps``: throughput with random loss. ``hashes``: of the packet traces of the same
-    trial run twice. ``confirmed``: the CCA as read back from the stack; None where it offers no way.
-    ``problems``: what failed outright. ``causes``: what the manifest explains, by test.
-    ``nondeterministic``: why the hashes may differ, or empty.
+    ``capacity_share``: utilisation after slow start on a clean path, 0 to 1. ``loss_mbps``: throughput with
+    random loss. ``hashes``: of the packet traces of the same trial run twice. ``confirmed``: the CCA as read
+    back from the stack; None if the stack cannot report it. ``problems``: failures. ``causes``: test → the
+    manifest's explanation. ``nondeterministic``: why the hashes may differ, or empty.
     """
 
     stack: str
@@ -38,13 +37,13 @@ class Row:
 
     @property
     def misses(self) -> list[str]:
-        """What is not as it should be, and is not explained either."""
+        """Failures that the manifest does not explain."""
         explained = dict(self.causes)
         found = list(self.problems)
         if self.capacity_share is not None and self.capacity_share < ENOUGH and "capacity" not in explained:
             found.append(f"fills {self.capacity_share:.0%} of a clean link, less than {ENOUGH:.0%}")
         if self.loss_mbps is not None and self.loss_mbps <= 0 and "loss" not in explained:
-            found.append("carried nothing with loss")
+            found.append("carried nothing with random loss")
         if self.hashes and not self.repeats and not self.nondeterministic:
             found.append("the same seed gave two packet traces")
         if self.confirmed not in (None, self.cca) and "confirmed" not in explained:
@@ -53,11 +52,11 @@ class Row:
 
     @property
     def ok(self) -> bool:
-        """Nothing is missing, or its cause is written down."""
+        """Are all failures explained?"""
         return not self.misses
 
     def record(self) -> dict[str, object]:
-        """For programs."""
+        """The row for JSON."""
         return asdict(self) | {"ok": self.ok, "misses": self.misses, "causes": dict(self.causes)}
 
 
@@ -68,4 +67,4 @@ def summary(rows: Iterable[Row]) -> str:
     explained = sum(bool(row.causes or (row.nondeterministic and not row.repeats)) for row in passed)
     stacks = len({row.stack for row in passed})
     text = f"{len(passed)} of {len(found)} implementations pass, of {stacks} stacks"
-    return text + (f"; {explained} of them with a written cause" if explained else "")
+    return text + (f"; {explained} of them with a documented cause" if explained else "")

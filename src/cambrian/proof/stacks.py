@@ -1,7 +1,7 @@
 """``cambrian stacks test``: real trials of each stack's controllers, one flow alone.
 
-Each implementation runs twice over a clean path (throughput, read-back CCA and whether the same
-seed gives the same bytes) and once with random loss.
+Each implementation runs twice over a clean path, which shows its throughput, its read-back CCA and whether
+the same seed gives the same packets, and once with random loss.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ RATE_MBPS, RTT_MS = 20.0, 50.0
 CLEAN = Network(rate_mbps=RATE_MBPS, rtt_ms=RTT_MS, buffer_bdp=1)
 LOSSY = Network(rate_mbps=RATE_MBPS, rtt_ms=RTT_MS, buffer_bdp=1, loss_percent=1)
 DURATION_S = 20.0
-#: slow start is over by then, whatever ended it
+#: slow start is over by then
 SETTLED_S = 5.0
 _NS = 1_000_000_000
 #: the validity gate → the test whose cause excuses it
@@ -42,7 +42,7 @@ _CAUSE_OF = {"saturation": "capacity", "CCA": "confirmed"}
 def run(stacks: Sequence[Stack], *, jobs: int, console: Console) -> list[Row]:
     """Build and test ``stacks``; a row for each of their CCAs, in order.
 
-    A stack that cannot be built has its reason in its rows.
+    The rows of a stack that cannot be built have the reason.
     """
     unbuilt = {stack.name: problem for stack in stacks if (problem := _build(stack))}
     built = [stack for stack in stacks if stack.name not in unbuilt]
@@ -68,7 +68,7 @@ def run(stacks: Sequence[Stack], *, jobs: int, console: Console) -> list[Row]:
 
 
 def _build(stack: Stack) -> str | None:
-    """Build a stack and its receiver's; why it cannot be, or None."""
+    """Build a stack and its receiver's stack; the reason if that fails, else None."""
     try:
         build.ensure(stack)
         build.ensure(receivers.choose(stack).stack)
@@ -112,7 +112,7 @@ def _run(
             found[labelled[label]] = f"{what}: {finished.error}"
             continue
         result = results.trial(finished.outcome.trial_id)
-        # read now: the folder goes away
+        # read now: the folder is temporary
         _ = result.manifest, result.verdict, result.packets
         found[labelled[label]] = result
     return found
@@ -126,12 +126,12 @@ def _row(stack: Stack, cca: str, first: _Outcome, second: _Outcome, lossy: _Outc
         elif not outcome.verdict["valid"] and not _explained(stack, cca, outcome):
             problems += [f"{what}: {reason}" for reason in outcome.verdict["reasons"]]
         elif (end := outcome.flow_end(0)) and end["outcome"] in ENDED_EARLY:
-            # a result in a study, but a stack that works goes on
+            # valid in a study, but a stack that works does not end early
             problems.append(f"{what}: {end['text']}")
-    said = stack.manifest
+    manifest = stack.manifest
     return Row(
         stack=stack.name,
-        version=said.version,
+        version=manifest.version,
         cca=cca,
         capacity_share=None if isinstance(first, str) else _capacity_share(first),
         loss_mbps=None if isinstance(lossy, str) else _mbps(lossy),
@@ -140,13 +140,13 @@ def _row(stack: Stack, cca: str, first: _Outcome, second: _Outcome, lossy: _Outc
         ),
         confirmed=None if isinstance(first, str) else _confirmed(first),
         problems=tuple(problems),
-        causes=tuple(said.ccas[cca].causes.items()),
-        nondeterministic=said.nondeterministic,
+        causes=tuple(manifest.ccas[cca].causes.items()),
+        nondeterministic=manifest.nondeterministic,
     )
 
 
 def _explained(stack: Stack, cca: str, outcome: TrialResult) -> bool:
-    """Has every gate that failed a cause that is written down?"""
+    """Does the manifest explain each gate that failed?"""
     failed = {gate["name"] for gate in outcome.verdict["gates"] if gate["ok"] is False}
     causes = stack.manifest.ccas[cca].causes
     return bool(failed) and all(_CAUSE_OF.get(name) in causes for name in failed)

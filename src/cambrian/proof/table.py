@@ -1,4 +1,4 @@
-"""The proof's rows as a table: for a terminal, and for a page of the documentation."""
+"""The rows of ``cambrian stacks test`` as a table, for a terminal and for the documentation."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _confirmed(row: Row) -> str:
     if row.capacity_share is None:
         return "–"
     if row.confirmed is None:
-        return "no way to"
+        return "not possible"
     return "yes" if row.confirmed == row.cca else f"runs {row.confirmed}"
 
 
@@ -50,7 +50,7 @@ def _verdict(row: Row) -> str:
 
 
 def terminal(rows: Sequence[Row]) -> Table:
-    """For people at a terminal."""
+    """The table for a terminal."""
     table = Table(*_HEAD)
     for row in rows:
         table.add_row(*_cells(row), "passes" if row.ok else "FAILS", style=None if row.ok else "red")
@@ -58,7 +58,7 @@ def terminal(rows: Sequence[Row]) -> Table:
 
 
 def remarks(rows: Sequence[Row]) -> list[str]:
-    """What the terminal's table has no room for: what is missed, and the causes written down."""
+    """Lines below the terminal's table: failures and documented causes."""
     return [
         f"{row.stack} {row.cca}: {_verdict(row)}"
         for row in rows
@@ -67,7 +67,7 @@ def remarks(rows: Sequence[Row]) -> list[str]:
 
 
 def markdown(rows: Sequence[Row]) -> str:
-    """For docs/reference/stacks.md."""
+    """The table in Markdown, for docs/reference/stacks.md."""
     lines = ["| " + " | ".join(_HEAD) + " |", "|" + "---|" * len(_HEAD)]
     for row in rows:
         cells = [*_cells(row), _verdict(row)]

@@ -65,7 +65,7 @@ def _readings(cell: Cell, probe: str) -> dict[int, Figure | Unseen]:
     for one in cell.trials:
         if probe in one.probes:
             found.setdefault(one.trial.seed, []).append(one.probes[probe])
-    return {seed: figures.together(here) for seed, here in found.items()}
+    return {seed: figures.mean(here) for seed, here in found.items()}
 
 
 @dataclass(frozen=True)

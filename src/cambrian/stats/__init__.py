@@ -1,1 +1,1 @@
-"""How sure: intervals, tests, corrections, three states, the stopping rule. The unit is the seed."""
+"""Statistics: intervals, tests, corrections, three states, the stopping rule. The unit is the seed."""

@@ -1,4 +1,4 @@
-"""Two arms compared, or one with a number: which test, its interval, and the effect's size."""
+"""Compare two arms, or one arm with a number: test, interval, and effect size."""
 
 from __future__ import annotations
 
@@ -21,14 +21,13 @@ Test = Literal["paired", "Welch", "one sample"]
 
 @dataclass(frozen=True)
 class Comparison:
-    """Arm a less arm b, or one arm's mean beside a number.
+    """Arm a minus arm b, or one arm's mean compared with a number.
 
-    ``difference`` has its 95 % interval, in the data's unit (of one arm: its mean's), no bounds with
-    fewer than three seeds. ``p`` is two-sided and agrees with the interval. ``hedges_g`` is the
-    difference in SDs, corrected for small samples: SDs of the *differences* of seeds for "paired", of the
-    values for "one sample", the arms' pooled for "Welch"; the three do not compare. ``p`` and
-    ``hedges_g`` are None where there are too few seeds, and where nothing ``varies``: then there is
-    nothing to test.
+    ``difference`` has its 95 % interval, in the data's unit (for one arm: its mean), without bounds below
+    three seeds. ``p`` is two-sided and agrees with the interval. ``hedges_g`` is the difference in SDs,
+    corrected for small samples. The SD is that of the *differences* of seeds for "paired", of the values for
+    "one sample", and the arms' pooled SD for "Welch", so the three are not comparable. ``p`` and ``hedges_g``
+    are None with too few seeds, and if nothing ``varies``.
     """
 
     test: Test
@@ -41,9 +40,9 @@ class Comparison:
 def compare(a: Mapping[int, float], b: Mapping[int, float]) -> Comparison:
     """Test two arms, seed → value, for the same mean.
 
-    Paired by seed (Student) where both have the same seeds, or have at least three in common and
-    these are at least half of either arm's; else two independent arms (Welch). Sources: Student, Biometrika 6
-    (1908); Welch, Biometrika 34 (1947); Hedges, J. Educ. Stat. 6 (1981).
+    Paired by seed (Student) if both have the same seeds, or at least three in common that are at least half
+    of each arm's seeds; else two independent arms (Welch). Sources: Student, Biometrika 6 (1908); Welch,
+    Biometrika 34 (1947); Hedges, J. Educ. Stat. 6 (1981).
 
     Raises:
         ValueError: an arm has no seed, or a value that is not finite.
@@ -96,7 +95,7 @@ def _welch(one: FloatArray, two: FloatArray, size: float) -> Comparison:
         found = Interval(difference, math.nan, math.nan, CONFIDENCE, seeds, label)
         return Comparison("Welch", found, None, None, varies=True)
     with warnings.catch_warnings():
-        # one arm that does not vary is no fault here: its variance is 0
+        # an arm that does not vary is allowed: its variance is 0
         warnings.filterwarnings("ignore", "Precision loss", RuntimeWarning)
         result = scipy.stats.ttest_ind(one, two, equal_var=False)
     bounds = result.confidence_interval(CONFIDENCE)

@@ -1,4 +1,4 @@
-"""Many tests at once, such as the cells of a heat map: adjusted p values."""
+"""Adjusted p values for many tests at once, such as the cells of a heat map."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cambrian.stats.interval import FloatArray
 def _p_values(p: Sequence[float] | FloatArray) -> FloatArray:
     values = np.asarray(p, dtype=np.float64)
     if values.ndim != 1 or not np.all((values >= 0) & (values <= 1)):
-        raise ValueError("p values must be one row of numbers in [0, 1], without NaN")
+        raise ValueError("p values must be a one-dimensional array of numbers in [0, 1], without NaN")
     return values
 
 

@@ -8,7 +8,7 @@ from scipy.special import gammaln
 
 
 def correction(df: float) -> float:
-    """J(df) = Γ(df/2) / (√(df/2)·Γ((df−1)/2)); NaN for df ≤ 1, which has none.
+    """J(df) = Γ(df/2) / (√(df/2)·Γ((df−1)/2)); NaN for df ≤ 1, where it is undefined.
 
     Source: Hedges, J. Educ. Stat. 6 (1981), the exact form.
     """

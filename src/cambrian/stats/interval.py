@@ -1,4 +1,4 @@
-"""What an interval estimate is, shared by every way to make one."""
+"""An estimate with its interval: the type that all methods return."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FloatArray = NDArray[np.float64]
 class Interval:
     """``estimate`` with its confidence interval [``low``, ``high``], in the data's unit.
 
-    ``low`` and ``high`` are NaN where ``n`` trials are too few for the asked confidence.
+    ``low`` and ``high`` are NaN if ``n`` trials are too few for ``confidence``.
     """
 
     estimate: float
@@ -27,7 +27,7 @@ class Interval:
 
     @property
     def half_width(self) -> float:
-        """Half the interval's length; NaN where there is no interval."""
+        """Half the interval's length; NaN without bounds."""
         return (self.high - self.low) / 2
 
 
@@ -38,7 +38,7 @@ def check_confidence(confidence: float) -> None:
 
 
 def as_trials(values: Sequence[float] | FloatArray) -> FloatArray:
-    """One finite number a trial, shape (n,), n ≥ 1; ``ValueError`` otherwise."""
+    """The values as an array of shape (n,), n ≥ 1, all finite; ``ValueError`` otherwise."""
     trials = np.asarray(values, dtype=np.float64)
     if trials.ndim != 1 or len(trials) == 0:
         raise ValueError(f"give one value per trial, not an array of shape {trials.shape}")

@@ -1,12 +1,12 @@
-"""The one resampler: each seed is left out once, and what changes is the spread.
+"""The jackknife, the only resampling method here: leave out each seed once; the results give the spread.
 
-A seed means the same start offsets and the same random losses in every cell and for every
-contestant (study/draw.py), so the seed is the unit. One that is left out is left out of all cells
-and all arms at once, which keeps their pairing. The interval is Student's: estimate ± t · SE with
-SE² = (n − 1)/n · Σ (θ₍ᵢ₎ − mean of θ₍·₎)² and n − 1 degrees of freedom. Of a plain mean that is
-Student's own interval, to the last digit. Sources: Tukey, Ann. Math. Stat. 29 (1958); Arvesen,
-Ann. Math. Stat. 40 (1969), for means over pairs; Efron and Stein, Ann. Stat. 9 (1981), for the
-variance, which is too large rather than too small. ``benchmarks/coverage.py`` simulates all of it.
+A seed means the same start offsets and the same random losses in each cell and for each contestant
+(study/draw.py), so the seed is the unit. A seed is left out of all cells and all arms at once, which keeps
+their pairing. The interval is Student's: estimate ± t · SE with SE² = (n − 1)/n · Σ (θ₍ᵢ₎ − mean of θ₍·₎)²
+and n − 1 degrees of freedom. For a plain mean it equals Student's interval, to the last digit. Sources:
+Tukey, Ann. Math. Stat. 29 (1958); Arvesen, Ann. Math. Stat. 40 (1969), for means over pairs; Efron and Stein,
+Ann. Stat. 9 (1981), for the variance, which is biased upwards. ``benchmarks/coverage.py`` simulates the
+coverage.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from cambrian.stats.interval import FloatArray, Interval, check_confidence
 from cambrian.stats.scale import Scale
 
 CONFIDENCE = 0.95
-#: with fewer seeds there is an estimate, and no interval
+#: fewest seeds for an interval
 FEWEST_SEEDS = 3
-#: values whose range is below this part of their size do not vary: a frame more or less in ten thousand,
-#: or one step of a browser's clock (100 µs) in a second
+#: values vary if their range exceeds this part of their size: one frame in ten thousand, or one step of a
+#: browser's clock (100 µs) in a second
 RESOLUTION = 1e-4
 _LABEL = "Student's t over seeds, each left out once"
 
@@ -36,25 +36,25 @@ Arm = Mapping[int, float]
 
 @functools.cache
 def weights(seeds: int) -> FloatArray:
-    """Which seeds count: all, then all but each one; shape (1 + seeds, seeds).
+    """Weights of the seeds: first all seeds, then all but each one; shape (1 + seeds, seeds).
 
-    The first row alone for fewer than three seeds.
+    Only the first row for fewer than three seeds.
     """
     once = np.ones((1, seeds))
     return once if seeds < FEWEST_SEEDS else np.concatenate([once, 1 - np.eye(seeds)])
 
 
 def varies(values: Sequence[float] | FloatArray, size: float | None = None) -> bool:
-    """Do the values differ by more than rounding? ``size`` is what they are small beside, else their own."""
+    """Do the values differ by more than rounding, relative to ``size`` (their largest by default)?"""
     known = np.asarray(values, dtype=np.float64)
     largest = float(np.max(np.abs(known))) if size is None else size
     return bool(np.ptp(known) > RESOLUTION * largest)
 
 
 def errors(found: FloatArray) -> FloatArray:
-    """Standard errors of figures with their replicates, shape (1 + n, k) → (k,).
+    """Standard errors of figures from their replicates, shape (1 + n, k) → (k,).
 
-    A replicate that is NaN is left out; NaN where fewer than two are left.
+    Ignores replicates that are NaN; NaN for fewer than two others.
     """
     drawn = found[1:]
     known = np.isfinite(drawn)
@@ -67,7 +67,7 @@ def errors(found: FloatArray) -> FloatArray:
 
 
 def fitting(found: FloatArray, scale: Scale) -> Scale:
-    """``scale``, or "plain" where a value lies on its end or beyond."""
+    """``scale``, or "plain" if a value lies on the scale's end or beyond."""
     return scale if scales.fits(found, scale) else "plain"
 
 
@@ -79,12 +79,12 @@ def interval(
     confidence: float = CONFIDENCE,
     size: float | None = None,
 ) -> Interval:
-    """The interval of a figure: as it is (first), then without each seed; shape (1 + n,).
+    """The interval of a figure, from ``found``: of all seeds, then without each seed; shape (1 + n,).
 
-    ``seeds`` is how many seeds the arm that has fewest has: one more than the degrees of freedom.
-    Symmetric on ``scale`` where all values fit it, else as they are, and never beyond the scale's ends.
-    Without bounds (NaN) for fewer than three seeds; of length 0 where leaving a seed out changes nothing
-    (``size``: what a change is small beside, else the figure).
+    ``seeds`` is the number of seeds of the smallest arm: one more than the degrees of freedom. The interval
+    is symmetric on ``scale`` if all values fit it, else on the plain scale, and never exceeds the scale's
+    ends. The bounds are NaN for fewer than three seeds. The length is 0 if leaving out a seed changes only
+    rounding (relative to ``size``, by default the figure).
     """
     check_confidence(confidence)
     estimate = float(found[0])
@@ -93,24 +93,24 @@ def interval(
     if not _changes(found, size):
         return Interval(estimate, estimate, estimate, confidence, seeds, _LABEL)
     used = fitting(found, scale)
-    laid = scales.to(found, used)
+    laid = scales.transform(found, used)
     arm = scipy.special.stdtrit(seeds - 1, (1 + confidence) / 2) * errors(laid[:, np.newaxis])[0]
-    bounds = scales.within(scales.back(laid[0] + np.array([-arm, arm]), used), scale)
+    bounds = scales.within(scales.inverse(laid[0] + np.array([-arm, arm]), used), scale)
     return Interval(estimate, float(bounds[0]), float(bounds[1]), confidence, seeds, _LABEL)
 
 
 def p_value(
     found: FloatArray, seeds: int, null: float, scale: Scale = "plain", *, size: float | None = None
 ) -> float | None:
-    """Two-sided p of "the figure is ``null``": below 0.05 where the 95 % interval leaves it out.
+    """Two-sided p of "the figure is ``null``": below 0.05 if the 95 % interval excludes it.
 
-    None where there is no interval, and where leaving a seed out changes nothing.
+    None without an interval, and if leaving out a seed changes only rounding.
     """
     if seeds < FEWEST_SEEDS or len(found) < 2 or not np.isfinite(found[0]) or not _changes(found, size):
         return None
     used = fitting(np.append(found, null), scale)
-    laid = scales.to(found, used)
-    t = abs(laid[0] - scales.to(np.array(null), used)) / errors(laid[:, np.newaxis])[0]
+    laid = scales.transform(found, used)
+    t = abs(laid[0] - scales.transform(np.array(null), used)) / errors(laid[:, np.newaxis])[0]
     return float(2 * scipy.special.stdtr(seeds - 1, -t))
 
 
@@ -122,7 +122,7 @@ def of_means(
     ``figure`` takes one array for each arm, all of one shape, and works by element.
 
     Raises:
-        ValueError: an arm has no seed, or one whose value is not finite.
+        ValueError: an arm has no seed, or a value that is not finite.
     """
     seeds = fewest(arms)
     return interval(replicates(arms, figure), seeds, scale)
@@ -137,7 +137,7 @@ def replicates(arms: Sequence[Arm], figure: Callable[[Sequence[FloatArray]], Flo
     """``figure`` of the arms' means: of all seeds, then without each seed of any arm; shape (1 + n,).
 
     Raises:
-        ValueError: an arm has no seed, or one whose value is not finite.
+        ValueError: an arm has no seed, or a value that is not finite.
     """
     if not arms or not all(arm and all(math.isfinite(value) for value in arm.values()) for arm in arms):
         raise ValueError("each arm needs a trial, and finite values")
@@ -148,11 +148,11 @@ def replicates(arms: Sequence[Arm], figure: Callable[[Sequence[FloatArray]], Flo
 
 
 def means_without(table: FloatArray) -> FloatArray:
-    """Column means of (seeds, k) with all rows, then without each; NaN is no value; shape (1 + n, k)."""
+    """Column means of (seeds, k) over all rows, then without each row, ignoring NaN; shape (1 + n, k)."""
     known = np.isfinite(table)
     drawn = weights(len(table))
     count = drawn @ known
-    # laid around the first value of a column, so that equal values give equal means
+    # relative to the first value of a column, so that equal values give equal means
     first = np.argmax(known, axis=0)
     origin = np.where(known.any(axis=0), table[first, np.arange(table.shape[1])], 0.0)
     total = drawn @ np.where(known, table - origin, 0.0)
@@ -161,7 +161,7 @@ def means_without(table: FloatArray) -> FloatArray:
 
 
 def fewest(arms: Sequence[Arm]) -> int:
-    """How many seeds the arm has that has fewest."""
+    """Number of seeds of the smallest arm."""
     return min(len(arm) for arm in arms)
 
 
@@ -169,6 +169,6 @@ def _changes(found: FloatArray, size: float | None) -> bool:
     drawn = found[1:][np.isfinite(found[1:])]
     if not len(drawn):
         return False
-    # without one of n seeds a mean moves by a part of n − 1 of that seed's distance
+    # without one of n seeds a mean moves by 1/(n − 1) of that seed's distance from it
     moved = (len(found) - 2) * float(np.ptp(np.append(drawn, found[0])))
     return moved > RESOLUTION * (abs(float(found[0])) if size is None else size)

@@ -1,16 +1,16 @@
-"""What can be said of many cells at once: how many lie beyond a threshold, and the most and the least.
+"""Bounds over many cells at once: share of cells beyond a threshold, largest and smallest cell.
 
-A share of cells, or an extreme, of estimates is biased: noise carries some cells over a threshold,
-and the largest of many estimates is larger than any truth. So none is estimated by plugging in;
-each bound is a test of all cells that it speaks of:
+A share of cells above a threshold, or an extreme, of estimates is biased: noise carries some cells over the
+threshold, and the largest of many estimates tends to exceed the largest true value. So each bound comes from
+tests of the cells:
 
-* *how many are surely beyond*: closed testing with Simes' tests (Goeman, Meijer, Krebs, Solari,
-  Biometrika 106, 2019). A statement on all cells at once, at 2.5 % whatever the truth.
-* *the most is below a bound* if every cell is, each by its own test (intersection-union; Berger,
-  Technometrics 24, 1982); *above a bound* if Simes' test of all cells together says that one is.
+* *least number of cells beyond*: closed testing with Simes' tests (Goeman, Meijer, Krebs, Solari,
+  Biometrika 106, 2019). It holds for all cells at once, at 2.5 %.
+* *the largest is below a bound* if each cell is, by its own test (intersection-union; Berger,
+  Technometrics 24, 1982); *above a bound* if Simes' test of all cells shows that at least one is.
 
-Each cell's test is Student's, of its own seeds. Simes' test holds for cells that are independent or
-vary together, as those do that share seeds (Sarkar, Ann. Stat. 26, 1998).
+Each cell's test is Student's, of its own seeds. Simes' test is valid for cells that are independent or
+positively dependent, such as cells with common seeds (Sarkar, Ann. Stat. 26, 1998).
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ import scipy.special
 
 from cambrian.stats.interval import FloatArray
 
-#: of each of the two sides
+#: level of each of the two sides
 ALPHA = 0.025
-#: halvings until a bound is as exact as its digits
+#: bisections until a bound is exact to its last digit
 _HALVINGS = 60
 
 
@@ -32,31 +32,31 @@ _HALVINGS = 60
 class Cells:
     """Estimates with standard errors and degrees of freedom, shape (k,) each.
 
-    An error of 0 is that of a cell that is exact, an infinite one of a cell that nothing is known of.
+    The error is 0 for an exact cell, and infinite for an unknown one.
     """
 
     estimate: FloatArray
     error: FloatArray
     freedom: FloatArray
 
-    def turned(self) -> Cells:
-        """The same with the sign of every estimate turned."""
+    def negated(self) -> Cells:
+        """The same cells with negated estimates."""
         return Cells(-self.estimate, self.error, self.freedom)
 
     def p_at_most(self, threshold: float) -> FloatArray:
         """One-sided p of "the cell is at most ``threshold``", shape (k,)."""
         distance = self.estimate - threshold
-        told = (self.error > 0) & np.isfinite(self.error)
-        t = np.divide(distance, self.error, out=np.zeros(len(distance)), where=told)
+        testable = (self.error > 0) & np.isfinite(self.error)
+        t = np.divide(distance, self.error, out=np.zeros(len(distance)), where=testable)
         exact = np.where(self.error == 0, distance <= 0, 1.0)
-        return np.asarray(np.where(told, scipy.special.stdtr(self.freedom, -t), exact))
+        return np.asarray(np.where(testable, scipy.special.stdtr(self.freedom, -t), exact))
 
 
 def surely(p: FloatArray, alpha: float = ALPHA) -> int:
-    """How many of the hypotheses are false at least, with confidence 1 − ``alpha``.
+    """The least number of false hypotheses, with confidence 1 − ``alpha``.
 
-    The cells that may be true are at most the most for which Simes' test of that many of the
-    largest p does not reject.
+    At most n hypotheses are true, where n is the largest number for which Simes' test of the n largest p does
+    not reject.
     """
     ordered = np.sort(p)
     for count in range(len(ordered), 0, -1):
@@ -70,9 +70,9 @@ def share_above(cells: Cells, threshold: float) -> tuple[float, float]:
     """95 % bounds of the share of the cells that are above ``threshold``, in 0 to 1."""
     count = len(cells.estimate)
     above = surely(cells.p_at_most(threshold))
-    # "at least the threshold" is false: surely not above it
+    # p of "the cell is at least the threshold"
     exact = cells.error == 0
-    p_above = np.where(exact, cells.estimate > threshold, cells.turned().p_at_most(-threshold))
+    p_above = np.where(exact, cells.estimate > threshold, cells.negated().p_at_most(-threshold))
     return above / count, (count - surely(p_above)) / count
 
 
@@ -81,7 +81,7 @@ def largest(cells: Cells) -> tuple[float, float]:
     arm = scipy.special.stdtrit(cells.freedom, 1 - ALPHA) * cells.error
     high = float(np.max(cells.estimate + arm))
     bottom, top = float(np.max(cells.estimate - _far(cells))), float(np.max(cells.estimate))
-    # the lower bound is the largest threshold that not all cells can be at most
+    # the lower bound is the largest threshold for which "all cells are at most it" is rejected
     for _ in range(_HALVINGS):
         middle = (bottom + top) / 2
         bottom, top = (middle, top) if _any_above(cells, middle) else (bottom, middle)
@@ -90,14 +90,14 @@ def largest(cells: Cells) -> tuple[float, float]:
 
 def smallest(cells: Cells) -> tuple[float, float]:
     """95 % bounds of the smallest of the cells."""
-    low, high = largest(cells.turned())
+    low, high = largest(cells.negated())
     return -high, -low
 
 
 def crossing(cells: Cells, threshold: float) -> tuple[int, int]:
-    """Places (first and last) between which lies the first cell from which on all are above ``threshold``.
+    """Bounds (first and last index) of the first cell from which on all cells are above ``threshold``.
 
-    The cells are in order; the place after the last means never.
+    The cells are in order; the index after the last cell means never.
     """
     count = len(cells.estimate)
     p = cells.p_at_most(threshold)
@@ -105,9 +105,9 @@ def crossing(cells: Cells, threshold: float) -> tuple[int, int]:
     while last > 0 and p[last - 1] <= ALPHA:
         last -= 1
     exact = cells.error == 0
-    p_above = np.where(exact, cells.estimate > threshold, cells.turned().p_at_most(-threshold))
+    p_above = np.where(exact, cells.estimate > threshold, cells.negated().p_at_most(-threshold))
     first = 0
-    # "all from here on are above" is refuted while Simes' test of those cells rejects it
+    # "all cells from here on are above" is false while Simes' test of these cells rejects it
     while first < count and simes(p_above[first:]) <= ALPHA:
         first += 1
     return min(first, last), last
@@ -124,7 +124,7 @@ def _any_above(cells: Cells, threshold: float) -> bool:
 
 
 def _far(cells: Cells) -> FloatArray:
-    """So many errors below its estimate that one cell alone rejects, as many cells as there are."""
+    """Distance below each estimate at which this cell alone rejects, corrected for the number of cells."""
     return np.asarray(
         scipy.special.stdtrit(cells.freedom, 1 - ALPHA / (2 * len(cells.estimate))) * cells.error
     )

@@ -1,9 +1,8 @@
-"""Scores of pairs of trials: their mean with an interval, seeds left out one by one.
+"""Mean scores of pairs of trials, with intervals by leaving out each seed once.
 
-A score compares a seed of one arm with a seed of another (or of the same). Pairs of equal
-seed are left out: they share start offsets, and an arm compared with itself has no such
-pair. So means of both kinds are of like with like. A seed that is left out is left out of
-both arms, which keeps the design's pairing.
+A score compares a seed of one arm with a seed of another arm (or of the same arm). Pairs of equal seeds are
+omitted: they share start offsets, and an arm compared with itself has no such pair. So both kinds of means
+are comparable. A seed is left out of both arms, which keeps the design's pairing.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ Scores = Mapping[tuple[int, int], float]
 
 
 def usable(scores: Scores) -> Scores:
-    """The pairs of different seeds; all pairs where there is none (one seed on either side)."""
+    """The pairs of different seeds; all pairs if there are none (one seed on both sides)."""
     different = {pair: score for pair, score in scores.items() if pair[0] != pair[1]}
     return different or scores
 
@@ -39,9 +38,9 @@ def mean(scores: Scores, scale: Scale = "plain") -> Interval:
 
 
 def deficit(scores: Scores, floor: Scores) -> tuple[Interval, float | None]:
-    """Mean of ``floor`` minus mean of ``scores``, the same seeds left out of both; and p of "none".
+    """Mean of ``floor`` minus mean of ``scores``, and p of "no deficit"; each seed is left out of both.
 
-    Positive where the scores fall short of the floor. Without bounds and p for fewer than three seeds.
+    Positive if the scores are below the floor. Without bounds and p for fewer than three seeds.
     """
     kept, kept_floor = _checked(scores), _checked(floor)
     seeds = sorted({*_seeds(kept), *_seeds(kept_floor)})
@@ -54,7 +53,7 @@ def deficit(scores: Scores, floor: Scores) -> tuple[Interval, float | None]:
 def _checked(scores: Scores) -> Scores:
     kept = usable(scores)
     if not kept or not all(math.isfinite(score) for score in kept.values()):
-        raise ValueError("give at least one score, and finite ones")
+        raise ValueError("give at least one score, all finite")
     return kept
 
 
@@ -63,7 +62,7 @@ def _seeds(scores: Scores) -> list[int]:
 
 
 def _fewest(scores: Scores) -> int:
-    """How many seeds the side has that has fewest; an arm with itself, each pair once, is one side."""
+    """Number of seeds of the smaller side; an arm with itself, with each pair once, is one side."""
     sides = ({pair[place] for pair in scores} for place in (0, 1))
     one, other = sides
     itself = not any((b, a) in scores for a, b in scores if a != b)
@@ -71,7 +70,7 @@ def _fewest(scores: Scores) -> int:
 
 
 def _means(scores: Scores, seeds: list[int]) -> FloatArray:
-    """Mean of the scores: of all, then without each seed; NaN where no pair is left."""
+    """Mean of the scores: of all seeds, then without each seed; NaN if no pair remains."""
     weights = jackknife.weights(len(seeds))
     place = {seed: index for index, seed in enumerate(seeds)}
     values = np.zeros((len(seeds), len(seeds)))

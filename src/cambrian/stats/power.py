@@ -1,8 +1,8 @@
-"""How many more trials would answer: hints for planning, made from the trials so far.
+"""Hints for planning: how many more trials would be enough, from the trials so far.
 
-Each takes what was measured for the truth: the spread, and for a difference its size. Neither is
-known well from few trials, so a hint is a guess at how much work is ahead, never a promise, and
-no test: running until an interval leaves zero makes a false alarm of chance.
+Each hint assumes that the measured spread, and the measured size of a difference, are the true ones. Few
+trials do not show these well, so a hint is only a rough guess. It is no stopping rule: running trials until
+an interval excludes zero produces false alarms.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from cambrian.stats.interval import Interval
 from cambrian.stats.jackknife import FEWEST_SEEDS
 from cambrian.stats.states import Margin
 
-#: beyond so many trials a number would say no more than "far too many"
+#: above this number of trials a hint gives no number
 MOST_TRIALS = 10_000
 POWER = 0.8
 
 
 @dataclass(frozen=True)
 class Hint:
-    """``more`` trials of each arm, beyond those there are, and the sentence that says so.
+    """``more`` additional trials of each arm, and a ``sentence`` with this number.
 
-    ``more`` is 0 where there are enough already, and None where no number follows: too few
-    trials to know their spread, no difference to find, or more than 10,000.
+    ``more`` is 0 if there are enough already, and None without a number: too few trials to know their spread,
+    no difference to find, or more than 10,000 trials.
     """
 
     more: int | None
@@ -35,7 +35,7 @@ class Hint:
 
 
 def to_shrink(interval: Interval, half_width: float, unit: str = "") -> Hint:
-    """Trials until any other kind of interval is within ± ``half_width``: its arms shrink as 1/√n."""
+    """Trials until an interval is within ± ``half_width``, if its arms shrink as 1/√n."""
     _check_half_width(half_width)
     goal = f"narrow the {_percent(interval.confidence)} interval to ± {_amount(half_width, unit)}"
     arm = max(interval.estimate - interval.low, interval.high - interval.estimate)
@@ -46,12 +46,12 @@ def to_shrink(interval: Interval, half_width: float, unit: str = "") -> Hint:
 
 
 def to_settle(interval: Interval, margin: Margin | None, null: float = 0.0, *, power: float = POWER) -> Hint:
-    """Seeds until a figure that is inconclusive is either "different" or "equivalent", with this power.
+    """Seeds until an inconclusive figure is either "different" or "equivalent", with this power.
 
-    For any Student interval: its arm is t · SE, SE shrinks as 1/√n, and the truth is where the estimate
-    is. It is different once SE · (t + t of the power) is below its distance from ``null``, and equivalent
-    once it is below its distance to the nearer end of the margin around ``null``, if it lies inside.
-    Whichever comes first.
+    For any Student interval: its arm is t · SE, SE shrinks as 1/√n, and the estimate is assumed to be the
+    truth. The figure is different once SE · (t + t of the power) is below its distance from ``null``. It is
+    equivalent once that is below its distance to the nearer end of the margin around ``null``, if it lies
+    inside. The smaller number of seeds counts.
     """
     if not 0 < power < 1:
         raise ValueError(f"power is {power}; give a share between 0 and 1, such as 0.8")
@@ -77,7 +77,7 @@ def to_settle(interval: Interval, margin: Margin | None, null: float = 0.0, *, p
 
 
 def _least(enough: Callable[[int], bool], have: int) -> int | None:
-    """The least n ≥ ``have`` that is enough; None beyond :data:`MOST_TRIALS`."""
+    """The smallest n ≥ ``have`` that is enough; None above :data:`MOST_TRIALS`."""
     if enough(have):
         return have
     if not enough(MOST_TRIALS):
@@ -90,7 +90,7 @@ def _least(enough: Callable[[int], bool], have: int) -> int | None:
 
 
 def _scaled(n: int, ratio: float) -> int | None:
-    """Trials that an interval ``ratio`` times too wide for its purpose needs."""
+    """Number of trials that an interval needs if it is ``ratio`` times too wide with ``n`` trials."""
     needed = math.ceil(n * ratio**2 - 1e-9)
     return max(needed, n) if needed <= MOST_TRIALS else None
 
@@ -100,12 +100,12 @@ def _hint(needed: int | None, have: int, goal: str, condition: str) -> Hint:
         return Hint(None, f"more than {MOST_TRIALS:,} trials would {goal}, if {condition}")
     more = needed - have
     if more == 0:
-        return Hint(0, f"the {have} trials there are {goal} already, if {condition}")
+        return Hint(0, f"the existing {have} trials {goal} already, if {condition}")
     return Hint(more, f"{more:,} more trial{'' if more == 1 else 's'} would {goal}, if {condition}")
 
 
 def _unknown(goal: str) -> Hint:
-    return Hint(None, f"how many more trials would {goal} is unknown: too few are there to see their spread")
+    return Hint(None, f"unknown how many more trials would {goal}: too few trials to see their spread")
 
 
 def _nothing_to_find(goal: str) -> Hint:

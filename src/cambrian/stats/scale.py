@@ -1,4 +1,4 @@
-"""On which scale an interval is symmetric: as it is, by factors, or as the odds of a share."""
+"""The scale on which an interval is symmetric: plain, logarithm, or log odds of a share."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 
 from cambrian.stats.interval import FloatArray
 
-#: "plain": adding. "factor": multiplying, for what is above 0 (rates, times, ratios).
-#: "share" and "percent": odds, for what lies between 0 and 1, or 0 and 100.
+#: "plain": additive. "factor": multiplicative, for values above 0 (rates, times, ratios).
+#: "share" and "percent": odds, for values between 0 and 1, or 0 and 100.
 Scale = Literal["plain", "factor", "share", "percent"]
 _ENDS: dict[Scale, tuple[float, float]] = {
     "plain": (-math.inf, math.inf),
@@ -27,10 +27,10 @@ def fits(values: FloatArray, scale: Scale) -> bool:
     return bool(np.all((known > low) & (known < high)))
 
 
-def to(values: FloatArray, scale: Scale) -> FloatArray:
-    """The values on the scale: as they are, their logarithm, or the logarithm of their odds.
+def transform(values: FloatArray, scale: Scale) -> FloatArray:
+    """The values on the scale: unchanged, their logarithm, or the logarithm of their odds.
 
-    What lies on an end is infinite; what lies beyond it is, too.
+    Infinite for a value on the scale's end or beyond it.
     """
     values = np.asarray(values, dtype=np.float64)
     if scale == "plain":
@@ -43,8 +43,8 @@ def to(values: FloatArray, scale: Scale) -> FloatArray:
     return found
 
 
-def back(values: FloatArray, scale: Scale) -> FloatArray:
-    """The inverse of :func:`to`."""
+def inverse(values: FloatArray, scale: Scale) -> FloatArray:
+    """The inverse of :func:`transform`."""
     if scale == "plain":
         return values
     if scale == "factor":
@@ -53,5 +53,5 @@ def back(values: FloatArray, scale: Scale) -> FloatArray:
 
 
 def within(values: FloatArray, scale: Scale) -> FloatArray:
-    """The values, none beyond the scale's ends."""
+    """The values, limited to the scale's ends."""
     return np.asarray(np.clip(values, *_ENDS[scale]))

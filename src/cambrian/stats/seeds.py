@@ -1,4 +1,4 @@
-"""Trials → one value a seed, the unit of every statistic."""
+"""Average trials to one value for each seed, the unit of every statistic."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Iterable
 
 
 def by_seed(values: Iterable[tuple[int, float | None]], orders: int = 1) -> dict[int, float]:
-    """(seed, value) of each trial → seed → mean of its trials, in order of seed.
+    """Seed → mean of its trials, in order of seed, from each trial's (seed, value).
 
-    A seed has a trial for each of the ``orders`` of its flows. One of fewer finite values is left out:
-    what only some of its orders show would be the order's doing.
+    A seed has one trial for each of the ``orders`` of its flows. A seed with fewer finite values is left out,
+    because the mean over only some orders would depend on the order.
     """
     found: dict[int, list[float]] = {}
     for seed, value in values:

@@ -1,9 +1,9 @@
-"""Half-splits of seeds: two arms, each of half of the trials, that share no seed.
+"""Half-splits of seeds: two arms, each of half of the trials, without a common seed.
 
-A score of pooled trials depends on how many are pooled. So that a contestant and the noise
-floor are of like with like, both are scored on halves: the contestant's trials of one half
-of the seeds against the reference's of the other half, the reference's of one half against
-its own of the other. A seed is left out of both, within the same splits.
+A score of pooled trials depends on the number of trials. To make a contestant comparable with the noise
+floor, both are scored on halves: the contestant's trials of one half of the seeds against the reference's
+trials of the other half, and the reference's trials of one half against its own trials of the other. A seed
+is left out of both, within the same splits.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 from cambrian.stats import jackknife
 from cambrian.stats.interval import FloatArray
 
-#: splits into two halves that are scored, of all that there are
+#: largest number of splits that are scored
 MOST_SPLITS = 10
 
 #: seeds of the one half, seeds of the other
@@ -29,8 +29,7 @@ Score = Callable[[FloatArray, FloatArray], FloatArray]
 def splits(seeds: Sequence[int]) -> list[Split]:
     """Ways to split ``seeds`` into halves (of n/2, or (n ± 1)/2), in a fixed order.
 
-    All of them, or ten different ones drawn with a fixed seed where there are more. Without
-    two seeds there is none.
+    All ways, or ten different ones drawn with a fixed seed if there are more. Empty for fewer than two seeds.
     """
     seeds = sorted(set(seeds))
     half = len(seeds) // 2
@@ -44,7 +43,7 @@ def splits(seeds: Sequence[int]) -> list[Split]:
         found: dict[tuple[int, ...], None] = {}
         while len(found) < MOST_SPLITS:
             one = tuple(sorted(draw.permutation(seeds)[:half].tolist()))
-            # of an even split, the half with the first seed stands for both
+            # an even split is stored once, as the half with the first seed
             found[one if 2 * half < len(seeds) or seeds[0] in one else _others(one, seeds)] = None
         halves = list(found)
     return [(one, _others(one, seeds)) for one in halves]
@@ -55,15 +54,15 @@ def _others(one: Sequence[int], seeds: Sequence[int]) -> tuple[int, ...]:
 
 
 def once(seeds: Sequence[int], split: Split, score: Score) -> float:
-    """The score of one split as it is."""
+    """The score of one split with all seeds."""
     return float(score(*(np.isin(seeds, half).astype(np.float64)[np.newaxis] for half in split))[0])
 
 
 def replicates(seeds: Sequence[int], scored: Sequence[tuple[Split, Score]]) -> FloatArray:
-    """Mean score over splits: as it is, then without each seed, the splits staying what they are.
+    """Mean score over splits: with all seeds, then without each seed, in the same splits.
 
-    Each split comes with what scores it. Scores that are NaN are left out of a mean. Shape
-    (1 + seeds,), or (1,) for fewer than three seeds.
+    Each split comes with its score function. A mean ignores scores that are NaN. Shape (1 + seeds,), or (1,)
+    for fewer than three seeds.
     """
     seeds = sorted(set(seeds))
     drawn = jackknife.weights(len(seeds))

@@ -1,15 +1,15 @@
-"""The three states of every comparison, and the margins within which two things are the same.
+"""The three states of every comparison, and the margins of equivalence.
 
 ========================  ==================================================================
 equivalent                the whole 95 % interval lies within the margin: two one-sided tests
                           at 2.5 % each reject a difference as large as the margin
-different                 not equivalent, and the test, corrected for its family, tells it
-                          from none (p ≤ 0.05)
-inconclusive              neither: these trials do not tell
+different                 not equivalent, and the test, corrected for its family, rejects
+                          "no difference" (p ≤ 0.05)
+inconclusive              neither
 ========================  ==================================================================
 
-Replicates that cannot differ count as one, and are not tested: their interval has length 0, and
-:data:`SAME` is what is said instead.
+Replicates that cannot differ count as one, and are not tested: their interval has length 0, and their state
+is :data:`SAME`.
 Sources: Schuirmann, J. Pharmacokinet. Biopharm. 15 (1987), for the two tests; Westlake (1981).
 """
 
@@ -22,48 +22,47 @@ from typing import Literal
 from cambrian.stats.interval import Interval
 
 State = Literal["different", "equivalent", "inconclusive", "the same in every seed"]
-#: instead of one of the three where every seed gave the same: seeds add no variation, and nothing is tested
+#: the state if all seeds gave the same value: without variation, no test is possible
 SAME: Literal["the same in every seed"] = "the same in every seed"
-#: chance of a false alarm, after the correction
+#: probability of a false alarm, after the correction
 LEVEL = 0.05
 
 
 @dataclass(frozen=True)
 class Margin:
-    """A difference between ``low`` and ``high`` is nobody's business; ``why`` says why so."""
+    """A difference between ``low`` and ``high`` has no practical effect; ``why`` gives the reason."""
 
     low: float
     high: float
     why: str
 
 
-#: of a share of 0 to 1, from an equal one
+#: of a share of 0 to 1, from an equal share
 SHARE = Margin(-0.05, 0.05, "45 to 55 of 100: Jain's index of such a split is 0.99")
 #: of a share in percent
 SHARE_PERCENT = Margin(-5.0, 5.0, SHARE.why)
 #: of a harm of 0 to 1, from that of the victim's own kind
 HARM = Margin(-0.1, 0.1, "a tenth of the service: a share of 45 instead of 50 of 100 is a harm of 0.1")
-#: of a victim's packet loss in percentage points, beside its harm, which says nothing about a loss near 0
-LOSS_PERCENT = Margin(-0.05, 0.05, "one packet in 2,000: what a CUBIC flow alone behind one BDP drops anyway")
-#: of a victim's delay in ms, beside its harm
-DELAY_MS = Margin(-1.0, 1.0, "1 ms: less than one packet takes at 10 Mbps (1.2 ms)")
-#: of the ratio of two figures, less 1
-RATIO = Margin(-0.01, 0.01, "1 %: less than headers alone make (42 or 66 bytes of 1,514 are 1.6 % apart)")
-#: of one figure against another in percent, page load times among them
-PERCENT = Margin(-1.0, 1.0, f"{RATIO.why}; of a page load of 1 s less than one picture of a 60 Hz screen")
-#: of a conformance below the reference's own: being more alike than that is no difference
+#: of a victim's packet loss in percentage points, in addition to harm, which is meaningless for a loss near 0
+LOSS_PERCENT = Margin(-0.05, 0.05, "one packet in 2,000: a CUBIC flow alone behind one BDP loses as much")
+#: of a victim's delay in ms, in addition to harm
+DELAY_MS = Margin(-1.0, 1.0, "1 ms: less than the time of one packet at 10 Mbps (1.2 ms)")
+#: of the ratio of two figures, minus 1
+RATIO = Margin(-0.01, 0.01, "1 %: less than the effect of headers (42 or 66 bytes of 1,514 are 1.6 % apart)")
+#: of the difference of two figures in percent, page load times included
+PERCENT = Margin(-1.0, 1.0, f"{RATIO.why}; for a page load of 1 s less than one frame of a 60 Hz screen")
+#: of a deficit: a higher conformance than the noise floor is no difference
 CONFORMANCE = Margin(
-    -math.inf, 0.1, "0.1: two trials of one and the same kernel differ by more (0.78 to 0.95 at half a BDP)"
+    -math.inf, 0.1, "0.1: two trials of the same kernel differ by more (0.78 to 0.95 at half a BDP)"
 )
 #: of a state's share of the time, in 0 to 1
 STATE_TIME = Margin(-0.005, 0.005, "half a percent of the time: 0.3 s of a minute")
 
 
 def state(interval: Interval | None, margin: Margin | None, p: float | None, null: float = 0.0) -> State:
-    """The state of a figure that is ``null`` where there is no difference.
+    """The state of a figure that is ``null`` without a difference.
 
-    ``p`` is corrected for its family, None where it was not tested. Without a ``margin`` nothing is
-    equivalent.
+    ``p`` is corrected for its family; None if not tested. A figure without a ``margin`` is never equivalent.
     """
     if interval is None or math.isnan(interval.low) or math.isnan(interval.high):
         return "inconclusive"

@@ -1,4 +1,4 @@
-"""When enough seeds have been run."""
+"""The stopping rule: when enough seeds have been run."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from cambrian.stats.interval import FloatArray, Interval, check_confidence
 
 @dataclass(frozen=True)
 class Decision:
-    """Whether to stop, why, and the interval that was reached (always worth printing).
+    """Whether to stop, the reason, and the interval so far.
 
-    ``narrow`` says whether the interval is narrow enough.
+    ``narrow``: is the interval narrow enough?
     """
 
     stop: bool
@@ -25,7 +25,7 @@ class Decision:
 
 @dataclass(frozen=True)
 class StoppingRule:
-    """Stop when the median's interval is narrow enough, within a least and a most of seeds.
+    """Stop when the median's interval is narrow enough, between a minimum and a maximum of seeds.
 
     ``half_width`` is in the values' unit. Prudentia's rule is 10 to 30 trials, 95 %, and
     ±0.5 Mbps at 8 Mbps or ±1.5 Mbps at 50 Mbps.
@@ -44,10 +44,10 @@ class StoppingRule:
             raise ValueError(f"half_width is {self.half_width}; it must be positive")
 
     def decide(self, values: Sequence[float] | FloatArray, run: int | None = None) -> Decision:
-        """Judge the valid seeds' values so far, which may be none.
+        """Decide from the values of the valid seeds so far; there may be none.
 
-        ``run`` is how many seeds were run, invalid ones included: they count towards the most
-        and not towards the least. Without it every seed was valid.
+        ``run`` is the number of seeds that were run, invalid ones included: these count towards the maximum
+        but not towards the minimum. Without it all seeds were valid.
         """
         count = len(values)
         run = count if run is None else run
@@ -59,20 +59,20 @@ class StoppingRule:
         if run >= self.max_seeds:
             why = "no interval" if math.isnan(reached) else width
             why += f", of {run} seeds {count} valid" if count < run else ""
-            return Decision(True, f"most seeds reached, not narrow enough: {why}", interval)
+            return Decision(True, f"maximum of seeds reached, not narrow enough: {why}", interval)
         if count < self.min_seeds:
             return Decision(False, f"{count} of at least {self.min_seeds} seeds", interval)
         return Decision(False, f"not narrow enough: {width}", interval)
 
     def surely_more(self, valid: int, run: int) -> int:
-        """How many more seeds must be run before the rule can next say stop.
+        """How many more seeds must be run before the rule can stop.
 
-        ``valid`` of the ``run`` seeds so far are valid, and the rule has not said stop for them.
-        Until ``min_seeds`` are valid that is what is missing; then every seed may be the last.
+        ``valid`` of the ``run`` seeds so far are valid, and the rule has not stopped yet. Below ``min_seeds``
+        valid seeds it is the missing number; afterwards it is one.
         """
         return min(max(self.min_seeds - valid, 1), self.max_seeds - run)
 
 
 def longer_arm(interval: Interval) -> float:
-    """The half-width that "the median within ± half_width" needs: the longer of both arms."""
+    """The half-width of an asymmetric interval: the longer of both arms."""
     return max(interval.estimate - interval.low, interval.high - interval.estimate)

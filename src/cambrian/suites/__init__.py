@@ -1,1 +1,1 @@
-"""Suites: a paper's study, made of several ordinary studies (its parts) that are run and read together."""
+"""Suites: the studies (parts) that reproduce one paper, run and reported together."""

@@ -1,4 +1,4 @@
-"""The suites that come with Cambrian, and what a name on the command line means."""
+"""Find the built-in suite, or its part, that a name on the command line means."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cambrian.study.errors import StudyError
 from cambrian.suites import model
 from cambrian.suites.model import Suite
 
-#: all suites, one after the other
+#: the name of all suites together
 ALL = "all"
 
 
@@ -24,19 +24,19 @@ class Found:
 
 
 def suites() -> list[Found]:
-    """Every built-in suite, by name."""
+    """All built-in suites, sorted by name."""
     return [
         Found(model.read(path)[0], path.parent) for path in sorted(builtin.folder().glob(f"*/{model.FILE}"))
     ]
 
 
 def asked(name: str) -> tuple[list[Found], str | None]:
-    """``all``, ``wpi`` or ``wpi/grid`` → the suites, and the one part that is wanted.
+    """The suites, and the one part if given, for ``all``, ``wpi`` or ``wpi/grid``.
 
-    No suite for the name of a study or a TOML file's path.
+    No suite for the name of a study or the path of a TOML file.
 
     Raises:
-        StudyError: there is no such study or suite, or a suite has no such part.
+        StudyError: no study or suite has this name, or the suite has no such part.
     """
     if name == ALL:
         return suites(), None

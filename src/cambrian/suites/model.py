@@ -1,4 +1,4 @@
-"""What a suite is, and reading it from ``studies/NAME/suite.toml``."""
+"""The model of a suite, and reading it from ``studies/NAME/suite.toml``."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from cambrian.study.toml_file import TomlFile
 
 #: the file that makes a folder of studies a suite
 FILE = "suite.toml"
-#: its tables of what the suite's page shows
+#: its tables for the sections of the suite's page
 SECTION = "section"
-#: what a suite's results folder says of itself
+#: the file in a suite's results folder that records what was run
 RECORD = "suite.json"
-#: what stands in a part for the contestant that the suite is run for
+#: placeholders in a part for the contestant
 PLACEHOLDERS = ("$STACK", "$CCA")
 
-#: of suites and their parts
+#: names of suites and their parts
 NAME = r"[a-z0-9][a-z0-9-]*"
 PartName = Annotated[str, Field(pattern=f"^{NAME}$")]
 #: ``stack/cca``
@@ -28,15 +28,15 @@ ContestantName = Annotated[str, Field(pattern=r"^[^/\s]+/[^/\s]+$")]
 
 
 class Suite(Frozen):
-    """``parts`` are the names of the folder's studies, in the order in which they are run.
+    """``parts``: names of the folder's studies, in the order in which they are run.
 
-    With ``contestants``, the whole suite is run once for each of them.
+    With ``contestants``, the whole suite is run once for each contestant.
     """
 
     name: PartName
     title: str
     description: str = ""
-    #: folder in ``published/`` with what the paper says
+    #: folder in ``published/`` with the paper's claims and figures
     paper: str | None = None
     parts: Annotated[tuple[PartName, ...], Field(min_length=1)]
     contestants: tuple[ContestantName, ...] = ()
@@ -51,13 +51,13 @@ def read(path: Path) -> tuple[Suite, TomlFile]:
     """The suite in ``path``, and the file itself (its page's sections are read by the report).
 
     Raises:
-        StudyError: the file is no suite, with its line, key and remedy.
+        StudyError: the file is no valid suite; with line, key and remedy.
     """
     file = TomlFile(path, "docs/reference/suites.md", called="the suite", if_unread="name a built-in suite")
     file.only([*Suite.model_fields, SECTION])
     suite = file.build(Suite, (), {key: value for key, value in file.raw.items() if key != SECTION})
     for number, part in enumerate(suite.parts):
         if not (path.parent / f"{part}.toml").is_file():
-            problem, remedy = f"there is no {part}.toml beside it", "mend the list, or write that study"
+            problem, remedy = f"there is no {part}.toml in this folder", "correct the list, or add the study"
             raise file.error(("parts", number), problem, remedy)
     return suite, file

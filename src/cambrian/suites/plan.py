@@ -1,4 +1,4 @@
-"""A suite → its parts, each an ordinary study with its groups of trials."""
+"""Expand a suite into its parts, each an ordinary study with its groups of trials."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from cambrian.suites.model import PLACEHOLDERS, folder_of
 
 @dataclass(frozen=True)
 class Part:
-    """One study of a suite, for one contestant where the suite is run for several."""
+    """One study of a suite, for one contestant if the suite is run for several."""
 
     suite: str
     name: str
@@ -28,19 +28,19 @@ class Part:
 
     @property
     def place(self) -> str:
-        """Where its results lie: ``wpi/grid``, ``rfc9743/quinn-cubic/droptail``."""
+        """Its results folder: ``wpi/grid``, ``rfc9743/quinn-cubic/droptail``."""
         middle = [folder_of(self.contestant)] if self.contestant else []
         return "/".join([self.suite, *middle, self.name])
 
     @property
     def asked_as(self) -> str:
-        """How a command line names it."""
+        """Its name on a command line."""
         return f"{self.suite}/{self.name}" + (f" --contestant {self.contestant}" if self.contestant else "")
 
 
 @dataclass(frozen=True)
 class Planned:
-    """A part and what it will run."""
+    """A part, and its study and groups to run."""
 
     part: Part
     study: Study
@@ -52,12 +52,12 @@ def parts_of(found: Found, only_part: str | None, contestants: Sequence[str]) ->
     """The parts of a suite, contestant by contestant.
 
     Raises:
-        StudyError: contestants were given to a suite that is not run for any, or one is unknown.
+        StudyError: the suite takes no contestants, or a contestant is unknown.
     """
     suite = found.suite
     if contestants and not suite.contestants:
-        problem = f"{suite.name} is not run for one contestant at a time"
-        remedy = "leave --contestant out, or keep part of it with --only"
+        problem = f"{suite.name} takes no contestants"
+        remedy = "remove --contestant, or select groups with --only"
         raise StudyError(file=suite.name, key="--contestant", problem=problem, remedy=remedy)
     for name in contestants:
         _is_known(name)
@@ -71,10 +71,10 @@ def parts_of(found: Found, only_part: str | None, contestants: Sequence[str]) ->
 
 
 def plan(part: Part, options: RunOptions) -> Planned:
-    """The part's study, and its groups as ``options`` wants them; no group where ``only`` matches none.
+    """The part's study, and its groups selected by ``options``; no groups if ``only`` matches none.
 
     Raises:
-        StudyError: the file is wrong.
+        StudyError: the file has a fault.
     """
     study = parse_study(
         _filled(part),
@@ -105,7 +105,7 @@ def _kept(groups: list[Group], options: RunOptions) -> list[Group]:
 
 
 def _filled(part: Part) -> str:
-    """The part's text with its contestant in its place."""
+    """The part's text with the placeholders replaced by its contestant."""
     text = part.path.read_text(encoding="utf-8")
     if part.contestant is not None:
         for placeholder, value in zip(PLACEHOLDERS, part.contestant.split("/"), strict=True):
@@ -116,5 +116,5 @@ def _filled(part: Part) -> str:
 def _is_known(contestant: str) -> None:
     known = [f"{stack}/{cca}" for stack, ccas in catalogue.ccas().items() for cca in ccas]
     if contestant not in known:
-        remedy = hints.for_name(contestant, known, "they are written stack/cca, such as quinn/cubic;")
+        remedy = hints.for_name(contestant, known, "write stack/cca, such as quinn/cubic;")
         raise StudyError(file="--contestant", key=contestant, problem="no such contestant", remedy=remedy)

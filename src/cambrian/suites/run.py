@@ -1,4 +1,4 @@
-"""Runs suites: say what they cost, run part after part, keep what is there already."""
+"""Run suites: print their cost, run part after part, keep existing results."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from cambrian.suites.plan import Planned, parts_of, plan
 def planned(
     found: Sequence[Found], only_part: str | None, contestants: Sequence[str], options: RunOptions
 ) -> list[Planned]:
-    """Every part that has something to run.
+    """All parts with groups to run.
 
     Raises:
-        StudyError: a part's file is wrong, or ``--only`` matches nothing in any of them.
+        StudyError: a part's file has a fault, or ``--only`` matches no group of any part.
     """
     everything = [
         plan(part, options)
@@ -40,7 +40,7 @@ def planned(
 
 
 def announce(found: Sequence[Found], parts: Sequence[Planned], options: RunOptions, console: Console) -> None:
-    """Say what will run, part by part, and what it costs."""
+    """Print each part that will run, and its cost."""
     for one in found:
         console.print(f"{one.suite.name}: {one.suite.title}", markup=False)
         for part in (part for part in parts if part.part.suite == one.suite.name):
@@ -48,7 +48,7 @@ def announce(found: Sequence[Found], parts: Sequence[Planned], options: RunOptio
             console.print(f"  {part.part.place}: {price}", markup=False, soft_wrap=True)
     if len(parts) > 1:
         everything = [group for part in parts for group in part.groups]
-        console.print(f"together {cost.estimate(everything, jobs=options.at_a_time)}", markup=False)
+        console.print(f"in total {cost.estimate(everything, jobs=options.at_a_time)}", markup=False)
 
 
 def run(
@@ -59,10 +59,10 @@ def run(
     command: str,
     console: Console,
 ) -> Summary:
-    """Run what ``root``/SUITE/PART does not hold yet, and say how it went.
+    """Run the trials that ``root``/SUITE/PART lacks, and print a summary.
 
     Raises:
-        What :func:`cambrian.run.study.run_groups` raises.
+        The errors of :func:`cambrian.run.study.run_groups`.
     """
     announce(found, parts, options, console)
     began = time.monotonic()
@@ -81,7 +81,7 @@ def run(
 
 
 def _record(found: Found, parts: Sequence[Planned], options: RunOptions, root: Path, command: str) -> None:
-    """``suite.json``; one that speaks of the whole suite is not replaced by one of a part."""
+    """Write ``suite.json``; a record of the whole suite is not replaced by a record of some parts."""
     folder = root / found.suite.name
     folder.mkdir(parents=True, exist_ok=True)
     every = len({part.part.name for part in parts}) == len(found.suite.parts)

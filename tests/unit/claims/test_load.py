@@ -97,7 +97,7 @@ def test_a_whole_ledger(tmp_path: Path) -> None:
         ('"option.beta"', "option.beta", "beta", 13, "stands in quotes"),
         ('cell = ["rate"]', 'cell = ["rate"]\nover = "share"', "test", 9, "needs threshold"),
         ('id = "p-two"', 'id = "p-one"', "id", 20, "there twice"),
-        ('paper = "p"\ntext = "Not', 'paper = "q"\ntext = "Not', "paper", 21, "q is another paper"),
+        ('paper = "p"\ntext = "Not', 'paper = "q"\ntext = "Not', "paper", 21, "q is not the folder's paper"),
         ('why_differ = "Other kernels."', 'why_shared = "kernel"', "why_shared", 7, "did you mean kernels"),
         ('id = "kernels"', 'id = "machines"', "id", 32, "there twice"),
         ("expect = {", "expect = ", "expect", 17, "not TOML"),
@@ -133,7 +133,7 @@ def test_an_id_is_one_papers(tmp_path: Path) -> None:
     (folder / "q").mkdir()
     (folder / "q" / "claims.toml").write_text(GOOD.replace('paper = "p"', 'paper = "q"'))
     error = _error(folder, "q/claims.toml")
-    assert "another paper's claim has it" in str(error)
+    assert "another paper's claim has this id" in str(error)
     assert (error.key, error.line) == ("id", 2)
 
 

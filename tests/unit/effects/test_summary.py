@@ -187,13 +187,13 @@ def test_the_same_trials_give_the_same_bytes_soon() -> None:
 def test_what_has_no_figure() -> None:
     with pytest.raises(NoDataError):
         summary(THREE.clear(), spec())
-    with pytest.raises(EffectError, match="one value of rate"):
+    with pytest.raises(EffectError, match="only one value"):
         summary(THREE.filter(pl.col("rate") == 4), spec(over="slope", along="rate"))
-    with pytest.raises(EffectError, match="no cell has rate = 5"):
+    with pytest.raises(EffectError, match="no setting has both rate = 5"):
         summary(THREE, spec(over="best", along="rate", at=5))
     with pytest.raises(EffectError, match="above 0"):
         summary(THREE, spec(effect="difference", over="geometric_mean"))
-    with pytest.raises(EffectError, match="along numbers"):
+    with pytest.raises(EffectError, match="need numbers"):
         summary(THREE, spec(cell=["contestant"], a={}, b=None, over="slope", along="contestant"))
 
 

@@ -115,7 +115,7 @@ def test_one_network_of_three_does_not_make_it_off() -> None:
     several = {name: judge("cubic", one("beta", value), network=name) for name, value in values.items()}
     found = contestants.together(several)["c"]
     beta = next(f for f in found.findings if f.key == "beta")
-    assert (beta.status, beta.why) == ("inconclusive", "most networks show otherwise")
+    assert (beta.status, beta.why) == ("inconclusive", "most networks show no difference")
 
 
 def test_a_loss_that_came_first_is_no_other_way_to_end_slow_start() -> None:
@@ -136,13 +136,13 @@ def test_a_loss_that_came_first_is_no_other_way_to_end_slow_start() -> None:
     assert both["a"] == ("as it should be", "")
     assert both["b"] == (
         "inconclusive",
-        "a loss came first here, and on another network it ends before a loss",
+        "a loss came first here; on another network slow start ends before a loss",
     )
 
 
 def test_packets_accuse_nobody_of_what_the_window_leaves_open() -> None:
     no = one("reno_friendly", 1, "no", source="packets")
-    window = Missing("reno_friendly", "Reno's estimate would not carry the window here", "window")
+    window = Missing("reno_friendly", "Reno's estimate does not determine the window here", "window")
     for estimates in ([no], [no, window]):
         assert statuses("cubic", *estimates) == {"reno_friendly": "inconclusive"}
     # Reno's own increase is followed well by a flight
@@ -154,8 +154,8 @@ def test_window_and_packets_that_exclude_each_other_are_a_finding() -> None:
     found = judge("cubic", window, packets)
     (apart,) = found.contradictions
     assert apart.confirmed
-    assert "the window says 0.700 ± 0.006, the packets 0.116 ± 0.034" in apart.text
-    assert "cut more than once an event" in apart.text
+    assert "0.700 ± 0.006 in the stack's log and 0.116 ± 0.034 by its packets" in apart.text
+    assert "reduces more than once for each congestion event" in apart.text
     assert statuses("cubic", window, packets) == {"beta": "inconclusive"}, "neither is believed"
     assert not judge("cubic", window, packets, count=1).contradictions[0].confirmed
     assert not judge("cubic", window, one("beta", 0.74, source="packets", half=0.034)).contradictions

@@ -9,7 +9,7 @@ from cambrian.judging.references import Reference
 from cambrian.metrics.parameters.definitions import PARAMETERS
 from cambrian.metrics.parameters.estimate import Measured
 
-BETA = references.of("cubic")["beta"]
+BETA = references.for_family("cubic")["beta"]
 
 
 def measured(
@@ -30,13 +30,13 @@ def measured(
 
 def test_every_reference_is_of_a_known_parameter() -> None:
     for family in references.families():
-        assert references.of(family)
-        assert set(references.of(family)) <= set(PARAMETERS)
+        assert references.for_family(family)
+        assert set(references.for_family(family)) <= set(PARAMETERS)
 
 
 def test_every_kind_that_a_reference_names_is_one_of_its_parameter() -> None:
     for family in references.families():
-        for name, reference in references.of(family).items():
+        for name, reference in references.for_family(family).items():
             if reference.words is not None and PARAMETERS[name].kinds:
                 assert reference.words in PARAMETERS[name].kinds, name
 
@@ -75,13 +75,13 @@ def test_missing_trials_count_as_missing() -> None:
 
 @pytest.mark.parametrize(("agreement", "status"), [(1.0, "off"), (0.85, "off"), (0.7, "inconclusive")])
 def test_a_kind_is_as_sure_as_its_events_agree(agreement: float, status: str) -> None:
-    reference = references.of("cubic")["cubic_growth"]
+    reference = references.for_family("cubic")["cubic_growth"]
     found = measured("cubic_growth", 1, 0, "another", agreement=agreement)
     assert findings.judge("n", found, reference).status == status
 
 
 def test_up_to_ten_packets_are_an_initial_window() -> None:
-    reference = references.of("reno")["initial_window_packets"]
+    reference = references.for_family("reno")["initial_window_packets"]
     window = "initial_window_packets"
     assert findings.judge("n", measured(window, 2, 1), reference).status == "as it should be"
     assert findings.judge("n", measured(window, 32, 1), reference).status == "off"
@@ -95,7 +95,7 @@ def test_a_kind_agrees_by_its_word() -> None:
 
 
 def test_a_cap_where_there_should_be_none_differs() -> None:
-    reference = references.of("cubic")["max_window_packets"]
+    reference = references.for_family("cubic")["max_window_packets"]
     assert findings.judge("n", measured("max_window_packets", 107, 1), reference).status == "other choice"
 
 
@@ -114,7 +114,7 @@ def test_an_interval_never_reads_as_plus_minus_nothing() -> None:
 
 
 def test_with_another_beta_growth_and_fast_convergence_follow_from_it() -> None:
-    standard = references.of("cubic")
+    standard = references.for_family("cubic")
     alone = references.following(standard, measured("beta", 0.8), measured("alpha", 0.34))
     assert (alone["alpha"].value, alone["fast_convergence"].value) == pytest.approx((1 / 3, 0.9))
     # Chromium's two connections: β 0.85 and α 0.973, four times what one with that β would have
@@ -126,13 +126,13 @@ def test_with_another_beta_growth_and_fast_convergence_follow_from_it() -> None:
 
 
 def test_the_initial_window_is_ten_packets_of_any_size_up_to_1472_bytes() -> None:
-    reference = references.of("reno")["initial_window_packets"]
+    reference = references.for_family("reno")["initial_window_packets"]
     window = "initial_window_packets"
     assert findings.judge("n", measured(window, 10, 1), reference).status == "as it should be"
     assert findings.judge("n", measured(window, 14720 / 1200, 0.1), reference).status == "off"
 
 
 def test_half_an_increase_is_reno_with_delayed_acknowledgements() -> None:
-    reference = references.of("reno")["alpha"]
+    reference = references.for_family("reno")["alpha"]
     assert findings.judge("n", measured("alpha", 0.5, 0.05), reference).status == "as it should be"
     assert findings.judge("n", measured("alpha", 2.0, 0.05), reference).status == "off"

@@ -32,13 +32,13 @@ def test_like_the_reference() -> None:
 def test_an_idle_link_is_odd() -> None:
     found = side(a=[alone(0.53), alone(0.54)])
     assert found.state == "different"
-    assert found.findings == ("utilisation 54 % where tcp cubic has 96 % on a",)
+    assert found.findings == ("utilisation 54 % (tcp cubic 96 %) on a",)
 
 
 def test_a_third_of_the_packets_lost_is_odd() -> None:
     found = side(a=[alone(loss=38)], b=[alone(loss=37)])
     assert found.state == "different"
-    assert "38.0 % of its packets dropped where tcp cubic loses 0.1 %" in found.findings[0]
+    assert "packet loss 38.0 % (tcp cubic 0.1 %)" in found.findings[0]
 
 
 def test_a_standing_queue_is_odd() -> None:
@@ -69,7 +69,7 @@ def test_with_random_loss_only_a_factor_in_throughput_counts() -> None:
         {"l": [alone(mbps=20.0, lossy=True), alone(mbps=19.9, lossy=True)]}, reference, "tcp cubic"
     )
     assert twenty.state == "different"
-    assert "19.9 Mbps where tcp cubic carries 2.5" in twenty.findings[0] or "20.0" in twenty.findings[0]
+    assert "throughput 19.9 Mbps (tcp cubic 2.5 Mbps)" in twenty.findings[0] or "20.0" in twenty.findings[0]
     near = plausibility.side(
         {"l": [alone(mbps=3.0, lossy=True), alone(mbps=2.2, lossy=True)]}, reference, "tcp cubic"
     )

@@ -24,9 +24,9 @@ SPACE = [
     for algorithm in (False, True)
 ]
 NAMES = {
-    "plausibility": "what it does alone",
-    "behaviour": "its behaviour",
-    "impact": "its impact on other flows",
+    "plausibility": "plausibility alone",
+    "behaviour": "behaviour",
+    "impact": "impact on other flows",
 }
 OPENINGS = {
     "different": "Unlike the reference",
@@ -36,10 +36,10 @@ OPENINGS = {
 }
 #: how the sentence on the parameters begins or goes on, by their state
 PARAMETERS = {
-    "different": ("Not CUBIC as the standard has it", "CUBIC, but off"),
-    "inconclusive": ("Whether its parameters are CUBIC's is inconclusive",),
-    "equivalent": ("CUBIC, with every parameter that could be judged as it should be",),
-    "not measured": ("None of the parameters that make CUBIC could be judged",),
+    "different": ("Not the CUBIC of the standard", "CUBIC, but off"),
+    "inconclusive": ("CUBIC's parameters are inconclusive",),
+    "equivalent": ("CUBIC: every parameter that could be judged is as it should be",),
+    "not measured": ("CUBIC's core parameters could not be judged",),
 }
 
 
@@ -86,7 +86,7 @@ def test_what_differs_is_said_first() -> None:
         Side("equivalent"), Side("equivalent"), Side("not measured"), Side("different", ("harm 0.4",))
     )
     assert sides.headline("CUBIC", one) == (
-        "CUBIC, with every parameter that could be judged as it should be. "
-        "Unlike the reference: its impact on other flows: harm 0.4. "
-        "Like the reference: what it does alone. Not measured: its behaviour."
+        "CUBIC: every parameter that could be judged is as it should be. "
+        "Unlike the reference: impact on other flows: harm 0.4. "
+        "Like the reference: plausibility alone. Not measured: behaviour."
     )

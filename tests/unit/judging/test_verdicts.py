@@ -9,13 +9,13 @@ from cambrian.judging.findings import Finding
 from cambrian.judging.sides import Side
 from tests.unit.judging.test_findings import measured
 
-CUBIC = references.of("cubic")
+CUBIC = references.for_family("cubic")
 
 
 def finding(
     name: str, value: float, half: float = 0.005, network: str = "a", trials: int = 3, family: str = "cubic"
 ) -> Finding:
-    reference = references.of(family).get(name)
+    reference = references.for_family(family).get(name)
     return findings.judge(network, measured(name, value, half, trials=trials), reference)
 
 
@@ -34,8 +34,8 @@ FINE = [
 def test_conformant() -> None:
     found = verdicts.verdict("x", "cubic", [on(*FINE)])
     assert found.kind == "conformant"
-    assert found.text.startswith("CUBIC, with every parameter that could be judged as it should be")
-    assert "Not measured: what it does alone" in found.text
+    assert found.text.startswith("CUBIC: every parameter that could be judged is as it should be")
+    assert "Not measured: plausibility alone" in found.text
 
 
 def test_one_number_off_is_off_by_that_parameter() -> None:
@@ -62,7 +62,7 @@ def test_nothing_of_the_core_measured_is_no_verdict() -> None:
 def test_what_is_open_is_not_conformant() -> None:
     wide = verdicts.verdict("x", "cubic", [on(finding("beta", 0.795, 0.161), *FINE[1:])])
     assert wide.kind == "inconclusive"
-    assert "0.795 ± 0.161 (the interval reaches from right to wrong values" in wide.text
+    assert "0.795 ± 0.161 (the interval contains right and wrong values" in wide.text
     once = verdicts.verdict("x", "cubic", [on(finding("beta", 0.85, trials=1), *FINE[1:])])
     assert once.kind == "inconclusive"
     assert "seen in one trial; a difference needs two" in once.text
@@ -71,7 +71,7 @@ def test_what_is_open_is_not_conformant() -> None:
 def test_a_log_that_no_packets_bear_out_is_not_conformant() -> None:
     found = verdicts.verdict("x", "cubic", [on(*FINE[:3])])
     assert found.kind == "inconclusive"
-    assert "its packets show it on no network" in found.text
+    assert "its packets show its response to losses on no network" in found.text
 
 
 def test_a_network_that_leaves_it_open_does_not_undo_one_that_settles_it() -> None:
@@ -93,11 +93,11 @@ def test_choices_are_said_and_not_blamed() -> None:
     paced = finding("pacing_factor", 1.25, 0.02)
     found = verdicts.verdict("x", "cubic", [on(*FINE, paced)])
     assert found.kind == "conformant"
-    assert "Other choices than the reference's" in found.text
+    assert "Unlike the reference, but allowed" in found.text
 
 
 def test_a_log_that_its_packets_contradict_is_a_verdict() -> None:
-    beta = findings.open_(FINE[0], "its window and its packets exclude each other")
+    beta = findings.inconclusive(FINE[0], "the stack's log and its packets contradict each other")
     for confirmed, kind in ((True, "off by a parameter"), (False, "inconclusive")):
         apart = Contradiction("a", "beta", "the window says 0.7, the packets 0.1", confirmed)
         one = Judged("cubic", (beta, *FINE[1:]), (), {}, (apart,))
@@ -107,10 +107,10 @@ def test_a_log_that_its_packets_contradict_is_a_verdict() -> None:
 
 
 def test_the_other_sides_decide_too() -> None:
-    odd = Side("different", ("utilisation 53 % where tcp cubic has 96 %",))
+    odd = Side("different", ("utilisation 53 % (tcp cubic 96 %)",))
     found = verdicts.verdict("x", "cubic", [on(*FINE)], plausibility=odd)
     assert found.kind == "behaves differently"
-    assert "utilisation 53 % where tcp cubic has 96 %" in found.text
+    assert "utilisation 53 % (tcp cubic 96 %)" in found.text
     open_ = verdicts.verdict("x", "cubic", [on(*FINE)], impact=Side("inconclusive"))
     assert open_.kind == "inconclusive"
 

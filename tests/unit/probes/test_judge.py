@@ -67,7 +67,7 @@ def test_random_losses_need_three_seeds(seeds: int) -> None:
 def test_one_trial_says_nothing() -> None:
     found = judge("lone-loss-kept", figures(1.0), figures(0.7))
     assert (found.state, found.more) == ("inconclusive", 1)
-    assert found.text.endswith("of one trial nothing is said")
+    assert found.text.endswith("one trial is inconclusive, 2 are needed")
 
 
 def test_where_nothing_is_drawn_both_trials_must_be_outside() -> None:

@@ -40,7 +40,7 @@ def test_below_three_seeds_it_is_what_is_missing_to_an_interval() -> None:
 
 REACHED: dict[str, Any] = {
     "measure": "throughput_mbps", "half_width": 0.5, "seeds": 11, "valid": 10, "median": 3.0,
-    "low": 2.5, "high": 4.0, "stopped": True, "narrow": False, "reason": "most seeds reached",
+    "low": 2.5, "high": 4.0, "stopped": True, "narrow": False, "reason": "maximum of seeds reached",
 }  # fmt: skip
 
 

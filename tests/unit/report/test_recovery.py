@@ -32,7 +32,7 @@ def manifest(folder: Path) -> dict[str, Any]:
 
 def of(folder: Path, changed: dict[str, Any]) -> tuple[FlowRecovery | None, ...]:
     (folder / "manifest.json").write_text(json.dumps(changed))
-    return recovery.of(TrialResult(folder), Trial.model_validate(changed["trial"]))
+    return recovery.flow_recoveries(TrialResult(folder), Trial.model_validate(changed["trial"]))
 
 
 def test_the_kernels_counter_says_what_was_retransmitted(folder: Path) -> None:

@@ -82,7 +82,7 @@ def test_an_interval_stays_within_its_scale(scale: Scale, values: list[float]) -
 @settings(deadline=None)
 @given(st.floats(0.01, 0.99), st.sampled_from(["plain", "factor", "share"]))
 def test_scales_come_back(value: float, scale: Scale) -> None:
-    assert float(scales.back(scales.to(np.array(value), scale), scale)) == pytest.approx(value)
+    assert float(scales.inverse(scales.transform(np.array(value), scale), scale)) == pytest.approx(value)
 
 
 @settings(deadline=None)

@@ -1,7 +1,7 @@
-"""The registry: every quantity of the observations, one row each, in one file a family.
+"""The registry: every quantity of the observations, one row each, in one file for each family.
 
 Columns of CSV and parquet files, of pages, of claims (``quantity =``) and docs/reference/quantities.md
-come from here. A new figure is a row in its family's file with its function beside it, and its test.
+come from here. A new figure needs a row in its family's file, its function beside it, and its test.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How alike a contestant's envelope and its reference's are, seed by seed (filled in by the report)."""
+"""Conformance of a contestant's envelope with its reference's, seed by seed (filled in by the report)."""
 
 from __future__ import annotations
 

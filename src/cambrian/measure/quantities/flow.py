@@ -1,4 +1,4 @@
-"""Who a flow is, and what it carries."""
+"""Identity of a flow, and what it transfers."""
 
 from __future__ import annotations
 

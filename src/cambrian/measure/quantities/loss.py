@@ -1,4 +1,4 @@
-"""What a flow lost, at the queue and by chance."""
+"""Losses of a flow: drops by the queue, and random losses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The network that a trial ran over, as the study states it."""
+"""The network of a trial, as in the study."""
 
 from __future__ import annotations
 

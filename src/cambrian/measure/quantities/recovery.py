@@ -1,4 +1,4 @@
-"""What a flow's sender took for lost, and what was; null where it cannot be told."""
+"""Loss recovery of a flow: losses that its sender declared, and true losses; null if unknown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""In which states a flow's controller spent its time, and how often it answered a loss."""
+"""Time that a flow's controller spent in each state, and its number of loss events."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a row belongs: its trial, its group, what of it is measured."""
+"""Identity of a row: its trial, its group, its measured interval."""
 
 from __future__ import annotations
 

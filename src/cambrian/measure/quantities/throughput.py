@@ -1,4 +1,4 @@
-"""What a flow carried, and what part of the link that was."""
+"""Throughput of a flow, and its share of the link."""
 
 from __future__ import annotations
 

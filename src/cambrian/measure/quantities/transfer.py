@@ -1,4 +1,4 @@
-"""How long transfers of fixed size and pages take."""
+"""Duration of transfers of fixed size and of page loads."""
 
 from __future__ import annotations
 

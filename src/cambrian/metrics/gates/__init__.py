@@ -1,8 +1,8 @@
-"""Validity gates: may this trial's figures be believed?
+"""Validity gates: are this trial's figures reliable?
 
-A gate compares what was measured with what was asked for. It passes (True), fails (False:
-the trial is invalid, kept with its reason and never averaged), or cannot tell (None: it
-does not apply, or lacks data; the verdict carries a note). :func:`trial_gates` runs all.
+A gate compares a measured value with the configured one. It passes (True), fails (False: the trial is
+invalid, kept with its reason and never averaged), or is inconclusive (None: it does not apply, or lacks data;
+the verdict has a note). :func:`trial_gates` runs all.
 """
 
 from cambrian.metrics.gates.capture import capture_gate, offload_gate

@@ -1,4 +1,4 @@
-"""Gates on the capture itself: was every packet seen, and was each one packet?"""
+"""Gates on the capture: was every packet seen, and is each frame one packet?"""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def segmentation_gate(label: str, datagrams: int, link_packets: int) -> Gate:
 def receive_gate(dropped_datagrams: int) -> Gate:
     """No receiver's socket may overflow: such a loss is the testbed's, not the network's."""
     name = "receive buffer"
-    text = f"{name}: {dropped_datagrams} datagram(s) dropped for want of room in a receiver's socket"
+    text = f"{name}: {dropped_datagrams} datagram(s) dropped because a receiver's socket was full"
     return Gate(name, dropped_datagrams == 0, dropped_datagrams, 0, text)
 
 
@@ -60,5 +60,5 @@ def receive_window_gate(label: str, limited_us: int, busy_us: int) -> Gate:
     """A sender must not have been held by its receiver's window for more than a hundredth of its time."""
     name = "receive window"
     share = limited_us / busy_us if busy_us else 0.0
-    text = f"{name}: {label} was held by it for {share:.1%} of the time, at most 1% allowed"
+    text = f"{name}: {label} was limited by it for {share:.1%} of the time, at most 1% allowed"
     return Gate(name, share <= 0.01, share, 0.01, text)

@@ -1,11 +1,11 @@
 """How each flow ended, and whether the trial still counts.
 
-A flow that does not last is a result like any other: whoever starves its rivals until they give up must
-not look milder for it. So a flow that ends early counts with what it carried, over the whole measured
-interval, where something that the network did can explain it: competition, loss, or a change of the
-path. Everything else is a fault: of a program (a crash, an exit that nobody asked for), or of a stack
-that ends on a clean link with nobody beside it, which is a finding about it but no sample of its
-congestion control. docs/reference/metrics.md has the rule in words.
+A flow that does not last is a valid result: a contestant that starves its rivals until they give up must not
+look better because of it. So a flow that ends early counts with the bytes that it carried, over the whole
+measured interval, if the network can explain the end: competition, loss, or a change of the path. Any other
+early end is a fault: of a program (a crash, an unexpected exit), or of a stack that ends alone on a clean
+link, which is a finding about the stack but no sample of its congestion control. docs/reference/metrics.md
+has the rule in words.
 """
 
 from __future__ import annotations
@@ -106,14 +106,14 @@ def flow_end(life: Life, network: Network) -> FlowEnd:
     if last_ns >= _latest_ok_ns(life):
         return FlowEnd("ran", None, counts=True, text=sent)
     if (tried_ns := _still_trying_ns(life, arrivals, tail)) is not None:
-        return FlowEnd("ran", None, counts=True, text=f"{sent}, and tried in vain until {_s(tried_ns)}")
+        return FlowEnd("ran", None, counts=True, text=f"{sent}, and retried until {_s(tried_ns)}")
     why = _explained(life, network, last_ns)
     if len(tail):
-        sent += ", the last of its tries after ever longer waits, which nobody answered"
+        sent += ", the last of its retries with growing timeouts, none of them answered"
     elif _handover_s(network, last_ns) is None:
         # a program that had nothing more to send looks like this too
         why = None
-    return _early("fell silent", last_ns, life, f"{sent}, and its programs ran on", why)
+    return _early("fell silent", last_ns, life, f"{sent}, and its programs continued to run", why)
 
 
 def _early(outcome: Outcome, ended_ns: int | None, life: Life, text: str, why: str | None) -> FlowEnd:
@@ -121,9 +121,9 @@ def _early(outcome: Outcome, ended_ns: int | None, life: Life, text: str, why: s
         why = None
     ended_s = None if ended_ns is None else ended_ns / NS_PER_S
     if why is None:
-        cause = "; nothing on the network explains it: no competition, loss or change of the path before it"
+        cause = "; the network does not explain it: no competition, loss or change of the path before it"
         return FlowEnd(outcome, ended_s, counts=False, text=text + (cause if life.excusable else ""))
-    return FlowEnd(outcome, ended_s, counts=True, text=f"{text}; {why}; it counts with what it carried")
+    return FlowEnd(outcome, ended_s, counts=True, text=f"{text}; {why}; it counts with the bytes carried")
 
 
 def _never_sent(life: Life, arrivals: Int64Array) -> FlowEnd:
@@ -139,9 +139,9 @@ def _never_sent(life: Life, arrivals: Int64Array) -> FlowEnd:
         if life.random_losses:
             why = f"its link lost {life.random_losses} packets at random"
     else:
-        text = f"never got through: {through} of {len(arrivals)} packets left the bottleneck"
+        text = f"failed at its start: {through} of {len(arrivals)} packets left the bottleneck"
         if life.connected is False:
-            text += ", and its connection was never made"
+            text += ", and its connection was never established"
         if dropped and dropped >= through and life.others.height:
             why = f"the bottleneck, which it shared, dropped {dropped} of them"
     if life.closing:

@@ -26,7 +26,7 @@ def cca_gate(label: str, requested: str, confirmed: str | None) -> Gate:
     """The controller read back from the stack must be the one that was asked for."""
     name = "CCA"
     if confirmed is None:
-        text = f"{name}: {label} was asked for {requested}; not confirmed, the stack offers no way"
+        text = f"{name}: {label} was asked for {requested}; not confirmed, because the stack cannot report it"
         return Gate(name, None, None, requested, text)
     same = confirmed.casefold() == requested.casefold()
     text = f"{name}: {label} was asked for {requested} and runs {confirmed}"
@@ -74,4 +74,4 @@ def window_use_gate(label: str, transport: pl.DataFrame, t0_ns: int, t1_ns: int)
     text = f"{name}: {label} had less than half of cwnd in flight in {share:.0%} of its samples"
     if share < IDLE_SHARE:
         return Gate(name, True, share, IDLE_SHARE, text)
-    return Gate(name, None, share, IDLE_SHARE, f"{text}: perhaps limited by application or receiver")
+    return Gate(name, None, share, IDLE_SHARE, f"{text}: possibly limited by application or receiver")

@@ -82,7 +82,7 @@ def buffer_gate(packets: pl.DataFrame, limit: Limit, slack_ns: int = 1_000) -> G
     largest = int((found.least + size)[accepted].max(initial=0))
     text = f"{name}: largest backlog {largest} {limit.unit} of {expected}, {int(dropped.sum())} dropped"
     if early:
-        text += f"; {early} packet(s) dropped that would have fitted"
+        text += f"; {early} packet(s) dropped although they fitted"
     if over:
         text += f"; {over} packet(s) accepted beyond the limit"
     if not dropped.any() and not over:

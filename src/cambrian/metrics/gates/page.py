@@ -1,4 +1,4 @@
-"""Gates on a page load: did it end, and is every object there, by the right protocol."""
+"""Gates on a page load: did it end, and did every object arrive by the right protocol?"""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _load_gate(label: str, load_ns: int | None, error: str | None) -> Gate:
 def _objects_gate(label: str, objects: pl.DataFrame) -> Gate:
     name = "page objects"
     whole = objects.filter("complete").height
-    text = f"{name}: {label} got {whole} of {objects.height} objects whole"
+    text = f"{name}: {label} got {whole} of {objects.height} objects complete"
     if whole < objects.height:
         missing = objects.filter(~pl.col("complete")).get_column("path").to_list()
         more = f" and {len(missing) - _NAMED} more" if len(missing) > _NAMED else ""
@@ -47,5 +47,5 @@ def _objects_gate(label: str, objects: pl.DataFrame) -> Gate:
 def _protocol_gate(label: str, objects: pl.DataFrame, protocol: str) -> Gate:
     name = "page protocol"
     used = sorted(objects.get_column("protocol").drop_nulls().unique().to_list())
-    text = f"{name}: {label} was to load by {protocol} and used {', '.join(used) or 'nothing'}"
+    text = f"{name}: {label} should load by {protocol} and used {', '.join(used) or 'nothing'}"
     return Gate(name, used == [protocol], ", ".join(used), protocol, text)

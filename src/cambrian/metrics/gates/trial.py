@@ -1,4 +1,4 @@
-"""All gates of one trial, and which of them its network exempts it from."""
+"""All gates of one trial, and the gates that do not apply on its network."""
 
 from __future__ import annotations
 
@@ -96,9 +96,9 @@ def exemptions(network: Network) -> dict[str, str]:
         or network.loss_every_packets
         or "loss_percent" in scheduled
     ):
-        skip.setdefault("saturation", "random loss may hold the senders back")
+        skip.setdefault("saturation", "random loss may slow the senders down")
     if network.reorder_percent or network.jitter_ms:
-        skip.setdefault("saturation", "senders that take overtaken packets for lost hold back")
+        skip.setdefault("saturation", "senders that declare reordered packets lost may slow down")
     if network.jitter_ms:
         skip["base RTT"] = "jitter moves the smallest sample"
     if network.reorder_percent:

@@ -1,9 +1,9 @@
-"""Parameters of a congestion controller, estimated from traces alone; one idea a file.
+"""Parameters of a congestion controller, estimated from traces alone; each file has one estimator.
 
-Each file with ``estimate(trace)`` is found by that. It takes a
+Files with ``estimate(trace)`` are found automatically. It takes a
 :class:`~cambrian.metrics.parameters.flow_trace.FlowTrace` and yields
 :class:`~cambrian.metrics.parameters.estimate.Estimate` and
-:class:`~cambrian.metrics.parameters.estimate.Missing`; what they mean is in
+:class:`~cambrian.metrics.parameters.estimate.Missing`; their parameters are defined in
 :mod:`~cambrian.metrics.parameters.definitions`.
 """
 

@@ -1,10 +1,10 @@
-"""How many packets one acknowledgement answers: packets that reached the receiver over what it sent back.
+"""Packets for each acknowledgement: packets that reached the receiver over packets that it sent back.
 
-The receiver's affair, though a sender may ask for another frequency. Losses lower the plain ratio:
+This is a property of the receiver, though a sender may ask for another frequency. Losses lower the ratio:
 QUIC acknowledges a packet after a gap at once (RFC 9000 section 13.2.1), TCP every packet until the
-gap is filled (RFC 5681 section 4.2), a round trip later. How many such acknowledgements
-would not have been due anyhow is not to be seen: none, or all; the two bound the interval. A packet
-with a CE mark is acknowledged at once, too (RFC 9000 section 13.2.1, RFC 8257 section 3.2).
+gap is filled (RFC 5681 section 4.2), a round trip later. The number of these acknowledgements that were due
+anyway is unknown: none and all of them bound the interval. A packet with a CE mark is also acknowledged at
+once (RFC 9000 section 13.2.1, RFC 8257 section 3.2).
 """
 
 from __future__ import annotations
@@ -35,21 +35,19 @@ _UNUSUAL_SHARED = 0.1
 def estimate(trace: FlowTrace) -> Iterator[Estimate | Missing]:
     """Packets an acknowledgement over the whole trial."""
     if trace.acks is None:
-        yield Missing(KEY, "packets on the way back were not counted", "packets")
+        yield Missing(KEY, "packets on the return path were not counted", "packets")
         return
     if trace.acks < _FEWEST_ACKS:
-        yield Missing(KEY, f"only {trace.acks} packets went back", "packets")
+        yield Missing(KEY, f"only {trace.acks} packets on the return path", "packets")
         return
     data = trace.packets.filter(pl.col("size_bytes") >= SMALLEST_DATA_BYTES)
     arrived = int((data["outcome"] == "departed").sum())
     if trace.end_ns - trace.start_ns > _SPARSE_NS * arrived:
-        yield Missing(KEY, "packets come so rarely that the receiver's timer decides", "packets")
+        yield Missing(KEY, "low packet rate: the receiver's timer decides", "packets")
         return
     at_once = _after_gaps(trace, data)
     if trace.random_loss or at_once > _MOST_AT_ONCE * trace.acks or at_once >= arrived:
-        yield Missing(
-            KEY, "losses, after which a receiver acknowledges at once, decide when it does", "packets"
-        )
+        yield Missing(KEY, "losses decide: a receiver acknowledges at once after a loss", "packets")
         return
     bounds = arrived / trace.acks, (arrived - at_once) / (trace.acks - at_once)
     value = sum(bounds) / 2

@@ -1,4 +1,4 @@
-"""BBR's parameters: what is read of a trace, once, and which estimates are made of it."""
+"""BBR's parameters: read a trace once, and make all BBR estimates from it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from cambrian.metrics.parameters import bbr_probe_bw, bbr_probe_rtt, bbr_startup, bbr_window
 from cambrian.metrics.parameters.bbr_bdp import bdp_packets
-from cambrian.metrics.parameters.bbr_low_stages import told
+from cambrian.metrics.parameters.bbr_low_stages import low_stages
 from cambrian.metrics.parameters.bbr_phases import phases
 from cambrian.metrics.parameters.bbr_rates import Rates, counted, paced
 from cambrian.metrics.parameters.bbr_silences import seen
@@ -24,13 +24,13 @@ def estimate(trace: FlowTrace) -> Iterator[Estimate | Missing]:
     frame = frame_bytes(trace)
     yield from _of_rates(trace, frame)
     yield from _of_flights(trace, frame)
-    why = "where Startup's rounds begin is not told, so what each of them grew by is not known"
+    why = "the trace does not show the rounds of Startup, so their growth is unknown"
     yield Missing("startup_threshold", why)
 
 
 def _of_rates(trace: FlowTrace, frame: int) -> Iterator[Estimate | Missing]:
     if trace.rate_mbps is None or not trace.steady:
-        why = "the network changes, and the flow's rate with it"
+        why = "the network changes the flow's rate"
         yield from _missing(RATE_KEYS, why, "window")
         yield from _missing(RATE_KEYS, why, "packets")
         return
@@ -58,21 +58,19 @@ def _by_rates(rates: Rates, trace: FlowTrace, frame: int) -> Iterator[Estimate |
 def _of_flights(trace: FlowTrace, frame: int) -> Iterator[Estimate | Missing]:
     bdp = bdp_packets(trace, frame)
     if trace.has_window:
-        stages = told(trace)
+        stages = low_stages(trace)
         yield bbr_window.by_window(stages, trace, bdp)
         if stages:
             yield from bbr_probe_rtt.by_stages(stages, trace, bdp, "window")
         else:
-            why = "the window never falls and rises again as ProbeRTT's does"
+            why = "the window shows no ProbeRTT: it never falls and rises again like one"
             yield from _missing(bbr_probe_rtt.KEYS, why, "window")
     else:
-        why = "the stack does not tell its window"
+        why = "the stack does not export its window"
         yield from _missing((bbr_window.KEY, *bbr_probe_rtt.KEYS), why, "window")
-    yield Missing(
-        bbr_window.KEY, "in ProbeBW the pacer limits the flight: the window doesn't show", "packets"
-    )
+    yield Missing(bbr_window.KEY, "in ProbeBW pacing limits the flight, which hides the window", "packets")
     if not trace.alone or not trace.steady or trace.rate_mbps is None:
-        why = "other flows or the network change the flight, too"
+        why = "other flows or the network also change the flight"
         yield from _missing(bbr_probe_rtt.KEYS, why, "packets")
     elif stages := seen(trace):
         yield from bbr_probe_rtt.by_stages(stages, trace, bdp, "packets")

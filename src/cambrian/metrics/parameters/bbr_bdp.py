@@ -1,4 +1,4 @@
-"""The bandwidth-delay product as a BBR flow knows it: its own rate, times the round trip."""
+"""The bandwidth-delay product from a BBR flow's view: its own rate times the round trip."""
 
 from __future__ import annotations
 

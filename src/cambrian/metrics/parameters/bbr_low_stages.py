@@ -1,4 +1,4 @@
-"""ProbeRTT by a stack's own window: the stages in which a BBR flow keeps little in flight."""
+"""ProbeRTT in an exported window: the stages in which a BBR flow keeps little in flight."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def waits_s(stages: Sequence[LowStage]) -> FloatArray:
     return np.array(waits, np.float64) / NS_PER_S
 
 
-def told(trace: FlowTrace) -> list[LowStage]:
+def low_stages(trace: FlowTrace) -> list[LowStage]:
     """By the stack's own window, and its states where it tells them; the packets tell its unit."""
     rows = trace.transport.filter(pl.col("cwnd_bytes").is_not_null())
     if not rows.height or not trace.packets.height:

@@ -1,4 +1,4 @@
-"""ProbeBW's phases in a flow's rate: where it probes up, drains, and cruises."""
+"""ProbeBW's phases in a flow's rate: probing up, draining, and cruising."""
 
 from __future__ import annotations
 

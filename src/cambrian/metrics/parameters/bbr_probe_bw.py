@@ -1,8 +1,8 @@
-"""BBR's ProbeBW: the gains of its phases, how fast it cruises, how long a cycle lasts.
+"""BBR's ProbeBW: gains of its phases, cruising rate, and length of a cycle.
 
 Linux's ``tcp_bbr.c`` and draft-cardwell-iccrg-bbr-congestion-control-00: eight phases of a
 round trip, with gains 1.25, 0.75 and six times 1. BBRv2 and BBRv3 (draft-ietf-ccwg-bbr) probe
-every 2 to 3 seconds, drain with 0.75 or 0.9, and cruise between.
+every 2 to 3 seconds, drain with 0.75 or 0.9, and cruise in between.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ def by_rates(rates: Rates, found: Phases, trace: FlowTrace, frame_bytes: int) ->
     """ProbeBW's parameters, by one source of rates."""
     source = rates.source
     if len(found.up_gain) < FEWEST_PROBES:
-        why = f"{len(found.up_gain)} probes whose rate is even and starts from an even one"
+        why = f"{len(found.up_gain)} probes with a steady rate before and during the probe"
         if source == "packets":
-            why += ", with a short queue, so that the pacer sets the rate"
+            why += ", with a queue short enough that pacing sets the rate"
         for key in (*GAINS, "cycle_rounds", "bbr_generation"):
             yield Missing(key, why, source)
     else:
@@ -60,7 +60,7 @@ def by_rates(rates: Rates, found: Phases, trace: FlowTrace, frame_bytes: int) ->
     elif len(levels := cruises(rates, trace, found)):
         yield Estimate("cruise_factor", _all(levels), CRUISE_RESOLUTION[source], source)
     else:
-        yield Missing("cruise_factor", "no even rate that the pacer alone would set", source)
+        yield Missing("cruise_factor", "no steady rate that only pacing sets", source)
 
 
 def _gains(found: Phases, source: Source) -> Iterator[Estimate | Missing]:
@@ -70,7 +70,7 @@ def _gains(found: Phases, source: Source) -> Iterator[Estimate | Missing]:
     if len(drained) < FEWEST_PROBES:
         yield Missing("probe_down_gain", "no lower rate follows the probes", source)
         if np.median(up) > MOST_FROM_CRUISING:
-            why = "no lower rate follows the probes, which may start from draining"
+            why = "no lower rate follows the probes; they may start in a drain phase"
             yield Missing("probe_up_gain", why, source)
             return
     else:
@@ -89,9 +89,9 @@ def _cycle(found: Phases, trace: FlowTrace, source: Source, frame_bytes: int) ->
         longer = LONGER_ROUNDS + CYCLE_PHASES * _ack_gap_rounds(trace, frame_bytes)
         yield Estimate("cycle_rounds", _all(whole - longer / 2), longer / 2, source)
     else:
-        yield Missing("cycle_rounds", "the times between the probes have no one length", source)
+        yield Missing("cycle_rounds", "the times between the probes differ", source)
     if V1_ROUNDS < usual < V2_LEAST_ROUNDS or (source == "packets" and not regular):
-        yield Missing("bbr_generation", "the times between the probes are neither's", source)
+        yield Missing("bbr_generation", "the times between the probes fit neither generation", source)
     else:
         kind = 0 if usual <= V1_ROUNDS else 1
         label = PARAMETERS["bbr_generation"].kinds[kind]

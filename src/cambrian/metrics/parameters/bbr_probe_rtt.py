@@ -1,4 +1,4 @@
-"""BBR's ProbeRTT: how often it comes, how long it lasts, how much it keeps in flight.
+"""BBR's ProbeRTT: its interval, its duration, and the flight that it keeps.
 
 draft-cardwell-iccrg-bbr-congestion-control-00, section 4.3.5, and Linux's ``tcp_bbr.c``: after
 10 s without a lower RTT, 4 packets for 200 ms and a round trip. BBRv2 and BBRv3
@@ -38,7 +38,7 @@ def by_stages(
     half = max(PACKETS_RESOLUTION[source], share * float(np.median(packets)))
     yield Estimate("probe_rtt_packets", tuple(packets.tolist()), half, source)
     if np.median(packets) <= FEW_PACKETS:
-        yield Missing("probe_rtt_gain", "the window is a number of packets", source)
+        yield Missing("probe_rtt_gain", "the window is a fixed number of packets", source)
     elif not trace.steady or not bdp:
         yield Missing("probe_rtt_gain", "the path's BDP changes", source)
     else:
@@ -55,7 +55,7 @@ def _interval(stages: Sequence[LowStage], source: Source) -> Estimate | Missing:
     waits = waits_s(stages)
     least = waits[waits <= (1 + SAME_WAIT) * waits.min()]
     if len(least) < 2:
-        why = "no two waits are as short: lower RTTs may have begun them anew"
+        why = "no two waits are equally short: lower RTTs may have restarted them"
         return Missing("probe_rtt_interval_s", why, source)
     within_s = float(np.median([stage.leave_ns - stage.enter_ns for stage in stages])) / NS_PER_S
     return Estimate("probe_rtt_interval_s", tuple(least.tolist()), within_s, source)
@@ -65,7 +65,7 @@ def _duration(stages: Sequence[LowStage], source: Source) -> Estimate | Missing:
     """With the window low. It ends with an acknowledgement: half of the longest wait is taken off."""
     whole = [stage for stage in stages if stage.low_ns is not None]
     if not whole:
-        return Missing("probe_rtt_duration_ms", "when the flight was low is not told", source)
+        return Missing("probe_rtt_duration_ms", "the trace does not show when the flight was low", source)
     wait_ms = float(np.median([stage.wait_ns for stage in whole])) / NS_PER_MS
     lasted_ms = np.array([stage.leave_ns - (stage.low_ns or 0) for stage in whole]) / NS_PER_MS
     return Estimate("probe_rtt_duration_ms", tuple((lasted_ms - wait_ms / 2).tolist()), wait_ms / 2, source)

@@ -1,4 +1,4 @@
-"""How fast a BBR flow sends, on an even grid of time: from its pacing rate, or from packets."""
+"""The sending rate of a BBR flow on a regular grid of time: from its pacing rate, or from packets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ProbeRTT by packets alone: a silence, then a low flight, then the path is filled again."""
+"""ProbeRTT from packets alone: a silence, then a low flight, then the path is filled again."""
 
 from __future__ import annotations
 

@@ -41,16 +41,16 @@ def _by_pacing(rates: Rates, trace: FlowTrace) -> Estimate | Missing:
     falls = [point for point in early[1:] if rate[point] < DRAIN * rate[point - 1]]
     # the one to Drain is the last: the first measured RTT may have lowered a guess before
     if not falls:
-        return Missing(GAIN, "no fall of the pacing rate ends Startup")
+        return Missing(GAIN, "the pacing rate does not fall at the end of Startup")
     drain = falls[-1]
     last = rate[max(drain - round(LAST_ROUNDS * POINTS_A_ROUND), 0) : drain]
     if np.ptp(rate[:drain]) == 0:
-        return Missing(GAIN, "the pacing rate stays what it was set to at first: Startup is not paced")
+        return Missing(GAIN, "the pacing rate keeps its first value: Startup is not paced")
     after = drain + int(np.argmax(rate[drain:] > RISES * rate[drain]))
     cruise = float(np.median(rate[after : after + SOON_ROUNDS * POINTS_A_ROUND]))
     first = float(np.median(rate[after : after + round(LAST_ROUNDS * POINTS_A_ROUND)]))
     if abs(first / cruise - 1) > SAME_BANDWIDTH:
-        return Missing(GAIN, "the rate just after Drain is not the cruising one")
+        return Missing(GAIN, "the rate just after Drain is not the cruising rate")
     return Estimate(GAIN, (float(np.median(last)) / first,), RESOLUTION["window"], "window")
 
 
@@ -61,7 +61,7 @@ def _by_packets(rates: Rates, found: Phases, trace: FlowTrace) -> Estimate | Mis
         return Missing(GAIN, "no cruising rate to compare with", "packets")
     factor = float(np.median(levels))
     if abs(factor - 1) > FILLS:
-        return Missing(GAIN, "cruising is far from the bandwidth that Startup found", "packets")
+        return Missing(GAIN, "the cruising rate differs much from the bandwidth found in Startup", "packets")
     cruise = factor * rates.unit_bps
     early = rates.rate_bps[rates.time_ns < trace.start_ns + WARM_UP_ROUNDS * trace.rtt_ns] / cruise
     even = _plateaus(early)

@@ -32,10 +32,10 @@ def by_window(stages: Sequence[LowStage], trace: FlowTrace, bdp: float) -> Estim
     if len(stages) > 1 and np.median(waits_s(stages)) < V2_INTERVAL_S:
         return Missing(KEY, "BBRv2 and BBRv3 also bound the window by inflight_hi and inflight_lo")
     if not trace.alone or not trace.steady:
-        return Missing(KEY, "the flow's share of the path changes, and the largest it remembers is not told")
+        return Missing(KEY, "the flow's share of the path changes, and its largest bandwidth is unknown")
     levels = _levels(trace, stages) if bdp else np.empty(0)
     if not len(levels):
-        return Missing(KEY, "no window that it comes back to")
+        return Missing(KEY, "the window returns to no common value")
     every = max(trace.packets.height / trace.acks, 1.0) if trace.acks else 2.0
     added = ADDED_PACKETS + ADDED_ACKS * every
     gains = (levels - added / 2) / bdp

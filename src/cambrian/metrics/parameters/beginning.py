@@ -1,9 +1,9 @@
-"""How a flow begins: its handshake, and what it sends before anything of that is acknowledged.
+"""The beginning of a flow: its handshake, and the packets before the first acknowledgement of data.
 
-With QUIC, and with TCP without TLS, the request reaches the sender 1.5 round trips after the flow
-was started, so the first data is at the bottleneck's queue after two. Handshakes that take longer
-(TLS over TCP, a Retry) have short flights in their later rounds, and those are told from data by
-what follows: no sender that its window held back much more than doubles from a round to the next.
+With QUIC, and with TCP without TLS, the request reaches the sender 1.5 round trips after the flow's start, so
+the first data is at the bottleneck's queue after two. Longer handshakes (TLS over TCP, a Retry) have short
+flights in their later rounds. The following round distinguishes them from data: a sender limited by its
+window does not much more than double from one round to the next.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Bursts: how many packets leave together.
+"""Bursts: the number of packets that leave together.
 
-With pacing that is the pacer's train; without it, what one acknowledgement lets go: as many as it
-acknowledges in steady state. Nine of ten packets leave in trains of at most the value, for a
-window that moves half a packet on splits many a train in two.
+With pacing this is the pacer's train. Without pacing it is the number of packets that one acknowledgement
+releases: in steady state as many as it acknowledges. Nine of ten packets leave in trains of at most the
+value; a window that moves half a packet on splits many trains in two.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _WHOLE = 0.5
 def estimate(trace: FlowTrace) -> Iterator[Estimate | Missing]:
     """The usual burst after slow start, from packets alone."""
     if not trace.steady:
-        yield Missing(KEY, "the path itself bunches packets", "packets")
+        yield Missing(KEY, "the path itself makes bursts", "packets")
         return
     begun = beginning(trace)
     first_ns = trace.start_ns if begun is None else begun.start_ns + _SKIPPED_ROUNDS * trace.rtt_ns

@@ -1,4 +1,4 @@
-"""CUBIC's C, K, fast convergence and Reno-friendly α, by following its law through the epochs."""
+"""CUBIC's C, K, fast convergence and Reno-friendly α: fit its law to the epochs."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ FEW_BELOW = 3
 SURELY = 0.25
 #: K counts from β·W_max where that brings the law so much nearer
 SURELY_BETTER = 0.5
-#: two laws whose windows differ by so many errors in an epoch are told apart
+#: two laws are distinguishable if their windows differ by this number of errors in an epoch
 TOLD_APART = 2.0
 #: a law that is off by more than so much of an epoch's growth is not CUBIC's
 NOT_CUBIC = 0.05
@@ -85,7 +85,7 @@ def estimates(
             if _shows(start, seen, below, error):
                 yield of_kind("cubic_growth", (~follows).astype(int).tolist(), kinds, source)
             else:
-                yield Missing("cubic_growth", "Reno's estimate would carry the window here", source)
+                yield Missing("cubic_growth", "Reno's estimate determines the window here", source)
         return
     yield of_kind("cubic_growth", (~follows).astype(int).tolist(), kinds, source)
     samples, resolution = sensitivities(found.law, seen, below, error + found.cost)
@@ -100,7 +100,7 @@ def estimates(
     elif not sure or (source == "packets" and below.sum() < FEW_BELOW):
         yield Missing("fast_convergence", "too few losses below the last maximum", source)
     else:
-        yield _told("fast_convergence", samples, resolution, source)
+        yield _estimate("fast_convergence", samples, resolution, source)
     yield _k_rule(found.law, seen, below, error, source)
     yield from _reno_friendly(found, seen, below, start.alpha, error, samples, resolution, source)
 
@@ -121,15 +121,15 @@ def _nothing(why: str, source: Source) -> Iterator[Missing]:
 def _k_rule(law: Law, seen: Epochs, below: BoolArray, error: float, source: Source) -> Estimate | Missing:
     """Does K count from the window (RFC 9438), or from β·W_max (RFC 8312)? By the epochs that tell."""
     if source == "packets":
-        return Missing("cubic_k_rule", "packets do not show when the curve's clock begins", source)
-    telling, nearer = _told_apart(law, replace(law, by_maximum=not law.by_maximum), seen, below, error)
+        return Missing("cubic_k_rule", "packets do not show when the time of the curve starts", source)
+    telling, nearer = _distinguished(law, replace(law, by_maximum=not law.by_maximum), seen, below, error)
     if not telling.any():
-        return Missing("cubic_k_rule", "both rules would lead to the same windows here", source)
+        return Missing("cubic_k_rule", "both rules give the same windows here", source)
     codes = np.where(nearer, law.by_maximum, not law.by_maximum)[telling].astype(int)
     return of_kind("cubic_k_rule", codes.tolist(), PARAMETERS_BY_KEY["cubic_k_rule"].kinds, source)
 
 
-def _told_apart(
+def _distinguished(
     one: Law, other: Law, seen: Epochs, below: BoolArray, error: float
 ) -> tuple[BoolArray, BoolArray]:
     """Of each epoch: do the two laws' windows differ there by two errors, and is ``one`` the nearer?"""
@@ -219,11 +219,11 @@ def _law(vector: FloatArray, like: Law) -> Law:
     )
 
 
-def _told(
+def _estimate(
     name: str, samples: dict[str, FloatArray], resolution: dict[str, float], source: Source
 ) -> Estimate | Missing:
     if resolution[name] > WIDEST[name]:
-        return Missing(name, "the window would hardly differ with another value", source)
+        return Missing(name, "the window hardly depends on this value here", source)
     return Estimate(name, tuple(samples[name].tolist()), resolution[name], source)
 
 
@@ -232,7 +232,7 @@ def _c_and_k(
 ) -> Iterator[Estimate | Missing]:
     if share > WIDEST["cubic_c"]:
         for name in ("cubic_c", "cubic_k_s"):
-            yield Missing(name, "the window would hardly differ with another C", source)
+            yield Missing(name, "the window hardly depends on C here", source)
         return
     yield Estimate("cubic_c", tuple(c.tolist()), share * law.c, source)
     full = seen.only(~below) if (~below).any() else seen
@@ -251,7 +251,7 @@ def _reno_friendly(
     source: Source,
 ) -> Iterator[Estimate | Missing]:
     """Is the window ever carried by Reno's estimate, and by which α? Would the standard's show?"""
-    told = _told("alpha", samples, resolution, source)
+    told = _estimate("alpha", samples, resolution, source)
     if isinstance(told, Estimate):
         yield told
         yield of_kind(
@@ -264,9 +264,9 @@ def _reno_friendly(
     free = (True, bool(below.any()), False, True)
     tried = [fit(seen, below, replace(found.law, alpha=alpha, timed=timed), free) for timed in (False, True)]
     nearest = min(tried, key=lambda one: one.cost)
-    telling, nearer = _told_apart(without, nearest.law, seen, below, error)
+    telling, nearer = _distinguished(without, nearest.law, seen, below, error)
     if not telling.any() or nearest.cost <= TOLD_APART * error:
-        yield Missing("reno_friendly", "Reno's estimate would not carry the window here", source)
+        yield Missing("reno_friendly", "Reno's estimate does not determine the window here", source)
         return
     kinds = PARAMETERS_BY_KEY["reno_friendly"].kinds
     yield of_kind("reno_friendly", nearer[telling].astype(int).tolist(), kinds, source)

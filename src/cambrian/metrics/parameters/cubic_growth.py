@@ -1,8 +1,8 @@
-"""CUBIC's growth (RFC 9438 sections 4.2 to 4.4), step by step, and its fit to what a window did.
+"""CUBIC's growth (RFC 9438 sections 4.2 to 4.4), step by step, and its fit to a measured window.
 
-A window does not lie *on* the curve: each acknowledged segment takes it (target − cwnd)/cwnd of the
-way to where the curve will be one round trip later, so it lags where queues are long. So
-the law itself is followed, driven by what was really acknowledged.
+A window does not lie *on* the curve: each acknowledged segment moves it by (target − cwnd)/cwnd of the
+way to the curve's value one round trip later, so it lags behind when queues are long. So this code simulates
+the law itself, driven by the actual acknowledgements.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Multiplicative decrease: what a congestion event leaves of the window, and how many connections that is.
+"""Multiplicative decrease: the window's share after a congestion event, and the emulated connections.
 
-Of N connections that share one window one backs off, so that β_N = (N − 1 + β)/N of it is left
+If N connections share one window and one of them backs off, β_N = (N − 1 + β)/N of it remains
 (Chromium's ``cubic_bytes.cc``; Crowcroft and Oechslin, CCR 28(3), 1998): N = (1 − β)/(1 − β_N).
 """
 
@@ -33,7 +33,7 @@ GROUP_SHARE = 0.25
 TWICE = 0.05
 #: so many events tell a flight's β: one may be a dip within a recovery period
 FEWEST: dict[Source, int] = {"window": 1, "packets": 2}
-#: windows closer than this, in segments, are not told apart
+#: windows closer than this, in segments, count as equal
 SAME_SEGMENTS: dict[Source, float] = {"window": 0.1, "packets": 1.0}
 
 
@@ -45,7 +45,7 @@ def estimates(found: Reductions, family: str, source: Source) -> Iterator[Estima
     if kept.sum() > FEWEST_LATER:
         kept[0] = False
     if kept.sum() < FEWEST[source]:
-        why = "too few congestion events that last" if len(found) else "no congestion event"
+        why = "too few lasting congestion events" if len(found) else "no congestion event"
         yield Missing("beta", why, source)
         return
     below = depth_below_maximum(found) > SAME_SEGMENTS[source]

@@ -1,4 +1,4 @@
-"""The parameters that are verified: what each is, in which unit."""
+"""The definitions of the verified parameters, with their units."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a window did between two congestion events: the stretches that growth laws are fitted to."""
+"""Epochs: stretches of a window between two congestion events, to which growth laws are fitted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an estimator says of one trial, and what several trials say together."""
+"""Estimates of a parameter from one trial, and pooled over several trials."""
 
 from __future__ import annotations
 
@@ -111,12 +111,14 @@ def differing(trials: Sequence[Sequence[Estimate | Missing]]) -> list[Sequence[E
     kept: list[tuple[dict[tuple[str, Source], Estimate], Sequence[Estimate | Missing]]] = []
     for trial in trials:
         said = {(one.parameter, one.source): one for one in trial if isinstance(one, Estimate)}
-        if not any(_alike(said, other) for other, _ in kept):
+        if not any(_same_estimates(said, other) for other, _ in kept):
             kept.append((said, trial))
     return [trial for _, trial in kept]
 
 
-def _alike(one: dict[tuple[str, Source], Estimate], other: dict[tuple[str, Source], Estimate]) -> bool:
+def _same_estimates(
+    one: dict[tuple[str, Source], Estimate], other: dict[tuple[str, Source], Estimate]
+) -> bool:
     """Do two trials show the same parameters, with the same values?"""
     return one.keys() == other.keys() and all(
         abs(mine.value - other[key].value)

@@ -1,11 +1,11 @@
 """Bytes in flight, from packets at the bottleneck alone.
 
-A packet that arrives at the queue at ``a`` was sent at ``a − forward``. One that departs at ``x``
-reaches its receiver and comes back as an acknowledgement at ``x + back`` at the earliest, so
-whatever the sender sent from then on arrives at the queue from ``x + RTT`` on. A dropped packet is
-learnt of when the third packet after it is acknowledged (RFC 9002 section 6.1.1, RFC 5681
-section 3.2). A sender that its window limits keeps the flight at its window: the flight's upper
-envelope *is* the congestion window, to within what the receiver's delayed acknowledgements hide.
+A packet that arrives at the queue at ``a`` was sent at ``a − forward``. The acknowledgement of a packet that
+departs at ``x`` reaches the sender at ``x + back`` at the earliest, and packets sent from then on arrive at
+the queue from ``x + RTT`` on. The sender learns of a dropped packet when the third packet after it is
+acknowledged (RFC 9002 section 6.1.1, RFC 5681 section 3.2). A sender limited by its window keeps its flight
+at the window: the flight's upper envelope *is* the congestion window, except for packets hidden by the
+receiver's delayed acknowledgements.
 """
 
 from __future__ import annotations

@@ -1,11 +1,10 @@
-"""Congestion events where no window is exported: what the flight did after the queue's drops.
+"""Congestion events without an exported window: the change of the flight after drops of the queue.
 
-Drops of packets that were sent before the sender learnt of the first one belong to the same event
-(RFC 9002 section 7.3.2). A sender whose window falls at once is silent until its flight has come
-down to it, and the flight with which it speaks again is the window. Without such a silence the
-window falls over a round trip (proportional rate reduction, RFC 6937), and the flight's envelope is
-lowest when that is done. Events with further drops of packets sent in the round trip that
-follows tell nothing of a settled window, and are left out.
+Drops of packets that were sent before the sender learnt of the first drop belong to the same event
+(RFC 9002 section 7.3.2). A sender that reduces its window at once is silent until its flight has fallen to
+the window; the flight with which it sends again is the window. Without such a silence the window falls over a
+round trip (proportional rate reduction, RFC 6937), and the flight's envelope is lowest at its end. Events are
+left out if packets sent in the following round trip are dropped too, because the window does not settle then.
 """
 
 from __future__ import annotations

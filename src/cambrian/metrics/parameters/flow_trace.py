@@ -1,4 +1,4 @@
-"""One flow of one trial, as the estimators see it."""
+"""The input of the estimators: one flow of one trial."""
 
 from __future__ import annotations
 
@@ -58,9 +58,9 @@ class FlowTrace:
         if self.random_loss:
             return "the path loses packets before the capture point"
         if not self.alone:
-            return "other flows share the queue, and their drops and delays blur the flight's falls"
+            return "other flows share the queue: their drops and delays disturb the flight"
         if not self.steady:
-            return "the path's delay changes, so that the flight is not known"
+            return "the path's delay changes, so the flight is unknown"
         return None
 
     @property

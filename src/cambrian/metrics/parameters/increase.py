@@ -1,9 +1,9 @@
-"""Additive increase: segments that Reno adds a round trip.
+"""Additive increase: segments that Reno adds in each round trip.
 
-Of W segments each acknowledged one adds α/W (RFC 5681 section 3.1, RFC 9002 section 7.3.3), so
-W₁² − W₀² = 2·α·acknowledged: no round trip has to be known. What is acknowledged in recovery adds
-nothing, and does not count. Some windows grow by whole segments, each when a window of them is
-acknowledged: an exported window is compared from one step to another.
+With a window of W segments each acknowledged segment adds α/W (RFC 5681 section 3.1, RFC 9002 section 7.3.3),
+so W₁² − W₀² = 2·α·acknowledged: round trips need not be known. Acknowledgements in recovery add nothing and
+do not count. Some windows grow by whole segments, each when a window of them is acknowledged: an exported
+window is compared from one step to another.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Initial window: what leaves before the first data can have been acknowledged (RFC 9002, section 7.2).
+"""Initial window: packets sent before the first data can have been acknowledged (RFC 9002, section 7.2).
 
-In packets of the size that the first flight is made of. Two things blur the count. A sender
-stops when a whole packet no longer fits, or only once the window is full, so the window is up to
-a packet more, or less. And acknowledgements of QUIC's handshake may have raised it by then.
+In packets of the first flight's size. Two effects make the count uncertain. A sender stops when a whole
+packet no longer fits, or only once the window is full, so the window may be one packet larger or smaller. And
+acknowledgements of QUIC's handshake may have raised it before.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def estimate(trace: FlowTrace) -> Iterator[Estimate | Missing]:
     """The initial window, from the first flight and, where there is one, from the window itself."""
     begun = beginning(trace)
     if begun is None:
-        why = "the flow sends no more than a first flight, or its handshake lost packets"
+        why = "the flow sends only a first flight, or its handshake lost packets"
         yield Missing(KEY, why, "packets")
         if trace.has_window:
             yield Missing(KEY, why, "window")
@@ -41,7 +41,7 @@ def estimate(trace: FlowTrace) -> Iterator[Estimate | Missing]:
         # the window is counted in bytes, of packets as large as the path takes
         sources: tuple[Source, ...] = ("window", "packets") if trace.has_window else ("packets",)
         for source in sources:
-            yield Missing(KEY, "the first flight is of small packets", source)
+            yield Missing(KEY, "the first flight has only small packets", source)
         return
     yield _from_packets(trace, begun)
     if trace.has_window:
@@ -50,7 +50,7 @@ def estimate(trace: FlowTrace) -> Iterator[Estimate | Missing]:
 
 def _from_packets(trace: FlowTrace, begun: Beginning) -> Estimate | Missing:
     if not trace.steady or trace.random_loss:
-        return Missing(KEY, "packets are lost, delayed or reordered before they are seen", "packets")
+        return Missing(KEY, "packets are lost, delayed or reordered before the capture point", "packets")
     if not begun.limited or _paced_on(begun):
         return Missing(
             KEY, "pacing spreads the initial window over more than the first round trip", "packets"
@@ -74,7 +74,7 @@ def _paced_on(begun: Beginning) -> bool:
 def _from_window(trace: FlowTrace, begun: Beginning) -> Estimate | Missing:
     first = trace.transport.filter(pl.col("cwnd_bytes").is_not_null()).row(0, named=True)
     if first["time_ns"] > begun.start_ns + trace.back_ns:
-        return Missing(KEY, "the window is told only after data was acknowledged")
+        return Missing(KEY, "the stack exports its window only after data was acknowledged")
     grown = 0.0 if first["event"] == "start" else begun.handshake_bytes / begun.packet_bytes
     value = first["cwnd_bytes"] / begun.packet_bytes
     return Estimate(KEY, (value,), grown + _ROUNDING_PACKETS, "window")

@@ -1,4 +1,4 @@
-"""Everything about controllers that react to losses, from the window and from packets alone."""
+"""All parameters of loss-based controllers, from the window and from packets alone."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""Pacing: whether packets leave by a clock, and at which multiple of cwnd/sRTT (RFC 9002, section 7.7).
+"""Pacing: do packets leave by a timer, and at which multiple of cwnd/sRTT (RFC 9002, section 7.7)?
 
-In steady state acknowledgements set the rate, whatever the pacer, for it may send faster than
-they come. It shows where a sender may send more than it is acknowledged for: in the first round
-trips. There a sender without pacing answers each acknowledgement at once, and one with pacing
-spreads its packets: the share of them that no acknowledgement let go tells the two apart, and
-their rate, over the window, is the factor. BBR's rates are left to its own estimators.
+In steady state acknowledgements set the rate, because a pacer may send faster than they come. Pacing shows
+when a sender may send more than was acknowledged: in the first round trips. There a sender without pacing
+answers each acknowledgement at once, and a sender with pacing spreads its packets. The share of packets that
+no acknowledgement released distinguishes the two; their rate over the window is the factor. BBR's rates have
+estimators of their own.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def estimate(trace: FlowTrace) -> Iterator[Estimate | Missing]:
     """Paced or not, and the factor; of BBR only the former, for it has rates of its own."""
     begun = beginning(trace)
     if begun is None or not (trace.alone and trace.steady) or trace.random_loss:
-        yield Missing(PACING, "no undisturbed first round trips, in which it would show", "packets")
+        yield Missing(PACING, "no undisturbed first round trips, which would show pacing", "packets")
         share = None
     else:
         start, clocked = first_trains(trace, begun)
@@ -62,7 +62,7 @@ def estimate(trace: FlowTrace) -> Iterator[Estimate | Missing]:
 
 def _kind(share: float) -> Estimate | Missing:
     if MOST_UNPACED < share < LEAST_PACED:
-        why = f"{share:.0%} of the first packets left by a clock: too few to tell"
+        why = f"{share:.0%} of the first packets left by a timer: inconclusive"
         return Missing(PACING, why, "packets")
     code = int(share >= LEAST_PACED)
     return Estimate(PACING, (float(code),), 0.0, "packets", PARAMETERS[PACING].kinds[code])
@@ -104,7 +104,7 @@ def _from_packets(
     gaps = np.flatnonzero(clocked[:-1] & clocked[1:] & (start.start_ns[1:] < settled_ns))
     samples, windows = _by_round(trace, begun, gaps, start.start_ns, payload, window_bytes)
     if len(samples) < _FEWEST_ROUNDS:
-        why = "paced, but too few packets in a row left by the clock to tell the rate"
+        why = "paced, but too few packets in a row left by the timer to measure the rate"
         return Missing(KEY, why, "packets")
     unsure = begun.packet_bytes / float(np.median(windows)) + _TIMERS
     return Estimate(KEY, tuple(samples), unsure * float(np.median(samples)), "packets")
@@ -137,7 +137,7 @@ def _from_window(trace: FlowTrace) -> Estimate | Missing:
         (pl.col("pacing_bps") > 0) & (pl.col("cwnd_bytes") > 0) & (pl.col("srtt_us") > 0)
     )
     if not rows.height:
-        return Missing(KEY, "the stack does not say at which rate it paces")
+        return Missing(KEY, "the stack does not export its pacing rate")
     rate = int64(rows, "cwnd_bytes") * BITS_PER_BYTE * 1e6 / int64(rows, "srtt_us")
     factors = int64(rows, "pacing_bps") / rate
     return Estimate(KEY, _each_second(int64(rows, "time_ns"), factors), _ROUNDING, "window")

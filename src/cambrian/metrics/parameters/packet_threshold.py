@@ -1,10 +1,10 @@
-"""Packet threshold: how many later packets were delivered before a sender took one for lost.
+"""Packet threshold: number of later packets delivered before a sender declares a packet lost.
 
-From the stack's own word on when (a loss event, a retransmission, recovery), and from the queue,
-which packet was dropped and what had been delivered by then. QUIC counts packet numbers (RFC 9002
-section 6.1.1), TCP what was delivered (RFC 5681 section 3.2); only drops are taken after which,
-up to that time, all was delivered, so the two are the same. A time threshold (RFC 9002 section
-6.1.2, RFC 8985) that comes sooner hides a larger packet threshold: the value is what it came to.
+The stack's log gives the time (a loss event, a retransmission, recovery); the queue gives the dropped packet
+and the deliveries until then. QUIC counts packet numbers (RFC 9002 section 6.1.1), TCP delivered packets (RFC
+5681 section 3.2). Only drops count after which all packets were delivered until that time, so the two are the
+same. An earlier time threshold (RFC 9002 section 6.1.2, RFC 8985) hides a larger packet threshold: the value
+is the effective one.
 """
 
 from __future__ import annotations
@@ -38,21 +38,21 @@ _ACK_EVERY = 2
 def estimate(trace: FlowTrace) -> Iterator[Estimate | Missing]:
     """One value a drop that stands alone."""
     if not trace.transport.height:
-        yield Missing(KEY, "packets alone do not show when a sender took one for lost", "packets")
+        yield Missing(KEY, "packets alone do not show when a sender declares a packet lost", "packets")
         return
     told_ns = _told_ns(trace.transport)
     if not len(told_ns):
-        yield Missing(KEY, "the stack tells of no loss")
+        yield Missing(KEY, "the stack logs no loss")
         return
     if not trace.steady or trace.random_loss:
-        yield Missing(KEY, "packets are lost or reordered before the queue as well")
+        yield Missing(KEY, "packets are also lost or reordered before the queue")
         return
     if trace.transport.height < _LEAST_ROWS * (trace.acks or 0):
-        yield Missing(KEY, "the stack's log has a row only now and then: its losses may stand in it late")
+        yield Missing(KEY, "the stack's log has too few rows: it may record losses late")
         return
     distances = _distances(trace, told_ns)
     if not len(distances):
-        yield Missing(KEY, "no single drop in the queue that the stack's loss events follow")
+        yield Missing(KEY, "no single drop in the queue is followed by the stack's loss event")
         return
     # the threshold was passed by the last acknowledgement's packets: anywhere among them
     unsure = (_ack_every(trace, len(distances)) - 1) / 2

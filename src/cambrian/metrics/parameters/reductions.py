@@ -1,10 +1,9 @@
-"""Congestion events: where a window fell, from what to what.
+"""Congestion events in an exported window: the window before and after each fall.
 
-Of an exported window they are found in the window itself, for what stacks call a loss differs: some
-write one a packet, some one a recovery period, some only sample. A fall may be at once or go
-on over a recovery period (proportional rate reduction, RFC 6937): what belongs together is one
-run of falls without a rise. :mod:`~cambrian.metrics.parameters.flight_reductions` finds them
-without a window.
+They are found in the window itself, because stacks log losses differently: some log each packet, some each
+recovery period, some only sample. A fall may be at once or over a recovery period (proportional rate
+reduction, RFC 6937): one event is a run of falls without a rise.
+:mod:`~cambrian.metrics.parameters.flight_reductions` finds them without a window.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What a loss-based sender does at each loss episode and each CE mark: answer it, once, or not at all.
+"""The response of a loss-based sender to each loss episode and CE mark: none, one, or several reductions.
 
-From packets: does the flight fall, and stay down? From the exported window: how often is it cut
-in one episode? :mod:`cambrian.metrics.recovery.answers` finds the episodes.
+From packets: does the flight fall, and stay low? From the exported window: how often is it reduced in one
+episode? :mod:`cambrian.metrics.recovery.answers` finds the episodes.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def _cuts(trace: FlowTrace, found: Answers | str) -> Estimate | Missing:
     # none is a loss without an answer, which the flight tells
     cuts = found.cuts[found.cuts >= 1]
     if not len(cuts):
-        return Missing("cuts_per_episode", "no episode with several drops and nothing lost after it")
+        return Missing("cuts_per_episode", "no isolated episode with several drops")
     return Estimate("cuts_per_episode", tuple(map(float, cuts)), 0.0, "window")
 
 

@@ -1,4 +1,4 @@
-"""Congestion events that are taken back: the window returns to where it had been within two round trips."""
+"""Rollback of congestion events: the window returns to its value before within two round trips."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def estimates(found: Reductions, source: Source) -> Iterator[Estimate | Missing]
     count, undone = len(found), found.undone
     if source == "packets" and undone.any():
         if undone.all():
-            yield Missing("rollback_share", "no congestion event that lasts", source)
+            yield Missing("rollback_share", "no lasting congestion event", source)
             return
         ratio = found.after / found.before
         like = np.abs(ratio - np.median(ratio[~undone])) <= LIKE_OTHERS * np.median(ratio[~undone])

@@ -1,10 +1,10 @@
-"""What ends slow start: a loss, or delay before any loss (HyStart; HyStart++, RFC 9406).
+"""The end of slow start: by a loss, or by delay before a loss (HyStart; HyStart++, RFC 9406).
 
-In slow start the window grows by what is acknowledged. Where that is over before the sender can
-know of a loss, delay or a long train of acknowledgements ended it. After HyStart the window
-then hardly grows; HyStart++ goes on for five round trips with a quarter of slow start's growth. An
-end before the bottleneck has a queue, or half its BDP in flight, is neither's work: ``other``.
-Seen in the exported window, and in the flight of a sender that does not pace.
+In slow start the window grows by the acknowledged bytes. If this ends before the sender can know of a loss,
+delay or a long train of acknowledgements ended it. After HyStart the window then hardly grows; HyStart++
+continues for five round trips with a quarter of slow start's growth. An end before the bottleneck has a
+queue, or half its BDP in flight, is caused by neither: ``other``. Measured in the exported window, and in the
+flight of a sender without pacing.
 """
 
 from __future__ import annotations
@@ -63,13 +63,13 @@ def estimate(trace: FlowTrace) -> Iterator[Estimate | Missing]:
     sources: tuple[Source, ...] = ("window", "packets") if trace.has_window else ("packets",)
     for source in sources:
         if begun is None:
-            yield Missing(
-                KEY, "the flow sends no more than a first flight, or its handshake lost packets", source
-            )
+            yield Missing(KEY, "the flow sends only a first flight, or its handshake lost packets", source)
         elif not trace.steady or (source == "packets" and trace.random_loss):
-            yield Missing(KEY, "the path changes, or loses packets before they are seen", source)
+            yield Missing(KEY, "the path changes, or loses packets before the capture point", source)
         elif source == "packets" and clocked_share(*first_trains(trace, begun)) > MOST_UNPACED:
-            yield Missing(KEY, "with pacing the flight does not follow the window in slow start", source)
+            yield Missing(
+                KEY, "because of pacing the flight does not follow the window in slow start", source
+            )
         else:
             yield _of(trace, begun, source)
 
@@ -83,7 +83,7 @@ def _of(trace: FlowTrace, begun: Beginning, source: Source) -> Estimate | Missin
     if not len(ended):
         if growth.ends_by_loss:
             return _found("loss", source)
-        return Missing(KEY, "slow start goes on to the end", source)
+        return Missing(KEY, "slow start lasts to the end of the trace", source)
     at = int(ended[0])
     if source == "window" and _says_conservative(trace, growth):
         return _found("hystart++", source)
@@ -91,7 +91,7 @@ def _of(trace: FlowTrace, begun: Beginning, source: Source) -> Estimate | Missin
         return _found("other", source)
     after = _slope_after(growth, at)
     if after is None:
-        why = "it ends before a loss, which comes too soon to tell HyStart++ from HyStart"
+        why = "it ends before a loss; the loss comes too soon to distinguish HyStart++ from HyStart"
         return Missing(KEY, why, source)
     return _found("hystart++" if after >= _CONSERVATIVE else "hystart", source)
 

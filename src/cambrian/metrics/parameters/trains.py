@@ -1,7 +1,7 @@
-"""Trains: packets that leave together; and what let each go, an acknowledgement or a clock.
+"""Trains: packets that leave together, released by an acknowledgement or by a timer.
 
 A sender without pacing answers each acknowledgement at once, so its packets arrive at the queue one
-RTT after an earlier one departed. What arrives at other times was let go by a clock: a pacer's.
+RTT after an earlier packet departed. Packets that arrive at other times were released by a pacer's timer.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A flow's congestion window over time: the stack's own, or the flight that stands in for it."""
+"""A flow's congestion window over time: the exported window, or the flight as its estimate."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The largest window: where it stays at its maximum, fully used, and nothing is lost."""
+"""The largest window: its maximum while it is constant, fully used, and without losses."""
 
 from __future__ import annotations
 
@@ -34,6 +34,7 @@ def estimates(trace: FlowTrace, window: Window, flown: Window, found: Flight) ->
     at = np.searchsorted(flown.time_ns, time_ns[full], side="right") - 1
     used = float(np.median(flown.segments[np.maximum(at, 0)])) / most
     if lost or at_most_ns < SHARE_OF_LIFE * (trace.end_ns - trace.start_ns) or used < USED_SHARE:
-        yield Missing("max_window_packets", "the window never stays at a maximum that is used", window.source)
+        why = "the window never stays at a maximum that the flow fills"
+        yield Missing("max_window_packets", why, window.source)
         return
     yield Estimate("max_window_packets", (most,), 1.0 if window.source == "window" else 2.0, window.source)

@@ -1,8 +1,8 @@
-"""Loss recovery of one flow: what it took for lost that was not, how fast it reacts, how it ends.
+"""Loss recovery of one flow: spurious losses, reaction times, and the end of the flow.
 
 Reads ``packets`` (:data:`cambrian.metrics.columns.PACKETS`) and ``transport``
-(:data:`cambrian.trace.schema.TRANSPORT`) of that flow alone, and counters of the trial. What really
-was lost is known exactly: queue drops from the capture, random ones from the link's counters.
+(:data:`cambrian.trace.schema.TRANSPORT`) of that flow alone, and counters of the trial. The true losses are
+known exactly: queue drops from the capture, random losses from the link's counters.
 """
 
 from cambrian.metrics.recovery.episodes import Episodes, episodes

@@ -1,9 +1,9 @@
-"""Whether a congestion event lowers what a sender has in flight, and how often its window is cut for it.
+"""Whether a congestion event lowers a sender's flight, and how often the sender reduces its window for it.
 
-An episode holds the drops (or CE marks) of packets that the sender sent before it learnt of the
+An episode contains the drops (or CE marks) of packets that the sender sent before it learnt of the
 first one: one congestion event by RFC 9002 section 7.3.2 and RFC 6675 section 5. It is *answered* if the
-flight is lower a round trip later and still then, whatever the sender's log calls it: a window
-that falls and is back within the round trip is no answer.
+flight is lower one round trip later and stays lower, independent of the sender's log: a window that falls and
+recovers within the round trip is no answer.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Loss episodes at the bottleneck's queue, and how long the sender took over each.
+"""Loss episodes at the bottleneck's queue, and the sender's reaction and recovery times.
 
-An episode begins with a queue drop and holds every drop up to the moment when the sender could
-first know of it; the next drop begins the next. That moment is the departure of the flow's next
-packet plus the way back, so it believes no stack. The sender's reaction is its first loss event,
-retransmission or entry to a recovery state from then on; recovery ends where the state leaves
-recovery, or, with a stack that names no such state, where the congestion window grows again.
+An episode begins with a queue drop and contains every drop until the sender could first know of it; the next
+drop begins the next episode. That moment is the departure of the flow's next packet plus the return delay, so
+it does not depend on the stack's log. The sender's reaction is its first loss event, retransmission or entry
+to a recovery state from then on. Recovery ends when the state leaves recovery, or, for a stack without such a
+state, when the congestion window grows again.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a sender took for lost, against what was lost."""
+"""Spurious losses: packets that a sender declared lost, compared with those that were lost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Everything about the loss recovery of one flow, by one call."""
+"""All figures of the loss recovery of one flow."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class FlowFacts:
 
 @dataclass(frozen=True)
 class FlowRecovery:
-    """One flow; None where it cannot be told (see :class:`FlowFacts`)."""
+    """One flow; None where it is unknown (see :class:`FlowFacts`)."""
 
     episodes: Episodes
     false_losses: FalseLosses | None

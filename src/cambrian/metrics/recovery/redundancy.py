@@ -1,8 +1,8 @@
-"""What reached the receiver beyond what it needed, believing no sender: bytes delivered twice.
+"""Bytes delivered twice, independent of the sender's log.
 
-Frames that left the bottleneck, less their headers, less what the receiving application had by
-then. What is left over arrived in vain, or waits in the receiver for a gap before it to be filled;
-the last is temporary, so it is judged where least is left over.
+They are the frames that left the bottleneck, minus their headers, minus the bytes that the receiving
+application had by then. The rest arrived twice, or waits in the receiver for a gap to be filled. The latter
+is temporary, so the minimum over time counts.
 """
 
 from __future__ import annotations

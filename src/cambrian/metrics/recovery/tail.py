@@ -1,4 +1,4 @@
-"""How a flow of fixed size ends: its completion beside the ideal, and its sender's silences near the end."""
+"""The end of a flow of fixed size: its completion time compared with the ideal, and its sender's silences."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How often a retransmission timer ran out."""
+"""Number of retransmission timeouts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _EXPIRED = ("rto", "pto")
 
 
 def timeouts(transport: pl.DataFrame, said: int | None) -> int | None:
-    """RTOs of kernel TCP, PTOs of a QUIC stack; None where it cannot be told.
+    """RTOs of kernel TCP, PTOs of a QUIC stack; None where it is unknown.
 
     ``transport``: of one flow. ``said``: the stack's own count, if it keeps one. Kernel TCP's are
     its entries to the state "loss" (``tcp_enter_loss``); its tail loss probes are not among them.

@@ -1,4 +1,4 @@
-"""Two state machines side by side: where their time goes, and which ways only one of them takes."""
+"""Compare two state machines: times in state, and transitions that only one of them takes."""
 
 from __future__ import annotations
 

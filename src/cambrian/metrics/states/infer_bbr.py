@@ -8,7 +8,7 @@ window is near two BDP, so half of its usual value stands for the BDP.
   trips another flow's queue hides it, and there is no Drain here.
 * **ProbeRTT**, of version 1 only, is where the window is at most 0.45 of its usual one (four packets in
   truth) for 80 to 1500 ms. Versions 2 and 3 keep half a BDP, and their other bounds shrink it likewise.
-* **ProbeBW** is all else. Its phases cannot be told by the window.
+* **ProbeBW** is all else. The window does not show its phases.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""State machines of several trials together: the trial is the unit."""
+"""State machines pooled over several trials: the trial is the unit."""
 
 from __future__ import annotations
 

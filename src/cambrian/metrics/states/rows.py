@@ -1,4 +1,4 @@
-"""One flow's transport trace as arrays: what the rules of inference read."""
+"""One flow's transport trace as arrays, for the rules of inference."""
 
 from __future__ import annotations
 

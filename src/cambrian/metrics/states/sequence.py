@@ -1,4 +1,4 @@
-"""A flow's states row by row: what its stack exports, and what is inferred where it exports none.
+"""A flow's states row by row: exported by its stack, or else inferred.
 
 Kernel TCP exports its recovery machine, not the law that the window follows: ``open`` and ``disorder``
 become slow start or congestion avoidance by the kernel's own test, cwnd < ssthresh (``tcp_in_slow_start``);

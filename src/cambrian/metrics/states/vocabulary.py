@@ -1,10 +1,10 @@
-"""One vocabulary for the states of a congestion controller, whoever names them.
+"""One vocabulary for the states of all congestion controllers.
 
 Loss-based controllers: the states that Kakhki et al. (IMC 2017, figure 3) give for QUIC, which are
 qlog's congestion states and more; HyStart++'s conservative slow start (RFC 9406). BBR: the states of
-draft-cardwell-iccrg-bbr-congestion-control, ProbeBW's four phases where a stack tells them apart.
+draft-cardwell-iccrg-bbr-congestion-control, with ProbeBW's four phases if a stack distinguishes them.
 
-A word that is not known is kept: ``unknown: WORD``.
+An unknown word is kept: ``unknown: WORD``.
 """
 
 from __future__ import annotations

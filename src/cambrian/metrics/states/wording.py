@@ -1,4 +1,4 @@
-"""The difference of two state machines in words that a person can read."""
+"""Describe the difference of two state machines in words."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ def _spends(one: StateDifference, reference: str) -> str:
 def _cannot_tell(one: LeftOut, reference: str) -> str:
     share = f"for {percent(one.share)} of the time"
     if one.is_test:
-        return f"is in {words(one.state)} {share}, of which what {reference} exports cannot tell"
-    return f"exports nothing that could tell of {words(one.state)}, in which {reference} is {share}"
+        return f"is in {words(one.state)} {share}, a state that the log of {reference} cannot show"
+    return f"has a log that cannot show {words(one.state)}, the state of {reference} {share}"
 
 
 def percent(share: float) -> str:

@@ -35,7 +35,7 @@ def table(collected: Collected) -> pl.DataFrame | None:
 
 
 def _row(measured: Measured, one: Judged) -> rows.Row:
-    reference = references.of(one.family).get(measured.parameter)
+    reference = references.for_family(one.family).get(measured.parameter)
     finding = next((found for found in one.findings if found.measured == measured), None)
     return {
         "parameter": measured.parameter,

@@ -63,7 +63,7 @@ def test_a_probe_from_draining_is_no_greater_gain() -> None:
     holds(found["probe_down_gain", "window"], 0.75, 0.78)
     too_short = by_key(run(replace(endless, seconds=15.0)))["probe_up_gain", "window"]
     assert isinstance(too_short, Missing)
-    assert "may start from draining" in too_short.why
+    assert "may start in a drain phase" in too_short.why
 
 
 def test_behind_a_standing_queue_packets_do_not_show_the_pacer() -> None:

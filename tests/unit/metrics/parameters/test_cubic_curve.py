@@ -58,4 +58,4 @@ def test_another_law_is_accused_where_the_law_shows() -> None:
 def test_where_renos_estimate_carries_the_window_no_law_of_growth_is_accused() -> None:
     found = growth(bent(epochs(40.0, 1.5), 9.0))
     assert isinstance(found, Missing)
-    assert found.why == "Reno's estimate would carry the window here"
+    assert found.why == "Reno's estimate determines the window here"

@@ -120,7 +120,7 @@ def test_what_the_other_cannot_tell_is_left_out_and_said() -> None:
     assert found.states[1].test == pytest.approx(10 / 90)
     assert found.only_test == () and found.transition_distance is None
     assert sentences(found, "the kernel")[-1] == (
-        "is in application limited for 10 % of the time, of which what the kernel exports cannot tell"
+        "is in application limited for 10 % of the time, a state that the log of the kernel cannot show"
     )
     # the way back leads through the state that is left out, and is no other way
     assert found.only_reference == ()
