@@ -1,4 +1,4 @@
-"""The hash of each packet trace: what a repetition has to reproduce."""
+"""The hash of each packet trace, which a repetition has to reproduce."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ORDER = 80
 
 
 def table(collected: Collected) -> pl.DataFrame:
-    """One row a trial that is there: the hash of its packet trace."""
+    """One row for each trial that ran: the hash of its packet trace."""
     found = [
         rows.place(cell)
         | {

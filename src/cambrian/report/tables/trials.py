@@ -1,4 +1,4 @@
-"""Each valid trial, flow by flow."""
+"""The quantities of each flow of each valid trial."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ORDER = 50
 
 
 def table(collected: Collected) -> pl.DataFrame:
-    """One row a flow of each valid trial: what every mean in the report is a mean of."""
+    """One row for each flow of each valid trial: the values behind the report's means."""
     found = []
     for cell in collected.cells:
         for trial in cell.trials:
