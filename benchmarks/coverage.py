@@ -235,12 +235,12 @@ KINDS: dict[str, Callable[..., tuple[Bounds, float]]] = {
     "over cells: smallest": _over("min", 1.0, np.linspace(1.0, 1.4, CELLS)),
     "over cells: best": _over("best", 0.0, np.full(CELLS, 1.2), along="rate", at=3),
     "crossover": _crossover,
-    "conformance short of the floor, pairs of seeds": _conformance,
-    "conformance short of the floor, half-splits": _halves,
+    "deficit of conformance, pairs of seeds": _conformance,
+    "deficit of conformance, half-splits": _halves,
     "median, by order": _median,
 }
 #: slow ones run with a part of the studies
-_SLOW = {"conformance short of the floor, half-splits": 10, "crossover": 2}
+_SLOW = {"deficit of conformance, half-splits": 10, "crossover": 2}
 Line = dict[str, str | float | None]
 
 
