@@ -22,7 +22,7 @@ _KERNEL = "tcp"
 def by_network(collected: Collected) -> dict[tuple[str, str], Judged]:
     """(contestant, network) → its judged parameters; contestants without a family are absent.
 
-    Findings are reconciled over networks. A network on which the reference fails its own test judges nobody.
+    Findings are reconciled over networks. Where the reference fails its own test, no contestant is judged.
     """
     trials: dict[tuple[str, str], Trials] = {}
     for cell in collected.cells:
@@ -54,12 +54,12 @@ def by_network(collected: Collected) -> dict[tuple[str, str], Judged]:
 
 
 def _refusal(collected: Collected, settled: Mapping[tuple[str, str], Judged], place: tuple[str, str]) -> str:
-    """Why a network judges nobody of a family: the kernel's own controller or its placebo fails there."""
+    """Why a network judges no contestant of a family: the kernel's controller or its placebo fails there."""
     title = f"{_KERNEL} {reference(collected, place[0])}"
     for name in (title, placebo.names(collected).get((place[1], title))):
         own = settled.get((name, place[1])) if name else None
         for accusation in contestants.failures(own) if own is not None else ():
-            return f"{place[1]} judges nobody, because its own {name} fails: {accusation}"
+            return f"{place[1]} judges no contestant, because {name} itself fails there: {accusation}"
     return ""
 
 
