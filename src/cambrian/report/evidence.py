@@ -86,11 +86,11 @@ class Evidence:
         key = _key(results)
         if key is None:
             raise FileNotFoundError(f"{results.folder} has no trial yet: let `cambrian run` finish one")
-        found = collect(results)
-        made = tables.all_tables(found)
-        for name, frames in ((OBSERVATIONS, {OBSERVATIONS: observations(found)}), (_TABLES, made)):
+        measured = collect(results)
+        tables_made = tables.all_tables(measured)
+        for name, frames in ((OBSERVATIONS, {OBSERVATIONS: observations(measured)}), (_TABLES, tables_made)):
             _keep(frames, results.folder / "frames" / key / name)
-        return found, made
+        return measured, tables_made
 
 
 def _read(folder: Path, table: str) -> pl.DataFrame | None:

@@ -115,7 +115,7 @@ def _on(cells: Sequence[Cell], service: Service) -> Iterator[Harm]:
 
 def _places(cell: Cell, service: Service, flows: Sequence[int]) -> _Places:
     """Figures of the seeds in which all of these flows have a figure in all trials."""
-    found: dict[tuple[int, int], list[float]] = {}
+    figures: dict[tuple[int, int], list[float]] = {}
     for seed, trials in blocks.whole(cell).items():
         values = [
             (blocks.position(cell, trial, flow), _value(trial.flows[flow], service))
@@ -125,8 +125,8 @@ def _places(cell: Cell, service: Service, flows: Sequence[int]) -> _Places:
         known = [(place, value) for place, value in values if value is not None]
         if len(known) == len(values):
             for place, value in known:
-                found.setdefault((seed, place), []).append(value)
-    return found
+                figures.setdefault((seed, place), []).append(value)
+    return figures
 
 
 def _arm(places: _Places) -> dict[int, float]:

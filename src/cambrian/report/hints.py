@@ -24,8 +24,8 @@ def more_seeds(verdict: str, interval: Interval | None, margin: Margin, null: fl
     if interval.n < FEWEST_SEEDS:
         return FEWEST_SEEDS - interval.n
     # the correction for the family demands more than the test alone, so at least one more seed
-    found = power.to_settle(interval, margin, null).more
-    return None if found is None else max(found, 1)
+    needed = power.to_settle(interval, margin, null).more
+    return None if needed is None else max(needed, 1)
 
 
 def _shown(row: Row) -> str:

@@ -81,14 +81,14 @@ def reference(collected: Collected, contestant: str) -> str:
 
 def alone(collected: Collected, contestant: str) -> dict[str, list[Alone]]:
     """Network → a contestant's trials alone there, on paths without changes, jitter or reordering."""
-    found: dict[str, list[Alone]] = {}
+    trials: dict[str, list[Alone]] = {}
     for cell in collected.cells:
         network = cell.network
         changes = network.schedule or network.trace_file or network.jitter_ms or network.reorder_percent
         if cell.names != (contestant,) or cell.page or changes or table.is_for_probes_alone(network.name):
             continue
         lossy = bool(network.loss_percent or network.burst_loss or network.loss_every_packets)
-        found[network.name] = [
+        trials[network.name] = [
             Alone(
                 rtt_ms=network.rtt_ms,
                 throughput_mbps=trial.flows[0]["throughput_mbps"],
@@ -100,7 +100,7 @@ def alone(collected: Collected, contestant: str) -> dict[str, list[Alone]]:
             for trial in cell.trials
             if not trial.trial.flows[0].size_bytes
         ]
-    return found
+    return trials
 
 
 def all_verdicts(
@@ -110,10 +110,10 @@ def all_verdicts(
 ) -> list[Verdict]:
     """The verdict on each contestant, in the study's order. ``behaviour``, ``impact``: contestant → side."""
     judged = by_network(collected)
-    found = []
+    judgements = []
     for name in dict.fromkeys((*(contestant for contestant, _ in judged), *(behaviour or {}))):
         family = _commonest(judged, name) or reference(collected, name)
-        found.append(
+        judgements.append(
             verdicts.verdict(
                 name,
                 family,
@@ -123,7 +123,7 @@ def all_verdicts(
                 impact=(impact or {}).get(name),
             )
         )
-    return found
+    return judgements
 
 
 def _plausibility(collected: Collected, contestant: str, family: str) -> Side:

@@ -42,8 +42,8 @@ def _cell_findings(cell: Cell, collected: Collected) -> Iterator[Probed]:
     for probe in table.probes():
         if mine := _readings(cell, probe.name):
             its = _readings(kernel, probe.name) if kernel is not None else None
-            found = judge.judge(probe, cell.network, family.reference, cca, mine, its)
-            yield Probed(contestant, found)
+            finding = judge.judge(probe, cell.network, family.reference, cca, mine, its)
+            yield Probed(contestant, finding)
 
 
 def _kernel(cell: Cell, collected: Collected, family: str) -> Cell | None:

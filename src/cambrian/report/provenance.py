@@ -26,7 +26,7 @@ class Fact:
 def facts(collected: Collected) -> list[Fact]:
     """Versions, hashes, seeds and clock of everything that ran."""
     manifests = collected.manifests
-    found = [
+    listed = [
         _fact("Cambrian", (manifest["cambrian"] for manifest in manifests)),
         _fact(
             "Kernel",
@@ -35,21 +35,21 @@ def facts(collected: Collected) -> list[Fact]:
     ]
     for stack in sorted({name for manifest in manifests for name in manifest["stacks"]}):
         builds = [manifest["stacks"][stack] for manifest in manifests if stack in manifest["stacks"]]
-        found.append(
+        listed.append(
             _fact(f"Stack {stack}", (_versioned(build["version"], build["sha256"]) for build in builds))
         )
-    found += [
+    listed += [
         _fact(f"Testbed: {part}", (_shown(manifest["environment"].get(part)) for manifest in manifests))
         for part in _TESTBED
     ]
     trials = [manifest["trial"] for manifest in manifests]
-    found += [
+    listed += [
         Fact("Seeds", (runs(trial["seed"] for trial in trials),)),
         _fact("Clock", (trial["clock"] for trial in trials)),
         _fact("Duration", (f"{trial['duration_s']:g} s" for trial in trials)),
         Fact("Start offsets", (_offsets(collected),)),
     ]
-    return [fact for fact in found if fact.values]
+    return [fact for fact in listed if fact.values]
 
 
 def runs(numbers: Iterable[int]) -> str:

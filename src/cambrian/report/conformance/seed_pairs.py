@@ -105,12 +105,12 @@ def against_itself(references: Envelopes) -> dict[tuple[int, int], Similarity]:
 
 def between(tests: Sequence[Envelope], references: Sequence[Envelope]) -> Similarity:
     """Mean over all pairs of trials of two seeds; counts of points are added up."""
-    found = [conformance.compare(one, two) for one, two in itertools.product(tests, references)]
-    if len(found) == 1:
-        return found[0]
+    scores = [conformance.compare(one, two) for one, two in itertools.product(tests, references)]
+    if len(scores) == 1:
+        return scores[0]
 
     def mean(what: Callable[[Similarity], float]) -> float:
-        return math.fsum(map(what, found)) / len(found)
+        return math.fsum(map(what, scores)) / len(scores)
 
     return Similarity(
         conformance=mean(lambda one: one.conformance),
@@ -118,10 +118,10 @@ def between(tests: Sequence[Envelope], references: Sequence[Envelope]) -> Simila
         deviation_sd=mean(lambda one: one.deviation_sd),
         delta_throughput_mbps=mean(lambda one: one.delta_throughput_mbps),
         delta_delay_ms=mean(lambda one: one.delta_delay_ms),
-        test_inside=sum(one.test_inside for one in found),
-        test_points=sum(one.test_points for one in found),
-        reference_inside=sum(one.reference_inside for one in found),
-        reference_points=sum(one.reference_points for one in found),
+        test_inside=sum(one.test_inside for one in scores),
+        test_points=sum(one.test_points for one in scores),
+        reference_inside=sum(one.reference_inside for one in scores),
+        reference_points=sum(one.reference_points for one in scores),
     )
 
 

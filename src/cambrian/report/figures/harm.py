@@ -36,12 +36,12 @@ _OWN = (
 
 def figures(collected: Collected) -> Iterator[Figure]:
     """One figure for each network of a ``pairwise`` study, one panel for each service."""
-    found = harm.table(collected) if collected.design == "pairwise" else None
-    if found is None:
+    harms = harm.table(collected) if collected.design == "pairwise" else None
+    if harms is None:
         return
     order = [contestant.name for contestant in collected.study.contestants]
     for network in collected.networks:
-        here = found.filter(pl.col("network") == network.name)
+        here = harms.filter(pl.col("network") == network.name)
         value = "harm" if here["harm"].is_not_null().any() else "excess"
         cells = _cells(here.filter(pl.col("by").is_in(order)), value)
         if not cells.height:

@@ -21,7 +21,7 @@ def row(
     """The columns of one flow, with the study's names: a shared trial may have another study's names."""
     flow = trial.trial.flows[number]
     who, cpu = flow.contestant, flow.contestant.receiver_cpu
-    found: Row = {
+    columns: Row = {
         "flows": len(trial.flows),
         "flow": number,
         "position": trial.trial.positions[number],
@@ -42,13 +42,13 @@ def row(
         "size_bytes": flow.size_bytes or None,
     }
     if flow.page:
-        found |= {
+        columns |= {
             "page": cell.page or flow.page.name,
             "page_objects": flow.page.count,
             "page_bytes": flow.page.size_bytes,
             "page_client": flow.client,
         }
-    return found | {f"{_OPTION}{name}": value for name, value in who.options.items()}
+    return columns | {f"{_OPTION}{name}": value for name, value in who.options.items()}
 
 
 def option_columns(rows: Sequence[Row]) -> dict[str, pl.DataType]:
@@ -56,16 +56,16 @@ def option_columns(rows: Sequence[Row]) -> dict[str, pl.DataType]:
 
     An option with mixed types becomes a string in all rows; ``rows`` are changed in place.
     """
-    found: dict[str, pl.DataType] = {}
+    types: dict[str, pl.DataType] = {}
     for name in sorted({key for row in rows for key in row if key.startswith(_OPTION)}):
         having = [row for row in rows if name in row]
         kinds = {type(row[name]) for row in having}
         if kinds == {bool}:
-            found[name] = pl.Boolean()
+            types[name] = pl.Boolean()
         elif kinds <= {int, float}:
-            found[name] = pl.Float64()
+            types[name] = pl.Float64()
         else:
-            found[name] = pl.String()
+            types[name] = pl.String()
             for row in having:
                 row[name] = str(row[name])
-    return found
+    return types

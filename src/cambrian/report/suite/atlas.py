@@ -52,8 +52,8 @@ def _write(suite: Ran, out: Path) -> None:
     for block in blocks:
         for figure in block.content.figures:
             _draw(figure, out, prefix)
-    for one in markdown.all_tables(blocks):
-        one.frame.write_csv(out / TABLES / f"{prefix}{one.shown.csv}")
+    for tabled in markdown.all_tables(blocks):
+        tabled.frame.write_csv(out / TABLES / f"{prefix}{tabled.shown.csv}")
     text = "\n".join(_page(suite, blocks, prefix))
     (out / f"{suite.suite.name}.md").write_text(text, encoding="utf-8")
 
@@ -103,18 +103,19 @@ def _index(suites: Sequence[Ran]) -> Iterator[str]:
     yield ""
     yield "| Suite | Profile | Valid trials | Invalid | Not run | Command |"
     yield "|---|---|---:|---:|---:|---|"
-    for one in suites:
+    for suite in suites:
         valid, invalid, missing = (
-            f"{sum(getattr(part, name) for part in one.parts):,}" for name in ("valid", "invalid", "missing")
+            f"{sum(getattr(part, name) for part in suite.parts):,}"
+            for name in ("valid", "invalid", "missing")
         )
-        profile = one.record.get("profile") or "as written"
-        name = one.suite.name
+        profile = suite.record.get("profile") or "as written"
+        name = suite.suite.name
         yield (
-            f"| [{name}]({name}.md): {one.suite.title} | {profile} | {valid} | {invalid} | {missing} "
-            f"| `{one.record['command']}` |"
+            f"| [{name}]({name}.md): {suite.suite.title} | {profile} | {valid} | {invalid} | {missing} "
+            f"| `{suite.record['command']}` |"
         )
     yield ""
     yield "| Suite | Kernel | SHA-256 of the sorted packet hashes of its trials |"
     yield "|---|---|---|"
-    for one in suites:
-        yield f"| {one.suite.name} | {', '.join(one.kernels) or '–'} | `{one.sha256}` |"
+    for suite in suites:
+        yield f"| {suite.suite.name} | {', '.join(suite.kernels) or '–'} | `{suite.sha256}` |"

@@ -48,9 +48,9 @@ def content(
     tables = [Tabled(_table(compared, f"{name}.csv", labels), compared.frame)]
     words = [_summary(compared)]
     if with_theory and observations is not None:
-        found = _theory(compared, observations, f"{name}-theory.csv", labels)
-        if found is not None:
-            tables.append(found)
+        predicted = _theory(compared, observations, f"{name}-theory.csv", labels)
+        if predicted is not None:
+            tables.append(predicted)
             words.append(theory.WORDS)
     return Content(words=tuple(words), figures=(figure,) if figure else (), tables=tuple(tables))
 
@@ -193,14 +193,14 @@ def _theory(
         if comparison.sides
         else {None: rows}
     )
-    found = []
+    parts = []
     for side, part in sides.items():
         predicted = theory.predictions(part, keys, spec.quantity)
         ours = compared.frame if side is None else compared.frame.filter(pl.col("side") == side)
         kept = ours.filter(pl.col("measured").is_not_null())
         typed = predicted.with_columns(pl.col(name).cast(kept.schema[name]) for name in keys)
-        found.append(kept.join(typed, on=keys, how="inner", maintain_order="left"))
-    frame = pl.concat(found, how="vertical_relaxed")
+        parts.append(kept.join(typed, on=keys, how="inner", maintain_order="left"))
+    frame = pl.concat(parts, how="vertical_relaxed")
     if frame.is_empty():
         return None
     unit = f" ({comparison.unit})" if comparison.unit else ""

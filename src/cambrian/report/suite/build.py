@@ -77,8 +77,8 @@ def _content(subject: Subject, section: Section, name: str, frames: Frames) -> C
         wanted = section.claims if isinstance(section.claims, tuple) else ()
         return judged.claims(subject.paper, wanted, frames, str(subject.file))
     if section.scorecard is not None:
-        found = judged.card(subject.file.parent / section.scorecard, subject.prefixes, frames, name)
-        return replace(found, commands=(subject.command(subject.name),)) if found.not_run else found
+        card = judged.card(subject.file.parent / section.scorecard, subject.prefixes, frames, name)
+        return replace(card, commands=(subject.command(subject.name),)) if card.not_run else card
     if section.part is None:
         return Content()
     frame = _frame(section, frames)
@@ -115,9 +115,9 @@ def _comparison(subject: Subject, section: Section, name: str, frames: Frames) -
         )
     comparison = known[section.comparison]
     frame = frames.frame(comparison.measured.part, comparison.measured.table)
-    found = compare.compare(comparison, paper, frame)
-    content = beside.content(found, frame, name, section.labels, with_theory=section.theory)
-    if found.ran:
+    compared = compare.compare(comparison, paper, frame)
+    content = beside.content(compared, frame, name, section.labels, with_theory=section.theory)
+    if compared.ran:
         return content
     missing = _nothing(subject, comparison.measured.part, "Not run: no published cell has been measured.")
     return replace(content, not_run=missing.not_run, commands=missing.commands)

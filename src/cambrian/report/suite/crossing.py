@@ -26,7 +26,7 @@ def content(frame: pl.DataFrame, crossover: Crossover, name: str, labels: Mappin
     Raises:
         EffectError: the frame has no such cell or column.
     """
-    found = crossovers(frame, crossover.spec, crossover.along, crossover.threshold)
+    crossing = crossovers(frame, crossover.spec, crossover.along, crossover.threshold)
     others = [column for column in crossover.spec.cell if column != crossover.along]
     columns = [
         *(_key(one, labels) for one in others),
@@ -34,8 +34,8 @@ def content(frame: pl.DataFrame, crossover: Crossover, name: str, labels: Mappin
         Column("95 %", _interval),
         Column("Measured", lambda row: f"{row['values']} from {row['least']:g} to {row['most']:g}"),
     ]
-    table = layout.shown(found, columns, crossover.title, f"{name}.csv")
-    return Content(words=(WORDS.format(threshold=crossover.threshold),), tables=(Tabled(table, found),))
+    table = layout.shown(crossing, columns, crossover.title, f"{name}.csv")
+    return Content(words=(WORDS.format(threshold=crossover.threshold),), tables=(Tabled(table, crossing),))
 
 
 def _key(column: str, labels: Mapping[str, str]) -> Column:

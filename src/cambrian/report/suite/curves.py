@@ -31,13 +31,13 @@ def figure(frame: pl.DataFrame, lines: Lines, name: str, labels: Mapping[str, st
     Raises:
         EffectError: the frame has no such cell or column.
     """
-    found = cells(frame, lines.spec).drop_nulls("effect")
-    drawn = _named(found, lines, labels).with_columns(pl.lit("measured").alias("kind"))
+    effects = cells(frame, lines.spec).drop_nulls("effect")
+    drawn = _named(effects, lines, labels).with_columns(pl.lit("measured").alias("kind"))
     if lines.theory:
         drawn = pl.concat([drawn, _predicted(frame, lines, labels)], how="diagonal_relaxed")
     series = drawn["series"].unique(maintain_order=True).to_list()
     span = _span(drawn, lines)
-    values = None if lines.panel is None else found[lines.panel]
+    values = None if lines.panel is None else effects[lines.panel]
     panels = [
         Panel(_chart(part, lines, labels, above, series, span), _alt(part, lines, above))
         for part, above in names.panels(drawn, values, labels)
@@ -67,10 +67,10 @@ def _predicted(frame: pl.DataFrame, lines: Lines, labels: Mapping[str, str]) -> 
     """The models' lines; predictions above the link's rate are drawn at that rate."""
     spec = lines.spec
     rows = matching(matching(frame, spec.where), spec.a)
-    found = theory.predictions(rows, spec.cell, spec.quantity)
+    predictions = theory.predictions(rows, spec.cell, spec.quantity)
     parts = []
     for column, name, _ in _MODELS:
-        one = found.with_columns(
+        one = predictions.with_columns(
             pl.min_horizontal(pl.col(column).fill_null(float("inf")), "limit_mbps").alias("effect"),
             pl.lit(name).alias("series"),
             pl.lit("predicted").alias("kind"),

@@ -51,17 +51,17 @@ def figure(
         EffectError: the frame has no such cell or column.
     """
     nulls = _nulls(frame, heat)
-    found = cells(frame, heat.spec, nulls).drop_nulls("effect")
-    shade = _shade(found["effect"], heat)
+    effects = cells(frame, heat.spec, nulls).drop_nulls("effect")
+    shade = _shade(effects["effect"], heat)
     if shade.by_factor:
-        found = found.filter(pl.col("effect") > 0)
+        effects = effects.filter(pl.col("effect") > 0)
     tested = heat.b is not None or nulls is not None
     conclusive = pl.col("state").ne_missing("inconclusive") if tested else pl.lit(True)
     number = pl.col("effect").map_elements(
         lambda one: layout.number(one, heat.digits), return_dtype=pl.String
     )
     same = pl.when(pl.col("state") == states.SAME).then(pl.lit(f" {layout.SAME}")).otherwise(pl.lit(""))
-    shown = found.with_columns(
+    shown = effects.with_columns(
         pl.col("effect").map_elements(shade.place, return_dtype=pl.Float64).alias("shade"),
         conclusive.cast(pl.Int8).alias("conclusive"),
         pl.when(conclusive).then(number + same).otherwise("(" + number + ")").alias("text"),
@@ -81,12 +81,12 @@ def figure(
             heading=heat.title,
             caption=_caption(heat, tested=tested),
             panels=tuple(panels),
-            data=found,
+            data=effects,
             height=height,
             least_width=heat_map.least_width(shown, orders[1], len(orders[0])),
             wide=COLUMN * len(orders[0]) > PANEL_WIDTH,
         ),
-        found,
+        effects,
     )
 
 

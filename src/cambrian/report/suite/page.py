@@ -58,13 +58,13 @@ def write(ran: Ran, out: Path) -> Path:
     Raises:
         StudyError: as :func:`blocks`.
     """
-    made = blocks(ran)
+    page_blocks = blocks(ran)
     for name in ("figures", "tables"):
         (out / name).mkdir(parents=True, exist_ok=True)
         # files of an earlier report must not mix with this one's
         for old in (out / name).iterdir():
             old.unlink()
-    for block in made:
+    for block in page_blocks:
         for one in block.content.tables:
             one.frame.write_csv(out / "tables" / one.shown.csv)
     index = out / "index.html"
@@ -74,10 +74,10 @@ def write(ran: Ran, out: Path) -> Path:
         .render(
             suite=ran.suite,
             what_ran=what_ran(ran),
-            blocks=made,
+            blocks=page_blocks,
             figures={
                 block.anchor: [page.drawn(figure, out / "figures") for figure in block.content.figures]
-                for block in made
+                for block in page_blocks
             },
             parts=[_shown(part, out) for part in ran.parts],
             methods=METHODS,

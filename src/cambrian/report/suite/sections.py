@@ -130,13 +130,13 @@ def sections(file: TomlFile, contestants: Sequence[tuple[str, str]]) -> tuple[Se
     Raises:
         StudyError: a section is wrong; the message has its line, its key and the remedy.
     """
-    found: list[Section] = []
+    built: list[Section] = []
     for index, given in enumerate(file.listed(SECTION)):
         filled = [given]
         if any(word in str(given) for word in PLACEHOLDERS):
             filled = [_filled(given, *one) for one in contestants]
-        found += [file.build(Section, (SECTION, index), one) for one in filled]
-    return tuple(found)
+        built += [file.build(Section, (SECTION, index), one) for one in filled]
+    return tuple(built)
 
 
 def _filled(given: Any, stack: str, cca: str) -> Any:

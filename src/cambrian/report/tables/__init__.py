@@ -41,20 +41,20 @@ def all_tables(collected: Collected) -> dict[str, pl.DataFrame]:
 def some_tables(collected: Collected, names: Collection[str]) -> dict[str, pl.DataFrame]:
     """The named tables that this study has, and the tables that they need, in the order of the page."""
     known = {name_of(kind): kind for kind in kinds()}
-    found: dict[str, pl.DataFrame | None] = {}
+    tables: dict[str, pl.DataFrame | None] = {}
 
     def make(name: str) -> None:
-        if name in found:
+        if name in tables:
             return
         kind = known[name]
-        for other in (parts := getattr(kind, "FROM", ())):
-            make(other)
-        given = {other: frame for other in parts if (frame := found[other]) is not None}
-        found[name] = kind.table(collected, given) if parts else kind.table(collected)
+        for needed in (parts := getattr(kind, "FROM", ())):
+            make(needed)
+        given = {needed: frame for needed in parts if (frame := tables[needed]) is not None}
+        tables[name] = kind.table(collected, given) if parts else kind.table(collected)
 
     for name in names:
         make(name)
-    return {name: frame for name in known if (frame := found.get(name)) is not None}
+    return {name: frame for name in known if (frame := tables.get(name)) is not None}
 
 
 def on(network: Network, collected: Collected, frames: dict[str, pl.DataFrame]) -> tuple[Shown, ...]:

@@ -62,15 +62,15 @@ def table(collected: Collected) -> pl.DataFrame | None:
             row["more_seeds"] = hints.more_seeds(row["verdict"], comparison.deficit, states.CONFORMANCE)
         else:
             row["more_seeds"] = None
-    found = [row for row, _ in compared]
+    table_rows = [row for row, _ in compared]
     placebos = placebo.names(collected)
     placebo.withhold(
-        found,
+        table_rows,
         is_placebo=lambda row: row["contestant"] == placebos.get((row["network"], row["reference"])),
         differs=("different",),
         scope=lambda row: (row["network"], row["reference"]),
     )
-    return rows.frame(found, "network")
+    return rows.frame(table_rows, "network")
 
 
 def _why_not_compared(cell: Cell, floor: Cell | None) -> str:

@@ -24,20 +24,20 @@ def table(collected: Collected) -> pl.DataFrame | None:
     """
     if collected.design != "versus-reference":
         return None
-    found: list[tuple[rows.Row, Compared]] = []
+    compared: list[tuple[rows.Row, Compared]] = []
     for cell in collected.cells:
         floor = None if cell.is_noise_floor else collected.noise_floor(cell)
         if floor is None:
             continue
         place = {"network": cell.network.name, "contestant": cell.subject, "reference": cell.reference}
-        found += [(place, one) for one in conformance.compare(cell, floor)]
+        compared += [(place, one) for one in conformance.compare(cell, floor)]
     # original and translated envelopes are two families
-    p_corrected = families.corrected_for_verdicts([one.p for _, one in found])
-    p_t_corrected = families.corrected_for_verdicts([one.p_t for _, one in found])
+    p_corrected = families.corrected_for_verdicts([one.p for _, one in compared])
+    p_t_corrected = families.corrected_for_verdicts([one.p_t for _, one in compared])
     return rows.frame(
         [
             place | _row(one, p, p_t)
-            for (place, one), p, p_t in zip(found, p_corrected, p_t_corrected, strict=True)
+            for (place, one), p, p_t in zip(compared, p_corrected, p_t_corrected, strict=True)
         ],
         "network",
     )

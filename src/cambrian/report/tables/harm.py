@@ -26,22 +26,22 @@ def table(collected: Collected) -> pl.DataFrame | None:
     ``p`` tests for no harm beyond that of the victim's own kind, ``p_corrected`` is corrected over the rows
     of one service, as verdicts are. ``verdict`` has :data:`MORE` or :data:`LESS` instead of "different".
     """
-    found = harms.harms(collected)
-    if not found:
+    all_harms = harms.harms(collected)
+    if not all_harms:
         return None
     adjusted: dict[int, float | None] = {}
-    for family in harms.families(found):
+    for family in harms.families(all_harms):
         p_corrected = families.corrected_for_verdicts([one.p for one in family])
         adjusted |= dict(zip(map(id, family), p_corrected, strict=True))
-    made = [_row(one, adjusted[id(one)]) for one in found]
+    table_rows = [_row(one, adjusted[id(one)]) for one in all_harms]
     placebos = placebo.names(collected)
     placebo.withhold(
-        made,
+        table_rows,
         is_placebo=lambda row: row["by"] == placebos.get((row["network"], row["victim"])),
         differs=(MORE, LESS),
         scope=lambda row: (row["network"], row["victim"], row["service"]),
     )
-    return rows.frame(made)
+    return rows.frame(table_rows)
 
 
 def _row(one: Harm, p_corrected: float | None) -> rows.Row:

@@ -26,8 +26,8 @@ def table(collected: Collected) -> pl.DataFrame | None:
     pairs = pairwise.table(collected)
     if pairs is None:
         return None
-    found = list(_rows(pairs.filter(pl.col("cca").is_not_null() & pl.col("jain").is_not_null())))
-    return rows.frame(found) if found else None
+    table_rows = list(_rows(pairs.filter(pl.col("cca").is_not_null() & pl.col("jain").is_not_null())))
+    return rows.frame(table_rows) if table_rows else None
 
 
 def _rows(pairs: pl.DataFrame) -> Iterator[rows.Row]:

@@ -22,7 +22,7 @@ def table(collected: Collected) -> pl.DataFrame | None:
     """
     if collected.design != "versus-reference":
         return None
-    found = [
+    table_rows = [
         {
             "network": cell.network.name,
             "reference": cell.subject,
@@ -37,7 +37,7 @@ def table(collected: Collected) -> pl.DataFrame | None:
         if cell.is_noise_floor and cell.trials
         for method, scores in conformance.floors(cell).items()
     ]
-    return rows.frame(found, "network")
+    return rows.frame(table_rows, "network")
 
 
 def numbers(scores: Scores) -> rows.Row:

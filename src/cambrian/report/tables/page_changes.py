@@ -27,19 +27,19 @@ def table(collected: Collected) -> pl.DataFrame | None:
     ``p_bh`` is corrected over the study, ``hedges_g`` (positive: faster) is the effect in SDs of the changes,
     ``state`` as in :mod:`cambrian.stats.states`.
     """
-    found = [
+    table_rows = [
         row
         for network in collected.networks
         for page in dict.fromkeys(cell.page for cell in collected.on(network) if cell.page)
         for row in _rows([cell for cell in collected.on(network) if cell.page == page])
     ]
-    if not found:
+    if not table_rows:
         return None
-    p_bh = families.corrected([row["p"] for row in found])
-    for row, corrected in zip(found, p_bh, strict=True):
+    p_bh = families.corrected([row["p"] for row in table_rows])
+    for row, corrected in zip(table_rows, p_bh, strict=True):
         row["p_bh"] = corrected
         row["state"] = _state(row, corrected)
-    return rows.frame(found)
+    return rows.frame(table_rows)
 
 
 def _rows(cells: Sequence[Cell]) -> Iterator[rows.Row]:

@@ -34,13 +34,13 @@ def table(collected: Collected) -> pl.DataFrame | None:
     if collected.design != "pairwise":
         return None
     ccas = {contestant.name: contestant.cca for contestant in collected.study.contestants}
-    found: list[rows.Row] = []
+    table_rows: list[rows.Row] = []
     for network in collected.networks:
         cells = [cell for cell in collected.on(network) if cell.design == "pairwise" and not cell.is_placebo]
         tests = [_test(cell) for cell in cells]
         p = families.corrected([test.p if test else None for test in tests])
-        found += [_row(cell, ccas, test, one) for cell, test, one in zip(cells, tests, p, strict=True)]
-    return rows.frame(found)
+        table_rows += [_row(cell, ccas, test, one) for cell, test, one in zip(cells, tests, p, strict=True)]
+    return rows.frame(table_rows)
 
 
 def _test(cell: Cell) -> Comparison | None:

@@ -26,12 +26,12 @@ def table(collected: Collected) -> pl.DataFrame | None:
     source that judges the parameter, and null for the other one; ``why`` is the reason of an inconclusive
     status. A parameter that the traces cannot show has a row with only ``why``.
     """
-    found = []
-    for (contestant, network), one in judged.by_network(collected).items():
+    table_rows = []
+    for (contestant, network), judgement in judged.by_network(collected).items():
         place = {"network": network, "contestant": contestant}
-        found += [place | _row(measured, one) for measured in one.both]
-        found += [place | _nothing(name, why) for name, why in one.missing.items()]
-    return pl.DataFrame(found, infer_schema_length=None) if found else None
+        table_rows += [place | _row(measured, judgement) for measured in judgement.both]
+        table_rows += [place | _nothing(name, why) for name, why in judgement.missing.items()]
+    return pl.DataFrame(table_rows, infer_schema_length=None) if table_rows else None
 
 
 def _row(measured: Measured, one: Judged) -> rows.Row:

@@ -26,7 +26,7 @@ def table(collected: Collected) -> pl.DataFrame | None:
     Null where no trial shows the figure (see docs/reference/metrics.md). Times are per loss episode: median
     and 95th percentile of each trial, in milliseconds and in round trips of that moment.
     """
-    found = [
+    table_rows = [
         rows.place(cell)
         | {"flow": number, "contestant": name}
         | _flow(_recoveries(cell, number))
@@ -34,7 +34,7 @@ def table(collected: Collected) -> pl.DataFrame | None:
         for cell in collected.cells
         for number, name in enumerate(cell.names)
     ]
-    return rows.frame(found) if any(row["trials"] for row in found) else None
+    return rows.frame(table_rows) if any(row["trials"] for row in table_rows) else None
 
 
 def _recoveries(cell: Cell, number: int) -> list[FlowRecovery]:
@@ -72,8 +72,8 @@ def _responses(cell: Cell, number: int) -> rows.Row:
     estimates = [one for trial in cell.trials for one in (trial.parameters[number : number + 1] or ((),))[0]]
 
     def mean(parameter: str) -> float | None:
-        found = [one.value for one in estimates if isinstance(one, Estimate) and one.parameter == parameter]
-        return rows.mean(found)
+        values = [one.value for one in estimates if isinstance(one, Estimate) and one.parameter == parameter]
+        return rows.mean(values)
 
     return {
         "losses_answered": mean("losses_answered"),

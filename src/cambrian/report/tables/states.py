@@ -115,15 +115,17 @@ _COLUMNS = (
 def shown(frame: pl.DataFrame, collected: Collected) -> Shown:
     """Time in state on one network, one row for each flow."""
     cells = {cell.key: cell for cell in collected.cells}
-    found = []
+    table_rows = []
     for mine in frame.partition_by("group", "flow", maintain_order=True):
         first = mine.row(0, named=True)
-        found.append(first | {"name": row_name(cells[first["group"]], first["flow"]), "spent": _spent(mine)})
+        table_rows.append(
+            first | {"name": row_name(cells[first["group"]], first["flow"]), "spent": _spent(mine)}
+        )
     columns = _COLUMNS if frame["distance"].is_not_null().any() else _COLUMNS[:-2]
     caption = (
         "Time in state, means over seeds; “inferred”: from the window, by docs/reference/metrics.md; "
         "the reference is kernel TCP with the same CCA"
     )
     return layout.shown(
-        pl.DataFrame(found, infer_schema_length=None), columns, caption, "states.csv", folded=True
+        pl.DataFrame(table_rows, infer_schema_length=None), columns, caption, "states.csv", folded=True
     )

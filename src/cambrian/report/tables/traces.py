@@ -13,7 +13,7 @@ ORDER = 80
 
 def table(collected: Collected) -> pl.DataFrame:
     """One row for each trial that ran: the hash of its packet trace."""
-    found = [
+    table_rows = [
         rows.place(cell)
         | {
             "trial": record.id,
@@ -24,4 +24,4 @@ def table(collected: Collected) -> pl.DataFrame:
         for cell in collected.cells
         for record in cell.records
     ]
-    return rows.frame(found, "network", "group", "trial", "seed", "valid", "packets_sha256")
+    return rows.frame(table_rows, "network", "group", "trial", "seed", "valid", "packets_sha256")

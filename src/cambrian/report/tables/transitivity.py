@@ -21,7 +21,7 @@ def table(collected: Collected) -> pl.DataFrame | None:
     pairs = pairwise.table(collected)
     if pairs is None:
         return None
-    found = []
+    table_rows = []
     for (network,), here in pairs.group_by(["network"], maintain_order=True):
         uneven = here.filter(pl.col("split") == "different").to_dicts()
         if not uneven:
@@ -30,7 +30,7 @@ def table(collected: Collected) -> pl.DataFrame | None:
             (row["x"], row["y"]) if row["ratio"] > pairwise.EVEN else (row["y"], row["x"]) for row in uneven
         ]
         order = transitivity(wins)
-        found.append(
+        table_rows.append(
             {
                 "network": network,
                 "tested": here["p_bh"].is_not_null().sum(),
@@ -42,7 +42,7 @@ def table(collected: Collected) -> pl.DataFrame | None:
                 "knots": "; ".join(", ".join(knot) for knot in order.knots),
             }
         )
-    return rows.frame(found) if found else None
+    return rows.frame(table_rows) if table_rows else None
 
 
 def _cycles(row: rows.Row) -> str:
