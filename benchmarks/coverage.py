@@ -31,7 +31,8 @@ from cambrian.effects.summary import estimate
 from cambrian.metrics.clustered import Region, TrialArea
 from cambrian.metrics.halves import Arms
 from cambrian.metrics.harm import harm
-from cambrian.report import families, similarity
+from cambrian.report import families
+from cambrian.report.conformance import seed_pairs
 from cambrian.stats import jackknife, pairs, splits, states
 from cambrian.stats.compare import against, compare
 from cambrian.stats.exact import median_interval
@@ -175,7 +176,7 @@ def region(rng: np.random.Generator, places: FloatArray) -> Region:
 
 
 def deficit_of_halves(rng: np.random.Generator, draw: Draw, n: int) -> tuple[Interval, float | None, float]:
-    """Floor less contestant, the two being alike, as :mod:`cambrian.report.likeness.halves` has it."""
+    """Floor minus contestant, equally distributed, as in :mod:`cambrian.report.conformance.halves`."""
     one, two = (region(rng, (draw(rng, (n,)) - 10) / 4) for _ in range(2))
     seeds = tuple(range(n))
     ways = [half[::-1] if number % 2 else half for number, half in enumerate(splits.splits(seeds))]
@@ -234,12 +235,12 @@ KINDS: dict[str, Callable[..., tuple[Bounds, float]]] = {
     "over cells: smallest": _over("min", 1.0, np.linspace(1.0, 1.4, CELLS)),
     "over cells: best": _over("best", 0.0, np.full(CELLS, 1.2), along="rate", at=3),
     "crossover": _crossover,
-    "conformance short of the floor, pairs of seeds": _conformance,
-    "conformance short of the floor, half-splits": _halves,
+    "deficit of conformance, pairs of seeds": _conformance,
+    "deficit of conformance, half-splits": _halves,
     "median, by order": _median,
 }
 #: slow ones run with a part of the studies
-_SLOW = {"conformance short of the floor, half-splits": 10, "crossover": 2}
+_SLOW = {"deficit of conformance, half-splits": 10, "crossover": 2}
 Line = dict[str, str | float | None]
 
 
@@ -310,12 +311,12 @@ def _page_load(rng: np.random.Generator, draw: Draw, n: int) -> bool:
 def _below_the_floor(rng: np.random.Generator, draw: Draw, n: int) -> bool:
     one, two = _scores(rng, draw, n)
     deficit, p = pairs.deficit(alike(one, two), alike(two, two))
-    return similarity.judge(deficit, p, 1.0) == "different"
+    return seed_pairs.judge(deficit, p, 1.0) == "different"
 
 
 def _below_by_halves(rng: np.random.Generator, draw: Draw, n: int) -> bool:
     deficit, p, floor = deficit_of_halves(rng, draw, n)
-    return similarity.judge(deficit, p, floor) == "different"
+    return seed_pairs.judge(deficit, p, floor) == "different"
 
 
 _ONE = np.full(15, 1.02)

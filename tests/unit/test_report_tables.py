@@ -8,8 +8,9 @@ import polars as pl
 import pytest
 
 from cambrian.metrics import conformance, envelope
-from cambrian.report import notes, provenance, series, similarity, tables, words
+from cambrian.report import notes, provenance, series, tables, words
 from cambrian.report.collect import Collected, collect
+from cambrian.report.conformance import seed_pairs
 from cambrian.stats import pairs, states
 from cambrian.stats.interval import Interval
 from cambrian.store.results import Results
@@ -94,7 +95,7 @@ def test_invalid_trial_is_listed_and_not_averaged(tmp_path: Path) -> None:
     shown = next(cell.series for cell in after.cells if cell.key == group["key"])
     assert shown is not None and shown.seed == 2
     assert words.what_ran(after) == (
-        "12 trials on 1 network: 11 valid, 1 invalid and left out of every figure."
+        "12 trials on 1 network: 11 valid, 1 invalid (in no average and no figure)."
     )
 
 
@@ -189,7 +190,7 @@ def test_a_constant_deficit_is_found_exactly() -> None:
 )
 def test_verdicts(low: float, high: float, p: float | None, floor: float, verdict: str) -> None:
     deficit = Interval((low + high) / 2, low, high, 0.95, 5, "")
-    assert similarity.judge(deficit, p, floor) == verdict
+    assert seed_pairs.judge(deficit, p, floor) == verdict
 
 
 @pytest.mark.parametrize(("duration_s", "length_ms"), [(5, 50), (30, 200), (60, 250), (120, 500)])

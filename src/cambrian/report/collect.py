@@ -1,4 +1,4 @@
-"""A results directory, read once: each group with its valid trials measured and its others named."""
+"""Reads a results directory: each group with its measured valid trials and the names of the others."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from cambrian.report.series import Series
 from cambrian.store.results import Results, TrialResult
 from cambrian.study.model import Design, Flow, Network, Study, Trial
 
-#: with more groups than this, lines over time get fewer bins
+#: with more groups, lines over time get fewer bins
 _MANY_GROUPS = 40
 _FEWER_BINS = 120
 
 
 @dataclass(frozen=True)
 class Record:
-    """One trial that is there, valid or not: its name, its words, its trace's hash."""
+    """One trial that ran, valid or not: its identity, its verdict, its trace's hash."""
 
     id: str
     seed: int
@@ -32,13 +32,13 @@ class Record:
     packets_sha256: str
 
 
-@dataclass(frozen=True, eq=False)  # one is itself: what is costly to find of it is kept by it
+@dataclass(frozen=True, eq=False)  # hashed by identity: caches of costly results use it as their key
 class Cell:
     """One group of a study.
 
-    ``names`` are the flows' contestants as the study calls them. ``trials`` holds the valid
-    trials only, in order of seed; ``records`` every trial that is there; ``missing`` the
-    identities of those that are not. ``series`` shows the first valid trial.
+    ``names`` are the study's names of the flows' contestants. ``trials`` has only the valid
+    trials, in order of seed; ``records`` every trial that ran; ``missing`` the
+    identities of those that have not run. ``series`` is the first valid trial's.
     """
 
     key: str
@@ -50,20 +50,20 @@ class Cell:
     missing: tuple[str, ...]
     buffer_bytes: int | None
     series: Series | None
-    #: what the flows load, in a study of page loads
+    #: the page that the flows load, in a study of page loads
     page: str | None = None
-    #: the flows' name together, where the study has several line-ups
+    #: name of the line-up, if the study has several
     lineup: str | None = None
-    #: trials of a whole seed: one for each order of the flows
+    #: trials of a complete seed: one for each order of the flows
     orders: int = 1
-    #: the reference in a contestant's place: what is said of a contestant must not be said of it
+    #: the reference in a contestant's place: statements about contestants exclude it
     is_placebo: bool = False
-    #: how much of its trials a line over time shows, alike for all that load the same page on this network
+    #: end of the lines over time; equal for all groups that load the same page on this network
     shown_s: float = 0.0
 
     @property
     def subject(self) -> str:
-        """The contestant under test: flow 0's; all of them for design ``flows``."""
+        """The contestant under test: flow 0's; all contestants for design ``flows``."""
         return " + ".join(self.names) if self.design == "flows" else self.names[0]
 
     @property
@@ -78,7 +78,7 @@ class Cell:
 
     @property
     def title(self) -> str:
-        """Who meets whom, over what page."""
+        """The competing contestants, and the page."""
         return f"{self._meeting} · {self.page}" if self.page else self._meeting
 
     @property
@@ -94,18 +94,18 @@ class Cell:
 
 @dataclass(frozen=True)
 class Collected:
-    """All that a report is made of. ``manifests`` are those of every trial that is there."""
+    """The input of a report. ``manifests`` are those of every trial that ran."""
 
     raw: dict[str, Any]
     study: Study
     cells: tuple[Cell, ...]
     manifests: tuple[dict[str, Any], ...]
-    #: contestant → what its controller is judged as; those judged against nothing are absent
+    #: contestant → the family that its controller is judged as; contestants without a family are absent
     families: Mapping[str, Family]
 
     @property
     def design(self) -> Design:
-        """How the study's flows relate."""
+        """The study's design."""
         return self.study.design
 
     @property
@@ -127,8 +127,8 @@ class Collected:
 def collect(results: Results, *, judged: bool = True) -> Collected:
     """Read and measure every trial of a results directory.
 
-    Without ``judged`` no controller's parameters are estimated, which takes most of the time, and
-    there are no lines over time.
+    Without ``judged`` there are no estimates of parameters, which take most of the time, and no lines
+    over time.
 
     Raises:
         FileNotFoundError: there is no study.json.
@@ -153,7 +153,7 @@ def collect(results: Results, *, judged: bool = True) -> Collected:
 
 @dataclass(frozen=True)
 class _Group:
-    """A group as study.json has it, its flows' names, and its trials that are there, in order of seed."""
+    """A group as study.json has it, its flows' names, and its trials that ran, in order of seed."""
 
     raw: dict[str, Any]
     names: tuple[str, ...]
@@ -166,7 +166,7 @@ def _present(group: dict[str, Any], results: Results) -> tuple[TrialResult, ...]
 
 
 def _seed_and_positions(result: TrialResult) -> tuple[int, list[int]]:
-    """Trials of a seed stand together, in the order in which the study has them."""
+    """Sorts by seed; the trials of a seed are in the study's order."""
     trial = result.manifest["trial"]
     return int(trial["seed"]), list(trial.get("positions", ()))
 
@@ -183,7 +183,7 @@ def _tasks(
             folder=result.folder,
             with_envelope=group.raw["design"] == "versus-reference",
             families=tuple(_families(raw, known, flows, group.names)),
-            protocols=tuple(protocols.of(raw, flow.contestant) for flow in flows),
+            protocols=tuple(protocols.protocol_of(raw, flow.contestant) for flow in flows),
             measured_from_s=study.measured_from_s,
             bins=None if number else bins,
         )
@@ -191,9 +191,9 @@ def _tasks(
 
 def _with_time_axes(cells: Sequence[Cell]) -> Iterator[Cell]:
     for cell in cells:
-        alike = (other for other in cells if (other.network, other.page) == (cell.network, cell.page))
+        shared = (other for other in cells if (other.network, other.page) == (cell.network, cell.page))
         yield replace(
-            cell, shown_s=max((trial.shown_s for one in alike for trial in one.trials), default=0.0)
+            cell, shown_s=max((trial.shown_s for other in shared for trial in other.trials), default=0.0)
         )
 
 
@@ -201,18 +201,18 @@ def _cell(
     group: _Group, network: Network, results: Results, done: Mapping[tuple[str, str], Done], *, lineups: bool
 ) -> Cell:
     raw = group.raw
-    found = [done[place] for result in group.present if (place := (raw["key"], result.id)) in done]
+    measured = [done[place] for result in group.present if (place := (raw["key"], result.id)) in done]
     last = group.present[-1].manifest if group.present else None
     return Cell(
         key=raw["key"],
         design=raw["design"],
         network=network,
         names=group.names,
-        trials=tuple(one.trial for one in found),
+        trials=tuple(one.trial for one in measured),
         records=tuple(_record(result) for result in group.present),
         missing=tuple(name for name in raw["trials"] if not results.has(name)),
         buffer_bytes=last["network"]["bottleneck"]["limit_bytes"] if last else None,
-        series=found[0].series if found else None,
+        series=measured[0].series if measured else None,
         page=raw.get("page"),
         lineup=raw["subject"] if lineups else None,
         orders=int(raw.get("orders", 1)),
@@ -223,14 +223,14 @@ def _cell(
 def _families(
     raw: dict[str, Any], known: dict[str, Family], flows: Sequence[Flow], names: Sequence[str]
 ) -> list[Family | None]:
-    """What the flows of a trial are judged as; sets them down in ``known`` by their names."""
+    """The families of a trial's flows; also adds them to ``known`` by contestant."""
     found = [judging.recorded(raw, flow.contestant) for flow in flows]
     known.update({name: family for name, family in zip(names, found, strict=True) if family is not None})
     return found
 
 
 def flow_names(group: dict[str, Any], study: Study) -> tuple[str, ...]:
-    """What a group of study.json calls its flows, in their order."""
+    """The names of a group's contestants, flow by flow. ``group`` is from study.json."""
     if group["design"] == "flows":
         flows = {lineup.name: lineup.flows for lineup in study.lineups}.get(group["subject"], study.flows)
         return tuple(flow.contestant.name for flow in flows)

@@ -1,12 +1,12 @@
-"""What a folder of results has to say: each part's observations and tables, kept once they are made.
+"""Observations and tables of the parts in a results folder, kept in files.
 
 ::
 
     RESULTS/PART/frames/KEY/observations/observations.parquet
-    RESULTS/PART/frames/KEY/tables/NAME.parquet      each table of the part's report, once one is asked for
+    RESULTS/PART/frames/KEY/tables/NAME.parquet      all tables of the part's report, made together
 
-``KEY`` is of the trials that are there, of what was asked, and of the code that makes the frames. So
-a frame never outlives its trials, and ``frames/`` may be removed at any time.
+``KEY`` is a hash of the trials that ran, of study.json and of the code that makes the frames. So
+frames are made again when one of these changes, and ``frames/`` may be removed at any time.
 """
 
 from __future__ import annotations
@@ -38,35 +38,35 @@ class Evidence:
     """
 
     def __init__(self, root: Path) -> None:
-        """``root`` need not exist: nothing has been run, then."""
+        """``root`` may be missing: then nothing has run."""
         self.root = root
 
     def parts(self) -> list[str]:
-        """The parts of suites that were run, sorted; with or without trials so far."""
+        """The parts of suites that were started, sorted; some may have no trial yet."""
         places = (self.root.glob(f"{depth}/study.json") for depth in ("*/*", "*/*/*"))
         return sorted(path.parent.relative_to(self.root).as_posix() for found in places for path in found)
 
     def frame(self, part: str, table: str = OBSERVATIONS) -> pl.DataFrame | None:
         """A part's observations, or one of its report's tables by its name.
 
-        None where the part has not been run, no trial of it is there, or it has no such table.
+        None if the part has not run, has no trial yet, or has no such table.
 
         Raises:
-            ValueError: there is no table of that name in any report.
+            ValueError: no report has a table of that name.
         """
         _check(table)
         folder = self._made(part, OBSERVATIONS if table == OBSERVATIONS else _TABLES)
         return _read(folder, table) if folder else None
 
     def tables(self, part: str) -> dict[str, pl.DataFrame]:
-        """Every table that the part's report has, by its name, in the report's order."""
+        """Name → frame of every table of the part's report, in the report's order."""
         folder = self._made(part, _TABLES)
         names = [tables.name_of(kind) for kind in tables.kinds()]
         found = {name: _read(folder, name) for name in names} if folder else {}
         return {name: frame for name, frame in found.items() if frame is not None}
 
     def _made(self, part: str, made: str) -> Path | None:
-        """The folder of a part's observations or tables, made where it is not there; None without a trial."""
+        """The folder of a part's observations or tables, made if missing; None without a trial."""
         results = Results(self.root / part)
         key = _key(results)
         if key is None:
@@ -77,20 +77,20 @@ class Evidence:
         return folder
 
     def collected(self, part: str) -> tuple[Collected, dict[str, pl.DataFrame]]:
-        """All that a part's report is made of, measured now; its frames are kept for :meth:`frame`.
+        """The input of a part's report and its tables, measured now; the frames are kept for :meth:`frame`.
 
         Raises:
-            FileNotFoundError: the part has not been run, or no trial of it is there.
+            FileNotFoundError: the part has not run, or has no trial yet.
         """
         results = Results(self.root / part)
         key = _key(results)
         if key is None:
-            raise FileNotFoundError(f"{results.folder} holds no trial yet: let `cambrian run` finish one")
-        found = collect(results)
-        made = tables.all_tables(found)
-        for name, frames in ((OBSERVATIONS, {OBSERVATIONS: observations(found)}), (_TABLES, made)):
+            raise FileNotFoundError(f"{results.folder} has no trial yet: let `cambrian run` finish one")
+        measured = collect(results)
+        tables_made = tables.all_tables(measured)
+        for name, frames in ((OBSERVATIONS, {OBSERVATIONS: observations(measured)}), (_TABLES, tables_made)):
             _keep(frames, results.folder / "frames" / key / name)
-        return found, made
+        return measured, tables_made
 
 
 def _read(folder: Path, table: str) -> pl.DataFrame | None:
@@ -101,19 +101,19 @@ def _read(folder: Path, table: str) -> pl.DataFrame | None:
 def _check(table: str) -> None:
     names = [OBSERVATIONS, *(tables.name_of(kind) for kind in tables.kinds())]
     if table not in names:
-        raise ValueError(f"no table {table}: give one of {', '.join(names)}")
+        raise ValueError(f"no table {table}: choose one of {', '.join(names)}")
 
 
 def _key(results: Results) -> str | None:
-    """The name of the frames as they would be made now; None without any trial."""
+    """``KEY`` of the frames as they would be made now; None without a trial."""
     if not (results.folder / "study.json").exists():
         return None
     asked = {name for group in results.study()["groups"] for name in group["trials"]}
-    there = sorted(name for name in asked if results.has(name))
-    if not there:
+    present = sorted(name for name in asked if results.has(name))
+    if not present:
         return None
-    asked_as = (results.folder / "study.json").read_bytes()
-    return _digest([asked_as, source.fingerprint(*_MADE_BY).encode(), *(name.encode() for name in there)])
+    study = (results.folder / "study.json").read_bytes()
+    return _digest([study, source.fingerprint(*_MADE_BY).encode(), *(name.encode() for name in present)])
 
 
 def _digest(parts: Iterable[bytes]) -> str:
@@ -130,7 +130,7 @@ def _frames(results: Results, made: str) -> dict[str, pl.DataFrame]:
 
 
 def _keep(frames: Mapping[str, pl.DataFrame], folder: Path) -> None:
-    """All of them or none, under a temporary name first; those of other keys go."""
+    """Write all frames atomically, under a temporary name first; frames of other keys are removed."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     fresh = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}-"))
     try:

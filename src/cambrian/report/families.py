@@ -1,9 +1,9 @@
-"""One correction a family, over what a page judges together.
+"""Corrections of p values for families of tests on one page.
 
-Maps and lists of many cells are for exploring: Benjamini and Hochberg's, which lets one in twenty of
-what is called different be a false alarm. What a verdict on somebody's stack rests on is corrected by
-Holm's, over all tables of the page that judge contestants: a page on which nobody differs accuses
-anybody with a chance of 5 % at most, and so does its placebo, however many others do differ.
+Maps and lists of many cells are for exploring. They use Benjamini and Hochberg's correction: at most one in
+twenty of the cells that are called different is a false alarm. Tests that decide a verdict on a stack use
+Holm's correction over all tables of the page that judge contestants: if no contestant differs, the page
+accuses one with a probability of at most 5 %. The same holds for the placebo, even if others differ.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ from collections.abc import Callable, Sequence
 from cambrian.stats.correction import benjamini_hochberg, holm
 from cambrian.stats.interval import FloatArray
 
-#: families whose tests are part of a verdict: conformance, the envelopes of the other methods as they
-#: are and moved, and harm to throughput, delay and loss
+#: families whose tests are part of a verdict: conformance, the envelopes of the other methods before and
+#: after translation, and harm to throughput, delay and loss
 VERDICT_FAMILIES = 6
 
 
 def corrected(p: Sequence[float | None]) -> list[float | None]:
-    """Adjusted p values of a map or list, in the order given; None stays None, and counts for nothing."""
+    """Adjusted p values of a map or list, in the order given; None stays None and is not counted."""
     return _adjusted(p, benjamini_hochberg)
 
 
-def of_verdicts(p: Sequence[float | None]) -> list[float | None]:
-    """Adjusted p values of one family of verdicts, as :func:`corrected`."""
+def corrected_for_verdicts(p: Sequence[float | None]) -> list[float | None]:
+    """As :func:`corrected`, for one family of verdicts."""
     return [None if one is None else min(one * VERDICT_FAMILIES, 1.0) for one in _adjusted(p, holm)]
 
 

@@ -1,4 +1,4 @@
-"""What each contestant does to each other one's service, beside what the victim does to itself."""
+"""Harm of each contestant to each other one's service, compared with the harm of the victim's own kind."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from cambrian.stats.states import Margin
 
 @dataclass(frozen=True)
 class Service:
-    """A figure of a flow's service: its name, its field, and which way is better.
+    """A figure of a flow's service: its name, its field, and which direction is better.
 
-    ``negligible`` is a difference in the figure's own unit that harms nobody, whatever share of the
-    figure it is: a loss of 0.002 % is twice one of 0.001 %.
+    ``negligible`` is a difference in the figure's own unit that harms nobody, even if its ratio is
+    large: a loss of 0.002 % is twice a loss of 0.001 %.
     """
 
     name: str
@@ -48,13 +48,13 @@ SERVICES = (
 
 @dataclass(frozen=True)
 class Harm:
-    """What ``by`` does to ``victim``'s ``service`` on one network.
+    """Harm of ``by`` to ``victim``'s ``service`` on one network.
 
-    Each arm maps a seed to the victim's figure there: ``alone``, ``with_own`` (a flow of its own kind in
-    the same position, against another one), ``with_other``. ``harm`` and ``own_harm`` are against
-    ``alone``, None without such trials. ``difference`` is ``with_other`` less ``with_own``, in the
-    service's unit. ``excess`` takes ``with_own`` for the baseline instead:
-    above 0 exactly where harm is above own harm; ``p`` is of "none", None with too few seeds. ``test``
+    Each arm maps a seed to the victim's figure: ``alone``, ``with_own`` (the victim in the same position,
+    against a flow of its own kind), ``with_other``. ``harm`` and ``own_harm`` use the baseline ``alone``;
+    they are None without such trials. ``difference`` is ``with_other`` minus ``with_own``, in the
+    service's unit. ``excess`` uses the baseline ``with_own``: it is above 0 exactly where harm is above own
+    harm. ``p`` tests for no excess; None with too few seeds. ``test``
     compares the two competing arms (other minus own). ``by`` may be the victim itself: then ``harm`` is
     ``own_harm``, and there is no difference, no excess and no test.
     """
@@ -77,8 +77,8 @@ class Harm:
 def harms(collected: Collected) -> list[Harm]:
     """Every victim and competitor with a baseline, for each service; network by network.
 
-    Of a ``versus-reference`` study the references are the victims: contestants are not run
-    against themselves there.
+    In a ``versus-reference`` study only references are victims, because contestants do not run against
+    themselves.
     """
     return [
         one
@@ -114,8 +114,8 @@ def _on(cells: Sequence[Cell], service: Service) -> Iterator[Harm]:
 
 
 def _places(cell: Cell, service: Service, flows: Sequence[int]) -> _Places:
-    """Of the seeds in which all of these flows have a figure in all trials."""
-    found: dict[tuple[int, int], list[float]] = {}
+    """Figures of the seeds in which all of these flows have a figure in all trials."""
+    figures: dict[tuple[int, int], list[float]] = {}
     for seed, trials in blocks.whole(cell).items():
         values = [
             (blocks.position(cell, trial, flow), _value(trial.flows[flow], service))
@@ -125,8 +125,8 @@ def _places(cell: Cell, service: Service, flows: Sequence[int]) -> _Places:
         known = [(place, value) for place, value in values if value is not None]
         if len(known) == len(values):
             for place, value in known:
-                found.setdefault((seed, place), []).append(value)
-    return found
+                figures.setdefault((seed, place), []).append(value)
+    return figures
 
 
 def _arm(places: _Places) -> dict[int, float]:
@@ -136,9 +136,9 @@ def _arm(places: _Places) -> dict[int, float]:
 
 
 def _matched(baseline: _Places, places: _Places) -> dict[int, float]:
-    """The baseline's figures in the very positions of ``places``; seeds that lack one are left out.
+    """The baseline's figures in the positions of ``places``; seeds that lack a position are left out.
 
-    A seed that ``places`` lacks has no baseline there: whatever else it has in common is kept.
+    A seed that is not in ``places`` must have every position that ``places`` has.
     """
     wanted: dict[int, set[int]] = {}
     for seed, place in places:
@@ -158,7 +158,7 @@ def _matched(baseline: _Places, places: _Places) -> dict[int, float]:
 def _harm(
     network: str, victim: str, by: str, service: Service, alone: Arm, with_own: Arm, with_other: Arm
 ) -> Harm:
-    excess = _of(with_own, with_other, service) if victim != by else None
+    excess = _replicates(with_own, with_other, service) if victim != by else None
     return Harm(
         network=network,
         victim=victim,
@@ -167,17 +167,19 @@ def _harm(
         alone=alone,
         with_own=with_own,
         with_other=with_other,
-        harm=_interval(_of(alone, with_other, service), alone, with_other),
-        own_harm=_interval(_of(alone, with_own, service), alone, with_own),
+        harm=_interval(_replicates(alone, with_other, service), alone, with_other),
+        own_harm=_interval(_replicates(alone, with_own, service), alone, with_own),
         difference=None if excess is None else _difference(with_own, with_other),
         excess=_interval(excess, with_own, with_other),
-        p=None if excess is None else jackknife.p_value(excess, _fewest(with_own, with_other), 0.0, size=1.0),
+        p=None
+        if excess is None
+        else jackknife.p_value(excess, jackknife.fewest((with_own, with_other)), 0.0, size=1.0),
         test=None if excess is None else compare(with_other, with_own),
     )
 
 
-def _of(before: Arm, after: Arm, service: Service) -> FloatArray | None:
-    """Harm of the arms' means, of all seeds and without each; None without trials on either side."""
+def _replicates(before: Arm, after: Arm, service: Service) -> FloatArray | None:
+    """Harm of the arms' means, with all seeds, then without each; None if an arm is empty."""
     if not before or not after:
         return None
     return jackknife.replicates([before, after], partial(_figure, service.more_is_better))
@@ -185,16 +187,12 @@ def _of(before: Arm, after: Arm, service: Service) -> FloatArray | None:
 
 def _difference(before: Arm, after: Arm) -> Interval | None:
     found = jackknife.replicates([before, after], lambda arms: arms[1] - arms[0])
-    return jackknife.interval(found, _fewest(before, after))
+    return jackknife.interval(found, jackknife.fewest((before, after)))
 
 
 def _interval(found: FloatArray | None, before: Arm, after: Arm) -> Interval | None:
-    # a harm of 0 to 1: what is small beside 1 is no change
-    return None if found is None else jackknife.interval(found, _fewest(before, after), size=1.0)
-
-
-def _fewest(*arms: Arm) -> int:
-    return jackknife.fewest(arms)
+    # harm goes from 0 to 1: a spread that is tiny compared with 1 is rounding
+    return None if found is None else jackknife.interval(found, jackknife.fewest((before, after)), size=1.0)
 
 
 def _figure(more_is_better: bool, arms: Sequence[FloatArray]) -> FloatArray:
@@ -207,7 +205,7 @@ def _value(flow: FlowMeasures, service: Service) -> float | None:
 
 
 def families(found: Sequence[Harm]) -> list[list[Harm]]:
-    """What is corrected together: the tests of one service."""
+    """The tests that are corrected together: those of one service."""
     ordered = sorted(found, key=_family)
     return [list(group) for _, group in itertools.groupby(ordered, key=_family)]
 

@@ -1,7 +1,7 @@
-"""How many more seeds would settle what these leave open.
+"""How many more seeds would settle an inconclusive comparison.
 
-A plan, not a promise: it holds if the difference and the spread stay as they are, and both are
-known from these few seeds only (:mod:`cambrian.stats.power`).
+For planning only: the number holds if the difference and the spread stay as they are, and both are
+estimated from the few seeds at hand (:mod:`cambrian.stats.power`).
 """
 
 from __future__ import annotations
@@ -15,23 +15,22 @@ from cambrian.stats.states import Margin
 
 
 def more_seeds(verdict: str, interval: Interval | None, margin: Margin, null: float = 0.0) -> int | None:
-    """More seeds (of each side) until a verdict that is "inconclusive" is another; None where none is in
-    sight.
+    """More seeds (of each side) that would settle an "inconclusive" verdict; None if no number is known.
 
-    Below three seeds, what is missing to an interval.
+    With fewer than three seeds: the number that an interval still needs.
     """
     if verdict != "inconclusive" or interval is None:
         return None
     if interval.n < FEWEST_SEEDS:
         return FEWEST_SEEDS - interval.n
-    # corrected for its family a test asks for more than alone, so one more seed at least
-    found = power.to_settle(interval, margin, null).more
-    return None if found is None else max(found, 1)
+    # the correction for the family demands more than the test alone, so at least one more seed
+    needed = power.to_settle(interval, margin, null).more
+    return None if needed is None else max(needed, 1)
 
 
 def _shown(row: Row) -> str:
     return layout.NOTHING if row["more_seeds"] is None else f"{row['more_seeds']:,}"
 
 
-#: stands in tables that have ``more_seeds``
+#: for tables with a column ``more_seeds``
 COLUMN = Column("More seeds to settle it", _shown)

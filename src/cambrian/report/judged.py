@@ -20,9 +20,9 @@ _KERNEL = "tcp"
 
 
 def by_network(collected: Collected) -> dict[tuple[str, str], Judged]:
-    """(contestant, network) → what its flows there say; those that are judged against nothing are absent.
+    """(contestant, network) → its judged parameters; contestants without a family are absent.
 
-    Settled over networks, and without a judgement where the reference does not pass its own test.
+    Findings are reconciled over networks. Where the reference fails its own test, no contestant is judged.
     """
     trials: dict[tuple[str, str], Trials] = {}
     for cell in collected.cells:
@@ -36,7 +36,7 @@ def by_network(collected: Collected) -> dict[tuple[str, str], Judged]:
         for place, found in trials.items()
     }
     families = {name: _commonest(first, name) for name, _ in first}
-    # one network may not show which generation of BBR it is: then the others say
+    # one network may not show the generation of BBR: then the other networks decide
     same = {
         place: one
         if one.family == families[place[0]]
@@ -54,41 +54,41 @@ def by_network(collected: Collected) -> dict[tuple[str, str], Judged]:
 
 
 def _refusal(collected: Collected, settled: Mapping[tuple[str, str], Judged], place: tuple[str, str]) -> str:
-    """Why a network judges nobody of a family: the kernel's own controller or its placebo fails there."""
+    """Why a network judges no contestant of a family: the kernel's controller or its placebo fails there."""
     title = f"{_KERNEL} {reference(collected, place[0])}"
     for name in (title, placebo.names(collected).get((place[1], title))):
         own = settled.get((name, place[1])) if name else None
         for accusation in contestants.failures(own) if own is not None else ():
-            return f"{place[1]} judges nobody: of {name} itself it says that {accusation}"
+            return f"{place[1]} judges no contestant, because {name} itself fails there: {accusation}"
     return ""
 
 
 def _commonest(judged: Mapping[tuple[str, str], Judged], contestant: str) -> str:
-    found = [one.family for (name, _), one in judged.items() if name == contestant]
-    return max(found, key=found.count, default="")
+    families = [one.family for (name, _), one in judged.items() if name == contestant]
+    return max(families, key=families.count, default="")
 
 
 def _subjects(cell: Cell) -> Iterator[int]:
-    """The flows of a group that it is about: flow 0, or all that a study lists."""
+    """The flows under test of a group: flow 0, or all flows for design ``flows``."""
     return iter(range(len(cell.names)) if cell.design == "flows" else range(1))
 
 
 def reference(collected: Collected, contestant: str) -> str:
-    """The kernel CCA that a contestant is judged against; empty where there is none."""
+    """The kernel CCA that a contestant is judged against; empty if there is none."""
     family = collected.families.get(contestant)
     return family.reference if family else ""
 
 
 def alone(collected: Collected, contestant: str) -> dict[str, list[Alone]]:
-    """Network → a contestant's trials alone there, on a path that stays as it is."""
-    found: dict[str, list[Alone]] = {}
+    """Network → a contestant's trials alone there, on paths without changes, jitter or reordering."""
+    trials: dict[str, list[Alone]] = {}
     for cell in collected.cells:
         network = cell.network
         changes = network.schedule or network.trace_file or network.jitter_ms or network.reorder_percent
         if cell.names != (contestant,) or cell.page or changes or table.is_for_probes_alone(network.name):
             continue
         lossy = bool(network.loss_percent or network.burst_loss or network.loss_every_packets)
-        found[network.name] = [
+        trials[network.name] = [
             Alone(
                 rtt_ms=network.rtt_ms,
                 throughput_mbps=trial.flows[0]["throughput_mbps"],
@@ -100,7 +100,7 @@ def alone(collected: Collected, contestant: str) -> dict[str, list[Alone]]:
             for trial in cell.trials
             if not trial.trial.flows[0].size_bytes
         ]
-    return found
+    return trials
 
 
 def all_verdicts(
@@ -108,12 +108,12 @@ def all_verdicts(
     behaviour: Mapping[str, Side] | None = None,
     impact: Mapping[str, Side] | None = None,
 ) -> list[Verdict]:
-    """One a contestant, in the study's order. ``behaviour``, ``impact``: contestant → that side."""
+    """The verdict on each contestant, in the study's order. ``behaviour``, ``impact``: contestant → side."""
     judged = by_network(collected)
-    found = []
+    judgements = []
     for name in dict.fromkeys((*(contestant for contestant, _ in judged), *(behaviour or {}))):
         family = _commonest(judged, name) or reference(collected, name)
-        found.append(
+        judgements.append(
             verdicts.verdict(
                 name,
                 family,
@@ -123,7 +123,7 @@ def all_verdicts(
                 impact=(impact or {}).get(name),
             )
         )
-    return found
+    return judgements
 
 
 def _plausibility(collected: Collected, contestant: str, family: str) -> Side:

@@ -1,4 +1,4 @@
-"""How the page shows a table: chosen columns with headings and units, numbers as text."""
+"""How the page shows a table: its columns with headings and units, its numbers as text."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ import polars as pl
 from cambrian.measure import quantities
 
 Row = dict[str, Any]
-#: rows of a table that a page shows without being asked
+#: a table with more rows is closed at first
 MOST_OPEN_ROWS = 30
-#: where there is nothing to show
+#: the text of an empty cell
 NOTHING = "–"
-#: beside a figure that is the same in every seed
+#: follows a figure that is the same in every seed
 SAME = "="
-#: what a caption says of intervals
-BRACKETS = "in brackets 95 % intervals over seeds, “=” where every seed gave the same"
+#: the part of a caption about intervals
+BRACKETS = "in brackets: 95 % intervals over seeds; “=”: the same value in every seed"
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column of the page: what stands above it, and how a row fills it."""
+    """A column of the page: its heading, and the function that makes a row's text."""
 
     heading: str
     show: Callable[[Row], str]
@@ -33,28 +33,28 @@ class Column:
 
 @dataclass(frozen=True)
 class Shown:
-    """A table as the page has it; the first column names the row. ``csv`` is the file with all figures."""
+    """A table as the page has it; the first column names the row. ``csv`` is the file with all columns."""
 
     caption: str
     headings: tuple[str, ...]
     numbers: tuple[bool, ...]
     rows: tuple[tuple[str, ...], ...]
     csv: str
-    #: for who asks further: a line that opens
+    #: a detail: closed at first
     folded: bool = False
-    #: a row is named by several columns, so that the first one's heading is needed, too
+    #: several columns name a row, so a narrow page needs the first one's heading, too
     keyed: bool = False
 
     @property
     def is_closed(self) -> bool:
-        """Does it not stand open between a reader and what comes next?"""
+        """Is the table closed at first?"""
         return self.folded or len(self.rows) > MOST_OPEN_ROWS
 
 
 def shown(
     frame: pl.DataFrame, columns: Sequence[Column], caption: str, csv: str, *, folded: bool = False
 ) -> Shown:
-    """``frame`` through ``columns``."""
+    """The rows of ``frame`` as text, shown by ``columns``."""
     return Shown(
         caption=caption,
         headings=tuple(column.heading for column in columns),
@@ -66,7 +66,7 @@ def shown(
 
 
 def number(value: float | None, digits: int) -> str:
-    """A fixed number of decimals, a true minus; a dash for nothing."""
+    """The value with ``digits`` decimals and a true minus sign; a dash for None."""
     if value is None:
         return NOTHING
     text = f"{value:.{digits}f}"
@@ -74,7 +74,7 @@ def number(value: float | None, digits: int) -> str:
 
 
 def interval(row: Row, name: str, digits: int) -> str:
-    """``0.83 [0.71, 0.90]``; ``0.83`` without an interval, ``0.83 =`` where seeds add no variation."""
+    """``0.83 [0.71, 0.90]``; ``0.83`` without an interval, ``0.83 =`` if every seed gave the same value."""
     if row[name] is None:
         return NOTHING
     estimate = number(row[name], digits)
@@ -96,7 +96,7 @@ def plain(name: str, heading: str, digits: int) -> Column:
 
 
 def p_value(name: str, heading: str) -> Column:
-    """A column of p values: three decimals, and no 0."""
+    """A column of p values with three decimals; the smallest are shown as ``< 0.001``."""
 
     def shown(row: Row) -> str:
         return "< 0.001" if row[name] is not None and row[name] < 0.0005 else number(row[name], 3)
@@ -109,28 +109,28 @@ def spread(name: str, heading: str, digits: int) -> Column:
     return Column(heading, lambda row: interval(row, name, digits))
 
 
-def mean_of(name: str) -> Column:
-    """A column of means of a quantity, headed and rounded as the registry says."""
+def mean_column(name: str) -> Column:
+    """A column of means of a quantity, with the registry's heading and digits."""
     return plain(name, quantities.ALL[name].heading, quantities.ALL[name].digits)
 
 
-def interval_of(name: str) -> Column:
-    """The same with intervals (``NAME_low``, ``NAME_high``)."""
+def interval_column(name: str) -> Column:
+    """As :func:`mean_column`, with intervals (``NAME_low``, ``NAME_high``)."""
     return spread(name, quantities.ALL[name].heading, quantities.ALL[name].digits)
 
 
-#: how many seeds a row is of
+#: number of seeds behind a row
 SEEDS = Column("Seeds", lambda row: str(row["seeds"]))
-#: how many valid trials a row is of
+#: number of valid trials behind a row
 TRIALS = Column("Trials", lambda row: str(row["trials"]))
-#: in how many of them the flow ended early
-GAVE_UP = Column("Gave up, trials", lambda row: str(row["gave_up"]))
+#: trials in which the flow ended early
+GAVE_UP = Column("Ended early, trials", lambda row: str(row["gave_up"]))
 
 
 _INVALID = (
     text("group", "Group"),
     Column("Seed", lambda row: str(row["seed"])),
-    text("reasons", "Why"),
+    text("reasons", "Reason"),
     text("trial", "Trial"),
 )
 
@@ -144,10 +144,10 @@ _TRACES = (
 
 
 def invalid(frame: pl.DataFrame) -> Shown:
-    """The trials that count for nothing, and why."""
-    return shown(frame, _INVALID, "Invalid trials: kept, shown here, in no average", "invalid.csv")
+    """The invalid trials with their reasons."""
+    return shown(frame, _INVALID, "Invalid trials (kept, but in no average)", "invalid.csv")
 
 
 def traces(frame: pl.DataFrame) -> Shown:
-    """What a repetition has to reproduce."""
+    """The hashes that a repetition has to reproduce."""
     return shown(frame, _TRACES, "Packet traces", "traces.csv")

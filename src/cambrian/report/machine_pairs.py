@@ -1,4 +1,4 @@
-"""Whose state machine is compared with whose."""
+"""Pairs of state machines that are compared: a contestant's and its reference's."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cambrian.study.reference import reference_contestant
 
 
 def arm(cell: Cell, flow: int = 0) -> Arm:
-    """Seed → the flow's machine over its trials, of the seeds whose trials all have one."""
+    """Seed → the flow's machine over its trials, for the seeds whose trials all have one."""
     found = {}
     for seed, trials in blocks.whole(cell).items():
         known = [one for trial in trials if trial.machines and (one := trial.machines[flow]) is not None]
@@ -20,10 +20,10 @@ def arm(cell: Cell, flow: int = 0) -> Arm:
 
 
 def reference_of(cell: Cell, collected: Collected) -> Cell | None:
-    """The group whose flow 0 is ``cell``'s measure: the same network, the same page, kernel TCP.
+    """The group whose flow 0 is the reference for ``cell``'s: kernel TCP on the same network and page.
 
-    Against a reference: the reference against itself. Alone: kernel TCP with the CCA that the
-    contestant is judged against, alone, where the study has it.
+    Design ``versus-reference``: the reference against itself. Design ``solo``: kernel TCP alone with the CCA
+    that the contestant is judged against. None if the study has no such group.
     """
     if cell.design == "versus-reference":
         return None if cell.is_noise_floor else collected.noise_floor(cell)
@@ -36,6 +36,6 @@ def reference_of(cell: Cell, collected: Collected) -> Cell | None:
 
 
 def compare(cell: Cell, collected: Collected) -> Difference | None:
-    """``cell``'s flow 0 against its reference's; None where there is nothing to compare."""
+    """``cell``'s flow 0 compared with its reference's; None without a reference or a machine."""
     reference = reference_of(cell, collected)
     return difference(arm(cell), arm(reference)) if reference else None

@@ -1,7 +1,7 @@
-"""Measures a study's valid trials, on every core; a trial that was measured before is read again.
+"""Measures a study's valid trials on all cores, with a cache.
 
-Measures are kept in the user's cache, under what is in the trial's folder, what was asked of it and the code
-that measures. They are pickles, so they are never read from a results folder, which may come from a stranger.
+Measures are kept in the user's cache. Their key covers the trial's files, the task and the code that
+measures. They are pickles, so they are never read from a results folder, which may come from a stranger.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from cambrian.store.results import TrialResult
 
 #: the code that decides a trial's measures
 _MADE_BY = ("cambrian.measure.measuring", "cambrian.report.series")
-#: what the cache may take; what was not read for longest goes first
+#: largest size of the cache; the least recently used measures are removed first
 _MOST_BYTES = 2 * 2**30
 
 
 @dataclass(frozen=True)
 class Task:
-    """One trial of one group: what :func:`cambrian.measure.measuring.measure` must know of it.
+    """One trial of one group: the input of :func:`cambrian.measure.measuring.measure`.
 
-    ``bins``: of the lines over time that show it; None for no lines.
+    ``bins``: most bins of the lines over time; None for no lines.
     """
 
     group: str
@@ -47,7 +47,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Done:
-    """What became of a task."""
+    """The result of a task."""
 
     trial: TrialMeasures
     series: Series | None
@@ -71,7 +71,7 @@ class _Cache:
     """Measures by their keys, in the user's cache."""
 
     def __init__(self) -> None:
-        # a measure that cannot be read is taken again, which is nobody's business
+        # measures that cannot be read are made again: no warning is needed
         logging.getLogger("joblib").setLevel(logging.CRITICAL)
         self._memory = Memory(paths.cache() / "measures", verbose=0)
         self._kept = self._memory.cache(_one, ignore=["task"])
@@ -80,7 +80,7 @@ class _Cache:
         return bool(self._kept.check_call_in_cache(key, task))
 
     def measured(self, key: str, task: Task) -> Done:
-        """As kept; measured now where it is not there, or cannot be read."""
+        """The measures from the cache; measured now if they are missing or cannot be read."""
         done: Done = self._kept(key, task)
         # a copy of the folder has the same measures
         return replace(done, trial=replace(done.trial, folder=task.folder))
@@ -90,10 +90,10 @@ class _Cache:
 
 
 def _key(task: Task) -> str:
-    """What decides the measures: the trial's files, what is asked, the code."""
+    """A hash of everything that decides the measures: the trial's files, the task, the code."""
     digest = hashlib.sha256(source.fingerprint(*_MADE_BY).encode())
-    asked = (task.with_envelope, task.families, task.protocols, task.measured_from_s, task.bins)
-    digest.update(repr(asked).encode())
+    options = (task.with_envelope, task.families, task.protocols, task.measured_from_s, task.bins)
+    digest.update(repr(options).encode())
     for name in ("manifest.json", "verdict.json"):
         digest.update((task.folder / name).read_bytes())
     for path in sorted(task.folder.rglob("*")):
@@ -103,13 +103,13 @@ def _key(task: Task) -> str:
 
 
 def _measure(item: tuple[str, Task]) -> None:
-    """Measure one trial and keep that; the caller reads it from there."""
+    """Measure one trial into the cache; the caller reads it there."""
     _Cache().measured(*item)
 
 
 def _one(key: str, task: Task) -> Done:
     del key
-    # the packets go with this handle, so that a large study fits in memory
+    # the packets are freed with this handle, so a large study fits in memory
     result = TrialResult(task.folder)
     trial = measuring.measure(
         result,
@@ -120,7 +120,7 @@ def _one(key: str, task: Task) -> Done:
     )
     if task.bins is None:
         return Done(trial, None)
-    lines = series.of(
+    lines = series.read(
         result,
         flow_count=len(trial.flows),
         duration_s=trial.shown_s,

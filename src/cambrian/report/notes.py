@@ -1,4 +1,4 @@
-"""Many trials' notes, gathered: one line a group and gate."""
+"""Notes of many trials, gathered: one line for each group and gate."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import polars as pl
 
 @dataclass(frozen=True)
 class Note:
-    """A note of ``trials`` trials of a group; ``text`` is the first one's."""
+    """A note that ``trials`` trials of a group have; ``text`` is the first trial's."""
 
     group: str
     text: str
@@ -17,7 +17,7 @@ class Note:
 
 
 def gathered(notes: pl.DataFrame) -> list[Note]:
-    """One entry a group, gate and flow (the words before the numbers), in order of appearance."""
+    """One entry for each group, gate and flow (the text before the numbers), in order of appearance."""
     if not notes.height:
         return []
     about = pl.col("note").str.extract(r"^([^:]+:(?: flow \d+)?)").fill_null(pl.col("note"))

@@ -14,22 +14,23 @@ import markupsafe
 import polars as pl
 import vl_convert
 
-from cambrian.report import layout, notes, probed, provenance, similarity, tables, words
+from cambrian.report import layout, notes, probed, provenance, tables, words
 from cambrian.report.collect import Collected
+from cambrian.report.conformance import seed_pairs
 from cambrian.report.figures import all_figures
 from cambrian.report.figures.figure import Figure, config
 from cambrian.report.layout import Shown
 from cambrian.store.results import write_json
 
-#: rows of a long list that the page itself shows; its CSV has all
+#: most rows of a list that the page shows; its CSV has all
 MOST_ROWS = 200
-#: with more networks than this, only the first one's section is open
+#: with more networks, only the first one's section is open
 OPEN_NETWORKS = 2
 
 
 @dataclass(frozen=True)
 class ShownFigure:
-    """A figure as the template wants it: ``panels`` are pairs of Vega-Lite text and words."""
+    """A figure for the template: ``panels`` are pairs of Vega-Lite text and alternative text."""
 
     figure: Figure
     panels: tuple[tuple[str, str], ...]
@@ -37,7 +38,7 @@ class ShownFigure:
 
 @dataclass(frozen=True)
 class Section:
-    """One network's part of the page."""
+    """One network's section of the page."""
 
     network: provenance.NetworkFacts
     tables: tuple[Shown, ...]
@@ -46,14 +47,14 @@ class Section:
 
 
 def write(collected: Collected, frames: dict[str, pl.DataFrame], out: Path) -> Path:
-    """Write the report of ``collected``, whose tables are ``frames``, to ``out``; return the page's path.
+    """Write the report of ``collected`` with the tables ``frames`` to ``out``; return the page's path.
 
     ``out`` gets ``index.html``, ``figures/NAME.{png,svg,csv}``, ``tables/NAME.csv`` and
     ``trials/ID.json`` (each trial's description, for ``cambrian trial``).
     """
     for name in ("figures", "tables", "trials"):
         (out / name).mkdir(parents=True, exist_ok=True)
-        # what an earlier report left must not be taken for this one's
+        # files of an earlier report must not mix with this one's
         for old in (out / name).iterdir():
             old.unlink()
     for manifest in collected.manifests:
@@ -127,7 +128,7 @@ def _render(collected: Collected, frames: dict[str, pl.DataFrame], figures: list
             example=_example(collected),
             csv_names=list(frames),
             most_rows=MOST_ROWS,
-            least_floor=similarity.LEAST_FLOOR,
+            least_floor=seed_pairs.LEAST_FLOOR,
             style=asset("style.css"),
             script=asset("page.js"),
             vega=vega_bundle(),
@@ -137,7 +138,7 @@ def _render(collected: Collected, frames: dict[str, pl.DataFrame], figures: list
 
 
 def _example(collected: Collected) -> dict[str, Any]:
-    """One trial that a reader may repeat: the first valid one, or the first."""
+    """A trial that a reader may repeat: the first valid one, or the first."""
     records = [record for cell in collected.cells for record in cell.records]
     chosen = next((record for record in records if record.valid), records[0])
     return {"id": chosen.id, "packets_sha256": chosen.packets_sha256}
@@ -147,17 +148,17 @@ def _example(collected: Collected) -> dict[str, Any]:
 def vega_bundle() -> markupsafe.Markup:
     """Vega, Vega-Lite and Vega-Embed as one script, from vl-convert: the page loads nothing."""
     bundle = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
-    # a string of the bundle's own that held this would end the element
+    # this text in a string of the bundle would end the element
     return markupsafe.Markup(bundle.replace("</script", "<\\/script"))  # noqa: S704
 
 
 def asset(name: str) -> markupsafe.Markup:
-    """A file beside the templates, to stand within the page."""
+    """The text of a file beside the templates, for inclusion in the page."""
     return markupsafe.Markup(resources.files(__package__).joinpath("templates", name).read_text())  # noqa: S704
 
 
 def environment() -> jinja2.Environment:
-    """What renders a page's template."""
+    """Jinja's environment for the templates of pages."""
     return jinja2.Environment(
         loader=jinja2.PackageLoader("cambrian.report"),
         autoescape=True,

@@ -1,6 +1,6 @@
-"""The placebo: the reference judged as though it were a contestant.
+"""The placebo: the reference judged like a contestant.
 
-Where a method says of the placebo that it differs, it cannot be believed there. Its judgements of others
+If a method judges the placebo to differ, the method is not reliable there. Then its judgements of others
 are withheld: in the tables on that network against that reference, and in the parameters on that network.
 """
 
@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable, Sequence
 from cambrian.report.collect import Collected
 from cambrian.report.tables.rows import Row
 
-#: instead of a state, where the placebo differs
+#: instead of a state if the placebo differs
 WITHHELD = "no verdict: the placebo differs"
 
 
@@ -31,9 +31,9 @@ def withhold(
 
     Parameters:
         rows: a table's rows, with their ``verdict``; changed in place.
-        is_placebo: is a row the placebo's?
+        is_placebo: whether a row is the placebo's.
         differs: the verdicts that mean a difference.
-        scope: what a row shares with the placebo that vouches for it, such as network and reference.
+        scope: a key that a row shares with its placebo, such as network and reference.
     """
     failed = {scope(row) for row in rows if is_placebo(row) and row["verdict"] in differs}
     for row in rows:

@@ -1,4 +1,4 @@
-"""A table of the report for a terminal, a page of Markdown, or another program."""
+"""A table of the report for a terminal or as Markdown."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Sequence
 import polars as pl
 from rich.table import Table
 
-#: significant digits of a printed figure; the CSV has all
+#: significant digits of a printed figure; the CSV has all digits
 _DIGITS = 4
 
 
 def terminal(frame: pl.DataFrame, columns: Sequence[str]) -> Table:
-    """For people at a terminal."""
+    """The table for a terminal."""
     table = Table(*columns)
     for row in _text(frame, columns).iter_rows():
         table.add_row(*row)
@@ -27,17 +27,17 @@ def markdown(frame: pl.DataFrame, columns: Sequence[str]) -> str:
 
 
 def chosen(frame: pl.DataFrame, wanted: str | None) -> list[str]:
-    """The columns to print: those named (with commas between), or all that say anything.
+    """The columns to print: those in ``wanted`` (separated by commas), or all that have a value.
 
     Raises:
-        KeyError: the table has no such column; its text is the message for people.
+        KeyError: the table has no such column; its text is a message for users.
     """
     if wanted is None:
         return [name for name in frame.columns if frame[name].null_count() < frame.height]
     names = [name.strip() for name in wanted.split(",")]
     for name in names:
         if name not in frame.columns:
-            raise KeyError(f"no column {name}; there are {', '.join(frame.columns)}")
+            raise KeyError(f"no column {name}: choose from {', '.join(frame.columns)}")
     return names
 
 

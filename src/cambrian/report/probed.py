@@ -1,4 +1,4 @@
-"""Each contestant's probes: its readings beside those of kernel TCP in its place on the same network."""
+"""Each contestant's probes, compared with those of kernel TCP in its place on the same network."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from cambrian.report.collect import Cell, Collected
 from cambrian.stats.states import State
 from cambrian.study.model import Contestant
 
-#: the stacks whose controllers are the reference: the kernel's, for bytes and for pages
+#: the reference's stacks: the kernel's, for bytes and for pages
 _KERNELS = ("tcp", "tcp-h2")
 _STATES: tuple[State, ...] = ("different", "inconclusive", "equivalent")
 
 
 @dataclass(frozen=True)
 class Probed:
-    """One contestant's finding."""
+    """A finding about one contestant."""
 
     contestant: str
     finding: Finding
@@ -27,10 +27,10 @@ class Probed:
 
 def findings(collected: Collected) -> list[Probed]:
     """Every probe of every contestant on the networks that show it, in the study's order."""
-    return [one for cell in collected.cells for one in _of(cell, collected)]
+    return [one for cell in collected.cells for one in _cell_findings(cell, collected)]
 
 
-def _of(cell: Cell, collected: Collected) -> Iterator[Probed]:
+def _cell_findings(cell: Cell, collected: Collected) -> Iterator[Probed]:
     contestant = cell.names[0]
     family = collected.families.get(contestant)
     if family is None or not any(trial.probes for trial in cell.trials):
@@ -42,12 +42,12 @@ def _of(cell: Cell, collected: Collected) -> Iterator[Probed]:
     for probe in table.probes():
         if mine := _readings(cell, probe.name):
             its = _readings(kernel, probe.name) if kernel is not None else None
-            found = judge.judge(probe, cell.network, family.reference, cca, mine, its)
-            yield Probed(contestant, found)
+            finding = judge.judge(probe, cell.network, family.reference, cca, mine, its)
+            yield Probed(contestant, finding)
 
 
 def _kernel(cell: Cell, collected: Collected, family: str) -> Cell | None:
-    """The group with kernel TCP in the contestant's place, without options, TLS or slow receiver."""
+    """The group with kernel TCP in the contestant's place, without options, TLS and slow receiver."""
     rivals = [flow.contestant for flow in cell.trials[0].trial.flows[1:]]
     for other in collected.on(cell.network):
         if not other.trials or other.page != cell.page:
@@ -60,21 +60,17 @@ def _kernel(cell: Cell, collected: Collected, family: str) -> Cell | None:
 
 
 def _readings(cell: Cell, probe: str) -> dict[int, Figure | Unseen]:
-    """Seed → what its trials show of one probe; of several orders of the flows their mean."""
-    found: dict[int, list[Figure | Unseen]] = {}
-    for one in cell.trials:
-        if probe in one.probes:
-            found.setdefault(one.trial.seed, []).append(one.probes[probe])
-    return {seed: figures.mean(here) for seed, here in found.items()}
+    """Seed → reading of one probe, the mean over the orders of the flows."""
+    readings: dict[int, list[Figure | Unseen]] = {}
+    for trial in cell.trials:
+        if probe in trial.probes:
+            readings.setdefault(trial.trial.seed, []).append(trial.probes[probe])
+    return {seed: figures.mean(here) for seed, here in readings.items()}
 
 
 @dataclass(frozen=True)
 class Behaviour:
-    """What all probes say of one contestant together: how many there are in each state.
-
-    ``different``, ``inconclusive``, ``equivalent``: the probes in each state; those that compare nothing are
-    in none of them.
-    """
+    """The findings of all probes of one contestant, by state; probes without a comparison are left out."""
 
     different: tuple[Finding, ...]
     inconclusive: tuple[Finding, ...]
@@ -82,18 +78,18 @@ class Behaviour:
 
     @property
     def counts(self) -> str:
-        """How many probes are in each state, in words."""
-        counts = {
+        """The number of probes in each state, in words."""
+        by_state = {
             "different": self.different,
             "equivalent": self.equivalent,
             "inconclusive": self.inconclusive,
         }
-        said = [f"{len(found)} {state}" for state, found in counts.items() if found]
-        return ", ".join(said) if said else "nothing that could be compared"
+        counts = [f"{len(found)} {state}" for state, found in by_state.items() if found]
+        return ", ".join(counts) if counts else "no probe could be compared"
 
 
 def behaviour(collected: Collected) -> dict[str, Behaviour]:
-    """Contestant → what its probes say; without those that no probe was asked of."""
+    """Contestant → its behaviour, for the contestants with probes."""
     found: dict[str, list[Finding]] = {}
     for one in findings(collected):
         found.setdefault(one.contestant, []).append(one.finding)

@@ -1,4 +1,4 @@
-"""What a contestant's flow runs over: QUIC or TCP."""
+"""The transport protocol of a contestant's flow: QUIC or TCP."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from cambrian.stacks import catalogue
 from cambrian.study.model import Contestant
 
 
-def of(study: dict[str, Any], contestant: Contestant) -> Protocol | None:
-    """By ``study.json``, or by its stack's manifest; None of a stack that is unknown here."""
+def protocol_of(study: dict[str, Any], contestant: Contestant) -> Protocol | None:
+    """The protocol from ``study.json``, or else from the stack's manifest; None for an unknown stack."""
     family = families.recorded(study, contestant)
     if family is not None:
         return cast("Protocol", family.protocol)

@@ -1,4 +1,4 @@
-"""What ran: versions, hashes, seeds, networks, and the commands that repeat it. Nothing of the host."""
+"""What ran: versions, hashes, seeds and networks, without any detail of the host."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _TESTBED = ("testbed", "native", "python", "pyroute2")
 
 @dataclass(frozen=True)
 class Fact:
-    """One line of the list: a name, its values (more than one where trials differ)."""
+    """One line of the list: a name and its values (several if trials differ)."""
 
     name: str
     values: tuple[str, ...]
@@ -26,7 +26,7 @@ class Fact:
 def facts(collected: Collected) -> list[Fact]:
     """Versions, hashes, seeds and clock of everything that ran."""
     manifests = collected.manifests
-    found = [
+    listed = [
         _fact("Cambrian", (manifest["cambrian"] for manifest in manifests)),
         _fact(
             "Kernel",
@@ -35,25 +35,25 @@ def facts(collected: Collected) -> list[Fact]:
     ]
     for stack in sorted({name for manifest in manifests for name in manifest["stacks"]}):
         builds = [manifest["stacks"][stack] for manifest in manifests if stack in manifest["stacks"]]
-        found.append(
+        listed.append(
             _fact(f"Stack {stack}", (_versioned(build["version"], build["sha256"]) for build in builds))
         )
-    found += [
+    listed += [
         _fact(f"Testbed: {part}", (_shown(manifest["environment"].get(part)) for manifest in manifests))
         for part in _TESTBED
     ]
     trials = [manifest["trial"] for manifest in manifests]
-    found += [
+    listed += [
         Fact("Seeds", (runs(trial["seed"] for trial in trials),)),
         _fact("Clock", (trial["clock"] for trial in trials)),
         _fact("Duration", (f"{trial['duration_s']:g} s" for trial in trials)),
         Fact("Start offsets", (_offsets(collected),)),
     ]
-    return [fact for fact in found if fact.values]
+    return [fact for fact in listed if fact.values]
 
 
 def runs(numbers: Iterable[int]) -> str:
-    """``1–6, 9``."""
+    """The numbers as runs: ``1–6, 9``."""
     parts: list[list[int]] = []
     for value in sorted(set(numbers)):
         if parts and value == parts[-1][1] + 1:
@@ -117,7 +117,7 @@ def _loss(network: Network) -> str:
             f"bad→good {burst.bad_to_good_percent:g} %"
         )
     if network.loss_every_packets:
-        parts.append(f"exactly one packet in {network.loss_every_packets:,} of each sender")
+        parts.append(f"exactly every {network.loss_every_packets:,}th packet of each sender")
     if network.return_loss_percent:
         parts.append(f"ACK path {network.return_loss_percent:g} %")
     return ", ".join(parts) or "none"
@@ -132,7 +132,7 @@ def _other(network: Network) -> str:
             word, unit = name.rsplit("_", 1)
             parts.append(f"{word} {value:g} {'ms' if unit == 'ms' else '%'}")
     for change in network.schedule:
-        said = [
+        changed = [
             text
             for value, text in (
                 (change.rate_mbps, f"{change.rate_mbps} Mbps"),
@@ -140,12 +140,12 @@ def _other(network: Network) -> str:
                 (change.loss_percent, f"{change.loss_percent} % loss"),
                 (
                     change.handover_overlap_ms,
-                    f"receivers have another address, and the old one for {change.handover_overlap_ms} ms",
+                    f"receivers get a new address and keep the old one for {change.handover_overlap_ms} ms",
                 ),
             )
             if value is not None
         ]
-        parts.append(f"at {change.at_s:g} s: {', '.join(said)}")
+        parts.append(f"at {change.at_s:g} s: {', '.join(changed)}")
     return "; ".join(parts) or NOTHING
 
 
@@ -168,4 +168,4 @@ def _offsets(collected: Collected) -> str:
     spread_ms = collected.study.start_spread_ms
     if not spread_ms:
         return "none: all flows start as the study says"
-    return f"each flow starts at a time drawn uniformly from 0 to {spread_ms:g} ms, by study and seed"
+    return f"each flow starts at a random time from 0 to {spread_ms:g} ms (uniform), set by study and seed"

@@ -1,4 +1,4 @@
-"""What a chart over time draws of one trial: a few hundred bins, whatever the packets."""
+"""The data of a chart over time: one trial in at most a few hundred bins."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from cambrian.metrics import queueing, throughput
 from cambrian.metrics.columns import NS_PER_MS, NS_PER_S
 from cambrian.store.results import TrialResult
 
-#: lengths that a reader can think in
+#: round lengths
 _BINS_MS = (10, 20, 50, 100, 200, 250, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000)
-#: at most this many bins a line
+#: most bins of a line
 MOST_BINS = 240
 
 
@@ -22,7 +22,7 @@ class Series:
 
     ``throughput``: ``flow``, ``time_s``, ``throughput_mbps``. ``queue``: ``time_s``,
     ``mean_kb``, ``peak_kb`` (10^3 bytes). ``cwnd``: ``flow``, ``time_s``, ``cwnd_kb``, the last
-    value in each bin that has one; flows that export none have no row.
+    value in each bin that has one; flows that export no window have no row.
     """
 
     trial_id: str
@@ -34,12 +34,12 @@ class Series:
 
 
 def bin_ms(duration_s: float, bins: int = MOST_BINS) -> int:
-    """The shortest round length that makes at most ``bins`` of ``duration_s``."""
+    """The shortest round length in ms that gives at most ``bins`` bins for ``duration_s``."""
     needed = duration_s * 1000 / bins
     return next((length for length in _BINS_MS if length >= needed), round(needed))
 
 
-def of(
+def read(
     result: TrialResult, *, flow_count: int, duration_s: float, seed: int, bins: int = MOST_BINS
 ) -> Series:
     """The series of one valid trial."""

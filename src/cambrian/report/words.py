@@ -1,4 +1,4 @@
-"""The headline in plain words, from the numbers and no further than they go."""
+"""The sentences at the top of a report, made from its tables."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def joined(items: list[str]) -> str:
 
 
 def what_ran(collected: Collected) -> str:
-    """How many trials, and how many count."""
+    """How many trials ran, how many are valid, and how many are missing."""
     records = {record.id: record for cell in collected.cells for record in cell.records}
     missing = {name for cell in collected.cells for name in cell.missing}
     valid = sum(record.valid for record in records.values())
@@ -35,29 +35,29 @@ def what_ran(collected: Collected) -> str:
         f"{counted(len(records), 'trial')} on {counted(len(collected.networks), 'network')}: {valid:,} valid"
     )
     rejected = len(records) - valid
-    text += f", {rejected:,} invalid and left out of every figure" if rejected else ", none invalid"
+    text += f", {rejected:,} invalid (in no average and no figure)" if rejected else ", none invalid"
     return text + (f"; {missing_text(len(missing))}." if missing else ".")
 
 
 def missing_text(count: int) -> str:
-    """Trials that the study asks for and the results lack."""
+    """A clause about trials that the study asks for and that have not run."""
     return (
         f"{counted(count, 'trial')} of the study {'is' if count == 1 else 'are'} missing here (not run yet)"
     )
 
 
 def measured_interval(collected: Collected) -> str:
-    """What the figures of endless flows are of: from when to when."""
+    """From when to when endless flows are measured, as a clause."""
     from_s = collected.study.measured_from_s
     if from_s is None:
-        text = "from when every flow has run for 20 of its base round trips to the trial’s end"
+        text = "from the moment when every flow has run for 20 of its base round trips until the trial’s end"
     else:
-        text = f"from {from_s:g} s after the trial’s start to its end"
+        text = f"from {from_s:g} s after the trial’s start until its end"
     short = {trial.id for cell in collected.cells for trial in cell.trials if trial.t0_ns == 0}
     if not short or from_s == 0:
         return text
-    many = "is measured whole" if len(short) == 1 else "are measured whole"
-    return f"{text}; {counted(len(short), 'trial')} that ended sooner {many}"
+    verb = "is" if len(short) == 1 else "are"
+    return f"{text}; {counted(len(short), 'trial')} that ended before that moment {verb} measured completely"
 
 
 def findings(
@@ -70,7 +70,7 @@ def findings(
     verdicts: pl.DataFrame | None = None,
     harms: pl.DataFrame | None = None,
 ) -> list[str]:
-    """A few sentences on what came out."""
+    """A few sentences on the results."""
     held = [] if placebo_differs(collected, verdicts, harms) else _placebo_holds(collected)
     if conformance is not None:
         return [*_judged(collected, verdicts), *_versus(collected, conformance, flows), *held]
@@ -84,12 +84,12 @@ def findings(
 def placebo_differs(
     collected: Collected, verdicts: pl.DataFrame | None, harms: pl.DataFrame | None = None
 ) -> list[str]:
-    """A sentence for each placebo that is judged to differ; of a ``pairwise`` study, by its harm."""
+    """A sentence for each placebo that is judged to differ; in a ``pairwise`` study by its harm."""
     names = set(placebo.names(collected).values())
     rows = verdicts.iter_rows(named=True) if verdicts is not None else ()
     judged = [
-        f"Do not rely on this study where it fails its own test: {row['contestant']}, the kernel’s own "
-        f"controller in a contestant’s place, is judged “{row['verdict']}”. {row['text']}"
+        f"Do not rely on this study: it fails its own test. {row['contestant']}, the kernel’s own "
+        f"controller in the place of a contestant, is judged “{row['verdict']}”. {row['text']}"
         for row in rows
         if row["contestant"] in names and row["verdict"] in ACCUSING
     ]
@@ -97,8 +97,8 @@ def placebo_differs(
         return judged
     failed = harms.filter(pl.col("by").is_in(list(names)) & pl.col("verdict").is_in([harm.MORE, harm.LESS]))
     return judged + [
-        f"No harm to {row['victim']} in {row['service']} is judged on {row['network']}: {row['by']}, its own "
-        f"kind once more, is found to harm it {row['verdict']}."
+        f"Harm to {row['victim']} in {row['service']} is not judged on {row['network']}: the placebo "
+        f"{row['by']} seems to harm it {row['verdict']}."
         for row in failed.iter_rows(named=True)
     ]
 
@@ -109,13 +109,11 @@ def _placebo_holds(collected: Collected) -> list[str]:
         return []
     placebos = {1: "The placebo", 2: "Both placebos"}.get(count, f"All {count} placebos")
     verb = "is" if count == 1 else "are"
-    return [
-        f"{placebos} (kernel TCP against itself, judged like a contestant) {verb} found to be no different."
-    ]
+    return [f"{placebos} (kernel TCP against itself, judged like a contestant) {verb} not judged to differ."]
 
 
 def controls(collected: Collected) -> list[str]:
-    """The references of a ``versus-reference`` study and their placebos, by which it checks itself."""
+    """The references and placebos of a ``versus-reference`` study: they test the study itself."""
     names = [cell.subject for cell in collected.cells if cell.is_noise_floor or cell.is_placebo]
     return list(dict.fromkeys(names)) if len(names) < len(collected.cells) else []
 
@@ -143,14 +141,14 @@ def _judged(collected: Collected, verdicts: pl.DataFrame | None) -> list[str]:
 def _versus(collected: Collected, conformance: pl.DataFrame, flows: pl.DataFrame) -> list[str]:
     conformance = conformance.filter(~pl.col("contestant").is_in(list(placebo.names(collected).values())))
     if not conformance.height:
-        return ["Every contestant is its own reference here, so the study shows the noise floor alone."]
+        return ["Every contestant is its own reference here, so the study shows only the noise floor."]
     verdicts = conformance["verdict"].to_list()
     judged = {"different", "equivalent", "inconclusive", placebo.WITHHELD}
     groups = (
         (
             verdicts.count("different"),
-            "has another performance envelope than its reference",
-            "have another performance envelope than their reference",
+            "has a different performance envelope from its reference",
+            "have a different performance envelope from their reference",
         ),
         (
             verdicts.count("equivalent"),
@@ -164,8 +162,8 @@ def _versus(collected: Collected, conformance: pl.DataFrame, flows: pl.DataFrame
         ),
         (
             verdicts.count(placebo.WITHHELD),
-            "has no verdict, since the placebo differs",
-            "have no verdict, since the placebo differs",
+            "has no verdict, because the placebo differs",
+            "have no verdict, because the placebo differs",
         ),
         (
             sum(verdict not in judged for verdict in verdicts),
@@ -173,20 +171,20 @@ def _versus(collected: Collected, conformance: pl.DataFrame, flows: pl.DataFrame
             "have no envelopes to compare",
         ),
     )
-    parts = [f"{count} {one if count == 1 else many}" for count, one, many in groups if count]
+    parts = [f"{count} {singular if count == 1 else plural}" for count, singular, plural in groups if count]
     what = "pairs of contestant and network" if len(collected.networks) > 1 else "contestants"
     if conformance.height == 1:
-        only = next(one for count, one, _ in groups if count)
+        only = next(singular for count, singular, _ in groups if count)
         sentence = f"{conformance['contestant'][0]} {only}."
     elif len(parts) == 1:
-        sentence = f"All {conformance.height} {what} {next(many for count, _, many in groups if count)}."
+        sentence = f"All {conformance.height} {what} {next(plural for count, _, plural in groups if count)}."
     else:
         sentence = f"Of {conformance.height} {what}, {joined(parts)}."
     return [sentence, *_extremes(collected, flows)]
 
 
 def _extremes(collected: Collected, flows: pl.DataFrame) -> list[str]:
-    """Who takes the most and the least of the throughput from its reference."""
+    """Which contestants have the largest and the smallest share of throughput against their reference."""
     floors = [cell.key for cell in collected.cells if cell.is_noise_floor or cell.is_placebo]
     tests = flows.filter(
         (pl.col("flow") == 0) & ~pl.col("group").is_in(floors) & pl.col("share_percent").is_not_null()
@@ -208,50 +206,51 @@ def _pairwise(ratios: pl.DataFrame, orders: pl.DataFrame | None) -> list[str]:
     known = ratios.filter((pl.col("x") != pl.col("y")) & pl.col("ratio").is_not_null())
     if not known.height:
         return []
-    told = ("different", "equivalent", "inconclusive")
-    counts = {name: known.filter(pl.col("split") == name).height for name in told}
+    states = ("different", "equivalent", "inconclusive")
+    counts = {state: known.filter(pl.col("split") == state).height for state in states}
     tested = known.filter(pl.col("p_bh").is_not_null()).height
     uneven = known.sort((pl.col("ratio") - 0.5).abs()).row(-1, named=True)
     winner, loser = ("x", "y") if uneven["ratio"] > 0.5 else ("y", "x")
     share = max(uneven["ratio"], 1 - uneven["ratio"])
     most = (
-        f"The most uneven: {uneven[winner]} takes {number(100 * share, 0)} % against {uneven[loser]} on "
+        f"The most uneven pair: {uneven[winner]} takes {number(100 * share, 0)} % against {uneven[loser]} on "
         f"{uneven['network']}."
     )
     if not tested:
-        return [f"Too few seeds to tell any split from an even one. {most}"]
+        return [f"Too few seeds to test whether a split is even. {most}"]
     return [
-        f"Of {counted(sum(counts.values()), 'pairing')} of two different contestants the split is different "
-        f"from an even one in {counts['different']} (corrected for their number), even in "
+        f"{counted(sum(counts.values()), 'pair')} of two different contestants: the split is uneven in "
+        f"{counts['different']} (corrected for the number of pairs), even in "
         f"{counts['equivalent']} and inconclusive in {counts['inconclusive']}. {most}",
         *_order(orders),
     ]
 
 
 def _order(orders: pl.DataFrame | None) -> list[str]:
-    """Whether taking more is an order: every cycle of three is within a knot, as are longer ones."""
+    """Whether "takes more than" is transitive. All cycles, of three or more, lie within knots."""
     if orders is None:
         return []
-    intransitive, transitive = (orders[name].sum() for name in ("intransitive", "transitive"))
+    intransitive, transitive = (int(orders[name].sum()) for name in ("intransitive", "transitive"))
     circling = orders.filter(pl.col("knots") != "")
     if not transitive and not circling.height:
         return []
     if not circling.height:
         chains = "1 chain" if transitive == 1 else f"{transitive:,} chains"
-        return [f"“Takes more than” is transitive wherever it can be told: {chains} of three, no cycle."]
+        return [
+            f"“Takes more than” is transitive where the splits are conclusive: {chains} of three, no cycle."
+        ]
     if not intransitive:
         knot = circling.row(0, named=True)
-        return [f"“Takes more than” runs in a circle among {knot['knots']} on {knot['network']}."]
+        return [f"“Takes more than” has a cycle among {knot['knots']} on {knot['network']}."]
     first = orders.filter(pl.col("intransitive") > 0).row(0, named=True)
-    times = "once" if intransitive == 1 else f"{intransitive:,} times"
     return [
-        f"“Takes more than” runs in a circle of three {times}, such as "
+        f"“Takes more than” has {counted(intransitive, 'cycle')} of three contestants, such as "
         f"{first['cycles'].partition('; ')[0]} on {first['network']}."
     ]
 
 
 def _loads(loads: pl.DataFrame) -> list[str]:
-    """For each network and page, who is soonest and who last."""
+    """For each network and page, the fastest and the slowest contestant."""
     sentences = []
     for network in loads["network"].unique(maintain_order=True):
         clauses = []
@@ -268,15 +267,15 @@ def _loads(loads: pl.DataFrame) -> list[str]:
 
 
 def _alone_or_listed(flows: pl.DataFrame) -> list[str]:
-    """Designs ``solo`` and ``flows``: mean throughputs, or their range where there are many."""
+    """Designs ``solo`` and ``flows``: mean throughputs, or their range if there are many."""
     known = flows.filter(pl.col("throughput_mbps").is_not_null())
     if not known.height:
         return []
     rates = known.sort("throughput_mbps", descending=True).to_dicts()
     if len(rates) <= _MOST_NAMED and known["network"].n_unique() == 1:
-        often = Counter(row["contestant"] for row in rates)
+        flow_counts = Counter(row["contestant"] for row in rates)
         names = [
-            f"{row['contestant']} (flow {row['flow']})" if often[row["contestant"]] > 1 else row["contestant"]
+            row["contestant"] + (f" (flow {row['flow']})" if flow_counts[row["contestant"]] > 1 else "")
             for row in rates
         ]
         listed = [

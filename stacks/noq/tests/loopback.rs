@@ -1,6 +1,6 @@
 //! The program itself, server and client, over the loopback interface.
 
-use cambrian_endpoint::testing::{check_h3, check_transfer, check_unknown_path, check_unsupported};
+use cambrian_endpoint::testing::{check_h3, check_path, check_transfer, check_unsupported};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_cambrian-noq");
 
@@ -24,7 +24,7 @@ fn bodies_and_files_come_over_h3() {
 
 #[test]
 fn a_path_that_the_server_does_not_know_fails_with_a_reason() {
-    check_unknown_path(PROGRAM, "cubic");
+    check_path(PROGRAM, "cubic");
 }
 
 #[test]

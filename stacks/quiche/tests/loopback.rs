@@ -1,6 +1,6 @@
 //! The whole program against itself over the loopback interface.
 
-use cambrian_endpoint::testing::{check_transfer, check_unknown_path, check_unsupported, Server};
+use cambrian_endpoint::testing::{check_path, check_transfer, check_unsupported, Server};
 
 #[cfg(feature = "older-bbr")]
 const PROGRAM: &str = env!("CARGO_BIN_EXE_cambrian-quiche-0-24");
@@ -30,6 +30,6 @@ fn http3_carries_bytes_too() {
 
 #[test]
 fn what_it_does_not_know_ends_with_a_reason() {
-    check_unknown_path(PROGRAM, "cubic");
+    check_path(PROGRAM, "cubic");
     check_unsupported(PROGRAM);
 }

@@ -1,6 +1,6 @@
 //! The program itself, server and client, over the loopback interface.
 
-use cambrian_endpoint::testing::{check_transfer, check_unknown_path, check_unsupported, events, Server};
+use cambrian_endpoint::testing::{check_path, check_transfer, check_unsupported, events, Server};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_cambrian-quinn-lab");
 
@@ -14,7 +14,8 @@ fn a_transfer_is_complete_and_the_preset_is_read_back() {
 
 #[test]
 fn knobs_reach_the_server() {
-    let settings = ["pacing=off", "initial_window_packets=32", "tail_loss_probes=off", "hystart=rfc9406"];
+    let settings =
+        ["pacing=false", "initial_window_packets=32", "tail_loss_probes=false", "slow_start_exit=hystart++"];
     let settings = settings.map(|setting| ["--set", setting]).concat();
     check_transfer(PROGRAM, "cubic", 3_000_001, 1, &settings);
 }
@@ -34,13 +35,13 @@ fn pieces_leave_in_packets_of_their_own() {
 
 #[test]
 fn a_send_buffer_does_not_keep_a_transfer_from_its_end() {
-    let settings = ["--set", "send_buffer_bytes=30000", "--set", "app_limited_growth=on"];
+    let settings = ["--set", "send_buffer_bytes=30000", "--set", "app_limited_growth=true"];
     check_transfer(PROGRAM, "reno-rfc9002", 3_000_001, 3, &settings);
 }
 
 #[test]
-fn a_path_that_the_server_does_not_know_fails_with_a_reason() {
-    check_unknown_path(PROGRAM, "cubic");
+fn a_path_does_not_go_with_hq_interop() {
+    check_path(PROGRAM, "cubic");
 }
 
 #[test]

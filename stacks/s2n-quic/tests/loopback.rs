@@ -1,6 +1,6 @@
 //! The endpoint against itself on the loopback interface.
 
-use cambrian_endpoint::testing::{check_transfer, check_unknown_path, check_unsupported};
+use cambrian_endpoint::testing::{check_path, check_transfer, check_unsupported};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_cambrian-s2n-quic");
 
@@ -26,6 +26,6 @@ fn the_transport_log_has_the_controllers_states() {
 
 #[test]
 fn unknown_paths_and_unsupported_protocols_are_refused() {
-    check_unknown_path(PROGRAM, "cubic");
+    check_path(PROGRAM, "cubic");
     check_unsupported(PROGRAM);
 }

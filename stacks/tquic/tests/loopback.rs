@@ -1,6 +1,6 @@
 //! The whole program against itself over the loopback interface.
 
-use cambrian_endpoint::testing::{check_transfer, check_unknown_path, check_unsupported};
+use cambrian_endpoint::testing::{check_path, check_transfer, check_unsupported};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_cambrian-tquic");
 
@@ -14,6 +14,6 @@ fn every_cca_carries_bytes_and_is_read_back() {
 
 #[test]
 fn what_it_does_not_know_ends_with_a_reason() {
-    check_unknown_path(PROGRAM, "cubic");
+    check_path(PROGRAM, "cubic");
     check_unsupported(PROGRAM);
 }

@@ -41,6 +41,6 @@ def test_each_row_says_from_where_on_and_of_how_many_values() -> None:
     assert shown.headings == ("Rate (Mbps)", "Ahead from", "95 %", "Measured")
     assert shown.rows == (
         ("5", "1", "1", "3 from 0 to 2.5"),
-        ("20", "0, the least", "0", "2 from 0 to 1"),
+        ("20", "0 (smallest)", "0", "2 from 0 to 1"),
         ("100", "never", "never", "2 from 0 to 1"),
     )

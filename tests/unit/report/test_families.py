@@ -22,7 +22,11 @@ def test_holm_is_bonferroni_step_by_step(p: list[float]) -> None:
 
 
 def test_what_was_not_tested_counts_for_nothing() -> None:
-    assert families.of_verdicts([None, 0.001, None]) == [None, families.VERDICT_FAMILIES * 0.001, None]
+    assert families.corrected_for_verdicts([None, 0.001, None]) == [
+        None,
+        families.VERDICT_FAMILIES * 0.001,
+        None,
+    ]
     assert families.corrected([None, 0.04]) == [None, 0.04]
 
 
@@ -32,7 +36,7 @@ def test_a_placebo_beside_true_differences_is_rarely_accused() -> None:
     pages, verdicts, maps = 1000, 0, 0
     for _ in range(pages):
         tests = [[*np.full(8, 1e-9), *draw.uniform(size=2)] for _ in range(families.VERDICT_FAMILIES)]
-        verdicts += any((np.array(families.of_verdicts(p))[8:] <= 0.05).any() for p in tests)
+        verdicts += any((np.array(families.corrected_for_verdicts(p))[8:] <= 0.05).any() for p in tests)
         maps += any((np.array(families.corrected(p))[8:] <= 0.05).any() for p in tests)
     assert verdicts / pages <= 0.065  # 5 % and two standard errors
     assert maps / pages > 0.2

@@ -48,16 +48,16 @@ def test_the_tables_count_who_gave_up(one_gave_up: Collected) -> None:
     assert each.filter(each["gave_up"] > 0).select("group", "flow", "gave_up").rows() == [
         (first(one_gave_up), 0, 1)
     ]
-    assert "Gave up, trials" in flows.shown(each, one_gave_up).headings
+    assert "Ended early, trials" in flows.shown(each, one_gave_up).headings
     pairs = pairwise.table(one_gave_up)
     assert pairs is not None
     assert pairs.select("x_gave_up", "y_gave_up").sum().row(0) == (1, 0)
-    assert "x gave up, trials" in pairwise.shown(pairs, one_gave_up).headings
+    assert "x ended early, trials" in pairwise.shown(pairs, one_gave_up).headings
 
 
 def test_where_nobody_gave_up_the_page_has_no_such_column() -> None:
     collected = collect(Results(report_results.KNOBS), judged=False)
-    assert "Gave up, trials" not in flows.shown(flows.table(collected), collected).headings
+    assert "Ended early, trials" not in flows.shown(flows.table(collected), collected).headings
 
 
 def trial(**flow: Any) -> Trial:

@@ -58,7 +58,7 @@ def test_what_stopped_each_group(tmp_path: Path) -> None:
     first, second = stopping.shown(frame, collected).rows
     assert first[1:] == (
         "throughput", "11 (10)", "3.00 [2.50, 4.00]", "± 0.5 Mbps",
-        "too wide; 30 more seeds would do, if the spread stays as it is",
+        "too wide; needs 30 more seeds if the spread stays as it is",
     )  # fmt: skip
     assert second[-1] == "narrow enough"
 

@@ -225,34 +225,34 @@ def test_fairness_within_a_cca() -> None:
     assert two["jain"] == pytest.approx(400 / (2 * (256 + 16)), abs=1e-3)
 
 
-def test_a_circle_of_takers_is_told() -> None:
+def test_a_cycle_of_three_is_reported() -> None:
     wins = [15.0, 15.1, 14.9, 15.2]
     circle = study({("a", "b"): wins, ("b", "c"): wins, ("a", "c"): [20 - mbps for mbps in wins]})
     order = transitivity.table(circle)
     found = row(order, network="link")
     assert (found["wins"], found["intransitive"], found["cycles"]) == (3, 1, "a > b > c > a")
     said = words.findings(circle, None, pl.DataFrame(), pairwise.table(circle), orders=order)
-    assert "circle of three once, such as a > b > c > a" in said[-1]
+    assert "has 1 cycle of three contestants, such as a > b > c > a" in said[-1]
     line = study({("a", "b"): wins, ("b", "c"): wins, ("a", "c"): wins})
     said = words.findings(line, None, pl.DataFrame(), pairwise.table(line), orders=transitivity.table(line))
     assert said[-1].endswith("1 chain of three, no cycle.")
 
 
-def test_a_circle_of_four_is_told() -> None:
+def test_a_cycle_of_four_is_reported() -> None:
     wins = [15.0, 15.1, 14.9, 15.2]
     four = study({("a", "b"): wins, ("b", "c"): wins, ("c", "d"): wins, ("d", "a"): wins})
     said = words.findings(four, None, pl.DataFrame(), pairwise.table(four), orders=transitivity.table(four))
-    assert said[-1] == "“Takes more than” runs in a circle among a, b, c, d on link."
+    assert said[-1] == "“Takes more than” has a cycle among a, b, c, d on link."
 
 
-def test_maps_fade_what_is_not_told() -> None:
+def test_maps_fade_inconclusive_cells() -> None:
     made = study(PAIRS, ALONE)
     (ratios,) = ratio_figure.figures(made)
     (harms,) = harm_figure.figures(made)
     assert ratios.data.height == 9
     (csv,) = ratios.panels[0].spec()["datasets"].values()
     drawn = pl.read_csv(io.StringIO(csv))
-    shown = {(one["x"], one["y"]): (one["text"], one["told"]) for one in drawn.to_dicts()}
+    shown = {(one["x"], one["y"]): (one["text"], one["conclusive"]) for one in drawn.to_dicts()}
     assert shown["a1", "a2"] == ("0.80", 1)
     assert shown["a2", "a1"] == ("0.20", 1)
     assert shown["a1", "a1"] == ("0.50", 1)
@@ -264,7 +264,7 @@ def test_maps_fade_what_is_not_told() -> None:
     ]
     assert harms.heading == "Harm"
     (bare,) = harm_figure.figures(study(PAIRS))
-    assert bare.heading == "Harm beyond that of its own kind"
+    assert bare.heading == "Harm beyond its own kind"
 
 
 def joined(seconds: list[float | None]) -> Collected:

@@ -44,7 +44,7 @@ def harms(by: str, verdict: str) -> pl.DataFrame:
 def test_a_placebo_that_harms_is_named(by: str, verdict: str, count: int) -> None:
     said = words.placebo_differs(pairs("tcp cubic"), None, harms(by, verdict))
     assert len(said) == count
-    assert all("No harm to tcp cubic in delay p95, ms is judged on n" in text for text in said)
+    assert all("Harm to tcp cubic in delay p95, ms is not judged on n" in text for text in said)
 
 
 @pytest.mark.parametrize(

@@ -66,7 +66,7 @@ def test_impact_is_what_a_contestant_does_to_its_own_reference() -> None:
     found = sides.impact({"conformance": ENVELOPES, "harm": frame})
     assert found["quinn bbr"].state == "different"
     assert found["quinn bbr"].findings == (
-        "it leaves tcp bbr less throughput than tcp bbr itself would on n "
+        "it leaves tcp bbr less throughput than tcp bbr itself does on n "
         "(harm beyond its own kind 0.30 [0.20, 0.40])",
     )
     assert found["quinn reno"].state == "inconclusive"
@@ -79,7 +79,7 @@ def test_every_service_has_its_words(service: str) -> None:
     for verdict in (harm.MORE, harm.LESS):
         frame = harms_of(("quinn bbr", "tcp bbr", service, verdict))
         (text,) = sides.impact({"conformance": ENVELOPES, "harm": frame})["quinn bbr"].findings
-        assert "tcp bbr itself would" in text
+        assert "tcp bbr itself does" in text
 
 
 def test_a_placebo_that_differs_withholds_what_it_vouches_for() -> None:

@@ -26,13 +26,18 @@ def measured_from(from_s: float | None, *begins_s: int) -> Collected:
 @pytest.mark.parametrize(
     ("from_s", "begins_s", "text"),
     [
-        (None, (1, 2), "from when every flow has run for 20 of its base round trips to the trial’s end"),
-        (30, (30, 30), "from 30 s after the trial’s start to its end"),
-        (0, (0, 0), "from 0 s after the trial’s start to its end"),
+        (
+            None,
+            (1, 2),
+            "from the moment when every flow has run for 20 of its base round trips until the trial’s end",
+        ),
+        (30, (30, 30), "from 30 s after the trial’s start until its end"),
+        (0, (0, 0), "from 0 s after the trial’s start until its end"),
         (
             30,
             (30, 0),
-            "from 30 s after the trial’s start to its end; 1 trial that ended sooner is measured whole",
+            "from 30 s after the trial’s start until its end; 1 trial that "
+            "ended before that moment is measured completely",
         ),
     ],
 )

@@ -1,4 +1,4 @@
-"""Charts, one kind a file. Each file has ``ORDER`` and ``figures(collected)``, and is found by that."""
+"""Charts, one kind in each file. A file with ``ORDER`` and ``figures(collected)`` is found automatically."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cambrian.report.figures.figure import Figure
 
 
 def kinds() -> list[ModuleType]:
-    """The modules of this package that draw, in the order in which a page shows them."""
+    """The modules of this package that draw figures, in the order of the page."""
     names = [found.name for found in pkgutil.iter_modules(__path__)]
     modules = [importlib.import_module(f"{__name__}.{name}") for name in names]
     return sorted(

@@ -1,7 +1,7 @@
-"""One colour a contestant, the same in every figure, told apart by colour-blind readers.
+"""One colour for each contestant, the same in every figure, also for colour-blind readers.
 
-Colours are Okabe and Ito's (2008) without their black and yellow, which a dark or a white page
-swallows, and with a violet. A reference is grey, its placebo a lighter grey. No figure relies on
+The colours are Okabe and Ito's (2008), without black and yellow, which are invisible on a dark or a white
+page, and with a violet added. A reference is grey, its placebo a lighter grey. No figure relies on
 colour alone: the second flow of a pair is dashed.
 """
 
@@ -13,12 +13,12 @@ from cambrian.report.collect import Collected
 
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7A5BD0")
 GREY = "#767b82"
-#: of the first, second, third… line of one panel
+#: stroke dashes of the first, second, third… line of a panel
 DASHES: tuple[tuple[int, ...], ...] = ((1, 0), (5, 3), (2, 2), (8, 3, 2, 3))
 
 
-def of(collected: Collected) -> dict[str, str]:
-    """Contestant → colour, in the study's order; seven, then from the start again."""
+def palette(collected: Collected) -> dict[str, str]:
+    """Contestant → colour, in the study's order; the seven colours repeat."""
     study = collected.study
     names = [contestant.name for contestant in study.contestants]
     names += [flow.contestant.name for flow in study.every_flow]
@@ -30,11 +30,11 @@ def of(collected: Collected) -> dict[str, str]:
 
 
 def dashes(count: int) -> list[Sequence[int]]:
-    """Stroke dashes of ``count`` lines."""
+    """Stroke dashes for ``count`` lines."""
     return [DASHES[index % len(DASHES)] for index in range(count)]
 
 
 def tint(colour: str) -> str:
-    """Half way to white: for a second flow of the same contestant."""
+    """The colour mixed half with white: for a second flow of the same contestant."""
     channels = [int(colour[start : start + 2], 16) for start in (1, 3, 5)]
     return "#" + "".join(f"{round((channel + 245) / 2):02x}" for channel in channels)

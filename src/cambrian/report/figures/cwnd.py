@@ -1,4 +1,4 @@
-"""Congestion window over time, of the flows that export it."""
+"""Congestion window over time, for the flows that export it."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from cambrian.report.figures.figure import Figure, Panel
 
 #: place among the figures of a network
 ORDER = 50
-#: this share of each panel's values sets the scale
+#: share of each panel's values that the axis must show
 _SHOWN = 0.98
 
 
 def figures(collected: Collected) -> Iterator[Figure]:
     """One figure a network, one panel a group with a flow that exports its window."""
-    palette = colours.of(collected)
+    palette = colours.palette(collected)
     for network in collected.networks:
         cells = [
             cell for cell in collected.on(network) if cell.series is not None and cell.series.cwnd.height
@@ -41,20 +41,20 @@ def figures(collected: Collected) -> Iterator[Figure]:
             chart = lines.chart(
                 frames[cell.key],
                 drawn[cell.key],
-                title=lines.title(cell, f"{silent} exports none" if silent else ""),
+                title=lines.title(cell, f"{silent}: no window exported" if silent else ""),
                 value="cwnd_kb",
                 axis="cwnd (kB)",
                 duration_s=duration_s,
                 top=top,
             )
             alt = f"Line chart, {network.name}, {cell.title}: congestion window in kB over {duration_s:g} s."
-            panels.append(Panel(chart, alt + (f" {silent} exports none." if silent else "")))
+            panels.append(Panel(chart, alt + (f" {silent}: no window exported." if silent else "")))
         bin_ms = lines.bin_text(cells)
         yield Figure(
             name=f"cwnd-{network.name}",
             network=network.name,
             heading="Congestion window over time",
-            caption=f"The same trials, as the stack itself says; the last value in each {bin_ms} ms. "
+            caption=f"The same trials. The window that the stack reports, last value in each {bin_ms} ms. "
             "kB is 10³ bytes. A stack that exports no window has no line. "
             "Short peaks above the axis are cut off.",
             panels=tuple(panels),
@@ -66,14 +66,14 @@ def figures(collected: Collected) -> Iterator[Figure]:
 
 
 def _top(panels: list[FloatArray]) -> float:
-    """End of the axis: room for all but the rarest values, lest one peak flatten every panel."""
+    """End of the axis: a rare peak may exceed it, because it would flatten every panel."""
     largest = max(float(values.max()) for values in panels)
     usual = max(float(np.quantile(values, _SHOWN)) for values in panels)
     return min(1.05 * largest, 1.4 * usual)
 
 
 def _silent(cell: Cell) -> str:
-    """Contestants of this group without a single window."""
+    """The group's contestants that export no window, separated by commas."""
     assert cell.series is not None
     heard = set(cell.series.cwnd["flow"].to_list())
     return ", ".join(dict.fromkeys(name for number, name in enumerate(cell.names) if number not in heard))

@@ -1,6 +1,6 @@
-"""Performance envelopes: throughput over queueing delay, the contestant's beside its reference's.
+"""Performance envelopes: throughput over queueing delay, for a contestant and its reference.
 
-Three figures a network: method ``imc22`` (one trial), the pooled one and ``clustered`` (ours, all trials).
+Three figures for each network: method ``imc22`` (one trial), pooled, and ``clustered`` (ours, all trials).
 """
 
 from __future__ import annotations
@@ -10,43 +10,42 @@ from collections.abc import Iterator
 from cambrian.metrics import conformance, conformance_t, envelope
 from cambrian.metrics.clustered import Region
 from cambrian.metrics.envelope import Envelope
-from cambrian.report import similarity
 from cambrian.report.collect import Cell, Collected
+from cambrian.report.conformance import halves, seed_pairs
+from cambrian.report.conformance.seed_pairs import Envelopes
 from cambrian.report.figures import colours, plane
 from cambrian.report.figures.figure import Figure
-from cambrian.report.figures.plane import MOST_POINTS, Pair, of_envelope, of_region
-from cambrian.report.likeness import halves
-from cambrian.report.similarity import Envelopes
+from cambrian.report.figures.plane import MOST_POINTS, Pair, envelope_side, region_side
 from cambrian.study.model import Network
 
 #: place among the figures of a network
 ORDER = 10
 
 _IMC22 = (
-    "Method imc22: one trial of each side, the valid one with the lowest seed. A point every 10 RTT; "
-    "the hull holds the 95 % of points nearest to the mean. Grey, dashed: the reference, from its trial "
-    "against itself. The panel of a reference sets two of its trials side by side: the same thing twice."
+    "Method imc22: one trial of each side, the valid trial with the lowest seed. A point every 10 RTT; "
+    "the hull contains the 95 % of points nearest to the mean. Grey, dashed: the reference, from its trial "
+    "against itself. The panel of a reference compares two of its own trials."
 )
 _POOLED = (
-    "Ours, not QUICbench's: the points of all valid trials together, trimmed and hulled once. Points are "
-    f"correlated within a trial. At most {MOST_POINTS} evenly chosen points are drawn; hulls use all."
+    "Our addition to QUICbench: the points of all valid trials together, trimmed once, with one hull. Points "
+    f"are correlated within a trial. At most {MOST_POINTS} evenly chosen points are drawn; hulls use all."
 )
 _CLUSTERED = (
-    "Method clustered, ours: each trial's points in clusters, a hull for each cluster, and of the hulls what "
-    "at least half of the trials cover. Axes count in the reference's SDs, so neither outweighs the other. "
-    "Conformance counts the points within the own region. The panel of a reference sets one half of its "
-    "trials beside the other."
+    "Method clustered (ours): each trial's points form clusters, and each cluster has a hull. The envelope "
+    "is the area that the hulls of at least half of the trials cover. Axes are scaled by the reference's "
+    "SDs, so both count equally. Conformance counts the points within a side's own envelope. The panel of a "
+    "reference compares the two halves of its trials."
 )
 
 
 def figures(collected: Collected) -> Iterator[Figure]:
-    """Three figures a network of a ``versus-reference`` study."""
-    palette = colours.of(collected)
+    """Three figures for each network of a ``versus-reference`` study."""
+    palette = colours.palette(collected)
     for network in collected.networks:
         single = list(_single(collected, network))
         pooled = list(_pooled(collected, network))
         clustered = list(_clustered(collected, network))
-        # one scale for all
+        # the three figures share one scale
         everything = [*single, *pooled, *clustered]
         if not everything:
             continue
@@ -56,7 +55,7 @@ def figures(collected: Collected) -> Iterator[Figure]:
             ("envelope-pooled", "Performance envelopes, all trials pooled", _POOLED, pooled),
             (
                 "envelope-clustered",
-                "Performance envelopes, where trials agree (clustered)",
+                "Performance envelopes, area that most trials share (clustered)",
                 _CLUSTERED,
                 clustered,
             ),
@@ -93,7 +92,7 @@ def _pooled(collected: Collected, network: Network) -> Iterator[Pair]:
 def _hulls(cell: Cell, test: tuple[Envelope, str], reference: tuple[Envelope, str]) -> Pair:
     labels = _labels(cell, test[1], reference[1])
     score = conformance.compare(test[0], reference[0]).conformance
-    return Pair(cell, of_envelope(test[0], labels[0]), of_envelope(reference[0], labels[1]), score)
+    return Pair(cell, envelope_side(test[0], labels[0]), envelope_side(reference[0], labels[1]), score)
 
 
 def _clustered(collected: Collected, network: Network) -> Iterator[Pair]:
@@ -106,21 +105,21 @@ def _clustered(collected: Collected, network: Network) -> Iterator[Pair]:
             # the orders of a seed stay together
             middle = sum(len(references[seed]) for seed in sorted(references)[: len(references) // 2])
             test, reference = Region(reference.trials[middle:]), Region(reference.trials[:middle])
-            told = (f"last {len(test.trials)} trials", f"first {len(reference.trials)} trials")
+            counts = (f"last {len(test.trials)} trials", f"first {len(reference.trials)} trials")
         else:
-            told = (f"{len(test.trials)} trials", f"{len(reference.trials)} trials")
-        labels = _labels(cell, *told)
-        score = conformance_t.conformance(*(conformance_t.region_shape(one) for one in (test, reference)))
-        yield Pair(cell, of_region(test, labels[0]), of_region(reference, labels[1]), score)
+            counts = (f"{len(test.trials)} trials", f"{len(reference.trials)} trials")
+        labels = _labels(cell, *counts)
+        score = conformance_t.conformance(*(conformance_t.region_shape(side) for side in (test, reference)))
+        yield Pair(cell, region_side(test, labels[0]), region_side(reference, labels[1]), score)
 
 
 def _sides(collected: Collected, network: Network) -> Iterator[tuple[Cell, Envelopes, Envelopes]]:
-    """Each group that has something to compare, with its and its reference's envelopes."""
+    """Each group that can be compared, with its envelopes and its reference's."""
     for cell in collected.on(network):
         floor = collected.noise_floor(cell) if cell.design == "versus-reference" else None
         if floor is None:
             continue
-        tests, references = similarity.envelopes(cell), similarity.envelopes(floor)
+        tests, references = seed_pairs.envelopes(cell), seed_pairs.envelopes(floor)
         if len(tests) >= (2 if cell.is_noise_floor else 1) and references:
             yield cell, tests, references
 

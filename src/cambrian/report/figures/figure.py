@@ -1,7 +1,7 @@
-"""What a figure is: panels of one kind, comparable with each other, and the data that they draw.
+"""A figure: comparable panels of one kind, and the data that they draw.
 
-A panel is one small chart without a width: the page gives it its column's, a file
-:data:`PANEL_WIDTH`. The same definition makes both.
+A panel is one small chart without a width. On the page it takes the width of its column, in a file
+:data:`PANEL_WIDTH`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ PANEL_WIDTH = 320
 PANEL_HEIGHT = 220
 #: panels in a row, in files
 COLUMNS = 3
-#: PNG pixels for each of the chart's
+#: PNG pixels for each pixel of the chart
 PNG_SCALE = 2
 
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Liberation Sans', Arial, sans-serif"
@@ -28,7 +28,7 @@ FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Liberation Sans', Arial, 
 
 @dataclass(frozen=True)
 class Panel:
-    """One chart. ``alt`` says in words what it shows, for who cannot see it."""
+    """One chart. ``alt`` is its alternative text."""
 
     chart: alt.TopLevelMixin
     alt: str
@@ -44,7 +44,7 @@ class Panel:
 
 @dataclass(frozen=True)
 class Figure:
-    """Panels that belong together. ``name`` is its files' name; ``data`` all that is drawn."""
+    """Panels that belong together. ``name`` is the name of its files; ``data`` has everything drawn."""
 
     name: str
     network: str
@@ -53,21 +53,21 @@ class Figure:
     panels: tuple[Panel, ...]
     data: pl.DataFrame
     height: int = PANEL_HEIGHT
-    #: wide panels take a whole row each
+    #: each panel takes a whole row
     wide: bool = False
-    #: pixels below which a panel cannot be read: a narrower page scrolls it sideways
+    #: pixels that a readable panel needs: a narrower page scrolls it sideways
     least_width: int = 0
-    #: a figure that says what the study found stands before the tables
+    #: the figure shows the main result, so it comes before the tables
     leads: bool = False
 
     def save(self, folder: Path, specs: list[dict[str, Any]]) -> None:
-        """Write ``NAME.png``, ``NAME.svg`` and ``NAME.csv``; ``specs`` are the panels'."""
+        """Write ``NAME.png``, ``NAME.svg`` and ``NAME.csv``; ``specs`` are the panels' specifications."""
         (folder / f"{self.name}.svg").write_text(svg := self.svg(specs))
         (folder / f"{self.name}.png").write_bytes(vl_convert.svg_to_png(svg, scale=PNG_SCALE))
         rounded(self.data).write_csv(folder / f"{self.name}.csv")
 
     def svg(self, specs: list[dict[str, Any]]) -> str:
-        """The whole figure on white; ``specs`` are the panels'."""
+        """The whole figure on white; ``specs`` are the panels' specifications."""
         width = PANEL_WIDTH * (2 if self.wide else 1)
         sized = [spec | {"width": width, "height": self.height} for spec in specs]
         datasets = {name: rows for spec in sized for name, rows in spec.pop("datasets", {}).items()}
@@ -75,7 +75,7 @@ class Figure:
             "$schema": alt.SCHEMA_URL,
             "background": "white",
             "concat": sized,
-            # each panel has its own contestants; axes are alike by their domains
+            # each panel has its own contestants; equal domains make the axes equal
             "resolve": {"scale": dict.fromkeys(("color", "shape", "strokeDash"), "independent")},
             "columns": 1 if self.wide else COLUMNS,
             "spacing": 28,
@@ -87,9 +87,9 @@ class Figure:
 
 
 def inline(frame: pl.DataFrame, **types: str) -> alt.InlineData:
-    """``frame`` as CSV within the chart, numbers to five digits: a third of the size of JSON.
+    """``frame`` as CSV within the chart, with five significant digits: a third of the size of JSON.
 
-    ``types`` gives columns that are no numbers (``series="string"``).
+    ``types`` gives the types of columns without numbers (``series="string"``).
     """
     parse = {name: types.get(name, "number") for name in frame.columns}
     return alt.InlineData(
@@ -98,13 +98,13 @@ def inline(frame: pl.DataFrame, **types: str) -> alt.InlineData:
 
 
 def rounded(frame: pl.DataFrame) -> pl.DataFrame:
-    """Its numbers to five digits: more than a screen has pixels."""
+    """``frame`` with five significant digits, which is finer than a screen's pixels."""
     floats = [name for name, kind in frame.schema.items() if kind.is_float()]
     return frame.with_columns(pl.col(floats).round_sig_figs(5)) if floats else frame
 
 
 def config(theme: str) -> dict[str, Any]:
-    """Vega-Lite's configuration: quiet axes, light or dark ink, no background of its own."""
+    """Vega-Lite's configuration for ``theme`` ("light" or "dark"), with a transparent background."""
     ink, quiet, grid = (
         ("#1b1f24", "#57606a", "#e3e6ea") if theme == "light" else ("#e6e9ec", "#a3acb6", "#353b43")
     )

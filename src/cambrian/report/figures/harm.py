@@ -1,4 +1,4 @@
-"""Who harms whom: a heat map of harm for each service, held against the victim's own kind."""
+"""A heat map of harm for each service, compared with the harm of the victim's own kind."""
 
 from __future__ import annotations
 
@@ -16,31 +16,32 @@ from cambrian.stats import states
 #: place among the figures of a network
 ORDER = 24
 
-_TOLD = (
-    "Faint and in parentheses: inconclusive, neither told from what a flow of the victim's own kind does in "
-    "the same position (t over seeds, Benjamini–Hochberg over a map's cells, "
-    f"{100 * states.LEVEL:g} %) nor surely within {states.HARM.high:g} of it."
+_INCONCLUSIVE = (
+    "Faint and in parentheses: inconclusive, that is neither different from the harm of a flow of the "
+    "victim's own kind in the same position (t over seeds, Holm's correction as for verdicts, "
+    f"{100 * states.LEVEL:g} %) nor equivalent to it (within {states.HARM.high:g})."
 )
 _ALONE = (
-    "Harm that the row does to the column (Ware et al., HotNets 2019): what the column loses of its "
-    "throughput alone, or what part of its delay and loss is not there alone. 0 is none, 1 is all; below 0 "
-    "the column fares better. On the diagonal the harm of its own kind. " + _TOLD
+    "Harm that the row does to the column (Ware et al., HotNets 2019): the share of its throughput alone "
+    "that the column loses, or the share of its delay and loss that competition adds. 0 is no harm, 1 is "
+    "everything; below 0 the column gains. The diagonal shows the harm of the column's own kind. "
+    + _INCONCLUSIVE
 )
 _OWN = (
-    "What the row takes from the column beyond what a flow of the column's own kind takes: the formulas of "
-    "harm (Ware et al., HotNets 2019), with the column against itself in place of alone. Above 0 the row "
-    "harms more. " + _TOLD
+    "Harm that the row does to the column beyond the harm of a flow of the column's own kind: the formulas "
+    "of Ware et al. (HotNets 2019), with the column against itself as the baseline. Above 0 the row "
+    "harms more. " + _INCONCLUSIVE
 )
 
 
 def figures(collected: Collected) -> Iterator[Figure]:
-    """One figure a network of a ``pairwise`` study, one panel a service."""
-    found = harm.table(collected) if collected.design == "pairwise" else None
-    if found is None:
+    """One figure for each network of a ``pairwise`` study, one panel for each service."""
+    harms = harm.table(collected) if collected.design == "pairwise" else None
+    if harms is None:
         return
     order = [contestant.name for contestant in collected.study.contestants]
     for network in collected.networks:
-        here = found.filter(pl.col("network") == network.name)
+        here = harms.filter(pl.col("network") == network.name)
         value = "harm" if here["harm"].is_not_null().any() else "excess"
         cells = _cells(here.filter(pl.col("by").is_in(order)), value)
         if not cells.height:
@@ -49,10 +50,10 @@ def figures(collected: Collected) -> Iterator[Figure]:
         yield Figure(
             name=f"harm-{network.name}",
             network=network.name,
-            heading="Harm" if value == "harm" else "Harm beyond that of its own kind",
+            heading="Harm" if value == "harm" else "Harm beyond its own kind",
             caption=_ALONE if value == "harm" else _OWN,
             panels=tuple(_panels(cells, value, order, network.name)),
-            data=cells.drop("text", "told"),
+            data=cells.drop("text", "conclusive"),
             height=heat.ROW * len(present),
             wide=True,
             least_width=heat.least_width(cells, present, cells["y"].n_unique()),
@@ -60,10 +61,10 @@ def figures(collected: Collected) -> Iterator[Figure]:
 
 
 def _cells(here: pl.DataFrame, value: str) -> pl.DataFrame:
-    told = pl.col("verdict") != "inconclusive"
+    conclusive = pl.col("verdict") != "inconclusive"
     chosen = here.filter(pl.col(value).is_not_null()).select(
         "network", "service", "seeds", pl.col("by").alias("x"), pl.col("victim").alias("y"), value,
-        f"{value}_low", f"{value}_high", "p", "p_corrected", "verdict", told.alias("told"),
+        f"{value}_low", f"{value}_high", "p", "p_corrected", "verdict", conclusive.alias("conclusive"),
     )  # fmt: skip
     return heat.labelled(chosen, value)
 
@@ -77,8 +78,8 @@ def _panels(cells: pl.DataFrame, value: str, order: list[str], network: str) -> 
         chart = heat.chart(
             mine,
             value,
-            rows=[one for one in order if one in set(mine["x"])],
-            columns=[one for one in order if one in set(mine["y"])],
+            rows=[contestant for contestant in order if contestant in set(mine["x"])],
+            columns=[contestant for contestant in order if contestant in set(mine["y"])],
             across="to",
             title=f"Harm in {name}",
             domain=(-1, 0, 1),

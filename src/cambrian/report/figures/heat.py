@@ -1,4 +1,4 @@
-"""A heat map of contestants by contestants: what its cells say, and which of them are faint."""
+"""A heat map of contestants by contestants; inconclusive cells are faint."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from cambrian.report.figures.figure import inline
 
 #: pixels of a row
 ROW = 30
-#: pixels of a character in a cell or a label, of the space about one, and of an axis's title
+#: pixels of a character in a cell or a label, of the space around it, and of an axis's title
 _CHARACTER = 6
 _SPACE = 6
 _TITLE = 30
-#: of a cell that these trials leave open
+#: opacity of an inconclusive cell
 _FAINT = 0.3
 
 
 def labelled(cells: pl.DataFrame, value: str) -> pl.DataFrame:
-    """``cells`` with ``text``: the value, in parentheses where the column ``told`` is not true."""
+    """``cells`` with ``text``: the value, in parentheses where the column ``conclusive`` is not true."""
     number = pl.col(value).map_elements(lambda one: layout.number(one, 2), return_dtype=pl.String)
-    told = pl.col("told").fill_null(False)
+    conclusive = pl.col("conclusive").fill_null(False)
     return cells.with_columns(
-        told.cast(pl.Int8).alias("told"),
-        pl.when(told).then(number).otherwise("(" + number + ")").alias("text"),
+        conclusive.cast(pl.Int8).alias("conclusive"),
+        pl.when(conclusive).then(number).otherwise("(" + number + ")").alias("text"),
     )
 
 
 def least_width(cells: pl.DataFrame, rows: Sequence[object], columns: int) -> int:
-    """Pixels that keep the numbers of ``cells`` (column ``text``) apart in so many columns."""
+    """Pixels that the texts of ``cells`` (column ``text``) need in ``columns`` columns."""
     widest = max((len(text) for text in cells["text"]), default=0)
     label = max((len(str(row)) for row in rows), default=0)
     return _TITLE + _CHARACTER * label + columns * (_CHARACTER * widest + _SPACE)
@@ -48,13 +48,13 @@ def chart(
     domain: tuple[float, float, float],
     title_above: str | None = None,
 ) -> alt.TopLevelMixin:
-    """One square a row of ``cells`` (``x`` is its row, ``y`` its column; see :func:`labelled`).
+    """One square for each row of ``cells`` (``x`` is its row, ``y`` its column; see :func:`labelled`).
 
-    ``across`` says what columns are, ``title`` what the colour is; ``domain`` is least, middle
-    and most. ``title_above`` stands over a panel that is one of several.
+    ``across`` is the title of the columns, ``title`` that of the colours; ``domain`` is lowest, middle
+    and highest value. ``title_above`` is the title of one panel among several.
     """
     data = inline(
-        cells.select("x", "y", value, "text", "told", "seeds"), x="string", y="string", text="string"
+        cells.select("x", "y", value, "text", "conclusive", "seeds"), x="string", y="string", text="string"
     )
     base = alt.Chart(data).encode(
         x=alt.X(
@@ -71,7 +71,7 @@ def chart(
             scale=alt.Scale(scheme="purpleorange", domain=[least, most], domainMid=middle, clamp=True),
             legend=legend,
         ),
-        opacity=alt.condition("datum.told == 1", alt.value(1), alt.value(_FAINT)),
+        opacity=alt.condition("datum.conclusive == 1", alt.value(1), alt.value(_FAINT)),
         tooltip=[
             alt.Tooltip("x:N", title="row"),
             alt.Tooltip("y:N", title="column"),
@@ -81,11 +81,11 @@ def chart(
     )
     # dark cells at both ends of the scale need light text, and faint ones the page's own ink
     low, high = middle - 0.5 * (middle - least), middle + 0.74 * (most - middle)
-    dark = f"datum.told == 1 && (datum.{value} < {low} || datum.{value} > {high})"
+    dark = f"datum.conclusive == 1 && (datum.{value} < {low} || datum.{value} > {high})"
     ink = {
         "condition": [
             {"test": dark, "value": "white"},
-            {"test": "datum.told == 1", "value": "#1b1f24"},
+            {"test": "datum.conclusive == 1", "value": "#1b1f24"},
         ],
         "value": "#767b82",
     }

@@ -1,4 +1,4 @@
-"""Lines over time, one a flow: shared by throughput and congestion window."""
+"""Lines over time, one for each flow: shared by throughput and congestion window."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from cambrian.report.collect import Cell
 from cambrian.report.figures import colours
 from cambrian.report.figures.figure import PANEL_HEIGHT, inline
 
-#: with more flows than this a panel draws each contestant's sum
+#: with more flows a panel draws each contestant's sum
 MOST_LINES = 8
 
 
 @dataclass(frozen=True)
 class Line:
-    """How one flow (or one contestant's flows together) shows."""
+    """The line of one flow, or of one contestant's flows together."""
 
     label: str
     flows: tuple[int, ...]
@@ -27,7 +27,7 @@ class Line:
 
 
 def lines_of(cell: Cell, palette: dict[str, str]) -> list[Line]:
-    """The lines of a group's panels: one a flow, or one a contestant where there are many."""
+    """The lines of a group's panel: one for each flow, or for each contestant if there are many flows."""
     if len(cell.names) > MOST_LINES:
         members: dict[str, list[int]] = {}
         for number, name in enumerate(cell.names):
@@ -36,11 +36,11 @@ def lines_of(cell: Cell, palette: dict[str, str]) -> list[Line]:
             Line(f"{name} ({len(numbers)} flows together)", tuple(numbers), palette[name])
             for name, numbers in members.items()
         ]
-    often = Counter(cell.names)
+    counts = Counter(cell.names)
     seen: Counter[str] = Counter()
     lines = []
     for number, name in enumerate(cell.names):
-        label = name if often[name] == 1 else f"{name} (flow {number})"
+        label = name if counts[name] == 1 else f"{name} (flow {number})"
         colour = palette[name] if not seen[name] else colours.tint(palette[name])
         seen[name] += 1
         lines.append(Line(label, (number,), colour))
@@ -99,13 +99,13 @@ def chart(
 
 
 def bin_text(cells: Sequence[Cell]) -> str:
-    """How long the rounds of these groups' series are, in milliseconds: ``250``, or ``10 to 50``."""
+    """The length of the bins of these groups' series, in milliseconds: ``250``, or ``10 to 50``."""
     lengths = sorted({cell.series.bin_ms for cell in cells if cell.series})
-    return " to ".join(str(one) for one in dict.fromkeys((lengths[0], lengths[-1])))
+    return " to ".join(str(length) for length in dict.fromkeys((lengths[0], lengths[-1])))
 
 
 def title(cell: Cell, note: str = "") -> alt.TitleParams:
-    """A panel's title: who meets whom, and which trial."""
+    """A panel's title: the group, the seed, and a note."""
     text = cell.title if cell.design != "flows" else "All flows"
     seed = f"seed {cell.series.seed}" if cell.series else ""
     return alt.TitleParams(text, subtitle="; ".join(part for part in (seed, note) if part))

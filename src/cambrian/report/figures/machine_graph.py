@@ -1,8 +1,8 @@
 """One state machine as marks: discs at fixed places, ribbons between them.
 
-A state's disc grows with its share of the time. A transition is a ribbon, broad where it begins and pointed
-where it ends (tapered edges: Holten and van Wijk, CHI 2009), broader the more often it is taken. Ribbons
-bend to their left, so that there and back lie apart.
+A state's disc grows with its share of the time. A transition is a ribbon, broad at its start and pointed
+at its end (tapered edges: Holten and van Wijk, CHI 2009); frequent transitions are broader. Ribbons
+bend to their left, so the two directions between two states do not overlap.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from cambrian.metrics.states.pooled import Pooled
 from cambrian.metrics.states.vocabulary import words
 from cambrian.metrics.states.wording import percent
 
-#: pixels of a place's unit; a panel's width varies, and ribbons are cut at discs as if it were this
+#: pixels of one unit of a place; a panel's width varies, but ribbons are cut at discs for this width
 HEIGHT, WIDTH = 190, 320
 #: units above the highest disc and below the lowest that ribbons and labels take
 _ABOVE, _BELOW = 0.2, 0.35
-#: square pixels: a disc of all the time, and what every disc has besides
+#: square pixels: a disc for 100 % of the time, and what is added to every disc
 _DISC, _LEAST_DISC = 1100.0, 60.0
 #: pixels: the broadest ribbon, and the narrowest
 _BROADEST, _NARROWEST = 10.0, 2.5
-#: how far a ribbon bends, of its length, and by how many points it is drawn
+#: how far a ribbon bends, as a share of its length, and its number of points
 _BEND, _POINTS = 0.16, 15
 
 Places = dict[str, tuple[float, float]]
@@ -62,11 +62,11 @@ _BBR: Places = {
 
 @dataclass(frozen=True)
 class Graph:
-    """What is drawn of a machine, at ``lift`` above its place.
+    """The marks of a machine.
 
-    ``discs``: ``x``, ``y``, ``area`` (square pixels), ``label`` (lines parted by ``|``), ``hint``.
+    ``discs``: ``x``, ``y``, ``area`` (square pixels), ``label`` (lines separated by ``|``), ``hint``.
     ``ribbons``: ``x``, ``y``, ``breadth`` (pixels), ``ribbon``, ``point``. ``rates``: ``x``, ``y``,
-    ``label`` at the middle of each ribbon: how often a trial.
+    ``label`` at the middle of each ribbon: transitions per trial.
     """
 
     discs: pl.DataFrame
@@ -75,33 +75,34 @@ class Graph:
 
 
 def reach(machines: Iterable[Pooled]) -> tuple[float, float]:
-    """Lowest and highest y that any of them takes, labels and ribbons included."""
-    heights = [_places(machine)[one.state][1] for machine in machines for one in machine.states]
+    """Lowest and highest y of these machines, labels and ribbons included."""
+    heights = [_places(machine)[share.state][1] for machine in machines for share in machine.states]
     return min(heights) - _BELOW, max(heights) + _ABOVE
 
 
 def often(machine: Pooled) -> dict[Transition, float]:
-    """How often a trial each transition was taken."""
+    """Transition → how many times per trial it was taken."""
     return {rate.transition: rate.count / machine.trials for rate in machine.transitions}
 
 
 def graph(machine: Pooled, *, lift: float, most: float) -> Graph:
-    """The marks of one machine. ``most``: how often a trial the broadest ribbon is taken."""
+    """One machine's marks, moved up by ``lift``; ``most``: transitions per trial of the broadest ribbon."""
     places = {state: (x, y + lift) for state, (x, y) in _places(machine).items()}
-    areas = {one.state: _LEAST_DISC + _DISC * one.share.estimate for one in machine.states}
+    shares = {state.state: state.share.estimate for state in machine.states}
+    areas = {state: _LEAST_DISC + _DISC * share for state, share in shares.items()}
     discs = [
         {
-            "x": places[one.state][0],
-            "y": places[one.state][1],
-            "area": areas[one.state],
-            "label": f"{_broken(words(one.state))}|{percent(one.share.estimate).replace('less than ', '< ')}",
-            "hint": f"{words(one.state)}: {100 * one.share.estimate:.2f} % of the time",
+            "x": places[state][0],
+            "y": places[state][1],
+            "area": areas[state],
+            "label": f"{_broken(words(state))}|{percent(share).replace('less than ', '< ')}",
+            "hint": f"{words(state)}: {100 * share:.2f} % of the time",
         }
-        for one in machine.states
+        for state, share in shares.items()
     ]
     ribbons, rates = [], []
-    for number, ((one, other), count) in enumerate(often(machine).items()):
-        curve = _curve(places[one], places[other], areas[one], areas[other])
+    for number, ((start, end), count) in enumerate(often(machine).items()):
+        curve = _curve(places[start], places[end], areas[start], areas[end])
         breadth = max(_BROADEST * math.sqrt(count / most), _NARROWEST)
         for point, (x, y) in enumerate(curve):
             size = breadth * (1 - point / (_POINTS - 1)) + 0.3
@@ -126,20 +127,20 @@ _RIBBONS = {
 
 def _places(machine: Pooled) -> Places:
     states = [one.state for one in machine.states]
-    # a probe or a timeout stands in both tables
+    # both tables have the states of probes and timeouts
     table = _BBR if {*states} & (_BBR.keys() - _LOSS_BASED.keys()) else _LOSS_BASED
-    strange = [state for state in states if state not in table]
-    return table | {state: ((n + 1) / (len(strange) + 1), -0.12) for n, state in enumerate(strange)}
+    unknown = [state for state in states if state not in table]
+    return table | {state: ((n + 1) / (len(unknown) + 1), -0.12) for n, state in enumerate(unknown)}
 
 
-def _curve(one: tuple[float, float], other: tuple[float, float], area: float, far_area: float) -> FloatArray:
+def _curve(near: tuple[float, float], far: tuple[float, float], area: float, far_area: float) -> FloatArray:
     """Points of a bent line from disc to disc, shape (_POINTS, 2), in the places' units."""
     scale = np.array([WIDTH, HEIGHT])
-    start, end = np.array(one) * scale, np.array(other) * scale
+    start, end = np.array(near) * scale, np.array(far) * scale
     along = end - start
     control = (start + end) / 2 + 2 * _BEND * np.array([-along[1], along[0]])
     length = max(float(np.hypot(*along)), 1.0)
-    # a bent line is longer than its chord by little: cut by the chord's share
+    # the bent line is only slightly longer than its chord: cut it by the chord's share
     cut, far_cut = (min(math.sqrt(a / math.pi) / length, 0.4) for a in (area, far_area))
     t = np.linspace(cut, 1 - far_cut, _POINTS)[:, None]
     points: FloatArray = ((1 - t) ** 2 * start + 2 * t * (1 - t) * control + t**2 * end) / scale
@@ -151,5 +152,5 @@ def _count(value: float) -> str:
 
 
 def _broken(name: str) -> str:
-    """A long name on lines of a word or two."""
+    """A long name, broken into lines of at most 12 characters."""
     return "|".join(textwrap.wrap(name, 12))

@@ -1,4 +1,4 @@
-"""Who loads the page sooner: page load time of each contestant, page by page."""
+"""Page load time of each contestant, page by page."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ ORDER = 15
 _ROW = 34
 
 _CAPTION = (
-    "Page load time: from the navigation's start to the load event's; connection set-up is part of it. "
-    "Dots: means over seeds, with the 95 % interval as a line; small ticks: each trial. "
-    "Pages have axes of their own, all from 0."
+    "Page load time: from the start of the navigation to the start of the load event, with connection "
+    "set-up. Dots: means over seeds, with the 95 % interval as a line; small ticks: single trials. "
+    "Each page has its own axis, from 0."
 )
 
 
 def figures(collected: Collected) -> Iterator[Figure]:
-    """One figure a network, one panel a page."""
+    """One figure for each network, one panel for each page."""
     means = page_loads.table(collected)
     if means is None:
         return
     trials = _trials(collected)
-    palette = colours.of(collected)
+    palette = colours.palette(collected)
     for network in collected.networks:
         here = means.filter((pl.col("network") == network.name) & pl.col("plt_ms").is_not_null())
         if not here.height:

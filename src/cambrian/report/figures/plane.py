@@ -1,4 +1,4 @@
-"""The plane of throughput and queueing delay: a contestant's points and envelope beside its reference's."""
+"""Throughput over queueing delay: the points and envelopes of a contestant and its reference."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from cambrian.report.collect import Cell
 from cambrian.report.figures import colours
 from cambrian.report.figures.figure import PANEL_HEIGHT, Panel, inline
 
-#: points of one envelope that a panel draws; its hull is made of all of them
+#: most points of one envelope that a panel draws; the hull uses all of them
 MOST_POINTS = 200
 
 
@@ -33,21 +33,23 @@ class Side:
     rings: tuple[FloatArray, ...]
 
 
-def of_envelope(one: Envelope, label: str) -> Side:
-    """One hull."""
-    return Side(label, one.points, one.mean, (one.outline,))
+def envelope_side(envelope: Envelope, label: str) -> Side:
+    """A side with one hull."""
+    return Side(label, envelope.points, envelope.mean, (envelope.outline,))
 
 
-def of_region(one: Region, label: str) -> Side:
-    """A region, which may be of several pieces, or of none; a hole is outlined like a piece."""
-    pieces = shapely.get_parts(outline(one))
+def region_side(region: Region, label: str) -> Side:
+    """A side with the outlines of a region: any number of pieces; a hole has an outline, too."""
+    pieces = shapely.get_parts(outline(region))
     rings = [ring for piece in pieces for ring in (piece.exterior, *piece.interiors)]
-    return Side(label, one.points, one.mean, tuple(shapely.get_coordinates(ring)[:-1] for ring in rings))
+    return Side(
+        label, region.points, region.mean, tuple(shapely.get_coordinates(ring)[:-1] for ring in rings)
+    )
 
 
 @dataclass(frozen=True)
 class Pair:
-    """What one panel draws, and the conformance of the two."""
+    """The two sides of one panel, and their conformance."""
 
     cell: Cell
     test: Side
@@ -56,12 +58,12 @@ class Pair:
 
     @property
     def sides(self) -> tuple[Side, Side]:
-        """The contestant's, the reference's."""
+        """The contestant's side and the reference's."""
         return self.test, self.reference
 
 
 def corner(pairs: Sequence[Pair]) -> tuple[float, float]:
-    """Ends of the axes: (throughput_mbps, delay_ms), with a little room."""
+    """Ends of the axes: (throughput_mbps, delay_ms), 5 % beyond the largest points."""
     points = np.concatenate([side.points for pair in pairs for side in pair.sides])
     throughput_mbps, delay_ms = points.max(axis=0)
     return 1.05 * max(float(throughput_mbps), 0.1), 1.05 * max(float(delay_ms), 0.1)
@@ -78,7 +80,7 @@ def _points(pair: Pair, most: int | None = None) -> pl.DataFrame:
 
 
 def _hulls(pair: Pair) -> pl.DataFrame:
-    """Corners of both envelopes' outlines, each closed."""
+    """Corners of both envelopes' outlines; each outline is closed."""
     frames = []
     for side in pair.sides:
         for number, ring in enumerate(side.rings):
@@ -98,7 +100,7 @@ def _frame(points: FloatArray, label: str) -> pl.DataFrame:
 
 
 def data(pairs: Sequence[Pair]) -> pl.DataFrame:
-    """All points and corners, as a figure's file has them."""
+    """All points and corners, for the figure's CSV file."""
     frames = []
     for pair in pairs:
         group = pl.lit(pair.cell.key).alias("group")
@@ -110,7 +112,7 @@ def data(pairs: Sequence[Pair]) -> pl.DataFrame:
 
 
 def panel(pair: Pair, palette: dict[str, str], corner: tuple[float, float]) -> Panel:
-    """One chart; ``corner`` is where its axes end, (throughput_mbps, delay_ms)."""
+    """One chart; ``corner`` is the end of its axes, (throughput_mbps, delay_ms)."""
     colour = palette[pair.cell.subject]
     labels = [side.label for side in pair.sides]
     legend = alt.Legend(columns=1, symbolOpacity=1)

@@ -13,12 +13,12 @@ from cambrian.report.figures.figure import PANEL_HEIGHT, Figure, Panel, inline
 
 #: place among the figures of a network
 ORDER = 40
-#: a buffer that was never half full does not set the scale
+#: the buffer's limit is shown if it is at most this many times the peak
 _WORTH_SHOWING = 2.0
 
 
 def figures(collected: Collected) -> Iterator[Figure]:
-    """One figure a network, one panel a group."""
+    """One figure for each network, one panel for each group."""
     for network in collected.networks:
         cells = [cell for cell in collected.on(network) if cell.series is not None]
         if not cells:
@@ -31,11 +31,11 @@ def figures(collected: Collected) -> Iterator[Figure]:
         bin_ms = lines.bin_text(cells)
         caption = f"The same trials: mean and peak occupancy in each {bin_ms} ms; kB is 10³ bytes."
         if shown_kb is not None:
-            caption += " Dashed: the buffer."
+            caption += " Dashed: the buffer's limit."
         elif limit_kb is not None:
-            caption += f" The buffer, {limit_kb:,.0f} kB, lies beyond the axis."
+            caption += f" The buffer's limit, {limit_kb:,.0f} kB, is above the axis."
         if aqm:
-            caption += " A packet that the AQM drops after queueing is not counted: a lower bound."
+            caption += " Packets that the AQM drops after queueing are not counted, so this is a lower bound."
         yield Figure(
             name=f"queue-{network.name}",
             network=network.name,

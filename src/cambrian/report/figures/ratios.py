@@ -1,4 +1,4 @@
-"""Who takes whose throughput: a heat map of the throughput ratios of every pair."""
+"""A heat map of the throughput ratios of all pairs."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from cambrian.stats import states
 ORDER = 20
 
 _CAPTION = (
-    "Row's share of what row and column carried together, Tx / (Tx + Ty), mean over seeds: above 0.5 "
-    "the row takes more. Faint and in parentheses: inconclusive, neither told from an even split (t test "
-    f"over seeds, Benjamini–Hochberg over this map's pairs, {100 * states.LEVEL:g} %) nor surely within "
-    f"{50 + 100 * states.SHARE.low:g} to {50 + 100 * states.SHARE.high:g} of 100. A contestant against "
-    "itself is even by symmetry, and not tested. The lower half mirrors the upper."
+    "The row's share of the throughput of row and column together, Tx / (Tx + Ty), mean over seeds: above "
+    "0.5 the row takes more. Faint and in parentheses: inconclusive, that is neither different from an even "
+    f"split (t test over seeds, Benjamini–Hochberg over this map's pairs, {100 * states.LEVEL:g} %) nor "
+    f"equivalent to it ({50 + 100 * states.SHARE.low:g} to {50 + 100 * states.SHARE.high:g} %). A contestant "
+    "against itself is even by symmetry and not tested. The lower half mirrors the upper."
 )
 
 
 def figures(collected: Collected) -> Iterator[Figure]:
-    """One figure a network of a ``pairwise`` study."""
+    """One figure for each network of a ``pairwise`` study."""
     ratios = pairwise.table(collected)
     if ratios is None:
         return
@@ -49,10 +49,10 @@ def figures(collected: Collected) -> Iterator[Figure]:
         yield Figure(
             name=f"ratios-{network.name}",
             network=network.name,
-            heading="Throughput ratio of every pair",
+            heading="Throughput ratios of all pairs",
             caption=_CAPTION,
             panels=(Panel(chart, _alt(cells, network.name)),),
-            data=cells.drop("text", "told"),
+            data=cells.drop("text", "conclusive"),
             height=heat.ROW * len(present),
             wide=True,
             least_width=heat.least_width(cells, present, len(present)),
@@ -73,7 +73,9 @@ def _both_halves(pairs: pl.DataFrame) -> pl.DataFrame:
     both = pl.concat([pairs.select(mirrored.columns), mirrored], how="vertical_relaxed")
     return heat.labelled(
         both.with_columns(
-            pl.col("split").is_in(["different", "equivalent", pairwise.ITSELF, states.SAME]).alias("told")
+            pl.col("split")
+            .is_in(["different", "equivalent", pairwise.ITSELF, states.SAME])
+            .alias("conclusive")
         ),
         "ratio",
     )

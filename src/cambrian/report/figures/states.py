@@ -1,4 +1,4 @@
-"""State machines drawn: each contestant's, and its reference's below."""
+"""Drawings of state machines: each contestant's, with its reference's below."""
 
 from __future__ import annotations
 
@@ -19,30 +19,31 @@ from cambrian.report.figures.machine_graph import HEIGHT, graph, often, reach
 
 #: place among the figures of a network
 ORDER = 70
-#: of a machine's unit of height, what its name takes above it
+#: height of a machine's name above it, in units of the machine's height
 _HEAD = 0.14
 _TEXT_PX = 10
 
 _CAPTION = (
-    "Discs: the share of the time in a state. Ribbons: transitions, from the broad end to the pointed one, "
-    "with how often in a trial. Means over trials; the contestant above, kernel TCP of the same CCA below. "
-    "An inferred machine is read from the window, by the rules in docs/reference/metrics.md; a stack that "
-    "exports neither states nor a window has none."
+    "Discs: share of the time in each state. Ribbons: transitions, from the broad to the pointed end; "
+    "numbers: transitions per trial. Means over trials; the contestant above, kernel TCP with the same CCA "
+    "below. An inferred machine comes from the window, by the rules in docs/reference/metrics.md. A stack "
+    "that exports neither states nor a window has no machine."
 )
 #: a contestant's name, its colour and its machine
 _Arm = tuple[str, str, Pooled]
 
 
 def figures(collected: Collected) -> Iterator[Figure]:
-    """One figure a network of designs ``solo`` and ``versus-reference``, one panel a contestant."""
+    """Designs ``solo`` and ``versus-reference``: a figure for each network, a panel for each contestant."""
     if collected.design not in ("solo", "versus-reference"):
         return
-    palette = colours.of(collected)
+    palette = colours.palette(collected)
     for network in collected.networks:
         drawn = list(_arms(collected.on(network), collected, palette))
         if not drawn:
             continue
-        scene = _Scene.of([one for _, arms in drawn for *_, one in arms], max(len(arms) for _, arms in drawn))
+        machines = [machine for _, arms in drawn for *_, machine in arms]
+        scene = _Scene.holding(machines, max(len(arms) for _, arms in drawn))
         yield Figure(
             name=f"states-{network.name}",
             network=network.name,
@@ -56,7 +57,7 @@ def figures(collected: Collected) -> Iterator[Figure]:
 
 @dataclass(frozen=True)
 class _Scene:
-    """What all panels of a figure share: lowest and highest y of one machine, and the broadest ribbon."""
+    """Shared by all panels of a figure: y range of a machine, transitions of the broadest ribbon."""
 
     low: float
     high: float
@@ -64,13 +65,13 @@ class _Scene:
     arms: int
 
     @classmethod
-    def of(cls, machines: Sequence[Pooled], arms: int) -> _Scene:
-        counts = [count for one in machines for count in often(one).values()]
+    def holding(cls, machines: Sequence[Pooled], arms: int) -> _Scene:
+        counts = [count for machine in machines for count in often(machine).values()]
         return cls(*reach(machines), max(counts, default=1.0), arms)
 
     @property
     def step(self) -> float:
-        """From one machine down to the next."""
+        """Distance from one machine down to the next."""
         return self.high - self.low + _HEAD
 
     @property
@@ -86,7 +87,7 @@ class _Scene:
 def _arms(
     cells: Sequence[Cell], collected: Collected, palette: dict[str, str]
 ) -> Iterator[tuple[Cell, list[_Arm]]]:
-    """Each group with its flow 0's machine and its reference's; no panel of their own for references."""
+    """Each group with flow 0's machine and its reference's. A reference that is compared has no own panel."""
     references = {cell.key: machine_pairs.reference_of(cell, collected) for cell in cells}
     beside = {one.key for one in references.values() if one is not None}
     for cell in cells:

@@ -1,4 +1,4 @@
-"""Throughput over time: each flow of one trial of each group."""
+"""Throughput over time, for each flow of one trial of each group."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ ORDER = 30
 
 
 def figures(collected: Collected) -> Iterator[Figure]:
-    """One figure a network, one panel a group."""
-    palette = colours.of(collected)
+    """One figure for each network, one panel for each group."""
+    palette = colours.palette(collected)
     for network in collected.networks:
         cells = [cell for cell in collected.on(network) if cell.series is not None]
         if not cells:
@@ -53,7 +53,7 @@ def figures(collected: Collected) -> Iterator[Figure]:
             name=f"throughput-{network.name}",
             network=network.name,
             heading="Throughput over time",
-            caption=f"Of each group the valid trial with the lowest seed; mean over each {bin_ms} ms.",
+            caption=f"The valid trial with the lowest seed of each group; mean over each {bin_ms} ms.",
             panels=tuple(panels),
             data=pl.concat(
                 frames[cell.key].select(pl.lit(cell.key).alias("group"), pl.all()) for cell in cells

@@ -1,4 +1,4 @@
-"""Waterfalls: one bar an object of a page, one panel a contestant."""
+"""Waterfalls: one bar for each object of a page, one panel for each contestant."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from cambrian.report.figures.figure import Figure, Panel, inline
 
 #: place among the figures of a network
 ORDER = 16
-#: pixels: of an object's bar, and of a panel at the least and at the most
+#: pixels: height of an object's bar, least and greatest height of a panel
 _ROW, _LEAST, _MOST = 7, 110, 420
-#: each phase's column of :func:`cambrian.metrics.waterfall.phases` where it begins and ends
+#: columns of :func:`cambrian.metrics.waterfall.phases` with the begin and the end of each phase
 _ENDS = {
     "queued": ("start_ms", "request_ms"),
     "waiting": ("request_ms", "first_byte_ms"),
@@ -25,14 +25,15 @@ _ENDS = {
 _COLOURS = {"queued": colours.GREY, "waiting": "#E69F00", "receiving": "#0072B2"}
 
 _CAPTION = (
-    "One bar an object, the document on top, then images in the document’s order, in the first valid trial. "
-    "Queued: in the browser, before the request goes out. Waiting: until the first byte, with the way there "
-    "and back. Receiving: until the last byte, whether its own bytes came or others’. Dashed: the load event."
+    "One bar for each object in the first valid trial: the document on top, then images in the document’s "
+    "order. Queued: in the browser, before the request is sent. Waiting: from the request to the first byte, "
+    "with the round trip. Receiving: from the first to the last byte, even while bytes of other objects "
+    "arrive. Dashed: the load event."
 )
 
 
 def figures(collected: Collected) -> Iterator[Figure]:
-    """One figure a network and page."""
+    """One figure for each network and page."""
     for network in collected.networks:
         cells = [cell for cell in collected.on(network) if cell.trials and cell.trials[0].waterfalls]
         pages = dict.fromkeys(_page(cell, fall) for cell in cells for fall in cell.trials[0].waterfalls)
@@ -72,7 +73,7 @@ def _figure(network: str, page: str, falls: Sequence[tuple[Cell, Waterfall]]) ->
     return Figure(
         name=f"waterfall-{page}-{network}",
         network=network,
-        heading=f"How the objects of {page} came",
+        heading=f"Objects of {page} over time",
         caption=_CAPTION,
         panels=panels,
         data=pl.concat(data),
@@ -81,7 +82,7 @@ def _figure(network: str, page: str, falls: Sequence[tuple[Cell, Waterfall]]) ->
 
 
 def _last_ms(cell: Cell, fall: Waterfall) -> float:
-    """The last that a panel shows: its last byte, or the load event."""
+    """End of a panel's time: the last byte or the load event, in ms."""
     ends: list[float] = fall.phases.get_column("end_ms").to_list()
     return max([*ends, _load_ms(cell, fall) or 0.0])
 
@@ -103,7 +104,7 @@ def _chart(cell: Cell, fall: Waterfall, last_ms: float, most: int, height: int) 
             alt.Tooltip(f"{name}_s:Q", title=title, format=".4f")
             for name, title in (
                 ("start", "Found (s)"),
-                ("request", "Asked for (s)"),
+                ("request", "Requested (s)"),
                 ("first_byte", "First byte (s)"),
                 ("end", "Last byte (s)"),
             )
@@ -132,5 +133,5 @@ def _alt(network: str, page: str, cell: Cell, fall: Waterfall) -> str:
     ends: list[float] = fall.phases.get_column("end_ms").to_list()
     return (
         f"Waterfall, {network}, {page}, {cell.names[fall.flow]}: {len(ends)} objects, the first "
-        f"there after {min(ends):.0f} ms, the last after {max(ends):.0f} ms."
+        f"complete after {min(ends):.0f} ms, the last after {max(ends):.0f} ms."
     )

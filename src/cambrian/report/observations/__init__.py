@@ -1,11 +1,11 @@
-"""A study's observations: all that was set and measured, one row a flow of each trial of a whole seed.
+"""A study's observations: settings and measurements, one row for each flow of each trial of a complete seed.
 
-A seed with an invalid trial is left out as a whole: its other order would not be balanced.
+A seed with an invalid trial is left out, because its orders would not be balanced.
 
-What comparisons, tests and charts over several conditions start from: pick rows, name the columns
-that make a cell, and average a figure over its trials. A column that has nothing to say is null, and
-is there all the same. The columns are the registry's (:mod:`cambrian.measure.quantities`); here are those
-that are facts of the study, and those that compare one group with another.
+Comparisons, tests and charts over several conditions start from observations: select rows, name the columns
+that make a cell, and average a figure over its trials. A column without a value is null. The columns are
+the registry's (:mod:`cambrian.measure.quantities`); this package makes the columns that state facts of the
+study and those that compare one group with another.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from cambrian.measure.trial import TrialMeasures
 from cambrian.report import blocks
 from cambrian.report.collect import Cell, Collected
 from cambrian.report.layout import Row
-from cambrian.report.observations import alike, link, players
+from cambrian.report.observations import conformance, link, players
 from cambrian.study.model import Design
 
 
 def observations(collected: Collected) -> pl.DataFrame:
-    """One row a flow of each trial whose seed is whole; docs/reference/quantities.md has the columns.
+    """One row for each flow of each trial of a complete seed; docs/reference/quantities.md has the columns.
 
-    Without the placebos of a ``pairwise`` study: they vouch for its harm, and are no pair of it.
+    The placebos of a ``pairwise`` study are left out: they only test its harm.
     """
     manifests = {str(manifest["id"]): manifest for manifest in collected.manifests}
     cells = [cell for cell in collected.cells if not (cell.is_placebo and cell.design == "pairwise")]
@@ -41,7 +41,7 @@ def observations(collected: Collected) -> pl.DataFrame:
 
 
 def _cell(cell: Cell, collected: Collected, manifests: Mapping[str, dict[str, Any]]) -> Iterator[Row]:
-    compared = alike.by_seed(cell, collected.noise_floor(cell))
+    compared = conformance.by_seed(cell, collected.noise_floor(cell))
     of_link = link.row(cell)
     for trial in (one for mine in blocks.whole(cell).values() for one in mine):
         common = of_link | _place(cell, trial)

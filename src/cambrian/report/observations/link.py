@@ -1,4 +1,4 @@
-"""The network that a trial ran over, as the study states it."""
+"""The network of a trial, as the study defines it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _AS_THEY_ARE = (
 
 
 def row(cell: Cell) -> Row:
-    """The group's network; its name is the study's, which a trial does not keep."""
+    """The columns of the group's network. The name is the study's: a trial does not keep it."""
     network = cell.network
     return {name: getattr(network, name) for name in _AS_THEY_ARE} | {
         "network": network.name,

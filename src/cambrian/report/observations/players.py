@@ -1,4 +1,4 @@
-"""Who a flow is, and what it carries."""
+"""A flow's contestant and its payload."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _OPTION = "option."
 def row(
     cell: Cell, trial: TrialMeasures, number: int, study: dict[str, Any], manifest: dict[str, Any]
 ) -> Row:
-    """One flow. Names are the study's: a trial may keep those of another study that shares it."""
+    """The columns of one flow, with the study's names: a shared trial may have another study's names."""
     flow = trial.trial.flows[number]
     who, cpu = flow.contestant, flow.contestant.receiver_cpu
-    found: Row = {
+    columns: Row = {
         "flows": len(trial.flows),
         "flow": number,
         "position": trial.trial.positions[number],
@@ -32,7 +32,7 @@ def row(
         "stack_version": manifest["stacks"][who.stack]["version"],
         "kernel_version": manifest["kernel"]["version"],
         "confirmed_cca": trial.flows[number].confirmed_cca,
-        "protocol": protocols.of(study, who),
+        "protocol": protocols.protocol_of(study, who),
         "receiver": who.receiver,
         "tls": who.tls,
         "cpu_per_packet_us": cpu.per_packet_us if cpu else 0.0,
@@ -42,30 +42,30 @@ def row(
         "size_bytes": flow.size_bytes or None,
     }
     if flow.page:
-        found |= {
+        columns |= {
             "page": cell.page or flow.page.name,
             "page_objects": flow.page.count,
             "page_bytes": flow.page.size_bytes,
             "page_client": flow.client,
         }
-    return found | {f"{_OPTION}{name}": value for name, value in who.options.items()}
+    return columns | {f"{_OPTION}{name}": value for name, value in who.options.items()}
 
 
 def option_columns(rows: Sequence[Row]) -> dict[str, pl.DataType]:
-    """``option.NAME`` for each option of any contestant: numbers, truths, or else (and mixed) words.
+    """``option.NAME`` → type, for each option of any contestant: numbers, booleans or strings.
 
-    Options that are words in some rows are words in all: the rows are changed so.
+    An option with mixed types becomes a string in all rows; ``rows`` are changed in place.
     """
-    found: dict[str, pl.DataType] = {}
+    types: dict[str, pl.DataType] = {}
     for name in sorted({key for row in rows for key in row if key.startswith(_OPTION)}):
         having = [row for row in rows if name in row]
         kinds = {type(row[name]) for row in having}
         if kinds == {bool}:
-            found[name] = pl.Boolean()
+            types[name] = pl.Boolean()
         elif kinds <= {int, float}:
-            found[name] = pl.Float64()
+            types[name] = pl.Float64()
         else:
-            found[name] = pl.String()
+            types[name] = pl.String()
             for row in having:
                 row[name] = str(row[name])
-    return found
+    return types

@@ -1,1 +1,1 @@
-"""A suite's page: what a paper printed, what we measured, and its claims, as HTML and as Markdown."""
+"""A suite's page: a paper's published figures, our measured figures and its claims, as HTML and Markdown."""

@@ -1,4 +1,4 @@
-"""The atlas: every suite's page as Markdown with PNG figures, and an index that says what ran."""
+"""The atlas: every suite's page as Markdown with PNG figures, and an index of what ran."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from cambrian.report.suite.blocks import Block
 from cambrian.report.suite.ran import Ran
 
 FIGURES, TABLES = "figures", "tables"
-#: PNG pixels for each of the chart's: the pictures lie in a repository
+#: PNG pixels for each pixel of a chart; small, because the pictures are kept in a repository
 SCALE = 1.5
 
 
 def make(results: Path, out: Path, tell: Callable[[int, int, str], None]) -> Path:
-    """Write a file a suite that ``results`` holds, and ``README.md``; return the latter's path.
+    """Write a file for each suite in ``results``, and ``README.md``; return the latter's path.
 
-    ``tell`` hears how many suites are done, of how many, and the one at hand. What an earlier atlas left
-    of these suites is replaced.
+    ``tell`` is called with the number of finished suites, the number of all suites and the current suite.
+    Files of these suites from an earlier atlas are replaced.
 
     Raises:
-        FileNotFoundError: ``results`` holds no suite.
-        StudyError: a suite's section cannot be used.
+        FileNotFoundError: ``results`` has no suite.
+        StudyError: a suite's section is wrong.
     """
     folders = [path for path in sorted(results.glob("*")) if ran.is_suite(path)]
     if not folders:
-        raise FileNotFoundError(f"{results} holds no suite’s results: run one, such as `cambrian run wpi`")
+        raise FileNotFoundError(f"{results} has no results of a suite: run one, such as `cambrian run wpi`")
     suites: list[Ran] = []
     for number, folder in enumerate(folders):
         tell(number, len(folders), folder.name)
@@ -52,8 +52,8 @@ def _write(suite: Ran, out: Path) -> None:
     for block in blocks:
         for figure in block.content.figures:
             _draw(figure, out, prefix)
-    for one in markdown.all_tables(blocks):
-        one.frame.write_csv(out / TABLES / f"{prefix}{one.shown.csv}")
+    for tabled in markdown.all_tables(blocks):
+        tabled.frame.write_csv(out / TABLES / f"{prefix}{tabled.shown.csv}")
     text = "\n".join(_page(suite, blocks, prefix))
     (out / f"{suite.suite.name}.md").write_text(text, encoding="utf-8")
 
@@ -97,24 +97,25 @@ def _facts(suite: Ran) -> Iterator[str]:
 def _index(suites: Sequence[Ran]) -> Iterator[str]:
     yield "# Atlas"
     yield ""
-    yield "What each suite found when it was last run, with the published figures beside ours. Made by"
+    yield "The results of each suite's last run, with the published figures beside ours. Made by"
     yield "`cambrian atlas`; the same commands give the same packets, and so the same hash."
-    yield "What surprised us is in [findings](../findings.md), in plain words."
+    yield "[Findings](../findings.md) explains the surprising results in plain words."
     yield ""
     yield "| Suite | Profile | Valid trials | Invalid | Not run | Command |"
     yield "|---|---|---:|---:|---:|---|"
-    for one in suites:
+    for suite in suites:
         valid, invalid, missing = (
-            f"{sum(getattr(part, name) for part in one.parts):,}" for name in ("valid", "invalid", "missing")
+            f"{sum(getattr(part, name) for part in suite.parts):,}"
+            for name in ("valid", "invalid", "missing")
         )
-        profile = one.record.get("profile") or "as written"
-        name = one.suite.name
+        profile = suite.record.get("profile") or "as written"
+        name = suite.suite.name
         yield (
-            f"| [{name}]({name}.md): {one.suite.title} | {profile} | {valid} | {invalid} | {missing} "
-            f"| `{one.record['command']}` |"
+            f"| [{name}]({name}.md): {suite.suite.title} | {profile} | {valid} | {invalid} | {missing} "
+            f"| `{suite.record['command']}` |"
         )
     yield ""
     yield "| Suite | Kernel | SHA-256 of the sorted packet hashes of its trials |"
     yield "|---|---|---|"
-    for one in suites:
-        yield f"| {one.suite.name} | {', '.join(one.kernels) or '–'} | `{one.sha256}` |"
+    for suite in suites:
+        yield f"| {suite.suite.name} | {', '.join(suite.kernels) or '–'} | `{suite.sha256}` |"

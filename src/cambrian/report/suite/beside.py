@@ -1,4 +1,4 @@
-"""A section's comparison: published cells beside measured ones, as words, a figure and tables."""
+"""A section's comparison of published cells with measured ones, as words, a figure and tables."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from cambrian.report.suite import names, theory
 from cambrian.report.suite.blocks import Content, Tabled
 from cambrian.report.words import counted
 
-#: fewer measured cells than this make no figure
+#: a figure needs this number of measured cells
 _FEWEST_POINTS = 4
-#: colours that a reader tells apart
+#: most colours that a reader can distinguish
 _MOST_COLOURS = len(colours.PALETTE)
 _MEANS = {
-    "inside": "inside: their figure lies in our 95 % interval, or the two intervals overlap",
-    "near": "near: outside it, but within {near:g} % of theirs",
-    "higher": "higher, lower: ours is above, or below, theirs",
-    "lower": "higher, lower: ours is above, or below, theirs",
-    "agrees": "agrees: our whole 95 % interval is on their side; disagrees: none of it is",
-    "disagrees": "agrees: our whole 95 % interval is on their side; disagrees: none of it is",
-    "inconclusive": "inconclusive: part of our interval is on their side, part is not",
-    "no interval": "no interval: too few trials of ours",
+    "inside": "inside: the published figure lies in our 95 % interval, or the two intervals overlap",
+    "near": "near: outside our interval, but within {near:g} % of the published figure",
+    "higher": "higher, lower: our figure is above or below the published one",
+    "lower": "higher, lower: our figure is above or below the published one",
+    "agrees": "agrees: our whole 95 % interval is on the published side; disagrees: no part of it is",
+    "disagrees": "agrees: our whole 95 % interval is on the published side; disagrees: no part of it is",
+    "inconclusive": "inconclusive: only part of our interval is on the published side",
+    "no interval": "no interval: we have too few trials",
 }
 
 
@@ -43,30 +43,27 @@ def content(
     *,
     with_theory: bool,
 ) -> Content:
-    """What the section shows where there is data."""
+    """The section's content, with data."""
     figure = _figure(compared, f"{name}-scatter", labels)
     tables = [Tabled(_table(compared, f"{name}.csv", labels), compared.frame)]
     words = [_summary(compared)]
     if with_theory and observations is not None:
-        found = _theory(compared, observations, f"{name}-theory.csv", labels)
-        if found is not None:
-            tables.append(found)
+        predicted = _theory(compared, observations, f"{name}-theory.csv", labels)
+        if predicted is not None:
+            tables.append(predicted)
             words.append(theory.WORDS)
     return Content(words=tuple(words), figures=(figure,) if figure else (), tables=tuple(tables))
 
 
 def _summary(compared: Compared) -> str:
-    there = [str(one) for one in compared.frame["agrees"]]
-    found = [f"{there.count(word):,} {word}" for word in WORDS if word in there]
+    words = [str(word) for word in compared.frame["agrees"]]
+    counts = [f"{words.count(word):,} {word}" for word in WORDS if word in words]
     near = compared.comparison.near_percent or 0.0
-    means = dict.fromkeys(
-        _MEANS[word].format(near=near) for word in WORDS if word in there and word in _MEANS
+    meanings = "; ".join(
+        dict.fromkeys(_MEANS[word].format(near=near) for word in WORDS if word in words and word in _MEANS)
     )
-    said = "; ".join(means)
-    ending = f" ({said[:1].upper() + said[1:]}.)" if said else ""
-    return (
-        f"Of {counted(len(there), 'published cell')}, measured against published: {', '.join(found)}.{ending}"
-    )
+    ending = f" ({meanings[:1].upper() + meanings[1:]}.)" if meanings else ""
+    return f"{counted(len(words), 'published cell')}, compared with ours: {', '.join(counts)}.{ending}"
 
 
 def _table(compared: Compared, csv: str, labels: Mapping[str, str]) -> layout.Shown:
@@ -75,7 +72,7 @@ def _table(compared: Compared, csv: str, labels: Mapping[str, str]) -> layout.Sh
     digits = comparison.digits
     columns = [_key(one, labels) for one in compared.keys]
     if comparison.published_sign is not None:
-        columns.append(layout.text("published_sign", "Published: positive"))
+        columns.append(layout.text("published_sign", "Published sign"))
     elif comparison.published_bound is not None:
         side = comparison.published_bound
         columns.append(Column(f"Published{unit}", lambda row: _bound(row, side, digits)))
@@ -107,7 +104,7 @@ def _bound(row: Row, side: str, digits: int) -> str:
 
 
 def _figure(compared: Compared, name: str, labels: Mapping[str, str]) -> Figure | None:
-    """Measured against published, a panel a side; equal figures lie on the diagonal."""
+    """Measured against published, a panel for each side; equal figures lie on the diagonal."""
     comparison = compared.comparison
     there = compared.frame.drop_nulls(["published", "measured"])
     if there.height < _FEWEST_POINTS or comparison.published_bound is not None:
@@ -124,8 +121,8 @@ def _figure(compared: Compared, name: str, labels: Mapping[str, str]) -> Figure 
         name=name,
         network="",
         heading=f"Measured against published{unit}",
-        caption="One point a cell; bars are 95 % intervals, theirs from the SD and the number of runs where "
-        "these are known. On the dashed line both are equal.",
+        caption="One point for each cell. Bars: 95 % intervals; published intervals come from the SD and the "
+        "number of runs, if known. Dashed line: both are equal.",
         panels=tuple(panels),
         data=there,
         height=PANEL_HEIGHT,
@@ -186,7 +183,7 @@ def _alt(part: pl.DataFrame, side: str | None) -> str:
 def _theory(
     compared: Compared, observations: pl.DataFrame, csv: str, labels: Mapping[str, str]
 ) -> Tabled | None:
-    """Kernel TCP's cells: published, measured, and what the models predict."""
+    """Kernel TCP's cells: published, measured and predicted figures."""
     comparison = compared.comparison
     spec = comparison.measured
     keys = [one for one in compared.keys if one != "side"]
@@ -196,29 +193,28 @@ def _theory(
         if comparison.sides
         else {None: rows}
     )
-    found = []
+    parts = []
     for side, part in sides.items():
         predicted = theory.predictions(part, keys, spec.quantity)
         ours = compared.frame if side is None else compared.frame.filter(pl.col("side") == side)
         kept = ours.filter(pl.col("measured").is_not_null())
         typed = predicted.with_columns(pl.col(name).cast(kept.schema[name]) for name in keys)
-        found.append(kept.join(typed, on=keys, how="inner", maintain_order="left"))
-    frame = pl.concat(found, how="vertical_relaxed")
+        parts.append(kept.join(typed, on=keys, how="inner", maintain_order="left"))
+    frame = pl.concat(parts, how="vertical_relaxed")
     if frame.is_empty():
         return None
     unit = f" ({comparison.unit})" if comparison.unit else ""
-    told = pl.col("rfc9438_mbps") <= pl.col("limit_mbps")
-    frame = frame.with_columns(
-        pl.when(told).then(pl.col("measured") / pl.col("rfc9438_mbps")).alias("measured_over_rfc9438")
-    )
+    loss_limited = pl.col("rfc9438_mbps") <= pl.col("limit_mbps")
+    ratio = pl.col("measured") / pl.col("rfc9438_mbps")
+    frame = frame.with_columns(pl.when(loss_limited).then(ratio).alias("measured_over_rfc9438"))
     columns = [_key(one, labels) for one in keys] + [
         layout.plain("published", f"Published{unit}", comparison.digits),
         layout.spread("measured", f"Measured{unit}", comparison.digits),
-        Column("Mathis", lambda row: theory.said(row["mathis_mbps"], row["limit_mbps"], comparison.digits)),
+        Column("Mathis", lambda row: theory.text(row["mathis_mbps"], row["limit_mbps"], comparison.digits)),
         Column(
-            "RFC 9438", lambda row: theory.said(row["rfc9438_mbps"], row["limit_mbps"], comparison.digits)
+            "RFC 9438", lambda row: theory.text(row["rfc9438_mbps"], row["limit_mbps"], comparison.digits)
         ),
         layout.plain("measured_over_rfc9438", "Measured / RFC 9438", 2),
     ]
-    shown = layout.shown(frame, columns, "Kernel TCP beside theory", csv)
+    shown = layout.shown(frame, columns, "Kernel TCP compared with theory", csv)
     return Tabled(replace(shown, keyed=True), frame)

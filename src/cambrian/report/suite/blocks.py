@@ -1,4 +1,4 @@
-"""The model of a suite's page: what HTML and Markdown both show."""
+"""The model of a suite's page, shared by HTML and Markdown."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cambrian.report.layout import Shown
 
 @dataclass(frozen=True)
 class Tabled:
-    """A table as readers see it, and the frame that its CSV holds."""
+    """A table as readers see it, and the frame of its CSV file."""
 
     shown: Shown
     frame: pl.DataFrame
@@ -30,9 +30,9 @@ class Entry:
 
 @dataclass(frozen=True)
 class Content:
-    """What a section shows: words from the data, figures, tables, judged statements.
+    """The content of a section: words from the data, figures, tables, judged statements.
 
-    ``not_run`` says what is missing, and ``commands`` would run it.
+    ``not_run`` says what is missing, and ``commands`` run it.
     """
 
     words: tuple[str, ...] = ()

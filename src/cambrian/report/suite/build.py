@@ -1,4 +1,4 @@
-"""Sections and evidence → the page's blocks."""
+"""Makes a page's blocks from sections and evidence."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from cambrian.study.errors import StudyError
 
 @dataclass(frozen=True)
 class Subject:
-    """What a page is about. ``file`` is its suite.toml, ``paper`` the folder of its tables, if it has one.
+    """The suite of a page. ``file`` is its suite.toml, ``paper`` the folder of its tables, if it has one.
 
-    ``prefixes`` maps where each contestant's parts lie (``rfc9743/quinn-cubic``) to its
-    placeholders; a suite that is about no contestant has one, its own name. ``profile`` is the
-    one that was run.
+    ``prefixes`` maps the folder of each contestant's parts (``rfc9743/quinn-cubic``) to its
+    placeholders; a suite without contestants has one prefix, its own name. ``profile`` is the
+    profile that ran.
     """
 
     name: str
@@ -34,7 +34,7 @@ class Subject:
     prefixes: Mapping[str, Mapping[str, str]]
 
     def command(self, part: str) -> str:
-        """What runs a part, such as "wpi/grid" or "rfc9743/quinn-cubic/droptail"."""
+        """The command that runs a part, such as "wpi/grid" or "rfc9743/quinn-cubic/droptail"."""
         prefix = max((one for one in self.prefixes if part.startswith(f"{one}/")), key=len, default=None)
         placeholders = self.prefixes[prefix] if prefix else {}
         asked = f"{self.name}/{part[len(prefix) + 1 :]}" if prefix and placeholders else part
@@ -43,10 +43,10 @@ class Subject:
 
 
 def blocks(subject: Subject, sections: Sequence[Section], frames: Frames) -> list[Block]:
-    """Each section with what it shows; a section without data says so, and how to get it.
+    """Each section with its content; a section without data has the command that makes the data.
 
     Raises:
-        StudyError: a section does not fit its data, or names what is not there.
+        StudyError: a section does not fit its data, or names something unknown.
     """
     return [_block(subject, section, number, frames) for number, section in enumerate(sections, 1)]
 
@@ -62,7 +62,7 @@ def _block(subject: Subject, section: Section, number: int, frames: Frames) -> B
             file=str(subject.file),
             key=f"section {number} ({section.heading})",
             problem=str(error),
-            remedy="mend the section’s keys",
+            remedy="correct the section’s keys",
         ) from error
     words = tuple(" ".join(part.split()) for part in section.text.split("\n\n") if part.strip())
     return Block(section.heading, names.slug(section.heading), words, content)
@@ -73,12 +73,12 @@ def _content(subject: Subject, section: Section, name: str, frames: Frames) -> C
         return _comparison(subject, section, name, frames)
     if section.claims:
         if subject.paper is None:
-            raise EffectError("claims are a paper’s, and this suite has none")
+            raise EffectError("claims need a paper, and this suite has none")
         wanted = section.claims if isinstance(section.claims, tuple) else ()
         return judged.claims(subject.paper, wanted, frames, str(subject.file))
     if section.scorecard is not None:
-        found = judged.card(subject.file.parent / section.scorecard, subject.prefixes, frames, name)
-        return replace(found, commands=(subject.command(subject.name),)) if found.not_run else found
+        card = judged.card(subject.file.parent / section.scorecard, subject.prefixes, frames, name)
+        return replace(card, commands=(subject.command(subject.name),)) if card.not_run else card
     if section.part is None:
         return Content()
     frame = _frame(section, frames)
@@ -111,13 +111,13 @@ def _comparison(subject: Subject, section: Section, name: str, frames: Frames) -
     if section.comparison not in known:
         raise EffectError(
             f"no comparison {section.comparison}; "
-            + hints.for_name(str(section.comparison), known, f"{paper.name}’s are")
+            + hints.for_name(str(section.comparison), known, f"those of {paper.name} are")
         )
     comparison = known[section.comparison]
     frame = frames.frame(comparison.measured.part, comparison.measured.table)
-    found = compare.compare(comparison, paper, frame)
-    content = beside.content(found, frame, name, section.labels, with_theory=section.theory)
-    if found.ran:
+    compared = compare.compare(comparison, paper, frame)
+    content = beside.content(compared, frame, name, section.labels, with_theory=section.theory)
+    if compared.ran:
         return content
     missing = _nothing(subject, comparison.measured.part, "Not run: no published cell has been measured.")
     return replace(content, not_run=missing.not_run, commands=missing.commands)

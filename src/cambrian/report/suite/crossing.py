@@ -1,4 +1,4 @@
-"""A section's crossovers: from which value of a column on one side stays ahead, as a table."""
+"""A section's crossovers as a table: the value of a column from which one side stays ahead."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from cambrian.report.suite.blocks import Content, Tabled
 from cambrian.report.suite.sections import Crossover
 
 WORDS = (
-    "The smallest measured value from which on the effect is above {threshold:g} at every larger one too, "
-    "with its 95 % bounds over seeds. The crossover lies between it and the "
-    "measured value before it. “Never” means up to the largest measured value."
+    "The smallest measured value at which, and above which, the effect is always above {threshold:g}, "
+    "with its 95 % bounds over seeds. The crossover lies between this value and the "
+    "next smaller measured one. “Never”: not up to the largest measured value."
 )
 
 
@@ -26,7 +26,7 @@ def content(frame: pl.DataFrame, crossover: Crossover, name: str, labels: Mappin
     Raises:
         EffectError: the frame has no such cell or column.
     """
-    found = crossovers(frame, crossover.spec, crossover.along, crossover.threshold)
+    crossing = crossovers(frame, crossover.spec, crossover.along, crossover.threshold)
     others = [column for column in crossover.spec.cell if column != crossover.along]
     columns = [
         *(_key(one, labels) for one in others),
@@ -34,8 +34,8 @@ def content(frame: pl.DataFrame, crossover: Crossover, name: str, labels: Mappin
         Column("95 %", _interval),
         Column("Measured", lambda row: f"{row['values']} from {row['least']:g} to {row['most']:g}"),
     ]
-    table = layout.shown(found, columns, crossover.title, f"{name}.csv")
-    return Content(words=(WORDS.format(threshold=crossover.threshold),), tables=(Tabled(table, found),))
+    table = layout.shown(crossing, columns, crossover.title, f"{name}.csv")
+    return Content(words=(WORDS.format(threshold=crossover.threshold),), tables=(Tabled(table, crossing),))
 
 
 def _key(column: str, labels: Mapping[str, str]) -> Column:
@@ -46,7 +46,7 @@ def _where(row: Row) -> str:
     if row["crossover"] is None:
         return "never"
     if row["crossover"] == row["least"]:
-        return f"{row['crossover']:g}, the least"
+        return f"{row['crossover']:g} (smallest)"
     return f"{row['crossover']:g}"
 
 

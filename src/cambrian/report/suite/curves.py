@@ -1,4 +1,4 @@
-"""A section's lines: an effect along a column, a line for each value of a second, a panel of a third."""
+"""A section's lines: an effect along one column, with one line or panel for each value of other columns."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from cambrian.report.suite import names, theory
 from cambrian.report.suite.sections import Lines
 
 _MODELS = (("mathis_mbps", "Mathis", "#767b82"), ("rfc9438_mbps", "RFC 9438", "#8a6d3b"))
-#: of the two predictions, so that neither hides the other
+#: stroke dashes of the two predictions: neither hides the other
 _DASHES = {"Mathis": [2, 2], "RFC 9438": [6, 3]}
 _POINT = 36
-#: how axes write numbers: six digits at most, no power of ten
+#: numbers on axes: at most six digits
 _NUMBER = ".6~g"
-#: letters
+#: characters of a name that needs its own row in a legend
 _LONG_NAME = 22
 
 
@@ -31,13 +31,13 @@ def figure(frame: pl.DataFrame, lines: Lines, name: str, labels: Mapping[str, st
     Raises:
         EffectError: the frame has no such cell or column.
     """
-    found = cells(frame, lines.spec).drop_nulls("effect")
-    drawn = _named(found, lines, labels).with_columns(pl.lit("measured").alias("kind"))
+    effects = cells(frame, lines.spec).drop_nulls("effect")
+    drawn = _named(effects, lines, labels).with_columns(pl.lit("measured").alias("kind"))
     if lines.theory:
         drawn = pl.concat([drawn, _predicted(frame, lines, labels)], how="diagonal_relaxed")
     series = drawn["series"].unique(maintain_order=True).to_list()
     span = _span(drawn, lines)
-    values = None if lines.panel is None else found[lines.panel]
+    values = None if lines.panel is None else effects[lines.panel]
     panels = [
         Panel(_chart(part, lines, labels, above, series, span), _alt(part, lines, above))
         for part, above in names.panels(drawn, values, labels)
@@ -64,20 +64,20 @@ def _named(found: pl.DataFrame, lines: Lines, labels: Mapping[str, str]) -> pl.D
 
 
 def _predicted(frame: pl.DataFrame, lines: Lines, labels: Mapping[str, str]) -> pl.DataFrame:
-    """The models' lines; what exceeds the link is drawn at its rate."""
+    """The models' lines; predictions above the link's rate are drawn at that rate."""
     spec = lines.spec
     rows = matching(matching(frame, spec.where), spec.a)
-    found = theory.predictions(rows, spec.cell, spec.quantity)
+    predictions = theory.predictions(rows, spec.cell, spec.quantity)
     parts = []
     for column, name, _ in _MODELS:
-        one = found.with_columns(
+        one = predictions.with_columns(
             pl.min_horizontal(pl.col(column).fill_null(float("inf")), "limit_mbps").alias("effect"),
             pl.lit(name).alias("series"),
             pl.lit("predicted").alias("kind"),
         )
         parts.append(one.select(*spec.cell, "effect", "series", "kind"))
     predicted = pl.concat(parts)
-    # a prediction is one line a panel unless the coloured column is what it depends on
+    # a prediction is one line in each panel, unless it depends on the coloured column
     if lines.colour in ("rate_mbps", "rtt_ms"):
         values = [names.value(lines.colour, one, labels) for one in predicted[lines.colour]]
         return predicted.with_columns(pl.col("series") + ", " + pl.Series(values, dtype=pl.String))
@@ -85,7 +85,7 @@ def _predicted(frame: pl.DataFrame, lines: Lines, labels: Mapping[str, str]) -> 
 
 
 def _span(drawn: pl.DataFrame, lines: Lines) -> tuple[float, float]:
-    """What the axis of the effect shows, the same in every panel."""
+    """Ends of the axis of the effect, the same in every panel."""
     values = pl.concat([drawn[name].drop_nulls() for name in ("effect", "low", "high")]).to_list()
     if lines.logarithmic:
         positive = [one for one in values if one > 0]
@@ -114,7 +114,7 @@ def _chart(
     ).sort("x")
     there = [one for one in series if one in set(data["series"])]
     measured = set(part.filter(pl.col("kind") == "measured")["series"])
-    # a panel over the whole width has room for two in a row, also on a phone if their names are short
+    # a panel of the whole width has room for two short names in a row, even on a phone
     columns = 1 if lines.panel or max(map(len, there), default=0) > _LONG_NAME else 2
     legend = (
         alt.Legend(columns=columns, direction="horizontal", symbolType="stroke") if len(there) > 1 else None
@@ -142,7 +142,7 @@ def _chart(
     y_scale = alt.Scale(type="log" if lines.logarithmic else "linear", domain=list(span), nice=False)
     base = alt.Chart(inline(data, series="string", kind="string", **({} if numeric else {"x": "string"})))
     y = alt.Y("effect:Q", title=lines.title, scale=y_scale, axis=_axis(lines, span))
-    # words have no order to draw a line along: their points stand beside each other
+    # words have no order, so there is no line: their points stand beside each other
     beside = {} if numeric else {"xOffset": alt.XOffset("series:N", sort=there)}
     rules = (
         base.transform_filter("isValid(datum.low)")
@@ -166,7 +166,7 @@ def _chart(
 
 
 def _axis(lines: Lines, span: tuple[float, float]) -> alt.Axis:
-    """Of a logarithmic scale 1, 2 and 5 of each power of ten are named."""
+    """An axis; a logarithmic one has labels at 1, 2 and 5 of each power of ten."""
     if not lines.logarithmic:
         return alt.Axis(format=_NUMBER)
     powers = range(math.floor(math.log10(span[0])), math.ceil(math.log10(span[1])) + 1)
@@ -196,11 +196,7 @@ def _is_model(series: str) -> bool:
 
 def _caption(lines: Lines) -> str:
     text = "Mean over trials; bars: 95 % interval."
-    return (
-        f"{text} {theory.WORDS} In the figure such a prediction lies at the link’s rate."
-        if lines.theory
-        else text
-    )
+    return f"{text} {theory.WORDS} The figure draws it at the link’s rate." if lines.theory else text
 
 
 def _alt(part: pl.DataFrame, lines: Lines, above: str | None) -> str:

@@ -22,15 +22,15 @@ from cambrian.stats import states
 COLUMN = 34
 #: the quantity whose natural null is an equal share
 SHARE = "share_percent"
-#: of a cell that is inconclusive
+#: opacity of an inconclusive cell
 _FAINT = 0.3
-#: part of a side of the scale from which on a cell is too dark for dark text
+#: part of a side of the scale above which a cell is too dark for dark text
 _DARK = 0.62
 
 
 @dataclass(frozen=True)
 class _Shade:
-    """The colour's scale: ``middle`` is no effect; effects are laid by factors if ``by_factor``."""
+    """The colours' scale: ``middle`` is no effect; it is logarithmic if ``by_factor``."""
 
     least: float
     middle: float | None
@@ -38,7 +38,7 @@ class _Shade:
     by_factor: bool
 
     def place(self, effect: float) -> float:
-        """Where an effect lies on the scale."""
+        """An effect's value on the scale."""
         return math.log2(effect) if self.by_factor else effect
 
 
@@ -51,22 +51,22 @@ def figure(
         EffectError: the frame has no such cell or column.
     """
     nulls = _nulls(frame, heat)
-    found = cells(frame, heat.spec, nulls).drop_nulls("effect")
-    shade = _shade(found["effect"], heat)
+    effects = cells(frame, heat.spec, nulls).drop_nulls("effect")
+    shade = _shade(effects["effect"], heat)
     if shade.by_factor:
-        found = found.filter(pl.col("effect") > 0)
+        effects = effects.filter(pl.col("effect") > 0)
     tested = heat.b is not None or nulls is not None
-    told = pl.col("state").ne_missing("inconclusive") if tested else pl.lit(True)
+    conclusive = pl.col("state").ne_missing("inconclusive") if tested else pl.lit(True)
     number = pl.col("effect").map_elements(
         lambda one: layout.number(one, heat.digits), return_dtype=pl.String
     )
     same = pl.when(pl.col("state") == states.SAME).then(pl.lit(f" {layout.SAME}")).otherwise(pl.lit(""))
-    shown = found.with_columns(
+    shown = effects.with_columns(
         pl.col("effect").map_elements(shade.place, return_dtype=pl.Float64).alias("shade"),
-        told.cast(pl.Int8).alias("told"),
-        pl.when(told).then(number + same).otherwise("(" + number + ")").alias("text"),
+        conclusive.cast(pl.Int8).alias("conclusive"),
+        pl.when(conclusive).then(number + same).otherwise("(" + number + ")").alias("text"),
     )
-    # every panel has all rows and columns: a cell that is missing is blank
+    # every panel has all rows and columns: missing cells are blank
     orders = _order(shown, heat.x), _order(shown, heat.y)
     values = None if heat.panel is None else shown[heat.panel]
     panels = [
@@ -81,12 +81,12 @@ def figure(
             heading=heat.title,
             caption=_caption(heat, tested=tested),
             panels=tuple(panels),
-            data=found,
+            data=effects,
             height=height,
             least_width=heat_map.least_width(shown, orders[1], len(orders[0])),
             wide=COLUMN * len(orders[0]) > PANEL_WIDTH,
         ),
-        found,
+        effects,
     )
 
 
@@ -115,14 +115,14 @@ def _chart(
     orders: tuple[list[str | float], list[str | float]],
 ) -> alt.TopLevelMixin:
     drawn = part.select(
-        heat.x, heat.y, "effect", "shade", "text", "told", "low", "high", "seeds", "p_bh", "state"
+        heat.x, heat.y, "effect", "shade", "text", "conclusive", "low", "high", "seeds", "p_bh", "state"
     )
     order_x, order_y = orders
     text = {one: "string" for one in (heat.x, heat.y) if not drawn.schema[one].is_numeric()} | {
         "text": "string",
         "state": "string",
     }
-    # a column of names needs each of them; of numbers on a scale some may be left out
+    # an axis of names needs all labels; an axis of numbers may leave some out
     named = not drawn.schema[heat.x].is_numeric()
     axis = alt.Axis(grid=False, labelAngle=-30 if named else 0, labelOverlap=not named)
     base = alt.Chart(inline(drawn.rename({heat.x: "x", heat.y: "y"}), **_renamed(text, heat))).encode(
@@ -136,7 +136,7 @@ def _chart(
     )
     squares = base.mark_rect().encode(
         color=_colour(heat, shade),
-        opacity=alt.condition("datum.told == 1", alt.value(1), alt.value(_FAINT)),
+        opacity=alt.condition("datum.conclusive == 1", alt.value(1), alt.value(_FAINT)),
         tooltip=[
             alt.Tooltip("x:N", title=names.heading(heat.x, labels)),
             alt.Tooltip("y:N", title=names.heading(heat.y, labels)),
@@ -144,7 +144,7 @@ def _chart(
             alt.Tooltip("low:Q", title="95 % from", format=".4~g"),
             alt.Tooltip("high:Q", title="to", format=".4~g"),
             alt.Tooltip("p_bh:Q", title="p (corrected)", format=".2g"),
-            alt.Tooltip("state:N", title="Is"),
+            alt.Tooltip("state:N", title="State"),
             alt.Tooltip("seeds:Q", title="Seeds"),
         ],
     )
@@ -152,9 +152,12 @@ def _chart(
     if middle is None:
         dark = f"datum.shade > {shade.least + _DARK * (shade.most - shade.least)}"
     else:
-        dark = f"datum.told == 1 && abs(datum.shade) > {_DARK * shade.most}"
+        dark = f"datum.conclusive == 1 && abs(datum.shade) > {_DARK * shade.most}"
     ink = {
-        "condition": [{"test": dark, "value": "white"}, {"test": "datum.told == 1", "value": "#1b1f24"}],
+        "condition": [
+            {"test": dark, "value": "white"},
+            {"test": "datum.conclusive == 1", "value": "#1b1f24"},
+        ],
         "value": "#767b82",
     }
     drawing = alt.layer(squares, base.mark_text(fontSize=11).encode(text="text:N", color=ink))
@@ -184,10 +187,10 @@ def _colour(heat: Heat, shade: _Shade) -> alt.Color:
 
 
 def _nulls(frame: pl.DataFrame, heat: Heat) -> pl.DataFrame | None:
-    """Each cell's equal share in percent, of a map of shares; null for a contestant against itself.
+    """Each cell's equal share in percent, for a map of shares; null for a contestant against itself.
 
-    An equal share is 100 over the number of flows. A contestant whose two flows are both in the cell has
-    that by construction.
+    An equal share is 100 divided by the number of flows. If all flows of a trial are in the cell, the share
+    is equal by construction.
     """
     if heat.b is not None or heat.quantity != SHARE or heat.flows not in ("mean", "sum"):
         return None
@@ -205,25 +208,26 @@ def _nulls(frame: pl.DataFrame, heat: Heat) -> pl.DataFrame | None:
 
 def _caption(heat: Heat, *, tested: bool) -> str:
     if not tested:
-        return "Mean over seeds in each cell; not tested, since there is nothing natural to test it against."
+        return "Mean over seeds in each cell; not tested, because there is no natural value to test against."
     family = f"Benjamini–Hochberg over all cells of this figure, {100 * states.LEVEL:g} %"
-    same = "“=”: the same in every seed, so that seeds add no variation and nothing is tested."
+    same = "“=”: the same in every seed, so seeds add no variation and nothing is tested."
     if heat.b is None:
         return (
-            "Mean over seeds in each cell. Faint and in parentheses: inconclusive, neither told from an "
-            f"equal share (t over seeds; {family}) nor surely within {states.SHARE_PERCENT.high:g} points "
-            "of it. A contestant against itself has an equal share by construction, and is not tested. "
-            + same
+            "Mean over seeds in each cell. Faint and in parentheses: inconclusive, that is neither different "
+            f"from an equal share (t over seeds; {family}) nor equivalent to it (within "
+            f"{states.SHARE_PERCENT.high:g} points). A contestant against itself has an equal share by "
+            "construction and is not tested. " + same
         )
     return (
-        "Faint and in parentheses: inconclusive, neither told from none (t over seeds, paired where both "
-        f"sides have the same; {family}) nor surely within {states.PERCENT.high:g} % of it. " + same
+        "Faint and in parentheses: inconclusive, that is neither different from no effect (t over seeds, "
+        f"paired if both sides have the same seeds; {family}) nor equivalent to it (within "
+        f"{states.PERCENT.high:g} %). " + same
     )
 
 
 def _alt(part: pl.DataFrame, heat: Heat, above: str | None, *, tested: bool) -> str:
     values = [float(one) for one in part["effect"]]
     span = f" from {min(values):.3g} to {max(values):.3g}" if values else ""
-    told = f"; {(1 - part['told']).sum()} shown as inconclusive" if tested else ""
+    inconclusive = f"; {(1 - part['conclusive']).sum()} inconclusive" if tested else ""
     where = f", {above}" if above else ""
-    return f"Heat map{where}: {heat.title}, {part.height} cells{span}{told}."
+    return f"Heat map{where}: {heat.title}, {part.height} cells{span}{inconclusive}."

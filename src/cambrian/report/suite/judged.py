@@ -1,4 +1,4 @@
-"""A section's claims and scorecards: what the claims' room judges, as blocks."""
+"""A section's claims and scorecards, judged, as blocks."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from cambrian.study.errors import StudyError
 
 
 def claims(paper: str, wanted: Sequence[str], frames: Frames, file: str) -> Content:
-    """The verdicts on a paper's claims; on those of ``wanted`` alone if there are any.
+    """The verdicts on the claims ``wanted``, or on all claims of ``paper`` if ``wanted`` is empty.
 
     Raises:
-        StudyError: the ledger cannot be used, or has no such claim.
+        StudyError: the ledger is wrong, or has no such claim.
     """
     ledger = load.load()
     known = {claim.id: claim for claim in ledger.claims}
@@ -52,17 +52,17 @@ def claims(paper: str, wanted: Sequence[str], frames: Frames, file: str) -> Cont
 
 def _counts(found: Sequence[str]) -> str:
     counts = Counter(found)
-    said = ", ".join(f"{counts[name]} {name}" for name in listing.VERDICTS if counts[name])
-    return f"Of {counted(len(found), 'claim')}: {said}."
+    listed = ", ".join(f"{counts[name]} {name}" for name in listing.VERDICTS if counts[name])
+    return f"{counted(len(found), 'claim')}: {listed}."
 
 
 def card(path: Path, prefixes: Mapping[str, Mapping[str, str]], frames: Frames, name: str) -> Content:
     """A scorecard: criteria by contestants, and every test.
 
-    ``prefixes`` maps the place of each contestant's parts to its placeholders.
+    ``prefixes`` maps the folder of each contestant's parts to its placeholders.
 
     Raises:
-        StudyError: the file cannot be used.
+        StudyError: the file is wrong.
     """
     criteria = scorecard.load(path)
     rows = {prefix: criteria.score(frames, prefix, placeholders) for prefix, placeholders in prefixes.items()}
@@ -79,7 +79,7 @@ def card(path: Path, prefixes: Mapping[str, Mapping[str, str]], frames: Frames, 
             for title in titles.values()
         )
     )
-    columns = [layout.text("text", "Criterion"), layout.text("source", "Asked for by")]
+    columns = [layout.text("text", "Criterion"), layout.text("source", "Source")]
     columns += [layout.text(title, title) for title in titles.values()]
     details = [
         layout.text("contestant", "Contestant"),

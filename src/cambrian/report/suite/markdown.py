@@ -12,7 +12,7 @@ MOST_ROWS = 200
 
 
 def table(shown: Shown, csv: str) -> Iterator[str]:
-    """A table's lines, folded where the page has it closed; ``csv`` is the address of its figures."""
+    """A table's lines, folded where the page has it closed; ``csv`` is the address of its CSV file."""
     rows = shown.rows[:MOST_ROWS]
     more = f", the first {MOST_ROWS} here" if len(shown.rows) > MOST_ROWS else ""
     link = f"[CSV]({csv})"
@@ -33,7 +33,7 @@ def table(shown: Shown, csv: str) -> Iterator[str]:
 
 
 def block(one: Block, figures: str, tables: str, prefix: str) -> Iterator[str]:
-    """A section's lines; files lie in ``figures`` and ``tables`` under ``prefix`` and their names."""
+    """A section's lines; its files are ``FIGURES/PREFIX…`` and ``TABLES/PREFIX…``."""
     yield f"## {_text(one.heading)}"
     yield ""
     content = one.content
@@ -41,7 +41,7 @@ def block(one: Block, figures: str, tables: str, prefix: str) -> Iterator[str]:
         yield from (_text(words), "")
     if content.not_run:
         commands = " ".join(f"`{command}`" for command in content.commands)
-        yield f"**{_text(content.not_run)}**" + (f" This would run it: {commands}" if commands else "")
+        yield f"**{_text(content.not_run)}**" + (f" Run it with: {commands}" if commands else "")
         yield ""
     for words in content.words:
         yield from (_text(words), "")
@@ -66,7 +66,7 @@ def _entries(one: Block) -> Iterator[str]:
     for entry in one.content.entries:
         yield f"| **{_text(entry.verdict)}** | {_text(entry.text)} |"
     yield ""
-    yield "<details><summary>Figures, sources, and why they may differ</summary>"
+    yield "<details><summary>Figures, sources and possible reasons for differences</summary>"
     yield ""
     for entry in one.content.entries:
         yield f"- **{_text(entry.name)}**: {_text(entry.verdict)}"
@@ -83,7 +83,7 @@ def all_tables(blocks: Sequence[Block]) -> Iterator[Tabled]:
 
 
 def _text(text: str) -> str:
-    """One line in which Markdown sees no markup of its own."""
+    """The text as one line, with Markdown's markup escaped."""
     line = " ".join(text.split())
     for sign in ("\\", "|", "*", "_", "<"):
         line = line.replace(sign, f"\\{sign}" if sign != "<" else "&lt;")
@@ -91,6 +91,6 @@ def _text(text: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """One line within HTML, or the words of a picture."""
+    """The text as one line, for HTML or an image's alternative text."""
     line = " ".join(text.split()).replace("&", "&amp;").replace("<", "&lt;")
     return line.replace("[", "(").replace("]", ")")

@@ -27,7 +27,7 @@ _WORDS = {
 
 
 def heading(column: str, labels: Mapping[str, str] | None = None) -> str:
-    """What stands above ``column``; ``labels`` go before."""
+    """The heading of ``column``; ``labels`` take precedence."""
     if labels and column in labels:
         return labels[column]
     if column in _WORDS:
@@ -39,7 +39,7 @@ def heading(column: str, labels: Mapping[str, str] | None = None) -> str:
 
 
 def value(column: str, content: object, labels: Mapping[str, str] | None = None) -> str:
-    """A panel's or a series' value in words: ``25 Mbps``; a name stands alone."""
+    """A panel's or a series' value in words: ``25 Mbps``; a name stays as it is."""
     if isinstance(content, float):
         content = f"{content:g}"
     if isinstance(content, str) and not content.replace(".", "").replace("-", "").isdigit():
@@ -68,9 +68,9 @@ def _sentence(name: str) -> str:
 def panels(
     frame: pl.DataFrame, values: pl.Series | None, labels: Mapping[str, str]
 ) -> Iterator[tuple[pl.DataFrame, str | None]]:
-    """The rows of each panel and what stands above it, a panel for each value of the column ``values``.
+    """The rows of each panel and its title, a panel for each value of the column ``values``.
 
-    Without one, all rows and nothing.
+    Without such a column: one panel with all rows and no title.
     """
     if values is None:
         yield frame, None

@@ -1,4 +1,4 @@
-"""A suite's results → its page: blocks, rendered as one self-contained HTML file."""
+"""A suite's page from its results: blocks, rendered as one self-contained HTML file."""
 
 from __future__ import annotations
 
@@ -19,32 +19,32 @@ from cambrian.report.words import counted
 METHODS = (
     (
         "Published figures",
-        "As printed, in published/ with table and row as their source; their intervals are Student’s 95 %, "
-        "from the printed SD and number of runs, where these are known. They are compared with, never "
-        "expected.",
+        "As printed; published/ has the table and row of each. Their intervals are Student’s 95 %, "
+        "from the printed SD and number of runs, if known. We compare our figures with them; they are no "
+        "expected values.",
     ),
     (
         "Measured figures",
-        "The unit of replication is the seed: each has one value a side, the mean of its trials, and a "
-        "cell’s figure is the mean over its seeds. Brackets are 95 % intervals over seeds, each left out "
-        "once of all cells together; with fewer than three seeds there is none. Throughput counts frames at "
-        "the bottleneck, payload throughput what UDP or TCP carries in them.",
+        "The unit of replication is the seed. Its value for a side is the mean of its trials, and a "
+        "cell’s figure is the mean over its seeds. Brackets are 95 % jackknife intervals: each seed is left "
+        "out once, of all cells together. With fewer than three seeds there is no interval. Throughput "
+        "counts frames at the bottleneck, payload throughput counts the payload of UDP or TCP in them.",
     ),
     (
         "Different, equivalent, inconclusive",
-        "Cell against cell: t over seeds, paired where both sides have the same ones, else Welch’s; "
+        "Cells are compared by t over seeds, paired if both sides have the same seeds, or else Welch’s; "
         "Benjamini–Hochberg over the cells of a figure, 5 %. Equivalent: the whole interval lies within a "
-        "margin (1 %, or 5 points of a share). Inconclusive: neither. Where measured stands beside "
-        "published, each cell is for itself: of many cells, some of the 95 % intervals miss by chance.",
+        "margin (1 %, or 5 points of a share). Inconclusive: neither. Comparisons of measured with "
+        "published cells are not corrected: among many cells, some 95 % intervals miss by chance.",
     ),
 )
 
 
 def blocks(ran: Ran) -> list[Block]:
-    """The suite's sections with what they show.
+    """The suite's sections with their content.
 
     Raises:
-        StudyError: a section cannot be used, or does not fit its data.
+        StudyError: a section is wrong, or does not fit its data.
     """
     found = sections(ran.file, ran.contestants)
     profile = ran.record.get("profile")
@@ -58,13 +58,13 @@ def write(ran: Ran, out: Path) -> Path:
     Raises:
         StudyError: as :func:`blocks`.
     """
-    made = blocks(ran)
+    page_blocks = blocks(ran)
     for name in ("figures", "tables"):
         (out / name).mkdir(parents=True, exist_ok=True)
-        # what an earlier report left must not be taken for this one's
+        # files of an earlier report must not mix with this one's
         for old in (out / name).iterdir():
             old.unlink()
-    for block in made:
+    for block in page_blocks:
         for one in block.content.tables:
             one.frame.write_csv(out / "tables" / one.shown.csv)
     index = out / "index.html"
@@ -74,10 +74,10 @@ def write(ran: Ran, out: Path) -> Path:
         .render(
             suite=ran.suite,
             what_ran=what_ran(ran),
-            blocks=made,
+            blocks=page_blocks,
             figures={
                 block.anchor: [page.drawn(figure, out / "figures") for figure in block.content.figures]
-                for block in made
+                for block in page_blocks
             },
             parts=[_shown(part, out) for part in ran.parts],
             methods=METHODS,
@@ -96,22 +96,22 @@ def write(ran: Ran, out: Path) -> Path:
 
 
 def what_ran(ran: Ran) -> list[str]:
-    """How much of the suite is there, in words."""
+    """How much of the suite has run, in words."""
     trials, valid = sum(part.trials for part in ran.parts), sum(part.valid for part in ran.parts)
     missing = sum(part.missing for part in ran.parts)
     if not trials:
-        return ["Nothing of this suite has been run yet."]
+        return ["No part of this suite has run yet."]
     text = f"{counted(trials, 'trial')} in {counted(len(ran.parts), 'part')}: {valid:,} valid"
     text += (
-        f", {trials - valid:,} invalid and left out of every figure" if trials > valid else ", none invalid"
+        f", {trials - valid:,} invalid (in no average and no figure)" if trials > valid else ", none invalid"
     )
     text += f"; {counted(missing, 'trial')} not run yet." if missing else "."
     absent = [name for name in ran.suite.parts if name not in {part.folder.name for part in ran.parts}]
-    return [text] + ([f"Parts that have not been run: {', '.join(absent)}."] if absent else [])
+    return [text] + ([f"Parts that have not run: {', '.join(absent)}."] if absent else [])
 
 
 def _shown(part: Part, out: Path) -> dict[str, object]:
-    """The part for the page, with a link to its own report where there is one."""
+    """The part for the page, with a link to its own report if it has one."""
     report = part.folder / "report" / "index.html"
     return {
         "place": part.place,

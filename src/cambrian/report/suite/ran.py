@@ -1,4 +1,4 @@
-"""What of a suite has run: its parts, their trials, the kernel, one hash of it all."""
+"""What has run of a suite: its parts, their trials, the kernel, one hash of all packets."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ class Part:
     missing: int
     packet_hashes: tuple[str, ...]
     kernels: tuple[str, ...]
-    #: of each invalid trial: its group and seed, and why
+    #: group, seed and reason of each invalid trial
     reasons: tuple[str, ...] = ()
 
     @property
     def trials(self) -> int:
-        """Trials that are there."""
+        """Number of trials that ran."""
         return self.valid + self.invalid
 
 
@@ -53,9 +53,9 @@ class Ran:
 
     @property
     def sha256(self) -> str:
-        """Of the sorted packet hashes of all trials, one a line: the same hash means the same packets.
+        """SHA-256 of the sorted packet hashes of all trials, one per line; a dash without trials.
 
-        A dash without trials.
+        The same hash means the same packets.
         """
         lines = sorted(name for part in self.parts for name in part.packet_hashes)
         if not lines:
@@ -69,7 +69,7 @@ class Ran:
 
     @cached_property
     def contestants(self) -> tuple[tuple[str, str], ...]:
-        """(stack, CCA) of those that the suite was run for, or would be."""
+        """(stack, CCA) of the contestants that the suite ran for, or else of its default ones."""
         known = {
             folder_of(f"{stack}/{cca}"): (stack, cca)
             for stack, ccas in catalogue.ccas().items()
@@ -81,7 +81,7 @@ class Ran:
 
     @property
     def prefixes(self) -> dict[str, dict[str, str]]:
-        """Where each contestant's parts lie → its placeholders."""
+        """Folder of each contestant's parts → its placeholders."""
         name = self.suite.name
         if not self.suite.contestants:
             return {name: {}}
@@ -96,23 +96,23 @@ class Ran:
 
 
 def is_suite(folder: Path) -> bool:
-    """Does ``folder`` hold a suite's results?"""
+    """Does ``folder`` have a suite's results?"""
     return (folder / RECORD).is_file()
 
 
 def read(folder: Path) -> Ran:
-    """The suite whose results ``folder`` holds; the folder has the suite's name.
+    """The results of a suite in ``folder``, which must have the suite's name.
 
     Raises:
-        StudyError: suite.json names no suite of this installation, or the folder has another name.
+        StudyError: suite.json names an unknown suite, or the folder has another name.
     """
     record = json.loads((folder / RECORD).read_text())
     name = str(record["suite"])
     if folder.name != name:
         raise StudyError(
             file=str(folder),
-            problem=f"holds results of the suite {name}",
-            remedy=f"a suite’s results lie in a folder of its name: rename it to {name}",
+            problem=f"has results of the suite {name}",
+            remedy=f"rename the folder to {name}, the name of its suite",
         )
     suite, file = model.read(builtin.folder() / name / model.FILE)
     parts = tuple(_part(folder, path.parent) for path in _studies(folder, suite))

@@ -1,4 +1,4 @@
-"""A section's table: rows of a part's frame as they are."""
+"""A section's table: selected rows of a part's frame."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from cambrian.report.suite import names
 from cambrian.report.suite.blocks import Content, Tabled
 from cambrian.report.suite.sections import TableOf
 
-#: rows that a page shows; the CSV has all
+#: most rows that a page shows; the CSV has all
 MOST_ROWS = 200
 
 
 def content(
     frame: pl.DataFrame, table: TableOf, name: str, caption: str, labels: Mapping[str, str]
 ) -> Content:
-    """The rows that the section asks for.
+    """The rows that the section selects.
 
     Raises:
         EffectError: the frame has no such column.
@@ -31,7 +31,7 @@ def content(
         kept = kept.sort(table.sort, maintain_order=True)
     kept = kept.select(table.columns) if table.columns else kept
     if kept.is_empty():
-        return Content(not_run="No row matches.")
+        return Content(not_run="No rows match.")
     words = (
         ()
         if kept.height <= MOST_ROWS

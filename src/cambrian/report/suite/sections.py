@@ -1,4 +1,4 @@
-"""What a ``[[section]]`` of studies/SUITE/suite.toml is."""
+"""The model of a ``[[section]]`` of studies/SUITE/suite.toml."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from cambrian.study.model import Frozen
 from cambrian.study.toml_file import TomlFile
 from cambrian.suites.model import SECTION
 
-#: stand for a suite's contestant in a section that is made once for each of them
+#: replaced by the contestant in a section that repeats for each contestant
 PLACEHOLDERS = ("$CONTESTANT", "$STACK", "$CCA")
 
 
 class Drawn(EffectSpec):
     """An effect by cell, as a figure: a panel for each value of ``panel``.
 
-    ``title`` is the effect in words, with its unit: the scale's or the axis's. ``logarithmic``
-    lays effects by factors.
+    ``title`` is the effect in words, with its unit: the title of the colours or of the axis.
+    ``logarithmic``: a logarithmic scale for effects.
     """
 
     panel: Name | None = None
@@ -30,7 +30,7 @@ class Drawn(EffectSpec):
 
 
 class Heat(Drawn):
-    """Cells by column ``x`` and row ``y``; faint where what is tested is inconclusive."""
+    """Cells by column ``x`` and row ``y``; inconclusive cells are faint."""
 
     x: Name
     y: Name
@@ -44,7 +44,7 @@ class Heat(Drawn):
 class Lines(Drawn):
     """The effect along ``x``, a line for each value of ``colour``, with intervals.
 
-    ``theory`` adds what Mathis and RFC 9438 predict for kernel TCP under random loss.
+    ``theory`` adds the predictions of Mathis and RFC 9438 for kernel TCP under random loss.
     """
 
     x: Name
@@ -59,7 +59,7 @@ class Lines(Drawn):
 
 
 class Crossover(EffectSpec):
-    """From which value of ``along`` on the effect stays above ``threshold``; ``title`` is its heading."""
+    """The value of ``along`` from which the effect stays above ``threshold``; ``title`` is the heading."""
 
     along: Name
     threshold: float = 1.0
@@ -72,7 +72,7 @@ class Crossover(EffectSpec):
 
 
 class TableOf(Frozen):
-    """Rows of a frame as they are; ``columns`` in this order, all for none."""
+    """Rows of a frame; ``columns`` in this order, or all columns if empty."""
 
     part: Name
     table: Name = "observations"
@@ -86,15 +86,15 @@ class TableOf(Frozen):
 class Section(Frozen):
     """A heading, words (a blank line starts a paragraph), and at most one thing to show.
 
-    ``comparison`` names one of published/PAPER/comparisons.toml, ``scorecard`` a file of criteria
-    beside suite.toml; ``claims`` are the paper's, all or those whose identities are given.
+    ``comparison`` names a comparison of published/PAPER/comparisons.toml, ``scorecard`` a file of criteria
+    beside suite.toml; ``claims`` are the paper's: all, or those with the given identities.
     ``labels`` gives a column's heading on this page, such as rtt_ms = "One-way delay (ms)".
     """
 
     heading: Name
     text: str = ""
     comparison: Name | None = None
-    #: with the comparison: theory's predictions beside kernel TCP
+    #: adds theory's predictions for kernel TCP to the comparison
     theory: bool = False
     heat: Heat | None = None
     lines: Lines | None = None
@@ -112,31 +112,31 @@ class Section(Frozen):
             if getattr(self, key)
         ]
         if len(given) > 1:
-            raise ValueError(f"{given[0]} and {given[1]} are two things: give each a section")
+            raise ValueError(f"a section shows one thing, not {given[0]} and {given[1]}: make two sections")
         if self.theory and self.comparison is None:
-            raise ValueError("theory stands beside a comparison, or within lines: move it there")
+            raise ValueError("theory needs a comparison, or belongs into lines: move it there")
         return self
 
     @property
     def part(self) -> str | None:
-        """The part that its figures come from, where the section itself says so."""
+        """The part that the section itself names; None if it names no part."""
         shown = self.heat or self.lines or self.crossover or self.table
         return shown.part if shown else None
 
 
 def sections(file: TomlFile, contestants: Sequence[tuple[str, str]]) -> tuple[Section, ...]:
-    """The sections of a suite.toml, in its order; one with a placeholder is there once for each (stack, CCA).
+    """The sections of a suite.toml, in its order; one with a placeholder repeats for each (stack, CCA).
 
     Raises:
-        StudyError: naming the section, its line and key, and what would be right.
+        StudyError: a section is wrong; the message has its line, its key and the remedy.
     """
-    found: list[Section] = []
+    built: list[Section] = []
     for index, given in enumerate(file.listed(SECTION)):
         filled = [given]
         if any(word in str(given) for word in PLACEHOLDERS):
             filled = [_filled(given, *one) for one in contestants]
-        found += [file.build(Section, (SECTION, index), one) for one in filled]
-    return tuple(found)
+        built += [file.build(Section, (SECTION, index), one) for one in filled]
+    return tuple(built)
 
 
 def _filled(given: Any, stack: str, cca: str) -> Any:

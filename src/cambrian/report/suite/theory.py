@@ -1,4 +1,4 @@
-"""What theory predicts for a lone kernel TCP flow under random loss, cell by cell."""
+"""Predictions of theory for a single kernel TCP flow under random loss, cell by cell."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ import polars as pl
 
 from cambrian.metrics import theory
 
-#: bytes of a full segment with timestamps: IP 1,500 less 20, less 32; and of its frame (IP + 14)
+#: payload bytes of a full segment with timestamps: IP 1,500 minus 20 minus 32; bytes of its frame (IP + 14)
 PAYLOAD_BYTES = 1448
 FRAME_BYTES = 1514
 #: quantity → bytes of a segment that it counts
 SEGMENT_BYTES = {"throughput_mbps": FRAME_BYTES, "payload_mbps": PAYLOAD_BYTES}
 
 WORDS = (
-    "Predictions: Mathis et al. (1997), 1.22/√p segments a round trip for Reno; RFC 9438 (sections 4.3 and "
-    "5) for CUBIC, the larger of its cubic region’s mean and Reno’s. They take the base RTT, without "
-    "queueing, and count the same bytes as the measured figure. Link-limited: the prediction exceeds what "
-    "the link carries, so there the model says nothing about loss."
+    "Predictions: Mathis et al. (1997), 1.22/√p segments per round trip for Reno; RFC 9438 (sections 4.3 and "
+    "5) for CUBIC, the larger of its cubic region’s mean and Reno’s. They use the base RTT, without "
+    "queueing, and count the same bytes as the measured figure. Link-limited: the prediction exceeds the "
+    "link’s rate, so the model does not apply."
 )
 
 
 @dataclass(frozen=True)
 class Prediction:
-    """In Mbps of what the quantity counts; None without random loss. ``limit_mbps`` is the link's."""
+    """Throughputs in Mbps of the quantity's bytes; None without random loss. ``limit_mbps`` is the link's."""
 
     mathis_mbps: float | None
     rfc9438_mbps: float | None
@@ -33,7 +33,7 @@ class Prediction:
 
 
 def predict(rate_mbps: float, rtt_ms: float, loss_percent: float, segment_bytes: int) -> Prediction:
-    """Mean throughput of Reno and of CUBIC at this loss and base RTT."""
+    """Mean throughput of Reno and of CUBIC for this loss and base RTT."""
     limit = rate_mbps * segment_bytes / FRAME_BYTES
     if loss_percent <= 0 or rtt_ms <= 0:
         return Prediction(None, None, limit)
@@ -49,8 +49,8 @@ def predict(rate_mbps: float, rtt_ms: float, loss_percent: float, segment_bytes:
 def predictions(frame: pl.DataFrame, keys: Sequence[str], quantity: str) -> pl.DataFrame:
     """``keys``, ``mathis_mbps``, ``rfc9438_mbps`` and ``limit_mbps`` of each cell of kernel TCP.
 
-    A cell counts whose observations are all of lone kernel TCP flows on one rate, RTT and loss.
-    Empty where the quantity is no throughput.
+    Only cells whose observations are all single kernel TCP flows with one rate, RTT and loss.
+    Empty if the quantity is no throughput.
     """
     names = ("mathis_mbps", "rfc9438_mbps", "limit_mbps")
     schema = {name: frame.schema[name] for name in keys} | dict.fromkeys(names, pl.Float64())
@@ -70,7 +70,7 @@ def predictions(frame: pl.DataFrame, keys: Sequence[str], quantity: str) -> pl.D
     return pl.DataFrame(rows, schema=schema)
 
 
-def said(predicted: float | None, limit: float | None, digits: int = 2) -> str:
+def text(predicted: float | None, limit: float | None, digits: int = 2) -> str:
     """A prediction for a table: a number, or ``link-limited``."""
     if limit is None:
         return "–"

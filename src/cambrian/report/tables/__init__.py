@@ -1,10 +1,10 @@
-"""The report's tables, one a file.
+"""The report's tables, one in each file.
 
-Each file has ``ORDER`` and ``table(collected)``: a polars frame, numbers only with units in the
-columns' names, or None where a study has no such table. It becomes ``tables/NAME.csv``. A file with
-``FROM``, names of other tables, is given those that the study has: ``table(collected, frames)``. A file
-that also has ``shown(frame, collected)`` says how the page shows the rows of one network (a
-column ``network`` picks them); None shows nothing.
+Each file has ``ORDER`` and ``table(collected)``: a polars frame of plain numbers with units in the
+columns' names, or None if the study has no such table. It becomes ``tables/NAME.csv``. A file with
+``FROM``, names of other tables, receives those that the study has: ``table(collected, frames)``. A file
+may also have ``shown(frame, collected)``: how the page shows the rows of one network (selected by the
+column ``network``), or None to show nothing.
 """
 
 from __future__ import annotations
@@ -22,43 +22,43 @@ from cambrian.study.model import Network
 
 
 def kinds() -> list[ModuleType]:
-    """The modules of this package that make a table, in the order in which a page shows them."""
+    """The modules of this package that make a table, in the order of the page."""
     names = [found.name for found in pkgutil.iter_modules(__path__)]
     modules = [importlib.import_module(f"{__name__}.{name}") for name in names]
     return sorted((module for module in modules if hasattr(module, "ORDER")), key=lambda module: module.ORDER)
 
 
 def name_of(kind: ModuleType) -> str:
-    """A table's name: its module's, and its file's."""
+    """A table's name: that of its module."""
     return kind.__name__.rpartition(".")[2]
 
 
 def all_tables(collected: Collected) -> dict[str, pl.DataFrame]:
-    """Every table that this study has, by its name."""
+    """Name → frame of every table that this study has, in the order of the page."""
     return some_tables(collected, [name_of(kind) for kind in kinds()])
 
 
 def some_tables(collected: Collected, names: Collection[str]) -> dict[str, pl.DataFrame]:
-    """Those of the named tables that this study has, and what they are made of, in a page's order."""
+    """The named tables that this study has, and the tables that they need, in the order of the page."""
     known = {name_of(kind): kind for kind in kinds()}
-    found: dict[str, pl.DataFrame | None] = {}
+    tables: dict[str, pl.DataFrame | None] = {}
 
     def make(name: str) -> None:
-        if name in found:
+        if name in tables:
             return
         kind = known[name]
-        for other in (parts := getattr(kind, "FROM", ())):
-            make(other)
-        given = {other: frame for other in parts if (frame := found[other]) is not None}
-        found[name] = kind.table(collected, given) if parts else kind.table(collected)
+        for needed in (parts := getattr(kind, "FROM", ())):
+            make(needed)
+        given = {needed: frame for needed in parts if (frame := tables[needed]) is not None}
+        tables[name] = kind.table(collected, given) if parts else kind.table(collected)
 
     for name in names:
         make(name)
-    return {name: frame for name in known if (frame := found.get(name)) is not None}
+    return {name: frame for name in known if (frame := tables.get(name)) is not None}
 
 
 def on(network: Network, collected: Collected, frames: dict[str, pl.DataFrame]) -> tuple[Shown, ...]:
-    """What the page shows of ``frames`` in one network's section."""
+    """The tables of one network's section."""
     found = []
     for kind in kinds():
         frame = frames.get(name_of(kind))

@@ -1,4 +1,4 @@
-"""How long after a flow joins the flows share fairly."""
+"""Convergence time: how long after a flow joins the flows share fairly."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ ORDER = 42
 
 
 def table(collected: Collected) -> pl.DataFrame | None:
-    """One row a group and join: over its trials, how often fairness was reached, and when.
+    """One row for each group and join: in how many trials the flows converged, and when.
 
-    ``joiner`` is the flow's contestant, or each where start offsets let different flows be
-    last. ``median_s`` is null where half of the trials or more did not get there in the
-    ``observed_s`` seen at least: the median is longer, then.
+    ``joiner`` is the joining flow's contestant, or several where start offsets make different flows
+    last. ``median_s`` is null if half of the trials or more did not converge: then the median is
+    longer than ``observed_s``, the shortest time that a trial was observed.
     """
     found = [row for cell in collected.cells for row in _rows(cell)]
     return rows.frame(found) if found else None
@@ -39,7 +39,7 @@ def _rows(cell: Cell) -> Sequence[rows.Row]:
 
 def _row(cell: Cell, place: int, joins: Sequence[Convergence]) -> rows.Row:
     reached = sorted(join.time_ns / NS_PER_S for join in joins if join.time_ns is not None)
-    # those that never came there are above every other time
+    # a trial that did not converge ranks after all that did
     times = [*reached, *[float("inf")] * (len(joins) - len(reached))]
     return rows.place(cell) | {
         "join": place + 1,
@@ -67,16 +67,16 @@ def _range(row: rows.Row) -> str:
 
 
 _COLUMNS = (
-    Column("Who joins", lambda row: f"{row['joiner']}", number=False),
+    Column("Joining flow", lambda row: f"{row['joiner']}", number=False),
     layout.TRIALS,
-    Column("Fair in", lambda row: f"{row['reached']} of {row['trials']}"),
+    Column("Converged in", lambda row: f"{row['reached']} of {row['trials']}"),
     Column("Convergence time, s: median", _median),
     Column("Range, s", _range),
 )
 
 
 def shown(frame: pl.DataFrame, collected: Collected) -> Shown | None:
-    """Joins on one network of a study that lists its flows; others start at about the same time."""
+    """Joins on one network of a ``flows`` study; in other designs flows start at about the same time."""
     if collected.design != "flows":
         return None
     hold_s = HOLD_NS / NS_PER_S

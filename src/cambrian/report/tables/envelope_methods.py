@@ -1,13 +1,14 @@
-"""Conformance and Conformance-T by both methods of envelopes, each beside its noise floor."""
+"""Conformance and Conformance-T by both methods of envelopes, each compared with its noise floor."""
 
 from __future__ import annotations
 
 import polars as pl
 
-from cambrian.report import families, layout, likeness, similarity
+from cambrian.report import conformance, families, layout
 from cambrian.report.collect import Collected
+from cambrian.report.conformance import seed_pairs
+from cambrian.report.conformance.scores import Compared
 from cambrian.report.layout import Column, Shown
-from cambrian.report.likeness.scores import Beside
 from cambrian.report.tables import noise_floor, rows
 
 #: place among the tables
@@ -15,34 +16,34 @@ ORDER = 12
 
 
 def table(collected: Collected) -> pl.DataFrame | None:
-    """One row a network, contestant and method of a ``versus-reference`` study.
+    """One row for each network, contestant and method of a ``versus-reference`` study.
 
-    ``delta_…``: test minus reference by the best translation, mean, lowest and highest over
-    the comparisons that were moved. ``floor_…``: the reference against itself, its deltas'
-    mean absolute values.
+    ``delta_…``: test minus reference by the best translation; mean, lowest and highest over
+    the translated comparisons. ``floor_…``: the reference against itself; for deltas the mean of their
+    absolute values.
     """
     if collected.design != "versus-reference":
         return None
-    found: list[tuple[rows.Row, Beside]] = []
+    compared: list[tuple[rows.Row, Compared]] = []
     for cell in collected.cells:
         floor = None if cell.is_noise_floor else collected.noise_floor(cell)
         if floor is None:
             continue
         place = {"network": cell.network.name, "contestant": cell.subject, "reference": cell.reference}
-        found += [(place, one) for one in likeness.beside(cell, floor)]
-    # as they are and moved to fit are two families
-    p_corrected = families.of_verdicts([one.p for _, one in found])
-    p_t_corrected = families.of_verdicts([one.p_t for _, one in found])
+        compared += [(place, one) for one in conformance.compare(cell, floor)]
+    # original and translated envelopes are two families
+    p_corrected = families.corrected_for_verdicts([one.p for _, one in compared])
+    p_t_corrected = families.corrected_for_verdicts([one.p_t for _, one in compared])
     return rows.frame(
         [
             place | _row(one, p, p_t)
-            for (place, one), p, p_t in zip(found, p_corrected, p_t_corrected, strict=True)
+            for (place, one), p, p_t in zip(compared, p_corrected, p_t_corrected, strict=True)
         ],
         "network",
     )
 
 
-def _row(one: Beside, p_corrected: float | None, p_t_corrected: float | None) -> rows.Row:
+def _row(one: Compared, p_corrected: float | None, p_t_corrected: float | None) -> rows.Row:
     scores, floor = one.scores, one.floor
     return {
         "method": one.method,
@@ -53,12 +54,12 @@ def _row(one: Beside, p_corrected: float | None, p_t_corrected: float | None) ->
         "floor_conformance": floor.conformance.estimate if floor else None,
         **rows.spread("deficit", one.deficit),
         "p_corrected": p_corrected,
-        "verdict": similarity.judge(one.deficit, p_corrected, floor.conformance.estimate if floor else None),
+        "verdict": seed_pairs.judge(one.deficit, p_corrected, floor.conformance.estimate if floor else None),
         **rows.spread("conformance_t", scores.conformance_t),
         "floor_conformance_t": floor.conformance_t.estimate if floor else None,
         **rows.spread("deficit_t", one.deficit_t),
         "p_t_corrected": p_t_corrected,
-        "verdict_t": similarity.judge(
+        "verdict_t": seed_pairs.judge(
             one.deficit_t, p_t_corrected, floor.conformance_t.estimate if floor else None
         ),
         **_range("delta_throughput_mbps", scores.delta_throughput_mbps),
@@ -88,10 +89,10 @@ _COLUMNS = (
     layout.plain("counted_percent", "Points counted, %", 0),
     layout.spread("conformance", "Conformance", 2),
     layout.plain("floor_conformance", "Noise floor", 2),
-    layout.text("verdict", "From its reference"),
+    layout.text("verdict", "Compared with its reference"),
     layout.spread("conformance_t", "Conformance-T", 2),
-    layout.plain("floor_conformance_t", "Noise floor, moved", 2),
-    layout.text("verdict_t", "Moved to fit"),
+    layout.plain("floor_conformance_t", "Noise floor of Conformance-T", 2),
+    layout.text("verdict_t", "Compared after translation"),
     _ends("delta_throughput_mbps", "Δ throughput, Mbps", "floor_throughput_moved_mbps"),
     _ends("delta_delay_ms", "Δ delay, ms", "floor_delay_moved_ms"),
 )
@@ -101,7 +102,8 @@ def shown(frame: pl.DataFrame, collected: Collected) -> Shown:
     """Both methods on one network."""
     del collected
     caption = (
-        "Both methods, and the envelope moved to where it fits best (Conformance-T; Δ: contestant minus "
-        "reference, mean and range). Low conformance with high Conformance-T points to a mis-set parameter"
+        "Conformance by both methods, and after the best translation of the envelope (Conformance-T; Δ: "
+        "contestant minus reference, mean and range). Low conformance with high Conformance-T points to a "
+        "wrong parameter"
     )
     return layout.shown(frame, _COLUMNS, caption, "envelope_methods.csv", folded=True)

@@ -1,4 +1,4 @@
-"""What each flow got: throughput, sharing, queueing delay, loss."""
+"""Each flow's throughput, share, queueing delay and loss."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cambrian.report.tables import rows
 #: place among the tables
 ORDER = 40
 _STARVED_TIME, _LONGEST = quantities.ALL["starved_percent"], quantities.ALL["longest_starved_s"]
-#: shown as means alone
+#: shown as means without intervals
 _MEANS = (
     "delay_p50_ms",
     "delay_p95_ms",
@@ -27,9 +27,9 @@ _MEANS = (
 
 
 def table(collected: Collected) -> pl.DataFrame:
-    """One row a flow of each group: its mean figures over the seeds whose trials are all valid.
+    """One row for each flow of each group: means over the seeds whose trials are all valid.
 
-    ``gave_up``: trials in which it ended early, and which count with what it carried until then.
+    ``gave_up``: trials in which the flow ended early; they count with the bytes carried until then.
     """
     found = []
     for cell in collected.cells:
@@ -51,7 +51,7 @@ def _flow(cell: Cell, number: int) -> rows.Row:
     row |= rows.spread("throughput_mbps", rows.interval(values("throughput_mbps"), "factor"))
     row |= rows.spread("share_percent", rows.interval(values("share_percent"), "percent"))
     row |= rows.spread("of_fair_percent", rows.interval(values("of_fair_percent"), "factor"))
-    # over trials, not seeds: a spell is a matter of one trial
+    # over trials, not seeds: starvation happens within one trial
     row["starved_percent"] = rows.mean([_STARVED_TIME.of(trial, number) for trial in trials])
     row["longest_starved_s"] = max(
         (one for trial in trials if (one := _LONGEST.of(trial, number)) is not None), default=None
@@ -83,29 +83,28 @@ def _cca(row: rows.Row) -> str:
     return str(row["cca_confirmed"]) if row["cca_confirmed"] else f"{row['cca_requested']}, not confirmed"
 
 
-_THROUGHPUT = layout.interval_of("throughput_mbps")
-_SHARE = layout.interval_of("share_percent")
-_OF_FAIR = layout.interval_of("of_fair_percent")
-_STARVED = Column("Starved, % of the time (longest, s)", _starved)
+_THROUGHPUT = layout.interval_column("throughput_mbps")
+_SHARE = layout.interval_column("share_percent")
+_OF_FAIR = layout.interval_column("of_fair_percent")
+_STARVED = Column("Starvation, % of the time (longest, s)", _starved)
 _DELAY_AND_LOSS = (
     Column("Queueing delay, ms: p50 / p95 / p99", _delays),
-    layout.mean_of("queue_loss_percent"),
-    layout.mean_of("random_loss_percent"),
-    layout.mean_of("utilisation_percent"),
+    layout.mean_column("queue_loss_percent"),
+    layout.mean_column("random_loss_percent"),
+    layout.mean_column("utilisation_percent"),
 )
-_JAIN = layout.mean_of("jain")
-_COMPLETION = layout.mean_of("completion_s")
+_JAIN = layout.mean_column("jain")
+_COMPLETION = layout.mean_column("completion_s")
 _CCA = Column("CCA read back", _cca, number=False)
 
 
 def shown(frame: pl.DataFrame, collected: Collected) -> Shown:
     """Throughput, sharing, delay and loss on one network.
 
-    Columns that have nothing to say here (shares of a flow alone, completion of endless
-    flows) are left out.
+    Columns without information (shares of a flow alone, completion of endless flows) are left out.
     """
     if collected.design == "versus-reference":
-        # the reference's own flow has a row of its own: the noise floor
+        # the reference has its own row: the noise floor
         frame = frame.filter(pl.col("flow") == 0)
     cells = {cell.key: cell for cell in collected.cells}
     names = [row_name(cells[row["group"]], row["flow"]) for row in frame.select("group", "flow").to_dicts()]
@@ -132,7 +131,7 @@ def shown(frame: pl.DataFrame, collected: Collected) -> Shown:
 
 
 def row_name(cell: Cell, flow: int) -> str:
-    """A flow, and whom it meets."""
+    """A flow's contestant, and the contestant that it competes with."""
     name = cell.names[flow]
     if cell.is_noise_floor:
         return cell.title

@@ -1,4 +1,4 @@
-"""Who harms whom more than the victim's own kind would."""
+"""Harm of each contestant to each other one, compared with the harm of the victim's own kind."""
 
 from __future__ import annotations
 
@@ -21,27 +21,27 @@ MORE, LESS = "more than its own kind", "less than its own kind"
 
 
 def table(collected: Collected) -> pl.DataFrame | None:
-    """One row a victim, competitor and service; see :class:`cambrian.report.harms.Harm`.
+    """One row for each victim, competitor and service; see :class:`cambrian.report.harms.Harm`.
 
-    ``p`` is of no harm beyond that of the victim's own kind, ``p_corrected`` corrected over the rows of one
-    service, as verdicts are. ``verdict``: "different" is said as more or less than its own kind.
+    ``p`` tests for no harm beyond that of the victim's own kind, ``p_corrected`` is corrected over the rows
+    of one service, as verdicts are. ``verdict`` has :data:`MORE` or :data:`LESS` instead of "different".
     """
-    found = harms.harms(collected)
-    if not found:
+    all_harms = harms.harms(collected)
+    if not all_harms:
         return None
     adjusted: dict[int, float | None] = {}
-    for family in harms.families(found):
-        p_corrected = families.of_verdicts([one.p for one in family])
+    for family in harms.families(all_harms):
+        p_corrected = families.corrected_for_verdicts([one.p for one in family])
         adjusted |= dict(zip(map(id, family), p_corrected, strict=True))
-    made = [_row(one, adjusted[id(one)]) for one in found]
-    vouching = placebo.names(collected)
+    table_rows = [_row(one, adjusted[id(one)]) for one in all_harms]
+    placebos = placebo.names(collected)
     placebo.withhold(
-        made,
-        is_placebo=lambda row: row["by"] == vouching.get((row["network"], row["victim"])),
+        table_rows,
+        is_placebo=lambda row: row["by"] == placebos.get((row["network"], row["victim"])),
         differs=(MORE, LESS),
         scope=lambda row: (row["network"], row["victim"], row["service"]),
     )
-    return rows.frame(made)
+    return rows.frame(table_rows)
 
 
 def _row(one: Harm, p_corrected: float | None) -> rows.Row:
@@ -67,7 +67,7 @@ def _row(one: Harm, p_corrected: float | None) -> rows.Row:
 
 
 def verdict(one: Harm, p_corrected: float | None) -> str:
-    """``by`` against Ware's bar: the harm that the victim does to itself."""
+    """``by`` judged by Ware's limit: the harm that the victim does to itself."""
     if one.victim == one.by:
         return "itself"
     if states.state(one.difference, one.service.negligible, p=None) == "equivalent":
@@ -85,11 +85,11 @@ def _change(row: rows.Row) -> str:
 
 
 _COLUMNS = (
-    Column("By, to victim", lambda row: f"{row['by']} to {row['victim']}", number=False),
+    Column("Competitor to victim", lambda row: f"{row['by']} to {row['victim']}", number=False),
     layout.text("service", "Service"),
     layout.SEEDS,
     Column("Alone", lambda row: layout.number(row["alone"], 2)),
-    Column("With its own kind → with the other", _change),
+    Column("With its own kind → with the competitor", _change),
     layout.spread("harm", "Harm", 2),
     layout.spread("own_harm", "Harm of its own kind", 2),
     layout.spread("excess", "Beyond its own kind", 2),
@@ -100,7 +100,7 @@ _COLUMNS = (
 
 
 def shown(frame: pl.DataFrame, collected: Collected) -> Shown:
-    """Harm on one network, victim by victim; columns that a study without solo trials lacks are left out."""
+    """Harm on one network, victim by victim; without solo trials the columns that need them are left out."""
     del collected
     without_alone = frame["harm"].is_null().all()
     columns = [
@@ -109,7 +109,7 @@ def shown(frame: pl.DataFrame, collected: Collected) -> Shown:
         if not without_alone or column.heading not in ("Alone", "Harm", "Harm of its own kind")
     ]
     caption = (
-        "Harm to each victim’s service, beside that of a flow of its own kind in the same position; "
+        "Harm to each victim’s service, compared with the harm of its own kind in the same position; "
         f"{layout.BRACKETS}"
     )
     by_victim = pl.concat(
@@ -117,6 +117,6 @@ def shown(frame: pl.DataFrame, collected: Collected) -> Shown:
         for of_service in frame.partition_by("service", maintain_order=True)
         for part in of_service.partition_by("victim", maintain_order=True)
     )
-    # without solo trials a victim against itself is the baseline, and no row
+    # without solo trials a victim against itself is the baseline, so it has no row
     kept = by_victim.filter(pl.col("victim") != pl.col("by")) if without_alone else by_victim
     return layout.shown(kept, columns, caption, "harm.csv", folded=True)

@@ -1,4 +1,4 @@
-"""How fairly flows of one congestion controller share: one implementation twice, or two of them."""
+"""Fairness between flows of one CCA: one implementation twice, or two implementations."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ _KINDS = ("one implementation twice", "two implementations")
 
 
 def table(collected: Collected) -> pl.DataFrame | None:
-    """One row a network, CCA and kind of pair, over the pairs' mean Jain indices.
+    """One row for each network, CCA and kind of pair, over the pairs' mean Jain indices.
 
-    ``worst`` names the pair with the lowest; ``uneven`` counts the pairs whose split is
-    uneven after correction (a contestant against itself is not tested). A CCA is what
-    stacks call it: two of one name may be different algorithms.
+    ``worst`` names the pair with the lowest index; ``uneven`` counts the pairs whose split is
+    uneven after correction (a contestant against itself is not tested). CCAs are compared by the names that
+    stacks give them: one name may stand for different algorithms.
     """
     pairs = pairwise.table(collected)
     if pairs is None:
         return None
-    found = list(_rows(pairs.filter(pl.col("cca").is_not_null() & pl.col("jain").is_not_null())))
-    return rows.frame(found) if found else None
+    table_rows = list(_rows(pairs.filter(pl.col("cca").is_not_null() & pl.col("jain").is_not_null())))
+    return rows.frame(table_rows) if table_rows else None
 
 
 def _rows(pairs: pl.DataFrame) -> Iterator[rows.Row]:
-    for (network, cca), alike in pairs.group_by(["network", "cca"], maintain_order=True):
-        same = alike["x"] == alike["y"]
-        for kind, part in zip(_KINDS, (alike.filter(same), alike.filter(~same)), strict=True):
+    for (network, cca), here in pairs.group_by(["network", "cca"], maintain_order=True):
+        same = here["x"] == here["y"]
+        for kind, part in zip(_KINDS, (here.filter(same), here.filter(~same)), strict=True):
             if not part.height:
                 continue
             worst = part.sort("jain").row(0, named=True)
@@ -60,8 +60,8 @@ _COLUMNS = (
     Column("Pairs", lambda row: str(row["pairs"])),
     layout.plain("jain", "Jain’s index, mean", 3),
     layout.plain("jain_lowest", "Lowest", 3),
-    layout.text("worst", "Lowest of"),
-    Column("Uneven, of those tested", _uneven),
+    layout.text("worst", "Pair with the lowest"),
+    Column("Uneven pairs, of those tested", _uneven),
 )
 
 

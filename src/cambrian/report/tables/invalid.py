@@ -1,4 +1,4 @@
-"""The trials that count for nothing, and why."""
+"""The invalid trials with their reasons."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ORDER = 60
 
 
 def table(collected: Collected) -> pl.DataFrame:
-    """One row a trial that its gates rejected, with every reason."""
+    """One row for each invalid trial, with the reasons of all its gates."""
     found = [
         rows.place(cell) | {"trial": record.id, "seed": record.seed, "reasons": "; ".join(record.reasons)}
         for cell in collected.cells

@@ -1,13 +1,13 @@
-"""How like itself each reference is, by each method of envelopes: no contestant can be more so."""
+"""Conformance of each reference with itself, by each method of envelopes: the best that contestants reach."""
 
 from __future__ import annotations
 
 import polars as pl
 
-from cambrian.report import layout, likeness
+from cambrian.report import conformance, layout
 from cambrian.report.collect import Collected
+from cambrian.report.conformance.scores import Scores
 from cambrian.report.layout import Column, Shown
-from cambrian.report.likeness.scores import Scores
 from cambrian.report.tables import rows
 
 #: place among the tables
@@ -15,14 +15,14 @@ ORDER = 14
 
 
 def table(collected: Collected) -> pl.DataFrame | None:
-    """One row a network, reference and method of a ``versus-reference`` study.
+    """One row for each network, reference and method of a ``versus-reference`` study.
 
-    ``mean``, ``low``, ``high``: mean conformance of the comparisons that ``comparisons`` counts,
-    with its 95 % interval; ``lowest``, ``highest``: of the single comparisons.
+    ``mean``, ``low``, ``high``: mean conformance over ``comparisons`` comparisons with its 95 % interval;
+    ``lowest``, ``highest``: single comparisons.
     """
     if collected.design != "versus-reference":
         return None
-    found = [
+    table_rows = [
         {
             "network": cell.network.name,
             "reference": cell.subject,
@@ -35,13 +35,13 @@ def table(collected: Collected) -> pl.DataFrame | None:
         }
         for cell in collected.cells
         if cell.is_noise_floor and cell.trials
-        for method, scores in likeness.floors(cell).items()
+        for method, scores in conformance.floors(cell).items()
     ]
-    return rows.frame(found, "network")
+    return rows.frame(table_rows, "network")
 
 
 def numbers(scores: Scores) -> rows.Row:
-    """``mean`` with ``low`` and ``high``, ``lowest``, ``highest``, and the same arms moved to fit."""
+    """``mean`` with ``low`` and ``high``, ``lowest``, ``highest``, and the figures after translation."""
     spread = rows.spread("mean", scores.conformance)
     return {
         "mean": spread["mean"],
@@ -57,7 +57,7 @@ def numbers(scores: Scores) -> rows.Row:
 
 
 def size(deltas: tuple[float, ...]) -> float | None:
-    """How far apart by translation, whichever way: mean of the absolute values."""
+    """Mean absolute value of the translations' deltas."""
     return rows.mean([abs(delta) for delta in deltas])
 
 
@@ -83,5 +83,5 @@ _COLUMNS = (
 def shown(frame: pl.DataFrame, collected: Collected) -> Shown:
     """The references of one network."""
     del collected
-    caption = f"The noise floor: what the same thing scores twice; {layout.BRACKETS}"
+    caption = f"Noise floor: conformance of each reference with itself; {layout.BRACKETS}"
     return layout.shown(frame, _COLUMNS, caption, "noise_floor.csv", folded=True)

@@ -1,4 +1,4 @@
-"""What gates could not tell."""
+"""Notes of valid trials' gates."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ORDER = 70
 
 
 def table(collected: Collected) -> pl.DataFrame:
-    """One row a note of a trial: what its gates could not tell."""
+    """One row for each note of a trial: what its gates could not check, or what a reader should know."""
     found = [
         rows.place(cell) | {"trial": record.id, "seed": record.seed, "note": note}
         for cell in collected.cells

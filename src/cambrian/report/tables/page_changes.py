@@ -1,4 +1,4 @@
-"""Page load time change of every contestant against one, and whether it is more than chance."""
+"""Page load time change of every contestant against a base contestant, with tests."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ ORDER = 32
 
 
 def table(collected: Collected) -> pl.DataFrame | None:
-    """One row a network, page and contestant other than the base; None with fewer than two.
+    """One row for each network, page and contestant except the base; None with fewer than two contestants.
 
-    The base is the first contestant over kernel TCP, else the first. ``pltc_percent`` (positive: sooner than
-    the base) is the mean over seeds that both have; ``p`` is Student's, of the seeds' changes, ``p_bh``
-    corrected over the study, ``hedges_g`` (positive: sooner) the effect in SDs of the changes, ``state``
-    as in :mod:`cambrian.stats.states`.
+    The base is the first contestant over kernel TCP, or else the first. ``pltc_percent`` (positive: faster
+    than the base) is the mean over the seeds that both have. ``p`` is Student's test of the seeds' changes,
+    ``p_bh`` is corrected over the study, ``hedges_g`` (positive: faster) is the effect in SDs of the changes,
+    ``state`` as in :mod:`cambrian.stats.states`.
     """
-    found = [
+    table_rows = [
         row
         for network in collected.networks
         for page in dict.fromkeys(cell.page for cell in collected.on(network) if cell.page)
         for row in _rows([cell for cell in collected.on(network) if cell.page == page])
     ]
-    if not found:
+    if not table_rows:
         return None
-    p_bh = families.corrected([row["p"] for row in found])
-    for row, one in zip(found, p_bh, strict=True):
-        row["p_bh"] = one
-        row["state"] = _state(row, one)
-    return rows.frame(found)
+    p_bh = families.corrected([row["p"] for row in table_rows])
+    for row, corrected in zip(table_rows, p_bh, strict=True):
+        row["p_bh"] = corrected
+        row["state"] = _state(row, corrected)
+    return rows.frame(table_rows)
 
 
 def _rows(cells: Sequence[Cell]) -> Iterator[rows.Row]:
@@ -89,7 +89,7 @@ def _change(row: rows.Row) -> str:
 
 _COLUMNS = (
     layout.text("contestant", "Contestant"),
-    layout.text("base", "against"),
+    layout.text("base", "Against"),
     layout.text("page", "Page"),
     layout.SEEDS,
     Column("Page load time change, %", _change),
@@ -103,8 +103,8 @@ def shown(frame: pl.DataFrame, collected: Collected) -> Shown:
     """Changes on one network, page by page."""
     del collected
     caption = (
-        f"Page load time change, positive where the contestant is sooner; {layout.BRACKETS}; "
-        "in parentheses what is inconclusive"
+        f"Page load time change, positive: the contestant is faster; {layout.BRACKETS}; "
+        "in parentheses: inconclusive"
     )
     by_page = pl.concat(frame.partition_by("page", maintain_order=True))
     return layout.shown(by_page, _COLUMNS, caption, "page_changes.csv")

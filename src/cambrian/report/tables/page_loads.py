@@ -1,4 +1,4 @@
-"""The table of page loads: how long each contestant took over each page."""
+"""Page load times of each contestant and page."""
 
 from __future__ import annotations
 
@@ -19,10 +19,9 @@ ORDER = 30
 
 
 def table(collected: Collected) -> pl.DataFrame | None:
-    """One row a group and flow that loads a page; times in milliseconds, means over valid trials.
+    """One row for each group and flow that loads a page; times in milliseconds, means over valid trials.
 
-    ``plt_ms_low`` and ``plt_ms_high`` are the ends of the 95 % interval over seeds, null with
-    too few.
+    ``plt_ms_low`` and ``plt_ms_high`` are the ends of the 95 % interval over seeds, null with too few seeds.
     """
     found = [row for cell in collected.cells for row in _rows(cell)]
     return rows.frame(found) if found else None
@@ -54,7 +53,7 @@ def _plt(cell: Cell, flow: int) -> Row:
 
 
 def plt_ms(trial: TrialMeasures, flow: int) -> float | None:
-    """Page load time of one flow; None where it did not end."""
+    """Page load time of one flow; None if the load did not end."""
     return _figure(trial, flow, "plt_ms")
 
 
@@ -82,6 +81,6 @@ _COLUMNS = (
 def shown(frame: pl.DataFrame, collected: Collected) -> Shown:
     """The page loads of one network, page by page."""
     del collected
-    caption = f"Page loads, from the navigation's start; means over seeds; {layout.BRACKETS}"
+    caption = f"Page loads, timed from the start of the navigation; means over seeds; {layout.BRACKETS}"
     by_page = pl.concat(frame.partition_by("page", maintain_order=True))
     return layout.shown(by_page, _COLUMNS, caption, "page_loads.csv")

@@ -1,4 +1,4 @@
-"""How the objects of each page came: what they waited for, and the longest stall."""
+"""Objects of each page: their waits, and the longest stall."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ORDER = 35
 
 
 def table(collected: Collected) -> pl.DataFrame | None:
-    """One row a group and flow that loads a page: means over valid trials of its stalls and waits."""
+    """One row for each group and flow that loads a page: means of its stalls and waits over valid trials."""
     found = [row for cell in collected.cells for row in _rows(cell)]
     return rows.frame(found) if found else None
 
@@ -45,9 +45,11 @@ _COLUMNS = (
     layout.TRIALS,
     layout.plain("waiting_ms", "Wait for first byte beyond a round trip, median, ms", 1),
     layout.plain("stall_length_ms", "Longest stall, ms", 0),
-    Column("kB that arrived in it", lambda row: layout.number(_thousands(row["stall_delivered_bytes"]), 0)),
-    layout.plain("stall_released", "Objects that ended with it", 1),
-    Column("Stalls with a loss", lambda row: f"{row['stalls_after_loss']} of {row['trials']}"),
+    Column(
+        "kB that arrived in the stall", lambda row: layout.number(_thousands(row["stall_delivered_bytes"]), 0)
+    ),
+    layout.plain("stall_released", "Objects that ended with the stall", 1),
+    Column("Stalls after a loss", lambda row: f"{row['stalls_after_loss']} of {row['trials']}"),
 )
 
 
@@ -59,8 +61,8 @@ def shown(frame: pl.DataFrame, collected: Collected) -> Shown:
     """Waits and stalls on one network, page by page."""
     del collected
     caption = (
-        "Waiting objects, means over trials. A stall: packets arrive, but no object begins or ends. "
-        "Head-of-line blocking looks so, and so does a large object"
+        "Waits and stalls of objects, means over trials. Stall: packets arrive, but no object begins or "
+        "ends. Possible causes: head-of-line blocking or a large object"
     )
     by_page = pl.concat(frame.partition_by("page", maintain_order=True))
     return layout.shown(by_page, _COLUMNS, caption, "page_objects.csv", folded=True)

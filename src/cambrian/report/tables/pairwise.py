@@ -1,4 +1,4 @@
-"""Who takes whose throughput: the ratio of every pair, tested against an even split."""
+"""The throughput ratio of every pair, tested against an even split."""
 
 from __future__ import annotations
 
@@ -17,34 +17,34 @@ from cambrian.stats.compare import Comparison, against
 #: place among the tables
 ORDER = 20
 EVEN = 0.5
-#: what a contestant's split with itself is called: even by symmetry
+#: instead of a state: a contestant's split with itself is even by symmetry
 ITSELF = "itself"
 
 
 def table(collected: Collected) -> pl.DataFrame | None:
-    """One row a pair: x's throughput ratio against y, Tx / (Tx + Ty), mean over seeds.
+    """One row for each pair: x's throughput ratio against y, Tx / (Tx + Ty), mean over seeds.
 
-    ``p`` is of Student's t test of the seeds' ratios against 0.5 on the scale of odds, as the interval
-    is; ``p_bh`` corrected over the pairs of different contestants on one network, ``hedges_g`` the
+    ``p`` is Student's t test of the seeds' ratios against 0.5; test and interval use the scale of log odds.
+    ``p_bh`` is corrected over the pairs of different contestants on one network, ``hedges_g`` is the
     effect in SDs of the ratio, ``split`` the state (:mod:`cambrian.stats.states`). A contestant against
-    itself is even by symmetry, and not tested. ``x_gave_up`` and ``y_gave_up``: trials in which that flow
-    ended early; they count with what it carried until then. ``cca`` is what both are called by their
-    stacks, null where they differ.
+    itself is even by symmetry and not tested. ``x_gave_up`` and ``y_gave_up``: trials in which that flow
+    ended early; they count with the bytes carried until then. ``cca`` is the stacks' name for both
+    controllers, null where the names differ.
     """
     if collected.design != "pairwise":
         return None
     ccas = {contestant.name: contestant.cca for contestant in collected.study.contestants}
-    found: list[rows.Row] = []
+    table_rows: list[rows.Row] = []
     for network in collected.networks:
         cells = [cell for cell in collected.on(network) if cell.design == "pairwise" and not cell.is_placebo]
         tests = [_test(cell) for cell in cells]
         p = families.corrected([test.p if test else None for test in tests])
-        found += [_row(cell, ccas, test, one) for cell, test, one in zip(cells, tests, p, strict=True)]
-    return rows.frame(found)
+        table_rows += [_row(cell, ccas, test, one) for cell, test, one in zip(cells, tests, p, strict=True)]
+    return rows.frame(table_rows)
 
 
 def _test(cell: Cell) -> Comparison | None:
-    """Of different contestants with a seed that counts."""
+    """The test of a pair; None for a contestant against itself, or without a complete seed."""
     ratios = _ratios(cell)
     return against(ratios, EVEN, "share") if ratios and cell.names[0] != cell.names[1] else None
 
@@ -82,26 +82,26 @@ def _split(test: Comparison | None, p_bh: float | None) -> str:
 
 _COLUMNS = (
     layout.text("x", "x"),
-    layout.text("y", "against y"),
+    layout.text("y", "Against y"),
     layout.SEEDS,
     layout.spread("ratio", "Throughput ratio Tx / (Tx + Ty)", 2),
     layout.plain("hedges_g", "Effect, in SDs", 1),
     layout.p_value("p_bh", "p, corrected"),
-    layout.text("split", "From an even split"),
+    layout.text("split", "Compared with an even split"),
     layout.spread("jain", "Jain’s index", 3),
 )
 
 
 _GAVE_UP = (
-    layout.plain("x_gave_up", "x gave up, trials", 0),
-    layout.plain("y_gave_up", "y gave up, trials", 0),
+    layout.plain("x_gave_up", "x ended early, trials", 0),
+    layout.plain("y_gave_up", "y ended early, trials", 0),
 )
 
 
 def shown(frame: pl.DataFrame, collected: Collected) -> Shown:
     """Throughput ratios of the pairs on one network."""
     del collected
-    caption = f"Throughput ratio of every pair; {layout.BRACKETS}"
+    caption = f"Throughput ratios of all pairs; {layout.BRACKETS}"
     columns = (*_COLUMNS, hints.COLUMN) if frame["more_seeds"].is_not_null().any() else _COLUMNS
     if frame.select(pl.max_horizontal("x_gave_up", "y_gave_up").max()).item():
         columns = (*columns, *_GAVE_UP)

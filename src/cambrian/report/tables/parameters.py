@@ -1,4 +1,4 @@
-"""Each contestant's parameters as its traces show them, beside what they should be."""
+"""Each contestant's parameters as measured from its traces, compared with the expected values."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ ORDER = 45
 
 
 def table(collected: Collected) -> pl.DataFrame | None:
-    """One row a network, contestant, parameter and source (its window, or packets alone).
+    """One row for each network, contestant, parameter and source (its window, or packets only).
 
-    ``low`` to ``high`` is the 95 % interval, the method's resolution included. ``trials``: those that differ
-    and show it, of ``of_trials`` that differ. ``status`` is of the source that the parameter is judged by,
-    null for the other one; ``why`` says what makes it inconclusive. A parameter that the
-    traces cannot show has a row with ``why`` and nothing else.
+    ``low`` to ``high`` is the 95 % interval, with the method's resolution. ``of_trials``: the trials that
+    differ from each other; ``trials``: those of them that show the parameter. ``status`` is set for the
+    source that judges the parameter, and null for the other one; ``why`` is the reason of an inconclusive
+    status. A parameter that the traces cannot show has a row with only ``why``.
     """
-    found = []
-    for (contestant, network), one in judged.by_network(collected).items():
+    table_rows = []
+    for (contestant, network), judgement in judged.by_network(collected).items():
         place = {"network": network, "contestant": contestant}
-        found += [place | _row(measured, one) for measured in one.both]
-        found += [place | _nothing(name, why) for name, why in one.missing.items()]
-    return pl.DataFrame(found, infer_schema_length=None) if found else None
+        table_rows += [place | _row(measured, judgement) for measured in judgement.both]
+        table_rows += [place | _nothing(name, why) for name, why in judgement.missing.items()]
+    return pl.DataFrame(table_rows, infer_schema_length=None) if table_rows else None
 
 
 def _row(measured: Measured, one: Judged) -> rows.Row:
     reference = references.for_family(one.family).get(measured.parameter)
-    finding = next((found for found in one.findings if found.measured == measured), None)
+    finding = next((finding for finding in one.findings if finding.measured == measured), None)
     return {
         "parameter": measured.parameter,
         "title": PARAMETERS[measured.parameter].title,
@@ -75,15 +75,15 @@ _COLUMNS = (
     layout.text("contestant", "Contestant"),
     layout.text("title", "Parameter"),
     Column("Measured", lambda row: row["shown"] or f"not shown: {row['why']}", number=False),
-    layout.text("should_be", "Should be"),
+    layout.text("should_be", "Expected"),
     Column("Judgement", _judgement, number=False),
     Column("Events / trials", lambda row: f"{row['events']} / {row['trials']}" if row["trials"] else "–"),
-    layout.text("source", "From"),
+    layout.text("source", "Measured from"),
 )
 
 
 def shown(frame: pl.DataFrame, collected: Collected) -> Shown | None:
-    """What was judged on one network, what differs first; the CSV has every source and gap."""
+    """The judged parameters on one network, differing ones first; the CSV has all sources and gaps."""
     del collected
     rank = pl.col("status").replace_strict(
         {"off": 0, "inconclusive": 1, "other choice": 2}, default=3, return_dtype=pl.Int8
@@ -91,5 +91,5 @@ def shown(frame: pl.DataFrame, collected: Collected) -> Shown | None:
     here = frame.filter(pl.col("status").is_not_null()).sort(rank, maintain_order=True)
     if not here.height:
         return None
-    caption = "Parameters as the traces show them; ± is the 95 % interval with the method’s resolution"
+    caption = "Parameters measured from the traces; ±: 95 % interval with the method’s resolution"
     return layout.shown(here, _COLUMNS, caption, "parameters.csv", folded=True)

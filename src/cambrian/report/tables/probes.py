@@ -1,4 +1,4 @@
-"""Each contestant's probes: what its behaviour is, beside kernel TCP's (docs/reference/probes.md)."""
+"""Each contestant's probes: its behaviour compared with kernel TCP's (docs/reference/probes.md)."""
 
 from __future__ import annotations
 
@@ -15,12 +15,13 @@ ORDER = 46
 
 
 def table(collected: Collected) -> pl.DataFrame | None:
-    """One row a network, contestant and probe.
+    """One row for each network, contestant and probe.
 
-    ``mine`` and ``kernel``: means over trials, in ``unit``. ``effect``: the ratio of the two, or their
+    ``mine`` and ``kernel``: means over trials, in ``unit``. ``effect``: the ratio of the two, their
     difference, or the difference from a bound (``compare`` says which), with ``low`` to ``high`` over
-    seeds; between ``margin_low`` and ``margin_high`` two flows are the same. ``state`` is null where
-    nothing could be compared, and ``why`` says why. ``more_seeds`` would settle what is inconclusive.
+    seeds; flows are equivalent between ``margin_low`` and ``margin_high``. ``state`` is null where
+    no comparison was possible, and ``why`` gives the reason. ``more_seeds`` would settle an inconclusive
+    comparison.
     """
     found = [_row(one.contestant, one.finding) for one in probed.findings(collected)]
     return pl.DataFrame(found, infer_schema_length=None) if found else None
@@ -57,18 +58,18 @@ _COLUMNS = (
     layout.text("contestant", "Contestant"),
     layout.text("title", "Probe"),
     layout.text("state", "Judgement"),
-    Column("What was seen", lambda row: row["text"], number=False),
+    Column("Observed", lambda row: row["text"], number=False),
     Column("Seeds", lambda row: str(row["seeds"])),
 )
 
 
 def shown(frame: pl.DataFrame, collected: Collected) -> Shown | None:
-    """What differs on one network, then what is inconclusive; the CSV has every probe."""
+    """The compared probes on one network: different, inconclusive, equivalent. The CSV has every probe."""
     del collected
     rank = {"different": 0, "inconclusive": 1, "equivalent": 2}
     order = pl.col("state").replace_strict(rank, return_dtype=pl.Int8)
     here = frame.filter(pl.col("state").is_not_null()).sort(order, maintain_order=True)
     if not here.height:
         return None
-    caption = "Probes: behaviour beside kernel TCP’s, within the margins of docs/reference/probes.md"
+    caption = "Probes: behaviour compared with kernel TCP’s, by the margins of docs/reference/probes.md"
     return layout.shown(here, _COLUMNS, caption, "probes.csv", folded=True)

@@ -1,4 +1,4 @@
-"""How each flow finds and repairs its losses."""
+"""How each flow detects and repairs its losses."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ ORDER = 45
 
 
 def table(collected: Collected) -> pl.DataFrame | None:
-    """One row a flow of each group: means over the valid trials of each trial's figure.
+    """One row for each flow of each group: means over the valid trials.
 
-    Null where no trial tells (docs/reference/metrics.md says when). Times are per loss episode: median and
-    the 95th percentile of each trial, in milliseconds and in round trips of that moment.
+    Null where no trial shows the figure (see docs/reference/metrics.md). Times are per loss episode: median
+    and 95th percentile of each trial, in milliseconds and in round trips of that moment.
     """
-    found = [
+    table_rows = [
         rows.place(cell)
         | {"flow": number, "contestant": name}
-        | _flow(_of(cell, number))
+        | _flow(_recoveries(cell, number))
         | _responses(cell, number)
         for cell in collected.cells
         for number, name in enumerate(cell.names)
     ]
-    return rows.frame(found) if any(row["trials"] for row in found) else None
+    return rows.frame(table_rows) if any(row["trials"] for row in table_rows) else None
 
 
-def _of(cell: Cell, number: int) -> list[FlowRecovery]:
+def _recoveries(cell: Cell, number: int) -> list[FlowRecovery]:
     return [one for trial in cell.trials for one in trial.recoveries[number : number + 1] if one is not None]
 
 
@@ -68,12 +68,12 @@ def _flow(trials: Sequence[FlowRecovery]) -> rows.Row:
 
 
 def _responses(cell: Cell, number: int) -> rows.Row:
-    """What losses and marks were answered with, by the flight and the window: means over trials."""
-    said = [one for trial in cell.trials for one in (trial.parameters[number : number + 1] or ((),))[0]]
+    """The flow's responses to losses and marks, from its flight and window: means over trials."""
+    estimates = [one for trial in cell.trials for one in (trial.parameters[number : number + 1] or ((),))[0]]
 
     def mean(parameter: str) -> float | None:
-        found = [one.value for one in said if isinstance(one, Estimate) and one.parameter == parameter]
-        return rows.mean(found)
+        values = [one.value for one in estimates if isinstance(one, Estimate) and one.parameter == parameter]
+        return rows.mean(values)
 
     return {
         "losses_answered": mean("losses_answered"),
@@ -98,7 +98,7 @@ def _quantile(values: FloatArray, quantile: float) -> float | None:
 
 
 def _range(row: rows.Row, name: str, digits: int) -> str:
-    """``331 (320–331)``; the figure alone where nothing is open."""
+    """``331 (320–331)``; ``331`` if the bounds equal the figure."""
     if row[name] is None:
         return layout.NOTHING
     estimate, low, high = (
@@ -131,19 +131,19 @@ def _tail(row: rows.Row) -> str:
     return f"{took} (ideal {ideal})"
 
 
-#: each with the column of the frame without which it says nothing
+#: (column of the frame that it needs, column)
 _COLUMNS = (
-    ("declared_packets", Column("Declared lost, of really lost", _declared)),
+    ("declared_packets", Column("Declared lost, of lost packets", _declared)),
     ("false_losses_estimate", Column("False losses", lambda row: _range(row, "false_losses_estimate", 0))),
     ("redundant_percent", Column("Delivered twice, %", lambda row: _range(row, "redundant_percent", 2))),
-    ("goodput_percent", layout.plain("goodput_percent", "Goodput of throughput, %", 1)),
+    ("goodput_percent", layout.plain("goodput_percent", "Goodput, % of throughput", 1)),
     ("reaction_p50_ms", layout.plain("episodes", "Loss episodes at the queue", 0)),
-    ("reaction_p50_ms", layout.plain("earliest_ms", "Could know after, ms", 0)),
-    ("reaction_p50_ms", Column("Reacts after, ms: p50 / p95", lambda row: _span(row, "reaction"))),
-    ("recovery_p50_ms", Column("Recovered after, ms: p50 / p95", lambda row: _span(row, "recovery"))),
-    ("losses_answered", layout.plain("losses_answered", "Answered by a lasting fall: losses, share", 2)),
-    ("marks_answered", layout.plain("marks_answered", "marks, share", 2)),
-    ("cuts_per_episode", layout.plain("cuts_per_episode", "Cuts an episode", 1)),
+    ("reaction_p50_ms", layout.plain("earliest_ms", "Earliest detection, ms", 0)),
+    ("reaction_p50_ms", Column("Reaction time, ms: p50 / p95", lambda row: _span(row, "reaction"))),
+    ("recovery_p50_ms", Column("Recovery time, ms: p50 / p95", lambda row: _span(row, "recovery"))),
+    ("losses_answered", layout.plain("losses_answered", "Losses with a lasting reduction, share", 2)),
+    ("marks_answered", layout.plain("marks_answered", "Marks with a lasting reduction, share", 2)),
+    ("cuts_per_episode", layout.plain("cuts_per_episode", "Reductions per episode", 1)),
     ("timeouts", layout.plain("timeouts", "RTOs or PTOs", 1)),
     ("tail_completion_ms", Column("Completion, ms", _tail)),
     ("tail_timer_driven", layout.plain("tail_timer_driven", "Tails that waited for a timer", 0)),
@@ -151,7 +151,7 @@ _COLUMNS = (
 
 
 def shown(frame: pl.DataFrame, collected: Collected) -> Shown | None:
-    """Loss recovery on one network; None where nothing was lost, declared lost or delivered twice."""
+    """Loss recovery on one network; None without a loss episode and without a declared loss."""
     if collected.design == "versus-reference":
         frame = frame.filter(pl.col("flow") == 0)
     lost = frame.select(pl.max_horizontal("episodes", "declared_packets").max()).item()
@@ -162,8 +162,8 @@ def shown(frame: pl.DataFrame, collected: Collected) -> Shown | None:
     columns = [Column("Flow", lambda row: str(row["name"]), number=False), layout.TRIALS]
     columns += [column for needs, column in _COLUMNS if frame[needs].is_not_null().any()]
     caption = (
-        "Loss recovery, means over trials; in brackets what headers and the trial’s ends leave open; "
-        "times count from the drop; – where the stack does not say"
+        "Loss recovery, means over trials; in brackets: bounds, because headers and the trial’s ends are "
+        "uncertain; times count from the drop; –: the stack does not report it"
     )
     named = frame.with_columns(pl.Series("name", names, dtype=pl.String))
     return layout.shown(named, columns, caption, "recovery.csv", folded=True)

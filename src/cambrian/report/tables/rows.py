@@ -1,7 +1,7 @@
-"""What tables share: the place of a row, means with their intervals, frames that may be empty.
+"""Shared by tables: the place of a row, means with their intervals, frames that may be empty.
 
-Means are over seeds, one value a seed (:mod:`cambrian.report.blocks`); ``_low`` and ``_high`` are the ends of
-95 % intervals over seeds (:mod:`cambrian.stats.jackknife`), null where there are too few.
+Means are over seeds, one value for each (:mod:`cambrian.report.blocks`); ``_low`` and ``_high`` are the ends
+of 95 % intervals over seeds (:mod:`cambrian.stats.jackknife`), null with too few seeds.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ Row = dict[str, Any]
 
 
 def place(cell: Cell) -> Row:
-    """Where a row belongs."""
+    """A row's columns ``network`` and ``group``."""
     return {"network": cell.network.name, "group": cell.key}
 
 
 def interval(values: Mapping[int, float], scale: Scale = "plain") -> Interval | None:
-    """Mean over seeds with its interval; None without any."""
+    """Mean over seeds with its interval; None without a seed."""
     return jackknife.mean(values, scale) if values else None
 
 
 def mean(values: Sequence[float | None]) -> float | None:
-    """Mean of what is known; None without any."""
+    """Mean of the finite values; None without one."""
     known = [value for value in values if value is not None and math.isfinite(value)]
     return float(np.mean(known)) if known else None
 
@@ -54,7 +54,7 @@ def finite(value: float) -> float | None:
 
 
 def frame(rows: Sequence[Row], *columns: str) -> pl.DataFrame:
-    """Rows as a frame; without any, one that still has its ``columns``."""
+    """Rows as a frame; without rows, an empty frame with ``columns``."""
     if not rows:
         return pl.DataFrame(schema=dict.fromkeys(columns, pl.String))
     return pl.DataFrame(rows, infer_schema_length=None)

@@ -1,4 +1,4 @@
-"""RTT-unfairness: what a longer round trip costs beside a shorter one of the same controller."""
+"""RTT-unfairness: how much throughput a longer round trip costs against a shorter one."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ ORDER = 44
 
 
 def table(collected: Collected) -> pl.DataFrame | None:
-    """One row a network on which two flows of one stack and CCA have different base round trips.
+    """One row for each network on which two flows of one stack and CCA have different base round trips.
 
-    ``exponent`` is p in T₁/T₂ = (RTT₂/RTT₁)^p, mean over the trials in which both carried
-    something; ``pooled`` the slope over all networks of the study, the same in each row.
+    ``exponent`` is p in T₁/T₂ = (RTT₂/RTT₁)^p, mean over the seeds in which both flows carried
+    data; ``pooled`` is the slope over all networks of the study, the same in each row.
     """
     if collected.design != "flows" or collected.study.lineups or len(collected.study.flows) != 2:
         return None
-    one, two = (flow.contestant for flow in collected.study.flows)
-    if (one.stack, one.cca, one.options) != (two.stack, two.cca, two.options):
+    first, second = (flow.contestant for flow in collected.study.flows)
+    if (first.stack, first.cca, first.options) != (second.stack, second.cca, second.options):
         return None
     cells = [cell for cell in collected.cells if _ratio(cell) != 1]
     arms = {cell.key: _exponents(cell) for cell in cells}
@@ -56,7 +56,7 @@ def _ratio(cell: Cell) -> float:
 
 
 def _exponents(cell: Cell) -> dict[int, float]:
-    """Of the seeds in which both flows carried something in all trials."""
+    """Seed → exponent, for the seeds in which both flows carried data in all trials."""
     return blocks.by_seed(
         cell,
         lambda trial: exponent(
@@ -77,5 +77,5 @@ _COLUMNS = (
 def shown(frame: pl.DataFrame, collected: Collected) -> Shown:
     """RTT-unfairness on one network."""
     del collected
-    caption = "RTT-unfairness: the throughputs’ ratio is that of the base round trips to the power −p"
+    caption = "RTT-unfairness: the ratio of throughputs is the ratio of base round trips to the power −p"
     return layout.shown(frame, _COLUMNS, caption, "rtt_fairness.csv")

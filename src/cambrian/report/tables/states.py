@@ -1,4 +1,4 @@
-"""In which states each controller spends its time, beside its reference."""
+"""Share of the time that each controller spends in each state, compared with its reference."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from cambrian.stats.interval import Interval
 
 #: place among the tables
 ORDER = 47
-#: what stands where a flow has no machine
+#: source of a flow without a machine
 NOT_AVAILABLE = "not available: the stack exports neither states nor a window"
 
 
 def table(collected: Collected) -> pl.DataFrame | None:
-    """One row a state of each flow: its mean share of the time, beside the reference's (flow 0 alone).
+    """One row for each state of each flow: its mean share of the time, and the reference's (flow 0 only).
 
-    ``source`` says whose word the states are; a flow whose stack exports nothing has one row with it
-    and nothing else. ``entries_per_min``: how often the state is entered. ``compared_percent``,
-    ``reference_percent`` and ``difference_percent`` are of the states that both sources can tell, some joined
-    to one; null elsewhere, and where there is no reference. ``distance``: total variation between the
-    shares of the two; ``floor_distance``: the reference's trials among themselves; ``differs``: in words.
+    ``source`` says where the states come from; a flow whose stack exports nothing has one row with only
+    this column. ``entries_per_min``: how often the state is entered. ``compared_percent``,
+    ``reference_percent`` and ``difference_percent`` cover the states that both sources can distinguish
+    (some are joined); null for other states and without a reference. ``distance``: total variation between
+    the two sides' shares; ``floor_distance``: the same between the reference's trials; ``differs``: in words.
     """
     found = [row for cell in collected.cells if cell.trials for row in _cell(cell, collected)]
     return rows.frame(found) if any(row["state"] for row in found) else None
@@ -105,25 +105,27 @@ def _distance(row: rows.Row) -> str:
 _COLUMNS = (
     Column("Flow", lambda row: str(row["name"]), number=False),
     layout.SEEDS,
-    layout.text("source", "States are"),
+    layout.text("source", "Source of the states"),
     layout.text("spent", "Time in state"),
-    Column("Time spent otherwise than the reference", _distance),
-    layout.text("differs", "Against the reference it"),
+    Column("Time in other states than the reference", _distance),
+    layout.text("differs", "Compared with the reference, it"),
 )
 
 
 def shown(frame: pl.DataFrame, collected: Collected) -> Shown:
-    """Time in state on one network, one row a flow."""
+    """Time in state on one network, one row for each flow."""
     cells = {cell.key: cell for cell in collected.cells}
-    found = []
+    table_rows = []
     for mine in frame.partition_by("group", "flow", maintain_order=True):
         first = mine.row(0, named=True)
-        found.append(first | {"name": row_name(cells[first["group"]], first["flow"]), "spent": _spent(mine)})
+        table_rows.append(
+            first | {"name": row_name(cells[first["group"]], first["flow"]), "spent": _spent(mine)}
+        )
     columns = _COLUMNS if frame["distance"].is_not_null().any() else _COLUMNS[:-2]
     caption = (
         "Time in state, means over seeds; “inferred”: from the window, by docs/reference/metrics.md; "
-        "the reference is kernel TCP of the same CCA"
+        "the reference is kernel TCP with the same CCA"
     )
     return layout.shown(
-        pl.DataFrame(found, infer_schema_length=None), columns, caption, "states.csv", folded=True
+        pl.DataFrame(table_rows, infer_schema_length=None), columns, caption, "states.csv", folded=True
     )

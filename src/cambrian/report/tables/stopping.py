@@ -1,4 +1,4 @@
-"""What each group's stopping rule came to."""
+"""Results of each group's stopping rule."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ ORDER = 45
 
 
 def table(collected: Collected) -> pl.DataFrame | None:
-    """One row a group of a study with ``[stopping]``: the median that decided, as the run left it.
+    """One row for each group of a study with ``[stopping]``: the median that decided, at the end of the run.
 
-    ``median``, its 95 % interval and ``half_width`` (what was asked) are of flow 0's ``measure``,
-    in its unit. ``more_seeds`` would narrow the interval to that, where it is too wide.
+    ``median``, its 95 % interval and ``half_width`` (as requested) are of flow 0's ``measure``,
+    in its unit. ``more_seeds`` would narrow an interval that is too wide to ``half_width``.
     """
     reached = {group["key"]: group.get("stopping") for group in collected.raw["groups"]}
     found = [_row(cell, reached[cell.key]) for cell in collected.cells if reached.get(cell.key)]
@@ -61,7 +61,7 @@ def _end(row: rows.Row) -> str:
         return "still running"
     if row["more_seeds"] is None:
         return str(row["reason"])
-    return f"too wide; {row['more_seeds']:,} more seeds would do, if the spread stays as it is"
+    return f"too wide; needs {row['more_seeds']:,} more seeds if the spread stays as it is"
 
 
 _COLUMNS = (
@@ -69,13 +69,13 @@ _COLUMNS = (
     Column("Measure of flow 0", lambda row: NAMES[row["measure"]], number=False),
     Column("Seeds (valid)", lambda row: f"{row['seeds']} ({row['valid']})"),
     Column("Median", _median),
-    Column("Asked for", _goal),
-    Column("Came to", _end, number=False),
+    Column("Requested", _goal),
+    Column("Result", _end, number=False),
 )
 
 
 def shown(frame: pl.DataFrame, collected: Collected) -> Shown:
-    """What the rule reached on one network."""
+    """The rule's results on one network."""
     del collected
-    caption = "How many seeds it took; in brackets 95 % intervals of the median"
+    caption = "Number of seeds by the stopping rule; in brackets: 95 % intervals of the median"
     return layout.shown(frame, _COLUMNS, caption, "stopping.csv")

@@ -1,4 +1,4 @@
-"""The hash of each packet trace: what a repetition has to reproduce."""
+"""The hash of each packet trace, which a repetition has to reproduce."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ ORDER = 80
 
 
 def table(collected: Collected) -> pl.DataFrame:
-    """One row a trial that is there: the hash of its packet trace."""
-    found = [
+    """One row for each trial that ran: the hash of its packet trace."""
+    table_rows = [
         rows.place(cell)
         | {
             "trial": record.id,
@@ -24,4 +24,4 @@ def table(collected: Collected) -> pl.DataFrame:
         for cell in collected.cells
         for record in cell.records
     ]
-    return rows.frame(found, "network", "group", "trial", "seed", "valid", "packets_sha256")
+    return rows.frame(table_rows, "network", "group", "trial", "seed", "valid", "packets_sha256")

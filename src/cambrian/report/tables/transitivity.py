@@ -1,4 +1,4 @@
-"""Is "takes more than" an order of the contestants?"""
+"""Is "takes more than" a transitive order of the contestants?"""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _MOST_NAMED = 5
 
 
 def table(collected: Collected) -> pl.DataFrame | None:
-    """One row a network where a pair's split is different from even; x wins with a ratio above 0.5."""
+    """One row for each network on which a pair's split is uneven; x wins with a ratio above 0.5."""
     pairs = pairwise.table(collected)
     if pairs is None:
         return None
-    found = []
+    table_rows = []
     for (network,), here in pairs.group_by(["network"], maintain_order=True):
         uneven = here.filter(pl.col("split") == "different").to_dicts()
         if not uneven:
@@ -30,7 +30,7 @@ def table(collected: Collected) -> pl.DataFrame | None:
             (row["x"], row["y"]) if row["ratio"] > pairwise.EVEN else (row["y"], row["x"]) for row in uneven
         ]
         order = transitivity(wins)
-        found.append(
+        table_rows.append(
             {
                 "network": network,
                 "tested": here["p_bh"].is_not_null().sum(),
@@ -42,7 +42,7 @@ def table(collected: Collected) -> pl.DataFrame | None:
                 "knots": "; ".join(", ".join(knot) for knot in order.knots),
             }
         )
-    return rows.frame(found) if found else None
+    return rows.frame(table_rows) if table_rows else None
 
 
 def _cycles(row: rows.Row) -> str:
@@ -54,7 +54,7 @@ def _cycles(row: rows.Row) -> str:
 _COLUMNS = (
     Column("Uneven pairs", lambda row: f"{row['wins']} of {row['tested']}", number=False),
     Column("a > b > c and a > c", lambda row: str(row["transitive"])),
-    Column("a > b > c, a and c open", lambda row: str(row["open"])),
+    Column("a > b > c, a and c inconclusive", lambda row: str(row["open"])),
     Column("a > b > c > a", lambda row: str(row["intransitive"])),
     Column("Cycles of three", _cycles, number=False),
     Column("Sets within cycles of any length", lambda row: row["knots"] or layout.NOTHING, number=False),
@@ -62,7 +62,7 @@ _COLUMNS = (
 
 
 def shown(frame: pl.DataFrame, collected: Collected) -> Shown:
-    """The order of takers on one network."""
+    """Transitivity on one network."""
     del collected
-    caption = "Is “takes more than” an order? (a > b: a takes more from b, after correction)"
+    caption = "Is “takes more than” transitive? (a > b: a takes more than b, after correction)"
     return layout.shown(frame, _COLUMNS, caption, "transitivity.csv")

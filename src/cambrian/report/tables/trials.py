@@ -1,4 +1,4 @@
-"""Each valid trial, flow by flow."""
+"""The quantities of each flow of each valid trial."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ ORDER = 50
 
 
 def table(collected: Collected) -> pl.DataFrame:
-    """One row a flow of each valid trial: what every mean in the report is a mean of."""
-    found = []
+    """One row for each flow of each valid trial: the values behind the report's means."""
+    table_rows = []
     for cell in collected.cells:
         for trial in cell.trials:
             for number, flow in enumerate(trial.flows):
-                found.append(
+                table_rows.append(
                     rows.place(cell)
                     | {"trial": trial.id, "seed": trial.trial.seed, "flow": number}
                     | {"position": trial.trial.positions[number]}
@@ -27,4 +27,4 @@ def table(collected: Collected) -> pl.DataFrame:
                     | {"requested_cca": flow.requested_cca, "confirmed_cca": flow.confirmed_cca}
                     | {one.name: one.of(trial, number) for one in quantities.OF_TRIALS}
                 )
-    return rows.frame(found, "network", "group", "trial")
+    return rows.frame(table_rows, "network", "group", "trial")

@@ -1,4 +1,4 @@
-"""One verdict a contestant, with the sides that it reconciles."""
+"""One verdict for each contestant, with the sides that it combines."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from cambrian.report.tables import rows
 
 #: place among the tables
 ORDER = 5
-#: tables that it is made of
+#: tables that this one needs
 FROM = sides.TABLES
 
 
 def table(collected: Collected, frames: Mapping[str, pl.DataFrame]) -> pl.DataFrame | None:
-    """One row a contestant that is judged against something, placebos included; all networks together."""
+    """One row for each contestant that is judged, placebos included, over all networks."""
     behaviour, impact = sides.behaviour(frames), sides.impact(frames)
     found = [_row(one) for one in judged.all_verdicts(collected, behaviour=behaviour, impact=impact)]
     return pl.DataFrame(found, infer_schema_length=None) if found else None
 
 
 def _row(one: Verdict) -> rows.Row:
-    told = (*one.off, *one.choices)
+    differing = (*one.off, *one.choices)
     return {
         "contestant": one.contestant,
         "judged_as": one.family,
@@ -41,8 +41,8 @@ def _row(one: Verdict) -> rows.Row:
         "other_choices": ", ".join(finding.key for finding in one.choices),
         "inconclusive": "; ".join(sentence(finding) for finding in one.open),
         "measured": one.measured,
-        "evidence": "; ".join(evidence(finding, one.networks[finding.key]) for finding in told),
-        "networks": "; ".join(dict.fromkeys(finding.network for finding in told)),
+        "evidence": "; ".join(evidence(finding, one.networks[finding.key]) for finding in differing),
+        "networks": "; ".join(dict.fromkeys(finding.network for finding in differing)),
         "refused": "; ".join(one.refused),
         "not_shown": "; ".join(f"{name}: {why}" for name, why in one.missing.items()),
     }

@@ -43,7 +43,7 @@ fn a_whole_window_leaves_and_not_a_packet_more() {
 
 #[test]
 fn the_pacer_shuts_the_gate_until_the_next_train() {
-    let (mut flow, start) = flow(&[("pacing", "2"), ("pacing_train_packets", "2")]);
+    let (mut flow, start) = flow(&[("pacing_gain", "2"), ("pacing_train_packets", "2")]);
     // No RTT is known yet, so the initial window is not spaced.
     assert_eq!(poll(&mut flow, start).0, 10);
     let now = start + Duration::from_millis(100);

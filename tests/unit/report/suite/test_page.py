@@ -30,7 +30,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_page_without_data_says_so_and_how_to_get_it(results: Path) -> None:
     text = page.write(ran.read(results / "wpi"), results / "wpi" / "report").read_text()
-    assert "Nothing of this suite has been run yet." in text
+    assert "No part of this suite has run yet." in text
     assert "cambrian run wpi/grid --profile quick" in text
     published = pl.read_csv(next((results / "wpi" / "report" / "tables").glob("01-*.csv")))
     assert set(published["agrees"]) == {"not run"}
@@ -56,7 +56,7 @@ def test_the_command_line_knows_a_suite(results: Path) -> None:
 def test_a_folder_has_its_suites_name(results: Path, tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "suite.json").write_text((results / "wpi" / "suite.json").read_text())
-    with pytest.raises(StudyError, match="rename it to wpi"):
+    with pytest.raises(StudyError, match="rename the folder to wpi"):
         ran.read(tmp_path / "other")
 
 

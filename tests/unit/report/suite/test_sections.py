@@ -28,7 +28,7 @@ def test_cells_are_the_columns_that_are_drawn(tmp_path: Path) -> None:
         (HEAT.replace('x = "loss_percent"', ""), "x", 4, ["missing", "give x"]),
         (HEAT.replace("effect =", "efect ="), "efect", 9, ["unknown key", "did you mean effect?"]),
         (HEAT.replace('"ratio"', '"ration"'), "effect", 9, ["'ratio'", '"percent_less"']),
-        ('comparison = "x"\n' + HEAT, "section", 1, ["comparison and heat", "two things"]),
+        ('comparison = "x"\n' + HEAT, "section", 1, ["comparison and heat", "two sections"]),
         ("theory = true", "section", 1, ["theory"]),
         ('claims = "yes"', "claims", 3, ["true or false, or a list"]),
         (HEAT.replace("a = { contestant", "a = { option.beta"), "beta", 7, ["stands in quotes"]),

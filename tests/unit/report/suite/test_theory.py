@@ -46,6 +46,6 @@ def test_only_lone_kernel_tcp_is_predicted() -> None:
 
 def test_what_exceeds_the_link_is_said_to() -> None:
     clean, light, heavy = (theory.predict(4, 100, loss, 1448) for loss in (0, 0.001, 2))
-    assert theory.said(clean.mathis_mbps, clean.limit_mbps) == "link-limited"
-    assert theory.said(light.mathis_mbps, light.limit_mbps) == "link-limited"
-    assert theory.said(heavy.mathis_mbps, heavy.limit_mbps) == f"{heavy.mathis_mbps:.2f}"
+    assert theory.text(clean.mathis_mbps, clean.limit_mbps) == "link-limited"
+    assert theory.text(light.mathis_mbps, light.limit_mbps) == "link-limited"
+    assert theory.text(heavy.mathis_mbps, heavy.limit_mbps) == f"{heavy.mathis_mbps:.2f}"

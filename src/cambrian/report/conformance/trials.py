@@ -1,4 +1,4 @@
-"""Method ``imc22``: seed with seed, none with its own; the trials of two seeds each with each."""
+"""Method ``imc22``: all pairs of trials with different seeds."""
 
 from __future__ import annotations
 
@@ -8,31 +8,31 @@ from functools import lru_cache
 
 from cambrian.metrics.conformance import Similarity
 from cambrian.metrics.conformance_t import Translated, conformance_t, imc22_shape
-from cambrian.report import similarity
 from cambrian.report.collect import Cell
-from cambrian.report.likeness.scores import Beside, Scores
-from cambrian.report.similarity import Envelopes
+from cambrian.report.conformance import seed_pairs
+from cambrian.report.conformance.scores import Compared, Scores
+from cambrian.report.conformance.seed_pairs import Envelopes
 from cambrian.stats import pairs
 
 METHOD = "imc22"
-#: each trial is moved onto those of this many seeds that follow its own, in a circle
+#: each trial is translated onto the trials of this number of next seeds, in a circle
 _NEXT_SEEDS = 2
 
 _Pair = tuple[int, int]
-#: a pair of seeds → their trials moved to fit, order by order
+#: a pair of seeds → their translated trials, order by order
 _Moved = Mapping[_Pair, tuple[Translated, ...]]
 
 
-def beside(test: Cell, reference: Cell) -> Beside | None:
-    """The contestant and its noise floor; None where either has no envelope."""
-    tests, references = similarity.envelopes(test), similarity.envelopes(reference)
+def compare(test: Cell, reference: Cell) -> Compared | None:
+    """The contestant and its noise floor; None if either has no envelope."""
+    tests, references = seed_pairs.envelopes(test), seed_pairs.envelopes(reference)
     if not tests or not references:
         return None
-    plain, moved = _plain(similarity.against(tests, references)), _moved(tests, references)
+    plain, moved = _plain(seed_pairs.against(tests, references)), _moved(tests, references)
     own, own_moved = _floor(reference)
     deficit, p = pairs.deficit(plain, own) if own else (None, None)
     deficit_t, p_t = pairs.deficit(_best(moved), _best(own_moved)) if own else (None, None)
-    return Beside(
+    return Compared(
         method=METHOD,
         scores=_scores(tests, plain, moved),
         floor=floor(reference),
@@ -44,15 +44,15 @@ def beside(test: Cell, reference: Cell) -> Beside | None:
 
 
 def floor(reference: Cell) -> Scores | None:
-    """Each reference trial with each other one; None where there are no two."""
+    """The reference's trials against each other; None with fewer than two."""
     own, moved = _floor(reference)
-    return _scores(similarity.envelopes(reference), own, moved) if own else None
+    return _scores(seed_pairs.envelopes(reference), own, moved) if own else None
 
 
 @lru_cache(maxsize=256)
 def _floor(reference: Cell) -> tuple[pairs.Scores, _Moved]:
-    references = similarity.envelopes(reference)
-    own = _plain(similarity.against_itself(references))
+    references = seed_pairs.envelopes(reference)
+    own = _plain(seed_pairs.against_itself(references))
     return own, _moved(references, references) if own else {}
 
 
@@ -66,14 +66,14 @@ def _moved(tests: Envelopes, references: Envelopes) -> dict[_Pair, tuple[Transla
     usable = [
         pair for pair in neighbours if pair[0] in tests and pair[1] in references and pair[0] != pair[1]
     ]
-    # one trial a side, of one seed: better those two than nothing
+    # each side has one trial, of the same seed: compare these two
     chosen = usable or itertools.islice(itertools.product(tests, references), 1)
     return {
-        (one, other): tuple(
+        (seed, other_seed): tuple(
             conformance_t(imc22_shape(mine), imc22_shape(its))
-            for mine, its in zip(tests[one], itertools.cycle(references[other]), strict=False)
+            for mine, its in zip(tests[seed], itertools.cycle(references[other_seed]), strict=False)
         )
-        for one, other in chosen
+        for seed, other_seed in chosen
     }
 
 

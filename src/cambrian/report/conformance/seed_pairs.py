@@ -1,4 +1,4 @@
-"""How alike a contestant and its reference are, over trials, beside the noise floor."""
+"""Conformance of a contestant to its reference over pairs of seeds, compared with the noise floor."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from cambrian.stats import pairs, states
 from cambrian.stats.interval import Interval
 from cambrian.stats.states import State
 
-#: a reference whose trials are less alike than this is no measure of anybody's likeness
+#: below this conformance with itself a reference varies too much for any contestant to be equivalent to it
 LEAST_FLOOR = 0.5
 
 #: seed → flow 0's envelope in each of its trials
@@ -25,7 +25,7 @@ Envelopes = Mapping[int, tuple[Envelope, ...]]
 
 @dataclass(frozen=True)
 class Floor:
-    """What the reference scores against itself: over all pairs of its trials."""
+    """The reference against itself, over all pairs of its seeds."""
 
     pairs: int
     mean: float
@@ -36,12 +36,12 @@ class Floor:
 
 @dataclass(frozen=True)
 class Comparison:
-    """A contestant's envelopes against its reference's, each seed with each other one.
+    """A contestant's envelopes against its reference's, over pairs of different seeds.
 
-    Every interval is of the mean over pairs of seeds (:mod:`cambrian.stats.pairs`).
-    ``deviation_sd`` is None where a reference does not vary. ``deficit`` is the floor's mean
-    conformance minus the contestant's, and ``p`` that of "none". ``floor`` and ``deficit`` are None with
-    fewer than two reference seeds.
+    Every interval is for a mean over pairs of seeds (:mod:`cambrian.stats.pairs`).
+    ``deviation_sd`` is None if a reference does not vary. ``deficit`` is the floor's mean
+    conformance minus the contestant's, and ``p`` tests for no deficit. ``floor`` and ``deficit`` are None
+    with fewer than two reference seeds.
     """
 
     conformance: Interval
@@ -55,7 +55,7 @@ class Comparison:
 
 
 def envelopes(cell: Cell) -> Envelopes:
-    """Flow 0's envelopes, of the seeds whose trials are all valid and have one."""
+    """Flow 0's envelopes, for the seeds whose trials are all valid and have one."""
     found = {}
     for seed, mine in blocks.whole(cell).items():
         known = tuple(one.envelope for one in mine if one.envelope is not None)
@@ -65,23 +65,24 @@ def envelopes(cell: Cell) -> Envelopes:
 
 
 def compare(test: Cell, reference: Cell) -> Comparison | None:
-    """``test`` against ``reference``, a noise-floor group; None where either has no envelope."""
+    """``test`` against ``reference``, a noise-floor group; None if either has no envelope."""
     tests, references = envelopes(test), envelopes(reference)
     if not tests or not references:
         return None
     scores = against(tests, references)
     own = against_itself(references)
     spread = _pick(scores, lambda pair: pair.deviation_sd)
-    alike = _pick(scores, lambda pair: pair.conformance)
-    short, p = pairs.deficit(alike, _pick(own, lambda pair: pair.conformance)) if own else (None, None)
+    conformances = _pick(scores, lambda pair: pair.conformance)
+    floors = _pick(own, lambda pair: pair.conformance)
+    deficit, p = pairs.deficit(conformances, floors) if own else (None, None)
     return Comparison(
-        conformance=pairs.mean(alike, "share"),
+        conformance=pairs.mean(conformances, "share"),
         deviation=pairs.mean(_pick(scores, lambda pair: pair.deviation)),
         deviation_sd=pairs.mean(spread) if all(map(math.isfinite, spread.values())) else None,
         delta_throughput_mbps=pairs.mean(_pick(scores, lambda pair: pair.delta_throughput_mbps)),
         delta_delay_ms=pairs.mean(_pick(scores, lambda pair: pair.delta_delay_ms)),
         floor=_floor(own),
-        deficit=short,
+        deficit=deficit,
         p=p,
     )
 
@@ -103,13 +104,13 @@ def against_itself(references: Envelopes) -> dict[tuple[int, int], Similarity]:
 
 
 def between(tests: Sequence[Envelope], references: Sequence[Envelope]) -> Similarity:
-    """Mean over the trials of two seeds, each with each; counts of points are added up."""
-    found = [conformance.compare(one, two) for one, two in itertools.product(tests, references)]
-    if len(found) == 1:
-        return found[0]
+    """Mean over all pairs of trials of two seeds; counts of points are added up."""
+    scores = [conformance.compare(one, two) for one, two in itertools.product(tests, references)]
+    if len(scores) == 1:
+        return scores[0]
 
     def mean(what: Callable[[Similarity], float]) -> float:
-        return math.fsum(map(what, found)) / len(found)
+        return math.fsum(map(what, scores)) / len(scores)
 
     return Similarity(
         conformance=mean(lambda one: one.conformance),
@@ -117,18 +118,18 @@ def between(tests: Sequence[Envelope], references: Sequence[Envelope]) -> Simila
         deviation_sd=mean(lambda one: one.deviation_sd),
         delta_throughput_mbps=mean(lambda one: one.delta_throughput_mbps),
         delta_delay_ms=mean(lambda one: one.delta_delay_ms),
-        test_inside=sum(one.test_inside for one in found),
-        test_points=sum(one.test_points for one in found),
-        reference_inside=sum(one.reference_inside for one in found),
-        reference_points=sum(one.reference_points for one in found),
+        test_inside=sum(one.test_inside for one in scores),
+        test_points=sum(one.test_points for one in scores),
+        reference_inside=sum(one.reference_inside for one in scores),
+        reference_points=sum(one.reference_points for one in scores),
     )
 
 
 def judge(deficit: Interval | None, p: float | None, floor: float | None) -> State:
-    """Where a contestant lies beside its noise floor; ``p`` is corrected for the family.
+    """The state of a contestant compared with its noise floor; ``p`` is corrected for the family.
 
-    "different": less like its reference than the reference is like itself. "equivalent": short of it by
-    less than the margin, where ``floor`` says that the reference is like itself at all.
+    "different": conformance below the noise floor. "equivalent": a deficit within the margin, if ``floor``
+    is at least :data:`LEAST_FLOOR`.
     """
     found = states.state(deficit, states.CONFORMANCE, p)
     if found == "different" and deficit is not None and deficit.estimate < 0:

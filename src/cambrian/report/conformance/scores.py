@@ -1,4 +1,4 @@
-"""What a method says of one arm of trials against another."""
+"""The scores of one arm of trials against another by one method."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ class Scores:
     """One arm against another by one method.
 
     ``count`` comparisons of ``what``. ``conformance`` and ``conformance_t`` are means over
-    comparisons with their intervals; ``lowest`` and ``highest`` are of the single conformances.
+    comparisons with their intervals; ``lowest`` and ``highest`` are single conformances.
     ``delta_throughput_mbps`` and ``delta_delay_ms``: test minus reference by the best translation,
-    one each for the comparisons that were moved. ``counted_percent``: how many of the test's points
-    conformance counts; few are no picture of the whole.
+    one value for each translated comparison. ``counted_percent``: share of the test's points that
+    conformance counts; with a low share they do not represent the whole.
     """
 
     count: int
@@ -30,11 +30,11 @@ class Scores:
 
 
 @dataclass(frozen=True)
-class Beside:
-    """A contestant's scores beside its noise floor's (None without two reference trials).
+class Compared:
+    """A contestant's scores and its noise floor's (None without two reference trials).
 
-    ``deficit``: floor minus contestant, ``p`` that of "none"; ``deficit_t`` and ``p_t``: where both were
-    moved to fit.
+    ``deficit``: floor minus contestant, ``p`` tests for no deficit; ``deficit_t`` and ``p_t``: the same after
+    translation.
     """
 
     method: str

@@ -5,8 +5,9 @@ import polars as pl
 import pytest
 
 from cambrian.metrics.conformance import noise_floor
-from cambrian.report import likeness, similarity
+from cambrian.report import conformance
 from cambrian.report.collect import Cell, Collected, collect
+from cambrian.report.conformance import seed_pairs
 from cambrian.report.figures import envelopes
 from cambrian.report.tables import envelope_methods
 from cambrian.report.tables import noise_floor as noise_floor_table
@@ -64,8 +65,8 @@ def test_moving_never_makes_it_worse(methods: pl.DataFrame) -> None:
 
 def test_the_floor_is_that_of_the_pairs_of_trials(knobs: Collected) -> None:
     reference = cell(knobs, "tcp reno")
-    expected = noise_floor([one for (one,) in similarity.envelopes(reference).values()])
-    found = likeness.floors(reference)["imc22"]
+    expected = noise_floor([one for (one,) in seed_pairs.envelopes(reference).values()])
+    found = conformance.floors(reference)["imc22"]
     assert found.count == len(expected)
     assert found.conformance.estimate == pytest.approx(expected.mean())
     assert (found.lowest, found.highest) == (expected.min(), expected.max())
@@ -87,7 +88,7 @@ def test_a_floor_is_a_row_a_reference_and_method(knobs: Collected) -> None:
 
 def test_a_contestant_like_its_reference_has_the_floors_score(knobs: Collected) -> None:
     reference = cell(knobs, "tcp cubic")
-    for found in likeness.beside(reference, reference):
+    for found in conformance.compare(reference, reference):
         assert found.deficit is not None
         assert abs(found.deficit.estimate) < 1e-9
         assert found.floor is not None

@@ -1,4 +1,4 @@
-"""Method ``clustered``: regions of half of the trials, the other half's seeds on the other side."""
+"""Method ``clustered``: regions of halves of the trials; the two sides use different seeds."""
 
 from __future__ import annotations
 
@@ -13,33 +13,33 @@ from cambrian.metrics.clustered import Region
 from cambrian.metrics.columns import FloatArray
 from cambrian.metrics.conformance_t import Translated, conformance_t, region_shape
 from cambrian.metrics.halves import Arms
-from cambrian.report import similarity
 from cambrian.report.collect import Cell
-from cambrian.report.likeness.scores import Beside, Scores
+from cambrian.report.conformance import seed_pairs
+from cambrian.report.conformance.scores import Compared, Scores
 from cambrian.stats import jackknife, splits
 from cambrian.stats.splits import Score, Split
 
 METHOD = "clustered"
-#: splits whose halves are moved to fit, of those that are scored
+#: number of the scored splits that are also translated
 _SPLITS_MOVED = 5
 
 
 @dataclass(frozen=True)
 class _Arm:
-    """Trials of one group: their region, and each one's seed, in order."""
+    """Trials of one group: their region, and the seed of each trial, in order."""
 
     region: Region
     seeds: tuple[int, ...]
 
-    def of(self, seeds: Sequence[int]) -> Region | None:
-        """The region of the trials of some seeds; None where there is no such trial."""
-        mine = [one for one, seed in zip(self.region.trials, self.seeds, strict=True) if seed in seeds]
+    def part(self, seeds: Sequence[int]) -> Region | None:
+        """The region of the trials with these seeds; None without such a trial."""
+        mine = [trial for trial, seed in zip(self.region.trials, self.seeds, strict=True) if seed in seeds]
         return Region(tuple(mine)) if mine else None
 
 
 @dataclass(frozen=True)
 class _Scored:
-    """Scores, and the means (of all seeds, then without each) that differences are made of."""
+    """Scores, and the means (with all seeds, then without each) from which differences are computed."""
 
     scores: Scores
     plain: FloatArray
@@ -50,17 +50,18 @@ class _Scored:
 def region(cell: Cell, reference: Cell) -> Region:
     """The region of a group's valid trials, in order of seed, in units of ``reference``'s SD.
 
-    Raises ``ValueError`` where either has no trial with an envelope.
+    Raises:
+        ValueError: either group has no trial with an envelope.
     """
     mine, others = (
-        [one.points for _, mine in sorted(similarity.envelopes(each).items()) for one in mine]
+        [one.points for _, mine in sorted(seed_pairs.envelopes(each).items()) for one in mine]
         for each in (cell, reference)
     )
     return clustered.region(mine, clustered.scale(others))
 
 
-def beside(test: Cell, reference: Cell) -> Beside | None:
-    """The contestant and its noise floor; None where either has no envelope or no region."""
+def compare(test: Cell, reference: Cell) -> Compared | None:
+    """The contestant and its noise floor; None if either has no envelope or no region."""
     tests, references = _arm(test, reference), _arm(reference, reference)
     if tests is None or references is None:
         return None
@@ -69,7 +70,7 @@ def beside(test: Cell, reference: Cell) -> Beside | None:
     if mine is None:
         return None
     if own is None:
-        return Beside(METHOD, mine.scores, None, None, None, None, None)
+        return Compared(METHOD, mine.scores, None, None, None, None, None)
     count = min(len(set(tests.seeds)), len(set(references.seeds)))
     (deficit, p), (deficit_t, p_t) = (
         (jackknife.interval(found, count, size=size), jackknife.p_value(found, count, 0.0, size=size))
@@ -78,20 +79,20 @@ def beside(test: Cell, reference: Cell) -> Beside | None:
             (own.moved - mine.moved, abs(float(own.moved[0]))),
         )
     )
-    return Beside(METHOD, mine.scores, own.scores, deficit, deficit_t, p, p_t)
+    return Compared(METHOD, mine.scores, own.scores, deficit, deficit_t, p, p_t)
 
 
 def floor(reference: Cell) -> Scores | None:
-    """The reference's halves against each other; None where there are no two trials."""
-    found = _floor(reference, tuple(sorted(similarity.envelopes(reference))))
+    """The reference's halves against each other; None with fewer than two trials."""
+    found = _floor(reference, tuple(sorted(seed_pairs.envelopes(reference))))
     return found.scores if found else None
 
 
 def _arm(cell: Cell, reference: Cell) -> _Arm | None:
-    mine = similarity.envelopes(cell)
+    mine = seed_pairs.envelopes(cell)
     # the orders of a seed stay together
     seeds = tuple(seed for seed in sorted(mine) for _ in mine[seed])
-    return _Arm(region(cell, reference), seeds) if seeds and similarity.envelopes(reference) else None
+    return _Arm(region(cell, reference), seeds) if seeds and seed_pairs.envelopes(reference) else None
 
 
 @lru_cache(maxsize=256)
@@ -101,10 +102,10 @@ def _floor(reference: Cell, seeds: tuple[int, ...]) -> _Scored | None:
 
 
 def _score(test: _Arm, reference: _Arm, seeds: tuple[int, ...]) -> _Scored | None:
-    """``test`` against ``reference`` over half-splits of ``seeds``; None where none can be scored."""
-    # every other split the other way round, or the first seed would always be on one side;
-    # without two seeds, all against all
-    halves = [one[::-1] if number % 2 else one for number, one in enumerate(splits.splits(seeds))]
+    """``test`` against ``reference`` over half-splits of ``seeds``; None if no split can be scored."""
+    # every second split is reversed, or else the first seed would always be on one side;
+    # with one seed, all trials against all
+    halves = [split[::-1] if number % 2 else split for number, split in enumerate(splits.splits(seeds))]
     halves = halves or [(seeds, seeds)]
     plain = _scoring(test, reference, seeds)
     each = [splits.once(seeds, split, plain) for split in halves]
@@ -141,7 +142,7 @@ def _scoring(test: _Arm, reference: _Arm, seeds: Sequence[int]) -> Score:
 
 
 def _moved(test: _Arm, reference: _Arm, split: Split) -> tuple[Split, Translated] | None:
-    one, other = test.of(split[0]), reference.of(split[1])
-    if one is None or other is None or not len(one.kept) or not len(other.kept):
+    mine, its = test.part(split[0]), reference.part(split[1])
+    if mine is None or its is None or not len(mine.kept) or not len(its.kept):
         return None
-    return split, conformance_t(region_shape(one), region_shape(other))
+    return split, conformance_t(region_shape(mine), region_shape(its))
