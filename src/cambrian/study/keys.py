@@ -30,7 +30,7 @@ from cambrian.study.tables import HEADING_KEYS, TABLE_KEYS
 _HEAD = """# Keys of a study
 
 Every key with its type, default and limits. [Studies](studies.md) explains what the keys mean.
-A key without a default must be given. "not set" is the default of keys
+A key without a default is required. "not set" is the default of keys
 that are optional or that exclude each other.
 
 `make reference` generates this page from `src/cambrian/study/model.py`.
@@ -92,7 +92,7 @@ def _row(key: str, field: FieldInfo) -> str:
 def _default(field: FieldInfo) -> str:
     value = field.default
     if value is PydanticUndefined:
-        return "must be given"
+        return "required"
     if value is None:
         return "not set"
     if value in ("", (), {}):
