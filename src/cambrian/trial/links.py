@@ -112,7 +112,7 @@ def aqm(network: Network, limit_bytes: int) -> AqmPlan | None:
             parameters["memory_bytes"] = packets * CAKE_BYTES_PER_FRAME
         case "packets":
             parameters["limit_packets"] = packets
-    if kind.ecn == "if told":
+    if kind.ecn == "if set":
         parameters["ecn"] = int(network.ecn)
     return {"kind": network.queue, "parameters": parameters}
 
