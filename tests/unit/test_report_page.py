@@ -185,6 +185,6 @@ def test_no_results_directory(tmp_path: Path) -> None:
 
 def test_no_trial_yet(tmp_path: Path) -> None:
     (tmp_path / "study.json").write_text((report_results.KNOBS / "study.json").read_text())
-    with pytest.raises(FileNotFoundError, match="holds no trial yet"):
+    with pytest.raises(FileNotFoundError, match="holds no finished trial yet"):
         reading.report(tmp_path, tmp_path / "report")
     assert not (tmp_path / "report").exists()

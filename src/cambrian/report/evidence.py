@@ -85,7 +85,7 @@ class Evidence:
         results = Results(self.root / part)
         key = _key(results)
         if key is None:
-            raise FileNotFoundError(f"{results.folder} holds no trial yet: let `cambrian run` finish one")
+            raise FileNotFoundError(f"{results.folder} holds no finished trial yet; remedy: cambrian run")
         found = collect(results)
         made = tables.all_tables(found)
         for name, frames in ((OBSERVATIONS, {OBSERVATIONS: observations(found)}), (_TABLES, made)):
