@@ -350,7 +350,7 @@ class Trial(Frozen):
         return round(last_ms * 1e6)
 
     def planned_end_ns(self, end_ns: int) -> int:
-        """End of the measurement: ``end_ns`` (all receivers ended); with an endless flow, at least ``duration_s``.
+        """End of the measurement: ``end_ns`` (receivers ended); at least ``duration_s`` if a flow is endless.
 
         If an endless flow gave up, the guest ended too early: the flow's bytes count over the whole trial.
         """

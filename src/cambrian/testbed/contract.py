@@ -21,7 +21,7 @@ class RootPlan(TypedDict):
 
 
 class CpuPlan(TypedDict):
-    """What a slow processor's work costs."""
+    """What a slow CPU's work costs."""
 
     per_packet_ns: int
     per_syscall_ns: int

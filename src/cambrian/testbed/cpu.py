@@ -1,4 +1,4 @@
-"""Slow processors: programs whose work takes time, of their own alone.
+"""Slow CPUs: programs whose work takes time, of their own alone.
 
 The kernel (``kernel/patches``, "programs on a slow processor of their own") takes the costs for
 the processes that a thread starts next, and charges them from their first system call on.
@@ -20,19 +20,19 @@ _KNOB = Path("/proc/thread-self/slow_cpu")
 
 @contextmanager
 def slow(costs: CpuPlan | None) -> Iterator[None]:
-    """Processes started in the body share one slow processor (None: nothing is different).
+    """Processes started in the body share one slow CPU (None: nothing is different).
 
     ``costs`` has ``per_syscall_ns`` and ``per_packet_ns``, whole nanoseconds.
 
     Raises:
-        RuntimeError: this kernel was built without slow processors.
+        RuntimeError: this kernel was built without slow CPUs.
     """
     if costs is None:
         yield
         return
     if not _KNOB.exists():
         raise RuntimeError(
-            "receiver_cpu: this kernel has no slow processors; remedy: let cambrian build its own "
+            "receiver_cpu: this kernel has no slow CPUs; remedy: let cambrian build its own "
             "(unset CAMBRIAN_KERNEL), or apply every patch in kernel/patches"
         )
     _KNOB.write_text(f"{costs['per_syscall_ns']} {costs['per_packet_ns']}\n")
