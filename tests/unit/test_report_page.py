@@ -179,7 +179,7 @@ def test_a_second_report_leaves_nothing_of_the_first(tmp_path: Path) -> None:
 
 
 def test_no_results_directory(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError, match=r"holds no study\.json"):
+    with pytest.raises(FileNotFoundError, match=r"has no study\.json"):
         reading.report(tmp_path, tmp_path / "report")
 
 
