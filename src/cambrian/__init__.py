@@ -6,10 +6,10 @@ __version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> object:
-    """``cambrian.load``, imported when it is asked for.
+    """Import ``cambrian.load`` on first use.
 
-    By its name as text: the guest imports this package, and an import here would make all that draws
-    reports a part of every trial's identity.
+    By its name as text: the guest imports this package, and an import statement here would make all the
+    code of reports a part of every trial's identity.
     """
     if name == "load":
         from pkgutil import resolve_name

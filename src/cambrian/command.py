@@ -1,4 +1,4 @@
-"""The host's programs: one that is missing, and a build command (its log, its lines, a readable error)."""
+"""Runs programs of the host, such as build commands, with a log and readable errors."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-#: Lines of the log that an error repeats.
+#: lines of the log that an error shows
 TAIL_LINES = 20
 #: Seconds between two calls of ``on_tick`` while the command is silent.
 TICK_S = 0.5
 
 
 class CommandFailed(RuntimeError):
-    """A build command ended with another status than 0; the text names it, its log and its last lines."""
+    """A command ended with a status other than 0; the text has the command, its log and its last lines."""
 
 
 class MissingTool(RuntimeError):
-    """A tool is not there, or too old. ``remedy`` is one command that brings it."""
+    """A tool is missing or too old. ``remedy`` is one command that installs it."""
 
     def __init__(self, what: str, remedy: str) -> None:
         super().__init__(f"{what}; remedy: {remedy}")
@@ -29,13 +29,13 @@ class MissingTool(RuntimeError):
 
 
 def clean_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
-    """This process's environment without what would bend a build: make's and compilers' flags.
+    """This process's environment without variables that change a build: flags of make and compilers.
 
-    ``make demo`` runs us under make, whose MAKEFLAGS would otherwise reach the kernel's make.
+    ``make demo`` runs this program under make; its MAKEFLAGS would otherwise reach the kernel's make.
     """
-    bending = {"MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "GNUMAKEFLAGS", "ARCH", "CROSS_COMPILE"}
-    bending |= {"CFLAGS", "CPPFLAGS", "LDFLAGS", "KCFLAGS", "KBUILD_OUTPUT", "O", "V", "CC", "HOSTCC"}
-    environment = {name: value for name, value in os.environ.items() if name not in bending}
+    flags = {"MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "GNUMAKEFLAGS", "ARCH", "CROSS_COMPILE"}
+    flags |= {"CFLAGS", "CPPFLAGS", "LDFLAGS", "KCFLAGS", "KBUILD_OUTPUT", "O", "V", "CC", "HOSTCC"}
+    environment = {name: value for name, value in os.environ.items() if name not in flags}
     return environment | {"LC_ALL": "C.UTF-8"} | dict(extra or {})
 
 
@@ -48,10 +48,13 @@ def run(
     on_line: Callable[[str], None] | None = None,
     on_tick: Callable[[float], None] | None = None,
 ) -> None:
-    """Run ``argv`` to its end, appending its output (both streams) to ``log``.
+    """Run ``argv`` to its end, and append its output (both streams) to ``log``.
 
-    ``on_line`` gets each line without its end; ``on_tick`` gets the seconds since the
-    start, at least twice a second. Raises :class:`CommandFailed` for any status but 0.
+    ``on_line`` gets each line without its line end; ``on_tick`` gets the seconds since the
+    start, at least twice a second.
+
+    Raises:
+        CommandFailed: a status other than 0.
     """
     began = time.monotonic()
     tail: list[str] = []

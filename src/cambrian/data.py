@@ -17,7 +17,7 @@ from cambrian.study.model import Study
 from cambrian.trace.objects import OBJECTS, PAGE_LOADS
 from cambrian.trace.schema import TRANSPORT
 
-#: what :attr:`Data.trials` says of each flow
+#: columns of :attr:`Data.trials`
 TRIALS = {
     "trial": pl.String,
     "group": pl.String,
@@ -33,16 +33,16 @@ TRIALS = {
 
 @dataclass(frozen=True)
 class Data:
-    """The results of one study. Every frame names contestant, network, seed and flow.
+    """The results of one study. Every frame has the columns contestant, network, seed and flow.
 
-    A trial that two groups share (contestants that differ in their label alone) has rows in both.
+    A trial that two groups share (contestants that differ only in their label) has rows for both.
     """
 
     folder: Path
 
     @cached_property
     def trials(self) -> pl.DataFrame:
-        """One row for each flow of each trial that is there, invalid trials included."""
+        """One row for each flow of each finished trial, invalid trials included."""
         results = Results(self.folder)
         raw = results.study()
         study = Study.model_validate(raw["study"])
@@ -70,18 +70,18 @@ class Data:
 
     @cached_property
     def observations(self) -> pl.DataFrame:
-        """One row for each flow of each valid trial: all quantities (``cambrian quantities`` lists them).
+        """One row for each flow of each valid trial, with all quantities (see ``cambrian quantities``).
 
         The first call measures the trials and keeps the result in ``frames/``.
         """
         frame = self._evidence.frame(self.folder.name, OBSERVATIONS)
         if frame is None:
-            raise FileNotFoundError(f"{self.folder} holds no trial yet: let `cambrian run` finish one")
+            raise FileNotFoundError(f"{self.folder} holds no finished trial yet; remedy: cambrian run")
         return frame
 
     @cached_property
     def tables(self) -> Mapping[str, pl.DataFrame]:
-        """The report's tables by their names, as ``cambrian table`` prints them."""
+        """The report's tables by name, as ``cambrian table`` prints them."""
         return self._evidence.tables(self.folder.name)
 
     @property
@@ -109,7 +109,7 @@ class Data:
         return Evidence(self.folder.parent)
 
     def _scan(self, name: str, columns: Mapping[str, pl.DataType]) -> pl.LazyFrame:
-        """The files of this name of all trials, each row with what :attr:`trials` says of its flow."""
+        """The files of this name of all trials; each row has the columns of :attr:`trials` for its flow."""
         folder = Results(self.folder).trials_folder
         places = [folder / trial for trial in self.trials["trial"].unique(maintain_order=True)]
         files = [path for place in places if (path := place / f"{name}.parquet").exists()]
@@ -124,11 +124,11 @@ class Data:
 
 
 def load(folder: str | Path) -> Data:
-    """The results that ``cambrian run`` left in ``folder``.
+    """The results that ``cambrian run`` wrote to ``folder``.
 
     Raises:
-        FileNotFoundError: it is no results directory.
+        FileNotFoundError: it is not a results directory.
     """
-    found = Data(Path(folder).absolute())
-    Results(found.folder).study()
-    return found
+    data = Data(Path(folder).absolute())
+    Results(data.folder).study()
+    return data

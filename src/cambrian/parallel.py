@@ -1,4 +1,4 @@
-"""The same work on many things, on every core, with progress and an ETA where someone watches."""
+"""Applies a function to many items on all cores; shows progress and an ETA on a terminal."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-#: fewer things than this are done by the time other processes have started
+#: with fewer items this process finishes before other processes would have started
 _FEWEST = 24
 
 
 def mapped(
     work: Callable[[Item], Result], items: Sequence[Item], *, what: str, console: Console | None = None
 ) -> list[Result]:
-    """``work`` of each item, in their order; ``work``, items and results must be picklable.
+    """``work(item)`` for each item, in order; ``work``, items and results must be picklable.
 
-    ``what`` is what the bar counts. Exceptions of ``work`` come through.
+    ``what`` names the items in the progress bar. Exceptions of ``work`` are raised here.
     """
     with _bar(what, len(items), console or Console(stderr=True)) as step:
         if len(items) < _FEWEST:
             return list(_counted(map(work, items), step))
-        # one thread a process: the processes are the parallelism
+        # one thread per process, because the processes use all cores
         os.environ.setdefault("POLARS_MAX_THREADS", "1")
         os.environ.setdefault("OMP_NUM_THREADS", "1")
         jobs = min(len(os.sched_getaffinity(0)), len(items))

@@ -1,4 +1,4 @@
-"""Where things lie on disk: this checkout, and the cache that all checkouts share."""
+"""Paths on disk: this checkout, and the cache that all checkouts share."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from pathlib import Path
 
 
 def repository() -> Path:
-    """The checkout that this package runs from (the package is always installed editable)."""
+    """The checkout of this package (it is always installed editable)."""
     return Path(__file__).resolve().parents[2]
 
 
 def cache() -> Path:
-    """The folder for everything that can be made again: kernels, stacks, toolchains.
+    """The folder for everything that can be rebuilt: kernels, stacks, toolchains.
 
     ``CAMBRIAN_CACHE`` if set, else ``$XDG_CACHE_HOME/cambrian``, else ``~/.cache/cambrian``.
-    Not created here.
+    This function does not create it.
     """
     chosen = os.environ.get("CAMBRIAN_CACHE")
     if chosen:
         return Path(chosen).expanduser().absolute()
     base = os.environ.get("XDG_CACHE_HOME")
-    # The XDG specification: a relative path is invalid and to be ignored.
+    # XDG specification: relative paths are invalid and must be ignored
     if base and Path(base).is_absolute():
         return Path(base) / "cambrian"
     return Path.home() / ".cache" / "cambrian"

@@ -1,6 +1,6 @@
-"""Long steps, told to a person: a bar with an ETA on a terminal, a plain line now and then elsewhere.
+"""Progress of long steps: a bar with an ETA on a terminal, otherwise a plain line at intervals.
 
-Everything goes to standard error, so that standard output stays a command's answer.
+Everything goes to standard error; standard output is for a command's results.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-#: Seconds between two plain lines of the same step.
+#: seconds between two plain lines of the same step
 PLAIN_INTERVAL_S = 15.0
-#: Share of a step that must be done before its rate says anything about its end.
+#: share of a step that must be done before an ETA is shown
 ETA_FROM = 0.05
 
 
 class Step(Protocol):
-    """A step under way."""
+    """A running step."""
 
     def reach(self, done: float) -> None:
-        """Say how far the step is, in the unit of its total; never past the total."""
+        """Show how much is done, in the unit of the total; at most the total."""
 
     def say(self, note: str) -> None:
-        """Say what it is doing now, in a few words."""
+        """Show the current activity, in a few words."""
 
 
 def duration(seconds: float) -> str:
@@ -48,21 +48,21 @@ def duration(seconds: float) -> str:
 class _PlainStep:
     def __init__(self, title: str, total: float | None, console: Console) -> None:
         self._title, self._total, self._console = title, total, console
-        self._began = self._told = time.monotonic()
+        self._began = self._printed = time.monotonic()
 
     def reach(self, done: float) -> None:
         now = time.monotonic()
-        if now - self._told < PLAIN_INTERVAL_S or not self._total or done <= 0:
+        if now - self._printed < PLAIN_INTERVAL_S or not self._total or done <= 0:
             return
-        self._told = now
+        self._printed = now
         share = min(done / self._total, 1.0)
         elapsed = now - self._began
-        # The first few are slow starters and would promise hours.
+        # the first items are slow, and would give an ETA of hours
         left = f", about {duration(elapsed / share - elapsed)} left" if share >= ETA_FROM else ""
         self._line(f"{share:.0%} after {duration(elapsed)}{left}")
 
     def say(self, note: str) -> None:
-        self._told = time.monotonic()
+        self._printed = time.monotonic()
         self._line(note)
 
     def end(self, outcome: str) -> None:
@@ -93,8 +93,8 @@ class _BarStep:
 def step(title: str, *, total: float | None = None, console: Console | None = None) -> Iterator[Step]:
     """Show one long step until the block ends.
 
-    ``total`` is in whatever unit :meth:`Step.reach` will use (objects, bytes, expected
-    seconds); ``None`` when nobody knows, and then there is no ETA.
+    ``total`` is in the unit of :meth:`Step.reach` (objects, bytes, expected
+    seconds); ``None`` if it is unknown; then there is no ETA.
     """
     console = console or Console(stderr=True)
     if console.is_terminal:

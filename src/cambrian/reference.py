@@ -1,4 +1,4 @@
-"""The generated pages of docs/reference/: ``python -m cambrian.reference`` writes them (`make reference`)."""
+"""``python -m cambrian.reference`` writes the generated pages of docs/reference/ (`make reference`)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cambrian.stacks import reference as options
 from cambrian.study import keys
 from cambrian.trace import reference as files
 
-#: page → what makes it
+#: page → function that makes its text
 PAGES: Mapping[str, Callable[[], str]] = {
     "cli.md": cli.page,
     "parquet.md": files.page,
@@ -22,7 +22,7 @@ PAGES: Mapping[str, Callable[[], str]] = {
 
 
 def main() -> None:
-    """Write every page, and print which."""
+    """Write every page, and print its path."""
     folder = paths.repository() / "docs" / "reference"
     for name, make in PAGES.items():
         (folder / name).write_text(make(), encoding="utf-8")

@@ -1,6 +1,6 @@
-"""The code that a trial or a figure comes from: a module, and all of this package that it imports.
+"""Finds and hashes the code behind a trial or a figure: modules, and all modules of this package they import.
 
-A module that imports by name at run time (``import_module``) stands for all of the package that it is in.
+A module that imports by name at run time (``import_module``) counts with the whole package that it is in.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ _FOLDER = Path(cambrian.__file__).parent
 
 @cache
 def fingerprint(*modules: str, facts: bool = True, without: frozenset[str] = frozenset()) -> str:
-    """SHA-256 of the files behind ``modules`` (a package stands for all that is in it) and their imports.
+    """SHA-256 of the files of ``modules`` (a package means all its modules) and of all modules they import.
 
-    With ``facts`` the lists beside a module (``*.toml``) count with it; ``without`` are modules that do not
-    count, nor what they alone import. Found once a process.
+    With ``facts``, the TOML files beside a module count too. Modules in ``without`` and modules that only
+    they import do not count. Computed once per process.
     """
     digest = hashlib.sha256()
     for path in files(modules, facts=facts, without=without):
@@ -31,22 +31,22 @@ def fingerprint(*modules: str, facts: bool = True, without: frozenset[str] = fro
 
 
 def files(modules: Iterable[str], *, facts: bool = True, without: Collection[str] = ()) -> list[Path]:
-    """Every file that counts, sorted."""
+    """The files that :func:`fingerprint` hashes, sorted."""
     waiting = [name for module in modules for name in _within(module)]
-    found: dict[str, Path] = {}
+    paths: dict[str, Path] = {}
     while waiting:
         name = waiting.pop()
         path = _file(name)
-        if path is None or name in found or name in without:
+        if path is None or name in paths or name in without:
             continue
-        found[name] = path
+        paths[name] = path
         package = name if path.name == "__init__.py" else name.rpartition(".")[0]
         waiting += _imports(path, package)
         waiting += [name.rpartition(".")[0]] if "." in name else []
-    counted = set(found.values())
+    counted = set(paths.values())
     if facts:
-        rooms = {path.parent for path in found.values()} - {_FOLDER}
-        counted |= {fact for room in rooms for fact in room.glob("*.toml")}
+        packages = {path.parent for path in paths.values()} - {_FOLDER}
+        counted |= {fact for folder in packages for fact in folder.glob("*.toml")}
     return sorted(counted)
 
 
@@ -56,12 +56,12 @@ def _within(module: str) -> list[str]:
         raise ModuleNotFoundError(f"no module {module} in {_PACKAGE}")
     if path.name != "__init__.py":
         return [module]
-    inside = (one.relative_to(path.parent).with_suffix("").parts for one in path.parent.rglob("*.py"))
+    inside = (file.relative_to(path.parent).with_suffix("").parts for file in path.parent.rglob("*.py"))
     return [module, *(".".join([module, *parts]) for parts in inside if parts[-1] != "__init__")]
 
 
 def _file(module: str) -> Path | None:
-    """A module's file; None of what is no module of this package."""
+    """A module's file; None if ``module`` is not a module of this package."""
     first, *rest = module.split(".")
     if first != _PACKAGE:
         return None
@@ -71,7 +71,7 @@ def _file(module: str) -> Path | None:
 
 
 def _imports(path: Path, package: str) -> Iterator[str]:
-    """All that could be a module among what a file of ``package`` imports, which is by full names only."""
+    """All names that a file of ``package`` imports and that could be modules; imports use full names."""
     for node in ast.walk(ast.parse(path.read_bytes())):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)

@@ -33,7 +33,7 @@ def test_one_that_uses_the_processor_and_gets_nowhere_is_ended(run_trials: RunTr
     spinning, sound = run_trials([duel(flow(stack, "none")), duel(flow("tcp", "cubic"))], cpu_limit_s=10)
     assert not spinning.verdict["valid"]
     (reason, *_) = spinning.verdict["reasons"]
-    assert "s of processor time, and its clock has come to" in reason
+    assert "s of CPU time, and its clock has come to" in reason
     assert "of a trial of 6 s" in reason
     assert "Does a program poll without waiting" in reason
     assert sound.verdict["valid"]

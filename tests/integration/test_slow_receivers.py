@@ -1,4 +1,4 @@
-"""A slow processor limits the receiver that runs on it, and nobody else."""
+"""A slow CPU limits the receiver that runs on it, and nobody else."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TCP_PAYLOAD_BYTES = 1448
 
 
 def slow(stack: str, **costs: float) -> Flow:
-    """A transfer to a receiver with a slow processor."""
+    """A transfer to a receiver with a slow CPU."""
     fast = flow(stack, "cubic", size_bytes=SIZE_BYTES)
     return Flow.model_validate(
         {"contestant": {**fast.contestant.model_dump(), "receiver_cpu": costs}, "size_bytes": SIZE_BYTES}

@@ -73,7 +73,7 @@ def test_duckdb_reads_the_frames(folder: Path) -> None:
 
 
 def test_a_folder_without_results_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError, match="give a folder that `cambrian run` made"):
+    with pytest.raises(FileNotFoundError, match="give a results directory of `cambrian run`"):
         cambrian.load(tmp_path)
 
 

@@ -100,7 +100,7 @@ def test_a_named_binary_comes_first(recipe: Recipe, tmp_path: Path, monkeypatch:
 
 def test_a_named_binary_that_is_no_kernel_is_refused(recipe: Recipe, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CAMBRIAN_KERNEL", "/bin/true")
-    with pytest.raises(KernelError, match="no User-mode Linux"):
+    with pytest.raises(KernelError, match="not a User-mode Linux"):
         locate.find(wanted=recipe)
 
 

@@ -179,12 +179,12 @@ def test_a_second_report_leaves_nothing_of_the_first(tmp_path: Path) -> None:
 
 
 def test_no_results_directory(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError, match=r"holds no study\.json"):
+    with pytest.raises(FileNotFoundError, match=r"has no study\.json"):
         reading.report(tmp_path, tmp_path / "report")
 
 
 def test_no_trial_yet(tmp_path: Path) -> None:
     (tmp_path / "study.json").write_text((report_results.KNOBS / "study.json").read_text())
-    with pytest.raises(FileNotFoundError, match="has no trial yet"):
+    with pytest.raises(FileNotFoundError, match="holds no finished trial yet"):
         reading.report(tmp_path, tmp_path / "report")
     assert not (tmp_path / "report").exists()

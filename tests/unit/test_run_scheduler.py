@@ -188,7 +188,7 @@ def test_a_trial_that_cannot_be_run_ends_its_group_until_the_next_run(tmp_path: 
     scheduler = bench.run(1, random.Random(1), broken="a-3")
     (progress,) = scheduler.groups
     assert progress.run == 2
-    assert progress.decision.reason == "seed 3 could not be run: PlanError: no"
+    assert progress.decision.reason == "seed 3 could not run: PlanError: no"
     (again,) = bench.run(1, random.Random(1)).groups
     assert (again.run, again.decision.narrow) == (6, True)
 
@@ -204,9 +204,9 @@ def test_measures_by_name(tmp_path: Path) -> None:
     results = Results(tmp_path)
     trial = Trial(network=NETWORK, flows=(FLOW, FLOW), duration_s=END_NS / 1e9)
     put(results, "x", trial, (10, 30))
-    assert measures.of(results.trial("x"), "throughput_mbps") == pytest.approx(10)
-    assert measures.of(results.trial("x"), "share_percent") == pytest.approx(25)
+    assert measures.value(results.trial("x"), "throughput_mbps") == pytest.approx(10)
+    assert measures.value(results.trial("x"), "share_percent") == pytest.approx(25)
     # all of it has left by then
-    assert measures.of(results.trial("x"), "throughput_mbps", measured_from_s=0.6) == 0
+    assert measures.value(results.trial("x"), "throughput_mbps", measured_from_s=0.6) == 0
     put(results, "x", trial, (0, 0))
-    assert measures.of(results.trial("x"), "share_percent") is None
+    assert measures.value(results.trial("x"), "share_percent") is None

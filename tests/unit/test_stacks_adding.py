@@ -45,7 +45,7 @@ def test_a_folder_is_kept_with_what_it_holds(tmp_path: Path) -> None:
 
 
 def test_a_program_that_the_guest_cannot_see_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ManifestError, match="below /proc, which the guest has of its own"):
+    with pytest.raises(ManifestError, match="below /proc, but the guest has its own"):
         adding.add(_stack(tmp_path, "mine", binary="/proc/self/exe"))
 
 
@@ -61,9 +61,7 @@ def test_a_program_below_a_folder_that_the_guest_has_is_shown_with_its_folder(
     assert built.shown_folders(added) == {str(tmp_path / "mine"): str(tmp_path / "mine")}
     bare = tmp_path / "server"
     bare.write_text("#!/bin/sh\n")
-    with pytest.raises(
-        ManifestError, match=f"put it into a folder of its own there, such as {tmp_path}/other/server"
-    ):
+    with pytest.raises(ManifestError, match=f"move it to a folder there, such as {tmp_path}/other/server"):
         adding.add(_stack(tmp_path, "other", binary=str(bare)))
 
 
@@ -74,7 +72,7 @@ def test_a_program_that_the_guest_sees_anyway_needs_no_folder(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("name", "binary", "tail", "error", "said"),
     [
-        ("quinn", "/bin/sh", "", AddError, "one of the catalogue's own"),
+        ("quinn", "/bin/sh", "", AddError, "is a stack of the catalogue"),
         ("mine", "/no/such/program", "", ManifestError, "there is no /no/such/program"),
         ("mine", "/bin/sh", '[client]\nstack = "nobody"\n', AddError, 'there is no stack "nobody"'),
         (

@@ -23,5 +23,5 @@ def test_a_lock_s_lines(tmp_path: Path) -> None:
 def test_a_line_that_pins_nothing_is_named(tmp_path: Path, line: str) -> None:
     lock = tmp_path / "jars.txt"
     lock.write_text(f"# head\n{line}\n")
-    with pytest.raises(ManifestError, match=r"jars\.txt:2: want"):
+    with pytest.raises(ManifestError, match=r"jars\.txt:2: expected"):
         build_maven.read_lock(lock)

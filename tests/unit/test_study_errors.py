@@ -132,7 +132,7 @@ def test_the_good_study_is_good() -> None:
         (RTT, RTT + "\necn = true", 6, "ecn", "needs an AQM queue"),
         (RTT, RTT + "\naqm_target_ms = 5", 6, "aqm_target_ms", "name an AQM as queue"),
         (RTT, RTT + "\nqueue = 'fq'\necn = true", 7, "ecn", "needs one of codel, fq_codel"),
-        (RTT, RTT + "\nqueue = 'red'\naqm_target_ms = 5", 7, "aqm_target_ms", "leave it out"),
+        (RTT, RTT + "\nqueue = 'red'\naqm_target_ms = 5", 7, "aqm_target_ms", "remove it"),
         (RTT, "rtt_ms = [50, 50]", 3, "name", "give each a name"),
         ('cca = "cubic"', 'cca = ["cubic", "cubic"]', 9, "label", "its own label"),
         ('"quinn"\ncca = "cubic"', '"tcp"\ncca = "cubic"\ntls = true', 9, "label", "give it a label"),
@@ -154,7 +154,7 @@ def test_the_good_study_is_good() -> None:
         ('"quinn"\ncca = "cubic"', '"google-quiche"\ncca = "bbr2"', 9, "cca", "choose another CCA"),
         (RATE, 'trace_file = "none.trace"', 4, "trace_file", "relative to the study"),
         # syntax
-        (RTT, "rtt_ms = 50 ms", 5, "rtt_ms", "one key = value a line"),
+        (RTT, "rtt_ms = 50 ms", 5, "rtt_ms", "one key = value per line"),
         ('"quinn"', "quinn", 8, "stack", "in quotes"),
         (RTT, "rtt_ms: 50", 5, "", "write key = value"),
         (RTT, RTT + "\nrtt_ms = 60", 6, "rtt_ms", "give each key once"),
@@ -289,7 +289,7 @@ flows = [
     [
         ("count = 2", "count = 65", 11, "count", "from 1 to 64"),
         ("count = 2", "count = true", 11, "count", "from 1 to 64"),
-        ("},\n]", '},\n  { stack = "tcp", cca = "cubic", count = 63 },\n]', 12, "flows", "some of its count"),
+        ("},\n]", '},\n  { stack = "tcp", cca = "cubic", count = 63 },\n]', 12, "flows", "reduce its count"),
         ('"tcp"', '"tpc"', 11, "stack", "did you mean tcp?"),
         ("count = 2", "cuont = 2", 11, "cuont", "did you mean count?"),
         ('"two"', '"two words"', 9, "name", "letters and digits"),

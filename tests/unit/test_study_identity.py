@@ -133,7 +133,7 @@ def test_a_trial_read_back_from_json_is_the_same_trial(seed: int, duration_s: fl
 
 def _code() -> set[str]:
     """The files whose edit gives every trial a new identity."""
-    found = source.files(environment.ROOMS, facts=False, without=environment.WITHOUT)
+    found = source.files(environment.PACKAGES, facts=False, without=environment.WITHOUT)
     return {path.relative_to(Path(source.__file__).parent).as_posix() for path in found}
 
 

@@ -134,12 +134,12 @@ def test_other_designs_take_no_page_load(design: str) -> None:
     ("keys", "message"),
     [
         ('page = "beta"', 'unknown page "beta"'),
-        ('client = "light"', "client is what loads a page"),
+        ('client = "light"', "client is the program that loads a page"),
         ('page = "beta-small"\nsize_bytes = 4', "a flow carries bytes or loads a page"),
         ('page = "beta-small"\nreceiver = "quic-go"', "a page is loaded by client"),
         (
             "page = { objects = [{ count = 2, size_bytes = 500, after_ms = 10 }] }",
-            "a browser asks for all images at once",
+            "a browser requests all images at once",
         ),
     ],
 )

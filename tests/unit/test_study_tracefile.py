@@ -27,7 +27,7 @@ STUDIES = Path(__file__).resolve().parents[2] / "studies"
         ("1.5\n", 1, "'1.5'"),
         ("# made by hand\n1\n", 1, "'# made by hand'"),
         ("5\n7\n6\n8\n", 3, "time goes back, from 7 to 6 ms"),
-        ("0\n0\n", 2, "lasts no time"),
+        ("0\n0\n", 2, "has no duration"),
         ("9" * 16, 1, "not a time stamp"),
     ],
 )

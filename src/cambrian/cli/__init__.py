@@ -1,4 +1,4 @@
-"""The command line: one thin front over the rooms, a module for each kind of command."""
+"""The command line: parses options and calls the other packages. One module for each kind of command."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-# in the order in which --help shows them
+# --help shows the commands in this order
 for module in (running, reading, supplies, proving):
     app.add_typer(module.commands)
 
@@ -33,7 +33,7 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def front(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print it and end.")
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
     """A laboratory for congestion control: real QUIC stacks and kernel TCP over netem, in virtual time."""
@@ -41,7 +41,7 @@ def front(
 
 
 def main() -> None:
-    """Entry point: expected failures become one line and an exit status."""
+    """Entry point: turns expected errors into one line on standard error and exit status 2."""
     from cambrian.command import CommandFailed, MissingTool
     from cambrian.debian.private_apt import AptError
     from cambrian.kernel.model import KernelError
@@ -55,7 +55,7 @@ def main() -> None:
     try:
         app()
     except KeyboardInterrupt:
-        err.print("cambrian: interrupted; what was finished is kept", markup=False)
+        err.print("cambrian: interrupted; finished trials are kept", markup=False)
         sys.exit(130)
     except (
         StudyError,

@@ -1,4 +1,4 @@
-"""Commands that prove the laboratory itself: what is here, can it be trusted, is the judge right."""
+"""Commands that check the laboratory itself: the installation, its accuracy, and the judge."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ commands = typer.Typer()
 
 @commands.command()
 def doctor(as_json: JsonOption = False) -> None:
-    """Say what is present, missing or stale here, and the remedy for each."""
+    """List what is present, missing or stale on this machine, and the remedy for each."""
     from cambrian.doctor import report as doctor_report
     from cambrian.doctor.checks import run_checks
 
@@ -38,10 +38,12 @@ def doctor(as_json: JsonOption = False) -> None:
 @commands.command()
 def selftest(
     as_json: JsonOption = False,
-    only: Annotated[str | None, typer.Option(help="Only checks whose name matches, such as 'rtt*'.")] = None,
+    only: Annotated[
+        str | None, typer.Option(help="Run only checks whose name matches, such as 'rtt*'.")
+    ] = None,
     jobs: JobsOption = 0,
 ) -> None:
-    """Answer "can I trust this installation?" by measuring it; exit status 1 if any check misses."""
+    """Measure whether this installation can be trusted; exit status 1 if any check fails."""
     from cambrian.selftest import run as run_selftest
 
     if not run_selftest(as_json=as_json, only=only, jobs=at_a_time(jobs)):
@@ -52,21 +54,22 @@ def selftest(
 def corpus(
     folder: Annotated[
         Path | None,
-        typer.Option("--out", "-o", help="Where the two results directories lie. Default: results."),
+        typer.Option("--out", "-o", help="Folder of the two results directories. Default: results."),
     ] = None,
     profile: Annotated[
-        Profile | None, typer.Option(help="quick (a trial or two each, minutes) or the studies as written.")
+        Profile | None,
+        typer.Option(help="quick: one or two trials each (minutes). Default: the full studies."),
     ] = None,
     jobs: JobsOption = 0,
     as_json: JsonOption = False,
     markdown: MarkdownOption = False,
 ) -> None:
-    """Prove the judge: plant faults in the lab stack, and count those that are named rightly.
+    """Test the judge: plant faults in the lab stack, and count the faults that the judge names correctly.
 
-    Runs the studies fault-corpus (parameters that are set wrongly) and fault-behaviour (faults that
-    are no parameter); what their results directories hold is not run again. Compares what is said of
-    each with the answer key. Exit status 1 if fewer than 90 % of the exercised faults of either study are
-    named, or if more than 5 % of the first study's clean controllers are accused, or any of the second's.
+    Runs the studies fault-corpus (wrong parameters) and fault-behaviour (faults other than parameters);
+    trials that are in their results directories are not run again. Compares the verdicts with the answer key.
+    Exit status 1 if fewer than 90 % of the exercised faults of either study are named, if more than 5 % of
+    the first study's clean controllers are accused, or if any clean controller of the second is accused.
     """
     from dataclasses import asdict
 
@@ -84,8 +87,8 @@ def corpus(
     parameters = proof.score(Results(place / proof.STUDY), key)
     behaviour = misbehaviours.score(Results(place / misbehaviours.STUDY), key)
     if as_json:
-        found = {"parameters": asdict(parameters), "behaviour": asdict(behaviour)}
-        print(json.dumps(found, indent=1, default=lambda model: model.model_dump()))
+        scores = {"parameters": asdict(parameters), "behaviour": asdict(behaviour)}
+        print(json.dumps(scores, indent=1, default=lambda model: model.model_dump()))
     elif markdown:
         print(corpus_table.markdown(parameters), misbehaviour_table.markdown(behaviour), sep="\n", end="")
     else:
@@ -99,7 +102,7 @@ def corpus(
 
 @commands.command()
 def interop(names: StackNames = None, as_json: JsonOption = False, jobs: JobsOption = 0) -> None:
-    """Try every stack's server with every stack's client, and print the matrix."""
+    """Test every stack's server with every stack's client, and print the matrix."""
     from dataclasses import asdict
 
     from cambrian.proof import interop as proof

@@ -16,14 +16,16 @@ commands = typer.Typer()
 @commands.command()
 def report(
     folder: Annotated[Path, typer.Argument(help="A results directory that `cambrian run` made.")],
-    to: Annotated[Path | None, typer.Option("--out", "-o", help="Where to. Default: DIR/report.")] = None,
+    to: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Output folder. Default: FOLDER/report.")
+    ] = None,
     parts: Annotated[
-        bool, typer.Option("--parts/--no-parts", help="Of a suite: make each part's own report, too.")
+        bool, typer.Option("--parts/--no-parts", help="For a suite: also make the report of each part.")
     ] = True,
 ) -> None:
     """Make the report: one HTML page, each figure as PNG and SVG, the tables as CSV.
 
-    Of a suite's results (results/wpi): the page with published beside measured, and each part's report.
+    For a suite's results (results/wpi): a page of published and measured values, and each part's report.
     """
     from cambrian.report import page
     from cambrian.report.evidence import Evidence
@@ -37,24 +39,24 @@ def report(
         # its tables are kept for `cambrian table`
         print(page.write(*Evidence(whole.parent).collected(whole.name), to or folder / "report"))
         return
-    found = ran.read(folder.absolute())
-    own = [part for part in found.parts if part.trials] if parts else []
-    evidence = Evidence(found.folder.parent)
-    for number, part in enumerate(own, 1):
-        err.print(f"report {number} of {len(own)}: {part.place}", markup=False)
-        # measured once: the suite's page is of the frames that this keeps
+    suite = ran.read(folder.absolute())
+    reported = [part for part in suite.parts if part.trials] if parts else []
+    evidence = Evidence(suite.folder.parent)
+    for number, part in enumerate(reported, 1):
+        err.print(f"report {number} of {len(reported)}: {part.place}", markup=False)
+        # this keeps the frames that the suite's page uses, so each trial is measured once
         name = part.folder.relative_to(evidence.root).as_posix()
         page.write(*evidence.collected(name), part.folder / "report")
-    err.print(f"the suite's page: {found.suite.name}", markup=False)
-    print(suite_page.write(found, to or folder / "report"))
+    err.print(f"report of the suite: {suite.suite.name}", markup=False)
+    print(suite_page.write(suite, to or folder / "report"))
 
 
 @commands.command()
 def atlas(
     results: Annotated[Path, typer.Argument(help="The folder with the suites' results.")] = Path("results"),
-    to: Annotated[Path, typer.Option("--out", "-o", help="Where to.")] = Path("docs/results/atlas"),
+    to: Annotated[Path, typer.Option("--out", "-o", help="Output folder.")] = Path("docs/results/atlas"),
 ) -> None:
-    """Write every suite's findings as Markdown with PNG figures, and an index of what ran."""
+    """Write every suite's findings as Markdown with PNG figures, and an index of the suites that ran."""
     from cambrian.report.suite import atlas as suites_atlas
 
     def tell(done: int, total: int, name: str) -> None:
@@ -65,12 +67,14 @@ def atlas(
 
 @commands.command()
 def quantities(
-    pattern: Annotated[str | None, typer.Argument(help="Only these, such as 'delay*'; default: all.")] = None,
+    pattern: Annotated[
+        str | None, typer.Argument(help="Only quantities that match, such as 'delay*'; default: all.")
+    ] = None,
     markdown: MarkdownOption = False,
 ) -> None:
-    """List every figure that is measured of a flow: its name, unit and meaning.
+    """List every quantity that is measured for a flow: its name, unit and meaning.
 
-    These are the columns of a study's observations, which claims and charts name.
+    These are the columns of a study's observations; claims and charts use the same names.
     """
     from fnmatch import fnmatchcase
 
@@ -83,25 +87,25 @@ def quantities(
     if markdown:
         print(page(), end="")
         return
-    kept = [one for one in registry.ALL.values() if fnmatchcase(one.name, pattern or "*")]
-    if not kept:
+    matching = [quantity for quantity in registry.ALL.values() if fnmatchcase(quantity.name, pattern or "*")]
+    if not matching:
         near = hints.nearest(pattern or "", list(registry.ALL))
         meant = f"did you mean {near}? " if near else ""
-        fail(f"no quantity is called {pattern}; {meant}`cambrian quantities` lists them all")
+        fail(f"no quantity matches {pattern}; {meant}`cambrian quantities` lists them all")
     shown = Table("Quantity", "Unit", "Of", "Meaning")
-    for one in kept:
-        shown.add_row(one.name, one.unit, one.level, one.meaning)
+    for quantity in matching:
+        shown.add_row(quantity.name, quantity.unit, quantity.level, quantity.meaning)
     out.print(shown)
 
 
 @commands.command()
 def table(
     folder: Annotated[Path, typer.Argument(help="A results directory that `cambrian run` made.")],
-    name: Annotated[
-        str | None, typer.Argument(help="Which table; without one, those that there are.")
+    name: Annotated[str | None, typer.Argument(help="Name of the table. Default: list the tables.")] = None,
+    columns: Annotated[
+        str | None, typer.Option(help="Only these columns, such as network,contestant,ratio.")
     ] = None,
-    columns: Annotated[str | None, typer.Option(help="Only these, such as network,contestant,ratio.")] = None,
-    as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV with every digit.")] = False,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV with all digits.")] = False,
     markdown: MarkdownOption = False,
 ) -> None:
     """Print a table of the report: conformance, noise_floor, pairwise, parameters, states…"""
@@ -113,7 +117,7 @@ def table(
     Results(folder).study()
     frames = Evidence(folder.absolute().parent).tables(folder.absolute().name)
     if not frames:
-        fail(f"{folder} holds no trial yet: let `cambrian run` finish one")
+        fail(f"{folder} holds no finished trial yet; remedy: cambrian run")
     if name is None:
         for known, frame in frames.items():
             print(f"{known}  {frame.height} rows")
@@ -137,31 +141,31 @@ def verdicts(
     folder: Annotated[Path, typer.Argument(help="A results directory that `cambrian run` made.")],
     as_json: JsonOption = False,
 ) -> None:
-    """Say of each contestant whether it conforms, what differs and what is not settled."""
+    """Print for each contestant whether it conforms, what differs and what is inconclusive."""
     from cambrian.report import collect, probed, tables, words
     from cambrian.store.results import Results
 
     collected = collect.collect(Results(folder))
     frames = tables.some_tables(collected, ["verdicts", "parameters", "probes"])
-    found = frames.get("verdicts")
-    if found is None:
+    frame = frames.get("verdicts")
+    if frame is None:
         fail(f"{folder} holds no valid trial of a contestant that is judged against a kernel CCA", 1)
     if as_json:
         rows = {kind: frames[kind].to_dicts() if kind in frames else [] for kind in ("parameters", "probes")}
-        for one in (verdicts := found.to_dicts()):
+        for verdict in (records := frame.to_dicts()):
             for kind, all_rows in rows.items():
-                one[kind] = [row for row in all_rows if row["contestant"] == one["contestant"]]
-        print(json.dumps(verdicts, indent=1))
+                verdict[kind] = [row for row in all_rows if row["contestant"] == verdict["contestant"]]
+        print(json.dumps(records, indent=1))
         return
-    for sentence in words.placebo_differs(collected, found):
+    for sentence in words.placebo_differs(collected, frame):
         out.print(sentence, markup=False, soft_wrap=True, highlight=False)
     behaviour = probed.behaviour(collected)
-    for one in found.to_dicts():
-        out.print(f"[bold]{one['contestant']}[/bold]: {one['verdict']}")
-        out.print(f"  {one['text']}", markup=False, soft_wrap=True, highlight=False)
-        if one["evidence"]:
-            out.print(f"  Evidence: {one['evidence']}.", markup=False, soft_wrap=True, highlight=False)
-        if (side := behaviour.get(one["contestant"])) is not None:
+    for verdict in frame.to_dicts():
+        out.print(f"[bold]{verdict['contestant']}[/bold]: {verdict['verdict']}")
+        out.print(f"  {verdict['text']}", markup=False, soft_wrap=True, highlight=False)
+        if verdict["evidence"]:
+            out.print(f"  Evidence: {verdict['evidence']}.", markup=False, soft_wrap=True, highlight=False)
+        if (side := behaviour.get(verdict["contestant"])) is not None:
             out.print(f"  Probes: {side.counts}.", markup=False, soft_wrap=True, highlight=False)
 
 
@@ -169,12 +173,12 @@ def verdicts(
 def claims(
     results: Annotated[Path, typer.Option(help="The folder with the suites' results.")] = Path("results"),
     paper: Annotated[
-        str | None, typer.Option(help="Only this paper's: wpi, beta, quicbench, long-look, loss-recovery.")
+        str | None, typer.Option(help="Only one paper: wpi, beta, quicbench, long-look, loss-recovery.")
     ] = None,
     as_json: JsonOption = False,
     markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown.")] = False,
 ) -> None:
-    """Judge the papers' claims by our results: holds, doesn't hold, inconclusive, not run."""
+    """Judge the papers' claims with the results here: holds, doesn't hold, inconclusive, not run."""
     from cambrian.claims import contradictions, listing, load, verdicts
     from cambrian.claims.frames import Remembered
     from cambrian.report.evidence import Evidence
@@ -183,13 +187,15 @@ def claims(
     ledger = load.load()
     papers = {claim.paper for claim in ledger.claims}
     if paper is not None and paper not in papers:
-        fail(f"no paper {paper}; {hints.for_name(paper, papers, 'they are')}")
+        fail(f"no paper {paper}; {hints.for_name(paper, papers, 'papers are')}")
     frames = Remembered(Evidence(results))
     asked = [claim for claim in ledger.claims if paper in {None, claim.paper}]
     judged = [verdicts.judge(claim, frames) for claim in asked]
     names = {claim.id for claim in asked}
     explained = [
-        contradictions.explain(one, frames) for one in ledger.contradictions if names & set(one.claims)
+        contradictions.explain(contradiction, frames)
+        for contradiction in ledger.contradictions
+        if names & set(contradiction.claims)
     ]
     if as_json:
         print(json.dumps(listing.records(judged, explained), indent=1, ensure_ascii=False))

@@ -24,25 +24,25 @@ def run(
         str,
         typer.Argument(
             help="A built-in study's name (see `cambrian studies`), a TOML file, a suite such as wpi, "
-            "a part of one such as wpi/grid, or all: every suite."
+            "a part of a suite such as wpi/grid, or all (every suite)."
         ),
     ],
     folder: Annotated[
         Path | None,
-        typer.Option("--out", "-o", help="Results directory. Default: results/STUDY; of suites, results."),
+        typer.Option("--out", "-o", help="Results directory. Default: results/STUDY; for suites, results."),
     ] = None,
     jobs: JobsOption = 0,
     profile: Annotated[
-        Profile | None, typer.Option(help="quick or full; default: the study as it is written.")
+        Profile | None, typer.Option(help="quick or full; default: the study as written.")
     ] = None,
-    seed: Annotated[int, typer.Option(help="First seed; the others follow it.")] = 1,
+    seed: Annotated[int, typer.Option(help="First seed; the other seeds count up from it.")] = 1,
     clock: Annotated[
         Clock, typer.Option(help="virtual (exact and fast) or real (for comparison).")
     ] = Clock.virtual,
     only: Annotated[
         list[str] | None,
         typer.Option(
-            help="Only groups or contestants that match, such as 'quinn*' or '*/bbr*'; may be repeated."
+            help="Run only groups or contestants that match, such as 'quinn*' or '*/bbr*'; may be repeated."
         ),
     ] = None,
     cpu_limit: Annotated[
@@ -50,18 +50,18 @@ def run(
         typer.Option(
             "--cpu-limit",
             min=1,
-            help="Processor seconds that a trial may use in all; default: by how far its clock has come.",
+            help="CPU seconds that one trial may use. Default: a limit that grows with the trial's clock.",
         ),
     ] = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what would run and what it costs, and end.")
+        bool, typer.Option("--dry-run", help="Print what would run and what it costs, and exit.")
     ] = False,
     contestants: Annotated[
         list[str] | None,
-        typer.Option("--contestant", help="STACK/CCA to run a suite for that is about one, such as rfc9743."),
+        typer.Option("--contestant", help="STACK/CCA for a suite about one contestant, such as rfc9743."),
     ] = None,
 ) -> None:
-    """Run a study, or a paper's whole suite of them; what is there already is not run again."""
+    """Run a study, or a paper's whole suite of studies; trials that have results are not run again."""
     from cambrian.run import study as studies
     from cambrian.suites import find
 
@@ -74,9 +74,9 @@ def run(
         jobs,
         cpu_limit,
     )
-    found, part = find.asked(study)
-    if found:
-        _run_suites(found, part, contestants or [], options, folder or Path("results"), dry_run=dry_run)
+    suites, part = find.asked(study)
+    if suites:
+        _run_suites(suites, part, contestants or [], options, folder or Path("results"), dry_run=dry_run)
         return
     if contestants:
         fail("--contestant is for suites that are about one contestant, such as rfc9743")
@@ -94,7 +94,7 @@ def run(
 
 
 def _run_suites(
-    found: list[Found],
+    suites: list[Found],
     part: str | None,
     contestants: list[str],
     options: RunOptions,
@@ -104,30 +104,30 @@ def _run_suites(
 ) -> None:
     from cambrian.suites import run as suite_run
 
-    parts = suite_run.planned(found, part, contestants, options)
+    planned = suite_run.planned(suites, part, contestants, options)
     if dry_run:
-        suite_run.announce(found, parts, options, err)
-        for one in parts:
-            for group in one.groups:
-                print(f"{one.part.place}: {group.key}  {len(group.trials)} trials")
+        suite_run.announce(suites, planned, options, err)
+        for plan in planned:
+            for group in plan.groups:
+                print(f"{plan.part.place}: {group.key}  {len(group.trials)} trials")
         return
     command = options.command + "".join(f" --contestant {name}" for name in contestants)
-    whole = suite_run.run(found, parts, options, root, command, err)
+    summary = suite_run.run(suites, planned, options, root, command, err)
     print(root)
-    if whole.errors:
+    if summary.errors:
         raise typer.Exit(1)
 
 
 @commands.command()
 def trial(
     description: Annotated[
-        Path, typer.Argument(help='A trial as JSON (the "trial" of a manifest.json will do).')
+        Path, typer.Argument(help='A trial as a JSON file, such as the "trial" of a manifest.json.')
     ],
     folder: Annotated[Path, typer.Option("--out", "-o", help="Results directory.")],
-    core: Annotated[int | None, typer.Option(help="Pin the guest to this processor.")] = None,
+    core: Annotated[int | None, typer.Option(help="Pin the guest to this CPU core.")] = None,
     cpu_limit: Annotated[
         float | None,
-        typer.Option("--cpu-limit", min=1, help="Processor seconds that the trial may use in all."),
+        typer.Option("--cpu-limit", min=1, help="CPU seconds that the trial may use."),
     ] = None,
 ) -> None:
     """Run one trial and print its verdict."""
@@ -150,13 +150,13 @@ def trial(
     outcome = carry_out.run(
         asked, made, results, core=pool.cores()[0] if core is None else core, cpu_limit_s=cpu_limit
     )
-    found = results.trial(outcome.trial_id)
+    result = results.trial(outcome.trial_id)
     print(
         json.dumps(
             {
-                "folder": str(found.folder),
-                "packets_sha256": found.manifest["packets_sha256"],
-                **found.verdict,
+                "folder": str(result.folder),
+                "packets_sha256": result.manifest["packets_sha256"],
+                **result.verdict,
             },
             indent=1,
         )

@@ -1,4 +1,4 @@
-"""What the commands have in common: where they print, how they fail, options of several."""
+"""Code that several commands share: consoles, errors, options."""
 
 from __future__ import annotations
 
@@ -14,10 +14,12 @@ if TYPE_CHECKING:
 out = Console()
 err = Console(stderr=True, highlight=False)
 
-JobsOption = Annotated[int, typer.Option("--jobs", "-j", min=0, help="Trials at a time; 0 is one a core.")]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for programs instead of a table.")]
+JobsOption = Annotated[
+    int, typer.Option("--jobs", "-j", min=0, help="Trials that run in parallel; 0: one per core.")
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 MarkdownOption = Annotated[bool, typer.Option("--markdown", help="Print a Markdown table.")]
-StackNames = Annotated[list[str] | None, typer.Argument(help="Stacks; default: all.")]
+StackNames = Annotated[list[str] | None, typer.Argument(help="Names of stacks; default: all.")]
 
 
 class Profile(StrEnum):
@@ -28,27 +30,27 @@ class Profile(StrEnum):
 
 
 class Clock(StrEnum):
-    """Whose seconds count."""
+    """The clock that a trial runs by."""
 
     virtual = "virtual"
     real = "real"
 
 
 def fail(message: str, status: int = 2) -> NoReturn:
-    """One clear error, no traceback."""
+    """Print an error without a traceback, and exit."""
     err.print(f"cambrian: {message}", markup=False, soft_wrap=True)
     raise typer.Exit(status)
 
 
 def at_a_time(jobs: int) -> int:
-    """How many trials ``--jobs`` asks for."""
+    """The number of parallel trials that ``--jobs`` asks for."""
     from cambrian.run import pool
 
     return jobs or len(pool.cores())
 
 
 def stacks_named(names: list[str] | None) -> list[Stack]:
-    """The stacks of these names, in that order; all for none."""
+    """The stacks with these names, in that order; all stacks if ``names`` is empty."""
     from cambrian.stacks import catalogue
     from cambrian.study import hints
 

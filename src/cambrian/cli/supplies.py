@@ -1,4 +1,4 @@
-"""Commands about what trials are made of: studies, stacks, the kernel."""
+"""Commands about the inputs of trials: studies, stacks, the kernel."""
 
 from __future__ import annotations
 
@@ -22,10 +22,8 @@ from cambrian.cli.shared import (
 )
 
 commands = typer.Typer()
-stacks_app = typer.Typer(help="The stacks: what there is, and building them.", invoke_without_command=True)
-kernel_app = typer.Typer(
-    help="The virtual-time kernel: what is there, and building it.", no_args_is_help=True
-)
+stacks_app = typer.Typer(help="List, build, test and add stacks.", invoke_without_command=True)
+kernel_app = typer.Typer(help="Build or show the virtual-time kernel.", no_args_is_help=True)
 commands.add_typer(stacks_app, name="stacks")
 commands.add_typer(kernel_app, name="kernel")
 
@@ -36,17 +34,19 @@ def studies(as_json: JsonOption = False) -> None:
     from cambrian.study import builtin
     from cambrian.suites import find
 
-    found = builtin.builtin_studies()
-    suites = [one.suite for one in find.suites()]
+    listed = builtin.builtin_studies()
+    suites = [found.suite for found in find.suites()]
     if as_json:
-        listed = [{"name": item.name, "title": item.title, "description": item.description} for item in found]
-        print(json.dumps(listed + [suite.model_dump(mode="json") for suite in suites]))
+        records = [
+            {"name": study.name, "title": study.title, "description": study.description} for study in listed
+        ]
+        print(json.dumps(records + [suite.model_dump(mode="json") for suite in suites]))
         return
-    table = Table("study", "what it asks")
-    for item in found:
-        table.add_row(item.name, item.title)
+    table = Table("study", "question")
+    for study in listed:
+        table.add_row(study.name, study.title)
     out.print(table)
-    table = Table("suite", "what it asks", "parts")
+    table = Table("suite", "question", "parts")
     for suite in suites:
         table.add_row(suite.name, suite.title, ", ".join(suite.parts))
     out.print(table)
@@ -54,7 +54,7 @@ def studies(as_json: JsonOption = False) -> None:
 
 @stacks_app.callback()
 def stacks(context: typer.Context, as_json: JsonOption = False) -> None:
-    """List the stacks: versions, congestion controllers, what each confirms and exports."""
+    """List the stacks: versions, congestion controllers, confirmed and exported values."""
     if context.invoked_subcommand is None:
         from cambrian.stacks import listing
 
@@ -63,7 +63,7 @@ def stacks(context: typer.Context, as_json: JsonOption = False) -> None:
 
 @stacks_app.command("build")
 def stacks_build(names: StackNames = None) -> None:
-    """Build stacks that are not built yet, and print where each lies."""
+    """Build stacks that are not built yet, and print the path of each binary."""
     from cambrian.stacks import build
 
     for stack in stacks_named(names):
@@ -77,37 +77,37 @@ def stacks_test(
     markdown: MarkdownOption = False,
     jobs: JobsOption = 0,
 ) -> None:
-    """Try each controller of a stack: throughput, loss, the same bytes twice, and that it runs as asked.
+    """Test each controller of a stack: throughput, loss, reproducibility, and that it runs as asked.
 
-    Each transfers alone over 20 Mbps and 50 ms for 20 s, twice over a clean path and once with
-    1 % of random loss. Exit status 1 if anything misses that no cause in the manifest explains.
+    Each controller transfers alone over 20 Mbps and 50 ms for 20 s: twice over a clean path, once with
+    1 % random loss. Exit status 1 if a test fails and the manifest gives no cause for it.
     """
     from cambrian.proof import rows, stacks, table
 
-    found = stacks.run(stacks_named(names), jobs=at_a_time(jobs), console=err)
+    tested = stacks.run(stacks_named(names), jobs=at_a_time(jobs), console=err)
     if as_json:
-        print(json.dumps([row.record() for row in found], indent=1))
+        print(json.dumps([row.record() for row in tested], indent=1))
     elif markdown:
-        print(table.markdown(found), end="")
+        print(table.markdown(tested), end="")
     else:
-        out.print(table.terminal(found))
-        for remark in table.remarks(found):
+        out.print(table.terminal(tested))
+        for remark in table.remarks(tested):
             out.print(remark, markup=False, soft_wrap=True)
-    err.print(rows.summary(found), markup=False)
-    if not all(row.ok for row in found):
+    err.print(rows.summary(tested), markup=False)
+    if not all(row.ok for row in tested):
         raise typer.Exit(1)
 
 
 @stacks_app.command("add")
 def stacks_add(
     manifest: Annotated[Path, typer.Argument(help="A stack's TOML file (docs/how-to/add-a-stack.md).")],
-    test: Annotated[bool, typer.Option("--test/--no-test", help="Try it at once.")] = True,
+    test: Annotated[bool, typer.Option("--test/--no-test", help="Test the stack now.")] = True,
 ) -> None:
-    """Check a stack's manifest and keep it in your configuration, so that every study knows it."""
+    """Check a stack's manifest and copy it to your configuration folder, so that every study can use it."""
     from cambrian.stacks import adding
 
     added = adding.add(manifest)
-    err.print(f"{added.name} is kept in {added.file}", markup=False, soft_wrap=True)
+    err.print(f"{added.name}: manifest copied to {added.file}", markup=False, soft_wrap=True)
     if test:
         stacks_test([added.name])
 
@@ -115,10 +115,10 @@ def stacks_add(
 @kernel_app.command("build")
 def kernel_build(
     source: Annotated[
-        Path | None, typer.Option(help="A kernel source tarball; default: newest of the Debian mirror.")
+        Path | None, typer.Option(help="A kernel source tarball; default: the newest on the Debian mirror.")
     ] = None,
 ) -> None:
-    """Build the kernel if it is not there yet, and print its path."""
+    """Build the kernel if it is not built yet, and print its path."""
     from cambrian.kernel import locate
 
     print(locate.ensure(archive=source).path)
@@ -126,12 +126,12 @@ def kernel_build(
 
 @kernel_app.command("show")
 def kernel_show() -> None:
-    """Print what the kernel is and what it can do."""
+    """Print the kernel's path, version and features."""
     from dataclasses import asdict
 
     from cambrian.kernel import locate
 
-    found = locate.find()
-    if found is None:
+    kernel = locate.find()
+    if kernel is None:
         fail("no kernel is built yet; remedy: cambrian kernel build", 1)
-    print(json.dumps(asdict(found), indent=1, default=str))
+    print(json.dumps(asdict(kernel), indent=1, default=str))

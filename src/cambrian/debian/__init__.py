@@ -1,6 +1,6 @@
-"""Debian's archive as a source of things: the machine's own mirror, an apt of our own, unpacked packages.
+"""Downloads and unpacks Debian packages from the machine's mirror with a private apt.
 
-Nothing is installed on the machine and nothing of its apt is touched; it works for any user.
+It installs nothing on the machine, does not change the machine's apt, and works for any user.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Read a machine's apt sources: which Debian mirror does it use, and for which release?
+"""Reads a machine's apt sources: its Debian mirror and its release.
 
-Both formats of sources.list(5) are read: one line an entry, and deb822 stanzas. Pure
-functions of texts and of a folder laid out like /etc/apt.
+Reads both formats of sources.list(5): one line per entry, and deb822 stanzas. Pure
+functions of texts and of a folder with the structure of /etc/apt.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-#: Debian's releases in order, from the oldest with Python >= 3.11 on.
+#: Debian's releases in order, beginning with the oldest that has Python >= 3.11
 RELEASES = ("bookworm", "trixie", "forky", "duke", "sid")
-#: Suite names that stand for a release, whichever that is now.
+#: suite names that mean a release, which changes over time
 ALIASES = ("stable", "testing", "unstable")
 
 
@@ -53,7 +53,7 @@ def one_line(text: str) -> Iterator[Entry]:
 
 def deb822(text: str) -> Iterator[Entry]:
     """Entries of the stanza format; a stanza may name several archives and suites."""
-    # A comment line may stand inside a stanza, and so must go before stanzas are told apart.
+    # comment lines can be inside a stanza, so they are removed before the text is split
     kept = "\n".join(line for line in text.splitlines() if not line.startswith("#"))
     for stanza in re.split(r"\n\s*\n", kept):
         fields = _fields(stanza)
@@ -79,11 +79,11 @@ def _fields(stanza: str) -> dict[str, str]:
 
 
 def debian_mirrors(all_entries: list[Entry], codename: str) -> list[str]:
-    """URIs that look like the Debian archive's mirror, likeliest first, each once.
+    """URIs that are probably mirrors of the Debian archive, most probable first, each once.
 
-    A mirror serves the machine's own release with the component "main". Security archives
-    carry no ``linux-source`` of other suites. Third parties may use Debian's suite names,
-    so a path ending in /debian comes first, and the archive's signature has the last word.
+    A mirror serves the machine's release with the component "main". Security archives
+    have no ``linux-source`` of other suites. Third parties may use Debian's suite names,
+    so paths ending in /debian come first; the archive's signature decides in the end.
     """
     wanted = {codename, *ALIASES}
     uris = [
@@ -98,18 +98,18 @@ def debian_mirrors(all_entries: list[Entry], codename: str) -> list[str]:
 
 
 def codename() -> str:
-    """The machine's Debian release; its unstable names none of its own, which is "sid"."""
+    """The machine's Debian release; "sid" if it has no codename, as in unstable."""
     text = Path("/etc/os-release").read_text(encoding="utf-8")
     found = re.search(r'^VERSION_CODENAME="?([a-z]+)', text, re.MULTILINE)
     return found[1] if found else "sid"
 
 
 def suites(codename: str) -> list[tuple[str, ...]]:
-    """Suites to look in, a group a release: the machine's own and its backports, then each later one's.
+    """Suites to search, one group per release: the machine's with its backports, then each later release.
 
-    Raises ValueError for a release that is none of Debian's.
+    Raises ValueError for an unknown release.
     """
     if codename not in RELEASES:
-        raise ValueError(f"{codename!r} is none of the Debian releases {', '.join(RELEASES)}")
+        raise ValueError(f"{codename!r} is not one of the Debian releases {', '.join(RELEASES)}")
     later = RELEASES[RELEASES.index(codename) :]
     return [(name,) if name == "sid" else (name, f"{name}-backports") for name in later]

@@ -1,8 +1,8 @@
-"""Debian packages with all that they depend on, unpacked into a folder: a small root file system.
+"""Unpacks Debian packages with their dependencies into a folder: a small root file system.
 
-For programs and libraries that Debian builds and the machine need not have. No package's scripts
-run, so nothing is configured; nothing is installed. The packages asked for may be pinned
-(``name=version``); what they depend on is what the suite has now, and is written down.
+For programs and libraries of Debian that the machine may not have. The packages' scripts do not
+run, so nothing is configured or installed. Requested packages can be pinned
+(``name=version``); their dependencies have the suite's current versions, which are recorded.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ _USERS = {
 
 
 def unpack(names: Sequence[str], suite: str, to: Path, *, log: Path, say: Callable[[str], None]) -> list[str]:
-    """Fetch ``names`` of ``suite`` and unpack them and their dependencies into ``to``.
+    """Download ``names`` of ``suite`` and unpack them and their dependencies into ``to``.
 
-    Recommended packages are left out. Returns "name version sha256" of each, in order of name.
-    Raises :class:`AptError`: no mirror has them; the text says what was tried.
+    Without recommended packages. Returns "name version sha256" of each package, sorted by name.
+    Raises :class:`AptError` if no mirror has them; the text says what was tried.
     """
     home = paths.cache() / "apt-stacks" / suite
     home.mkdir(parents=True, exist_ok=True)
@@ -50,7 +50,7 @@ def unpack(names: Sequence[str], suite: str, to: Path, *, log: Path, say: Callab
 
 
 def _add_users(root: Path) -> None:
-    """The users that a package's scripts would have made, as far as any program asks for them."""
+    """Add the users that the packages' scripts would create and that programs need."""
     for name, lines in _USERS.items():
         path = root / "etc" / name
         if not path.exists():
@@ -77,5 +77,5 @@ def _fetch(apt: PrivateApt, names: Sequence[str], suite: str, say: Callable[[str
             return apt.download_with_dependencies(names, suite)
         except AptError as error:
             tried.append(str(error))
-    reasons = "; ".join(tried) or "this machine's apt names no Debian mirror"
-    raise AptError(f"cannot have {', '.join(names)} of Debian {suite}: {reasons}")
+    reasons = "; ".join(tried) or "this machine's apt sources have no Debian mirror"
+    raise AptError(f"cannot download {', '.join(names)} of Debian {suite}: {reasons}")

@@ -1,6 +1,6 @@
-"""apt with lists, cache and sources of its own: it asks the machine's mirror, and leaves its apt as it is.
+"""apt with its own lists, cache and sources: it uses the machine's mirror without changing the machine's apt.
 
-Works for any user. The machine's ``Acquire`` settings (proxies, certificates) still hold;
+Works for any user. The machine's ``Acquire`` settings (proxies, certificates) apply;
 its hooks do not run.
 """
 
@@ -17,7 +17,7 @@ KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
 
 
 class AptError(RuntimeError):
-    """apt said no; the text is what it said."""
+    """apt failed; the text is apt's message."""
 
 
 @dataclass(frozen=True)
@@ -56,25 +56,25 @@ class PrivateApt:
             "Dir::State::lists": self._root / "lists",
             "Dir::State::status": self._root / "status",
             "Dir::Cache": self._root / "cache",
-            # As root, apt would drop to a user who cannot write below our cache.
+            # as root, apt would change to a user who cannot write to our cache
             "APT::Sandbox::User": "root",
-            # Only the package lists: no translations, no software-centre data.
+            # only the package lists: no translations, no software-centre data
             "Acquire::Languages": "none",
             "Acquire::IndexTargets::deb::DEP-11::DefaultEnabled": "false",
             "Acquire::IndexTargets::deb::Contents-deb::DefaultEnabled": "false",
-            # Several suites take turns in sources.list; each one's lists stay.
+            # sources.list changes between suites; keep the lists of all suites
             "APT::Get::List-Cleanup": "false",
         }
         kept = [line for line in kept if not line.startswith(tuple(own))]
         return "\n".join([*kept, *(f'{name} "{value}";' for name, value in own.items())]) + "\n"
 
     def select(self, mirror: str, *suites: str) -> None:
-        """From here on, speak of these suites' "main", as their lists were last fetched."""
+        """Use "main" of these suites from now on, with the lists of their last update."""
         lines = [f"deb [signed-by={KEYRING}] {mirror} {suite} main\n" for suite in suites]
         self._sources.write_text("".join(lines))
 
     def update(self, mirror: str, *suites: str) -> None:
-        """Select suites and fetch their lists anew. Raises :class:`AptError`."""
+        """Select suites and download their lists. Raises :class:`AptError`."""
         self.select(mirror, *suites)
         self._apt("apt-get", "-q", "--error-on=any", "update")
 
@@ -87,7 +87,7 @@ class PrivateApt:
         return list(parse_records(self._apt("apt-cache", "show", "--all-versions", *wanted)))
 
     def download(self, package: Package, folder: Path, on_bytes: Callable[[int], None]) -> Path:
-        """Fetch one package into ``folder``; apt checks its hash. ``on_bytes`` gets the bytes so far.
+        """Download one package into ``folder``; apt checks its hash. ``on_bytes`` gets the bytes so far.
 
         Raises :class:`AptError`.
         """
@@ -113,14 +113,14 @@ class PrivateApt:
             _, errors = process.communicate()
         found = sorted(folder.glob(f"{package.name}_*.deb"))
         if process.returncode or len(found) != 1:
-            raise AptError(errors.strip() or f"apt-get download left no {package.name} package")
+            raise AptError(errors.strip() or f"apt-get download wrote no {package.name} package")
         return found[0]
 
     def download_with_dependencies(self, names: Sequence[str], suite: str) -> list[Path]:
-        """Fetch ``names`` (or name=version) and all that they depend on, as for an empty machine.
+        """Download ``names`` (or name=version) and all dependencies, as for a machine without packages.
 
-        Where several suites are selected, ``suite`` is preferred. The files lie in our cache, for the
-        caller to take. Raises :class:`AptError`.
+        Among several selected suites, ``suite`` is preferred. The files are in our cache until the
+        caller moves or deletes them. Raises :class:`AptError`.
         """
         archives = self._root / "cache" / "archives"
         for left in archives.glob("*.deb"):
@@ -157,5 +157,5 @@ def parse_records(text: str) -> list[Package]:
 
 
 def newer(left: str, right: str) -> bool:
-    """Whether one Debian version is later than another, as dpkg sees it."""
+    """Whether the Debian version ``left`` is later than ``right``, by dpkg's order."""
     return subprocess.run(["dpkg", "--compare-versions", left, "gt", right], check=False).returncode == 0

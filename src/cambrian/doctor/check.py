@@ -1,18 +1,18 @@
-"""What a check *is*."""
+"""The result of one check."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Literal
 
-#: ok; missing: a trial cannot run without it; stale: there, but of other sources than this
-#: checkout's; warn: trials run, less well.
+#: ok; missing: trials cannot run without it; stale: built from other sources than this
+#: checkout's; warn: trials run, but more slowly or with limits
 State = Literal["ok", "missing", "stale", "warn"]
 
 
 @dataclass(frozen=True)
 class Check:
-    """One thing looked at: its state, what was found, and one command that mends it ("" when ok)."""
+    """One check: its state, a description, and one command that fixes it ("" if ok)."""
 
     name: str
     state: State

@@ -1,4 +1,4 @@
-"""Every check, in the order in which a set-up goes."""
+"""All checks, in the order of a set-up."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BUILD_KERNEL = "cambrian kernel build"
 
 
 def run_checks() -> list[Check]:
-    """Look at everything; takes about a second, changes nothing and asks no network."""
+    """Run all checks; takes about a second, changes nothing and uses no network."""
     kernel, kernel_check = check_kernel()
     return [
         check_platform(platform.system(), platform.machine()),
@@ -36,7 +36,7 @@ def run_checks() -> list[Check]:
 
 
 def check_platform(system: str, processor: str) -> Check:
-    """User-mode Linux with time travel is for x86-64 Linux."""
+    """User-mode Linux with time travel needs x86-64 Linux."""
     found = f"{system} {processor}"
     if (system, processor) == ("Linux", "x86_64"):
         return Check("platform", "ok", found)
@@ -44,7 +44,7 @@ def check_platform(system: str, processor: str) -> Check:
 
 
 def check_python(version: tuple[int, int]) -> Check:
-    """Python >= 3.11, which runs this."""
+    """Cambrian needs Python >= 3.11."""
     found = f"{version[0]}.{version[1]} ({sys.prefix})"
     if version >= (3, 11):
         return Check("python", "ok", found)
@@ -52,19 +52,19 @@ def check_python(version: tuple[int, int]) -> Check:
 
 
 def check_packages() -> Check:
-    """What set-up needs of Debian, as ``scripts/debian-packages`` sees it."""
+    """The Debian packages that set-up needs, by ``scripts/debian-packages``."""
     script = paths.repository() / "scripts" / "debian-packages"
     try:
         answer = subprocess.run(
             [str(script), "missing"], capture_output=True, text=True, timeout=120, check=True
         )
     except (OSError, subprocess.SubprocessError) as error:
-        return Check("Debian packages", "warn", f"cannot tell: {error}", f"{script} missing")
+        return Check("Debian packages", "warn", f"unknown: {error}", f"{script} missing")
     missing = answer.stdout.split()
     if missing:
         names = " ".join(missing)
         return Check("Debian packages", "missing", f"missing: {names}", f"apt-get install -y {names}")
-    return Check("Debian packages", "ok", "all there")
+    return Check("Debian packages", "ok", "all installed")
 
 
 def check_kernel() -> tuple[Kernel | None, Check]:
@@ -88,15 +88,13 @@ def check_kernel() -> tuple[Kernel | None, Check]:
 
 
 def check_permission(kernel: Kernel) -> Check:
-    """May a guest run programs here, and by which way?"""
+    """Whether a guest can run programs on this machine, by seccomp or by ptrace."""
     name = "guest programs"
     fast = host.seccomp(kernel)
     if fast.works:
         return Check(name, "ok", "by seccomp")
     slow = host.ptrace(kernel)
-    allow = (
-        "podman/docker run --security-opt seccomp=unconfined --cap-add SYS_PTRACE …, or a host of your own"
-    )
+    allow = "podman/docker run --security-opt seccomp=unconfined --cap-add SYS_PTRACE …, or no container"
     if slow.works:
         return Check(name, "warn", f"by ptrace, 2 to 4 times slower than seccomp: {fast.said}", allow)
     scope = machine.yama_ptrace_scope()
@@ -106,20 +104,20 @@ def check_permission(kernel: Kernel) -> Check:
 
 
 def check_browser() -> Check:
-    """Chromium, which only page loads need."""
+    """Chromium; only page loads need it."""
     try:
         found = browser.find()
     except MissingTool as missing:
-        return Check("Chromium", "warn", f"{missing.what}; nothing but page loads needs it", missing.remedy)
+        return Check("Chromium", "warn", f"{missing.what}; only page loads need it", missing.remedy)
     return Check("Chromium", "ok", f"{found.version}, {found.path}")
 
 
 def check_stacks() -> list[Check]:
-    """One check a stack: built from this checkout's source by the compiler that is here?"""
+    """One check for each stack: whether it is built from this source with the installed compiler."""
     try:
         stacks = catalogue.load()
     except ValueError as error:
-        return [Check("stacks", "missing", str(error), "mend that manifest")]
+        return [Check("stacks", "missing", str(error), "correct that manifest")]
     return [_check_stack(stack) for stack in stacks.values()]
 
 

@@ -1,4 +1,4 @@
-"""Checks of the machine itself: disk, memory, processors, and where a guest's memory may lie."""
+"""Checks of the machine: disk, memory, cores, and the folder for guests' memory."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from cambrian.doctor.check import Check, State
 from cambrian.kernel import boot
 from cambrian.trial.boot import MEMORY_MB
 
-#: What a first set-up leaves and passes through: source package, kernel tree, stacks, toolchains.
+#: disk space of a first set-up: source package, kernel tree, stacks, toolchains
 DISK_BYTES = 6 * 10**9
-#: A guest's memory by default, in bytes.
+#: default memory of a guest, in bytes
 GUEST_BYTES = MEMORY_MB * 2**20
 
 
 def cores() -> int:
-    """Processors that this process may use."""
+    """Number of cores that this process may use."""
     return len(os.sched_getaffinity(0))
 
 
 def available_memory_bytes() -> int:
-    """MemAvailable of /proc/meminfo; 0 when the kernel does not say."""
+    """MemAvailable of /proc/meminfo; 0 if the kernel does not give it."""
     for line in Path("/proc/meminfo").read_text().splitlines():
         if line.startswith("MemAvailable:"):
             return int(line.split()[1]) * 1024
@@ -30,7 +30,7 @@ def available_memory_bytes() -> int:
 
 
 def check_memory(available_bytes: int, core_count: int) -> Check:
-    """One guest a core must fit into memory."""
+    """Memory must hold one guest per core."""
     found = f"{core_count} cores, {available_bytes / 2**30:.1f} GiB of memory free"
     fitting = available_bytes // GUEST_BYTES
     if fitting >= core_count:
@@ -41,7 +41,7 @@ def check_memory(available_bytes: int, core_count: int) -> Check:
 
 
 def check_disk(cache: Path) -> Check:
-    """Room where the cache is, or will be."""
+    """Free disk space for the cache."""
     existing = next(folder for folder in (cache, *cache.parents) if folder.is_dir())
     free = shutil.disk_usage(existing).free
     found = f"{free / 1e9:.0f} GB free at {cache}"
@@ -49,17 +49,17 @@ def check_disk(cache: Path) -> Check:
         return Check("disk", "missing", f"{existing} is not writable", "export CAMBRIAN_CACHE=/path/that/is")
     if free < DISK_BYTES:
         remedy = "export CAMBRIAN_CACHE=/path/with/room"
-        return Check("disk", "warn", f"{found}; a first set-up wants {DISK_BYTES / 1e9:.0f} GB", remedy)
+        return Check("disk", "warn", f"{found}; a first set-up needs {DISK_BYTES / 1e9:.0f} GB", remedy)
     return Check("disk", "ok", found)
 
 
 def check_guest_memory_folder() -> Check:
-    """A guest's memory is a file in a folder that must be roomy and not mounted noexec."""
+    """A guest's memory is a file; its folder must have enough space and must not be mounted noexec."""
     return judge_guest_memory_folder(guest_memory_folder())
 
 
 def judge_guest_memory_folder(folder: Path) -> Check:
-    """The same for one folder."""
+    """The check of :func:`check_guest_memory_folder` for one folder."""
     name = "guest memory"
     elsewhere = "export TMPDIR=/path/on/a/tmpfs/mounted/exec"
     try:
@@ -89,7 +89,7 @@ def guest_memory_folder() -> Path:
 
 
 def yama_ptrace_scope() -> int | None:
-    """kernel.yama.ptrace_scope, or None where there is no Yama."""
+    """kernel.yama.ptrace_scope, or None without Yama."""
     try:
         return int(Path("/proc/sys/kernel/yama/ptrace_scope").read_text())
     except (OSError, ValueError):

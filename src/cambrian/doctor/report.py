@@ -1,4 +1,4 @@
-"""Checks as a table for people, or as JSON for programs."""
+"""Prints checks as a table or as JSON."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _STYLES: dict[State, str] = {"ok": "green", "warn": "yellow", "stale": "yellow",
 
 
 def failed(checks: Sequence[Check]) -> bool:
-    """Whether anything is missing or stale, so that trials could not run as they should."""
+    """Whether a check is missing or stale, so that trials cannot run correctly."""
     return any(check.state in ("missing", "stale") for check in checks)
 
 

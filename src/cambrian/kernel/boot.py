@@ -1,8 +1,8 @@
-"""The command line that boots a guest. Pure: it returns the words, the caller runs them.
+"""Makes the command line that boots a guest; a pure function, the caller runs the command.
 
-The guest's root is the host's file tree, read-only; ``KEY=VALUE`` words reach init's
-environment. The caller owes: standard input from /dev/null, an end to a guest that spins, and a
-TMPDIR (or /dev/shm) that is not mounted noexec, since it holds the guest's memory.
+The guest's root is the host's file tree, read-only; ``KEY=VALUE`` words become init's
+environment. The caller must give standard input from /dev/null, kill a guest that spins, and have a
+TMPDIR (or /dev/shm) that is not mounted noexec, because it holds the guest's memory.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from pathlib import Path
 from cambrian.kernel.model import Kernel
 from cambrian.study.model import Clock
 
-#: Where User-mode Linux puts a guest's memory: the first of these that is set, else /dev/shm, else /tmp.
+#: User-mode Linux puts a guest's memory into the first of these that is set, else /dev/shm, else /tmp
 MEMORY_VARIABLES = ("TMPDIR", "TMP", "TEMP")
-#: Longest command line that the kernel keeps (COMMAND_LINE_SIZE of arch/um); the rest would be cut off.
+#: longest command line of the kernel (COMMAND_LINE_SIZE of arch/um); it would cut off the rest
 COMMAND_LINE_BYTES = 4096
-#: Most environment words that the kernel hands to init (CONFIG_INIT_ENV_ARG_LIMIT, less HOME and TERM).
+#: most environment words that the kernel passes to init (CONFIG_INIT_ENV_ARG_LIMIT, minus HOME and TERM)
 ENVIRONMENT_WORDS = 126
-#: Where virtual time starts unless told: in January 2027, when every certificate of ours is valid.
+#: default start of virtual time: in January 2027, when all our certificates are valid
 START_NS = 1_800_000_000 * 10**9
 
 
@@ -42,15 +42,16 @@ def command(
     """The words that boot ``kernel`` with ``init`` (an absolute host path) as its first program.
 
     ``settings`` are parameters of built-in modules (``tcp_cubic.beta``: 717); ``arguments``
-    are ``init``'s own. ``run_directory`` is a writable folder of this guest's own,
-    for the kernel's pid file (which would otherwise go to the user's home). ``memory_mb`` is
+    are those of ``init``. ``run_directory`` is a writable folder only for this guest,
+    for the kernel's pid file (by default it goes to the user's home). ``memory_mb`` is
     the guest's memory in 2^20 bytes. ``seed`` decides the guest's randomness, ``start_ns`` is
     the date at boot (nanoseconds since 1970; virtual clock only). ``core`` pins kernel and
-    programs to one processor: they hand over to one another, and so are three times faster on
-    one. ``seccomp`` false uses ptrace, as does a kernel without seccomp mode: slower, with the
+    programs to one core: only one of them runs at a time, so they are three times faster on
+    one core. ``seccomp`` false uses ptrace, as does a kernel without seccomp mode: slower, with the
     same results.
 
-    Raises ValueError for words that the kernel's command line cannot carry.
+    Raises:
+        ValueError: a word that the kernel's command line cannot have.
     """
     words = [str(kernel.path.absolute())]
     if clock == "virtual":
@@ -98,9 +99,11 @@ def _path(path: Path) -> str:
 
 def _environment_words(environment: Mapping[str, str]) -> list[str]:
     if len(environment) > ENVIRONMENT_WORDS:
-        raise ValueError(f"{len(environment)} environment words: the kernel hands on {ENVIRONMENT_WORDS}")
+        raise ValueError(
+            f"{len(environment)} environment words: the kernel passes at most {ENVIRONMENT_WORDS}"
+        )
     for name, value in environment.items():
-        # A name with a dot would be a module's parameter, a lower-case one perhaps the kernel's.
+        # a name with a dot would be a module's parameter, a lower-case name could be the kernel's
         if not re.fullmatch(r"[A-Z_][A-Z0-9_]*", name):
             raise ValueError(f"environment name {name!r}: capitals, digits and _ only")
         if re.search(r"[\s\"']", value):

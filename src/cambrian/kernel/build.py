@@ -1,4 +1,4 @@
-"""Build a kernel from a source and a recipe, into the cache: whole or not at all."""
+"""Builds a kernel from a source and a recipe; it appears in the cache atomically."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from cambrian.kernel.model import Features, Kernel, KernelError, Manifest, sha25
 from cambrian.kernel.recipe import Recipe, key
 from cambrian.stacks import toolchain
 
-#: Objects that our fragment compiles in linux-source 7.3: what the ETA counts towards.
+#: objects that our fragment compiles in linux-source 7.3, for the ETA
 EXPECTED_OBJECTS = 847
-#: Free space that a source tree and its objects need while a kernel is built.
+#: free space for the source tree and its objects during a build
 NEEDED_BYTES = 4 * 10**9
 
 
 def cached_kernels() -> Path:
-    """The folder with one folder a kernel, named by key."""
+    """The folder with one folder per kernel, named by its key."""
     return paths.cache() / "kernel"
 
 
 def build(kernel_source: source.Source, recipe: Recipe) -> Kernel:
-    """The kernel of this source and recipe: from the cache, or built now (minutes).
+    """The kernel of this source and recipe, from the cache or built now (minutes).
 
-    The caller holds the cache's lock. Raises :class:`KernelError`,
+    The caller must hold the cache's lock. Raises :class:`KernelError`,
     :class:`cambrian.command.CommandFailed` or :class:`MissingTool`.
     """
     compiler = toolchain.cc()
@@ -43,7 +43,7 @@ def build(kernel_source: source.Source, recipe: Recipe) -> Kernel:
     _check_space(cached_kernels())
     log = cached_kernels() / f"build-{name}.log"
     log.unlink(missing_ok=True)
-    # The lock is ours, so these are what a killed build left.
+    # this process holds the lock, so these folders are from killed builds
     for leftover in cached_kernels().glob("build-*/"):
         shutil.rmtree(leftover, ignore_errors=True)
     work = Path(tempfile.mkdtemp(prefix=f"build-{name}-", dir=cached_kernels()))
@@ -55,7 +55,7 @@ def build(kernel_source: source.Source, recipe: Recipe) -> Kernel:
         shutil.copy2(made.config, ready / "config")
         (ready / "manifest.json").write_text(json.dumps(made.manifest.as_json(), indent=2) + "\n")
         log.replace(ready / "build.log")
-        # mkdtemp's folder is private; a cached kernel may be shared.
+        # mkdtemp's folder is private; a cached kernel may be shared
         ready.chmod(0o755)
         ready.rename(home)
     finally:
@@ -64,14 +64,18 @@ def build(kernel_source: source.Source, recipe: Recipe) -> Kernel:
 
 
 def load(home: Path) -> Kernel:
-    """The kernel in one folder of the cache. Raises :class:`KernelError` when it is not whole."""
+    """The kernel in one folder of the cache. Raises :class:`KernelError` if a file is missing or changed."""
     try:
         manifest = Manifest.from_json(json.loads((home / "manifest.json").read_text()))
         found = sha256_of(home / "linux")
     except (OSError, ValueError, TypeError, KeyError) as error:
-        raise KernelError(f"the cached kernel {home} cannot be read ({error}): rm -r {home}") from error
+        raise KernelError(
+            f"the cached kernel {home} cannot be read ({error}); remedy: rm -r {home}"
+        ) from error
     if found != manifest.binary_sha256:
-        raise KernelError(f"the cached kernel {home}/linux has changed since it was built: rm -r {home}")
+        raise KernelError(
+            f"the cached kernel {home}/linux has changed since it was built; remedy: rm -r {home}"
+        )
     return Kernel(home / "linux", manifest.version, home.name, found, manifest.features)
 
 
@@ -92,9 +96,9 @@ def _make(
         step.say("patching")
         patch.apply(tree, recipe.patches, log=log, environment=environment)
         step.say("configuring")
-        gone = configure.configure(tree, recipe.fragment, log=log, environment=environment)
-        if gone:
-            step.say(f"this source does not know {', '.join(gone)}")
+        lost = configure.configure(tree, recipe.fragment, log=log, environment=environment)
+        if lost:
+            step.say(f"options that this kernel source lacks: {', '.join(lost)}")
     objects = _compile(tree, log, environment)
     binary = tree / "linux"
     run(["strip", "--strip-all", str(binary)], log=log, environment=environment)
@@ -105,7 +109,7 @@ def _make(
         source_sha256=kernel_source.sha256,
         recipe=recipe.digest,
         config_sha256=sha256_of(tree / ".config"),
-        fragment_lost=gone,
+        fragment_lost=lost,
         patches={path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in recipe.patches},
         compiler=compiler.version,
         binary_sha256=sha256_of(binary),
@@ -133,7 +137,7 @@ def _compile(tree: Path, log: Path, environment: dict[str, str]) -> int:
 
 
 def _environment() -> dict[str, str]:
-    # Nothing of when, where and by whom goes into the binary, so that the same inputs give the same bytes.
+    # no date, place or user in the binary, so that the same inputs give the same bytes
     return clean_environment(
         {
             "KBUILD_BUILD_TIMESTAMP": "Thu Jan  1 00:00:00 UTC 1970",
@@ -155,6 +159,6 @@ def _check_space(folder: Path) -> None:
     free = shutil.disk_usage(folder).free
     if free < NEEDED_BYTES:
         raise KernelError(
-            f"building a kernel needs {NEEDED_BYTES / 1e9:.0f} GB in {folder}, where {free / 1e9:.1f} GB "
-            "are free: make room, or set CAMBRIAN_CACHE to a folder elsewhere"
+            f"building a kernel needs {NEEDED_BYTES / 1e9:.0f} GB in {folder}, but only {free / 1e9:.1f} GB "
+            "are free: free some space, or set CAMBRIAN_CACHE to another folder"
         )

@@ -1,4 +1,4 @@
-"""Configure a source tree: tinyconfig, our fragment on top, and a look at what came of it."""
+"""Configures a source tree: tinyconfig plus our fragment, and a check of the result."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from pathlib import Path
 from cambrian.command import run
 from cambrian.kernel.model import KernelError
 
-#: How every make of a kernel tree starts. Kconfig would ask these tools for their versions, write
-#: them into the configuration, and so into the binary, though nothing here is built with them.
+#: first words of every make command in a kernel tree. Kconfig would write the versions of these tools
+#: into the configuration, and so into the binary, although they build nothing here.
 MAKE = ("make", "ARCH=um", "RUSTC=false", "BINDGEN=false", "PAHOLE=false")
-#: Without these there is no laboratory; everything else may be missing in some kernel version.
+#: options that the laboratory cannot work without; a kernel version may lack the others
 ESSENTIAL = (
     "CONFIG_UML_TIME_TRAVEL_SUPPORT",
     "CONFIG_HOSTFS",
@@ -24,34 +24,34 @@ ESSENTIAL = (
 
 
 def configure(tree: Path, fragment: Path, *, log: Path, environment: dict[str, str]) -> tuple[str, ...]:
-    """Leave a ``.config`` in ``tree``. Returns the fragment's lines that this kernel did not take.
+    """Write ``.config`` in ``tree``. Returns the lines of the fragment that this kernel did not accept.
 
-    Raises :class:`KernelError` when an essential one is among them.
+    Raises :class:`KernelError` if one of them is essential.
     """
     run([*MAKE, "tinyconfig"], cwd=tree, log=log, environment=environment)
     config = tree / ".config"
     config.write_text(config.read_text() + fragment.read_text())
     run([*MAKE, "olddefconfig"], cwd=tree, log=log, environment=environment)
-    gone = lost(fragment.read_text(), config.read_text())
-    vital = [line for line in gone if line.partition("=")[0] in ESSENTIAL]
+    rejected = lost(fragment.read_text(), config.read_text())
+    vital = [line for line in rejected if line.partition("=")[0] in ESSENTIAL]
     if vital:
-        raise KernelError(f"this kernel source does not take {', '.join(vital)}; configuration log: {log}")
-    return gone
+        raise KernelError(f"this kernel source does not accept {', '.join(vital)}; configuration log: {log}")
+    return rejected
 
 
 def options(text: str) -> dict[str, str]:
     """Option → value of a ``.config`` or a fragment; "n" for ``# CONFIG_X is not set``. Later lines win."""
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for line in text.splitlines():
         if unset := re.fullmatch(r"# (CONFIG_\w+) is not set", line.strip()):
-            found[unset[1]] = "n"
+            values[unset[1]] = "n"
         elif given := re.fullmatch(r"(CONFIG_\w+)=(.*)", line.strip()):
-            found[given[1]] = given[2]
-    return found
+            values[given[1]] = given[2]
+    return values
 
 
 def lost(fragment: str, config: str) -> tuple[str, ...]:
-    """``OPTION=value`` of each line of ``fragment`` that ``config`` does not hold ("n": is absent)."""
+    """``OPTION=value`` for each line of ``fragment`` that is not in ``config`` (an absent option is "n")."""
     have = options(config)
     wanted = options(fragment).items()
     return tuple(f"{name}={value}" for name, value in wanted if have.get(name, "n") != value)

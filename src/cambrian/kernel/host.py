@@ -1,4 +1,4 @@
-"""Ask a kernel itself what this host lets it do: seccomp mode, ptrace mode, executable memory."""
+"""Tests by starting a kernel what this host permits: seccomp mode, ptrace mode, executable memory."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ PROBE_LIMIT_S = 20
 
 @dataclass(frozen=True)
 class Permission:
-    """Whether one way of running programs works here; ``said`` is the kernel's own line when not."""
+    """Whether one way of running programs works here; if not, ``said`` is the kernel's message."""
 
     works: bool
     said: str
 
 
 def seccomp(kernel: Kernel) -> Permission:
-    """Whether guests may use seccomp mode here."""
+    """Whether guests can use seccomp mode here."""
     if not kernel.features.seccomp:
         return Permission(False, "this kernel has no seccomp mode (Linux >= 6.16 has)")
     return _probe(kernel, "seccomp=on")
 
 
 def ptrace(kernel: Kernel) -> Permission:
-    """Whether guests may use ptrace here: what is left where seccomp mode is not to be had."""
+    """Whether guests can use ptrace here, the alternative to seccomp mode."""
     return _probe(kernel, *(["seccomp=off"] if kernel.features.seccomp else []))
 
 
 def _probe(kernel: Kernel, *mode: str) -> Permission:
-    # The kernel checks the host before it looks for a root file system; without one it then
-    # panics at once. Having got as far as its own first message means that the checks passed.
+    # The kernel checks the host before it looks for a root file system; without one it
+    # panics at once. If it prints its first message, the checks passed.
     with tempfile.TemporaryDirectory(prefix="cambrian-probe-") as folder:
         argv = [str(kernel.path), *mode, "mem=32M", f"uml_dir={folder}/", "root=/dev/null", "panic=-1"]
         argv += ["con=null", "con0=null,fd:1"]

@@ -1,7 +1,7 @@
-"""Find the kernel that this checkout wants, or make it.
+"""Finds this checkout's kernel, or builds it.
 
-What decides, in this order: ``CAMBRIAN_KERNEL`` (a built binary), then the cache, for
-the checkout's fragment and patches (and for ``CAMBRIAN_KERNEL_SOURCE``'s tarball, if set).
+Order: ``CAMBRIAN_KERNEL`` (a built binary), then a cached kernel with
+the checkout's fragment and patches (and from ``CAMBRIAN_KERNEL_SOURCE``'s tarball, if set).
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from cambrian.kernel.recipe import Recipe
 
 
 def find(*, wanted: Recipe | None = None, archive: Path | None = None) -> Kernel | None:
-    """The kernel that is there, or None. Reads files only: no network, no apt, no compiler.
+    """The built kernel, or None. Only reads files: no network, no apt, no compiler.
 
-    A cached kernel fits when its fragment and patches are the wanted ones; of several (from
+    A cached kernel fits if its fragment and patches are those of ``wanted``. Among several (from
     several sources or compilers) the latest Linux is taken, then the newest build.
-    Raises :class:`KernelError` for a named binary or archive that is not there.
+    Raises :class:`KernelError` if a named binary or archive does not exist.
     """
     named = os.environ.get("CAMBRIAN_KERNEL")
     if named:
@@ -44,18 +44,18 @@ def find(*, wanted: Recipe | None = None, archive: Path | None = None) -> Kernel
 
 
 def ensure(*, wanted: Recipe | None = None, archive: Path | None = None) -> Kernel:
-    """The kernel, built first if need be (minutes; progress on standard error).
+    """The kernel; builds it if there is none (minutes; progress on standard error).
 
-    ``archive`` is a source tarball or linux-source package, as ``CAMBRIAN_KERNEL_SOURCE``;
-    None asks the Debian mirror. Raises :class:`KernelError` and what
-    :func:`cambrian.kernel.build.build` raises.
+    ``archive`` is a source tarball or linux-source package, like ``CAMBRIAN_KERNEL_SOURCE``;
+    None downloads from the Debian mirror. Raises :class:`KernelError` and the errors of
+    :func:`cambrian.kernel.build.build`.
     """
     found = find(wanted=wanted, archive=archive)
     if found:
         return found
     cached_kernels().mkdir(parents=True, exist_ok=True)
     with _lock():
-        # Another process may have built it while this one waited.
+        # another process may have built it while this one waited
         found = find(wanted=wanted, archive=archive)
         if found:
             return found
@@ -70,7 +70,7 @@ def _lock() -> Iterator[None]:
     try:
         lock.acquire(timeout=0)
     except Timeout:
-        with progress.step("kernel: waiting for another build to end"):
+        with progress.step("kernel: waiting for another process to build it"):
             lock.acquire()
     try:
         yield
@@ -79,13 +79,13 @@ def _lock() -> Iterator[None]:
 
 
 def stale(wanted: Recipe | None = None) -> list[Path]:
-    """Cached kernels of other fragments or patches than this checkout's."""
+    """Cached kernels with other fragments or patches than this checkout's."""
     digest = (wanted or recipe.current()).digest
     return [home for home, manifest in _manifests() if manifest.get("recipe") != digest]
 
 
 def from_binary(path: Path) -> Kernel:
-    """A kernel that the user built. Raises :class:`KernelError` when it is no User-mode Linux."""
+    """A kernel that the user built. Raises :class:`KernelError` if it is not a User-mode Linux."""
     try:
         argv = [str(path), "--version"]
         answer = subprocess.run(argv, capture_output=True, text=True, timeout=30, check=False)
@@ -93,7 +93,9 @@ def from_binary(path: Path) -> Kernel:
         raise KernelError(f"CAMBRIAN_KERNEL={path} does not run: {error}") from error
     words = answer.stdout.split()
     if answer.returncode or not words or not words[-1][:1].isdigit():
-        raise KernelError(f"CAMBRIAN_KERNEL={path} is no User-mode Linux: --version says {answer.stdout!r}")
+        raise KernelError(
+            f"CAMBRIAN_KERNEL={path} is not a User-mode Linux: --version prints {answer.stdout!r}"
+        )
     return Kernel(path.absolute(), words[-1], "", sha256_of(path), Features.of(path))
 
 
@@ -103,12 +105,12 @@ def _named_archive() -> Path | None:
 
 
 def _manifests() -> list[tuple[Path, dict[str, object]]]:
-    found = []
+    manifests = []
     for path in sorted(cached_kernels().glob("*/manifest.json")):
         try:
             manifest = json.loads(path.read_text())
         except (OSError, ValueError):
             continue
         if isinstance(manifest, dict):
-            found.append((path.parent, manifest))
-    return found
+            manifests.append((path.parent, manifest))
+    return manifests

@@ -1,4 +1,4 @@
-"""What a kernel *is*: a binary, where it came from, and what it can do."""
+"""A kernel: its binary, its source and its features."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from pathlib import Path
 
 
 class KernelError(RuntimeError):
-    """The kernel cannot be had; the text says why and what to do."""
+    """No kernel can be found or built; the text says why and what to do."""
 
 
 @dataclass(frozen=True)
 class Features:
-    """What a kernel binary offers beyond a stock User-mode Linux of old."""
+    """Features of a kernel binary that an unpatched or old User-mode Linux lacks."""
 
     #: the fast user-space switch (Linux >= 6.16); without it, ptrace
     seccomp: bool
@@ -21,12 +21,12 @@ class Features:
     seed: bool
     #: ``cambrian.vdso_clock=``: clock reads answered from a shared page
     vdso_clock: bool
-    #: ``cambrian.tsc=``: RDTSC in programs tells virtual time, not the host's
+    #: ``cambrian.tsc=``: RDTSC in programs gives virtual time instead of the host's
     tsc: bool
 
     @classmethod
     def of(cls, binary: Path) -> Features:
-        """Read off a binary by the parameter names in it (they survive stripping)."""
+        """The features of a binary, by the parameter names in it (stripping keeps them)."""
         content = binary.read_bytes()
         return cls(
             seccomp=b"seccomp=<on/auto/off>" in content,
@@ -38,11 +38,11 @@ class Features:
 
 @dataclass(frozen=True)
 class Kernel:
-    """A bootable kernel. ``sha256`` (of the binary) is its part in a trial's identity."""
+    """A bootable kernel. ``sha256`` of the binary is its part in a trial's identity."""
 
     path: Path
     version: str
-    #: the folder's name in the cache; empty for a binary that the user names
+    #: name of the folder in the cache; empty for the user's own binary
     key: str
     sha256: str
     features: Features
@@ -50,7 +50,7 @@ class Kernel:
 
 @dataclass(frozen=True)
 class Manifest:
-    """What ``manifest.json`` beside a cached kernel says, and so what it was made from."""
+    """The content of a cached kernel's ``manifest.json``: what it was built from."""
 
     version: str
     source: str

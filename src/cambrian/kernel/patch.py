@@ -1,4 +1,4 @@
-"""Apply our patches to a source tree, or say which one does not fit."""
+"""Applies our patches to a source tree."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from cambrian.kernel.model import KernelError
 
 
 def apply(tree: Path, patches: Sequence[Path], *, log: Path, environment: dict[str, str]) -> None:
-    """Apply each patch in turn. Raises :class:`KernelError` at the first that does not fit whole."""
+    """Apply each patch in turn. Raises :class:`KernelError` for the first that does not apply completely."""
     for path in patches:
-        # Little fuzz: a hunk that lands in the wrong function is worse than one that fails.
+        # little fuzz, because a hunk in the wrong function is worse than a failure
         argv = ["patch", "-p1", "--forward", "--batch", "--fuzz=1", "--no-backup-if-mismatch"]
         argv += ["-i", str(path)]
         try:
             run(argv, cwd=tree, log=log, environment=environment)
         except CommandFailed as error:
             raise KernelError(
-                f"{path.name} does not fit this kernel source. Name another (CAMBRIAN_KERNEL_SOURCE=…) "
-                f"or mend the patch.\n{error}"
+                f"{path.name} does not fit this kernel source. Use another (CAMBRIAN_KERNEL_SOURCE=…) "
+                f"or correct the patch.\n{error}"
             ) from error

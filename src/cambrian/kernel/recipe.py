@@ -1,4 +1,4 @@
-"""What this checkout wants a kernel to be: the fragment and the patches, as one hash."""
+"""A kernel's recipe: this checkout's config fragment and patches, with one hash."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from cambrian import paths
 from cambrian.kernel.model import KernelError
 
-#: Raised by one whenever the way of building changes what comes out.
+#: increased by one when a change of the build method changes the binary
 METHOD = 1
 
 
@@ -22,7 +22,7 @@ class Recipe:
 
     @property
     def digest(self) -> str:
-        """Changes with any byte of the fragment or of a patch, and with a patch's name (so, order)."""
+        """SHA-256 of the method, and of the fragment and the patches with their names (so, their order)."""
         hasher = hashlib.sha256(f"method {METHOD}\n".encode())
         for part in (self.fragment, *self.patches):
             content = part.read_bytes()
@@ -31,9 +31,9 @@ class Recipe:
 
 
 def current() -> Recipe:
-    """The checkout's own: ``kernel/config-fragment`` and ``kernel/patches/*.patch`` by name.
+    """The checkout's recipe: ``kernel/config-fragment`` and ``kernel/patches/*.patch`` by name.
 
-    Raises :class:`KernelError` when this is not a whole checkout.
+    Raises :class:`KernelError` if the fragment is missing.
     """
     folder = paths.repository() / "kernel"
     fragment = folder / "config-fragment"
@@ -43,6 +43,6 @@ def current() -> Recipe:
 
 
 def key(recipe: Recipe, source_sha256: str, compiler: str) -> str:
-    """The cache folder's name: the same inputs, the same 16 hexadecimal digits."""
+    """The name of the kernel's folder in the cache: 16 hexadecimal digits of a hash of the inputs."""
     text = f"{recipe.digest}\n{source_sha256}\n{compiler}\n"
     return hashlib.sha256(text.encode()).hexdigest()[:16]

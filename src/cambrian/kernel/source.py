@@ -1,4 +1,4 @@
-"""Get the kernel's source: the newest ``linux-source`` of the machine's mirror, or the user's tarball."""
+"""Gets the kernel's source: the newest ``linux-source`` of the machine's mirror, or the user's tarball."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from cambrian.debian import apt_sources
 from cambrian.debian.private_apt import KEYRING, AptError, Package, PrivateApt, newer
 from cambrian.kernel.model import KernelError, sha256_of
 
-#: The first Linux whose User-mode Linux has seccomp mode.
+#: the first Linux version whose User-mode Linux has seccomp mode
 MINIMUM = (6, 16)
 NAME = r"linux-source-(\d+)\.(\d+)"
 
 
 @dataclass(frozen=True)
 class Source:
-    """A kernel source archive on disk: a tarball, or a Debian package that holds one."""
+    """A kernel source archive on disk: a tarball, or a Debian package with a tarball."""
 
     name: str
     version: str
@@ -39,15 +39,15 @@ def from_tarball(path: Path) -> Source:
 def from_mirror(etc_apt: Path = Path("/etc/apt")) -> Source:
     """Download the newest ``linux-source-N.M`` >= 6.16 that the machine's Debian mirror offers.
 
-    Looks in the machine's own release and its backports, then in each later release's, and
-    takes the newest of the first release that has any: a later one's kernel is no better for
-    us, its source changes by the day, and its signing keys may be unknown here.
+    Searches the machine's release and its backports, then each later release, and
+    takes the newest of the first release that has one. A later release's kernel is no better for
+    us, its source changes daily, and its signing keys may be unknown here.
     Raises :class:`KernelError`.
     """
     if shutil.which("apt-get") is None or not KEYRING.is_file():
         raise _not_found(["no apt, or no Debian archive keyring"])
     apt = PrivateApt(paths.cache() / "apt")
-    with progress.step("kernel source: asking the Debian mirror") as step:
+    with progress.step("kernel source: searching the Debian mirror") as step:
         offer = _choose(apt, etc_apt, step)
         step.say(f"{offer.package.name} {offer.package.version} from {offer.suite}")
     return _fetch(apt, offer)
@@ -82,14 +82,14 @@ def _choose(apt: PrivateApt, etc_apt: Path, step: progress.Step) -> Offer:
                     tried.append(f"{suite}: {explain(str(error))}")
                     continue
                 offers += [offer for offer in found if series(offer.package.name) >= MINIMUM]
-                tried.append(f"{suite}: no linux-source from {MINIMUM[0]}.{MINIMUM[1]} on")
+                tried.append(f"{suite}: no linux-source >= {MINIMUM[0]}.{MINIMUM[1]}")
             if offers:
                 return newest(offers)
     raise _not_found(tried)
 
 
 def newest(offers: list[Offer]) -> Offer:
-    """The offer with the highest N.M, and of those the latest Debian version."""
+    """The offer with the highest N.M, then with the latest Debian version."""
 
     def order(left: Offer, right: Offer) -> int:
         mine, theirs = left.package, right.package
@@ -111,13 +111,13 @@ def version_numbers(text: str) -> tuple[int, ...]:
     return tuple(int(number) for number in re.findall(r"\d+", text))
 
 
-def explain(said: str) -> str:
-    """One line on why a suite's lists could not be had, from what apt said."""
-    if "NO_PUBKEY" in said or "not signed" in said:
+def explain(message: str) -> str:
+    """The reason why a suite's lists could not be downloaded, in one line, from apt's message."""
+    if "NO_PUBKEY" in message or "not signed" in message:
         return f"signed with a key that {KEYRING} lacks: install a newer debian-archive-keyring"
-    if "does not have a Release file" in said:
+    if "does not have a Release file" in message:
         return "not on this mirror"
-    return said.splitlines()[-1] if said else "apt gave no reason"
+    return message.splitlines()[-1] if message else "apt gave no reason"
 
 
 def _not_found(tried: list[str]) -> KernelError:
@@ -129,8 +129,8 @@ def _not_found(tried: list[str]) -> KernelError:
 
 
 def _fetch(apt: PrivateApt, offer: Offer) -> Source:
-    """The package's file in the cache. It stays there: it is all that a rebuild needs, and mirrors
-    drop a superseded version, after which the same kernel could not be built again."""
+    """The package's file in the cache. It is kept, because a rebuild needs only this file, and mirrors
+    delete superseded versions; then the same kernel could not be built again."""
     package = offer.package
     target = paths.cache() / "kernel" / "source" / f"{package.name}_{package.sha256[:16]}.deb"
     if not target.is_file() or sha256_of(target) != package.sha256:
@@ -149,7 +149,7 @@ def _fetch(apt: PrivateApt, offer: Offer) -> Source:
 
 
 def unpack(source: Source, folder: Path) -> None:
-    """Unpack the source's top folder into ``folder`` (made here). Raises :class:`KernelError`."""
+    """Unpack the source's top folder into the new folder ``folder``. Raises :class:`KernelError`."""
     folder.mkdir(parents=True)
     untar = ["tar", "--extract", "--strip-components=1", "--no-same-owner", "--directory", str(folder)]
     if source.archive.suffix != ".deb":
@@ -173,7 +173,7 @@ def _pipe(stages: list[list[str]]) -> list[int]:
             stdout=None if last else subprocess.PIPE,
         )
         if previous is not None:
-            # Ours to close, so that an early end downstream reaches the one upstream.
+            # close our end, so that the earlier program notices when the later one ends
             previous.close()
         previous = process.stdout
         processes.append(process)

@@ -1,4 +1,4 @@
-"""A running guest's clock, read from outside, so that nothing in the guest takes part in it."""
+"""Reads a running guest's clock from outside, without any effect on the guest."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import mmap
 from functools import lru_cache
 from pathlib import Path
 
-#: what patch 0006 puts in front of the address at which the kernel keeps its time
+#: patch 0006 writes this marker before the address of the kernel's time
 _MARKER = b"cambrian.virtual_time".ljust(24, b"\0")
 _WORD_BYTES = 8
 
 
 @lru_cache
 def address(binary: Path) -> int | None:
-    """Where a kernel keeps its time, in its own address space; None for one without patch 0006."""
+    """Address of a kernel's time in its own address space; None for a kernel without patch 0006."""
     with binary.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
         found = content.find(_MARKER)
         if found < 0:
@@ -25,7 +25,7 @@ def address(binary: Path) -> int | None:
 def read_ns(pid: int, where: int) -> int | None:
     """Nanoseconds since boot on the clock of the guest whose kernel is process ``pid``.
 
-    None where that cannot be read: before the kernel has started, after it has ended, or where the host
+    None if it cannot be read: before the kernel has started, after it has ended, or if the host
     forbids it (Yama's ptrace_scope 2 and 3). 0 for a guest that runs in real time.
     """
     try:

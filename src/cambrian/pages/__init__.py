@@ -1,1 +1,1 @@
-"""Web pages for a trial to load, and the browser that loads them: what the host prepares."""
+"""Web pages that trials load, and the browser that loads them."""

@@ -1,4 +1,4 @@
-"""Finds the machine's Chromium: its program (not a distribution's wrapper), version and hash."""
+"""Finds the installed Chromium: its program (instead of a distribution's wrapper), version and hash."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from cambrian.command import MissingTool
 
 #: commands that start Chromium or Chrome, in order of preference
 COMMANDS = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
-#: where packages keep the program that a wrapper of that name starts
+#: paths of the programs that the wrappers of packages start
 _BEHIND_WRAPPERS = (
     "/usr/lib/chromium/chromium",
     "/usr/lib/chromium-browser/chromium-browser",
@@ -28,7 +28,7 @@ REMEDY = "apt-get install chromium"
 
 @dataclass(frozen=True)
 class Browser:
-    """The program that a page load starts; ``identity`` is its part in a trial's."""
+    """The program that loads pages; ``identity`` is its part in a trial's identity."""
 
     path: Path
     version: str
@@ -54,16 +54,16 @@ def _program() -> Path:
     candidates = named + beside + ([Path(text) for text in _BEHIND_WRAPPERS] if named else [])
     program = next((path for path in candidates if _is_program(path)), None)
     if program is None:
-        what = 'no Chromium on PATH (it loads the pages; client = "light" needs none)'
+        what = 'no Chromium on PATH to load pages (client = "light" does not need it)'
         raise MissingTool(what, REMEDY)
     return program
 
 
 def _version(path: Path) -> str:
-    said = subprocess.run([path, "--version"], capture_output=True, text=True, check=False, timeout=60).stdout
-    numbers = re.search(r"\d+(\.\d+)+", said)
+    text = subprocess.run([path, "--version"], capture_output=True, text=True, check=False, timeout=60).stdout
+    numbers = re.search(r"\d+(\.\d+)+", text)
     if numbers is None:
-        raise MissingTool(f"{path} --version does not say a version", REMEDY)
+        raise MissingTool(f"{path} --version prints no version", REMEDY)
     return numbers[0]
 
 
@@ -71,10 +71,10 @@ def _version(path: Path) -> str:
 def find() -> Browser:
     """The browser on this machine.
 
-    Its hash takes a second to compute, and is kept in the cache until the program changes.
+    Its hash takes a second to compute; the cache keeps it until the program changes.
 
     Raises:
-        MissingTool: there is none.
+        MissingTool: no browser is installed.
     """
     path = _program()
     state = path.stat()

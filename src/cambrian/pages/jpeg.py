@@ -1,8 +1,8 @@
-"""JPEG files of exact sizes: one real picture, padded by comments.
+"""JPEG files of exact sizes: one real picture, padded with comments.
 
-A browser stops loading an image that does not decode, and the page would look loaded too
-soon. The picture is a file of this package, so that the bytes are the same everywhere,
-whatever library and version a machine has.
+A browser stops loading an image that does not decode, and the page would seem loaded too
+early. The picture is a file of this package, so that its bytes do not depend on the
+libraries of a machine.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _COMMENT = b"\xff\xfe"
 _LENGTH_BYTES = 2
 _MARKER_BYTES = len(_COMMENT) + _LENGTH_BYTES
 _LONGEST_SEGMENT = _MARKER_BYTES + 65_533
-#: short enough to be told apart by, long enough for a marker
+#: a marker and a few bytes of noise
 _SHORTEST_PADDING = _MARKER_BYTES + 8
 
 
@@ -35,9 +35,9 @@ def smallest_bytes() -> int:
 
 
 def image(size_bytes: int, name: str) -> bytes:
-    """A JPEG of exactly ``size_bytes`` that decodes; its padding depends on ``name`` alone.
+    """A valid JPEG of exactly ``size_bytes``; its padding depends only on ``name``.
 
-    The padding is noise, so nothing on the way can compress it.
+    The padding is noise, so that it cannot be compressed.
 
     Raises:
         ValueError: ``size_bytes`` is below :func:`smallest_bytes`.

@@ -1,4 +1,4 @@
-"""A page as a folder of files, made once and kept in the cache: what a page server serves."""
+"""Makes a page's folder of files, which a page server serves; the cache keeps it."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from cambrian.pages import jpeg
 from cambrian.study.model import Page
 
 DOCUMENT = "index.html"
-#: where the document is, as a client asks for it
+#: path that a client requests for the document
 DOCUMENT_PATH = "/"
 
-# the icon is given, so that no browser asks the server for one
+# with an icon here, no browser requests one from the server
 _HEAD = """<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -32,14 +32,14 @@ _TAIL = "</body>\n</html>\n"
 
 
 class Resource(NamedTuple):
-    """One file of a page: the path that a client asks for, and its bytes."""
+    """One file of a page: the path that a client requests, and its size."""
 
     path: str
     size_bytes: int
 
 
 class _Image(NamedTuple):
-    """A file of images, and how long after all before it have come it is asked for (None: at once)."""
+    """An image file; it is requested ``after_ms`` after all earlier ones have arrived (None: at once)."""
 
     name: str
     size_bytes: int
@@ -47,7 +47,7 @@ class _Image(NamedTuple):
 
     @property
     def tag(self) -> str:
-        """Its place in the document; the light client alone knows ``data-after-ms``."""
+        """Its HTML element; only the light client reads ``data-after-ms``."""
         after = "" if self.after_ms is None else f' data-after-ms="{self.after_ms:g}"'
         return f'<img src="{self.name}" width="{jpeg.WIDTH}" height="{jpeg.HEIGHT}" alt=""{after}>\n'
 
@@ -59,22 +59,22 @@ def _images(page: Page) -> Iterator[_Image]:
 
 
 def document(page: Page) -> bytes:
-    """The page's HTML: every image in order, nothing else to fetch."""
+    """The page's HTML: every image in order, and no other resource."""
     tags = [image.tag for image in _images(page)]
     return (_HEAD + "".join(tags) + _TAIL).encode()
 
 
 def resources(page: Page) -> list[Resource]:
-    """What a load of ``page`` fetches: the document, then its images in the document's order."""
+    """The files that a load of ``page`` fetches: the document, then its images in the document's order."""
     images = [Resource(f"/{image.name}", image.size_bytes) for image in _images(page)]
     return [Resource(DOCUMENT_PATH, len(document(page))), *images]
 
 
 def folder(page: Page) -> Path:
-    """The folder that holds the page's files; makes it if need be, whole or not at all."""
-    said = json.dumps([list(group.model_dump().values()) for group in page.objects])
+    """The folder with the page's files; created atomically if it does not exist."""
+    objects = json.dumps([list(group.model_dump().values()) for group in page.objects])
     code = Path(__file__).read_bytes() + Path(jpeg.__file__).read_bytes() + jpeg.PICTURE.read_bytes()
-    home = paths.cache() / "pages" / hashlib.sha256(said.encode() + code).hexdigest()[:16]
+    home = paths.cache() / "pages" / hashlib.sha256(objects.encode() + code).hexdigest()[:16]
     if home.exists():
         return home
     home.parent.mkdir(parents=True, exist_ok=True)
@@ -87,7 +87,7 @@ def folder(page: Page) -> Path:
         try:
             fresh.rename(home)
         except OSError:
-            # another process was quicker; its files are the same
+            # another process was faster; its files are the same
             if not home.exists():
                 raise
     finally:

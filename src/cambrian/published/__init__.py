@@ -1,1 +1,1 @@
-"""What the papers printed, cell by cell, beside what we measured."""
+"""Compares the values that papers printed, cell by cell, with our measurements."""

@@ -1,14 +1,14 @@
-"""A published figure against our estimate, in one or two words.
+"""Compares a published value with our estimate; the result is one of these words.
 
 ========================  ===============================================================
-inside                    their figure lies in our 95 % interval, or the two intervals overlap
-near                      not inside, but within the comparison's ``near_percent`` of theirs
-higher, lower             ours is above, or below, theirs
-agrees, disagrees         our whole interval has their sign, or lies on their bound's side; or none of it
-inconclusive              part of our interval does, part of it does not
-no interval               too few trials of ours for one
+inside                    the published value is in our 95 % interval, or the two intervals overlap
+near                      not inside, but at most ``near_percent`` of the published value away from it
+higher, lower             our estimate is above, or below, the published value
+agrees, disagrees         all, or no part, of our interval has the published sign or is on the bound's side
+inconclusive              only a part of our interval agrees
+no interval               too few trials for an interval
 not printed               the paper leaves this cell empty
-not run                   there is no trial of ours
+not run                   we have no trial
 ========================  ===============================================================
 """
 
@@ -19,7 +19,7 @@ from typing import Any, Literal
 
 from cambrian.effects.summary import Estimate
 
-#: in the order in which a page counts them
+#: in the order of a page's counts
 WORDS = (
     "inside",
     "near",
@@ -36,7 +36,7 @@ WORDS = (
 
 @dataclass(frozen=True)
 class Published:
-    """A paper's figure, with its 95 % interval where it follows from what is printed."""
+    """A published value, with its 95 % interval if it follows from the paper."""
 
     value: float | None
     low: float | None
@@ -69,7 +69,7 @@ def bound_agreement(theirs: Published, ours: Estimate, side: Literal["above", "b
 
 
 def sign_agreement(sign: Any, ours: Estimate, neutral: float) -> str:
-    """As :func:`bound_agreement`; ``sign`` is "yes" (above ``neutral``) or "no"."""
+    """Like :func:`bound_agreement`; ``sign`` is "yes" (above ``neutral``) or "no"."""
     if sign is None:
         return "not printed"
     positive = str(sign).strip().lower()

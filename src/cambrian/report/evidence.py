@@ -85,7 +85,7 @@ class Evidence:
         results = Results(self.root / part)
         key = _key(results)
         if key is None:
-            raise FileNotFoundError(f"{results.folder} has no trial yet: let `cambrian run` finish one")
+            raise FileNotFoundError(f"{results.folder} holds no finished trial yet; remedy: cambrian run")
         measured = collect(results)
         tables_made = tables.all_tables(measured)
         for name, frames in ((OBSERVATIONS, {OBSERVATIONS: observations(measured)}), (_TABLES, tables_made)):

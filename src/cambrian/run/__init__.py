@@ -1,6 +1,6 @@
-"""Many trials: which (``course``), where (``pool``), and a study's from its file to its results (``study``).
+"""Runs many trials: their order (``scheduler``), on the cores (``pool``), for a whole study (``study``).
 
-Nothing here decides what a trial's files say, so an edit here keeps every result.
+This package does not influence the content of a trial's files, so results stay valid when it changes.
 """
 
 from __future__ import annotations

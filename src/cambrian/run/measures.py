@@ -1,4 +1,4 @@
-"""One figure of a finished trial, by its name: what a stopping rule watches."""
+"""The measures that a stopping rule can watch, computed from a finished trial."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from cambrian.metrics import fairness, pageload, throughput
 from cambrian.store.results import TrialResult
 from cambrian.study.model import StoppingMeasure, Trial
 
-#: how a measure's values are shown
+#: unit of each measure
 UNITS: dict[StoppingMeasure, str] = {"throughput_mbps": "Mbps", "share_percent": "%", "plt_ms": "ms"}
 NAMES: dict[StoppingMeasure, str] = {
     "throughput_mbps": "throughput",
@@ -17,13 +17,15 @@ NAMES: dict[StoppingMeasure, str] = {
 }
 
 
-def of(result: TrialResult, measure: StoppingMeasure, measured_from_s: float | None = None) -> float | None:
-    """Flow 0's ``measure``, as the report has it; None where this trial has no such value."""
-    value = _plt_ms(result) if measure == "plt_ms" else _of_packets(result, measure, measured_from_s)
+def value(
+    result: TrialResult, measure: StoppingMeasure, measured_from_s: float | None = None
+) -> float | None:
+    """Flow 0's ``measure`` in its unit, equal to the report's value; None if the trial has none."""
+    value = _plt_ms(result) if measure == "plt_ms" else _from_packets(result, measure, measured_from_s)
     return value if value is not None and math.isfinite(value) else None
 
 
-def _of_packets(result: TrialResult, measure: StoppingMeasure, measured_from_s: float | None) -> float:
+def _from_packets(result: TrialResult, measure: StoppingMeasure, measured_from_s: float | None) -> float:
     trial = Trial.model_validate(result.manifest["trial"])
     interval = trial.measured_ns(result.manifest["guest"]["end_ns"], measured_from_s)
     flows = throughput.throughput(result.packets, len(trial.flows), *interval)

@@ -1,8 +1,8 @@
-"""Runs many trials, one a core: a bar with an ETA on a terminal, a line a trial elsewhere.
+"""Runs many trials, one per core; shows a bar with an ETA on a terminal, otherwise one line per trial.
 
-A worker is a process of its own, pinned to its own core, so that reading one trial's columns never waits
-for another's. Ctrl-C ends every guest; trials that were under way leave nothing behind, and
-the next run does them again.
+Each worker is a process, pinned to a core, so that reading one trial's columns does not wait
+for another trial. Ctrl-C ends every guest; unfinished trials leave no files, and
+the next run repeats them.
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ from cambrian.trial.environment import Environment
 
 #: include/uapi/linux/prctl.h
 _PR_SET_PDEATHSIG = 1
-#: trials handed to the workers at a time, per worker; the rest wait here, where Ctrl-C finds them
+#: trials submitted at a time, per worker; the others wait in this process, so that Ctrl-C discards them
 _AHEAD = 2
-#: what of a trial's line fits beside the bar
+#: characters of a trial's line that are shown beside the bar
 _SHOWN = 100
 
 
 @dataclass(frozen=True)
 class Finished:
-    """One trial that came to its end: what became of it, or the error that kept it from starting."""
+    """One trial that has ended: its outcome, or the error that prevented it."""
 
     trial: Trial
     outcome: Outcome | None
@@ -57,13 +57,13 @@ def cores() -> list[int]:
 
 
 class TrialSource(Protocol):
-    """Where trials come from whose number is not known beforehand."""
+    """A source of trials for a run whose number of trials is not known in advance."""
 
     def after(self, finished: Finished) -> Mapping[str, Trial]:
-        """Label → trial of what is to run now that this one has ended."""
+        """Label → trial of the trials to run next, after this one has ended."""
 
     def at_most(self) -> int:
-        """How many trials the run may come to, those that have ended included."""
+        """Upper bound for the number of trials of this run, including those that have ended."""
 
 
 def run_with_progress(
@@ -76,13 +76,13 @@ def run_with_progress(
     console: Console,
     source: TrialSource | None = None,
 ) -> Iterator[tuple[str, Finished]]:
-    """:func:`run` with progress; ``trials`` are label → trial, none twice. Yields each with its label.
+    """:func:`run` with progress; ``trials`` are label → trial, each trial once. Yields each with its label.
 
-    ``cpu_limit_s``: processor seconds a trial (default: by how far its clock has come).
-    ``source`` may ask for more as trials end. The bar then counts towards the most that may come,
-    so that its time left is an upper bound, and both fall as less turns out to be needed.
+    ``cpu_limit_s``: CPU seconds per trial (default: :func:`cambrian.trial.limits.limits_of`).
+    ``source`` may add trials when a trial ends. The bar's total and its time left are then
+    upper bounds, which fall when groups need fewer trials.
     """
-    # the longest first, so that no core waits for one long trial at the end
+    # longest trials first, so that no core waits for one long trial at the end
     ordered = sorted(trials.items(), key=lambda item: cost.DEFAULT_SPEED.wall_s(item[1]), reverse=True)
     columns = (
         TextColumn("trials"),
@@ -113,7 +113,7 @@ def run_with_progress(
             label = labels[id(finished.trial)]
             text = _line(label, finished)
             if console.is_terminal:
-                # update() would forget the speed, and the time left with it, whenever the total falls
+                # update() would reset the speed, and so the time left, whenever the total falls
                 progress.tasks[task].total = total()
                 progress.update(task, advance=1, description=text[:_SHOWN])
             else:
@@ -133,13 +133,13 @@ _core: int | None = None
 
 
 def _pin(free: multiprocessing.Queue[int]) -> None:
-    """A worker's first act: take a core, and leave Ctrl-C to the parent's own handling."""
-    global _core  # noqa: PLW0603 - a worker process has one core for its life
-    # a worker must not outlive the run, however that one ends
+    """Initialise a worker: take a core, and end with the parent."""
+    global _core  # noqa: PLW0603 - a worker process keeps one core
+    # a worker must not outlive the run, even if the run is killed
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     _core = free.get()
     os.sched_setaffinity(0, {_core})
-    # SIGTERM must unwind, so that a guest under way is ended too
+    # SIGTERM must raise an exception, so that a running guest is ended too
     signal.signal(signal.SIGTERM, signal.default_int_handler)
 
 
@@ -156,9 +156,9 @@ def run(
     cpu_limit_s: float | None = None,
     after: Callable[[Finished], Iterable[Trial]] = lambda _: (),
 ) -> Iterator[Finished]:
-    """Run ``trials`` on ``jobs`` cores; yields each as it ends, in order of ending.
+    """Run ``trials`` on ``jobs`` cores; yields each trial when it ends.
 
-    ``after`` may ask for more trials when one has ended; these are next.
+    ``after`` may add trials when one has ended; these run next.
     """
     context = multiprocessing.get_context("spawn")
     free: multiprocessing.Queue[int] = context.Queue()

@@ -1,4 +1,4 @@
-"""Everything that trials run, built and cached by content: kernel, stacks, the testbed's own programs."""
+"""Builds everything that trials run, cached by content: kernel, stacks, the testbed's programs."""
 
 from __future__ import annotations
 
@@ -23,32 +23,32 @@ _PROGRAMS = ("capture", "tracelink")
 
 
 def ensure(stacks: set[str]) -> Environment:
-    """Everything that these stacks' trials need; builds what is missing, with progress.
+    """Everything that trials of these stacks need; builds missing parts, with progress.
 
     Raises:
         cambrian.kernel.model.KernelError, cambrian.command.MissingTool,
-        cambrian.command.CommandFailed: something cannot be had; the text has the remedy.
+        cambrian.command.CommandFailed: a part cannot be built; the text has the remedy.
     """
     loaded = catalogue.load()
-    # the guest cannot write bytecode: without it every boot would compile the testbed anew, and
-    # whether a boot compiles anything moves its trial by ticks of the guest's clock
+    # the guest cannot write bytecode, so every boot would compile the testbed again; and a boot that
+    # compiles shifts its trial by ticks of the guest's clock
     compileall.compile_file(PACKAGE / "__init__.py", quiet=2)
     compileall.compile_dir(PACKAGE / "testbed", quiet=2)
     kernel = locate.ensure()
     programs = native()
     seccomp = host.seccomp(kernel)
     if not seccomp.works:
-        print(f"cambrian: guests run by ptrace, two to four times slower: {seccomp.said}", file=sys.stderr)
+        print(f"cambrian: guests use ptrace, two to four times slower: {seccomp.said}", file=sys.stderr)
     built = {name: build.ensure(loaded[name]) for name in sorted(stacks)}
     return Environment(kernel, seccomp.works, programs, built, testbed_hash())
 
 
 def native() -> Native:
-    """The testbed's own programs (capture, trace-driven link); compiles them first if need be (seconds).
+    """The testbed's programs (capture, trace-driven link); compiles them if needed (seconds).
 
     Raises:
         MissingTool: no C compiler.
-        cambrian.command.CommandFailed: they do not compile.
+        cambrian.command.CommandFailed: the compilation failed.
     """
     tool = toolchain.cc()
     digest = hashlib.sha256(f"{tool.version} {_PROGRAMS}".encode())

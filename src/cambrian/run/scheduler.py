@@ -1,8 +1,8 @@
-"""Which trials are run next, and when a group has had enough of them.
+"""Decides which trials run next, and when a group stops.
 
-A group with a stopping rule is judged on its first 1, 2, 3… seeds, always in their order and never
-on whichever trial ended first. So the trials that count are the same however many run at a time,
-and after a run that was broken off. The price: past its least seeds a group runs one seed at a time.
+A stopping rule looks at a group's first 1, 2, 3… seeds, always in the order of the seeds and not in
+the order in which trials end. So the trials that count do not depend on the number of parallel jobs,
+nor on interruptions. The cost: after its minimum number of seeds a group runs one seed at a time.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from cambrian.study.model import Group, Stopping, Trial
 
 @dataclass
 class GroupProgress:
-    """One group on its way through its seeds; ``names`` are its trials' identities.
+    """The state of one group; ``names`` are the identities of its trials.
 
-    ``run`` seeds have been judged, in order, and ``values`` are those of the valid ones.
+    ``run`` is the number of seeds that have been judged, ``values`` has the measures of the valid ones.
     """
 
     group: Group
@@ -34,7 +34,7 @@ class GroupProgress:
     decision: Decision = field(default_factory=lambda: Decision(False, "no trial yet", None))
 
     def wanted(self) -> tuple[str, ...]:
-        """The identities of the trials that this group needs next; none once it has enough."""
+        """The identities of the trials that this group needs next; empty when it has stopped."""
         if self.group.stopping is None:
             return self.names
         if self.decision.stop:
@@ -43,25 +43,25 @@ class GroupProgress:
         return self._of_seeds(self.run, self.run + more)
 
     def counted(self) -> tuple[str, ...]:
-        """The identities of the trials that belong to the group's result, as far as is known."""
+        """The identities of the trials that belong to the group's result, as known so far."""
         if self.group.stopping is None:
             return self.names
         return (*self._of_seeds(0, self.run), *self.wanted())
 
     def possible(self) -> tuple[str, ...]:
-        """The identities of the trials that the group may come to."""
+        """The identities of all trials that the group may still run or has run."""
         over = self.group.stopping is not None and self.decision.stop
         return self._of_seeds(0, self.run) if over else self.names
 
     def _of_seeds(self, first: int, end: int) -> tuple[str, ...]:
-        """The identities of the trials of some seeds, counted from 0; ``end`` is not among them."""
+        """The identities of the trials of the seeds ``first`` to ``end`` - 1, counted from 0."""
         return self.names[first * self.group.orders : end * self.group.orders]
 
     def advance(self, results: Results, failed: Mapping[str, str]) -> None:
-        """Judge what has come in, seed by seed, until the rule says stop or a trial is missing.
+        """Judge the finished trials seed by seed, until the rule stops the group or a trial is missing.
 
-        ``failed``: identity → why a trial could not be run at all. Such a trial ends its group
-        for this run; the next run tries it again.
+        ``failed``: identity → the error that prevented a trial. Such a trial ends its group
+        for this run; the next run repeats it.
         """
         if self.group.stopping is None:
             return
@@ -71,7 +71,7 @@ class GroupProgress:
             failure = next((failed[name] for name in names if name in failed), None)
             if failure is not None:
                 seed = self.group.trials[self.run * self.group.orders].seed
-                why = f"seed {seed} could not be run: {failure}"
+                why = f"seed {seed} could not run: {failure}"
                 self.decision = Decision(True, why, self.decision.interval)
             elif not all(results.has(name) for name in names):
                 return
@@ -82,7 +82,7 @@ class GroupProgress:
                 self.decision = rule.decide(self.values, self.run)
 
     def record(self) -> dict[str, Any] | None:
-        """What was reached, for ``study.json``; None for a group without a rule."""
+        """The state of the stopping rule, for ``study.json``; None for a group without a rule."""
         if self.group.stopping is None:
             return None
         interval = self.decision.interval
@@ -121,23 +121,23 @@ def _rule(asked: Stopping) -> StoppingRule:
 
 
 def _value(results: Results, names: Sequence[str], group: Group) -> float | None:
-    """The mean over a seed's trials; None where one of them is invalid or has no value."""
+    """The mean over a seed's trials; None if one of them is invalid or has no value."""
     assert group.stopping is not None
-    found = []
+    values = []
     for name in names:
         result = results.trial(name)
-        value = measures.of(result, group.stopping.measure, group.measured_from_s)
+        value = measures.value(result, group.stopping.measure, group.measured_from_s)
         if not result.verdict["valid"] or value is None:
             return None
-        found.append(value)
-    return math.fsum(found) / len(found)
+        values.append(value)
+    return math.fsum(values) / len(values)
 
 
 class Scheduler:
-    """All groups of a run: what to start with, and what follows each trial's end."""
+    """All groups of a run: the first trials, and the trials that follow each trial's end."""
 
     def __init__(self, groups: Sequence[Group], names: Mapping[int, str], results: Results) -> None:
-        """``names``: id(trial) → identity. Results that are there already are judged at once."""
+        """``names``: id(trial) → identity. Results that exist already are judged here."""
         self.groups = [
             GroupProgress(group, tuple(names[id(trial)] for trial in group.trials)) for group in groups
         ]
@@ -153,11 +153,11 @@ class Scheduler:
             progress.advance(results, self._failed)
 
     def first(self) -> dict[str, Trial]:
-        """Label → trial of those that are needed in any case and are not there."""
+        """Label → trial of the trials that are needed and have no results."""
         return dict(self._missing(self.groups))
 
     def after(self, finished: Finished) -> dict[str, Trial]:
-        """Label → trial of those that are needed now that this one has ended."""
+        """Label → trial of the trials that are needed after this one has ended."""
         name = self._names[id(finished.trial)]
         if finished.error is not None:
             self._failed[name] = finished.error
@@ -166,7 +166,7 @@ class Scheduler:
         return dict(self._missing(self._of[name]))
 
     def at_most(self) -> int:
-        """How many trials this run may come to, those that have ended included; falls as groups stop."""
+        """Upper bound for the number of trials of this run, ended ones included; falls when groups stop."""
         possible = {name for progress in self.groups for name in progress.possible()}
         return len((possible | self._asked) - self._there)
 
@@ -176,7 +176,7 @@ class Scheduler:
         return any(progress.group.stopping for progress in self.groups)
 
     def undecided(self) -> int:
-        """How many groups may still ask for trials by their rules."""
+        """Number of groups with a stopping rule that have not stopped."""
         return sum(
             progress.group.stopping is not None and not progress.decision.stop for progress in self.groups
         )

@@ -1,4 +1,4 @@
-"""A study from its name to its results: expand it, run what is missing, keep the record, say how it went."""
+"""Runs a study: expand it, run missing trials, write ``study.json``, print a summary."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from cambrian.study.model import Clock, Contestant, Group, Study
 from cambrian.trial import carry_out, plan
 from cambrian.trial.environment import Environment
 
-#: invalid trials that a run names one by one
+#: most invalid trials that a summary names
 _SHOWN = 10
 
 
 @dataclass
 class Summary:
-    """What a run did; ``stopped`` says of each group with a stopping rule what it reached."""
+    """The result of a run; ``stopped`` has a line for each group with a stopping rule."""
 
     ran: int = 0
     kept: int = 0
@@ -36,7 +36,7 @@ class Summary:
     stopped: list[str] = field(default_factory=list)
 
     def add(self, place: str, other: Summary) -> None:
-        """Count another run in, whose results lie at ``place``."""
+        """Add another run, whose results are in ``place``."""
         self.ran += other.ran
         self.kept += other.kept
         self.invalid += [(f"{place}: {label}", reasons) for label, reasons in other.invalid]
@@ -46,7 +46,7 @@ class Summary:
 
 @dataclass(frozen=True)
 class RunOptions:
-    """What to run: a study by name or file, and how much of it. ``jobs`` 0: one a core."""
+    """What to run: a study by name or file, and a selection of it. ``jobs`` 0: one per core."""
 
     study: str
     profile: str | None = None
@@ -58,12 +58,12 @@ class RunOptions:
 
     @property
     def at_a_time(self) -> int:
-        """Trials that run side by side; on a real clock they would disturb each other."""
+        """Number of parallel trials; default 1 on a real clock, where trials would disturb each other."""
         return self.jobs or (1 if self.clock == "real" else len(pool.cores()))
 
     @property
     def command(self) -> str:
-        """The command line that asks for the same."""
+        """The equivalent command line."""
         words = ["cambrian", "run", self.study, *(["--profile", self.profile] if self.profile else [])]
         words += ["--seed", str(self.seed), "--clock", self.clock]
         return " ".join([*words, *(["--only", f"'{self.only}'"] if self.only else [])])
@@ -73,7 +73,7 @@ def expanded(options: RunOptions) -> tuple[Study, list[Group]]:
     """The study, and its groups with their trials.
 
     Raises:
-        StudyError: the file is wrong.
+        StudyError: the file has an error.
     """
     path = builtin.find_study(options.study)
     catalogue.look_in(path.absolute().parent / "stacks")
@@ -90,17 +90,17 @@ def expanded(options: RunOptions) -> tuple[Study, list[Group]]:
 
 
 def announce(options: RunOptions, study: Study, groups: list[Group], console: Console) -> None:
-    """Say what will run and what it costs."""
+    """Print what will run and what it costs."""
     console.print(f"{study.name}: {study.title}", markup=False)
     console.print(str(cost.estimate(groups, jobs=options.at_a_time)), markup=False)
 
 
 def run(options: RunOptions, folder: Path | None, console: Console) -> tuple[Path, Summary]:
-    """Run what ``folder`` (default: ``results/STUDY``) does not hold yet, and say how it went.
+    """Run the trials that ``folder`` (default: ``results/STUDY``) lacks, and print a summary.
 
     Raises:
-        StudyError: the file is wrong.
-        What :func:`run_groups` raises.
+        StudyError: the file has an error.
+        Errors of :func:`run_groups`.
     """
     study, groups = expanded(options)
     announce(options, study, groups, console)
@@ -112,18 +112,18 @@ def run(options: RunOptions, folder: Path | None, console: Console) -> tuple[Pat
 
 
 def needed_stacks(groups: Sequence[Group]) -> set[str]:
-    """Every stack that the groups' trials run."""
+    """The names of all stacks in the groups' trials."""
     return {name for group in groups for trial in group.trials for name in plan.stack_names(trial)}
 
 
 def _contestants(scheduler: Scheduler) -> list[Contestant]:
-    """Everybody's, without repetition."""
+    """All contestants of the run, each once."""
     trials = (trial for progress in scheduler.groups for trial in progress.group.trials)
     return list({flow.contestant.name: flow.contestant for trial in trials for flow in trial.flows}.values())
 
 
 def _record(results: Results, study: Study, scheduler: Scheduler, made: Environment, command: str) -> None:
-    """Write ``study.json``: the question, where each group's trials lie, and what stopped each."""
+    """Write ``study.json``: the study, each group's trials, and the state of its stopping rule."""
     results.write_study(
         {
             "cambrian": cambrian.__version__,
@@ -153,10 +153,10 @@ def _record(results: Results, study: Study, scheduler: Scheduler, made: Environm
 def run_groups(
     study: Study, groups: Sequence[Group], out: Path, options: RunOptions, console: Console
 ) -> Summary:
-    """Run every trial that ``out`` does not hold yet, with progress. ``options`` says how, not what.
+    """Run every trial of ``groups`` that ``out`` lacks, with progress; ``options`` only decides how to run.
 
     Raises:
-        What :func:`cambrian.run.prepare.ensure` raises.
+        Errors of :func:`cambrian.run.prepare.ensure`.
     """
     made = prepare.ensure(needed_stacks(groups))
     results = Results(out)
@@ -169,7 +169,7 @@ def run_groups(
     summary = Summary(kept=len(kept))
     if summary.kept:
         total = f"{'up to ' if scheduler.adaptive else ''}{scheduler.at_most() + len(kept)}"
-        console.print(f"{summary.kept} of {total} trials are there already", highlight=False)
+        console.print(f"{summary.kept} of {total} trials have results already", highlight=False)
     source = scheduler if scheduler.adaptive else None
     undecided = scheduler.undecided()
     for label, finished in pool.run_with_progress(
@@ -186,7 +186,7 @@ def run_groups(
         else:
             summary.ran += 1
         if scheduler.undecided() < undecided:
-            # a run that is killed leaves a record of what was decided
+            # write the decisions now, in case this run is killed
             undecided = scheduler.undecided()
             _record(results, study, scheduler, made, options.command)
     _record(results, study, scheduler, made, options.command)
@@ -200,11 +200,11 @@ def run_groups(
 
 
 def tell(summary: Summary, took_s: float, folder: Path, console: Console) -> None:
-    """Say how a run went whose results are in ``folder``."""
+    """Print the summary of a run with results in ``folder``."""
     invalid = summary.invalid
     lines = [f"invalid: {label}: {'; '.join(reasons)}" for label, reasons in invalid[:_SHOWN]]
     if len(invalid) > _SHOWN:
-        lines.append(f"… and {len(invalid) - _SHOWN} more invalid trials; the reports list them all")
+        lines.append(f"… and {len(invalid) - _SHOWN} more invalid trials; the report lists all")
     lines += summary.stopped
     lines += [f"failed: {text}" for text in summary.errors]
     lines.append(

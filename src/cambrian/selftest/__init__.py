@@ -1,8 +1,8 @@
-"""The self-test: can this installation be trusted?
+"""The self-test measures whether this installation can be trusted.
 
-Each module measures one thing with real trials and returns :class:`~cambrian.selftest.check.Check`
-rows: ``link`` (RTT, rate, buffer, loss as configured), ``determinism`` (the same bytes
-whatever the machine does), ``controllers`` (a flow runs the CCA that it was asked for),
+Each module measures one property with real trials and returns :class:`~cambrian.selftest.check.Check`
+rows: ``link`` (RTT, rate, buffer, loss as configured), ``determinism`` (the same bytes under
+any load), ``controllers`` (a flow runs the requested CCA),
 ``theory`` (kernel Reno and CUBIC against their formulas), ``clocks`` (virtual against real).
 """
 

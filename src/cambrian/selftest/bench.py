@@ -1,4 +1,4 @@
-"""The self-test's workbench: trials in scratch folders, on all cores, idle or kept busy."""
+"""Runs trials for the self-test: in temporary folders, on all cores, with or without other load."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from cambrian.study.model import Contestant, Flow, Network, Trial
 from cambrian.trial import carry_out
 from cambrian.trial.environment import Environment
 
-#: a busy loop that ends by itself, whatever becomes of us
+#: a busy loop that ends after 300 s, even if this process is killed
 _BUSY = "import time\nend = time.monotonic() + 300\nwhile time.monotonic() < end: pass"
-#: the quickstart's contestants, and the kernel references that it holds them to
+#: the quickstart's contestants and their kernel references
 CONTESTANTS = {
     "tcp": ("cubic", "reno", "bbr"),
     "quinn": ("cubic", "reno", "bbr"),
@@ -30,7 +30,7 @@ CONTESTANTS = {
 
 
 class BenchError(RuntimeError):
-    """A trial of the self-test could not be run."""
+    """A trial of the self-test could not run, or is invalid."""
 
 
 def flow(stack: str, cca: str, start_ms: float = 0.0) -> Flow:
@@ -60,33 +60,33 @@ def busy_cores() -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Bench:
-    """A scratch folder and everything built."""
+    """A temporary folder, and the software that trials need."""
 
     folder: Path
     made: Environment
     jobs: int
 
     def run(self, trials: Sequence[Trial], place: str = "first") -> list[TrialResult]:
-        """Run trials (each afresh in the folder ``place``), in the order given.
+        """Run all trials in the folder ``place``; returns their results in the given order.
 
         Raises:
-            BenchError: one could not be run, or its trial is not valid.
+            BenchError: a trial could not run, or is invalid.
         """
         results = Results(self.folder / place)
         for finished in pool.run(trials, self.made, results, jobs=self.jobs):
             if finished.outcome is None:
-                raise BenchError(f"a trial could not be run: {finished.error}")
-        found = [results.trial(carry_out.trial_id(item, self.made)) for item in trials]
-        for item, one in zip(trials, found, strict=True):
-            if not one.verdict["valid"]:
+                raise BenchError(f"a trial could not run: {finished.error}")
+        ran = [results.trial(carry_out.trial_id(item, self.made)) for item in trials]
+        for item, result in zip(trials, ran, strict=True):
+            if not result.verdict["valid"]:
                 names = " + ".join(flow.contestant.name for flow in item.flows)
-                raise BenchError(f"{names}: {'; '.join(one.verdict['reasons'])}")
-        return found
+                raise BenchError(f"{names}: {'; '.join(result.verdict['reasons'])}")
+        return ran
 
 
 @contextmanager
 def bench(jobs: int, stacks: Iterable[str] = CONTESTANTS) -> Iterator[Bench]:
-    """These stacks built, and a scratch folder that vanishes in the end."""
+    """A bench with these stacks built, and a temporary folder that is deleted at the end."""
     made = prepare.ensure(set(stacks) & set(catalogue.load()))
     with tempfile.TemporaryDirectory(
         prefix="cambrian-selftest-", dir=os.environ.get("TMPDIR", "/tmp")

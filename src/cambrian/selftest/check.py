@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Check:
-    """What was expected and what was measured; ``ok`` is None for what could not be checked here."""
+    """An expected and a measured value; ``ok`` is None if the check is impossible on this machine."""
 
     name: str
     expected: str
@@ -18,7 +18,7 @@ class Check:
 def within(
     name: str, measured: float, expected: float, tolerance: float, unit: str, *, digits: int = 4
 ) -> Check:
-    """``measured`` may differ from ``expected`` by ``tolerance`` at the most, in ``unit``."""
+    """A check that ``measured`` differs from ``expected`` by at most ``tolerance``, in ``unit``."""
     error = measured - expected
     return Check(
         name,

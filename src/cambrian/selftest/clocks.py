@@ -1,4 +1,4 @@
-"""Does virtual time tell the truth? The same trial with the guest's clock tied to the wall's."""
+"""Compares virtual time with real time: the same trial on both clocks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cambrian.study.model import Clock, Network, Trial
 NETWORK = Network(rate_mbps=10, rtt_ms=50, buffer_bdp=1)
 DURATION_S = 12
 WARM_UP_NS = 4_000_000_000
-#: a real clock brings the host's scheduling with it
+#: tolerances for the host's scheduling, which a real clock includes
 THROUGHPUT_TOLERANCE = 0.03
 DELAY_TOLERANCE_MS = 6.0
 RTT_TOLERANCE_MS = 2.0
@@ -25,7 +25,7 @@ def _trial(clock: Clock) -> Trial:
 
 def checks(bench: Bench) -> Iterator[Check]:
     """Throughput, queueing delay and base RTT, real against virtual."""
-    # one after the other: a guest in real time needs a core to itself
+    # one after the other, because a guest in real time needs its own core
     (virtual,), (real,) = bench.run([_trial("virtual")]), bench.run([_trial("real")])
     span = (WARM_UP_NS, DURATION_S * 1_000_000_000)
     rates = [total_throughput_mbps(result.packets, *span) for result in (virtual, real)]

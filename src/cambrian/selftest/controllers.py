@@ -1,4 +1,4 @@
-"""A flow runs the controller that it was asked for, and not the last one that anybody asked for."""
+"""Checks that each flow runs its own requested controller, also beside a flow with another one."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ PAIRS = (
 
 
 def checks(bench: Bench) -> Iterator[Check]:
-    """For each pair of CCAs: AA, AB, BA and BB are four different traces, and are what was read back."""
+    """For each pair of CCAs: AA, AB, BA and BB give four different traces, and flows confirm their CCAs."""
     for stack, first, second in PAIRS:
         if stack not in catalogue.load():
             continue
         line_ups = [(first, first), (first, second), (second, first), (second, second)]
-        found = bench.run(
+        results = bench.run(
             [trial(NETWORK, *(flow(stack, cca) for cca in pair), duration_s=8) for pair in line_ups]
         )
-        hashes = {packets_sha256(result) for result in found}
+        hashes = {packets_sha256(result) for result in results}
         yield Check(
             f"controllers: {stack} {first} and {second}",
             "AA, AB, BA, BB give 4 traces",
@@ -40,12 +40,14 @@ def checks(bench: Bench) -> Iterator[Check]:
             len(hashes) == len(line_ups),
         )
         if catalogue.load()[stack].manifest.cca_readback:
-            told = [tuple(_confirmed(result.manifest, number) for number in range(2)) for result in found]
+            confirmed = [
+                tuple(_confirmed(result.manifest, number) for number in range(2)) for result in results
+            ]
             yield Check(
                 f"controllers: {stack} read back",
                 " ".join("/".join(pair) for pair in line_ups),
-                " ".join("/".join(pair) for pair in told),
-                told == line_ups,
+                " ".join("/".join(pair) for pair in confirmed),
+                confirmed == line_ups,
             )
 
 

@@ -1,4 +1,4 @@
-"""The same trial twice gives the same bytes: under load, elsewhere, and for another user."""
+"""Checks that a trial gives the same bytes under load, in another folder, and for another user."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from cambrian.study.model import Network, Trial
 
 NETWORK = Network(rate_mbps=20, rtt_ms=50, buffer_bdp=1)
 DURATION_S = 8
-#: repeats with idle cores, and with every core kept busy
+#: repeats with idle cores, and with all cores busy
 IDLE, BUSY = 3, 2
-#: as nobody, in a user namespace: the program sees another user id and has no privileges, and yet
-#: may read a checkout and a cache that only their owner can
+#: as nobody, in a user namespace: the program has another user id and no privileges, but can
+#: read a checkout and a cache that only their owner may read
 AS_OTHER_USER = ("unshare", "--user", "--map-user=65534")
 
 
@@ -42,7 +42,7 @@ def _duels() -> list[Trial]:
 
 
 def checks(bench: Bench) -> Iterator[Check]:
-    """A row a contestant, and one for another folder and user."""
+    """One row per contestant, and one for another folder and user."""
     duels = _duels()
     hashes: list[list[str]] = [[] for _ in duels]
     for repeat in range(IDLE):
@@ -64,11 +64,11 @@ def checks(bench: Bench) -> Iterator[Check]:
 
 
 def _elsewhere(bench: Bench, duels: list[Trial], expected: list[str]) -> Iterator[Check]:
-    """Each duel once more from another checkout in another folder, under another user id and environment."""
+    """Repeat each duel from another checkout in another folder, with another user id and environment."""
     name = "determinism: other checkout, other user"
     wanted = "the same packet traces"
     if subprocess.run([*AS_OTHER_USER, "true"], capture_output=True, check=False).returncode:
-        yield Check(name, wanted, "not checked: this machine allows no user namespaces", None)
+        yield Check(name, wanted, "not checked: this machine does not allow user namespaces", None)
         return
     folder = bench.folder / "elsewhere" / "a-folder" / "of-another-name"
     folder.mkdir(parents=True)
@@ -87,7 +87,7 @@ def _elsewhere(bench: Bench, duels: list[Trial], expected: list[str]) -> Iterato
 
 
 def _copy_checkout(to: Path) -> None:
-    """Another checkout of the same code, as far as a trial needs it."""
+    """Copy the parts of the checkout that a trial needs."""
     for folder in ("src", "stacks", "kernel", "studies"):
         shutil.copytree(
             paths.repository() / folder, to / folder, ignore=shutil.ignore_patterns("__pycache__")
@@ -95,7 +95,7 @@ def _copy_checkout(to: Path) -> None:
 
 
 def _other_environment(home: Path) -> dict[str, str]:
-    """The other user's environment: little, and what finds the other checkout and the same cache."""
+    """The other user's environment: few variables, with the other checkout and the same cache."""
     kept = {
         name: os.environ[name]
         for name in ("PATH", "CAMBRIAN_KERNEL", "CAMBRIAN_STACKS")
@@ -117,7 +117,7 @@ def _other_environment(home: Path) -> dict[str, str]:
 
 
 def _as_other_user(duel: Trial, folder: Path) -> str:
-    """Packet hash of ``cambrian trial`` run as nobody."""
+    """Packet hash of ``cambrian trial`` run as nobody; if it fails, its last line of standard error."""
     description = folder / "trial.json"
     description.write_text(duel.model_dump_json())
     home = folder / "home"

@@ -1,4 +1,4 @@
-"""Is the network what it was configured to be? RTT, rate, buffer and loss over a small grid."""
+"""Checks that RTT, rate, buffer and loss of the network are as configured, over a small grid."""
 
 from __future__ import annotations
 

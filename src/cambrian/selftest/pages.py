@@ -1,4 +1,4 @@
-"""Chromium loads the β study's pages over HTTP/3 and HTTP/2: each object whole, and each time the same."""
+"""Checks that Chromium loads the β study's pages over HTTP/3 and HTTP/2 completely and reproducibly."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from cambrian.study.model import Contestant, Flow, Network, Page, Trial
 from cambrian.study.pages import catalogue
 
 PAGES = ("beta-small", "beta-medium", "beta-large")
-#: HTTP version → who serves it
+#: HTTP version → stack of the server
 SERVERS = {"h3": "google-quiche", "h2": "tcp-h2"}
 NETWORK = Network(rate_mbps=5, rtt_ms=50, buffer_bdp=1)
 REPEATS = 5
 
 
 def trials() -> list[Trial]:
-    """Each page by each HTTP version, with one seed."""
+    """Each page over each HTTP version, with one seed."""
     return [_trial(stack, page) for stack in SERVERS.values() for page in PAGES]
 
 

@@ -1,9 +1,9 @@
-"""No place in the testbed is better than another: exchanged trials give exchanged results, to the packet.
+"""Checks that all positions of the testbed are equal: exchanged flows give exchanged packets.
 
-Balanced trials rest on this. Each contestant meets itself, and the two flows exchange their positions
-(address, links, order of start-up, start offset): what the one flow got, the other must get.
-For kernel TCP, whose packets hold nothing random that matters, exchanging the start offsets alone must
-do the same; a QUIC stack draws keys and connection IDs in the order in which its programs start.
+Balanced trials need this property. Each contestant competes with itself, and the two flows exchange their
+positions (address, links, order of start-up, start offset); their packets must be exchanged too.
+For kernel TCP, whose packets have no relevant random content, exchanging only the start offsets must
+do the same. A QUIC stack draws keys and connection IDs in the order in which its programs start.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ EARLY_MS, LATE_MS = 10.0, 400.0
 
 
 def checks(bench: Bench) -> Iterator[Check]:
-    """A row a contestant, and one more for each of kernel TCP's."""
+    """One row per contestant, and a second one for each contestant of kernel TCP."""
     known = catalogue.load()
     names = [(stack, cca) for stack, ccas in CONTESTANTS.items() if stack in known for cca in ccas]
     pairs = [(f"{stack} {cca}", *_exchanged(stack, cca)) for stack, cca in names]
     for stack, cca in names:
         if stack == "tcp":
             one, other = _exchanged(stack, cca)
-            pairs.append((f"{stack} {cca}, start offsets alone", one, _in_place(other)))
+            pairs.append((f"{stack} {cca}, only start offsets", one, _in_place(other)))
     found = bench.run([one for _, *both in pairs for one in both], "symmetry")
     for (name, *_), here, there in zip(pairs, found[::2], found[1::2], strict=True):
         yield Check(
@@ -51,7 +51,7 @@ def _exchanged(stack: str, cca: str) -> tuple[Trial, Trial]:
 
 
 def _in_place(other: Trial) -> Trial:
-    """Each flow at its own position again: the start offsets stay exchanged."""
+    """The trial with each flow at its original position; the start offsets stay exchanged."""
     return other.model_copy(update={"positions": (0, 1)})
 
 

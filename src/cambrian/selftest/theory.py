@@ -1,15 +1,15 @@
-"""Kernel Reno and CUBIC against the formulas for their mean window.
+"""Compares kernel Reno and CUBIC with the formulas for their mean window.
 
-The formulas (Mathis et al. 1997; RFC 9438, section 5) take losses to be periodic: one in
-every 1/p packets. So that is what the link does here, on a path that is never full.
-(Independent random losses of the same frequency give both controllers more than their
-formulas, CUBIC about a fifth; a drop-tail queue's losses follow CUBIC's own last maximum.)
+The formulas (Mathis et al. 1997; RFC 9438, section 5) assume periodic losses: one in
+every 1/p packets. The link here loses packets like that, on a path that is never full.
+(Independent random losses with the same frequency give both controllers larger windows than
+their formulas, CUBIC about a fifth; losses of a drop-tail queue depend on CUBIC's last maximum.)
 
-Where CUBIC's formula applies: the plateau is so flat that a window in whole segments
+Validity of CUBIC's formula: the plateau is so flat that a window in whole segments
 reaches its last maximum 1.08 s before the curve does (C·t³ is half a segment then), and
-periodic losses keep it there: at an epoch of 4.6 s (100 ms, n = 10,000) the mean was found
-16 % above the formula. So the epoch must be long against a second. Where it is short, the
-Reno-friendly window rules, with a formula of its own.
+periodic losses keep it there. With an epoch of 4.6 s (100 ms, n = 10,000) the measured mean was
+16 % above the formula. So the epoch must be much longer than a second. In short epochs the
+Reno-friendly window applies, which has another formula.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ DURATION_S = 260
 #: the first slow start and what follows it
 WARM_UP_S = 60
 RATE_MBPS = 200
-#: CCA, RTT, n (every n-th packet is lost) and what CUBIC's window follows there
+#: CCA, RTT, n (every n-th packet is lost) and the region of CUBIC's window
 CASES = (
     ("reno", 50, 2_000, ""),
     ("reno", 100, 1_000, ""),

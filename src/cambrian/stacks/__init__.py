@@ -1,7 +1,7 @@
-"""The stacks room: reads manifests, builds endpoints on demand, makes command lines.
+"""Stacks: reads manifests, builds endpoints on demand, makes command lines.
 
-``catalogue.load()`` gives every stack that there is, ``build.ensure(stack)`` the built
-one. What a manifest may say is in docs/reference/endpoint-contract.md.
+``catalogue.load()`` returns all stacks, ``build.ensure(stack)`` a built one.
+docs/reference/endpoint-contract.md documents the manifest.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Keeps a user's own stack where every study finds it, once its manifest is in order."""
+"""Copies a user's stack to the configuration folder, where every study finds it, after a check."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ def add(path: Path) -> Stack:
     """Check ``path`` (``NAME.toml``, or ``NAME/manifest.toml`` with its folder) and copy it.
 
     Raises:
-        manifest.ManifestError: the manifest is wrong.
-        AddError: it would hide one of the catalogue's stacks, or what it names is not there.
+        manifest.ManifestError: the manifest has an error.
+        AddError: it would replace a stack of the catalogue, or it names something that does not exist.
     """
     if path.is_dir():
         path = path / "manifest.toml"
     path = path.absolute()
     stack = Stack(path, manifest.read(path))
     if (paths.repository() / "stacks" / stack.name).is_dir():
-        raise AddError(f'{path}: name: "{stack.name}" is one of the catalogue\'s own: choose another name')
+        raise AddError(f'{path}: name: "{stack.name}" is a stack of the catalogue: choose another name')
     _check_lent(stack)
     to = catalogue.own_folder()
     to.mkdir(parents=True, exist_ok=True)
@@ -45,13 +45,15 @@ def _check_lent(stack: Stack) -> None:
     client = stack.manifest.client
     if client is not None and client.stack is not None and client.stack not in catalogue.load():
         known = ", ".join(catalogue.load())
-        raise AddError(f'{stack.file}: client.stack: there is no stack "{client.stack}"; there are: {known}')
+        raise AddError(
+            f'{stack.file}: client.stack: there is no stack "{client.stack}"; the stacks are: {known}'
+        )
     if stack.manifest.build.kind == "none":
         built.program_there(stack)
 
 
 def _check_portable(stack: Stack) -> None:
-    """One file travels alone: what it names beside itself would be left behind."""
+    """Check that a single-file stack names no other file by a relative path; only this file is copied."""
     wanted = stack.manifest.build
     beside = [file.template for side in stack.sides() for file in side.files]
     beside += [name for name in (wanted.lock, wanted.tools, *wanted.sources) if name]
@@ -60,13 +62,13 @@ def _check_portable(stack: Stack) -> None:
     left = [name for name in beside if not Path(name).is_absolute()]
     if left:
         raise AddError(
-            f"{stack.file}: {left[0]} is relative to the manifest: name it by its whole path, or put "
-            f"all into a folder {stack.name}/ with the manifest as {stack.name}/manifest.toml and add that"
+            f"{stack.file}: {left[0]} is relative to the manifest: give its absolute path, or put all "
+            f"files into a folder {stack.name}/ with the manifest as {stack.name}/manifest.toml and add that"
         )
 
 
 def _copy_folder(folder: Path, to: Path) -> Path:
-    """Copied whole or not at all."""
+    """Copy a folder atomically."""
     with tempfile.TemporaryDirectory(dir=to, prefix=".new-") as fresh:
         copied = Path(fresh) / folder.name
         shutil.copytree(folder, copied, symlinks=True)

@@ -1,9 +1,9 @@
-"""Builds a stack's program on demand and keeps it in the cache, by content.
+"""Builds a stack's program on demand and caches it by content.
 
-The key is a hash of the stack's folder and one of the compiler's version, so an edit or a
-new compiler builds anew and checkouts share what they have in common. Where there is no
-compiler, a build of the same source by any other serves. A build appears
-under its key whole or not at all.
+The key has a hash of the stack's folder and a hash of the compiler's version. So an edit or a
+new compiler causes a new build, and checkouts share equal builds. Without a
+compiler, a build of the same source by another compiler is used. A build appears
+in the cache atomically.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ State = Literal["built", "missing", "unbuildable"]
 
 @dataclass(frozen=True)
 class Status:
-    """What is there of a stack, and how to get the rest."""
+    """Whether a stack is built, and how to build it."""
 
     state: State
     detail: str
     remedy: str | None
 
 
-#: folders that tools leave among sources
+#: folders that tools create among sources
 _NOT_SOURCE = {"__pycache__", "target"}
 
 
@@ -56,7 +56,7 @@ def _tool(stack: Stack, *, fetch: bool = True) -> toolchain.Toolchain | None:
         case "make":
             return toolchain.cc()
         case "maven":
-            # it fetches and does not compile: its version is no part of the build
+            # Maven only downloads, so its version has no effect on the build
             toolchain.maven()
             return None
         case _:
@@ -69,11 +69,11 @@ def _add(digest: Hash, path: Path, name: str) -> None:
 
 
 def _content(stack: Stack) -> bytes:
-    """A hash of all that a stack's build comes from.
+    """A hash of all inputs of a stack's build.
 
-    That is every file in its folder, names included (tests and notes too, for simplicity), or of a
-    stack that is one TOML file this file and what it names; the manifest's further ``sources``;
-    and for a program that is there already, the program.
+    These are all files in its folder with their names (tests and notes too, for simplicity), or for a
+    single-file stack the TOML file and the files that it names; the manifest's ``sources``;
+    and for a stack of kind "none", the program.
     """
     digest = hashlib.sha256()
     wanted = stack.manifest.build
@@ -104,7 +104,7 @@ def _add_folder(digest: Hash, folder: Path) -> None:
 
 
 def _name(stack: Stack) -> str:
-    """The build's folder but for the compiler's part: a stack and a hash of its source."""
+    """The name of the build's folder without the compiler's part: the stack and a hash of its source."""
     return f"{stack.name}-{hashlib.sha256(_content(stack)).hexdigest()[:12]}"
 
 
@@ -114,7 +114,7 @@ def _home(stack: Stack, tool: toolchain.Toolchain | None) -> Path:
 
 
 def _any_home(stack: Stack) -> Path | None:
-    """A build of this source by whatever compiler: to run one, none is needed."""
+    """A build of this source by any compiler: running it needs no compiler."""
     found = sorted((paths.cache() / "stacks").glob(f"{_name(stack)}-*/build.json"))
     return found[0].parent if found else None
 
@@ -124,7 +124,7 @@ def _built(stack: Stack, home: Path) -> Built:
 
 
 def status(stack: Stack) -> Status:
-    """Is the stack built, for this source and compiler? Builds nothing, fetches nothing."""
+    """Whether the stack is built for this source and compiler. Builds and downloads nothing."""
     remedy = f"cambrian stacks build {stack.name}"
     try:
         home = _home(stack, _tool(stack, fetch=False))
@@ -139,7 +139,7 @@ def status(stack: Stack) -> Status:
 
 
 def ensure(stack: Stack) -> Built:
-    """The built stack; builds it first if need be, with progress.
+    """The built stack; builds it if necessary, with progress.
 
     Raises:
         MissingTool: no compiler for it, with the remedy.
@@ -162,7 +162,7 @@ def ensure(stack: Stack) -> Built:
 
 
 def _sha256(folder: Path, binary: Path) -> str:
-    """Of the program; of one that brings its libraries along, of the list of these as well."""
+    """SHA-256 of the program and of the lists of downloaded libraries, if there are any."""
     digest = hashlib.sha256(binary.read_bytes())
     for record in sorted(folder.glob("*.fetched")):
         digest.update(record.read_bytes())
@@ -170,14 +170,14 @@ def _sha256(folder: Path, binary: Path) -> str:
 
 
 def _perhaps_missing(packages: Sequence[str]) -> str:
-    """Which of the packages that a build needs are not installed, as a remedy; "" if none or unknown."""
+    """A remedy with the packages of a build that are not installed; "" if none or unknown."""
     if not packages or shutil.which("dpkg-query") is None:
         return ""
     ask = ["dpkg-query", "--show", "--showformat", "${db:Status-Status} ${Package}\\n", *packages]
     answer = subprocess.run(ask, capture_output=True, text=True, check=False).stdout
     there = {line.partition(" ")[2] for line in answer.splitlines() if line.startswith("installed ")}
     missing = [name for name in packages if name not in there]
-    return f"\nperhaps for want of Debian packages: apt-get install {' '.join(missing)}" if missing else ""
+    return f"\nperhaps Debian packages are missing: apt-get install {' '.join(missing)}" if missing else ""
 
 
 def _build(stack: Stack, home: Path) -> None:
@@ -195,7 +195,7 @@ def _build(stack: Stack, home: Path) -> None:
                 raise CommandFailed(f"{failed}{_perhaps_missing(wanted.debian_packages)}") from failed
         binary = fresh / program(stack)
         if not binary.is_file():
-            raise FileNotFoundError(f"the build of {stack.name} left no {wanted.binary}; log: {log}")
+            raise FileNotFoundError(f"the build of {stack.name} made no {wanted.binary}; log: {log}")
         facts = {
             "stack": stack.name,
             "version": stack.manifest.version,

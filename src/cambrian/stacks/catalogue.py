@@ -1,4 +1,4 @@
-"""Every stack that there is, by name."""
+"""All known stacks, by name."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from cambrian import paths
 from cambrian.stacks import manifest
 from cambrian.stacks.manifest import Manifest, Role
 
-#: kernel TCP: what every other stack is judged against
+#: kernel TCP: the reference for all other stacks
 REFERENCE_STACK = "tcp"
 
 
 @dataclass(frozen=True)
 class Stack:
-    """A stack's manifest, and the file that states it."""
+    """A stack's manifest and its file."""
 
     file: Path
     manifest: Manifest
@@ -30,12 +30,12 @@ class Stack:
 
     @property
     def folder(self) -> Path:
-        """What the manifest's paths are relative to."""
+        """The folder that the manifest's paths are relative to."""
         return self.file.parent
 
     @property
     def alone(self) -> bool:
-        """Is the stack one TOML file among others, with no folder of its own?"""
+        """Whether the stack is a single TOML file without its own folder."""
         return self.file.name != "manifest.toml"
 
     def sides(self) -> list[Role]:
@@ -44,23 +44,23 @@ class Stack:
 
 
 def own_folder() -> Path:
-    """Where ``cambrian stacks add`` keeps a user's stacks: below the user's configuration."""
+    """The folder of a user's stacks (``cambrian stacks add``) in the user's configuration."""
     base = os.environ.get("XDG_CONFIG_HOME", "")
     home = Path(base) if Path(base).is_absolute() else Path.home() / ".config"
     return home / "cambrian" / "stacks"
 
 
 def folders() -> list[Path]:
-    """Where stacks are looked for, in order.
+    """The folders with stacks, in order.
 
-    This checkout, the user's configuration, then each folder that ``CAMBRIAN_STACKS`` names (a:b).
+    This checkout, the user's configuration, then each folder in ``CAMBRIAN_STACKS`` (a:b).
     """
     named = [Path(text) for text in os.environ.get("CAMBRIAN_STACKS", "").split(":") if text]
     return [paths.repository() / "stacks", own_folder(), *named]
 
 
 def look_in(folder: Path) -> None:
-    """Look in ``folder`` too from now on, in this process and those that it starts."""
+    """Add ``folder`` to :func:`folders`, for this process and its children."""
     named = os.environ.get("CAMBRIAN_STACKS", "")
     if folder.is_dir() and folder not in folders():
         os.environ["CAMBRIAN_STACKS"] = f"{named}:{folder}".lstrip(":")
@@ -71,10 +71,10 @@ def look_in(folder: Path) -> None:
 def load() -> Mapping[str, Stack]:
     """Name → stack, for each ``NAME/manifest.toml`` and ``NAME.toml`` of :func:`folders`.
 
-    A later folder's stack takes the place of an earlier one's of that name.
+    A stack of a later folder replaces a stack with the same name of an earlier folder.
 
     Raises:
-        ManifestError: a manifest is wrong.
+        ManifestError: a manifest has an error.
     """
     stacks = {}
     for folder in folders():
@@ -85,10 +85,10 @@ def load() -> Mapping[str, Stack]:
 
 
 def ccas() -> dict[str, list[str]]:
-    """Stack → its CCAs, as a study's reader wants it."""
+    """Stack → its CCAs, for the reader of studies."""
     return {name: list(stack.manifest.ccas) for name, stack in load().items()}
 
 
 def reference_of(stack: str, cca: str) -> str | None:
-    """The kernel CCA that a stack's CCA is judged against; None if the kernel has none."""
+    """The kernel CCA that is the reference of a stack's CCA; None if the kernel has none."""
     return load()[stack].manifest.ccas[cca].reference

@@ -1,7 +1,7 @@
-"""The ways in which a stack's program comes into being, one function each.
+"""The kinds of builds, one function each.
 
-Each takes a stack, an empty folder to leave the program in, a log file to append to and the
-step to tell its progress, and raises :class:`cambrian.command.CommandFailed`,
+Each function takes a stack, an empty folder for the program, a log file to append to and a
+progress step, and raises :class:`cambrian.command.CommandFailed`,
 :class:`cambrian.debian.private_apt.AptError` or :class:`ManifestError`.
 """
 
@@ -32,13 +32,13 @@ def make(stack: Stack, out: Path, log: Path, step: progress.Step) -> None:
     wanted = stack.manifest.build
     if wanted.packages:
         assert wanted.suite is not None
-        found = packages.unpack(wanted.packages, wanted.suite, out / "root", log=log, say=step.say)
-        (out / "debian.fetched").write_text("".join(f"{line}\n" for line in found))
+        unpacked = packages.unpack(wanted.packages, wanted.suite, out / "root", log=log, say=step.say)
+        (out / "debian.fetched").write_text("".join(f"{line}\n" for line in unpacked))
     _KINDS[wanted.kind](stack, out, log, step)
 
 
 def _environment(stack: Stack, tool: toolchain.Toolchain | None, log: Path, **more: str) -> dict[str, str]:
-    """What a build sees: its compiler's words, the manifest's, and its tools first on PATH."""
+    """A build's environment: variables of the compiler and of the manifest, and its tools first on PATH."""
     wanted = stack.manifest.build
     words: dict[str, str] = {}
     environment = clean_environment((tool.environment if tool else {}) | more)
@@ -67,9 +67,9 @@ def _cargo(stack: Stack, out: Path, log: Path, step: progress.Step) -> None:
 
 @contextmanager
 def _target(stack: Stack, out: Path) -> Iterator[str]:
-    """Where cargo keeps what it compiles: a folder that goes away, for a stack is built once.
+    """cargo's target folder: temporary, because a stack is built once.
 
-    Who works on a stack wants it kept: where the cache has a folder ``targets``, it is.
+    It is kept if the cache has a folder ``targets``, for people who work on a stack.
     """
     kept = paths.cache() / "targets"
     if kept.is_dir():
@@ -119,9 +119,9 @@ def _pypi(stack: Stack, out: Path, log: Path, step: progress.Step) -> None:
 
 
 def _python(stack: Stack, out: Path, log: Path, step: progress.Step) -> None:
-    """Our Python program beside the libraries that its lock pins, all compiled to bytecode.
+    """Our Python program and the libraries that its lock pins, all compiled to bytecode.
 
-    The guest cannot write bytecode, and would compile at every start.
+    The guest cannot write bytecode, so it would compile them at every start.
     """
     assert stack.manifest.build.lock is not None
     lock = stack.folder / stack.manifest.build.lock
@@ -131,25 +131,25 @@ def _python(stack: Stack, out: Path, log: Path, step: progress.Step) -> None:
         to.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, to)
     wheels.compile_all(out)
-    # what the program is made of is its lock and its source, whose hashes name this build
+    # the program consists of its lock and its source; their hashes identify this build
     shutil.copyfile(lock, out / "python.fetched")
 
 
 def _debian(stack: Stack, out: Path, log: Path, step: progress.Step) -> None:
-    """The packages are all there is."""
+    """Check that the unpacked packages contain the program."""
     del log, step
     wanted = stack.manifest.build.binary
     if not (out / wanted).is_file():
         there = [str(path.relative_to(out)) for path in sorted(out.glob("root/usr/*bin/*"))]
         near = get_close_matches(wanted, there, n=3, cutoff=0.0)
         raise ManifestError(
-            f"{stack.file}: build.binary: the packages hold no {wanted}; programs with names like it: "
-            f"{', '.join(near) or 'none at all'}"
+            f"{stack.file}: build.binary: the packages do not contain {wanted}; similar names: "
+            f"{', '.join(near) or 'none'}"
         )
 
 
 def _none(stack: Stack, out: Path, log: Path, step: progress.Step) -> None:
-    """A program that is already there: link to it, so that its hash is taken."""
+    """Link to an existing program, so that its hash is computed."""
     del log, step
     there = built.program_there(stack).absolute()
     (out / there.name).symlink_to(there)

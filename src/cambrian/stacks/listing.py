@@ -1,4 +1,4 @@
-"""The table of stacks, for people and for programs."""
+"""The list of stacks, as a table or as JSON."""
 
 from __future__ import annotations
 
@@ -11,40 +11,40 @@ from rich.table import Table
 from cambrian.stacks import build, catalogue, unavailable
 
 _EXPORTS = {"log": "cwnd", "tcp_probe": "cwnd", "qlog": "qlog", "none": "nothing"}
-#: CCAs of one stack that a terminal's table names
+#: most CCAs of one stack in the table
 _CCAS_SHOWN = 6
 
 
 def rows() -> list[dict[str, object]]:
-    """One row a stack: what it is, what it confirms and exports, and its build's state.
+    """One row per stack: its description, what it confirms and exports, and the state of its build.
 
     Stacks that no registry offers come last, with ``build`` "not available" and ``why``.
     """
-    found: list[dict[str, object]] = []
+    listed: list[dict[str, object]] = []
     for name, stack in catalogue.load().items():
-        said = stack.manifest
+        manifest = stack.manifest
         status = build.status(stack)
-        found.append(
+        listed.append(
             {
                 "name": name,
-                "title": said.title or name,
-                "version": said.version,
-                "licence": said.licence,
-                "language": said.language,
-                "protocol": said.protocol,
-                "alpns": list(said.alpns),
-                "ccas": list(said.ccas),
-                "cca_confirmed": said.cca_readback,
-                "transport_trace": said.transport_trace,
-                "client": said.client is not None and said.client.stack is None,
+                "title": manifest.title or name,
+                "version": manifest.version,
+                "licence": manifest.licence,
+                "language": manifest.language,
+                "protocol": manifest.protocol,
+                "alpns": list(manifest.alpns),
+                "ccas": list(manifest.ccas),
+                "cca_confirmed": manifest.cca_readback,
+                "transport_trace": manifest.transport_trace,
+                "client": manifest.client is not None and manifest.client.stack is None,
                 "build": status.state,
                 "remedy": status.remedy,
-                "notes": list(said.notes),
+                "notes": list(manifest.notes),
             }
         )
     for name, missing in unavailable.load().items():
         if name not in catalogue.load():
-            found.append(
+            listed.append(
                 {
                     "name": name,
                     "title": missing.title,
@@ -55,14 +55,14 @@ def rows() -> list[dict[str, object]]:
                     "remedy": unavailable.REMEDY,
                 }
             )
-    return found
+    return listed
 
 
 def show(console: Console, *, as_json: bool) -> None:
     """Print :func:`rows`."""
-    found = rows()
+    listed = rows()
     if as_json:
-        print(json.dumps(found, indent=1))
+        print(json.dumps(listed, indent=1))
         return
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("stack", no_wrap=True)
@@ -73,7 +73,7 @@ def show(console: Console, *, as_json: bool) -> None:
     missing = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     missing.add_column("not available", no_wrap=True)
     missing.add_column("why")
-    for row in found:
+    for row in listed:
         if row["build"] == "not available":
             missing.add_row(str(row["name"]), f"{row['title']}, {row['language']}: {row['why']}")
             continue
@@ -86,8 +86,8 @@ def show(console: Console, *, as_json: bool) -> None:
         )
     console.print(table)
     console.print(missing)
-    console.print(f"To bring one of these or any other: {unavailable.REMEDY}", markup=False, soft_wrap=True)
-    unbuilt = [row for row in found if row["build"] == "unbuildable"]
+    console.print(f"To add one of these or another stack: {unavailable.REMEDY}", markup=False, soft_wrap=True)
+    unbuilt = [row for row in listed if row["build"] == "unbuildable"]
     for row in unbuilt:
         console.print(
             f"{row['name']} cannot be built here; remedy: {row['remedy']}", markup=False, soft_wrap=True

@@ -13,11 +13,11 @@ _HEAD = """# Options of stacks
 
 What a contestant's `options` can set (`options = { initial_window_packets = 32 }`). An option goes to the
 sender's program as `--set NAME=VALUE`. An unknown one, or a value out of range, is an error of the study. The
-same name means the same in every stack, and its ending is the unit. A boolean is `true` or `false`. The default
-is the stack's own.
+same name means the same in every stack, and its ending is the unit. A boolean is `true` or `false`. The
+default is the stack's own.
 
-`make reference` generates this page from the `[options]` of the [manifests](endpoint-contract.md#manifests). A
-stack of yours whose manifest has no `[options]` takes any.
+`make reference` generates this page from the `[options]` of the [manifests](endpoint-contract.md#manifests).
+A stack of yours whose manifest has no `[options]` takes any.
 """
 _TABLE = """
 | option | values | default | meaning; source |

@@ -1,8 +1,8 @@
-"""Which compilers build our endpoints and the kernel: decided here, once.
+"""Chooses the compilers for endpoints and the kernel.
 
-A toolchain of the user's own (on PATH) comes first when it is new enough; otherwise the
-one that set-up brings: Debian's cargo, or Go from the pinned ``requirements/go.txt``,
-kept in the cache and on nobody's PATH.
+A toolchain on PATH is used if it is new enough; otherwise the
+one that set-up installs: Debian's cargo, or Go from the pinned ``requirements/go.txt``,
+which is only in the cache and not on PATH.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ MINIMUM_CC = (8, 1)
 
 @dataclass(frozen=True)
 class Toolchain:
-    """A compiler driver: its path, what it says it is, and what its environment must add."""
+    """A compiler driver: its path, the version that it prints, and variables for its environment."""
 
     name: str
     path: Path
@@ -43,12 +43,12 @@ def cargo() -> Toolchain:
     compiler = _on_path("rustc", ["--version"], MINIMUM_CARGO)
     if compiler is None:
         raise MissingTool("no rustc >= 1.85 on PATH", remedy)
-    # The compiler is what decides the binary, so it belongs in the version.
+    # the compiler decides the binary, so its version is included
     return Toolchain("cargo", found[0], f"{found[1]}; {compiler[1]}", _unless_set(CARGO_HOME="cargo"))
 
 
 def cc() -> Toolchain:
-    """gcc >= 8.1 (what the kernel asks for). Raises :class:`MissingTool`."""
+    """gcc >= 8.1 (the kernel's requirement). Raises :class:`MissingTool`."""
     found = _on_path("gcc", ["--version"], MINIMUM_CC)
     if found is None:
         raise MissingTool("no gcc >= 8.1 on PATH", "scripts/debian-packages ensure")
@@ -64,7 +64,7 @@ def maven() -> Path:
 
 
 def cc_include() -> str:
-    """The folder of gcc's own headers (stddef.h…), for a libclang that came without any.
+    """The folder of gcc's headers (stddef.h…), for a libclang without headers.
 
     Raises :class:`MissingTool`.
     """
@@ -75,10 +75,10 @@ def cc_include() -> str:
 
 
 def go(*, fetch: bool = True) -> Toolchain:
-    """Go >= 1.26: PATH's, else the pinned one from the cache, else (``fetch``) brought there now.
+    """Go >= 1.26: from PATH, else the pinned one from the cache, else (``fetch``) downloaded now.
 
-    GOTOOLCHAIN=local keeps the go command from downloading yet another compiler.
-    Raises :class:`MissingTool`, or :class:`cambrian.command.CommandFailed` when the download fails.
+    GOTOOLCHAIN=local prevents the go command from downloading another compiler.
+    Raises :class:`MissingTool`, or :class:`cambrian.command.CommandFailed` if the download fails.
     """
     pinned = {"GOTOOLCHAIN": "local", **_unless_set(GOMODCACHE="go/mod", GOCACHE="go/build")}
     found = _on_path("go", ["version"], MINIMUM_GO)
@@ -98,9 +98,9 @@ def go(*, fetch: bool = True) -> Toolchain:
 
 
 def _unless_set(**folders: str) -> dict[str, str]:
-    """Downloads and intermediate results go to our cache, unless the user has a place for them.
+    """Variables that put downloads and intermediate results into our cache, unless the user has set them.
 
-    A home with a ``.cargo`` may hold settings that cargo must see, and so stays cargo's home.
+    With a ``~/.cargo`` CARGO_HOME is not changed, because that folder may have settings for cargo.
     """
     own = {name: str(paths.cache() / folder) for name, folder in folders.items() if not os.environ.get(name)}
     if (Path.home() / ".cargo").is_dir():
@@ -130,9 +130,9 @@ def _version_text(program: Path, question: list[str]) -> str | None:
 
 
 def parse_version(text: str) -> tuple[int, int]:
-    """Major and minor of a ``--version`` line; (0, 0) when it holds no such thing.
+    """Major and minor version from a ``--version`` line; (0, 0) if it has none.
 
-    gcc puts its packager in brackets first ("gcc (Debian 12.2.0-14) 12.2.0"): brackets are skipped.
+    Brackets are skipped: gcc's first has the packager ("gcc (Debian 12.2.0-14) 12.2.0").
     """
     numbers = re.search(r"(\d+)\.(\d+)", re.sub(r"\([^)]*\)", "", text))
     return (int(numbers[1]), int(numbers[2])) if numbers else (0, 0)

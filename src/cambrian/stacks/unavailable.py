@@ -1,4 +1,4 @@
-"""The stacks that are wanted and cannot be had from a registry, with the reason."""
+"""Stacks that no registry offers, with the reason."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from cambrian.stacks.manifest import Frozen
 from cambrian.study.toml_file import TomlFile
 
 FILE = Path(__file__).with_name("unavailable.toml")
-#: how to bring one
+#: how to add one
 REMEDY = "build it, then write a manifest (docs/how-to/add-a-stack.md)"
 
 
 class Unavailable(Frozen):
-    """One such stack."""
+    """One stack that no registry offers."""
 
     title: str
     language: str

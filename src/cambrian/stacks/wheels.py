@@ -1,4 +1,4 @@
-"""PyPI wheels by a hashed lock: a stack's libraries, and tools that a build needs."""
+"""Installs PyPI wheels from a lock with hashes: libraries of stacks, and tools of builds."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from cambrian.command import run
 
 
 def install(lock: Path, to: Path, log: Path, *, on_tick: Callable[[float], None] | None = None) -> None:
-    """Install what ``lock`` pins into the folder ``to``. Raises :class:`cambrian.command.CommandFailed`."""
+    """Install the wheels of ``lock`` into ``to``. Raises :class:`cambrian.command.CommandFailed`."""
     pip = [sys.executable, "-m", "pip", "install", "--disable-pip-version-check", "--no-compile"]
     pip += ["--only-binary", ":all:", "--require-hashes", "--no-deps"]
     run([*pip, "--target", str(to), "--requirement", str(lock)], log=log, on_tick=on_tick)
 
 
 def tools(lock: Path, log: Path) -> Path:
-    """The folder with the tools that ``lock`` pins, fetched once for all stacks; programs are in ``bin``."""
+    """The folder with the tools of ``lock``, downloaded once for all stacks; programs are in ``bin``."""
     home = paths.cache() / "tools" / hashlib.sha256(lock.read_bytes()).hexdigest()[:16]
     install_once(lock, home, log)
     return home
 
 
 def install_once(lock: Path, home: Path, log: Path) -> None:
-    """Install what ``lock`` pins as the folder ``home``, whole or not at all, unless it is there."""
+    """Install the wheels of ``lock`` as the folder ``home``, atomically, unless it exists."""
     home.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(f"{home}.lock"):
         if not home.is_dir():
@@ -42,7 +42,7 @@ def install_once(lock: Path, home: Path, log: Path) -> None:
 
 
 def compile_all(folder: Path) -> None:
-    """Bytecode for everything below ``folder``, valid whatever the files' times are."""
+    """Compile all Python files below ``folder``; the bytecode does not depend on the files' times."""
     compileall.compile_dir(
         folder, quiet=2, invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH, stripdir=folder
     )

@@ -1,4 +1,4 @@
-"""Read and write results directories."""
+"""Reads and writes results directories."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ import polars as pl
 
 from cambrian.testbed.contract import QdiscCounters
 
-#: files that only the trials with a page load have
+#: files that only trials with page loads have
 _OF_PAGES = ("objects", "page_loads")
 
 
 class LinkCount(NamedTuple):
-    """Packets that a link was offered, and those of them that it lost at random (or every n-th)."""
+    """Packets offered to a link, and packets that it lost at random (or every n-th)."""
 
     offered: int
     lost: int
@@ -31,7 +31,7 @@ class LinkCount(NamedTuple):
 
 @dataclass(frozen=True)
 class TrialResult:
-    """One trial's folder; files are read when they are asked for."""
+    """One trial's folder; files are read on first use."""
 
     folder: Path
 
@@ -42,7 +42,7 @@ class TrialResult:
 
     @cached_property
     def manifest(self) -> dict[str, Any]:
-        """What ran, and what the guest counted."""
+        """The trial, its software, and the guest's counters."""
         data: dict[str, Any] = json.loads((self.folder / "manifest.json").read_text())
         return data
 
@@ -53,7 +53,7 @@ class TrialResult:
         return data
 
     def flow_end(self, number: int) -> dict[str, Any]:
-        """How a flow ended: ``outcome`` and ``ended_s``, as the verdict says; empty where it does not say."""
+        """How a flow ended: ``outcome`` and ``ended_s`` of the verdict; empty if the verdict has none."""
         ends = self.verdict.get("flows", [])
         return next((end for end in ends if end["flow"] == number), {})
 
@@ -78,24 +78,24 @@ class TrialResult:
         return pl.read_parquet(self.folder / "page_loads.parquet")
 
     def link_counts(self, direction: Literal["forward", "back"]) -> list[LinkCount]:
-        """What each flow's own link was offered and lost before the bottleneck, in order of flow."""
+        """Packets offered to and lost by each flow's link before the bottleneck, in order of flow."""
         flows = self.manifest["guest"]["counters"]["flows"]
         every = self.manifest.get("trial", {}).get("network", {}).get("loss_every_packets")
         return [link_count(flow[direction], every) for flow in flows]
 
 
 def link_count(qdiscs: list[QdiscCounters], loss_every_packets: int | None = None) -> LinkCount:
-    """What one link was offered and lost, from the kernel's counters of its qdiscs, in any order.
+    """Packets offered to and lost by one link, from the kernel's counters of its qdiscs (any order).
 
-    Copies that a link with duplication adds count as offered. ``loss_every_packets`` is the network's:
-    such a loss happens in front of netem, where clsact counts every packet that comes.
+    Copies from duplication count as offered. ``loss_every_packets`` is the network's:
+    these losses happen before netem, where clsact counts every arriving packet.
     """
     rows = {row["kind"]: row for row in qdiscs}
     netem = rows["netem"]
     lost = netem["dropped_packets"]
     offered = netem["sent_packets"] + netem["backlog_packets"] + lost
     if loss_every_packets and "clsact" in rows:
-        # not what clsact counted less what netem was offered: netem may have copied packets
+        # clsact's count minus netem's would be wrong, because netem may have duplicated packets
         periodic = rows["clsact"]["sent_packets"] // loss_every_packets
         lost, offered = lost + periodic, offered + periodic
     return LinkCount(offered, lost)
@@ -109,45 +109,45 @@ class Results:
 
     @property
     def trials_folder(self) -> Path:
-        """Where the trials lie."""
+        """The folder of all trials."""
         return self.folder / "trials"
 
     def study(self) -> dict[str, Any]:
-        """What was asked.
+        """The content of ``study.json``.
 
         Raises:
-            FileNotFoundError: this is no results directory.
+            FileNotFoundError: this is not a results directory.
         """
         path = self.folder / "study.json"
         if not path.exists():
             raise FileNotFoundError(
-                f"{self.folder} holds no study.json: give a folder that `cambrian run` made"
+                f"{self.folder} has no study.json: give a results directory of `cambrian run`"
             )
         data: dict[str, Any] = json.loads(path.read_text())
         return data
 
     def write_study(self, data: dict[str, Any]) -> None:
-        """Set down what was asked, atomically."""
+        """Write ``study.json`` atomically."""
         self.folder.mkdir(parents=True, exist_ok=True)
         write_json(self.folder / "study.json", data)
 
     def has(self, trial_id: str) -> bool:
-        """Is this trial there, whole?"""
+        """Whether this trial has complete results."""
         return (self.trials_folder / trial_id / "verdict.json").exists()
 
     def trial(self, trial_id: str) -> TrialResult:
-        """One trial that is there."""
+        """The results of one trial."""
         return TrialResult(self.trials_folder / trial_id)
 
     @contextmanager
     def new_trial(self, trial_id: str) -> Iterator[Path]:
-        """A folder that becomes the trial's when the body ends well, and vanishes otherwise.
+        """A temporary folder that becomes the trial's if the body succeeds, and is deleted otherwise.
 
-        An older result of the same identity is replaced.
+        It replaces older results of the same identity.
         """
         self.trials_folder.mkdir(parents=True, exist_ok=True)
         fresh = Path(tempfile.mkdtemp(dir=self.trials_folder, prefix=f".{trial_id}-"))
-        # the guest's programs may run as other users than the one who looks at the results
+        # the guest's programs may run as other users than the reader of the results
         fresh.chmod(0o755)
         try:
             yield fresh
@@ -159,14 +159,14 @@ class Results:
             shutil.rmtree(fresh, ignore_errors=True)
 
     def sweep(self) -> None:
-        """Remove what killed runs left half done."""
+        """Remove incomplete folders of killed runs."""
         for path in self.trials_folder.glob(".*-*"):
             shutil.rmtree(path, ignore_errors=True)
 
     def database(self) -> duckdb.DuckDBPyConnection:
-        """An in-memory DuckDB with views over all trials; column ``trial``.
+        """An in-memory DuckDB with views over all trials; each has a column ``trial``.
 
-        ``packets``, ``transport`` and, where a trial loaded a page, ``objects`` and ``page_loads``.
+        Views: ``packets``, ``transport`` and, if a trial loaded a page, ``objects`` and ``page_loads``.
         """
         connection = duckdb.connect()
         pages = [name for name in _OF_PAGES if any(self.trials_folder.glob(f"*/{name}.parquet"))]

@@ -10,13 +10,13 @@ from cambrian.study import hints
 from cambrian.study.errors import StudyError
 
 _HERE = Path(__file__).resolve()
-#: In a clone (or an editable install of one) and in an installed package.
+#: in a clone (or its editable install), and in an installed package
 _FOLDERS = (_HERE.parents[3] / "studies", _HERE.parents[1] / "studies")
 
 
 @dataclass(frozen=True)
 class BuiltIn:
-    """A built-in study's heading."""
+    """The heading of a built-in study, and its file."""
 
     name: str
     title: str
@@ -25,25 +25,25 @@ class BuiltIn:
 
 
 def builtin_studies() -> list[BuiltIn]:
-    """All built-in studies, by name.
+    """All built-in studies, sorted by name.
 
     Raises:
-        FileNotFoundError: the installation has lost its studies.
+        FileNotFoundError: the installation has no folder of studies.
     """
-    found = []
+    studies = []
     for path in sorted(folder().glob("*.toml")):
         heading = tomllib.loads(path.read_text(encoding="utf-8"))
-        found.append(BuiltIn(path.stem, heading["title"], heading.get("description", "").strip(), path))
-    return found
+        studies.append(BuiltIn(path.stem, heading["title"], heading.get("description", "").strip(), path))
+    return studies
 
 
 def find_study(name_or_path: str) -> Path:
-    """The file of a built-in study, by name, or of one's own, by path.
+    """The file of a built-in study (by its name) or of a user's study (by its path).
 
-    What looks like a path (a separator in it, or ``.toml`` at its end) is a path.
+    A text with ``/`` in it or ``.toml`` at its end is taken as a path.
 
     Raises:
-        StudyError: there is none.
+        StudyError: no such study or file.
     """
     looks_like_path = "/" in name_or_path or name_or_path.endswith(".toml")
     if looks_like_path and Path(name_or_path).is_file():
@@ -59,16 +59,17 @@ def find_study(name_or_path: str) -> Path:
         raise StudyError(
             file=name_or_path,
             problem="no built-in study has this name",
-            remedy=f"{hints.for_name(name_or_path, paths, 'they are')}; your own study's path ends in .toml",
+            remedy=f"{hints.for_name(name_or_path, paths, 'built-in studies are')}; "
+            "the path of your own study ends in .toml",
         )
     return paths[name_or_path]
 
 
 def folder() -> Path:
-    """Where they lie.
+    """The folder of the built-in studies.
 
     Raises:
-        FileNotFoundError: the installation has lost them.
+        FileNotFoundError: the installation has no such folder.
     """
     for place in _FOLDERS:
         if place.is_dir():

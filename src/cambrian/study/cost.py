@@ -1,4 +1,4 @@
-"""What a study will cost, before it is run."""
+"""Predicts how long a study will run."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from cambrian.study.model import Flow, Group, PageClient, Trial
 from cambrian.study.tracefile import mean_rate_mbps
 
-#: Bottleneck rate at which speeds are stated; a trial's work grows with its packets.
+#: bottleneck rate that :class:`Speed` refers to; a trial's work grows with its packets
 SPEED_RATE_MBPS = 20.0
 
 
-#: What loads a page → processor seconds to start it (with 5 s of idling before the trial), and for each
-#: object of the page; as measured on the β study's pages, with both sides of the flow and the guest.
+#: page client → CPU seconds to start it (including 5 s of idling before the trial), and CPU seconds for each
+#: object of the page; measured on the β study's pages, with both sides of the flow and the guest
 CLIENTS: Mapping[PageClient, tuple[float, float]] = {"chromium": (3.5, 0.02), "light": (0.2, 0.005)}
 
 
@@ -22,8 +22,8 @@ class Speed:
     """How fast trials run on one core of a machine.
 
     ``ratios`` maps a stack to virtual seconds per wall second when it fills a
-    20 Mbps bottleneck, ``other`` stands for stacks that it lacks, and ``boot_s`` is
-    the wall time that a trial takes beyond that.
+    20 Mbps bottleneck, ``other`` is the ratio of all other stacks, and ``boot_s`` is
+    the wall time that each trial takes in addition.
     """
 
     ratios: Mapping[str, float]
@@ -33,8 +33,8 @@ class Speed:
     def wall_s(self, trial: Trial) -> float:
         """Predicted wall time of ``trial`` on one core.
 
-        Endless flows are taken to share the bottleneck equally and to fill it, pages and flows of
-        fixed size to be carried whole. In real time a trial takes as long as it says.
+        The prediction assumes that endless flows fill the bottleneck and share it equally, and that
+        pages and flows of fixed size complete. On a real clock a trial takes its duration.
         """
         if trial.clock == "real":
             return self.boot_s + trial.duration_s
@@ -49,21 +49,21 @@ class Speed:
         return self.boot_s + loading_s + trial.duration_s * load * wall_per_virtual
 
     def _carried_s(self, flow: Flow, size_bytes: int) -> float:
-        """Wall time that a flow's bytes take, whatever its network."""
+        """Wall time for a flow's bytes; it is the same on every network."""
         virtual_s = size_bytes * 8 / (SPEED_RATE_MBPS * 1e6)
         return virtual_s / self.ratios.get(flow.contestant.stack, self.other)
 
 
 def _page_s(flow: Flow) -> float:
-    """Wall time that a page takes, whatever its network: starting its client, and each object."""
+    """Wall time for a page, the same on every network: starting its client, and each object."""
     if flow.page is None:
         return 0.0
     start_s, object_s = CLIENTS[flow.client]
     return start_s + object_s * flow.page.count
 
 
-#: A little below what one core does with a flow alone, as `cambrian stacks test` showed on two idle ones,
-#: and benchmarks/duel.py for the first four.
+#: slightly below the measured speed of one core with one flow: `cambrian stacks test` on two idle cores,
+#: and benchmarks/duel.py for the first four
 DEFAULT_SPEED = Speed(
     ratios={
         "tcp": 50.0,
@@ -96,7 +96,7 @@ DEFAULT_SPEED = Speed(
 class Cost:
     """``virtual_s`` is the sum of the trials' durations, ``wall_s`` the time until the last one ends.
 
-    With a stopping rule these are the most that it can come to, and ``at_least`` is the least.
+    With a stopping rule these are upper bounds, and ``at_least`` has the lower bounds.
     """
 
     trials: int
@@ -120,9 +120,9 @@ class Cost:
 def estimate(groups: Iterable[Group], speed: Speed = DEFAULT_SPEED, *, jobs: int = 2) -> Cost:
     """Predict the cost of running ``groups`` with ``jobs`` trials at a time, each on its own core.
 
-    The wall time is the work divided by the jobs, and no less than the longest trial, nor than
-    the longest row of trials that wait for each other: beyond its least trials a group with a
-    stopping rule runs them one by one.
+    The wall time is the largest of three: the work divided by the jobs, the longest trial, and the
+    longest sequence of trials that wait for each other. After its minimum number of trials, a group
+    with a stopping rule runs them one by one.
 
     Raises:
         ValueError: ``jobs`` is below 1.
@@ -137,9 +137,9 @@ def estimate(groups: Iterable[Group], speed: Speed = DEFAULT_SPEED, *, jobs: int
 
 
 def _cost(groups: Sequence[Group], counts: Sequence[int], speed: Speed, jobs: int) -> Cost:
-    """Of the first so many trials of each group."""
+    """The cost of the first ``counts[i]`` trials of each group ``i``."""
     trials = [trial for group, count in zip(groups, counts, strict=True) for trial in group.trials[:count]]
-    rows = [
+    sequences = [
         sum(map(speed.wall_s, group.trials[max(group.least_trials - 1, 0) : count]))
         for group, count in zip(groups, counts, strict=True)
     ]
@@ -147,13 +147,13 @@ def _cost(groups: Sequence[Group], counts: Sequence[int], speed: Speed, jobs: in
     return Cost(
         trials=len(trials),
         virtual_s=sum(trial.duration_s for trial in trials),
-        wall_s=max(sum(walls) / jobs, *walls, *rows, 0.0),
+        wall_s=max(sum(walls) / jobs, *walls, *sequences, 0.0),
         jobs=jobs,
     )
 
 
 def rough_time(seconds: float) -> str:
-    """Seconds below a minute and a half, then minutes, then hours and tens of minutes, then days."""
+    """Seconds below 90 s, then minutes, then hours with tens of minutes, then days (from 48 h)."""
     if seconds < 90:
         return f"{max(1, round(seconds))} s"
     minutes = round(seconds / 60)

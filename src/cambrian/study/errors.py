@@ -1,15 +1,15 @@
-"""The one kind of error that a bad study gives."""
+"""The error that every faulty study file raises."""
 
 from __future__ import annotations
 
 
 class StudyError(Exception):
-    """A study (or a file that it names) cannot be used as it stands.
+    """A study, or a file that it names, has an error.
 
-    ``file`` is the path as the user gave it, ``line`` and ``column`` count from 1
-    (``None`` where the fault is not in a file's text), ``key`` is the offending key
-    as written (empty for a fault of syntax), ``problem`` says what is wrong and
-    ``remedy`` what would be right.
+    ``file`` is the path as the user gave it. ``line`` and ``column`` count from 1
+    (``None`` if the error is outside a file's text). ``key`` is the wrong key
+    as written (empty for a syntax error). ``problem`` says what is wrong,
+    ``remedy`` how to correct it.
     """
 
     def __init__(

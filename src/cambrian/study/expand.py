@@ -1,6 +1,6 @@
-"""A study → groups of trials: for each seed, one trial in every order of the flows.
+"""Turns a study into groups of trials: for each seed, one trial in every order of the flows.
 
-The seeds and the start offsets are the same in every group, so that comparisons
+The seeds and the start offsets are the same in every group, so comparisons
 between groups are paired.
 """
 
@@ -18,7 +18,7 @@ from cambrian.study.model import Clock, Contestant, Design, Flow, Group, Network
 from cambrian.study.naming import slug
 from cambrian.study.reference import ReferenceOf, reference_contestant
 
-#: what the reference is called where it is judged as though it were a contestant
+#: name of the reference where it is judged like a contestant
 PLACEBO = "placebo"
 _LARGEST_SEED = 2**63 - 1
 _Thing = TypeVar("_Thing", bound="_Named")
@@ -33,18 +33,18 @@ def expand(
     clock: Clock = "virtual",
     only: str | None = None,
 ) -> list[Group]:
-    """All groups of ``study``, in its file's order: networks, then contestants.
+    """All groups of ``study``, in the order of its file: networks, then contestants.
 
-    Each group has the seeds ``seed_base``, ``seed_base + 1``…, with ``[stopping]`` as many as it may
-    need, and for each seed one trial in every order of its flows (:func:`cambrian.study.draw.orders`).
-    ``profile`` is ``"quick"``, ``"full"`` or None for the study as it is written;
-    ``"full"`` is the same as None unless the study says more. ``only`` keeps part of
-    the groups (see :func:`select`).
+    Each group has the seeds ``seed_base``, ``seed_base + 1``… (with ``[stopping]``, ``max_seeds`` of them),
+    and for each seed one trial in every order of its flows (:func:`cambrian.study.draw.orders`).
+    ``profile`` is ``"quick"``, ``"full"`` or None for the study as written;
+    ``"full"`` equals None if the study has no such profile. ``only`` selects
+    groups (see :func:`select`).
 
     Raises:
-        StudyError: the profile is not in the study, a seed would not be in [0, 2^63), a
-            contestant of a ``versus-reference`` study has no reference, a slow processor
-            would need virtual time, or ``only`` matches nothing.
+        StudyError: the study lacks the profile, a seed is outside [0, 2^63), a
+            contestant of a ``versus-reference`` study has no reference, a slow CPU
+            is used on a real clock, or ``only`` matches no group.
     """
     study = with_profile(study, profile)
     seeds = study.stopping.max_seeds if study.stopping else study.seeds
@@ -54,7 +54,7 @@ def expand(
     everyone = [*study.contestants, *(flow.contestant for flow in study.every_flow)]
     if clock == "real" and any(contestant.receiver_cpu for contestant in everyone):
         problem = "receiver_cpu is a model in virtual time"
-        remedy = "leave --clock out, or receiver_cpu out of the study"
+        remedy = "remove --clock, or remove receiver_cpu from the study"
         raise StudyError(file=study.name, key="--clock", problem=problem, remedy=remedy)
     groups = []
     for network in study.networks:
@@ -85,12 +85,12 @@ def expand(
 
 
 def with_profile(study: Study, profile: str | None) -> Study:
-    """``study`` as ``profile`` changes it: its seeds, its duration, part of what it would run.
+    """``study`` with the changes of ``profile``: seeds, duration, a selection of what it runs.
 
-    A profile's seeds set the study's ``[stopping]`` aside.
+    A profile with ``seeds`` disables the study's ``[stopping]``.
 
     Raises:
-        StudyError: ``profile`` is unknown, or ``"quick"`` and the study has none.
+        StudyError: ``profile`` is unknown, or the study has no ``"quick"`` profile.
     """
     if profile is None:
         return study
@@ -105,7 +105,7 @@ def with_profile(study: Study, profile: str | None) -> Study:
             file=study.name,
             key="--profile",
             problem="the study has no quick profile",
-            remedy="leave --profile out, or add to the study: [profile.quick] with seeds = 2",
+            remedy="remove --profile, or add to the study: [profile.quick] with seeds = 2",
         )
     return _changed(study, changes)
 
@@ -113,21 +113,21 @@ def with_profile(study: Study, profile: str | None) -> Study:
 def select(groups: Sequence[Group], pattern: str) -> list[Group]:
     """The groups whose key or contestant matches ``pattern`` (shell style: ``*``, ``?``, ``[]``).
 
-    Commas part several patterns; what matches one of them is kept.
+    Commas separate patterns; a group is kept if one of them matches.
 
-    In a ``versus-reference`` study the contestant is the one under test, and the
-    noise floor and the placebo of each group that is kept are kept with it.
+    In a ``versus-reference`` study only the contestant under test is matched, and each kept
+    group also keeps its noise floor and its placebo.
 
     Raises:
-        StudyError: when none matches.
+        StudyError: no group matches.
     """
     kept = [group for group in groups if _matches(group, pattern)]
     if not kept:
         raise StudyError(
             file="--only",
             key=pattern,
-            problem=f"matches none of {len(groups)} groups",
-            remedy="match a key or a contestant: " + ", ".join(_examples(groups)),
+            problem=f"no match among {len(groups)} groups",
+            remedy="give a pattern for a key or a contestant: " + ", ".join(_examples(groups)),
         )
     keys = {group.key for group in kept}
     floors = {(group.network, group.reference) for group in kept if group.design == "versus-reference"}
@@ -159,18 +159,18 @@ class _Named(Protocol):
 
 
 def _kept(things: tuple[_Thing, ...], patterns: Sequence[str] | None) -> tuple[_Thing, ...]:
-    """Those whose name matches a pattern; all without patterns."""
+    """The things whose name matches a pattern; all of them without patterns."""
     if patterns is None:
         return things
-    return tuple(one for one in things if any(fnmatchcase(one.name, pattern) for pattern in patterns))
+    return tuple(thing for thing in things if any(fnmatchcase(thing.name, pattern) for pattern in patterns))
 
 
 @dataclass(frozen=True)
 class _LineUp:
-    """Who meets in a group; ``key`` is the second half of its key.
+    """The flows of a group; ``key`` is the second half of the group's key.
 
-    ``counts``: how many of the flows each entry of the study stands for (empty: one each).
-    ``first_position``: the flows sit at this position of the testbed and those after it.
+    ``counts``: number of flows of each entry of the study (empty: one each).
+    ``first_position``: position of flow 0 in the testbed; the other flows follow it.
     """
 
     key: str
@@ -183,7 +183,7 @@ class _LineUp:
 
 
 def _line_ups(study: Study, reference_of: ReferenceOf) -> list[_LineUp]:
-    """Who meets whom on each network."""
+    """The line-ups that run on each network."""
     players = study.contestants
     if study.design == "solo":
         return [_meeting("solo", player) for player in players]
@@ -193,7 +193,7 @@ def _line_ups(study: Study, reference_of: ReferenceOf) -> list[_LineUp]:
         return [
             *(_meeting("solo", player) for player in alone),
             *(_meeting("pairwise", *pair) for pair in pairs),
-            *(_placebo("pairwise", player) for player in _vouching(study)),
+            *(_placebo("pairwise", player) for player in _placebo_references(study)),
         ]
     if study.design == "versus-reference":
         return _versus_reference(study, reference_of)
@@ -207,7 +207,7 @@ def _line_ups(study: Study, reference_of: ReferenceOf) -> list[_LineUp]:
 
 
 def _versus_reference(study: Study, reference_of: ReferenceOf) -> list[_LineUp]:
-    """Each contestant against its reference; first, each reference against itself, and as its placebo."""
+    """Each reference against itself, then against its placebo, then each contestant against its reference."""
     references = [_reference(study, player, reference_of) for player in study.contestants]
     distinct = [
         reference for index, reference in enumerate(references) if reference not in references[:index]
@@ -221,18 +221,17 @@ def _versus_reference(study: Study, reference_of: ReferenceOf) -> list[_LineUp]:
     return floors + [_placebo("versus-reference", reference) for reference in distinct] + arms
 
 
-def _vouching(study: Study) -> list[Contestant]:
-    """Of a ``pairwise`` study: whom a placebo is run of. Pages have none: nothing is said of harm there."""
+def _placebo_references(study: Study) -> list[Contestant]:
+    """The references that get a placebo in a ``pairwise`` study; none for pages, which have no harm."""
     kernel = [player for player in study.contestants if player == reference_contestant(player.cca)]
     return [] if study.page_load else kernel
 
 
 def _placebo(design: Design, reference: Contestant) -> _LineUp:
-    """The reference against itself once more, in a contestant's place and under a name of its own.
+    """The reference against itself, in the place of a contestant and under the placebo's name.
 
-    At positions of its own it has other start offsets and other random losses than the noise floor on
-    the same seeds: another sample of the same thing. Whatever is said of a contestant must not be
-    said of it.
+    It has other positions than the noise floor, so other start offsets and other random losses on
+    the same seeds: a second sample of the same behaviour. A judge that accuses the placebo is wrong.
     """
     player = reference.model_copy(update={"label": f"{PLACEBO} ({reference.name})"})
     return replace(_meeting(design, player, reference), first_position=2)
@@ -262,7 +261,7 @@ def _pages(study: Study) -> Sequence[Page | None]:
 
 
 def _loading(flows: tuple[Flow, ...], study: Study, page: Page | None) -> tuple[Flow, ...]:
-    """The flows as they load ``page``, each for itself."""
+    """The flows, each loading ``page``."""
     if page is None or study.page_load is None:
         return flows
     how = {"page": page, "client": study.page_load.client, "netlog": study.page_load.netlog}
@@ -272,10 +271,10 @@ def _loading(flows: tuple[Flow, ...], study: Study, page: Page | None) -> tuple[
 def _orders(study: Study, line_up: _LineUp) -> list[tuple[int, ...]]:
     """Positions of the flows in each trial of a seed."""
     if study.solo and len(line_up.flows) == 1:
-        # what a pair is compared with: each contestant alone, at either position of a pair
+        # a pair is compared with each contestant alone at both positions of the pair
         return [(0,), (1,)]
-    found = draw.orders([flow.start_ms for flow in line_up.flows], study.start_spread_ms, line_up.counts)
-    return [tuple(position + line_up.first_position for position in positions) for positions in found]
+    orders = draw.orders([flow.start_ms for flow in line_up.flows], study.start_spread_ms, line_up.counts)
+    return [tuple(position + line_up.first_position for position in positions) for positions in orders]
 
 
 def _trial(
@@ -313,7 +312,7 @@ def _matches(group: Group, pattern: str) -> bool:
     names = {flow.contestant.name for flow in group.trials[0].flows}
     if group.design == "versus-reference":
         names = {group.subject}
-    return any(fnmatchcase(text, one) for text in (group.key, *names) for one in pattern.split(","))
+    return any(fnmatchcase(text, part) for text in (group.key, *names) for part in pattern.split(","))
 
 
 def _examples(groups: Iterable[Group]) -> list[str]:

@@ -1,4 +1,4 @@
-"""pydantic's verdict on one table, in a study writer's words."""
+"""Turns pydantic's errors in one table into errors for the author of a study."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cambrian.study import hints
 from cambrian.study.faults import Faults
 from cambrian.study.positions import Path
 
-#: A good value for keys that must be given.
+#: an example for each required key
 EXAMPLES = {
     "name": 'name = "my-study"',
     "title": 'title = "Is my CUBIC a CUBIC?"',
@@ -66,7 +66,7 @@ def build(model: type[Model], data: Mapping[str, Any]) -> Model:
 
 
 def _no_value(_date: object) -> object:
-    """TOML's dates and times, which no key takes: JSON that no key takes either."""
+    """A TOML date or time as JSON that is invalid for every key, because no key takes a date."""
     return [[None]]
 
 
@@ -77,7 +77,7 @@ def explain(
     locate: Callable[[Path], Path],
     faults: Faults,
 ) -> None:
-    """Add each fault that pydantic found in ``given`` to ``faults``.
+    """Add each error that pydantic found in ``given`` to ``faults``.
 
     ``locate`` turns a path inside ``given`` into the path in the file.
     """
@@ -86,11 +86,11 @@ def explain(
     for detail in details:
         where: Path = tuple(detail["loc"])
         if detail["type"] == "missing" and where[:-1] in misspelt:
-            continue  # most likely the key that is unknown there
+            continue  # most likely the unknown key is a misspelling of this one
         if detail["type"] == "too_short" and any(
             other["loc"][: len(where)] == where and len(other["loc"]) > len(where) for other in details
         ):
-            continue  # short only because an element of it is wrong
+            continue  # too short only because one of its elements is wrong
         if detail["type"] == "value_error":
             _broken_rule(detail, given, locate, faults)
         elif detail["type"] == "missing":
@@ -107,9 +107,9 @@ def explain(
 
 
 def expected(model: type[BaseModel], field: str, value: object = None) -> str:
-    """What ``field`` of ``model`` takes: ``a number above 0 and at most 10,000``.
+    """The values that ``field`` of ``model`` takes: ``a number above 0 and at most 10,000``.
 
-    ``value`` is what was given, so that a choice can name the nearest.
+    ``value`` is the given value: for a choice, the text names the nearest one.
     """
     schema = model.model_json_schema()["properties"][field]
     schema = next(option for option in schema.get("anyOf", [schema]) if option.get("type") != "null")
@@ -130,7 +130,7 @@ def expected(model: type[BaseModel], field: str, value: object = None) -> str:
 
 
 def shown(value: object) -> str:
-    """The value as TOML would write it, cut short."""
+    """The value as TOML would write it, at most 60 characters."""
     if isinstance(value, dict):
         return "a table here"
     if isinstance(value, list):
@@ -144,7 +144,7 @@ def shown(value: object) -> str:
 def _broken_rule(
     detail: ErrorDetails, given: Mapping[str, Any], locate: Callable[[Path], Path], faults: Faults
 ) -> None:
-    """A model's own rule, whose message reads ``problem: remedy``: point at the last key that it names."""
+    """Add a broken rule of a model, with the message ``problem: remedy``, at the last key that it names."""
     where: Path = tuple(detail["loc"])
     message = str(detail["ctx"]["error"])
     problem, _, remedy = message.partition(": ")
@@ -154,14 +154,14 @@ def _broken_rule(
 
 
 def _owner(model: type[BaseModel], where: Path) -> tuple[type[BaseModel], str, Path]:
-    """The innermost model on the way ``where``, its field, and the path without a union's branches."""
+    """The innermost model on the path ``where``, its field, and the path without branches of unions."""
     owner, field = model, ""
     for index, step in enumerate(where):
         if isinstance(step, int):
             continue
         if field:
             nested = _nested_model(owner, field)
-            if nested is None:  # a table of free keys: what follows its key names a branch of a union
+            if nested is None:  # a table of free keys: the next step names a branch of a union
                 return owner, field, where[: index + 1]
             owner = nested
         field = step

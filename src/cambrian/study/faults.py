@@ -1,4 +1,4 @@
-"""Collects what is wrong with one file and raises the fault that comes first in it."""
+"""Collects the errors of one file and raises the first in the file's order."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from cambrian.study.positions import Path, Position, Positions
 
 
 class Faults:
-    """Faults of one study file, each at a path such as ``("network", 0, "rtt_ms")``."""
+    """Errors of one study file, each at a path such as ``("network", 0, "rtt_ms")``."""
 
     def __init__(self, file: str, positions: Positions) -> None:
         self._file = file
@@ -15,11 +15,11 @@ class Faults:
         self._found: list[tuple[Position, StudyError]] = []
 
     def position(self, path: Path) -> Position:
-        """Where ``path`` stands in the file."""
+        """Line and column of ``path`` in the file."""
         return self._positions.find(path)
 
     def add(self, path: Path, problem: str, remedy: str, *, key: str | None = None) -> None:
-        """Note a fault; ``key`` is the last name in ``path`` unless told."""
+        """Add an error; ``key`` defaults to the last name in ``path``."""
         place = self._positions.find(path)
         names = [part for part in path if isinstance(part, str)]
         error = StudyError(
@@ -33,10 +33,10 @@ class Faults:
         self._found.append((place, error))
 
     def add_error(self, path: Path, error: StudyError) -> None:
-        """Note a fault in another file that is named at ``path``."""
+        """Add an error in another file that is named at ``path``."""
         self._found.append((self._positions.find(path), error))
 
     def raise_first(self) -> None:
-        """Raise the fault that stands first in the file, if there is any."""
+        """Raise the first error in the file's order, if there is one."""
         if self._found:
-            raise min(self._found, key=lambda found: found[0])[1]
+            raise min(self._found, key=lambda placed: placed[0])[1]

@@ -1,7 +1,7 @@
-"""What would be right: the nearest name, or the right unit.
+"""Remedies for wrong names and units.
 
-A key in the wrong unit (``rtt_s``, ``rate_kbps``, ``delay_ms``, ``bandwidth``) is
-answered with the key to use and, where it follows, the value to give.
+For a key in the wrong unit (``rtt_s``, ``rate_kbps``, ``delay_ms``, ``bandwidth``) the
+remedy names the right key and, if it can be computed, the value.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import difflib
 from collections.abc import Iterable
 from typing import NamedTuple
 
-#: Units of each dimension, and how many of the base unit each is.
+#: dimension → unit → factor to the base unit
 _UNITS: dict[str, dict[str, float]] = {
     "time": {"ns": 1e-9, "us": 1e-6, "usec": 1e-6, "ms": 1e-3, "msec": 1e-3, "s": 1.0, "sec": 1.0,
              "secs": 1.0, "second": 1.0, "seconds": 1.0, "min": 60.0, "minutes": 60.0},
@@ -34,7 +34,7 @@ _UNIT_NAMES = {
 
 
 class _Meaning(NamedTuple):
-    """What people call a quantity → the key, and how many of it one of theirs is."""
+    """The key that a common name stands for, the factor from that name's value to the key's, and a note."""
 
     key: str
     factor: float = 1.0
@@ -101,10 +101,10 @@ _SYNONYMS: dict[str, tuple[_Meaning, ...]] = {
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
-    """The known name that ``word`` most likely means, if any is near."""
+    """The known name most similar to ``word``; None if the similarity of all is below 0.6."""
     by_folded = {name.lower(): name for name in known}
-    found = difflib.get_close_matches(word.lower(), by_folded, n=1, cutoff=0.6)
-    return by_folded[found[0]] if found else None
+    matches = difflib.get_close_matches(word.lower(), by_folded, n=1, cutoff=0.6)
+    return by_folded[matches[0]] if matches else None
 
 
 def choices(known: Iterable[str]) -> str:
@@ -114,7 +114,7 @@ def choices(known: Iterable[str]) -> str:
 
 
 def for_name(word: str, known: Iterable[str], what: str) -> str:
-    """Remedy for a name that is not among ``known``."""
+    """Remedy for an unknown name; ``known`` has the valid ones, ``what`` introduces their list."""
     known = list(known)
     near = nearest(word, known)
     listing = f"{what}: {choices(known)}"
@@ -122,7 +122,7 @@ def for_name(word: str, known: Iterable[str], what: str) -> str:
 
 
 def for_key(key: str, value: object, known: Iterable[str]) -> str:
-    """Remedy for an unknown ``key`` that was given ``value``, in a table that takes ``known``."""
+    """Remedy for an unknown ``key`` with ``value``, in a table with the keys ``known``."""
     known = list(known)
     return _right_unit(key, value, known) or for_name(key, known, "this table takes")
 
@@ -146,7 +146,7 @@ def _right_unit(key: str, value: object, known: list[str]) -> str | None:
 
 
 def _split(key: str) -> tuple[str, str]:
-    """``queue_size_kb`` → ``("queue_size", "kb")``; the unit is empty where there is none."""
+    """``queue_size_kb`` → ``("queue_size", "kb")``; the unit is empty if the key has none."""
     if key in _SYNONYMS:
         return key, ""
     stem, _, last = key.rpartition("_")
@@ -157,7 +157,7 @@ def _split(key: str) -> tuple[str, str]:
 
 
 def _scale(unit: str, right: str) -> float | None:
-    """How many of ``right`` one ``unit`` is; ``None`` for other dimensions."""
+    """Factor from ``unit`` to ``right``; None if their dimensions differ."""
     for units in _UNITS.values():
         if unit in units and right in units:
             return units[unit] / units[right]

@@ -1,8 +1,8 @@
-"""A trial's name: a hash of what it says and of what it runs.
+"""A trial's identity: a hash of its description and of the software that it runs.
 
-The same identity means the same bytes in its results, so whatever can change
-these is part of it, and what is only for the reader (labels, the network's name,
-the path of a trace file, as opposed to its contents) is not.
+The same identity means the same bytes in the results. So the hash covers everything that can change
+these bytes. It excludes what is only for the reader: labels, the network's name, and
+the path of a trace file (its content counts).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 
 from cambrian.study.model import Trial
 
-#: Changed when the meaning of a trial's fields changes, so that old results lapse.
+#: increased when the meaning of a trial's fields changes, so that old results are not used
 IDENTITY_VERSION = 1
 _DIGEST_BYTES = 8
 
@@ -26,35 +26,35 @@ def content_hash(data: bytes) -> str:
 
 
 def canonical_json(value: object) -> str:
-    """JSON with sorted keys and no spaces: one text for one value."""
+    """JSON with sorted keys and no spaces: equal values give equal text."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
 
 
 def what_happens(trial: Trial) -> dict[str, Any]:
-    """The trial as plain data, without what is only for the reader.
+    """The trial as plain data, without fields that are only for the reader.
 
     Raises:
-        OSError: when the network's trace file cannot be read.
+        OSError: the network's trace file cannot be read.
     """
-    said = trial.model_dump(mode="json")
-    del said["network"]["name"]
+    data = trial.model_dump(mode="json")
+    del data["network"]["name"]
     if trial.network.trace_file is not None:
-        said["network"]["trace_file"] = content_hash(Path(trial.network.trace_file).read_bytes())
-    for flow in said["flows"]:
+        data["network"]["trace_file"] = content_hash(Path(trial.network.trace_file).read_bytes())
+    for flow in data["flows"]:
         del flow["contestant"]["label"]
         if flow["page"] is not None:
             del flow["page"]["name"]
-    return said
+    return data
 
 
 def trial_id(trial: Trial, environment: Mapping[str, str]) -> str:
-    """16 hexadecimal digits that name ``trial`` run in ``environment``.
+    """The identity of ``trial`` in ``environment``: 16 hexadecimal digits.
 
-    ``environment`` maps each thing that the trial runs (the kernel, its stacks, the
-    testbed) to a hash of its content; the order of its keys does not matter.
+    ``environment`` maps each part that the trial runs (the kernel, its stacks, the
+    testbed) to a hash of its content; the order of its keys has no effect.
 
     Raises:
-        OSError: when the network's trace file cannot be read.
+        OSError: the network's trace file cannot be read.
     """
     whole = {"version": IDENTITY_VERSION, "trial": what_happens(trial), "environment": dict(environment)}
     return content_hash(canonical_json(whole).encode())

@@ -1,4 +1,4 @@
-"""docs/reference/study-keys.md: every key of a study with its type, default and limits, from the models."""
+"""docs/reference/study-keys.md: every key of a study with type, default and limits, from the models."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ from cambrian.study.tables import HEADING_KEYS, TABLE_KEYS
 _HEAD = """# Keys of a study
 
 Every key with its type, default and limits. [Studies](studies.md) explains what the keys mean.
-A key without a default must be given. "not set" is the default of keys
-that are optional or that exclude each other.
+Required keys have no default. Keys that are optional or that exclude
+each other have the default "not set".
 
 `make reference` generates this page from `src/cambrian/study/model.py`.
 """
-#: heading, where its values stand, the model, its keys
+#: heading, place in the file, model, keys
 _SECTIONS: Sequence[tuple[str, str, type[Frozen], Sequence[str] | None]] = (
     ("Heading", "Above the first table.", Study, HEADING_KEYS),
     (
@@ -55,7 +55,7 @@ _SECTIONS: Sequence[tuple[str, str, type[Frozen], Sequence[str] | None]] = (
     ("receiver_cpu", "A table in `[[contestant]]` and `[[flow]]`.", Cpu, None),
     ("[[flow]]", "The keys of `[[contestant]]` without lists, `count`, and these.", Flow, None),
     ("[[lineup]]", "`flows` is a list of tables with the keys of `[[flow]]`.", Lineup, TABLE_KEYS["lineup"]),
-    ("[page_load]", "`pages` also takes names of the catalogue.", PageLoads, TABLE_KEYS["page_load"]),
+    ("[page_load]", "`pages` also takes names from the catalogue.", PageLoads, TABLE_KEYS["page_load"]),
     ("A page", "An element of `pages`, or `page` of a flow.", Page, None),
     ("objects", "A list of tables in a page.", PageObjects, None),
     ("[stopping]", "Instead of `seeds`.", Stopping, TABLE_KEYS["stopping"]),
@@ -92,7 +92,7 @@ def _row(key: str, field: FieldInfo) -> str:
 def _default(field: FieldInfo) -> str:
     value = field.default
     if value is PydanticUndefined:
-        return "must be given"
+        return "required"
     if value is None:
         return "not set"
     if value in ("", (), {}):
@@ -103,17 +103,18 @@ def _default(field: FieldInfo) -> str:
 
 
 def _kind(annotation: Any, metadata: list[Any]) -> tuple[str, str]:
-    """What a value is in words, and what limits it."""
+    """Type and limits of a value, in words."""
     origin, inside = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
         return _kind(inside[0], [*inside[1:], *metadata])
     if origin in (Union, UnionType):
-        found = [_kind(one, metadata if len(inside) == 2 else []) for one in inside if one is not NoneType]
-        words = dict.fromkeys(word for word, _ in found)
-        return " or ".join(words), "; ".join(dict.fromkeys(limit for _, limit in found if limit))
-    limits = ", ".join(_said(metadata))
+        options = [option for option in inside if option is not NoneType]
+        kinds = [_kind(option, metadata if len(inside) == 2 else []) for option in options]
+        words = dict.fromkeys(word for word, _ in kinds)
+        return " or ".join(words), "; ".join(dict.fromkeys(limit for _, limit in kinds if limit))
+    limits = ", ".join(_limits(metadata))
     if origin is Literal:
-        return ", ".join(f'`"{one}"`' for one in inside), limits
+        return ", ".join(f'`"{choice}"`' for choice in inside), limits
     if origin is tuple:
         element, own = _kind(inside[0], [])
         return f"list of {_PLURALS.get(element, element)}", ", ".join(
@@ -124,15 +125,15 @@ def _kind(annotation: Any, metadata: list[Any]) -> tuple[str, str]:
     return _WORDS.get(annotation, "table"), limits
 
 
-def _said(metadata: list[Any]) -> list[str]:
-    found = []
-    for one in metadata:
+def _limits(metadata: list[Any]) -> list[str]:
+    limits = []
+    for item in metadata:
         # pydantic keeps a Field() in Annotated whole, or as its parts
-        parts = one.metadata if isinstance(one, FieldInfo) else [one]
+        parts = item.metadata if isinstance(item, FieldInfo) else [item]
         for part in parts:
             for name, sign in _LIMITS.items():
                 if (value := getattr(part, name, None)) is not None:
-                    found.append(f"{sign}{value:,}" if isinstance(value, int) else f"{sign}{value:g}")
+                    limits.append(f"{sign}{value:,}" if isinstance(value, int) else f"{sign}{value:g}")
             if pattern := getattr(part, "pattern", None):
-                found.append(f"`{pattern}`")
-    return found
+                limits.append(f"`{pattern}`")
+    return limits

@@ -1,7 +1,7 @@
-"""What a network, a flow, a contestant, a trial and a study *are*.
+"""The data models: network, flow, contestant, trial, study.
 
-Frozen, validated data with units in every name. Nothing here touches a file, a
-clock or a process; :mod:`cambrian.study.load` turns TOML into these, and
+Frozen, validated data with units in every name. This module uses no file, clock
+or process. :mod:`cambrian.study.load` turns TOML into these models, and
 :mod:`cambrian.study.expand` turns a :class:`Study` into :class:`Trial` objects.
 """
 
@@ -14,11 +14,11 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from cambrian.study.queues import AQMS, Queue
 
-#: Bytes of Ethernet header that the qdiscs count on top of the IP packet.
+#: bytes of Ethernet header that the qdiscs count in addition to the IP packet
 ETHERNET_HEADER_BYTES = 14
 #: Largest IP packet on every link.
 MTU_BYTES = 1500
-#: Largest frame as a queue counts it.
+#: largest frame in a queue's count
 FRAME_BYTES = MTU_BYTES + ETHERNET_HEADER_BYTES
 #: Flows that one trial can hold.
 MOST_FLOWS = 64
@@ -31,9 +31,9 @@ Percent = Annotated[float, Field(ge=0, le=100)]
 Patterns = Annotated[tuple[str, ...], Field(min_length=1)]
 Clock = Literal["virtual", "real"]
 Design = Literal["solo", "versus-reference", "pairwise", "flows"]
-#: What loads a page: the browser, or a program that fetches as a browser does and shows nothing.
+#: the browser, or a program that fetches like a browser and displays nothing
 PageClient = Literal["chromium", "light"]
-#: What a stopping rule watches, always of flow 0; the unit is part of the name.
+#: the measure of flow 0 that a stopping rule watches; the name has the unit
 StoppingMeasure = Literal["throughput_mbps", "share_percent", "plt_ms"]
 #: With fewer trials no two order statistics enclose a median with 95 % confidence.
 FEWEST_FOR_A_MEDIAN = 6
@@ -58,13 +58,13 @@ class BurstLoss(Frozen):
 
 
 class Change(Frozen):
-    """One step of a schedule: at ``at_s`` after the trial's start, these become so."""
+    """One step of a schedule: the new values from ``at_s`` seconds after the trial's start."""
 
     at_s: Annotated[float, Field(gt=0)]
     rate_mbps: Annotated[float, Field(gt=0)] | None = None
     rtt_ms: Annotated[float, Field(gt=0)] | None = None
     loss_percent: Percent | None = None
-    #: the receivers get another address, and keep the one before for so long
+    #: the receivers get a new address, and keep the old address for this time
     handover_overlap_ms: Annotated[float, Field(ge=0)] | None = None
 
     @model_validator(mode="after")
@@ -77,7 +77,7 @@ class Change(Frozen):
 
     @property
     def settled_s(self) -> float:
-        """When all of it has happened, in seconds after the trial's start."""
+        """When the step is complete, in seconds after the trial's start."""
         return self.at_s + (self.handover_overlap_ms or 0) / 1e3
 
 
@@ -102,7 +102,7 @@ class Network(Frozen):
     buffer_packets: Annotated[int, Field(gt=0)] | None = None
     queue: Queue = "droptail"
     ecn: bool = False
-    #: AQM's own knobs, where one differs from the kernel's default
+    #: parameters of the AQM; None: the kernel's default
     aqm_target_ms: Annotated[float, Field(gt=0)] | None = None
     aqm_interval_ms: Annotated[float, Field(gt=0)] | None = None
     #: random loss before the bottleneck, forward and on the return path
@@ -112,7 +112,7 @@ class Network(Frozen):
     #: exactly every n-th packet of each sender is lost, as the controllers' formulas assume
     loss_every_packets: Annotated[int, Field(ge=2, le=65_535)] | None = None
     jitter_ms: Annotated[float, Field(ge=0)] = 0.0
-    #: this share of packets skips the forward delay, and so overtakes
+    #: this share of packets skips the forward delay, and so overtakes other packets
     reorder_percent: Percent = 0.0
     duplicate_percent: Percent = 0.0
     schedule: tuple[Change, ...] = ()
@@ -128,20 +128,20 @@ class Network(Frozen):
                 "give exactly one of buffer_bdp, buffer_bytes and buffer_packets"
             )
         if self.loss_percent and self.burst_loss:
-            raise ValueError("forward loss is of one kind: give loss_percent or burst_loss, not both")
+            raise ValueError("forward loss has one kind: give loss_percent or burst_loss, not both")
         if self.trace_file and self.queue != "droptail":
             raise ValueError('a trace_file link has a drop-tail queue: set queue = "droptail"')
         if self.trace_file and any(change.rate_mbps is not None for change in self.schedule):
             raise ValueError("a trace_file link takes its rate from the trace: no rate_mbps in schedule")
         self._check_queue()
         if self.burst_loss and any(change.loss_percent is not None for change in self.schedule):
-            raise ValueError("burst_loss holds for the whole trial: take loss_percent out of schedule")
+            raise ValueError("burst_loss applies to the whole trial: remove loss_percent from schedule")
         handovers = [change for change in self.schedule if change.handover_overlap_ms is not None]
         if self.trace_file and handovers:
             raise ValueError("a trace_file link keeps its addresses: no handover_overlap_ms in schedule")
         if any(later.at_s <= earlier.settled_s for earlier, later in pairwise(handovers)):
             raise ValueError(
-                "a handover begins before the one before it is over: "
+                "a handover begins before the previous one ends: "
                 "give a later at_s or a smaller handover_overlap_ms"
             )
         times = [change.at_s for change in self.schedule]
@@ -159,20 +159,20 @@ class Network(Frozen):
                 raise ValueError("drop-tail has no aqm_target_ms or aqm_interval_ms: name an AQM as queue")
             return
         if self.ecn and aqm.ecn == "never":
-            able = ", ".join(name for name, one in AQMS.items() if one.ecn != "never")
-            raise ValueError(f"{self.queue} does not mark: ecn = true needs one of {able}")
+            marking = ", ".join(name for name, kind in AQMS.items() if kind.ecn != "never")
+            raise ValueError(f"{self.queue} does not mark: ecn = true needs one of {marking}")
         for key in knobs:
             if key not in aqm.knobs:
-                raise ValueError(f"{self.queue} has no {key}: leave it out")
+                raise ValueError(f"{self.queue} has no {key}: remove it")
 
 
 class Cpu(Frozen):
-    """A slow processor: what a program's work costs it there, in time of its own alone.
+    """A slow CPU: the virtual time that a program's work takes on it. Other programs are not delayed.
 
-    Everything else that a program does takes no time, as on every other processor.
+    All other work of the program takes no time, as on every other CPU.
     """
 
-    #: for each datagram (UDP), or full segment's worth of bytes (TCP), read from a socket
+    #: for each datagram (UDP), or each full segment of bytes (TCP), read from a socket
     per_packet_us: Annotated[float, Field(ge=0, le=1_000_000)] = 0.0
     #: for each system call
     per_syscall_us: Annotated[float, Field(ge=0, le=1_000_000)] = 0.0
@@ -180,21 +180,21 @@ class Cpu(Frozen):
     @model_validator(mode="after")
     def _costs_something(self) -> Cpu:
         if not (self.per_packet_us or self.per_syscall_us):
-            raise ValueError("this processor is as fast as any: give per_packet_us or per_syscall_us")
+            raise ValueError("this CPU is not slow: give per_packet_us or per_syscall_us")
         return self
 
 
 class Contestant(Frozen):
-    """One implementation: a stack, a congestion controller, and its knobs."""
+    """One implementation: a stack, a congestion controller, and its options."""
 
     stack: str
     cca: str
     receiver: str = "own"
-    #: the receiving program's own slow processor (a phone's, say); None: it is as fast as any
+    #: a slow CPU of the receiving program, such as a phone's; None: not slow
     receiver_cpu: Cpu | None = None
     tls: bool = False
     options: dict[str, str | int | float | bool] = {}
-    #: how the reader sees it; "stack cca", and its receiver if it is another's, unless told
+    #: name in reports; default: "stack cca", with the receiver if it is not the stack's own
     label: str = ""
 
     @property
@@ -205,16 +205,16 @@ class Contestant(Frozen):
 
 
 class PageObjects(Frozen):
-    """Some images of one size."""
+    """Images of one size."""
 
     count: Annotated[int, Field(gt=0, le=MOST_OBJECTS)]
     size_bytes: Annotated[int, Field(ge=SMALLEST_OBJECT_BYTES, le=10_000_000)]
-    #: each of them is asked for so long after all before it have come; None: with those before it, at once
+    #: each image is requested this long after all earlier ones have arrived; None: at once with them
     after_ms: Annotated[float, Field(gt=0, le=600_000)] | None = None
 
 
 class Page(Frozen):
-    """A web page: a document that shows these images, in this order."""
+    """A web page: a document with these images, in this order."""
 
     name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]*$")] = "page"
     objects: Annotated[tuple[PageObjects, ...], Field(min_length=1)]
@@ -232,21 +232,21 @@ class Page(Frozen):
 
     @property
     def pauses(self) -> bool:
-        """Are some images asked for later than the others?"""
+        """Are some images requested later than others?"""
         return any(group.after_ms is not None for group in self.objects)
 
     @property
     def size_bytes(self) -> int:
-        """Bytes of all images; the document comes on top."""
+        """Bytes of all images, without the document."""
         return sum(group.count * group.size_bytes for group in self.objects)
 
 
 class PageLoads(Frozen):
-    """``[page_load]``: every contestant loads each of these pages, in trials of their own."""
+    """``[page_load]``: every contestant loads each of these pages, each in separate trials."""
 
     pages: Annotated[tuple[Page, ...], Field(min_length=1)]
     client: PageClient = "chromium"
-    #: keep the browser's own log of the network (it is large)
+    #: keep the browser's network log (it is large)
     netlog: bool = False
 
 
@@ -257,9 +257,9 @@ class Flow(Frozen):
     start_ms: Annotated[float, Field(ge=0)] = 0.0
     #: bytes to carry; 0 runs until the trial ends
     size_bytes: Annotated[int, Field(ge=0)] = 0
-    #: this flow's own round trip, where it differs from the network's
+    #: this flow's round trip; None: the network's
     rtt_ms: Annotated[float, Field(gt=0)] | None = None
-    #: instead of bytes: a page to load, once, and by what
+    #: instead of bytes: a page to load once, and its client
     page: Page | None = None
     client: PageClient = "chromium"
     netlog: bool = False
@@ -273,41 +273,41 @@ class Flow(Frozen):
         if self.page is not None and self.size_bytes:
             raise ValueError("a flow carries bytes or loads a page: give size_bytes or page, not both")
         if self.page is not None and self.contestant.receiver != "own":
-            raise ValueError("a page is loaded by client: leave receiver out, or page")
+            raise ValueError("a page is loaded by client: remove receiver or page")
         if self.page is None and self.client == "light":
-            raise ValueError("client is what loads a page: give a page too, or leave client out")
+            raise ValueError("client is the program that loads a page: give a page, or remove client")
         if self.page is not None and self.page.pauses and self.client != "light":
             raise ValueError(
-                'a browser asks for all images at once: give client = "light" too, or leave after_ms out'
+                'a browser requests all images at once: give client = "light", or remove after_ms'
             )
         if self.netlog and (self.page is None or self.client != "chromium"):
             raise ValueError(
-                'netlog is the browser\'s: give a page and client = "chromium", or leave netlog out'
+                'netlog is the browser\'s log: give a page and client = "chromium", or remove netlog'
             )
         return self
 
 
 class Lineup(Frozen):
-    """Flows that meet in one trial, by a name: one of several such lists of a study."""
+    """The flows of one trial, with a name; a study can have several line-ups."""
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
     flows: Annotated[tuple[Flow, ...], Field(min_length=1, max_length=MOST_FLOWS)]
-    #: how many of ``flows`` each entry of the file stands for; they are alike (``count``)
+    #: number of equal flows of each entry in the file (``count``)
     counts: tuple[int, ...] = ()
 
 
 class Trial(Frozen):
     """The smallest unit: one network, its flows, one seed, one clock.
 
-    Flow ``i`` sits at ``positions[i]`` of the testbed. The position decides the flow's address, its
-    links' random losses and when its programs start; two trials that differ in ``positions`` alone
-    are one experiment with the flows' places exchanged. A flow alone may sit at another position
-    than 0, with the random losses of that one.
+    Flow ``i`` has position ``positions[i]`` of the testbed. The position decides the flow's address, the
+    random losses of its links and the start of its programs. Two trials that differ only in ``positions``
+    are one experiment with the flows' positions exchanged. A single flow may have another position
+    than 0, with the random losses of that position.
     """
 
     network: Network
     flows: Annotated[tuple[Flow, ...], Field(min_length=1, max_length=MOST_FLOWS)]
-    #: one for each flow; without them each flow sits at its own number
+    #: one for each flow; default: flow ``i`` has position ``i``
     positions: tuple[int, ...] = ()
     duration_s: Annotated[float, Field(gt=0, le=36_000)]
     seed: Annotated[int, Field(ge=0, lt=2**63)] = 1
@@ -333,7 +333,7 @@ class Trial(Frozen):
         if len(self.positions) != len(self.flows) or len(set(self.positions)) < len(self.flows) or not fits:
             raise ValueError(
                 f"positions must hold one number from 0 to {MOST_FLOWS - 1} for each flow, all different: "
-                "correct them, or leave them out"
+                "correct them, or remove them"
             )
         return self
 
@@ -345,24 +345,23 @@ class Trial(Frozen):
 
     @property
     def warmup_ns(self) -> int:
-        """When the last flow may be expected to have left slow start: its start and 20 round trips."""
+        """Time when the last flow is expected to have left slow start: its start plus 20 round trips."""
         last_ms = max(flow.start_ms + 20 * flow.base_rtt_ms(self.network) for flow in self.flows)
         return round(last_ms * 1e6)
 
     def planned_end_ns(self, end_ns: int) -> int:
-        """Until when the trial is measured: its planned end, or ``end_ns``, when all transfers were done.
+        """End of the measurement: ``end_ns`` (receivers ended); at least ``duration_s`` if a flow is endless.
 
-        A guest ends once all receivers have. Where an endless flow gave up that is too soon: it counts
-        with what it carried over the whole trial.
+        If an endless flow gave up, the guest ended too early: the flow's bytes count over the whole trial.
         """
         endless = any(not flow.size_bytes and flow.page is None for flow in self.flows)
         return max(end_ns, round(self.duration_s * 1e9)) if endless else end_ns
 
     def measured_ns(self, end_ns: int, measured_from_s: float | None = None) -> tuple[int, int]:
-        """What is measured: from where the study says to the trial's end.
+        """The measured interval: from ``measured_from_s`` to the trial's end, in ns of virtual time.
 
-        Without its word from 20 round trips after the last start; the whole trial where that leaves
-        nothing. ``end_ns`` is when the guest's flows had ended.
+        Default for the start: 20 round trips after the last flow's start. The whole trial if the interval
+        would be empty. ``end_ns`` is the end of the guest's flows.
         """
         end_ns = self.planned_end_ns(end_ns)
         begin_ns = self.warmup_ns if measured_from_s is None else round(measured_from_s * 1e9)
@@ -370,13 +369,13 @@ class Trial(Frozen):
 
 
 class Stopping(Frozen):
-    """``[stopping]``: run each group's seeds in order until its median is known well enough.
+    """``[stopping]``: run each group's seeds in order until its median is precise enough.
 
-    That is when the 95 % interval of the median of flow 0's measure, over the valid seeds, lies
-    within ± the half-width; with at least ``min_seeds`` valid seeds, and after ``max_seeds``
-    (invalid ones included) whatever was reached. A seed's value is the mean over its trials, one
+    A group stops when the 95 % interval of the median of flow 0's measure, over the valid seeds, lies
+    within ± the half-width, with at least ``min_seeds`` valid seeds. It always stops after ``max_seeds``
+    (invalid seeds included). A seed's value is the mean over its trials, one
     for each order of the flows; a seed with an invalid trial is invalid. Exactly one half-width is
-    given, and it names the measure. The defaults are those of Prudentia.
+    given; its key decides the measure. The defaults are those of Prudentia.
     """
 
     min_seeds: Annotated[int, Field(ge=FEWEST_FOR_A_MEDIAN, le=10_000)] = 10
@@ -397,8 +396,7 @@ class Stopping(Frozen):
             )
         if self.min_seeds > self.max_seeds:
             raise ValueError(
-                f"min_seeds = {self.min_seeds} is above max_seeds = {self.max_seeds}: "
-                "give at least as many max_seeds"
+                f"min_seeds = {self.min_seeds} is above max_seeds = {self.max_seeds}: give a larger max_seeds"
             )
         return self
 
@@ -412,26 +410,25 @@ class Stopping(Frozen):
 
     @property
     def measure(self) -> StoppingMeasure:
-        """What is watched."""
+        """The measure that the rule watches."""
         return next(name for name, width in self._widths.items() if width is not None)
 
     @property
     def half_width(self) -> float:
-        """How near the median must be known, in the measure's unit."""
+        """Required half-width of the median's interval, in the measure's unit."""
         return next(width for width in self._widths.values() if width is not None)
 
 
 class Group(Frozen):
-    """Trials of one cell of a study: the same question, for each seed one trial an order.
+    """Trials of one question on one network: for each seed, one trial in every order of the flows.
 
     ``trials`` has the seeds in order, and for each seed the trials of all ``orders`` of the flows.
-    ``design`` says how its flows relate; for ``versus-reference`` flow 0 is the
-    contestant under test and flow 1 the kernel reference that competes with it;
-    a group whose two flows are both the reference is the noise floor, and with ``placebo`` the
-    reference in a contestant's place. For
-    ``pairwise``, ``subject`` names flow 0 and ``reference`` flow 1; for ``solo`` and
-    ``flows`` there is no reference. With ``stopping``, ``trials`` are the most that may be
-    run, in the order in which they are.
+    For the design ``versus-reference`` flow 0 is the contestant under test and flow 1
+    the kernel reference that competes with it. A group whose two flows are both the
+    reference is the noise floor, or with ``placebo`` the reference in the place of a contestant. For
+    ``pairwise``, ``subject`` names flow 0 and ``reference`` flow 1; ``solo`` and
+    ``flows`` have no reference. With ``stopping``, ``trials`` has the largest number of trials,
+    in the order of running.
     """
 
     key: str
@@ -440,26 +437,26 @@ class Group(Frozen):
     subject: str
     reference: str | None
     trials: tuple[Trial, ...]
-    #: trials a seed: one for each order of the flows
+    #: trials per seed: one for each order of the flows
     orders: int = 1
-    #: what each flow loads, in a study of page loads
+    #: name of the page that each flow loads, in a study of page loads
     page: str | None = None
     stopping: Stopping | None = None
-    #: where its trials are measured from, if the study says
+    #: start of the measured interval, if the study gives it
     measured_from_s: float | None = None
     placebo: bool = False
 
     @property
     def least_trials(self) -> int:
-        """Trials that are run in any case."""
+        """Smallest number of trials that run."""
         return self.stopping.min_seeds * self.orders if self.stopping else len(self.trials)
 
 
 class Profile(Frozen):
-    """What ``--profile`` changes.
+    """The changes that ``--profile`` makes.
 
-    ``networks``, ``contestants``, ``lineups`` and ``pages`` are name patterns, of which it keeps
-    the matches. ``seeds`` are so many seeds a group, whatever ``[stopping]`` says.
+    ``networks``, ``contestants``, ``lineups`` and ``pages`` are patterns for the names that are
+    kept. ``seeds`` is the number of seeds of each group; it disables ``[stopping]``.
     """
 
     seeds: Annotated[int, Field(gt=0, le=10_000)] | None = None
@@ -471,29 +468,29 @@ class Profile(Frozen):
 
 
 class Study(Frozen):
-    """A question, as a file states it."""
+    """One question: networks, contestants, design and seeds, as in its file."""
 
     name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]*$")]
     title: str
     description: str = ""
     design: Design = "versus-reference"
     duration_s: Annotated[float, Field(gt=0, le=36_000)] = 60.0
-    #: each seed is run in every order of the flows that start together
+    #: each seed runs in every order of the flows that start together
     seeds: Annotated[int, Field(gt=0, le=10_000)] = 5
-    #: start offsets are drawn uniformly from [0, start_spread_ms], one a seed and position
+    #: start offsets are drawn uniformly from [0, start_spread_ms], one for each seed and position
     start_spread_ms: Annotated[float, Field(ge=0)] = 0.0
-    #: figures of throughput, sharing and delay are of what follows this moment; None: of what
-    #: follows 20 round trips after the last start
+    #: start of the interval that throughput, sharing and delay are measured over; None:
+    #: 20 round trips after the last start
     measured_from_s: Annotated[float, Field(ge=0)] | None = None
-    #: for design = "pairwise": each contestant alone too, which harm is measured against
+    #: for design = "pairwise": also run each contestant alone, as the baseline of harm
     solo: bool = False
     networks: Annotated[tuple[Network, ...], Field(min_length=1)]
     contestants: tuple[Contestant, ...] = ()
     #: for design = "flows": the explicit list
     flows: Annotated[tuple[Flow, ...], Field(max_length=MOST_FLOWS)] = ()
-    #: how many of ``flows`` each ``[[flow]]`` stands for; they are alike (``count``)
+    #: number of equal flows of each ``[[flow]]`` (``count``)
     counts: tuple[int, ...] = ()
-    #: for design = "flows": instead of one list, several
+    #: for design = "flows": several lists instead of one
     lineups: tuple[Lineup, ...] = ()
     page_load: PageLoads | None = None
     #: instead of ``seeds``

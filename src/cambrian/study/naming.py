@@ -1,4 +1,4 @@
-"""Names of networks and keys of groups: short, readable, safe in a path."""
+"""Names of networks and keys of groups: short, readable, valid in a path."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from string import Formatter
 from cambrian.study import hints
 from cambrian.study.model import Network
 
-#: What a network's name may look like.
+#: a valid name of a network
 NAME_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
-#: Keys that a name template may use: all that a grid can vary, and so tell apart.
+#: keys that a name template may use: all that a grid can vary
 TEMPLATE_KEYS = tuple(key for key in Network.model_fields if key not in ("name", "burst_loss", "schedule"))
 
-#: How a value that differs from the default shows in a generated name, in this order.
+#: key → text in a generated name if its value differs from the default; in this order
 _EXTRAS = {
     "forward_delay_percent": "{}fwd",
     "aqm_target_ms": "{}target",
@@ -29,7 +29,7 @@ _EXTRAS = {
 
 
 def generated_name(network: Network) -> str:
-    """``20mbps-50ms-1bdp``, followed by whatever differs from the defaults."""
+    """``20mbps-50ms-1bdp``, followed by the values that differ from the defaults."""
     if network.trace_file is not None:
         parts = [slug(PurePath(network.trace_file).stem)]
     else:
@@ -58,7 +58,7 @@ def templated_name(template: str, network: Network) -> str:
     """Fill ``{queue}-{rate_mbps}mbps`` from ``network``.
 
     Raises:
-        ValueError: as ``problem: remedy``, for a key that is unknown or not given.
+        ValueError: a key is unknown or has no value; the message is ``problem: remedy``.
     """
     try:
         parsed = list(Formatter().parse(template))
@@ -71,10 +71,10 @@ def templated_name(template: str, network: Network) -> str:
             continue
         if key not in TEMPLATE_KEYS or form or conversion:
             remedy = hints.for_name(key, TEMPLATE_KEYS, "choose from")
-            raise ValueError(f"{{{key}}} is no key of a network: {remedy}")
+            raise ValueError(f"{{{key}}} is not a key of a network: {remedy}")
         value = getattr(network, key)
         if value is None:
-            raise ValueError(f"this network gives no {key}: take {{{key}}} out of the name, or give {key}")
+            raise ValueError(f"this network has no {key}: remove {{{key}}} from the name, or give {key}")
         name += _text(value, key)
     return name
 

@@ -14,7 +14,7 @@ _FILE = Path(__file__).with_name("pages.toml")
 
 @cache
 def catalogue() -> Mapping[str, dict[str, Any]]:
-    """Name → the page, as a study would write it out."""
+    """Name → the page's table, with the keys that a study would use."""
     return {
         name: {"name": name, **table}
         for name, table in TomlFile(_FILE, "docs/reference/studies.md").raw.items()

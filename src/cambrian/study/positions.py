@@ -1,8 +1,8 @@
-"""Where in a TOML text each key and value stands.
+"""Line and column of each key and value in a TOML text.
 
-``tomllib`` gives values without places, so the text is parsed a second time by
-tree-sitter's TOML grammar, and each path (``("network", 0, "rate_mbps")``) is
-mapped to the line and column of its key; an element of a list to its own.
+``tomllib`` gives values without positions, so tree-sitter's TOML grammar parses the text a
+second time. Each path (``("network", 0, "rate_mbps")``) maps to the line and column of
+its key; an element of a list maps to its own.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ _TABLES = frozenset({"table", "table_array_element"})
 
 
 class Position(NamedTuple):
-    """A place in a text; both count from 1, columns in characters."""
+    """A position in a text; both numbers count from 1, columns in characters."""
 
     line: int
     column: int
 
 
 class Positions:
-    """Places of all keys in one TOML text that ``tomllib`` accepts."""
+    """Positions of all keys in one valid TOML text."""
 
     def __init__(self, text: str) -> None:
         self._lines = text.encode().split(b"\n")
@@ -42,7 +42,7 @@ class Positions:
                 self._add_table(child)
 
     def find(self, path: Path) -> Position:
-        """Place of ``path``, or of its nearest ancestor that the text shows."""
+        """Position of ``path``, or of its nearest ancestor in the text."""
         while path not in self._places:
             path = path[:-1]
         return self._places[path]
@@ -86,7 +86,7 @@ class Positions:
                 self._add_pair(base, child)
 
     def _note(self, path: Path, node: tree_sitter.Node) -> None:
-        """Remember where ``path`` was first seen."""
+        """Record the first position of ``path``."""
         row, byte = node.start_point.row, node.start_point.column
         column = len(self._lines[row][:byte].decode(errors="replace"))
         self._places.setdefault(path, Position(row + 1, column + 1))

@@ -1,4 +1,4 @@
-"""The queues that a bottleneck can have: one row each, and the qdisc's encoder in testbed/qdiscs.py."""
+"""The queues that a bottleneck can have, one row each; testbed/qdiscs.py encodes their netlink messages."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ Queue = Literal["droptail", "codel", "fq", "fq_codel", "pie", "fq_pie", "red", "
 
 @dataclass(frozen=True)
 class Aqm:
-    """A queue that is not drop-tail.
+    """A queue with active management (all except drop-tail).
 
-    ``limit``: what the kernel counts its buffer in. ``ecn``: whether it marks when a study says so,
-    always, or never. ``one_line``: all flows stand in one line; in the others one flow's packet may
-    overtake another's.
+    ``limit``: the unit of its buffer in the kernel. ``ecn``: whether it marks if the study sets ``ecn``,
+    always, or never. ``one_line``: all flows share one FIFO; without it, packets of one flow can
+    overtake those of another.
     ``knobs``: the keys of a network that it takes.
     """
 
     limit: Literal["packets", "bytes", "memory"] = "packets"
-    ecn: Literal["if told", "always", "never"] = "if told"
+    ecn: Literal["if set", "always", "never"] = "if set"
     one_line: bool = False
     knobs: tuple[Literal["aqm_target_ms", "aqm_interval_ms"], ...] = ("aqm_target_ms", "aqm_interval_ms")
 
@@ -35,5 +35,5 @@ AQMS: Mapping[Queue, Aqm] = {
     "cake": Aqm(limit="memory", ecn="always"),
     "dualpi2": Aqm(ecn="always"),
 }
-#: those that hold all flows in one line
+#: queues with one FIFO for all flows
 ONE_QUEUE: tuple[Queue, ...] = ("droptail", *(name for name, aqm in AQMS.items() if aqm.one_line))

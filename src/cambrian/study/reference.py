@@ -1,4 +1,4 @@
-"""Whom a contestant is judged against: kernel TCP."""
+"""The reference of a contestant: kernel TCP."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Callable
 
 from cambrian.study.model import Contestant
 
-#: The stack that plays the reference.
+#: name of the reference's stack
 REFERENCE_STACK = "tcp"
 
-#: ``(stack, cca)`` → the kernel CCA that it is judged against, or None.
+#: ``(stack, cca)`` → the kernel CCA of its reference, or None
 ReferenceOf = Callable[[str, str], "str | None"]
 
 
 def reference_contestant(cca: str) -> Contestant:
-    """Kernel TCP with ``cca``, all knobs at their defaults."""
+    """Kernel TCP with ``cca`` and all defaults."""
     return Contestant(stack=REFERENCE_STACK, cca=cca)

@@ -1,4 +1,4 @@
-"""What a pydantic model takes at a place inside it, in words."""
+"""The types that a pydantic model takes at a place inside it, in words."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _WORDS = {
 
 
 def keys(model: type[BaseModel]) -> list[str]:
-    """The keys of ``model`` as files write them."""
+    """The keys of ``model`` as they are written in files."""
     return [field.alias or name for name, field in model.model_fields.items()]
 
 
 def kinds_at(model: type[BaseModel], place: Path) -> list[Any]:
-    """The types that may stand at ``place`` in a table for ``model``; none where it takes nothing."""
+    """The types that ``model`` takes at ``place``; empty if ``place`` is invalid."""
     kinds: list[Any] = [model]
     for step in place:
         kinds = [inner for kind in kinds for inner in _inside(kind, step)]
@@ -46,7 +46,7 @@ def is_free(kinds: Iterable[Any]) -> bool:
 
 def in_words(kinds: Sequence[Any]) -> str:
     """``[float, tuple[float, ...]]`` → ``a number, or a list in square brackets``."""
-    # a whole number is a number
+    # "a number" includes whole numbers
     words = dict.fromkeys(_word(kind) for kind in kinds if not (kind is int and float in kinds))
     return ", or ".join(words)
 
@@ -66,7 +66,7 @@ def _inside(kind: Any, step: str | int) -> list[Any]:
     if get_origin(kind) is dict and isinstance(step, str):
         return _options(get_args(kind)[1])
     if get_origin(kind) is tuple and isinstance(step, int):
-        return [option for one in get_args(kind) if one is not ... for option in _options(one)]
+        return [option for inner in get_args(kind) if inner is not ... for option in _options(inner)]
     return []
 
 
@@ -75,7 +75,7 @@ def _options(annotation: Any) -> list[Any]:
     if get_origin(annotation) is Annotated:
         return _options(get_args(annotation)[0])
     if get_origin(annotation) in {Union, types.UnionType}:
-        return [option for one in get_args(annotation) for option in _options(one)]
+        return [option for inner in get_args(annotation) for option in _options(inner)]
     return [] if annotation is type(None) else [annotation]
 
 

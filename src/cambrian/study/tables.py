@@ -1,4 +1,4 @@
-"""Reads a study's tables: networks with their grids, contestants, flows, what stops it, profiles."""
+"""Reads a study's tables: networks with their grids, contestants, flows, stopping rule, profiles."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Model = TypeVar("Model", bound=BaseModel)
 Catalogue = Mapping[str, Sequence[str]]
 ProfileName = Literal["quick", "full"]
 
-#: what a study holds besides its heading: its tables, and what is counted from them
+#: fields of a study that are read from its tables, or counted from them
 _NOT_IN_THE_HEADING = frozenset(
     {"networks", "contestants", "flows", "counts", "lineups", "page_load", "stopping", "profiles"}
 )
@@ -48,15 +48,15 @@ TABLE_KEYS: dict[str, tuple[str, ...]] = {
     "stopping": tuple(Stopping.model_fields),
     "profile": tuple(Profile.model_fields),
 }
-#: Tables that do not repeat, and what errors call them.
+#: tables that occur once → their name in errors
 SINGLE = {"page_load": "[page_load]", "stopping": "[stopping]", "profile": "a profile"}
-#: Keys of a network whose lists and tables mean themselves and so make no grid.
+#: keys of a network whose lists and tables are values, and so make no grid
 _NO_GRID = frozenset({"name", "burst_loss", "schedule"})
 
 
 @dataclass(frozen=True)
 class Placed:
-    """Something that was read, and the path of its table."""
+    """A value that was read, with the path of its table."""
 
     path: Path
 
@@ -83,8 +83,8 @@ class PlacedLineup(Placed):
 
 
 def read_networks(raw: Mapping[str, Any], folder: FilePath, faults: Faults) -> list[PlacedNetwork]:
-    """Every cell of every ``[[network]]``'s grid, the last key in the file varying fastest."""
-    found = []
+    """Every cell of every ``[[network]]``'s grid; the last key in the file varies fastest."""
+    networks = []
     for at, table in _tables(raw, "network", faults):
         if isinstance(table.get("name"), list):
             remedy = 'give one name with keys in it: name = "{queue}-{rtt_ms}ms"'
@@ -99,17 +99,17 @@ def read_networks(raw: Mapping[str, Any], folder: FilePath, faults: Faults) -> l
             if network is None:
                 continue
             network = _with_trace(network, folder, locate(("trace_file",)), faults)
-            found.append(PlacedNetwork(at, _named(network, at, faults)))
-    return found
+            networks.append(PlacedNetwork(at, _named(network, at, faults)))
+    return networks
 
 
-#: receivers that are no stack's name
+#: values of ``receiver`` besides names of stacks
 _RECEIVERS = ("own", "reference")
 
 
 def read_contestants(raw: Mapping[str, Any], catalogue: Catalogue, faults: Faults) -> list[PlacedContestant]:
-    """Every ``[[contestant]]``, once for each ``stack`` and ``cca`` where these are lists."""
-    found = []
+    """Every ``[[contestant]]``: one for each combination if ``stack``, ``cca`` or ``receiver`` are lists."""
+    contestants = []
     for at, table in _tables(raw, "contestant", faults):
         for cell, elements in _cells(table, at, faults, keys=("stack", "cca", "receiver")):
 
@@ -119,23 +119,23 @@ def read_contestants(raw: Mapping[str, Any], catalogue: Catalogue, faults: Fault
             contestant = _checked(Contestant, cell, locate, faults)
             if contestant is not None:
                 _check_catalogue(contestant, locate, catalogue, faults)
-                found.append(PlacedContestant(locate(("cca",)), contestant))
-    return found
+                contestants.append(PlacedContestant(locate(("cca",)), contestant))
+    return contestants
 
 
 def read_flows(raw: Mapping[str, Any], catalogue: Catalogue, faults: Faults) -> list[PlacedFlow]:
-    """Every ``[[flow]]``, ``count`` times: a contestant's keys and a flow's own, side by side."""
+    """Every ``[[flow]]``, ``count`` times; its table has a contestant's keys and a flow's."""
     return _flows(_tables(raw, "flow", faults), catalogue, faults)
 
 
 def read_lineups(raw: Mapping[str, Any], catalogue: Catalogue, faults: Faults) -> list[PlacedLineup]:
-    """Every ``[[lineup]]`` with its flows, each as in ``[[flow]]``."""
-    found = []
+    """Every ``[[lineup]]`` with its flows, which have the keys of ``[[flow]]``."""
+    lineups = []
     for at, table in _tables(raw, "lineup", faults):
         flows = _flows(_tables(table, "flow", faults, within=at, key="flows"), catalogue, faults)
         listed = table.get("flows")
         if isinstance(listed, list) and len(listed) > len({flow.path for flow in flows}):
-            continue  # a flow of it has a fault, which is noted
+            continue  # one of its flows has an error, which is noted
         data = {
             **table,
             "flows": [placed.flow.model_dump(mode="json") for placed in flows[:MOST_FLOWS]],
@@ -143,12 +143,12 @@ def read_lineups(raw: Mapping[str, Any], catalogue: Catalogue, faults: Faults) -
         }
         lineup = _checked(Lineup, data, lambda where, at=at: (*at, *where), faults)  # type: ignore[misc]
         if lineup is not None:
-            found.append(PlacedLineup(at, lineup, tuple(flows)))
-    return found
+            lineups.append(PlacedLineup(at, lineup, tuple(flows)))
+    return lineups
 
 
 def counts(flows: Sequence[PlacedFlow]) -> list[int]:
-    """How many flows each table stands for, in order."""
+    """The number of flows of each table, in order."""
     return list(Counter(placed.path for placed in flows).values())
 
 
@@ -156,7 +156,7 @@ def _flows(
     tables: Iterator[tuple[Path, dict[str, Any]]], catalogue: Catalogue, faults: Faults
 ) -> list[PlacedFlow]:
     """The flows of one trial."""
-    found: list[PlacedFlow] = []
+    flows: list[PlacedFlow] = []
     for at, table in tables:
 
         def locate(where: Path, at: Path = at) -> Path:
@@ -174,17 +174,17 @@ def _flows(
         flow = _checked(Flow, {"contestant": contestant, **own}, locate, faults)
         if flow is not None:
             _check_catalogue(flow.contestant, locate, catalogue, faults)
-            found += [PlacedFlow(at, flow)] * count
-    if len(found) > MOST_FLOWS:
-        problem = f"{len(found)} flows, of which a trial can hold {MOST_FLOWS}"
+            flows += [PlacedFlow(at, flow)] * count
+    if len(flows) > MOST_FLOWS:
+        problem = f"{len(flows)} flows, but a trial can hold at most {MOST_FLOWS}"
         faults.add(
-            found[MOST_FLOWS].path, problem, "leave out this flow and those after it, or some of its count"
+            flows[MOST_FLOWS].path, problem, "remove this flow and those after it, or reduce its count"
         )
-    return found
+    return flows
 
 
 def read_page_load(raw: Mapping[str, Any], faults: Faults) -> PageLoads | None:
-    """``[page_load]``, where given, with the pages that it names."""
+    """``[page_load]`` with its pages; None if the study has no such table."""
     table = _single(raw, "page_load", faults)
     at: Path = ("page_load",)
     if table is None:
@@ -199,13 +199,13 @@ def read_page_load(raw: Mapping[str, Any], faults: Faults) -> PageLoads | None:
 
 
 def read_stopping(raw: Mapping[str, Any], faults: Faults) -> Stopping | None:
-    """``[stopping]``, where given."""
+    """``[stopping]``; None if the study has no such table."""
     table = _single(raw, "stopping", faults)
     return None if table is None else _checked(Stopping, table, lambda where: ("stopping", *where), faults)
 
 
 def _single(raw: Mapping[str, Any], kind: str, faults: Faults) -> dict[str, Any] | None:
-    """The one table of this kind, where given and all its keys are known."""
+    """The only table of this kind; None if it is missing or has an unknown key."""
     table = raw.get(kind)
     if table is None:
         return None
@@ -215,23 +215,23 @@ def _single(raw: Mapping[str, Any], kind: str, faults: Faults) -> dict[str, Any]
     return table if _keys_are_known(table, kind, (kind,), faults) else None
 
 
-def _page(named: object, at: Path, faults: Faults) -> object:
-    """A page of the catalogue for its name; anything else as it is."""
-    if not isinstance(named, str):
-        return named
+def _page(given: object, at: Path, faults: Faults) -> object:
+    """A name becomes its page of the catalogue; any other value is returned unchanged."""
+    if not isinstance(given, str):
+        return given
     known = pages.catalogue()
-    if named not in known:
-        faults.add(at, f"unknown page {shown(named)}", hints.for_name(named, known, "pages are"))
-    return known.get(named, next(iter(known.values())))
+    if given not in known:
+        faults.add(at, f"unknown page {shown(given)}", hints.for_name(given, known, "pages are"))
+    return known.get(given, next(iter(known.values())))
 
 
 def read_profiles(raw: Mapping[str, Any], faults: Faults) -> dict[ProfileName, Profile]:
-    """``[profile.quick]`` and ``[profile.full]``, where given."""
+    """``[profile.quick]`` and ``[profile.full]``, if the study has them."""
     tables = raw.get("profile", {})
     if not isinstance(tables, dict):
         faults.add(("profile",), "not a table", "write [profile.quick] on a line of its own, its keys below")
         return {}
-    found: dict[ProfileName, Profile] = {}
+    profiles: dict[ProfileName, Profile] = {}
     for name, table in tables.items():
         at: Path = ("profile", name)
         if name not in ("quick", "full"):
@@ -246,14 +246,14 @@ def read_profiles(raw: Mapping[str, Any], faults: Faults) -> dict[ProfileName, P
 
             profile = _checked(Profile, table, locate, faults)
             if profile is not None:
-                found[name] = profile
-    return found
+                profiles[name] = profile
+    return profiles
 
 
 def _tables(
     raw: Mapping[str, Any], kind: str, faults: Faults, *, within: Path = (), key: str = ""
 ) -> Iterator[tuple[Path, dict[str, Any]]]:
-    """The tables of one kind whose keys are all known; they stand under ``key`` (their kind, unless told)."""
+    """The tables of one kind that have only known keys; they are listed under ``key`` (default: ``kind``)."""
     key = key or kind
     tables = raw.get(key, [])
     head = ".".join(part for part in (*within, key) if isinstance(part, str))
@@ -270,7 +270,7 @@ def _tables(
 
 
 def _keys_are_known(table: Mapping[str, Any], kind: str, at: Path, faults: Faults) -> bool:
-    """False after noting every key that this kind of table does not take."""
+    """Add an error for every unknown key; returns whether there is none."""
     unknown = [key for key in table if key not in TABLE_KEYS[kind]]
     for key in unknown:
         other = next((name for name, keys in TABLE_KEYS.items() if key in keys and name not in SINGLE), None)
@@ -288,7 +288,7 @@ def _keys_are_known(table: Mapping[str, Any], kind: str, at: Path, faults: Fault
 def _cells(
     table: Mapping[str, Any], at: Path, faults: Faults, keys: Sequence[str] | None = None
 ) -> Iterator[tuple[dict[str, Any], dict[str, int]]]:
-    """The grid that the table's lists span: each cell, and which element of each list it took."""
+    """The grid that the table's lists span: each cell, and the index that it has in each list."""
     varied = [
         key
         for key, value in table.items()
@@ -303,7 +303,7 @@ def _cells(
 
 
 def _in_grid(where: Path, elements: Mapping[str, int]) -> Path:
-    """Point at the list element that a cell took, rather than at the whole list."""
+    """The path of the list element that a cell uses, instead of the path of the list."""
     if where and isinstance(where[0], str) and where[0] in elements:
         return (where[0], elements[where[0]], *where[1:])
     return where

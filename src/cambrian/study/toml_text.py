@@ -1,4 +1,4 @@
-"""A TOML file's text and its tables, or one clear :class:`~cambrian.study.errors.StudyError`."""
+"""Reads a TOML file's text and tables; errors are :class:`~cambrian.study.errors.StudyError`."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any
 from cambrian.study.errors import StudyError
 
 _REMEDIES = {
-    "Invalid value": 'text stands in quotes (queue = "codel"), a number without (rtt_ms = 50)',
+    "Invalid value": 'put text in quotes (queue = "codel"), numbers without quotes (rtt_ms = 50)',
     "Expected '=' after a key": "write key = value",
-    "Expected newline or end of document": "one key = value a line; commas between the elements of a list",
-    "Cannot overwrite": "give each key once; a further table starts with its own line, such as [[network]]",
-    "Cannot declare": "give each table once; those that repeat have double brackets: [[network]]",
+    "Expected newline or end of document": "one key = value per line; commas between the elements of a list",
+    "Cannot overwrite": "give each key once; start another table with its own line, such as [[network]]",
+    "Cannot declare": "give each table once; tables that repeat have double brackets: [[network]]",
     "Unclosed array": "close the list with ]",
     "Unclosed inline table": "close the table with }",
     "Illegal character '\\n'": "close the text with a quote on the same line",
@@ -22,10 +22,10 @@ _REMEDIES = {
 
 
 def read(path: Path, called: str, remedy: str) -> str:
-    """The text of ``path``; errors call it ``called``, and say ``remedy`` where there is no such file.
+    """The text of ``path``; ``called`` is its name in errors, ``remedy`` is for a file that cannot be read.
 
     Raises:
-        StudyError: it cannot be read, or is no UTF-8 (with the line).
+        StudyError: it cannot be read, or is not UTF-8 (with the line).
     """
     try:
         return path.read_bytes().decode("utf-8")
@@ -42,10 +42,10 @@ def read(path: Path, called: str, remedy: str) -> str:
 
 
 def parse(text: str, file: str) -> dict[str, Any]:
-    """The tables of ``text``; ``file`` is what errors call it.
+    """The tables of ``text``; ``file`` is its name in errors.
 
     Raises:
-        StudyError: it is no TOML; with line, column and remedy.
+        StudyError: it is not TOML; with line, column and remedy.
     """
     try:
         return tomllib.loads(text)
@@ -54,7 +54,7 @@ def parse(text: str, file: str) -> dict[str, Any]:
 
 
 def _syntax_error(text: str, file: str, message: str) -> StudyError:
-    """tomllib's error, whose message ends in ``(at line L, column C)`` or ``(at end of document)``."""
+    """The error for a message of tomllib, ending in ``(at line L, column C)`` or ``(at end of document)``."""
     lines = text.splitlines() or [""]
     problem, _, place = message.rpartition(" (at ")
     numbers = [int(number) for number in re.findall(r"\d+", place)]

@@ -1,12 +1,12 @@
-"""Mahimahi packet-delivery traces: read, checked, and their mean rate.
+"""Reads and checks Mahimahi packet-delivery traces, and computes their mean rate.
 
 The format (Netravali et al., "Mahimahi: Accurate Record-and-Replay for HTTP",
-USENIX ATC 2015; mm-link(1)): one whole number of milliseconds a line, not
-decreasing, each an opportunity to send one full-size packet; at its end the trace
-starts over, the last time stamp being the length of a round. Mahimahi counts
-1504 bytes an opportunity (``PACKET_SIZE`` in its src/frontend/link_queue.hh): a
+USENIX ATC 2015; mm-link(1)): one whole number of milliseconds per line, not
+decreasing. Each line is an opportunity to send one full-size packet. At its end the trace
+starts again; the last time stamp is the length of a round. Mahimahi counts
+1504 bytes per opportunity (``PACKET_SIZE`` in its src/frontend/link_queue.hh): a
 1500-byte IP packet with the 4 bytes that its TUN device adds. The same packet
-is one frame of 1514 bytes here, so rates below count frames, as ``rate_mbps`` does.
+is one frame of 1514 bytes here, so the rates here count frames, as ``rate_mbps`` does.
 """
 
 from __future__ import annotations
@@ -20,21 +20,22 @@ from cambrian.study.errors import StudyError
 from cambrian.study.model import FRAME_BYTES, Network
 
 _NUMBER = re.compile(r"[0-9]{1,15}")
+_ONE_PER_LINE = "give one whole number of milliseconds per line"
 
 
 @dataclass(frozen=True)
 class DeliveryTrace:
-    """One round of a link: when it can send a full-size packet.
+    """One round of a link: the times when it can send a full-size packet.
 
-    ``times_ms`` are whole milliseconds since the round's start, not decreasing, and
-    the last one, above 0, is the length of the round.
+    ``times_ms`` are whole milliseconds since the round's start, not decreasing.
+    The last one is above 0 and is the length of the round.
     """
 
     times_ms: tuple[int, ...]
 
     @property
     def period_ms(self) -> int:
-        """Length of a round, after which the trace starts over."""
+        """Length of a round; then the trace starts again."""
         return self.times_ms[-1]
 
     @property
@@ -44,10 +45,10 @@ class DeliveryTrace:
 
 
 def parse_trace(text: str, file: str) -> DeliveryTrace:
-    """Parse a trace's text; ``file`` is only for errors.
+    """Parse a trace's text; ``file`` is its name in errors.
 
     Raises:
-        StudyError: naming the first bad line.
+        StudyError: with the first invalid line.
     """
     times: list[int] = []
     lines = text.removesuffix("\n").split("\n") if text else []
@@ -55,7 +56,7 @@ def parse_trace(text: str, file: str) -> DeliveryTrace:
         line = raw.removesuffix("\r")
         if not _NUMBER.fullmatch(line):
             shown = f"{line[:40]!r} is" if line else "an empty line is"
-            raise _error(file, number, f"{shown} not a time stamp", "one whole number of milliseconds a line")
+            raise _error(file, number, f"{shown} not a time stamp", _ONE_PER_LINE)
         if times and int(line) < times[-1]:
             problem = f"time goes back, from {times[-1]} to {int(line)} ms"
             raise _error(file, number, problem, "sort the time stamps in rising order")
@@ -63,7 +64,7 @@ def parse_trace(text: str, file: str) -> DeliveryTrace:
     if not times:
         raise _error(file, 1, "the trace is empty", "give at least one time stamp above 0, such as 1")
     if times[-1] == 0:
-        problem = "the trace lasts no time: its last time stamp is 0"
+        problem = "the trace has no duration: its last time stamp is 0"
         raise _error(file, len(times), problem, "end with the length of a round in milliseconds, above 0")
     return DeliveryTrace(tuple(times))
 
@@ -72,7 +73,7 @@ def read_trace(path: str | Path) -> DeliveryTrace:
     """Read and check the trace at ``path``.
 
     Raises:
-        StudyError: when it cannot be read, or naming the first bad line.
+        StudyError: it cannot be read, or has an invalid line (the first is named).
     """
     try:
         text = Path(path).read_bytes().decode("ascii")
@@ -84,7 +85,7 @@ def read_trace(path: str | Path) -> DeliveryTrace:
         ) from error
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
-        raise _error(str(path), line, "not plain text", "one whole number of milliseconds a line") from error
+        raise _error(str(path), line, "not plain text", _ONE_PER_LINE) from error
     return parse_trace(text, str(path))
 
 
@@ -94,7 +95,7 @@ def _mean_rate_of_file(path: str) -> float:
 
 
 def mean_rate_mbps(network: Network) -> float:
-    """Bottleneck rate at the start (``rate_mbps``) or, for a trace, its mean."""
+    """Bottleneck rate at the start in 10^6 bit/s (``rate_mbps``), or a trace's mean rate."""
     if network.trace_file is not None:
         return _mean_rate_of_file(network.trace_file)
     return network.rate_mbps or 0.0  # never 0: a network holds exactly one of the two

@@ -1,6 +1,6 @@
-"""The testbed: what runs *inside* the guest to carry out one trial.
+"""The testbed: the code that runs *inside* the guest to carry out one trial.
 
-Only the standard library and pyroute2 are imported here: each module that a guest
+It imports only the standard library and pyroute2, because each module that a guest
 loads costs time in every trial. The plan (:mod:`cambrian.trial.plan`) is computed
-outside; the guest obeys it.
+outside; the guest follows it.
 """

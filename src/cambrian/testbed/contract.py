@@ -1,7 +1,7 @@
-"""What host and guest tell each other, as JSON: the plan on the way in, the report on the way out.
+"""Types of the JSON files between host and guest: the plan for the guest, and the guest's report.
 
-``plan.json`` is a :class:`Plan`, ``guest.json`` a :class:`GuestReport`. Times are nanoseconds; where a report
-counts them from the trial's zero its field says so. Types alone: nothing here runs in the guest.
+``plan.json`` is a :class:`Plan`, ``guest.json`` a :class:`GuestReport`. Times are nanoseconds; the
+docstrings say which of them count from the trial's zero. Only types: the guest does not run it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any, NotRequired, TypedDict
 
 
 class RootPlan(TypedDict):
-    """A program's own root folder: ``tree`` is mirrored, the rest is added to it (place → what)."""
+    """A program's own root folder: ``tree`` is mirrored, the other fields add to it (path → content)."""
 
     tree: str
     folders: NotRequired[list[str]]
@@ -21,24 +21,24 @@ class RootPlan(TypedDict):
 
 
 class CpuPlan(TypedDict):
-    """What a slow processor's work costs."""
+    """The time that work takes on a slow CPU."""
 
     per_packet_ns: int
     per_syscall_ns: int
 
 
 class EarlyPlan(TypedDict):
-    """A program that is started before the trial's zero, and begins on SIGUSR1."""
+    """A program that starts before the trial's zero, and begins its work on SIGUSR1."""
 
     ready_timeout_s: float
 
 
 class ProgramPlan(TypedDict):
-    """One program: its command line, its whole environment, its working folder and what lies there.
+    """One program: its command line, its whole environment, its working folder with files.
 
-    ``files``: name → text. ``sparse``: name → bytes of a file of zeros. ``folders``: made besides. ``ready``:
-    how it shows that it can be used ("json": its event; "udp", "tcp": its ``port`` is open).
-    ``stop_statuses``: exit statuses with which it answers SIGTERM.
+    ``files``: name → text. ``sparse``: name → bytes of a file of zeros. ``folders``: folders to create.
+    ``ready``: how it shows that it is ready ("json": its event; "udp", "tcp": its ``port`` is open).
+    ``stop_statuses``: its exit statuses after SIGTERM.
     """
 
     argv: list[str]
@@ -87,7 +87,7 @@ class TbfPlan(TypedDict):
 
 
 class AqmPlan(TypedDict):
-    """The queue inside the bucket, and its parameters as the kernel's qdisc names them."""
+    """The queue inside the bucket, and its parameters with the names of the kernel's qdisc."""
 
     kind: str
     parameters: dict[str, Any]
@@ -103,7 +103,7 @@ class BottleneckPlan(TypedDict):
 
 
 class ChangePlan(TypedDict):
-    """One step of the schedule, ``at_ns`` since the trial's zero; what it leaves out stays as it is."""
+    """One step of the schedule, ``at_ns`` since the trial's zero; missing fields change nothing."""
 
     at_ns: int
     tbf: NotRequired[TbfPlan]
@@ -113,7 +113,7 @@ class ChangePlan(TypedDict):
 
 
 class Plan(TypedDict):
-    """All that a guest is to do. ``links`` and ``flows`` are in order of position."""
+    """The guest's plan. ``links`` and ``flows`` are in order of position."""
 
     mounts: dict[str, str]
     memory_mb: int
@@ -128,7 +128,7 @@ class Plan(TypedDict):
 
 
 class QdiscCounters(TypedDict):
-    """What the kernel counted of one queueing discipline. A parent's drops include its child's."""
+    """The kernel's counters of one queueing discipline. A parent's drops include its child's."""
 
     kind: str
     handle: str
@@ -169,11 +169,11 @@ class ProcessReport(TypedDict):
 
 
 class GuestReport(TypedDict):
-    """What a guest that came to its end learned.
+    """The report of a guest.
 
-    ``zero_ns``: the trial's zero, CLOCK_REALTIME. ``end_ns``: since then. ``base_rtt_ns``: measured, one a
-    flow. ``problems``: what went wrong with a program, or a "note: …". ``killed``: programs that SIGTERM did
-    not end. A guest that failed has ``crash``, a traceback, and only some of the others.
+    ``zero_ns``: the trial's zero, CLOCK_REALTIME. ``end_ns``: since zero. ``base_rtt_ns``: measured, one per
+    flow. ``problems``: errors of programs, or a "note: …". ``killed``: programs that did not end on
+    SIGTERM. A guest that failed has ``crash``, a traceback, and only some of the other fields.
     """
 
     kernel: str

@@ -1,4 +1,4 @@
-"""Slow processors: programs whose work takes time, of their own alone.
+"""Slow CPUs: the work of a program takes time, and delays only that program.
 
 The kernel (``kernel/patches``, "programs on a slow processor of their own") takes the costs for
 the processes that a thread starts next, and charges them from their first system call on.
@@ -14,25 +14,25 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from cambrian.testbed.contract import CpuPlan
 
-#: what this thread's children will cost; reading it tells what its own work costs
+#: writing it sets the costs of this thread's children; reading it gives the thread's own costs
 _KNOB = Path("/proc/thread-self/slow_cpu")
 
 
 @contextmanager
 def slow(costs: CpuPlan | None) -> Iterator[None]:
-    """Processes started in the body share one slow processor (None: nothing is different).
+    """Processes started in the body share one slow CPU (None: no slow CPU).
 
     ``costs`` has ``per_syscall_ns`` and ``per_packet_ns``, whole nanoseconds.
 
     Raises:
-        RuntimeError: this kernel was built without slow processors.
+        RuntimeError: this kernel was built without slow CPUs.
     """
     if costs is None:
         yield
         return
     if not _KNOB.exists():
         raise RuntimeError(
-            "receiver_cpu: this kernel has no slow processors; remedy: let cambrian build its own "
+            "receiver_cpu: this kernel has no slow CPUs; remedy: let cambrian build its own "
             "(unset CAMBRIAN_KERNEL), or apply every patch in kernel/patches"
         )
     _KNOB.write_text(f"{costs['per_syscall_ns']} {costs['per_packet_ns']}\n")

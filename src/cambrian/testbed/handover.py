@@ -1,9 +1,9 @@
-"""A handover: the receivers' host gets another address, and later loses the one that it had.
+"""A handover: the receivers' host gets a new address, and later loses the old one.
 
-As when a phone leaves one network for the next: both addresses work for a while, or, without
-an overlap, the old one is gone before anybody knows the new. The link behind them stays the
-same, so that nothing differs but the address. What is still sent to an address that is gone
-passes the bottleneck, and there is nobody to take it or to say so.
+Like a phone that changes its network: both addresses work for a while, or, without
+an overlap, the old address disappears before any peer knows the new one. The link stays the
+same, so that only the address differs. Packets to a removed address pass
+the bottleneck and are dropped without an answer.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from cambrian.testbed.dumbbell import Dumbbell, address, mac
 
 
 def arrive(net: Dumbbell, number: int) -> None:
-    """Handover ``number``: its address is there, and what leaves an unbound socket leaves from it."""
+    """Add the address of handover ``number``; unbound sockets send from it."""
     own, gateway = at.receiver_address(number), at.receiver_gateway(number)
     address(net.router, at.BOTTLENECK_IF, gateway, own, mac(net.receiver, at.RECEIVER_IF))
     address(net.receiver, at.RECEIVER_IF, own, gateway, mac(net.router, at.BOTTLENECK_IF))
@@ -21,9 +21,9 @@ def arrive(net: Dumbbell, number: int) -> None:
 
 
 def leave(net: Dumbbell, number: int) -> None:
-    """The address that was there before handover ``number`` is gone, and nothing tells its peers."""
+    """Remove the address from before handover ``number``, without telling its peers."""
     old = at.receiver_address(number - 1)
-    # or this host, which forwards, would send it back
+    # without this route the host, which forwards, would send the packets back
     net.receiver.netlink.route("add", dst=f"{old}/32", type="blackhole")
     net.receiver.netlink.addr(
         "delete", index=net.receiver.index[at.RECEIVER_IF], address=old, prefixlen=at.PREFIX_LENGTH

@@ -62,7 +62,7 @@ def start(name: str, spec: ProgramPlan, namespace: str | None, folder: Path) -> 
     Its output goes to ``folder/name.out`` and ``folder/name.err``.
     ``spec["environment"]`` is the whole environment: nothing of the host's leaks in.
     ``spec["root"]``, where given, is the root folder it sees (:func:`cambrian.testbed.roots.make`),
-    ``spec["cpu"]`` the costs of the slow processor that it runs on (:func:`cambrian.testbed.cpu.slow`).
+    ``spec["cpu"]`` the costs of the slow CPU that it runs on (:func:`cambrian.testbed.cpu.slow`).
     ``spec["files"]`` (name → text) are written into the working folder ``spec["work"]`` first,
     ``spec["sparse"]`` (name → bytes) are files of zeros there; ``spec["folders"]`` are made too.
     """

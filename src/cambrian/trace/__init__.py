@@ -1,3 +1,3 @@
-"""The trace room: what a guest left (records, kernel traces, logs) → columns with units in their names."""
+"""Reads a guest's files (records, kernel traces, logs) into columns with units in their names."""
 
 from __future__ import annotations

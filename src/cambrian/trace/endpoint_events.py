@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-#: events that a stored trial's manifest leaves out: there may be thousands
+#: events that a trial's manifest does not store, because there may be thousands
 _MANY = ("progress", "object")
 
 
@@ -49,12 +49,12 @@ class EndpointEvents:
 
     @classmethod
     def read(cls, path: Path) -> EndpointEvents:
-        """The JSON lines of a program's standard output; anything else in it is passed over."""
+        """The JSON lines of a program's standard output; other lines are ignored."""
         return cls(tuple(_lines(path)))
 
     @classmethod
     def of(cls, manifest: Mapping[str, Any], name: str) -> EndpointEvents:
-        """Those of a stored trial's program, such as ``flow0.sender``."""
+        """The events of a stored trial's program, such as ``flow0.sender``."""
         return cls(manifest["endpoints"].get(name, ()))
 
     def kind(self, *kinds: str) -> list[Mapping[str, Any]]:
@@ -62,9 +62,9 @@ class EndpointEvents:
         return [event for event in self.events if event.get("event") in kinds]
 
     def last(self, kind: str) -> Mapping[str, Any]:
-        """The last event of a kind; empty where there is none."""
-        found = self.kind(kind)
-        return found[-1] if found else {}
+        """The last event of a kind; empty if there is none."""
+        events = self.kind(kind)
+        return events[-1] if events else {}
 
     @property
     def done(self) -> Done | None:
@@ -91,45 +91,45 @@ class EndpointEvents:
 
     @property
     def connected(self) -> bool | None:
-        """Was the connection made? None where the program does not speak the contract."""
+        """Whether the connection was made; None if the program does not follow the contract."""
         if not any("event" in event for event in self.events):
             return None
         received = any(event.get("bytes") for event in self.kind("progress", "done"))
         return received or bool(self.kind("connected"))
 
     def total(self, name: str) -> int | None:
-        """A stack's own count over its connections; None where it keeps none, or counted no packet at all."""
+        """A stack's own count over its connections; None if it has no counter, or counted no packet."""
         stats = [event for event in self.kind("stats") if event.get("packets_sent")]
         counts = [event[name] for event in stats if event.get(name) is not None]
         return sum(counts) if counts else None
 
     def kept(self) -> list[Mapping[str, Any]]:
-        """Those that a trial's manifest keeps."""
+        """The events that a trial's manifest stores."""
         return [event for event in self.events if event.get("event") not in _MANY]
 
 
 class Programs:
-    """What all programs of a trial wrote to ``folder``; each one's lines are read once, when asked for."""
+    """The output of all programs of a trial in ``folder``; each program's is read once, on first use."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._events: dict[str, EndpointEvents] = {}
 
     def __getitem__(self, name: str) -> EndpointEvents:
-        """The events of a program such as ``flow0.sender``; none of one that wrote nothing."""
+        """The events of a program such as ``flow0.sender``; empty if it wrote nothing."""
         if name not in self._events:
             self._events[name] = EndpointEvents.read(self.folder / f"{name}.out")
         return self._events[name]
 
     def kept(self) -> dict[str, list[Mapping[str, Any]]]:
-        """Of each endpoint, what a trial's manifest keeps."""
+        """The events of each endpoint that a trial's manifest stores."""
         return {path.stem: self[path.stem].kept() for path in sorted(self.folder.glob("flow*.out"))}
 
     def complaint(self, name: str, lines: int) -> str | None:
-        """The last ``lines`` of a program's standard error; None where there are none."""
+        """The last ``lines`` of a program's standard error, joined by " / "; None if it is empty."""
         path = self.folder / f"{name}.err"
-        said = path.read_text(errors="replace").strip().splitlines() if path.exists() else []
-        return " / ".join(said[-lines:]) or None
+        text = path.read_text(errors="replace").strip().splitlines() if path.exists() else []
+        return " / ".join(text[-lines:]) or None
 
 
 def _lines(path: Path) -> Iterator[dict[str, Any]]:

@@ -9,7 +9,7 @@ import polars as pl
 from cambrian.trace import schema
 from cambrian.trace.packets import TraceError
 
-#: the log's head, as docs/reference/endpoint-contract.md fixes it
+#: header of the log (docs/reference/endpoint-contract.md)
 HEAD = [name for name in schema.TRANSPORT if name != "flow"]
 
 

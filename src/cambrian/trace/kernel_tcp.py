@@ -60,7 +60,7 @@ def read(folder: Path, *, zero_ns: int, end_ns: int, realtime_minus_monotonic_ns
     """
     data = (folder / "trace.bin").read_bytes()
     if ring_buffer.lost_events(data):
-        raise TraceError("the kernel's trace ring overran: events are missing")
+        raise TraceError("the kernel's trace ring overflowed: events are missing")
     formats = {
         name: ring_buffer.parse_format((folder / f"{name}.format").read_text(), fields)
         for name, fields in _FIELDS.items()

@@ -51,15 +51,15 @@ def objects(
     Raises:
         TraceError: the client says something twice, or of an object that the page does not have.
     """
-    said: dict[str, Mapping[str, Any]] = {}
+    reported: dict[str, Mapping[str, Any]] = {}
     for event in events:
         if event.get("event") == "object":
-            if event["path"] in said:
+            if event["path"] in reported:
                 raise TraceError(f"flow {flow}: the client reports {event['path']} twice")
-            said[event["path"]] = event
+            reported[event["path"]] = event
     rows = []
     for number, resource in enumerate(expected):
-        event = said.pop(resource.path, {})
+        event = reported.pop(resource.path, {})
         received = event.get("bytes")
         whole = received == resource.size_bytes and event.get("status") == _OK
         rows.append(
@@ -76,8 +76,9 @@ def objects(
                 "complete": whole and bool(event.get("decoded", True)),
             }
         )
-    if said:
-        raise TraceError(f"flow {flow}: the client reports {next(iter(said))}, which the page does not have")
+    if reported:
+        unknown = next(iter(reported))
+        raise TraceError(f"flow {flow}: the client reports {unknown}, which the page does not have")
     return pl.DataFrame(rows, schema=OBJECTS)
 
 

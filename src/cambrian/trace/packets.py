@@ -1,4 +1,4 @@
-"""The bottleneck's capture → ``packets``: when each packet arrived, and left or was dropped."""
+"""Reads the bottleneck's capture into ``packets``: when each packet arrived, and departed or was dropped."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ _NOT_YET = np.iinfo(np.int64).min
 
 
 class TraceError(ValueError):
-    """A capture that cannot be what the bottleneck saw; the text says why."""
+    """A capture or trace that is incomplete or contradicts itself; the text says why."""
 
 
 def _occurrence(keys: NDArray[np.uint64]) -> NDArray[np.int64]:
-    """How often each key came before, in order: 0 for its first time."""
+    """Number of earlier occurrences of each key, in order: 0 for the first one."""
     order = np.argsort(keys, kind="stable")
     ordered = keys[order]
     starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])
@@ -64,7 +64,9 @@ def _match(arrivals: NDArray[np.void], departures: NDArray[np.void]) -> NDArray[
     index: NDArray[np.int64] = joined["departure"].fill_null(-1).to_numpy()
     matched = int((index >= 0).sum())
     if matched != len(departures):
-        raise TraceError(f"{len(departures) - matched} packets left the bottleneck without having arrived")
+        raise TraceError(
+            f"{len(departures) - matched} packets departed from the bottleneck without an arrival"
+        )
     return index
 
 
@@ -90,7 +92,7 @@ def read(path: Path, *, zero_ns: int, end_ns: int, in_order: bool) -> pl.DataFra
     """
     data = np.fromfile(path, dtype=np.uint8)
     if len(data) % RECORD.itemsize:
-        raise TraceError(f"{path.name} is cut short: {len(data)} bytes are no whole number of records")
+        raise TraceError(f"{path.name} is truncated: {len(data)} bytes are not a whole number of records")
     records = data.view(RECORD)
     arrivals = records[records["kind"] == _ARRIVAL]
     departures = records[records["kind"] == _DEPARTURE]
@@ -151,7 +153,7 @@ def _outcomes(
 
 
 def exchanged(packets: pl.DataFrame) -> pl.DataFrame:
-    """The packets of a trial of two flows, with the flows' numbers exchanged."""
+    """The packets of a trial with two flows, with the flow numbers exchanged."""
     return packets.with_columns(flow=(1 - pl.col("flow").cast(pl.Int32)).cast(packets.schema["flow"]))
 
 

@@ -1,4 +1,4 @@
-"""docs/reference/parquet.md: the columns of the parquet files that a trial leaves."""
+"""docs/reference/parquet.md: the columns of a trial's parquet files."""
 
 from __future__ import annotations
 

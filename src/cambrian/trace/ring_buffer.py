@@ -98,7 +98,7 @@ def _page_events(page: bytes) -> tuple[list[int], list[int]]:
 
 
 def lost_events(data: bytes) -> bool:
-    """Did the ring overrun before any page?"""
+    """Whether the ring overflowed before any page."""
     flags = np.frombuffer(data, "<u8").reshape(-1, PAGE_BYTES // 8)[:, 1] >> 30
     return bool((flags & 3).any())
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-#: ``transport``: one row per controller event. Null where the source does not say.
+#: ``transport``: one row per controller event; null if the source does not give the value
 TRANSPORT: dict[str, Any] = {
     "flow": pl.UInt16,
     "time_ns": pl.Int64,

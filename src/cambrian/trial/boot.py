@@ -1,4 +1,4 @@
-"""Boots one guest, watches it from outside, and ends it if it uses too much processor time."""
+"""Boots one guest, watches it from outside, and ends it if it uses too much CPU time."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ AGENT = Path(__file__).resolve().parents[1] / "testbed" / "guest.py"
 SOURCE = AGENT.parents[2]
 #: memory of a guest without a browser
 MEMORY_MB = 768
-#: how often a guest is looked at
+#: interval at which a guest is checked
 _LOOK_S = 1.0
-#: User-mode Linux finds the top of its address space by its environment's strings, and moves PATH
-#: elsewhere first: with PATH alone it finds the wrong place and no guest can start
+#: User-mode Linux finds the top of its address space from the environment's strings, and first moves
+#: PATH elsewhere: with PATH as the only variable it finds a wrong address and no guest can start
 _ENVIRONMENT = {"PATH": "/usr/bin:/bin", "LC_ALL": "C"}
 
 
 class GuestError(RuntimeError):
-    """A guest that cannot be booted as asked; the text says why."""
+    """A guest cannot be booted; the text says why."""
 
 
 @dataclass(frozen=True)
 class Ended:
-    """How a guest ended: its report (None if it left none), the reason if it was cut off, wall seconds."""
+    """How a guest ended: its report (None if there is none), the reason if it was killed, its times."""
 
     report: GuestReport | None
     cut_off: str | None
@@ -49,12 +49,12 @@ class Ended:
 
 
 def interpreter() -> Path:
-    """The Python that runs inside the guest: this one, without its virtual environment's wrapper."""
+    """The Python that runs inside the guest: this one, outside of its virtual environment."""
     return Path(getattr(sys, "_base_executable", sys.executable)).resolve()
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
-    """The kernel's programs are processes of the host in its group: end them with it."""
+    """Kill the guest with its programs, which are host processes in its group."""
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
@@ -92,7 +92,7 @@ def _command(
         )
     except ValueError as error:
         raise GuestError(
-            f"{error}; remedy: a results folder, checkout and cache without such characters"
+            f"{error}; remedy: use a results folder, checkout and cache without such characters"
         ) from error
 
 
@@ -109,11 +109,11 @@ def run(
 ) -> Ended:
     """Boot ``kernel`` to carry out ``plan``; the guest writes to ``out``.
 
-    Past what is ``allowed`` the guest is killed and ``cut_off`` says why. ``core`` pins it. Ctrl-C
+    A guest that exceeds ``allowed`` is killed, and ``cut_off`` says why. ``core`` pins the guest. Ctrl-C
     ends the guest too.
 
     Raises:
-        GuestError: a path that the guest's command line cannot carry.
+        GuestError: a path contains a character that the guest's command line cannot have.
     """
     began = time.monotonic()
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -124,7 +124,7 @@ def run(
         account = limits.Account(allowed, plan["duration_ns"] / 1e9)
         with (scratch / "console").open("wb") as console:
             process = subprocess.Popen(
-                # a guest must not outlive the process that watches it, however that one ends
+                # a guest must not outlive this process, even if it is killed
                 ["setpriv", "--pdeathsig", "KILL", *argv],
                 stdin=subprocess.DEVNULL,
                 stdout=console,
@@ -142,16 +142,16 @@ def run(
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    # of a guest that was killed, the programs' time is not among what this process's children used
+    # RUSAGE_CHILDREN lacks the CPU time of the programs of a guest that was killed
     waited_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     cpu_s = max(waited_s, account.used_s)
-    return Ended(_report(out), cut_off, time.monotonic() - began, cpu_s, _told(text))
+    return Ended(_report(out), cut_off, time.monotonic() - began, cpu_s, _without_noise(text))
 
 
 def _watch(process: subprocess.Popen[bytes], account: limits.Account, virtual: Kernel | None) -> str | None:
-    """Wait for a guest's end; the reason to end it, or None when it has ended by itself.
+    """Wait for a guest's end; returns the reason to kill it, or None if it ended by itself.
 
-    ``virtual``: the kernel of a guest in virtual time, whose clock can be read.
+    ``virtual``: the kernel of a guest in virtual time; its clock can be read.
     """
     where = virtual_time.address(virtual.path) if virtual else None
     while True:
@@ -174,7 +174,7 @@ def _report(out: Path) -> GuestReport | None:
     return report
 
 
-def _told(console: str) -> str:
-    """The console without the kernel's chatter about consoles that it was built without."""
+def _without_noise(console: str) -> str:
+    """The console without the kernel's messages about consoles that it does not have."""
     noise = ("Using a channel type", "setup_one_line failed", "reboot: Power down")
     return "\n".join(line for line in console.splitlines() if not line.startswith(noise))

@@ -1,4 +1,4 @@
-"""One trial, from its description to its results folder."""
+"""Runs one trial, from its description to its results folder."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from cambrian.trace.packets import TraceError
 from cambrian.trial import boot, limits, page_loads, plan, read, seating, validate
 from cambrian.trial.environment import Environment
 
-#: files of the guest that stay, under logs/
+#: files of the guest that are kept, in logs/
 _LOG_SUFFIXES = {".out", ".err"}
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of one trial, in a few words."""
+    """The result of one trial, in short: ``speed`` is virtual seconds per wall second."""
 
     trial_id: str
     valid: bool
@@ -42,9 +42,9 @@ def trial_id(trial: Trial, environment: Environment) -> str:
 
 
 def _hashes(trial: Trial, environment: Environment) -> dict[str, str]:
-    """What the trial runs: thing → hash."""
-    found = environment.hashes(plan.stack_names(trial))
-    return found | {"browser": browser.find().identity} if page_loads.uses_browser(trial) else found
+    """The software that the trial runs: name → hash."""
+    hashes = environment.hashes(plan.stack_names(trial))
+    return hashes | {"browser": browser.find().identity} if page_loads.uses_browser(trial) else hashes
 
 
 def run(
@@ -57,11 +57,11 @@ def run(
 ) -> Outcome:
     """Run one trial and keep its results, valid or not.
 
-    ``core`` pins the guest; ``cpu_limit_s`` is how many processor seconds the guest may use in
-    all (default: :func:`cambrian.trial.limits.of`).
+    ``core`` pins the guest; ``cpu_limit_s`` is the number of CPU seconds that the guest may use
+    (default: :func:`cambrian.trial.limits.limits_of`).
 
     Raises:
-        PlanError, ValueError: the trial cannot be carried out as it stands.
+        PlanError, ValueError: the trial cannot run.
     """
     name = trial_id(trial, environment)
     with results.new_trial(name) as folder:
@@ -74,7 +74,7 @@ def run(
             raw,
             seed=trial.seed,
             clock=trial.clock,
-            allowed=limits.of(trial, cpu_limit_s),
+            allowed=limits.limits_of(trial, cpu_limit_s),
             core=core,
             seccomp=environment.seccomp,
         )
@@ -98,7 +98,7 @@ def run(
 def _judged(
     trial: Trial, made: Plan, ended: boot.Ended, programs: Programs
 ) -> tuple[dict[str, pl.DataFrame], dict[str, Any]]:
-    """Columns by their file's name, and verdict; a guest that failed gives none and says why."""
+    """Columns by file name, and the verdict; a failed guest gives empty columns and the reasons."""
     try:
         report = read.report_of(ended, programs.folder)
         columns = read.columns(trial, report, programs)
@@ -140,7 +140,7 @@ def _manifest(
 
 
 def _tidy(folder: Path, raw: Path, *, keep: bool, console: str) -> None:
-    """Logs stay; captures and kernel traces only where the study asked for them."""
+    """Keep logs; keep captures and kernel traces only if the study asks for them."""
     logs = folder / "logs"
     logs.mkdir()
     for path in raw.iterdir():

@@ -1,4 +1,4 @@
-"""What a trial runs, and the hash of each: its part in the trial's identity."""
+"""The software that a trial runs, with a hash of each part for the trial's identity."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from cambrian import source
 from cambrian.kernel.model import Kernel
 from cambrian.stacks.built import Built
 
-#: whose code, with all of this package that it imports, decides what a trial's files say: what carries a
-#: trial out and judges it, and what runs in the guest (lists of facts, ``*.toml``, reach it by its own words)
-ROOMS = ("cambrian.trial", "cambrian.testbed")
-#: reads manifests, and words what is wrong with them: what a manifest says is part of its stack's hash
+#: packages whose code, with their imports, decides the content of a trial's files: the code that runs and
+#: judges a trial, and the code in the guest (facts from ``*.toml`` are part of the trial's description)
+PACKAGES = ("cambrian.trial", "cambrian.testbed")
+#: reads manifests and words their errors; the content of a manifest is part of its stack's hash
 WITHOUT = frozenset({"cambrian.study.toml_file"})
-#: what every endpoint shows and trusts; the size of a handshake depends on it
+#: certificates that every endpoint presents and trusts; the size of a handshake depends on them
 CERTIFICATES = Path(__file__).resolve().parents[1] / "testbed" / "certs"
 
 
 @dataclass(frozen=True)
 class Native:
-    """The folder that holds the testbed's own built programs, and a hash of what they were made from."""
+    """The folder of the testbed's compiled programs, and a hash of their sources and compiler."""
 
     folder: Path
     sha256: str
@@ -35,9 +35,9 @@ class Native:
 class Environment:
     """The kernel, the testbed's programs and the stacks, all built (:func:`cambrian.run.prepare.ensure`).
 
-    ``seccomp``: may guests use the fast way of running programs here? Without it they use
-    ptrace: the same results, more slowly. ``testbed`` is :func:`testbed_hash` as it was in the
-    beginning, so that an edit under way does not give one run's trials two identities.
+    ``seccomp``: guests can run programs by seccomp on this machine. Otherwise they use
+    ptrace: the same results, more slowly. ``testbed`` is :func:`testbed_hash` at the start
+    of a run, so that an edit during the run does not change the identities.
     """
 
     kernel: Kernel
@@ -47,7 +47,7 @@ class Environment:
     testbed: str
 
     def hashes(self, stacks: list[str]) -> dict[str, str]:
-        """What decides a trial's bytes: thing → hash or version."""
+        """Software that decides a trial's bytes: name → hash or version."""
         return {
             "kernel": self.kernel.sha256,
             "native": self.native.sha256,
@@ -61,8 +61,8 @@ class Environment:
 
 @cache
 def testbed_hash() -> str:
-    """SHA-256 over the code that carries out and judges a trial, and the certificates in it."""
-    digest = hashlib.sha256(source.fingerprint(*ROOMS, facts=False, without=WITHOUT).encode())
+    """SHA-256 of the code that carries out and judges a trial, and of the certificates."""
+    digest = hashlib.sha256(source.fingerprint(*PACKAGES, facts=False, without=WITHOUT).encode())
     for path in sorted(CERTIFICATES.iterdir()):
         digest.update(path.name.encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()

@@ -1,9 +1,9 @@
-"""The Python packages that a guest sees: pyroute2, and nothing else.
+"""The only Python package that a guest sees: pyroute2.
 
-Python lists each folder that it imports from, and pyroute2 asks for its own version, which reads the name of
-every package beside it. In a checkout's own environment that moved trials by ticks of the guest's
-clock, so that the same trial gave other bytes once the test tools had been installed. A folder of
-its own in the cache has the same contents for every checkout.
+Python lists each folder that it imports from, and pyroute2 looks up its own version, which reads the name of
+every package in the same folder. With a checkout's environment this shifted trials by ticks of the guest's
+clock: the same trial gave other bytes after the test tools had been installed. A separate
+folder in the cache has the same content for every checkout.
 """
 
 from __future__ import annotations
@@ -24,29 +24,29 @@ PACKAGE = "pyroute2"
 
 @cache
 def ensure() -> Path:
-    """The folder; made on first use, whole or not at all.
+    """The folder with pyroute2; created atomically on first use.
 
     Raises:
-        FileNotFoundError: pyroute2's installation does not say which files are its own.
+        FileNotFoundError: pyroute2's installation has no list of its files.
     """
-    found = metadata.distribution(PACKAGE)
-    folder = paths.cache() / "guest-packages" / f"{PACKAGE}-{found.version}-{sys.implementation.cache_tag}"
+    package = metadata.distribution(PACKAGE)
+    folder = paths.cache() / "guest-packages" / f"{PACKAGE}-{package.version}-{sys.implementation.cache_tag}"
     if folder.is_dir():
         return folder
-    if not found.files:
+    if not package.files:
         raise FileNotFoundError(f"{PACKAGE} lists no files; remedy: make setup")
     folder.parent.mkdir(parents=True, exist_ok=True)
     fresh = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{PACKAGE}-"))
     try:
-        # mkdtemp's folder is its owner's alone, and a guest's programs may run as other users
+        # only its owner can read mkdtemp's folder, but a guest's programs may run as other users
         fresh.chmod(0o755)
-        for file in found.files:
-            # what is outside of the packages' folder (programs) starts with ..
+        for file in package.files:
+            # paths outside of the packages' folder (programs) start with ..
             if file.parts[0] != ".." and file.suffix != ".pyc":
                 target = fresh / file
                 target.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(str(file.locate()), target)
-        # the guest cannot write bytecode; by hash, so that no time of a file counts
+        # the guest cannot write bytecode; by hash, so that times of files have no effect
         compileall.compile_dir(fresh, quiet=2, invalidation_mode=PycInvalidationMode.UNCHECKED_HASH)
         try:
             fresh.rename(folder)

@@ -1,26 +1,26 @@
-"""Programs that are called as the QUIC interop runner calls them, carried into the guest.
+"""Runs programs in the guest by the convention of the QUIC interop runner.
 
-The runner's convention (https://github.com/quic-interop/quic-interop-runner, README): what to do
-comes in environment variables (ROLE, TESTCASE, REQUESTS…), files lie at fixed places (/www,
+The runner's convention (https://github.com/quic-interop/quic-interop-runner, README): environment
+variables say what to do (ROLE, TESTCASE, REQUESTS…), files are at fixed paths (/www,
 /downloads, /certs, /logs), servers listen on UDP port 443, and status 127 means "unsupported". The
-program gets these places in a root folder of its own; its own files are where the host has them.
+program gets these paths in its own root folder; its own files have the same paths as on the host.
 """
 
 from __future__ import annotations
 
 from cambrian.testbed.contract import ProgramPlan
 
-#: where a server listens
+#: UDP port of a server
 PORT = 443
 TESTCASE = "transfer"
 _CERTIFICATES = "/run/cambrian/certs"
 
 
 def adapt(spec: ProgramPlan, side: str, words: dict[str, str], bodies: dict[str, int]) -> None:
-    """Turn one side's ``spec`` (as :mod:`cambrian.trial.plan` makes it) into the runner's way.
+    """Change one side's ``spec`` (from :mod:`cambrian.trial.plan`) to the runner's convention.
 
-    ``bodies``: the names that may be asked for, that of this flow's own request first, and their sizes
-    in bytes. Bodies are holes in files and downloads go to /dev/null: neither takes memory of the guest's.
+    ``bodies``: names that may be requested → sizes in bytes; the first is this flow's own request.
+    Bodies are sparse files and downloads go to /dev/null, so neither takes memory of the guest.
     """
     root = spec.setdefault("root", {"tree": "/"})
     root["folders"] = ["/www", "/downloads", "/logs", "/certs"]
@@ -41,7 +41,7 @@ def adapt(spec: ProgramPlan, side: str, words: dict[str, str], bodies: dict[str,
         root["links"] = {"/logs/qlog": words["qlog"]}
         root["sparse"] = {f"/www/{name}": size_bytes for name, size_bytes in bodies.items()}
         spec["port"] = PORT
-        # the program may write a qlog whether or not anyone reads it
+        # the program may write a qlog even if it is not read
         spec["folders"] = [words["qlog"]]
     else:
         name = next(iter(bodies))

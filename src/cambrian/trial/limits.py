@@ -1,9 +1,9 @@
-"""What a guest may use up before it is ended: processor time, earned back by its clock's progress.
+"""The CPU time that a guest may use before it is killed; each second of its clock allows more.
 
-Never wall-clock time: on a loaded machine a trial takes longer and uses no more. A program that polls
-without waiting is another matter. It uses the processor and keeps the guest's clock from moving, or lets
-it creep: each read of the clock moves it by 256 ns, which makes a loop around ``poll`` with a timeout
-of 0 cost about ten processor seconds a virtual second.
+The limit is not wall time: on a loaded machine a trial takes longer but uses the same CPU time. The limit
+is for programs that poll without waiting. They use the CPU and stop the guest's clock, or slow it
+down: each read of the clock advances it by 256 ns, so a loop around ``poll`` with a timeout
+of 0 costs about ten CPU seconds per virtual second.
 """
 
 from __future__ import annotations
@@ -16,25 +16,25 @@ from pathlib import Path
 from cambrian.study import cost
 from cambrian.study.model import Trial
 
-#: processor seconds that each second of a guest's clock may cost; real trials cost 0.02 to 1
+#: CPU seconds that each second of a guest's clock allows; real trials use 0.02 to 1
 CPU_S_PER_S = 4.0
-#: processor seconds that any guest may use besides
+#: CPU seconds that every guest may use in addition
 SPARE_S = 60.0
-#: how many times its estimated processor time a trial may use besides: other machines are slower
+#: multiple of its estimated CPU time that a trial may use in addition, for slower machines
 PATIENCE = 4.0
-#: a guest that used no processor time at all for so long hangs
+#: a guest that uses no CPU time for this long hangs
 HUNG_S = 300
-#: a guest in real time ends by itself; so long after its trial's time, and as long again, something is wrong
+#: a guest in real time is killed after ``REAL_SPARE_S`` plus ``REAL_RATIO`` times its duration
 REAL_SPARE_S = 180.0
 REAL_RATIO = 2.0
 
 
 @dataclass(frozen=True)
 class Limits:
-    """``spare_s`` and ``cpu_s_per_s`` are processor seconds, ``wall_s`` is the host's time.
+    """``spare_s`` and ``cpu_s_per_s`` are CPU seconds, ``wall_s`` is seconds of the host's clock.
 
-    A guest is ended when it has used ``spare_s`` more than its clock has earned it. ``wall_s`` is None
-    for a guest in virtual time; one in real time has the host's clock for its own.
+    A guest is killed when it has used ``spare_s`` more than its clock's progress allows. ``wall_s`` is None
+    for a guest in virtual time; a guest in real time uses the host's clock.
     """
 
     spare_s: float
@@ -42,8 +42,8 @@ class Limits:
     wall_s: float | None = None
 
 
-def of(trial: Trial, cpu_limit_s: float | None = None) -> Limits:
-    """The limits of a trial. With ``cpu_limit_s`` it may use so many processor seconds in all."""
+def limits_of(trial: Trial, cpu_limit_s: float | None = None) -> Limits:
+    """The limits of a trial; ``cpu_limit_s`` is a fixed limit in CPU seconds instead of the default."""
     wall_s = None
     if trial.clock == "real":
         wall_s = REAL_SPARE_S + REAL_RATIO * trial.duration_s
@@ -53,15 +53,15 @@ def of(trial: Trial, cpu_limit_s: float | None = None) -> Limits:
 
 
 def cpu_s(group: int) -> float:
-    """Processor seconds that a process group has used so far, with those of its members that have ended.
+    """CPU seconds that a process group has used so far, including its ended processes.
 
-    Of a group whose leader's children belong to it, as a guest's do: the leader has waited for the ended
-    ones. A process that ends while this looks is missing from the sum until the next look.
+    The leader must be the parent of the group's processes, as in a guest: it has waited for the ended
+    ones. A process that ends during this call is missing from the sum until the next call.
     """
     ticks = 0
     for stat in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError):
-            # the name, in parentheses, may hold anything
+            # the name in parentheses may contain spaces and parentheses
             fields = stat.read_text().rpartition(")")[2].split()
             if int(fields[2]) == group:
                 ticks += sum(int(value) for value in fields[11:15])
@@ -69,10 +69,10 @@ def cpu_s(group: int) -> float:
 
 
 class Account:
-    """One guest's use of its limits, looked at once a second or so.
+    """One guest's use of its limits, updated about once a second.
 
-    ``duration_s`` is the trial's. ``reached_s`` is how far the guest's clock has come since its boot, None
-    while, or where, that cannot be known. Without it a guest may use what a whole trial would earn it.
+    ``duration_s`` is the trial's. ``reached_s`` is the guest's clock since its boot, None
+    if it is unknown; then the guest may use the CPU time that a whole trial allows.
     """
 
     def __init__(self, limits: Limits, duration_s: float) -> None:
@@ -85,10 +85,10 @@ class Account:
         self._looks = 0
 
     def look(self, used_s: float, reached_s: float | None, step_s: float) -> str | None:
-        """Take down what was used in all by now; the reason to end the guest, or None.
+        """Record the CPU time used so far; returns the reason to kill the guest, or None.
 
-        ``step_s`` is the time from one look to the next. Looks are counted, not the clock read: when the
-        machine sleeps or this process is held up, the guest is too.
+        ``step_s`` is the interval of the calls. Calls are counted instead of reading a clock: when the
+        machine sleeps or this process is delayed, so is the guest.
         """
         self._looks += 1
         self._looks_without_use = 0 if used_s > self.used_s else self._looks_without_use + 1
@@ -103,13 +103,13 @@ class Account:
         if self.limits.wall_s is not None and self._looks * step_s > self.limits.wall_s:
             return (
                 f"the guest ran in real time and had not ended after {self.limits.wall_s:.0f} s; "
-                f"the trial is one of {self.duration_s:g} s"
+                f"the trial's duration is {self.duration_s:g} s"
             )
         if self.limits.wall_s is None and self._looks_without_use * step_s >= HUNG_S:
             return (
-                f"the guest used no processor time for {HUNG_S} s{self._place()}: it hangs, or somebody "
-                "has stopped its processes. Remedy: run the trial again; a guest that hangs again is a "
-                "fault of the kernel or of the machine"
+                f"the guest used no CPU time for {HUNG_S} s{self._place()}: it hangs, or its "
+                "processes were stopped. Remedy: run the trial again; if it hangs again, the kernel or "
+                "the machine has a fault"
             )
         return None
 
@@ -122,7 +122,7 @@ class Account:
         if self.limits.wall_s is not None:
             return ""
         if self.reached_s is None:
-            return ", and how far its clock has come is not known"
+            return ", and the position of its clock is unknown"
         return (
             f", and its clock has come to {self.reached_s:.1f} s after boot "
             f"of a trial of {self.duration_s:g} s"
@@ -133,8 +133,8 @@ class Account:
         if self.limits.cpu_s_per_s:
             allowed += f" and {self.limits.cpu_s_per_s:g} s for each second of its clock"
         return (
-            f"the guest has used {self.used_s:.0f} s of processor time{self._place()} (allowed: {allowed}). "
+            f"the guest has used {self.used_s:.0f} s of CPU time{self._place()} (allowed: {allowed}). "
             "Does a program poll without waiting (poll or select with a timeout of 0, a loop that watches "
-            "memory)? Virtual time moves when all programs wait: have it wait for its sockets and timers. "
-            "If it is only slow, allow it more: --cpu-limit SECONDS"
+            "memory)? Virtual time advances when all programs wait: make it wait for its sockets and timers. "
+            "If it is only slow, allow more: --cpu-limit SECONDS"
         )

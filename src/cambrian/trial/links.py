@@ -1,4 +1,4 @@
-"""A network's links and queue as the parameters of qdiscs: pure functions."""
+"""Turns a network's links and queue into parameters of qdiscs; pure functions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cambrian.study.model import FRAME_BYTES, Clock, Flow, Network, Trial
 from cambrian.study.queues import AQMS
 from cambrian.testbed.contract import AqmPlan, ChangePlan, LinkPlan, TbfPlan
 
-#: cake counts a packet's memory, not its bytes: what a full frame takes in the kernel
+#: cake counts a packet's memory instead of its bytes: kernel memory of a full frame
 CAKE_BYTES_PER_FRAME = 2304
 
 
@@ -20,7 +20,7 @@ def bdp_bytes(rate_mbps: float, rtt_ms: float) -> float:
 
 
 def buffer_bytes(network: Network, rate_mbps: float) -> int:
-    """The bottleneck's buffer in bytes of frames, never less than one frame.
+    """The bottleneck's buffer in bytes of frames, at least one frame.
 
     ``rate_mbps`` is the network's, or the mean rate of its trace.
     """
@@ -35,7 +35,7 @@ def buffer_bytes(network: Network, rate_mbps: float) -> int:
 
 
 def link_seed(trial_seed: int, flow: int, direction: str) -> int:
-    """A link's own seed: the same losses for a flow's position whoever the contestant is."""
+    """The seed of a link: the same losses for a position, independent of the contestant."""
     text = f"{trial_seed}/{flow}/{direction}".encode()
     return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "little")
 
@@ -49,7 +49,7 @@ def access(
     rtt_ms: float | None = None,
     loss_percent: float | None = None,
 ) -> LinkPlan:
-    """netem of one flow's link, both ways; ``rtt_ms`` and ``loss_percent`` as a schedule changes them."""
+    """netem of one flow's link, both directions; ``rtt_ms`` and ``loss_percent`` override the network's."""
     rtt = rtt_ms or flow.base_rtt_ms(network)
     forward_ns = round(rtt * network.forward_delay_percent / 100 * 1e6)
     forward: dict[str, Any] = {
@@ -70,15 +70,15 @@ def access(
     return {"forward": forward, "back": back, "loss_every_packets": network.loss_every_packets}
 
 
-#: how late a timer of the guest may fire: by a tick of its clock, or by the host's scheduling
+#: largest delay of a guest's timer: a tick of its clock, or the host's scheduling
 TIMER_LAG_US = {"virtual": 1, "real": 5000}
 
 
 def burst_bytes(rate_mbps: float, clock: Clock = "virtual") -> int:
-    """Depth of the bottleneck's token bucket: one frame, and what the rate carries in a timer's lag.
+    """Depth of the bottleneck's token bucket in bytes: one frame, plus the rate times the timer's lag.
 
-    With one frame alone the link would be slower than it is set to: a timer fires late (by up
-    to 256 ns in virtual time), and a full bucket forgets that time.
+    With only one frame the link would be slower than its rate: a timer fires late (by up
+    to 256 ns in virtual time), and a full bucket loses the tokens of that time.
     """
     return FRAME_BYTES + math.ceil(rate_mbps / 8 * TIMER_LAG_US[clock])
 
@@ -93,7 +93,7 @@ def tbf(rate_mbps: float, limit_bytes: int, clock: Clock) -> TbfPlan:
 
 
 def aqm(network: Network, limit_bytes: int) -> AqmPlan | None:
-    """The queue inside the bucket, where it is not drop-tail.
+    """The AQM inside the bucket; None for drop-tail.
 
     Limits in bytes become packets for the AQMs that count packets.
     """
@@ -112,13 +112,13 @@ def aqm(network: Network, limit_bytes: int) -> AqmPlan | None:
             parameters["memory_bytes"] = packets * CAKE_BYTES_PER_FRAME
         case "packets":
             parameters["limit_packets"] = packets
-    if kind.ecn == "if told":
+    if kind.ecn == "if set":
         parameters["ecn"] = int(network.ecn)
     return {"kind": network.queue, "parameters": parameters}
 
 
 def schedule(trial: Trial, limit_bytes: int) -> list[ChangePlan]:
-    """The network's changes: ``at_ns`` and the qdiscs' new parameters; what a step leaves out stays."""
+    """The network's changes: ``at_ns`` and the new parameters of qdiscs; other parameters stay the same."""
     rtt_ms: float | None = None
     loss_percent: float | None = None
     handovers = 0

@@ -1,4 +1,4 @@
-"""Flows that load a page: whose server, which client, and what the guest must be told of them."""
+"""Flows that load a page: their server, their client, and their part of the guest's plan."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ from cambrian.trial.boot import MEMORY_MB
 
 HOST = "cambrian.test"
 NETLOG_SUFFIX = ".netlog.json"
-#: base64 of SHA-256 of the public key in ``testbed/certs/cert.pem``, for which alone the browser is told
-#: to pass over that nobody has signed it
+#: base64 of SHA-256 of the public key in ``testbed/certs/cert.pem``; the browser accepts only this
+#: key without a signature of an authority
 KEY_HASH = "Mco4U1T2HVMDpkXFHuYBtL288AElzTJ7TCjO1NbEIc8="
-#: what each browser adds to a guest's memory
+#: additional memory of a guest for each browser
 BROWSER_MB = 512
-#: a browser is left alone for so long before the trial begins: until it does nothing any more
+#: time between the browser's start and the trial's: until the browser is idle
 _SETTLE_S = 5.0
-#: BoringSSL seeds itself with RDRAND, which no seed of ours reaches: bit 62 of the processor's
-#: capabilities off, and it asks the kernel
+#: BoringSSL seeds itself with RDRAND, which the trial's seed does not control; with bit 62 of the CPU's
+#: capabilities off it asks the kernel
 _DETERMINISTIC = {"OPENSSL_ia32cap": "~0x4000000000000000"}
-#: how long it may take to start, in seconds of the guest's clock
+#: longest start of a browser, in seconds of the guest's clock
 _START_S = 90.0
 
 
 def uses_browser(trial: Trial) -> bool:
-    """Does some flow load its page by the browser?"""
+    """Does a flow load its page with the browser?"""
     return any(flow.page is not None and flow.client == "chromium" for flow in trial.flows)
 
 
 def memory_mb(trial: Trial) -> int:
-    """Memory that the trial's guest gets."""
+    """Memory of the trial's guest in MB."""
     browsers = sum(flow.page is not None and flow.client == "chromium" for flow in trial.flows)
     return MEMORY_MB + BROWSER_MB * browsers
 
@@ -45,7 +45,7 @@ def served(stack: Stack) -> Pages:
     """How ``stack`` serves pages.
 
     Raises:
-        NoReceiver: it does not.
+        NoReceiver: it serves no pages.
     """
     if stack.manifest.pages is None:
         able = [name for name, other in catalogue.load().items() if other.manifest.pages]
@@ -54,13 +54,13 @@ def served(stack: Stack) -> Pages:
 
 
 def server(stack: Stack) -> Server:
-    """``stack``'s server, told to serve a folder."""
+    """``stack``'s server with the arguments to serve a folder."""
     plain = stack.manifest.server
     return plain.model_copy(update={"command": plain.command + served(stack).server})
 
 
 def light_client(stack: Stack) -> Receiver:
-    """The program without a screen that loads pages from ``stack``: one for HTTP/3, one for HTTP/2."""
+    """The light client that loads pages from ``stack``: one for HTTP/3, one for HTTP/2."""
     alpn = served(stack).alpn
     lent = receivers.lookup(receivers.REFERENCES[stack.manifest.protocol, alpn])
     client, pages = lent.manifest.client, lent.manifest.pages
@@ -72,12 +72,12 @@ def light_client(stack: Stack) -> Receiver:
 
 
 def folder(home: str, number: int) -> str:
-    """Where the files of a flow's page are in the guest."""
+    """The folder of a flow's page in the guest."""
     return f"{home}/www/flow{number}"
 
 
 def mounts(trial: Trial, home: str) -> dict[str, str]:
-    """Place in the guest → the host's folder, for each page."""
+    """Folder in the guest → folder of the host, for each page."""
     return {
         folder(home, number): str(site.folder(flow.page))
         for number, flow in enumerate(trial.flows)
@@ -88,9 +88,9 @@ def mounts(trial: Trial, home: str) -> dict[str, str]:
 def browser_spec(
     trial: Trial, number: int, home: str, interpreter: str, base_environment: dict[str, str]
 ) -> ProgramPlan:
-    """What the guest starts as the receiver of a flow that a browser loads.
+    """The program that the guest starts as the receiver of a flow with a browser.
 
-    It is started before the trial and told by a signal when to begin (``early``).
+    It starts before the trial; a signal tells it when to begin (``early``).
     """
     flow = trial.flows[number]
     assert flow.page is not None

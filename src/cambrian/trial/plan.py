@@ -1,4 +1,4 @@
-"""What the guest is to do, as one JSON object: every command line and parameter worked out here."""
+"""Makes the guest's plan: one JSON object with every command line and parameter."""
 
 from __future__ import annotations
 
@@ -18,35 +18,35 @@ from cambrian.trial.environment import CERTIFICATES, Native
 
 HOME = "/run/cambrian"
 OUT = f"{HOME}/out"
-#: the whole environment of a guest's program, before its manifest's own words
+#: the environment of a guest's program, without the variables of its manifest
 BASE_ENVIRONMENT = {
     "PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
     "HOME": "/tmp",
     "TMPDIR": "/tmp",
     "LANG": "C.UTF-8",
 }
-#: the Python that runs the guest's own programs, seen from inside
+#: path in the guest of the Python that runs the guest's own programs
 INTERPRETER = f"{HOME}/python"
-#: what an endless request asks for (docs/reference/endpoint-contract.md)
+#: size of an endless request (docs/reference/endpoint-contract.md)
 ENDLESS_BYTES = 1_000_000_000_000
-#: a socket's receive buffer, unless the path and its queue hold more: with a much larger one
-#: Linux acknowledges nearly every packet for the first seconds
+#: smallest receive buffer of a socket (larger if the path and its queue hold more); with a much larger
+#: one Linux acknowledges nearly every packet for the first seconds
 _RECEIVE_BUFFER_BYTES = 8 * 2**20
-#: what one captured packet takes in the capture's ring
+#: bytes of one captured packet in the capture's ring
 _RING_BYTES_PER_PACKET = 256
-#: smallest and largest ring; each page that is touched costs time in the guest
+#: smallest and largest ring; each used page of memory costs time in the guest
 _RING_KIB = (256, 65536)
 
 
 class PlanError(ValueError):
-    """A trial that cannot be carried out as it stands; the text says why."""
+    """A trial that cannot run; the text says why."""
 
 
 def stack_names(trial: Trial) -> list[str]:
-    """Every stack whose program the trial runs, senders and receivers, in order of name.
+    """Names of all stacks that the trial runs, senders and receivers, sorted.
 
     Raises:
-        NoReceiver: a flow that nobody can receive, or a page that its stack does not serve.
+        NoReceiver: no client can receive a flow, or a stack does not serve pages.
     """
     stacks = catalogue.load()
     names = set()
@@ -105,7 +105,7 @@ def _flow(trial: Trial, number: int, builds: Mapping[str, Built], pipe_bytes: in
         ("sender", sender, server, options | shared)
     ]
     if chosen:
-        client = chosen.client if flow.page else _asking(chosen.client, sender)
+        client = chosen.client if flow.page else _with_path(chosen.client, sender)
         programs.append(("receiver", builds[chosen.stack.name], client, shared))
     else:
         sides["receiver"] = page_loads.browser_spec(trial, number, HOME, INTERPRETER, BASE_ENVIRONMENT)
@@ -142,21 +142,21 @@ def _flow(trial: Trial, number: int, builds: Mapping[str, Built], pipe_bytes: in
 
 
 def _receiver(flow: Flow, sender: Built) -> Receiver | None:
-    """Whose client receives; None for the browser."""
+    """The receiver of a flow; None for the browser."""
     if flow.page is None:
         return receivers.choose(sender.stack, flow.contestant.receiver)
     return page_loads.light_client(sender.stack) if flow.client == "light" else None
 
 
-def _asking(client: Client, sender: Built) -> Client:
-    """The client as this server wants to be asked."""
+def _with_path(client: Client, sender: Built) -> Client:
+    """The client, with the arguments for a path if this server needs one."""
     if sender.stack.manifest.server.path is None:
         return client
     return client.model_copy(update={"command": client.command + client.path_arguments})
 
 
 def _bodies(trial: Trial, flow: Flow) -> dict[str, int]:
-    """Name → bytes of what a flow may ask for: what it carries; if endless, twice what could pass."""
+    """Name → bytes of the bodies that a flow may request: its size; if endless, twice the link's capacity."""
     rate_mbps = trial.network.rate_mbps or 1000.0
     amount_bytes = flow.size_bytes or round(rate_mbps * 1e6 / 8 * trial.duration_s * 2)
     return {str(name): amount_bytes for name in (amount_bytes, ENDLESS_BYTES)}
@@ -170,7 +170,7 @@ def make(trial: Trial, builds: Mapping[str, Built], native: Native) -> Plan:
         native: the testbed's programs.
 
     Raises:
-        PlanError: the trial asks for what cannot be had.
+        PlanError: the trial cannot run.
     """
     network = trial.network
     rate_mbps = network.rate_mbps
@@ -181,7 +181,7 @@ def make(trial: Trial, builds: Mapping[str, Built], native: Native) -> Plan:
     longest_rtt_ms = max(flow.base_rtt_ms(network) for flow in trial.flows)
     pipe_bytes = round(links.bdp_bytes(rate_mbps, longest_rtt_ms)) + limit_bytes
     mounts = {f"{HOME}/native": str(native.folder), f"{HOME}/certs": str(CERTIFICATES)}
-    # only the trial's own, whatever else is built: what a guest does before its trial may move that by a tick
+    # only this trial's stacks: other mounts could shift the trial by a tick of the guest's clock
     for name in stack_names(trial):
         mounts[f"{HOME}/stacks/{name}"] = str(builds[name].folder)
         mounts |= shown_folders(builds[name].stack)
@@ -226,10 +226,10 @@ def _program(argv: list[str], name: str) -> ProgramPlan:
 
 
 def _ring_kib(trial: Trial, pipe_bytes: int) -> int:
-    """Room for eight times what the path and its queue hold.
+    """Size of the ring in KiB: eight times the packets that the path and its queue hold.
 
-    In virtual time a whole window can pass in one instant, before any program runs; in
-    real time the reader may also lag behind, so it gets the most.
+    In virtual time a whole window can pass in one instant, before any program runs. In
+    real time the reader may also be late, so the ring has its largest size.
     """
     smallest, largest = _RING_KIB
     if trial.clock == "real":

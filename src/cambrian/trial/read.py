@@ -1,4 +1,4 @@
-"""What a guest left → columns, or the reason why there are none."""
+"""Reads a guest's files into columns, or gives the reason why there are none."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from cambrian.trial.boot import Ended
 
 
 class Unreadable(ValueError):
-    """A guest that left nothing to judge; ``reasons`` say why."""
+    """The guest's files cannot be judged; ``reasons`` say why."""
 
     def __init__(self, *reasons: str) -> None:
         super().__init__("; ".join(reasons))
@@ -27,30 +27,30 @@ class Unreadable(ValueError):
 
 
 def no_columns() -> dict[str, pl.DataFrame]:
-    """Those of a trial whose guest left nothing to judge."""
+    """Empty columns, for a trial whose files cannot be judged."""
     return {"packets": pl.DataFrame(schema=PACKETS), "transport": schema.empty()}
 
 
 def report_of(ended: Ended, raw: Path) -> GuestReport:
-    """The report of a guest that came to its end.
+    """The report of a guest that ended normally.
 
     Raises:
-        Unreadable: it did not.
+        Unreadable: it was killed, left no report, or its testbed failed.
     """
     if ended.cut_off:
         raise Unreadable(ended.cut_off, *_last_words(raw))
     if ended.report is None:
-        raise Unreadable(f"the guest ended without a report; its last words: {_last_line(ended.console)}")
+        raise Unreadable(f"the guest ended without a report; its last line: {_last_line(ended.console)}")
     if "crash" in ended.report:
         raise Unreadable(f"the testbed failed in the guest: {ended.report['crash'].strip().splitlines()[-1]}")
     return ended.report
 
 
 def columns(trial: Trial, report: GuestReport, programs: Programs) -> dict[str, pl.DataFrame]:
-    """``packets`` and ``transport``, and of page loads ``objects`` and ``page_loads``.
+    """``packets`` and ``transport``; with page loads also ``objects`` and ``page_loads``.
 
     Raises:
-        cambrian.trace.packets.TraceError: a file is not as its program writes it.
+        cambrian.trace.packets.TraceError: a file does not have the expected format.
     """
     by_position = packets.read(
         programs.folder / "capture.bin",
@@ -59,21 +59,21 @@ def columns(trial: Trial, report: GuestReport, programs: Programs) -> dict[str, 
         in_order=trial.network.queue in ONE_QUEUE,
     )
     seen = seating.flow_numbers(by_position, trial)
-    found = {"packets": seen, "transport": _transport(trial, report, programs.folder, seen)}
-    return found | _pages(trial, report, programs)
+    frames = {"packets": seen, "transport": _transport(trial, report, programs.folder, seen)}
+    return frames | _pages(trial, report, programs)
 
 
 def _pages(trial: Trial, report: GuestReport, programs: Programs) -> dict[str, pl.DataFrame]:
-    """``objects`` and ``page_loads`` of the flows that load pages; nothing if there are none."""
+    """``objects`` and ``page_loads`` of the flows that load pages; empty if there are none."""
     parts: dict[str, list[pl.DataFrame]] = {"objects": [], "page_loads": []}
     zero_ns = report["zero_ns"]
     for number, flow in enumerate(trial.flows):
         if flow.page is not None:
-            said = programs[f"flow{number}.receiver"].events
+            events = programs[f"flow{number}.receiver"].events
             expected = site.resources(flow.page)
-            parts["objects"].append(objects.objects(number, expected, said, zero_ns=zero_ns))
+            parts["objects"].append(objects.objects(number, expected, events, zero_ns=zero_ns))
             parts["page_loads"].append(
-                objects.page_load(number, flow.page.name, flow.client, said, zero_ns=zero_ns)
+                objects.page_load(number, flow.page.name, flow.client, events, zero_ns=zero_ns)
             )
     return {name: pl.concat(frames) for name, frames in parts.items() if frames}
 
@@ -81,7 +81,7 @@ def _pages(trial: Trial, report: GuestReport, programs: Programs) -> dict[str, p
 def _qlogs(
     trial: Trial, number: int, report: GuestReport, raw: Path, seen: pl.DataFrame
 ) -> list[pl.DataFrame]:
-    """One flow's qlogs, where its stack says that it exports them."""
+    """One flow's qlogs, if its stack exports them."""
     stack = catalogue.load()[trial.flows[number].contestant.stack]
     if stack.manifest.transport_trace != "qlog":
         return []
@@ -95,7 +95,7 @@ def _qlogs(
             zero_ns=report["zero_ns"],
             end_ns=report["end_ns"],
             realtime_minus_monotonic_ns=report["realtime_minus_monotonic_ns"],
-            # a server's first packet answers the one with which its connection begins
+            # a server's first packet answers the first packet of its connection
             began_ns=(first if isinstance(first, int) else 0) - forward_ns,
         )
         for path in sorted((raw / f"flow{number}.qlog").glob("*"))
@@ -118,13 +118,13 @@ def _transport(trial: Trial, report: GuestReport, raw: Path, seen: pl.DataFrame)
 
 
 def _last_line(text: str) -> str:
-    """The line that says what went wrong: above a kernel's call trace, if there is one."""
+    """The last line before a kernel panic, or the last line: it has the error."""
     lines = [line for line in text.partition("Kernel panic")[0].splitlines() if line.strip()]
     return lines[-1] if lines else "none"
 
 
 def _last_words(raw: Path) -> list[str]:
-    """What the programs of a guest that was cut off had to say."""
+    """The last lines of standard error of the programs in a guest that was killed."""
     words = []
     for path in sorted(raw.glob("flow*.err")):
         text = path.read_text(errors="replace").strip()

@@ -1,9 +1,9 @@
-"""A trial as the guest has it, and back: flows in the order of their positions.
+"""Converts between the flow numbers of the study and those of the guest (order of positions).
 
-The guest numbers flows by position, so two trials that differ in ``Trial.positions`` alone are the
-same experiment to it, with other programs at the same places. Everything that is kept has the
-study's own numbers: :func:`seated` is the way in, :func:`kept_plan`, :func:`kept_report`,
-:func:`rename_files` and :func:`flow_numbers` are the way back.
+The guest numbers flows by position, so two trials that differ only in ``Trial.positions`` are the
+same experiment for it, with other programs at the same places. All kept files have the
+study's numbers: :func:`seated` converts to the guest's numbers, :func:`kept_plan`, :func:`kept_report`,
+:func:`rename_files` and :func:`flow_numbers` convert back.
 """
 
 from __future__ import annotations
@@ -33,46 +33,47 @@ def seated(trial: Trial) -> Trial:
 
 
 def _occupants(trial: Trial) -> list[int]:
-    """The flows' numbers in the order of their positions: what the guest calls 0, 1, …"""
+    """The flows' numbers in the order of their positions; the guest numbers them 0, 1, …"""
     return sorted(range(len(trial.flows)), key=lambda flow: trial.positions[flow])
 
 
 def kept_plan(plan: Plan, trial: Trial) -> Plan:
-    """The plan with the lists that are kept or read again in order of flow."""
+    """The plan with its lists in the order of the study's flows."""
     return {**plan, "links": _by_flow(plan["links"], trial), "flows": _by_flow(plan["flows"], trial)}
 
 
 def kept_report(report: GuestReport, trial: Trial) -> GuestReport:
-    """The guest's report in order of flow: base round trips, counters, programs, problems.
+    """The guest's report with the study's flows: base round trips, counters, programs, problems.
 
-    A guest that failed early has left only some of them.
+    A guest that failed early has only some of them.
     """
-    found = report.copy()
+    kept = report.copy()
     if "base_rtt_ns" in report:
-        found["base_rtt_ns"] = _by_flow(report["base_rtt_ns"], trial)
+        kept["base_rtt_ns"] = _by_flow(report["base_rtt_ns"], trial)
     if "counters" in report:
         counters = report["counters"]
-        found["counters"] = {**counters, "flows": _by_flow(counters["flows"], trial)}
+        kept["counters"] = {**counters, "flows": _by_flow(counters["flows"], trial)}
     if "problems" in report:
-        found["problems"] = [_renamed(text, trial) for text in report["problems"]]
+        kept["problems"] = [_renamed(text, trial) for text in report["problems"]]
     if "killed" in report:
-        found["killed"] = [_renamed(text, trial) for text in report["killed"]]
+        kept["killed"] = [_renamed(text, trial) for text in report["killed"]]
     if "processes" in report:
-        found["processes"] = {_renamed(name, trial): one for name, one in report["processes"].items()}
-    return found
+        processes = report["processes"]
+        kept["processes"] = {_renamed(name, trial): process for name, process in processes.items()}
+    return kept
 
 
 def rename_files(folder: Path, trial: Trial) -> None:
     """``flowN.…`` in ``folder``: N becomes the flow's number."""
     moved = [path for path in folder.iterdir() if _renamed(path.name, trial) != path.name]
-    # by way of names that nobody has: two flows may exchange theirs
+    # through temporary names, because two flows may exchange their names
     waiting = [path.rename(path.with_name(f".{path.name}")) for path in moved]
     for path, between in zip(moved, waiting, strict=True):
         between.rename(path.with_name(_renamed(path.name, trial)))
 
 
 def flow_numbers(frame: pl.DataFrame, trial: Trial) -> pl.DataFrame:
-    """``frame`` with the study's numbers in its column ``flow``, where it has the guest's."""
+    """``frame`` with the study's numbers in its column ``flow`` instead of the guest's."""
     kind = frame.schema["flow"]
     return frame.with_columns(
         pl.col("flow").replace_strict(dict(enumerate(_occupants(trial))), return_dtype=kind)
@@ -80,10 +81,10 @@ def flow_numbers(frame: pl.DataFrame, trial: Trial) -> pl.DataFrame:
 
 
 def _by_flow(items: Sequence[_Item], trial: Trial) -> list[_Item]:
-    found = dict(zip(_occupants(trial), items, strict=True))
-    return [found[flow] for flow in range(len(items))]
+    by_flow = dict(zip(_occupants(trial), items, strict=True))
+    return [by_flow[flow] for flow in range(len(items))]
 
 
 def _renamed(text: str, trial: Trial) -> str:
     flows = _occupants(trial)
-    return _NAME.sub(lambda found: f"{found[1]}{flows[int(found[2])]}", text)
+    return _NAME.sub(lambda match: f"{match[1]}{flows[int(match[2])]}", text)

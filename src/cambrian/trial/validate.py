@@ -1,4 +1,4 @@
-"""Does a trial count? From what the guest left to a verdict: facts for the gates, and the gates' answer."""
+"""Decides whether a trial is valid: collects the facts for the gates, and combines their results."""
 
 from __future__ import annotations
 
@@ -19,32 +19,32 @@ from cambrian.testbed.contract import Counters, FlowCounters, GuestReport, Plan,
 from cambrian.trace.endpoint_events import Programs
 from cambrian.trial import page_loads
 
-#: how far the measured base RTT may be off: the guest's timers are exact to a fraction of a
-#: microsecond, the host's scheduling is not
+#: largest error of the measured base RTT: the guest's timers are exact to a fraction of a
+#: microsecond, the host's scheduling is less exact
 RTT_TOLERANCE_MS = {"virtual": 0.002, "real": 5.0}
-#: likewise for the rate, and for the order of what happens at nearly the same time
+#: largest error of the rate, and of the order of events at nearly the same time
 RATE_TOLERANCE_PERCENT = {"virtual": 1.0, "real": 5.0}
 SLACK_NS = {"virtual": 1_000, "real": 20_000_000}
-#: SIGTERM is how every program of a trial is told to end
+#: SIGTERM tells every program of a trial to end
 _TERMINATED = -15
-#: "failed", by the endpoint contract: the program says why
+#: "failed" in the endpoint contract: the program gives the reason
 _FAILED = 1
-#: a program that would not end had done its work by then: noted, no fault of the trial
+#: a program that did not end on SIGTERM had done its work by then: a note, the trial stays valid
 _KILLED = -9
-#: lines of a program's standard error that a reason repeats
+#: lines of a program's standard error that a reason shows
 _TAIL_LINES = 3
 
 
 def capture_lost(programs: Programs) -> int | None:
-    """Packets that the capture's rings had no room for; None if it did not say."""
+    """Packets that did not fit into the capture's rings; None if the capture did not report it."""
     lost: int | None = programs["capture"].last("done").get("lost")
     return lost
 
 
 def _status(process: ProcessReport | None, end_ns: int, stops: Sequence[int]) -> int | None:
-    """An exit status as the gates want it: ended by our own signal at the end is 0.
+    """The exit status for the gates; 0 if the program was ended by our signal at the trial's end.
 
-    ``stops``: the statuses with which this program answers SIGTERM.
+    ``stops``: the exit statuses of this program after SIGTERM.
     """
     if process is None or process["status"] is None:
         return None
@@ -56,7 +56,7 @@ def _status(process: ProcessReport | None, end_ns: int, stops: Sequence[int]) ->
 
 @dataclass(frozen=True)
 class _Program:
-    """How one side's program ended: ``status`` as the gates want it, and what it said."""
+    """How one side's program ended: ``status`` for the gates, its fault, and the end of its connection."""
 
     status: int | None
     fault: str | None = None
@@ -66,9 +66,9 @@ class _Program:
 def _program(
     name: str, report: GuestReport, stops: Sequence[int], programs: Programs, *, complete: bool
 ) -> _Program:
-    """A program that reports the end of its connection (a ``done`` line with an error) has not failed.
+    """How one program ended. A report of its connection's end (a ``done`` line with an error) is no failure.
 
-    One that ends by itself without a word has, also with status 0: it was to go on.
+    Ending early without a report is a failure, even with status 0, because the transfer was not complete.
     """
     end_ns = report["end_ns"]
     process = report["processes"].get(name)
@@ -92,7 +92,7 @@ def _program(
 
 
 def _random_losses(network: Network, counted: FlowCounters) -> int:
-    """What a flow's link lost of its packets and of their acknowledgements, where it was told to lose any."""
+    """Packets and acknowledgements that a flow's link lost, if it has random losses."""
     scheduled = any(change.loss_percent is not None for change in network.schedule)
     forward = network.loss_percent or network.burst_loss or network.loss_every_packets or scheduled
     lost = link_count(counted["forward"], network.loss_every_packets).lost if forward else 0
@@ -116,8 +116,8 @@ def _flow(trial: Trial, number: int, report: GuestReport, plan: Plan, programs: 
         )
         for side in ("sender", "receiver")
     ]
-    bad = next((one for one in sides if one.status != 0 or one.fault), sides[0])
-    closings = sorted((one.closing for one in sides if one.closing), key=lambda one: one.time_ns)
+    bad = next((side for side in sides if side.status != 0 or side.fault), sides[0])
+    closings = sorted((side.closing for side in sides if side.closing), key=lambda closing: closing.time_ns)
     rtt_ns = report["base_rtt_ns"][number]
     return FlowFacts(
         label=f"flow {number} ({flow.contestant.name})",
@@ -139,7 +139,7 @@ def _flow(trial: Trial, number: int, report: GuestReport, plan: Plan, programs: 
 
 
 def facts(trial: Trial, report: GuestReport, plan: Plan, programs: Programs) -> TrialFacts:
-    """What the gates must know besides the packets."""
+    """The facts that the gates need in addition to the packets."""
     return TrialFacts(
         duration_ns=trial.planned_end_ns(report["end_ns"]),
         limit=Limit(plan["bottleneck"]["limit_bytes"], one_in_transit=trial.network.trace_file is not None),
@@ -154,45 +154,45 @@ def facts(trial: Trial, report: GuestReport, plan: Plan, programs: Programs) -> 
 
 
 def _counter_gates(trial: Trial, counters: Counters, programs: Programs) -> list[Gate]:
-    found = []
+    results = []
     stacks = catalogue.load()
     for number, flow in enumerate(trial.flows):
         stats = programs[f"flow{number}.sender"].last("stats")
         if "rwnd_limited_us" in stats:
             label = f"flow {number} ({flow.contestant.name})"
             if flow.contestant.receiver_cpu:
-                found.append(gates.skipped("receive window", f"{label} has a slow receiver"))
+                results.append(gates.skipped("receive window", f"{label} has a slow receiver"))
             else:
                 gate = receive_window_gate(label, stats["rwnd_limited_us"], stats["busy_us"])
-                # the kernel sizes the window of a page's client: that is part of how pages load
-                found.append(replace(gate, ok=None) if flow.page and gate.ok is False else gate)
+                # the kernel sizes the window of a page's client: a property of page loads, not a fault
+                results.append(replace(gate, ok=None) if flow.page and gate.ok is False else gate)
         if stacks[flow.contestant.stack].manifest.protocol == "tcp" or trial.network.duplicate_percent:
             continue
         counted = counters["flows"][number]
         offered = link_count(counted["forward"], trial.network.loss_every_packets).offered
         datagrams = counted["snmp"]["Udp"]["OutDatagrams"]
-        found.append(segmentation_gate(f"flow {number} ({flow.contestant.name})", datagrams, offered))
+        results.append(segmentation_gate(f"flow {number} ({flow.contestant.name})", datagrams, offered))
     if any(flow.contestant.receiver_cpu for flow in trial.flows):
-        found.append(gates.skipped("receive buffer", "a slow receiver's socket may overflow"))
+        results.append(gates.skipped("receive buffer", "a slow receiver's socket may overflow"))
     else:
-        found.append(receive_gate(counters["receiver"]["snmp"]["Udp"]["RcvbufErrors"]))
-    return found
+        results.append(receive_gate(counters["receiver"]["snmp"]["Udp"]["RcvbufErrors"]))
+    return results
 
 
 def _page_gates(trial: Trial, columns: Mapping[str, pl.DataFrame], programs: Programs) -> list[Gate]:
-    found = []
+    results = []
     for number, flow in enumerate(trial.flows):
         if flow.page is None:
             continue
         (load_ns,) = columns["page_loads"].filter(pl.col("flow") == number).get_column("load_ns")
-        found += page_gates(
+        results += page_gates(
             f"flow {number} ({flow.contestant.name})",
             columns["objects"].filter(pl.col("flow") == number),
             load_ns,
             page_loads.served(catalogue.load()[flow.contestant.stack]).alpn,
             programs[f"flow{number}.receiver"].error,
         )
-    return found
+    return results
 
 
 def judge(
@@ -202,9 +202,9 @@ def judge(
     programs: Programs,
     columns: Mapping[str, pl.DataFrame],
 ) -> dict[str, Any]:
-    """``verdict.json`` of a trial whose guest came to its end.
+    """``verdict.json`` of a trial whose guest ended normally.
 
-    ``columns``: ``packets`` and ``transport``, and of page loads ``objects`` and ``page_loads``.
+    ``columns``: ``packets`` and ``transport``; with page loads also ``objects`` and ``page_loads``.
     """
     known = facts(trial, report, plan, programs)
     ends = gates.flow_ends(columns["packets"], trial.network, known, columns["transport"])
@@ -227,5 +227,5 @@ def judge(
 
 
 def invalid(*reasons: str) -> dict[str, Any]:
-    """``verdict.json`` of a trial that never came to its end."""
+    """``verdict.json`` of a trial whose guest did not end normally."""
     return {"valid": False, "reasons": list(reasons), "notes": [], "flows": [], "gates": []}

@@ -55,7 +55,7 @@ def test_faults_are_named(tmp_path: Path) -> None:
     with pytest.raises(StudyError, match=r"source: of above: missing"):
         scorecard.load(path)
     path.write_text(CARD + CARD)
-    with pytest.raises(StudyError, match="there twice"):
+    with pytest.raises(StudyError, match="occurs twice"):
         scorecard.load(path)
     path.write_text('[[criterion]]\nid = "a"\ntext = "t"\nsource = "s"\n')
     with pytest.raises(StudyError, match="test"):

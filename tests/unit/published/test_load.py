@@ -53,7 +53,7 @@ def fault(folder: Path, text: str) -> str:
             'published = "faster"',
             ["8:1: published: ", "'yes' in column faster", "by where"],
         ),
-        ("t = { contestant", "t = { contestent.x", ["13:7: x: ", "stands in quotes"]),
+        ("t = { contestant", "t = { contestent.x", ["13:7: x: ", "put a name with a dot in quotes"]),
         ("[[comparison]]", 'paper = "wpi"\n[[comparison]]', ["1:1: paper: unknown key", "comparison"]),
     ],
 )
@@ -67,7 +67,7 @@ def test_a_fault_says_where_and_what(tmp_path: Path, old: str, new: str, parts: 
 
 def test_a_name_stands_once(tmp_path: Path) -> None:
     said = fault(tmp_path, GOOD + GOOD)
-    assert f":{GOOD.count(chr(10)) + 2}:1: name: of alone: it is there twice" in said
+    assert f":{GOOD.count(chr(10)) + 2}:1: name: of alone: this value occurs twice" in said
 
 
 def test_where_that_leaves_nothing_is_a_fault(tmp_path: Path) -> None:

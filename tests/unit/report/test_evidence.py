@@ -90,7 +90,7 @@ def test_a_report_leaves_the_frames_that_are_made_without_it(root: Path) -> None
 
 
 def test_a_report_of_nothing_says_so(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError, match="has no trial yet"):
+    with pytest.raises(FileNotFoundError, match="holds no finished trial yet"):
         Evidence(tmp_path).collected("suite/part")
 
 

@@ -86,8 +86,8 @@ def test_cost_says_the_least_and_the_most() -> None:
         # impossible values
         (HEAD + "[stopping]\nhalf_width_mbps = 0\n" + NETWORK, 4, "half_width_mbps", "a number above 0"),
         (HEAD + "[stopping]\nmin_seeds = 5\nhalf_width_mbps = 1\n" + NETWORK, 4, "min_seeds", "at least 6"),
-        (HEAD + RULE.replace("12", "7") + NETWORK, 5, "max_seeds", "at least as many max_seeds"),
-        (HEAD + "[stopping]\nmin_seeds = 31\nhalf_width_mbps = 1\n" + NETWORK, 4, "min_seeds", "as many"),
+        (HEAD + RULE.replace("12", "7") + NETWORK, 5, "max_seeds", "give a larger max_seeds"),
+        (HEAD + "[stopping]\nmin_seeds = 31\nhalf_width_mbps = 1\n" + NETWORK, 4, "min_seeds", "a larger"),
         (HEAD + "[stopping]\nmin_seeds = 8\n" + NETWORK, 3, "stopping", "exactly one of half_width_mbps"),
         (HEAD + RULE + "half_width_plt_ms = 3\n" + NETWORK, 7, "half_width_plt_ms", "exactly one of"),
         # what does not go together

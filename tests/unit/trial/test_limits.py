@@ -1,4 +1,4 @@
-"""A guest is ended for the processor time that it uses without getting anywhere, never for being slow."""
+"""A guest is ended for the CPU time that it uses without getting anywhere, never for being slow."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ def test_one_that_stands_still_is_ended_when_its_spare_time_is_used() -> None:
         assert account.look(used_s, 3.2, 1.0) is None
     reason = account.look(61, 3.2, 1.0)
     assert reason is not None
-    assert "61 s of processor time" in reason
+    assert "61 s of CPU time" in reason
     assert "3.2 s after boot of a trial of 40 s" in reason
     assert "--cpu-limit" in reason
 
 
 def test_one_that_creeps_at_ten_processor_seconds_a_second_is_ended() -> None:
-    """The debt grows by six of ten: 60 s are used up after a hundred processor seconds."""
+    """The debt grows by six of ten: 60 s are used up after a hundred CPU seconds."""
     found = ended(Account(LIMITS, duration_s=40), 1.0, 0.1)
     assert found is not None
     assert found[0] == pytest.approx(101, abs=1)
@@ -66,7 +66,7 @@ def test_one_that_uses_nothing_hangs() -> None:
         assert account.look(1.0, 3.0, 1.0) is None
     reason = account.look(1.0, 3.0, 1.0)
     assert reason is not None
-    assert "no processor time for 300 s" in reason
+    assert "no CPU time for 300 s" in reason
     assert "3.0 s after boot" in reason
 
 
@@ -74,11 +74,11 @@ def test_without_sight_of_its_clock_a_guest_may_use_what_a_whole_trial_would_ear
     found = ended(Account(LIMITS, duration_s=40), 1.0, None)
     assert found is not None
     assert found[0] == 60 + 4 * 40 + 1
-    assert "not known" in found[1]
+    assert "clock is unknown" in found[1]
 
 
 def test_a_limit_of_ones_own_holds_whatever_the_clock_says() -> None:
-    found = ended(Account(limits.of(trial(), 10), duration_s=6), 1.0, 1.0)
+    found = ended(Account(limits.limits_of(trial(), 10), duration_s=6), 1.0, 1.0)
     assert found is not None
     assert found[0] == 11
 
@@ -90,7 +90,7 @@ def trial(**more: object) -> Trial:
 
 
 def test_real_time_has_the_hosts_clock_for_a_limit() -> None:
-    account = Account(limits.of(trial(clock="real")), duration_s=6)
+    account = Account(limits.limits_of(trial(clock="real")), duration_s=6)
     found = ended(account, 0.0, None)
     assert found is not None
     assert found[0] == 180 + 2 * 6 + 1

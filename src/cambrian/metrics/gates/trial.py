@@ -34,7 +34,7 @@ class FlowFacts:
     guest. ``exit_status`` and ``error`` cover both of its programs, ``closing`` is the first that either
     said of a connection that ended early. ``complete_ns``: when the receiver had all. ``connected``: None
     where neither program tells. ``random_losses``: packets that its link was told to lose, on both ways.
-    ``slow_receiver``: its receiver has a slow processor, which may hold the sender back.
+    ``slow_receiver``: its receiver has a slow CPU, which may hold the sender back.
     ``loads_page``: of a page nothing is measured unless it was loaded, so that no end excuses it.
     """
 

@@ -31,7 +31,12 @@ def test_cells_are_the_columns_that_are_drawn(tmp_path: Path) -> None:
         ('comparison = "x"\n' + HEAT, "section", 1, ["comparison and heat", "two sections"]),
         ("theory = true", "section", 1, ["theory"]),
         ('claims = "yes"', "claims", 3, ["true or false, or a list"]),
-        (HEAT.replace("a = { contestant", "a = { option.beta"), "beta", 7, ["stands in quotes"]),
+        (
+            HEAT.replace("a = { contestant", "a = { option.beta"),
+            "beta",
+            7,
+            ["put a name with a dot in quotes"],
+        ),
     ],
 )
 def test_faults_name_the_line_the_section_and_the_key(
