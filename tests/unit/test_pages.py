@@ -183,7 +183,7 @@ def test_an_object_that_never_came_fails_and_is_named() -> None:
     events = [event for event in reported() if event.get("path") != "/0001.jpg"]
     rows, _ = columns(events)
     (missing,) = (gate for gate in page_gates("flow 0", rows, 1, "h3", None) if gate.ok is False)
-    assert missing.text == "page objects: flow 0 got 3 of 4 objects whole; not /0001.jpg"
+    assert missing.text == "page objects: flow 0 got 3 of 4 objects complete; not /0001.jpg"
 
 
 def test_a_load_without_an_end_or_with_an_error_fails() -> None:

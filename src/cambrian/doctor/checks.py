@@ -126,6 +126,8 @@ def _check_stack(stack: catalogue.Stack) -> Check:
     status = build.status(stack)
     if status.state == "built":
         return Check(name, "ok", status.detail)
-    if status.state == "missing" and any((paths.cache() / "stacks").glob(f"{stack.name}-*/build.json")):
+    # the hashes behind the name: another stack's name may begin with this one's
+    other_builds = (paths.cache() / "stacks").glob(f"{stack.name}-{'?' * 12}-{'?' * 8}/build.json")
+    if status.state == "missing" and any(other_builds):
         return Check(name, "stale", f"built from other sources; {status.detail}", status.remedy or "")
     return Check(name, "missing", status.detail, status.remedy or "")

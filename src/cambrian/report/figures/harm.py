@@ -61,7 +61,10 @@ def figures(collected: Collected) -> Iterator[Figure]:
 
 
 def _cells(here: pl.DataFrame, value: str) -> pl.DataFrame:
-    conclusive = pl.col("verdict") != "inconclusive"
+    # "no verdict: …", where a placebo differs, is not conclusive either
+    conclusive = pl.col("verdict").is_in(
+        ["itself", "equivalent", harm.MORE, harm.LESS, "the same in every seed"]
+    )
     chosen = here.filter(pl.col(value).is_not_null()).select(
         "network", "service", "seeds", pl.col("by").alias("x"), pl.col("victim").alias("y"), value,
         f"{value}_low", f"{value}_high", "p", "p_corrected", "verdict", conclusive.alias("conclusive"),

@@ -139,6 +139,6 @@ def row_name(cell: Cell, flow: int) -> str:
         name += f" · {cell.page}"
     if len(cell.names) == 2 and cell.design != "flows":
         return f"{name} against {cell.names[1 - flow]}"
-    if cell.names.count(name) > 1:
+    if cell.names.count(cell.names[flow]) > 1:
         name += f" (flow {flow})"
     return f"{cell.lineup}: {name}" if cell.lineup else name

@@ -21,6 +21,11 @@ def table(collected: Collected) -> pl.DataFrame | None:
     return rows.frame(found) if found else None
 
 
+def _page(cell: Cell, flow: int) -> str | None:
+    """The page that a flow of a line-up loads."""
+    return next((load.page for load in cell.trials[0].page_loads if load.flow == flow), None)
+
+
 def _rows(cell: Cell) -> Iterator[rows.Row]:
     falls = [fall for trial in cell.trials for fall in trial.waterfalls]
     for flow in sorted({fall.flow for fall in falls}):
@@ -29,7 +34,7 @@ def _rows(cell: Cell) -> Iterator[rows.Row]:
         row: rows.Row = rows.place(cell) | {
             "flow": flow,
             "contestant": cell.names[flow],
-            "page": cell.trials[0].page_loads[0].page if cell.page is None else cell.page,
+            "page": cell.page or _page(cell, flow),
             "trials": len(mine),
             "waiting_ms": rows.mean([fall.waiting_ms for fall in mine]),
             "stalls_after_loss": sum(stall.after_loss for stall in stalls),
