@@ -18,6 +18,6 @@ client)
     server=${REQUESTS#https://}
     server=${server%%/*}
     address=$(getent hosts "${server%:*}" | cut -d' ' -f1)
-    exec "$QUINN" client --connect "$address:${server#*:}" --path "/$request"
+    exec "$QUINN" client --connect "$address:${server#*:}" --bytes "$request"
     ;;
 esac
