@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
@@ -71,6 +72,26 @@ def test_a_timer_whose_last_try_was_dropped_in_the_queue_counts_too() -> None:
     # on this short a path, what arrived that late was sent after the try
     assert ended(30, dropped_s=came, tried_s=(32, 35, 44), rtt_ms=20).outcome == "fell silent"
     assert ended(30, dropped_s=(*came, 44.2), tried_s=(32, 35, 44)).outcome == "fell silent"
+
+
+def test_one_that_closes_after_tries_in_vain_gave_up_though_nobody_was_told() -> None:
+    """Retries 0.5, 1, 2 s apart, all dropped, then a short packet: its CONNECTION_CLOSE was dropped too."""
+    tries = (13.1, 13.6, 14.6, 16.6)
+    begun = life(*(index / 100 for index in range(1300)), dropped_s=tries, others=RIVAL)
+
+    def closing(size_bytes: int, others: pl.DataFrame) -> FlowEnd:
+        last: Row = (0, 18 * S, None, size_bytes, "dropped")
+        return flow_end(
+            replace(begun, packets=pl.concat([begun.packets, frame([last])]), others=others), NETWORK
+        )
+
+    end = closing(110, RIVAL)
+    assert (end.outcome, end.counts) == ("fell silent", True)
+    assert "a short one after retries with growing timeouts, none of them answered" in end.text
+    assert "shared with another flow" in end.text
+    # alone, nothing explains it; and a full packet is no close
+    assert not closing(110, ALONE).counts
+    assert not closing(1000, RIVAL).counts
 
 
 def test_a_sender_that_says_nothing_is_known_by_its_packets() -> None:

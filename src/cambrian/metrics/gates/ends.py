@@ -33,6 +33,8 @@ _GROWTH = 1.5
 _FEWEST_INTERVALS = 3
 #: a probe is two packets (RFC 9002, section 6.2.4), and acknowledgements may come between
 _PACKETS_A_TRY = 5
+#: a packet that closes a connection (RFC 9000, section 10.2) has fewer bytes, frame and all
+_CLOSE_BYTES = 200
 #: a flow has come to nothing when it sends fewer packets a second
 _FEW_PACKETS = 10
 #: how long before that the network may have been the cause
@@ -98,6 +100,10 @@ def flow_end(life: Life, network: Network) -> FlowEnd:
         return _never_sent(life, arrivals)
     last_ns = int(arrivals[-1])
     tail = _tries_in_vain_ns(life, arrivals)
+    closes = not len(tail) and _last_bytes(life) < _CLOSE_BYTES
+    if closes:
+        # after its tries it closed the connection, and that packet was lost too: nobody was told
+        tail = _tries_in_vain_ns(life, arrivals[:-1])
     sent = f"sent its last packet at {_s(last_ns)} of {_s(life.end_ns)}"
     if life.closing:
         said = f"gave up at {_s(life.closing.time_ns)} of {_s(life.end_ns)} ({life.closing.text})"
@@ -105,10 +111,12 @@ def flow_end(life: Life, network: Network) -> FlowEnd:
         return _early("gave up", life.closing.time_ns, life, said, why)
     if last_ns >= _latest_ok_ns(life):
         return FlowEnd("ran", None, counts=True, text=sent)
-    if (tried_ns := _still_trying_ns(life, arrivals, tail)) is not None:
+    if not closes and (tried_ns := _still_trying_ns(life, arrivals, tail)) is not None:
         return FlowEnd("ran", None, counts=True, text=f"{sent}, and retried until {_s(tried_ns)}")
     why = _explained(life, network, last_ns)
-    if len(tail):
+    if len(tail) and closes:
+        sent += ", a short one after retries with growing timeouts, none of them answered"
+    elif len(tail):
         sent += ", the last of its retries with growing timeouts, none of them answered"
     elif _handover_s(network, last_ns) is None:
         # a program that had nothing more to send looks like this too
@@ -148,6 +156,11 @@ def _never_sent(life: Life, arrivals: Int64Array) -> FlowEnd:
         text += f"; {life.closing.text}"
     ended_ns = life.closing.time_ns if life.closing else None
     return _early("never sent", ended_ns, life, text, why)
+
+
+def _last_bytes(life: Life) -> int:
+    """Bytes of a flow's last packet."""
+    return int(life.packets.sort("arrival_ns").get_column("size_bytes")[-1])
 
 
 def _latest_ok_ns(life: Life) -> float:
