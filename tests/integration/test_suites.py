@@ -46,7 +46,7 @@ def test_a_part_runs_into_its_place_and_is_kept(tmp_path: Path) -> None:
 def test_all_suites_say_what_they_cost_and_run_nothing(tmp_path: Path) -> None:
     answer = cambrian("run", "all", "--profile", "quick", "--dry-run", cwd=tmp_path)
     assert answer.returncode == 0, answer.stderr
-    assert "together" in answer.stderr
+    assert "in total" in answer.stderr
     assert "wpi/grid: " in answer.stderr
     assert not (tmp_path / "results").exists()
 
