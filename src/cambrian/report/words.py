@@ -107,9 +107,9 @@ def _placebo_holds(collected: Collected) -> list[str]:
     count = sum(cell.is_placebo for cell in collected.cells)
     if not count:
         return []
-    placebos = {1: "The placebo", 2: "Both placebos"}.get(count, f"All {count} placebos")
-    verb = "is" if count == 1 else "are"
-    return [f"{placebos} (kernel TCP against itself, judged like a contestant) {verb} not judged to differ."]
+    no_placebo = {1: "The placebo", 2: "Neither placebo"}.get(count, f"None of the {count} placebos")
+    verb = "does not differ" if count == 1 else "differs"
+    return [f"{no_placebo} (kernel TCP against itself, judged like a contestant) {verb}."]
 
 
 def controls(collected: Collected) -> list[str]:
