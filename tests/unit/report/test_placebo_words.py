@@ -51,8 +51,8 @@ def test_a_placebo_that_harms_is_named(by: str, verdict: str, count: int) -> Non
     ("names", "begins"),
     [
         (("tcp cubic",), "The placebo (kernel"),
-        (("tcp cubic", "tcp reno"), "Both placebos (kernel"),
-        (("tcp cubic", "tcp reno", "tcp bbr"), "All 3 placebos (kernel"),
+        (("tcp cubic", "tcp reno"), "Neither placebo (kernel"),
+        (("tcp cubic", "tcp reno", "tcp bbr"), "None of the 3 placebos (kernel"),
     ],
 )
 def test_placebos_that_hold_are_counted(names: tuple[str, ...], begins: str) -> None:
