@@ -89,6 +89,10 @@ def test_one_that_closes_after_tries_in_vain_gave_up_though_nobody_was_told() ->
     assert (end.outcome, end.counts) == ("fell silent", True)
     assert "a short one after retries with growing timeouts, none of them answered" in end.text
     assert "shared with another flow" in end.text
+    # a sender whose log says that it still retries has not closed
+    trying = replace(begun, tries_ns=[20 * S, 25 * S, 45 * S])
+    short = frame([(0, 18 * S, None, 110, "dropped")])
+    assert flow_end(replace(trying, packets=pl.concat([begun.packets, short])), NETWORK).outcome == "ran"
     # alone, nothing explains it; and a full packet is no close
     assert not closing(110, ALONE).counts
     assert not closing(1000, RIVAL).counts

@@ -23,9 +23,9 @@ def option_problem(contestant: Contestant) -> tuple[str, str, str] | None:
     if known is None:
         return None
     for key, value in contestant.options.items():
-        option = known.get(key)
-        if key == "tls" and contestant.stack == "tcp":
+        if key == "tls" and stack == catalogue.REFERENCE_STACK:
             return key, "is not an option", "write tls = true beside stack and cca: both sides need it"
+        option = known.get(key)
         if option is None:
             remedy = hints.for_name(key, known, f"{stack} has") if known else "leave options out"
             return key, f"{stack} has no such option", remedy

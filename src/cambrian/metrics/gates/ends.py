@@ -100,10 +100,11 @@ def flow_end(life: Life, network: Network) -> FlowEnd:
         return _never_sent(life, arrivals)
     last_ns = int(arrivals[-1])
     tail = _tries_in_vain_ns(life, arrivals)
-    closes = not len(tail) and _last_bytes(life) < _CLOSE_BYTES
-    if closes:
-        # after its tries it closed the connection, and that packet was lost too: nobody was told
+    closes = False
+    if not len(tail) and not life.tries_ns and _last_bytes(life) < _CLOSE_BYTES:
+        # perhaps its last packet closed the connection after retries, and was lost too
         tail = _tries_in_vain_ns(life, arrivals[:-1])
+        closes = len(tail) > 0
     sent = f"sent its last packet at {_s(last_ns)} of {_s(life.end_ns)}"
     if life.closing:
         said = f"gave up at {_s(life.closing.time_ns)} of {_s(life.end_ns)} ({life.closing.text})"
@@ -114,7 +115,7 @@ def flow_end(life: Life, network: Network) -> FlowEnd:
     if not closes and (tried_ns := _still_trying_ns(life, arrivals, tail)) is not None:
         return FlowEnd("ran", None, counts=True, text=f"{sent}, and retried until {_s(tried_ns)}")
     why = _explained(life, network, last_ns)
-    if len(tail) and closes:
+    if closes:
         sent += ", a short one after retries with growing timeouts, none of them answered"
     elif len(tail):
         sent += ", the last of its retries with growing timeouts, none of them answered"

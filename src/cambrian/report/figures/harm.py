@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import polars as pl
 
+from cambrian.report import placebo
 from cambrian.report.collect import Collected
 from cambrian.report.figures import heat
 from cambrian.report.figures.figure import Figure, Panel
@@ -61,10 +62,7 @@ def figures(collected: Collected) -> Iterator[Figure]:
 
 
 def _cells(here: pl.DataFrame, value: str) -> pl.DataFrame:
-    # "no verdict: …", where a placebo differs, is not conclusive either
-    conclusive = pl.col("verdict").is_in(
-        ["itself", "equivalent", harm.MORE, harm.LESS, "the same in every seed"]
-    )
+    conclusive = ~pl.col("verdict").is_in(["inconclusive", placebo.WITHHELD])
     chosen = here.filter(pl.col(value).is_not_null()).select(
         "network", "service", "seeds", pl.col("by").alias("x"), pl.col("victim").alias("y"), value,
         f"{value}_low", f"{value}_high", "p", "p_corrected", "verdict", conclusive.alias("conclusive"),
