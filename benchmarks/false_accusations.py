@@ -1,24 +1,27 @@
-"""Is anybody accused who does it right, and does a verdict hold from sample to sample?
+"""Is anybody accused who does it right, and do two samples contradict each other?
 
 ``false_accusations.py FOLDER… [--seeds 5]``: results of the studies ``clean-alone`` and ``clean-duels``
-(``cambrian run clean-alone``, hours). Each study is judged in samples of so many seeds, no seed in two of
-them: on each network by itself, and on all networks together. Prints for each contestant how often each
-verdict was given; a contestant with two different verdicts that say something is *unstable*. Of all rows of
+(``cambrian run clean-alone``, hours). Each study is judged in samples of N seeds (``--seeds``), no seed in
+two of them: on each network by itself, and on all networks together. Prints for each contestant how often
+each verdict was given. Two samples of the same networks *contradict* each other if a side of the verdict is
+different in one and equivalent in the other, or if one is conformant and the other differs. Of all rows of
 parameters it prints how many accuse, and which of these accuse what the source has right: what
-``departures.toml`` does not list. Exit status 1 if a contestant is unstable, or more than 1 % of the rows
-accuse wrongly.
+``departures.toml`` does not list. Exit status 1 if more than 5 % of the pairs of samples contradict each
+other, or more than 1 % of the rows accuse wrongly.
 """
 
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 import tomllib
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 from rich.console import Console
@@ -29,41 +32,64 @@ from cambrian.report import collect, tables
 from cambrian.report.collect import Collected
 from cambrian.store.results import Results
 
-#: of the rows of parameters, at most so many may accuse what is right
-MOST_SHARE = 0.01
-#: verdicts that say nothing of a contestant
-SILENT = frozenset({"inconclusive", "not judged"})
+#: largest share of the rows of parameters that may accuse what is right
+MOST_WRONG = 0.01
+#: largest share of the pairs of samples that may contradict each other: the rate of false differences
+MOST_CONTRADICTING = 0.05
+SIDES = ("parameters", "plausibility", "behaviour", "impact")
 _DEPARTURES = Path(__file__).with_name("departures.toml")
 
 
 @dataclass
 class Score:
-    """What was said of one study's contestants over all samples.
+    """The judgements of one study's contestants over all samples.
 
-    ``verdicts``: contestant → each verdict and how often it was given. ``wrong``: sentences that accuse
-    what is right, and how often. ``rows``: parameters judged; ``accusing``: those that are called off.
+    ``verdicts``: contestant → each verdict and how often it was given. ``states``: (contestant, networks,
+    side) → how often each state was given; side "verdict" is *conformant* or *differs*. ``texts``:
+    (contestant, networks, side, state) → one verdict that says so. ``wrong``: sentences that accuse what is
+    right, and how often. ``rows``: parameters judged; ``accusing``: those that are called off.
     """
 
     verdicts: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
-    texts: dict[tuple[str, str], str] = field(default_factory=dict)
+    states: dict[tuple[str, str, str], Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+    texts: dict[tuple[str, str, str, str], str] = field(default_factory=dict)
     wrong: Counter[str] = field(default_factory=Counter)
     rows: int = 0
     accusing: int = 0
 
-    def unstable(self) -> dict[str, list[str]]:
-        """Contestants of whom two samples say different things."""
-        said = {name: sorted(found.keys() - SILENT) for name, found in self.verdicts.items()}
-        return {name: kinds for name, kinds in said.items() if len(kinds) > 1}
+    def add(self, networks: str, row: Mapping[str, Any]) -> None:
+        """Count one contestant's verdict on these networks."""
+        who = row["contestant"]
+        self.verdicts[who][row["verdict"]] += 1
+        states = {side: row[side] for side in SIDES}
+        states["verdict"] = "different" if row["differs"] else row["verdict"]
+        for side, state in states.items():
+            self.states[who, networks, side][state] += 1
+            self.texts.setdefault((who, networks, side, state), row["text"])
+
+    def contradictions(self) -> dict[tuple[str, str, str], tuple[int, int]]:
+        """(contestant, networks, side) → the number of samples that find it different, and like the
+        reference; without those where all samples agree or are silent."""
+        found = {
+            key: (states["different"], states["equivalent"] + states["conformant"])
+            for key, states in self.states.items()
+        }
+        return {key: both for key, both in found.items() if all(both)}
+
+    def contradicting_share(self) -> float:
+        """Share of the pairs of samples (same contestant, networks and side) that contradict each other."""
+        pairs = sum(math.comb(states.total(), 2) for states in self.states.values())
+        return sum(math.prod(both) for both in self.contradictions().values()) / pairs if pairs else 0.0
 
 
-def samples(study: Collected, seeds: int) -> Iterator[Collected]:
-    """The study in samples of so many seeds: network by network, and all networks together."""
+def samples(study: Collected, seeds: int) -> Iterator[tuple[str, Collected]]:
+    """The study in samples of ``seeds`` seeds, with their networks: each by itself, and all together."""
     every = sorted({trial.trial.seed for cell in study.cells for trial in cell.trials})
     batches = [every[first : first + seeds] for first in range(0, len(every) - seeds + 1, seeds)]
     for batch in batches:
         for networks in ([network.name] for network in study.networks):
-            yield _part(study, networks, batch)
-        yield _part(study, [network.name for network in study.networks], batch)
+            yield networks[0], _part(study, networks, batch)
+        yield "all networks", _part(study, [network.name for network in study.networks], batch)
 
 
 def _part(study: Collected, networks: Sequence[str], seeds: Sequence[int]) -> Collected:
@@ -83,12 +109,13 @@ def _part(study: Collected, networks: Sequence[str], seeds: Sequence[int]) -> Co
 def judged(study: Collected, seeds: int, departures: dict[str, dict[str, str]]) -> Score:
     """All samples of one study."""
     score = Score()
-    for sample in track(list(samples(study, seeds)), study.study.name, console=Console(stderr=True)):
+    for networks, sample in track(
+        list(samples(study, seeds)), study.study.name, console=Console(stderr=True)
+    ):
         found = tables.some_tables(sample, ("verdicts", "parameters"))
         if (verdicts := found.get("verdicts")) is not None:
             for row in verdicts.iter_rows(named=True):
-                score.verdicts[row["contestant"]][row["verdict"]] += 1
-                score.texts.setdefault((row["contestant"], row["verdict"]), row["text"])
+                score.add(networks, row)
         if (parameters := found.get("parameters")) is not None:
             _count(score, parameters, departures)
     return score
@@ -109,29 +136,36 @@ def _count(score: Score, parameters: pl.DataFrame, departures: dict[str, dict[st
 
 
 def show(name: str, score: Score) -> bool:
-    """Print one study; whether it holds."""
+    """Print one study; return whether it holds."""
     table = Table(title=name, title_justify="left")
-    for heading in ("Contestant", "Verdicts", ""):
+    for heading in ("Contestant", "Verdicts"):
         table.add_column(heading)
-    unstable = score.unstable()
     for contestant, found in score.verdicts.items():
-        said = ", ".join(f"{times} {kind}" for kind, times in found.most_common())
-        table.add_row(contestant, said, "unstable" if contestant in unstable else "")
+        table.add_row(contestant, "; ".join(f"{times} x {verdict}" for verdict, times in found.most_common()))
     out = Console()
     out.print(table)
-    for contestant, kinds in unstable.items():
-        for kind in kinds:
-            out.print(f"{contestant}: {score.texts[contestant, kind]}", highlight=False)
+    contradicting = score.contradicting_share()
+    out.print(
+        f"{contradicting:.2%} of the pairs of samples of one contestant, networks and side contradict each "
+        f"other (at most {MOST_CONTRADICTING:.0%} may)",
+        highlight=False,
+    )
+    for (contestant, networks, side), (different, alike) in score.contradictions().items():
+        out.print(
+            f"  {contestant}, {side}, {networks}: {different} different, {alike} equivalent. One of them: "
+            f"{score.texts[contestant, networks, side, 'different']}",
+            highlight=False,
+        )
     wrong = sum(score.wrong.values())
     share = wrong / score.rows if score.rows else 0.0
     out.print(
         f"{score.rows} rows of parameters, {score.accusing} accuse, {wrong} of them what is right "
-        f"({share:.2%}, at most {MOST_SHARE:.0%} may)",
+        f"({share:.2%}, at most {MOST_WRONG:.0%} may)",
         highlight=False,
     )
     for text, times in score.wrong.most_common(20):
         out.print(f"  {times} x {text}", highlight=False)
-    return not unstable and share <= MOST_SHARE
+    return contradicting <= MOST_CONTRADICTING and share <= MOST_WRONG
 
 
 def main() -> int:

@@ -21,7 +21,6 @@ from pathlib import Path
 
 import scipy.stats
 
-from cambrian.judging.sides import ACCUSING
 from cambrian.measure.trial import TrialMeasures
 from cambrian.report import blocks, collect, tables
 from cambrian.report.collect import Collected
@@ -36,7 +35,7 @@ ACCUSATIONS: Mapping[str, Mapping[str, frozenset[object]]] = {
     "envelope_methods": {"verdict": frozenset({"different"}), "verdict_t": frozenset({"different"})},
     "harm": {"verdict": frozenset({harm.MORE, harm.LESS})},
     "states": {"differs": frozenset({True})},
-    "verdicts": {"verdict": frozenset(ACCUSING)},
+    "verdicts": {"differs": frozenset({True})},
 }
 
 #: a seed's trials, whichever sample they come from

@@ -2,7 +2,7 @@
 
 Each sentence of a verdict follows from one side's state, so that no two sentences contradict each other. A
 contestant is *conformant* only if its parameters are as they should be and no other side is different or
-inconclusive.
+inconclusive. If several sides are different, the verdict names all of them, in a fixed order.
 """
 
 from __future__ import annotations
@@ -22,10 +22,6 @@ Kind = Literal[
     "inconclusive",
     "not judged",
 ]
-#: the kinds that accuse
-ACCUSING: frozenset[Kind] = frozenset(
-    {"off by a parameter", "different algorithm", "behaves differently", "different impact"}
-)
 
 
 @dataclass(frozen=True)
@@ -53,6 +49,11 @@ class Sides:
     algorithm: bool = False
 
     @property
+    def differ(self) -> bool:
+        """Is any side different?"""
+        return any(side.state == "different" for side in (self.parameters, *self.others.values()))
+
+    @property
     def others(self) -> dict[str, Side]:
         """The other three sides, by name."""
         return {"plausibility": self.plausibility, "behaviour": self.behaviour, "impact": self.impact}
@@ -72,15 +73,23 @@ _OPENINGS: dict[State, str] = {
 }
 
 
-def kind(sides: Sides) -> Kind:
-    """The verdict in one to three words."""
+def kinds(sides: Sides) -> tuple[Kind, ...]:
+    """The verdict in a few words: all differences in a fixed order, or the one kind that means none."""
+    return _differences(sides) or (_without_difference(sides),)
+
+
+def _differences(sides: Sides) -> tuple[Kind, ...]:
+    parameters: Kind = "different algorithm" if sides.algorithm else "off by a parameter"
+    applies: dict[Kind, bool] = {
+        parameters: sides.parameters.state == "different",
+        "behaves differently": "different" in (sides.plausibility.state, sides.behaviour.state),
+        "different impact": sides.impact.state == "different",
+    }
+    return tuple(kind for kind, does in applies.items() if does)
+
+
+def _without_difference(sides: Sides) -> Kind:
     states = [side.state for side in sides.others.values()]
-    if sides.parameters.state == "different":
-        return "different algorithm" if sides.algorithm else "off by a parameter"
-    if "different" in (sides.plausibility.state, sides.behaviour.state):
-        return "behaves differently"
-    if sides.impact.state == "different":
-        return "different impact"
     if sides.parameters.state == "equivalent":
         return "inconclusive" if "inconclusive" in states else "conformant"
     if sides.parameters.state == "inconclusive" or any(state != "not measured" for state in states):

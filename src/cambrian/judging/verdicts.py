@@ -63,7 +63,7 @@ _FEWEST_OF_ANOTHER = 2
 
 @dataclass(frozen=True)
 class Verdict:
-    """``kind`` and ``text`` (a few short sentences), and the ``sides`` that they follow from.
+    """``kinds`` and ``text`` (a few short sentences), and the ``sides`` that they follow from.
 
     ``off``: findings against the standard. ``choices``: findings unlike the reference that the standard
     allows. ``open``: inconclusive findings. ``measured``: number of judged parameters. ``networks``:
@@ -73,7 +73,7 @@ class Verdict:
 
     contestant: str
     family: str
-    kind: Kind
+    kinds: tuple[Kind, ...]
     text: str
     sides: Sides
     off: tuple[Finding, ...]
@@ -117,7 +117,7 @@ def verdict(
     return Verdict(
         contestant=contestant,
         family=family,
-        kind=sides.kind(whole),
+        kinds=sides.kinds(whole),
         text=text,
         sides=whole,
         off=tuple(off),

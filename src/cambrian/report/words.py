@@ -6,7 +6,6 @@ from collections import Counter
 
 import polars as pl
 
-from cambrian.judging.sides import ACCUSING
 from cambrian.report import placebo
 from cambrian.report.collect import Collected
 from cambrian.report.layout import number
@@ -91,7 +90,7 @@ def placebo_differs(
         f"Do not rely on this study: it fails its own test. {row['contestant']}, the kernel’s own "
         f"controller in the place of a contestant, is judged “{row['verdict']}”. {row['text']}"
         for row in rows
-        if row["contestant"] in names and row["verdict"] in ACCUSING
+        if row["contestant"] in names and row["differs"]
     ]
     if collected.design != "pairwise" or harms is None:
         return judged
@@ -123,7 +122,7 @@ def _judged(collected: Collected, verdicts: pl.DataFrame | None) -> list[str]:
     if verdicts is None:
         return []
     judged = verdicts.filter(~pl.col("contestant").is_in(controls(collected)))
-    differing = judged.filter(pl.col("verdict").is_in(list(ACCUSING)))["contestant"].to_list()
+    differing = judged.filter(pl.col("differs"))["contestant"].to_list()
     counts = Counter(judged["verdict"].to_list())
     others = [
         f"{counts[kind]} {kind}" for kind in ("conformant", "inconclusive", "not judged") if counts[kind]

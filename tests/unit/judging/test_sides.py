@@ -8,7 +8,7 @@ from typing import get_args
 import pytest
 
 from cambrian.judging import sides
-from cambrian.judging.sides import ACCUSING, Side, Sides, State
+from cambrian.judging.sides import Kind, Side, Sides, State
 
 STATES: tuple[State, ...] = get_args(State)
 
@@ -23,6 +23,14 @@ SPACE = [
     for one, two, three, four in itertools.product(STATES, repeat=4)
     for algorithm in (False, True)
 ]
+#: kind that accuses → the sides that it is about
+ABOUT = {
+    "off by a parameter": {"parameters"},
+    "different algorithm": {"parameters"},
+    "behaves differently": {"plausibility", "behaviour"},
+    "different impact": {"impact"},
+}
+ORDER = get_args(Kind)
 NAMES = {
     "plausibility": "plausibility alone",
     "behaviour": "behaviour",
@@ -50,19 +58,26 @@ def all_sides(one: Sides) -> dict[str, Side]:
 @pytest.mark.parametrize("one", SPACE)
 def test_the_kind_follows_from_every_side(one: Sides) -> None:
     states = {name: side.state for name, side in all_sides(one).items()}
-    kind = sides.kind(one)
-    differing = [name for name, state in states.items() if state == "different"]
-    assert (kind in ACCUSING) == bool(differing), "accused if, and only if, a side differs"
-    if kind == "conformant":
+    kinds = sides.kinds(one)
+    differing = {name for name, state in states.items() if state == "different"}
+    said = {kind: ABOUT[kind] for kind in kinds if kind in ABOUT}
+    assert one.differ == bool(differing) == bool(said), "accused if, and only if, a side differs"
+    assert differing <= {name for names in said.values() for name in names}, "and of every side that differs"
+    assert all(differing & names for names in said.values()), "and of no other"
+    assert [kind for kind in ORDER if kind in kinds] == list(kinds), "in a fixed order"
+    if said:
+        assert len(said) == len(kinds), "no verdict accuses and says that there is nothing to accuse"
+    else:
+        assert len(kinds) == 1
+    if "conformant" in kinds:
         assert states["parameters"] == "equivalent"
         assert not {"different", "inconclusive"} & set(states.values())
     if "inconclusive" in states.values():
-        assert kind == "inconclusive" or differing
-    if kind == "not judged":
+        assert kinds == ("inconclusive",) or differing
+    if "not judged" in kinds:
         assert set(states.values()) == {"not measured"}
-    if kind in ("off by a parameter", "different algorithm"):
-        assert states["parameters"] == "different"
-        assert (kind == "different algorithm") == one.algorithm
+    if "parameters" in differing:
+        assert ("different algorithm" in kinds) == one.algorithm
 
 
 @pytest.mark.parametrize("one", SPACE)

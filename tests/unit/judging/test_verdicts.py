@@ -33,7 +33,7 @@ FINE = [
 
 def test_conformant() -> None:
     found = verdicts.verdict("x", "cubic", [on(*FINE)])
-    assert found.kind == "conformant"
+    assert found.kinds == ("conformant",)
     assert found.text.startswith("CUBIC: every parameter that could be judged is as it should be")
     assert "Not measured: plausibility alone" in found.text
 
@@ -41,42 +41,42 @@ def test_conformant() -> None:
 def test_one_number_off_is_off_by_that_parameter() -> None:
     doubled = [finding("beta", 0.85), finding("emulated_connections", 2.0, 0.1), *FINE[1:]]
     found = verdicts.verdict("x", "cubic", [on(*doubled)])
-    assert found.kind == "off by a parameter"
+    assert found.kinds == ("off by a parameter",)
     assert "0.850 ± 0.005; should be 0.7" in found.text
     assert "behaves like 2.0 ± 0.1 connections" in found.text
 
 
 def test_another_decrease_and_another_growth_are_another_algorithm() -> None:
     found = verdicts.verdict("x", "cubic", [on(finding("beta", 0.5), finding("cubic_c", 1.9), *FINE[2:])])
-    assert found.kind == "different algorithm"
+    assert found.kinds == ("different algorithm",)
 
 
 def test_nothing_of_the_core_measured_is_no_verdict() -> None:
     found = verdicts.verdict(
         "x", "cubic", [on(finding("ack_every_packets", 2.0), missing={"beta": "no loss"})]
     )
-    assert found.kind == "not judged"
+    assert found.kinds == ("not judged",)
     assert found.missing == {"beta": "no loss"}
 
 
 def test_what_is_open_is_not_conformant() -> None:
     wide = verdicts.verdict("x", "cubic", [on(finding("beta", 0.795, 0.161), *FINE[1:])])
-    assert wide.kind == "inconclusive"
+    assert wide.kinds == ("inconclusive",)
     assert "0.795 ± 0.161 (the interval contains right and wrong values" in wide.text
     once = verdicts.verdict("x", "cubic", [on(finding("beta", 0.85, trials=1), *FINE[1:])])
-    assert once.kind == "inconclusive"
+    assert once.kinds == ("inconclusive",)
     assert "seen in one trial; a difference needs two" in once.text
 
 
 def test_a_log_that_no_packets_bear_out_is_not_conformant() -> None:
     found = verdicts.verdict("x", "cubic", [on(*FINE[:3])])
-    assert found.kind == "inconclusive"
+    assert found.kinds == ("inconclusive",)
     assert "its packets show its response to losses on no network" in found.text
 
 
 def test_a_network_that_leaves_it_open_does_not_undo_one_that_settles_it() -> None:
     wide = on(finding("beta", 0.7, 0.1, network="b"))
-    assert verdicts.verdict("x", "cubic", [on(*FINE), wide]).kind == "conformant"
+    assert verdicts.verdict("x", "cubic", [on(*FINE), wide]).kinds == ("conformant",)
 
 
 def test_networks_that_differ_say_on_how_many() -> None:
@@ -85,14 +85,14 @@ def test_networks_that_differ_say_on_how_many() -> None:
         for name, value in {"a": 0.7, "b": 0.8}.items()
     }
     found = verdicts.verdict("x", "cubic", list(contestants.together(several).values()))
-    assert found.kind == "off by a parameter"
+    assert found.kinds == ("off by a parameter",)
     assert "(on 1 of 2 networks)" in found.text
 
 
 def test_choices_are_said_and_not_blamed() -> None:
     paced = finding("pacing_factor", 1.25, 0.02)
     found = verdicts.verdict("x", "cubic", [on(*FINE, paced)])
-    assert found.kind == "conformant"
+    assert found.kinds == ("conformant",)
     assert "Unlike the reference, but allowed" in found.text
 
 
@@ -102,23 +102,23 @@ def test_a_log_that_its_packets_contradict_is_a_verdict() -> None:
         apart = Contradiction("a", "beta", "the window says 0.7, the packets 0.1", confirmed)
         one = Judged("cubic", (beta, *FINE[1:]), (), {}, (apart,))
         found = verdicts.verdict("x", "cubic", [one])
-        assert found.kind == kind
+        assert found.kinds == (kind,)
         assert apart.text in found.text
 
 
 def test_the_other_sides_decide_too() -> None:
     odd = Side("different", ("utilisation 53 % (tcp cubic 96 %)",))
     found = verdicts.verdict("x", "cubic", [on(*FINE)], plausibility=odd)
-    assert found.kind == "behaves differently"
+    assert found.kinds == ("behaves differently",)
     assert "utilisation 53 % (tcp cubic 96 %)" in found.text
     open_ = verdicts.verdict("x", "cubic", [on(*FINE)], impact=Side("inconclusive"))
-    assert open_.kind == "inconclusive"
+    assert open_.kinds == ("inconclusive",)
 
 
 def test_refused_networks_are_named() -> None:
     refused = contestants.refuse(on(*FINE), "a judges nobody: of tcp cubic itself it says that β is 0.6")
     found = verdicts.verdict("x", "cubic", [refused])
-    assert (found.kind, found.refused) == ("not judged", (refused.refused,))
+    assert (found.kinds, found.refused) == (("not judged",), (refused.refused,))
     assert "judges nobody" in found.text
 
 

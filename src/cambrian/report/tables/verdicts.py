@@ -31,7 +31,8 @@ def _row(one: Verdict) -> rows.Row:
     return {
         "contestant": one.contestant,
         "judged_as": one.family,
-        "verdict": one.kind,
+        "verdict": ", ".join(one.kinds),
+        "differs": one.sides.differ,
         "text": one.text,
         **_side("parameters", one.sides.parameters),
         **_side("plausibility", one.sides.plausibility),
