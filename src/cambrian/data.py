@@ -12,6 +12,7 @@ import polars as pl
 from cambrian.metrics.columns import PACKETS
 from cambrian.report.collect import flow_names
 from cambrian.report.evidence import OBSERVATIONS, Evidence
+from cambrian.store import check
 from cambrian.store.results import Results
 from cambrian.study.model import Study
 from cambrian.trace.objects import OBJECTS, PAGE_LOADS
@@ -49,7 +50,7 @@ class Data:
         rows = []
         for group in raw["groups"]:
             names = flow_names(group, study)
-            for result in map(results.trial, filter(results.has, group["trials"])):
+            for result in map(results.checked, filter(results.has, group["trials"])):
                 trial = result.manifest["trial"]
                 positions = trial.get("positions") or range(len(names))
                 rows += [
@@ -74,7 +75,8 @@ class Data:
 
         The first call measures the trials and keeps the result in ``frames/``.
         """
-        frame = self._evidence.frame(self.folder.name, OBSERVATIONS)
+        with check.blamed(self.folder):
+            frame = self._evidence.frame(self.folder.name, OBSERVATIONS)
         if frame is None:
             raise FileNotFoundError(f"{self.folder} holds no finished trial yet; remedy: cambrian run")
         return frame
@@ -82,7 +84,8 @@ class Data:
     @cached_property
     def tables(self) -> Mapping[str, pl.DataFrame]:
         """The report's tables by name, as ``cambrian table`` prints them."""
-        return self._evidence.tables(self.folder.name)
+        with check.blamed(self.folder):
+            return self._evidence.tables(self.folder.name)
 
     @property
     def packets(self) -> pl.LazyFrame:
@@ -128,6 +131,7 @@ def load(folder: str | Path) -> Data:
 
     Raises:
         FileNotFoundError: it is not a results directory.
+        Damaged: its study.json cannot be used. The frames raise it for the files that they read.
     """
     data = Data(Path(folder).absolute())
     Results(data.folder).study()

@@ -9,7 +9,7 @@ import typer
 
 from cambrian import __version__
 from cambrian.cli import proving, reading, running, supplies
-from cambrian.cli.shared import err
+from cambrian.cli.shared import err, explained
 
 app = typer.Typer(
     name="cambrian",
@@ -48,6 +48,8 @@ def main() -> None:
     from cambrian.stacks.adding import AddError
     from cambrian.stacks.manifest import ManifestError
     from cambrian.stacks.receivers import NoReceiver
+    from cambrian.store.reading import Damaged
+    from cambrian.store.results import InUse
     from cambrian.study.errors import StudyError
     from cambrian.trial.boot import GuestError
     from cambrian.trial.plan import PlanError
@@ -57,6 +59,9 @@ def main() -> None:
     except KeyboardInterrupt:
         err.print("cambrian: interrupted; finished trials are kept", markup=False)
         sys.exit(130)
+    except OSError as error:
+        err.print(f"cambrian: {explained(error)}", markup=False, soft_wrap=True)
+        sys.exit(2)
     except (
         StudyError,
         ManifestError,
@@ -68,7 +73,8 @@ def main() -> None:
         AptError,
         NoReceiver,
         AddError,
-        FileNotFoundError,
+        Damaged,
+        InUse,
     ) as error:
         err.print(f"cambrian: {error}", markup=False, soft_wrap=True)
         sys.exit(2)

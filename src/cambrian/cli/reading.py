@@ -8,12 +8,13 @@ from typing import Annotated
 
 import typer
 
-from cambrian.cli.shared import JsonOption, MarkdownOption, err, fail, out
+from cambrian.cli.shared import JsonOption, MarkdownOption, err, fail, out, reads_results, writing_to
 
 commands = typer.Typer()
 
 
 @commands.command()
+@reads_results("folder")
 def report(
     folder: Annotated[Path, typer.Argument(help="A results directory that `cambrian run` made.")],
     to: Annotated[
@@ -37,7 +38,8 @@ def report(
         Results(folder).study()
         whole = folder.absolute()
         # its tables are kept for `cambrian table`
-        print(page.write(*Evidence(whole.parent).collected(whole.name), to or folder / "report"))
+        with writing_to(to or folder / "report"):
+            print(page.write(*Evidence(whole.parent).collected(whole.name), to or folder / "report"))
         return
     suite = ran.read(folder.absolute())
     reported = [part for part in suite.parts if part.trials] if parts else []
@@ -46,12 +48,15 @@ def report(
         err.print(f"report {number} of {len(reported)}: {part.place}", markup=False)
         # this keeps the frames that the suite's page uses, so each trial is measured once
         name = part.folder.relative_to(evidence.root).as_posix()
-        page.write(*evidence.collected(name), part.folder / "report")
+        with writing_to(part.folder / "report"):
+            page.write(*evidence.collected(name), part.folder / "report")
     err.print(f"report of the suite: {suite.suite.name}", markup=False)
-    print(suite_page.write(suite, to or folder / "report"))
+    with writing_to(to or folder / "report"):
+        print(suite_page.write(suite, to or folder / "report"))
 
 
 @commands.command()
+@reads_results("results")
 def atlas(
     results: Annotated[Path, typer.Argument(help="The folder with the suites' results.")] = Path("results"),
     to: Annotated[Path, typer.Option("--out", "-o", help="Output folder.")] = Path("docs/results/atlas"),
@@ -62,7 +67,8 @@ def atlas(
     def tell(done: int, total: int, name: str) -> None:
         err.print(f"atlas: {name} ({done} of {total} suites done)", markup=False, highlight=False)
 
-    print(suites_atlas.make(results.absolute(), to, tell))
+    with writing_to(to):
+        print(suites_atlas.make(results.absolute(), to, tell))
 
 
 @commands.command()
@@ -99,6 +105,7 @@ def quantities(
 
 
 @commands.command()
+@reads_results("folder")
 def table(
     folder: Annotated[Path, typer.Argument(help="A results directory that `cambrian run` made.")],
     name: Annotated[str | None, typer.Argument(help="Name of the table. Default: list the tables.")] = None,
@@ -137,6 +144,7 @@ def table(
 
 
 @commands.command()
+@reads_results("folder")
 def verdicts(
     folder: Annotated[Path, typer.Argument(help="A results directory that `cambrian run` made.")],
     as_json: JsonOption = False,
@@ -170,6 +178,7 @@ def verdicts(
 
 
 @commands.command()
+@reads_results("results")
 def claims(
     results: Annotated[Path, typer.Option(help="The folder with the suites' results.")] = Path("results"),
     paper: Annotated[

@@ -147,9 +147,11 @@ def trial(
         fail(f"{description}: {'.'.join(str(part) for part in first['loc']) or 'trial'}: {first['msg']}")
     made = prepare.ensure(set(plan.stack_names(asked)))
     results = Results(folder.absolute())
-    outcome = carry_out.run(
-        asked, made, results, core=pool.cores()[0] if core is None else core, cpu_limit_s=cpu_limit
-    )
+    # a run into the same folder would remove the trial's temporary folder
+    with results.alone():
+        outcome = carry_out.run(
+            asked, made, results, core=pool.cores()[0] if core is None else core, cpu_limit_s=cpu_limit
+        )
     result = results.trial(outcome.trial_id)
     print(
         json.dumps(

@@ -2,14 +2,35 @@
 
 from __future__ import annotations
 
+import errno
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar
 
 import typer
 from rich.console import Console
 
 if TYPE_CHECKING:
     from cambrian.stacks.catalogue import Stack
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+_FULL = "make room there, then give the same command again; what is finished is kept"
+_NO_WRITING = "use another folder (--out), or make this one writable"
+_REMEDIES = {
+    errno.ENOSPC: _FULL,
+    errno.EDQUOT: _FULL,
+    errno.EROFS: _NO_WRITING,
+    errno.EACCES: _NO_WRITING,
+    errno.EPERM: _NO_WRITING,
+    errno.ENOTDIR: "use another folder (--out)",
+    errno.EEXIST: "use another folder (--out)",
+    errno.EISDIR: "move that folder away",
+    errno.EIO: "check the disk; copy what is readable to another",
+}
 
 out = Console()
 err = Console(stderr=True, highlight=False)
@@ -40,6 +61,51 @@ def fail(message: str, status: int = 2) -> NoReturn:
     """Print an error without a traceback, and exit."""
     err.print(f"cambrian: {message}", markup=False, soft_wrap=True)
     raise typer.Exit(status)
+
+
+def explained(error: OSError) -> str:
+    """An operating system's error in one line: the path, what is wrong, the remedy."""
+    if error.errno is None:
+        # our own errors are whole sentences
+        return str(error)
+    remedy = _REMEDIES.get(error.errno)
+    text = f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror)
+    return f"{text}; remedy: {remedy}" if remedy else text
+
+
+@contextmanager
+def writing_to(folder: Path) -> Iterator[None]:
+    """Add the folder to errors of the block that do not say which file they are about."""
+    try:
+        yield
+    except OSError as error:
+        error.filename = error.filename or str(folder)
+        raise
+
+
+def reads_results(argument: str) -> Callable[[Command], Command]:
+    """A command whose option or argument of this name is a folder of results.
+
+    If it fails unexpectedly and the results are damaged, the damage is the error to report.
+    """
+
+    def decorate(command: Command) -> Command:
+        @wraps(command)
+        def careful(*positional: Any, **given: Any) -> Any:
+            from cambrian.store import check
+            from cambrian.store.reading import Damaged
+
+            try:
+                return command(*positional, **given)
+            except (typer.Exit, Damaged, OSError):
+                raise
+            except Exception as error:
+                check.blame(given[argument], error)
+                raise
+
+        return careful  # type: ignore[return-value]  # functools.wraps loses the exact type
+
+    return decorate
 
 
 def at_a_time(jobs: int) -> int:

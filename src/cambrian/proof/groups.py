@@ -25,7 +25,7 @@ class Group:
 def groups_of(results: Results) -> Iterator[Group]:
     """Every group with a valid trial."""
     for group in results.study()["groups"]:
-        ran = [results.trial(name) for name in group["trials"] if results.has(name)]
+        ran = [results.checked(name) for name in group["trials"] if results.has(name)]
         valid = [trial for trial in ran if trial.verdict["valid"]]
         if valid:
             yield Group(group["network"], group["subject"], valid)

@@ -132,6 +132,7 @@ def collect(results: Results, *, judged: bool = True) -> Collected:
 
     Raises:
         FileNotFoundError: there is no study.json.
+        Damaged: a file cannot be used.
     """
     raw = results.study()
     study = Study.model_validate(raw["study"])
@@ -161,7 +162,7 @@ class _Group:
 
 
 def _present(group: dict[str, Any], results: Results) -> tuple[TrialResult, ...]:
-    found = (results.trial(name) for name in group["trials"] if results.has(name))
+    found = (results.checked(name) for name in group["trials"] if results.has(name))
     return tuple(sorted(found, key=_seed_and_positions))
 
 

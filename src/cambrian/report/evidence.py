@@ -3,6 +3,7 @@
 ::
 
     RESULTS/PART/frames/KEY/observations/observations.parquet
+    RESULTS/PART/frames/KEY/observations/SHA256SUMS      frames that differ from it are made again
     RESULTS/PART/frames/KEY/tables/NAME.parquet      all tables of the part's report, made together
 
 ``KEY`` is a hash of the trials that ran, of study.json and of the code that makes the frames. So
@@ -12,7 +13,7 @@ frames are made again when one of these changes, and ``frames/`` may be removed 
 from __future__ import annotations
 
 import hashlib
-import shutil
+import os
 import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -23,6 +24,7 @@ from cambrian import source
 from cambrian.report import tables
 from cambrian.report.collect import Collected, collect
 from cambrian.report.observations import observations
+from cambrian.store import sums, writing
 from cambrian.store.results import Results
 
 OBSERVATIONS = "observations"
@@ -72,7 +74,8 @@ class Evidence:
         if key is None:
             return None
         folder = results.folder / "frames" / key / made
-        if not folder.exists():
+        # frames that are damaged are made again
+        if next(sums.damage(folder, results.folder), None):
             _keep(_frames(results, made), folder)
         return folder
 
@@ -106,7 +109,7 @@ def _check(table: str) -> None:
 
 def _key(results: Results) -> str | None:
     """``KEY`` of the frames as they would be made now; None without a trial."""
-    if not (results.folder / "study.json").exists():
+    if not os.path.lexists(results.folder / "study.json"):
         return None
     asked = {name for group in results.study()["groups"] for name in group["trials"]}
     present = sorted(name for name in asked if results.has(name))
@@ -131,16 +134,22 @@ def _frames(results: Results, made: str) -> dict[str, pl.DataFrame]:
 
 def _keep(frames: Mapping[str, pl.DataFrame], folder: Path) -> None:
     """Write all frames atomically, under a temporary name first; frames of other keys are removed."""
+    for place in (folder.parents[1], folder.parent):
+        if not place.is_dir():
+            # something else is in the way
+            writing.remove(place)
     folder.parent.mkdir(parents=True, exist_ok=True)
     fresh = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}-"))
     try:
         fresh.chmod(0o755)
         for name, frame in frames.items():
             frame.write_parquet(fresh / f"{name}.parquet")
-        if not folder.exists():
-            fresh.rename(folder)
+        sums.write(fresh)
+        # another process may be reading whole ones
+        if next(sums.damage(folder, folder.parents[2]), None):
+            writing.put(fresh, folder)
     finally:
-        shutil.rmtree(fresh, ignore_errors=True)
+        writing.remove(fresh)
     for other in folder.parents[1].iterdir():
         if other != folder.parent:
-            shutil.rmtree(other, ignore_errors=True)
+            writing.remove(other)

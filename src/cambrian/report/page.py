@@ -20,7 +20,6 @@ from cambrian.report.conformance import seed_pairs
 from cambrian.report.figures import all_figures
 from cambrian.report.figures.figure import Figure, config
 from cambrian.report.layout import Shown
-from cambrian.store.results import write_json
 
 #: most rows of a list that the page shows; its CSV has all
 MOST_ROWS = 200
@@ -58,7 +57,8 @@ def write(collected: Collected, frames: dict[str, pl.DataFrame], out: Path) -> P
         for old in (out / name).iterdir():
             old.unlink()
     for manifest in collected.manifests:
-        write_json(out / "trials" / f"{manifest['id']}.json", manifest["trial"])
+        description = json.dumps(manifest["trial"], indent=1) + "\n"
+        (out / "trials" / f"{manifest['id']}.json").write_text(description)
     for name, frame in frames.items():
         frame.write_csv(out / "tables" / f"{name}.csv")
     shown = [drawn(figure, out / "figures") for figure in all_figures(collected)]

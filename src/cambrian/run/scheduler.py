@@ -8,7 +8,7 @@ nor on interruptions. The cost: after its minimum number of seeds a group runs o
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -57,11 +57,11 @@ class GroupProgress:
         """The identities of the trials of the seeds ``first`` to ``end`` - 1, counted from 0."""
         return self.names[first * self.group.orders : end * self.group.orders]
 
-    def advance(self, results: Results, failed: Mapping[str, str]) -> None:
+    def advance(self, results: Results, failed: Mapping[str, str], damaged: Collection[str] = ()) -> None:
         """Judge the finished trials seed by seed, until the rule stops the group or a trial is missing.
 
         ``failed``: identity → the error that prevented a trial. Such a trial ends its group
-        for this run; the next run repeats it.
+        for this run; the next run repeats it. ``damaged``: identities whose results do not count.
         """
         if self.group.stopping is None:
             return
@@ -73,7 +73,7 @@ class GroupProgress:
                 seed = self.group.trials[self.run * self.group.orders].seed
                 why = f"seed {seed} could not run: {failure}"
                 self.decision = Decision(True, why, self.decision.interval)
-            elif not all(results.has(name) for name in names):
+            elif not all(results.has(name) and name not in damaged for name in names):
                 return
             else:
                 value = _value(results, names, self.group)
@@ -136,21 +136,35 @@ def _value(results: Results, names: Sequence[str], group: Group) -> float | None
 class Scheduler:
     """All groups of a run: the first trials, and the trials that follow each trial's end."""
 
-    def __init__(self, groups: Sequence[Group], names: Mapping[int, str], results: Results) -> None:
-        """``names``: id(trial) → identity. Results that exist already are judged here."""
+    def __init__(
+        self,
+        groups: Sequence[Group],
+        names: Mapping[int, str],
+        results: Results,
+        damaged: Collection[str] = (),
+    ) -> None:
+        """``names``: id(trial) → identity. Results that exist already are judged here.
+
+        ``damaged``: identities whose results cannot be used; these trials run again.
+        """
         self.groups = [
             GroupProgress(group, tuple(names[id(trial)] for trial in group.trials)) for group in groups
         ]
         self._results = results
         self._names = names
-        self._there = {name for name in set(names.values()) if results.has(name)}
+        self._damaged = set(damaged)
+        self._there = {name for name in set(names.values()) if self.has(name)}
         self._failed: dict[str, str] = {}
         self._asked: set[str] = set()
         self._of: dict[str, list[GroupProgress]] = {}
         for progress in self.groups:
             for name in progress.names:
                 self._of.setdefault(name, []).append(progress)
-            progress.advance(results, self._failed)
+            progress.advance(results, self._failed, self._damaged)
+
+    def has(self, name: str) -> bool:
+        """Whether this trial has results that can be used."""
+        return name not in self._damaged and self._results.has(name)
 
     def first(self) -> dict[str, Trial]:
         """Label → trial of the trials that are needed and have no results."""
@@ -161,9 +175,15 @@ class Scheduler:
         name = self._names[id(finished.trial)]
         if finished.error is not None:
             self._failed[name] = finished.error
+        self.note(finished)
         for progress in self._of[name]:
-            progress.advance(self._results, self._failed)
+            progress.advance(self._results, self._failed, self._damaged)
         return dict(self._missing(self._of[name]))
+
+    def note(self, finished: Finished) -> None:
+        """Count a trial whose earlier results were damaged, now that it has new ones."""
+        if finished.error is None:
+            self._damaged.discard(self._names[id(finished.trial)])
 
     def at_most(self) -> int:
         """Upper bound for the number of trials of this run, ended ones included; falls when groups stop."""
@@ -193,7 +213,7 @@ class Scheduler:
         for progress in groups:
             trials = dict(zip(progress.names, progress.group.trials, strict=True))
             for name in progress.wanted():
-                if name not in self._asked and not self._results.has(name):
+                if name not in self._asked and not self.has(name):
                     self._asked.add(name)
                     yield _label(progress.group, trials[name]), trials[name]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,6 +14,8 @@ from cambrian.judging import families
 from cambrian.run import pool, prepare
 from cambrian.run.scheduler import Scheduler
 from cambrian.stacks import catalogue, checks
+from cambrian.store import check
+from cambrian.store.reading import Damaged
 from cambrian.store.results import Results
 from cambrian.study import builtin, cost, load
 from cambrian.study.expand import expand
@@ -156,16 +158,30 @@ def run_groups(
     """Run every trial of ``groups`` that ``out`` lacks, with progress; ``options`` only decides how to run.
 
     Raises:
+        InUse: another run uses ``out``.
+        OSError: ``out`` cannot be written to.
         Errors of :func:`cambrian.run.prepare.ensure`.
     """
-    made = prepare.ensure(needed_stacks(groups))
     results = Results(out)
-    results.sweep()
+    with results.alone():
+        results.sweep()
+        made = prepare.ensure(needed_stacks(groups))
+        return _run_groups(study, groups, results, made, options, console)
+
+
+def _run_groups(
+    study: Study,
+    groups: Sequence[Group],
+    results: Results,
+    made: Environment,
+    options: RunOptions,
+    console: Console,
+) -> Summary:
     names = {id(trial): carry_out.trial_id(trial, made) for group in groups for trial in group.trials}
-    scheduler = Scheduler(groups, names, results)
+    scheduler = Scheduler(groups, names, results, _damaged(groups, names, results, console))
     _record(results, study, scheduler, made, options.command)
     missing = scheduler.first()
-    kept = {name for name in scheduler.counted() if results.has(name)}
+    kept = {name for name in scheduler.counted() if scheduler.has(name)}
     summary = Summary(kept=len(kept))
     if summary.kept:
         total = f"{'up to ' if scheduler.adaptive else ''}{scheduler.at_most() + len(kept)}"
@@ -183,20 +199,44 @@ def run_groups(
     ):
         if finished.outcome is None:
             summary.errors.append(f"{label}: {finished.error}")
+            # on a full disk every other trial would fail too
+            results.check_room()
         else:
             summary.ran += 1
+            scheduler.note(finished)
         if scheduler.undecided() < undecided:
             # write the decisions now, in case this run is killed
             undecided = scheduler.undecided()
             _record(results, study, scheduler, made, options.command)
     _record(results, study, scheduler, made, options.command)
     for name, label in scheduler.counted().items():
-        if results.has(name):
+        if scheduler.has(name):
             verdict = results.trial(name).verdict
             if not verdict["valid"]:
                 summary.invalid.append((label, tuple(verdict["reasons"])))
     summary.stopped = [str(progress) for progress in scheduler.groups if progress.group.stopping]
     return summary
+
+
+def _damaged(
+    groups: Sequence[Group], names: Mapping[int, str], results: Results, console: Console
+) -> set[str]:
+    """The identities of the trials whose results cannot be used; tells the reader about each."""
+    found: dict[str, Damaged] = {}
+    for group in groups:
+        for trial in group.trials:
+            name = names[id(trial)]
+            if name in found or not results.has(name):
+                continue
+            # a stopping rule reads the packets now, so damage in their middle matters
+            look = check.thorough if group.stopping else check.quick
+            if faults := look(results.trial(name)):
+                found[name] = faults[0]
+    for fault in found.values():
+        console.print(
+            f"damaged, so this trial runs again: {fault.path}: {fault.why}", markup=False, soft_wrap=True
+        )
+    return set(found)
 
 
 def tell(summary: Summary, took_s: float, folder: Path, console: Console) -> None:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import os
-import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,11 +13,31 @@ from typing import Any, Literal, NamedTuple
 
 import duckdb
 import polars as pl
+from filelock import FileLock, Timeout
 
+from cambrian.metrics.columns import PACKETS
+from cambrian.store import reading, sums, writing
+from cambrian.store.reading import Damaged
+from cambrian.store.shapes import OF_A_VALID_TRIAL, Manifest, StudyRecord, Verdict
+from cambrian.store.writing import write_json
 from cambrian.testbed.contract import QdiscCounters
+from cambrian.trace.objects import OBJECTS, PAGE_LOADS
+from cambrian.trace.schema import TRANSPORT
 
-#: files that only trials with page loads have
-_OF_PAGES = ("objects", "page_loads")
+__all__ = ["InUse", "LinkCount", "Results", "TrialResult", "link_count", "write_json"]
+
+#: the parquet files of every trial, and those of trials with page loads: name → columns
+COLUMNS: Mapping[str, Mapping[str, Any]] = {"packets": PACKETS, "transport": TRANSPORT}
+PAGE_COLUMNS: Mapping[str, Mapping[str, Any]] = {"objects": OBJECTS, "page_loads": PAGE_LOADS}
+
+#: a trial's smaller files together; a disk without this room is full
+_ROOM_BYTES = 2**20
+#: the file that a run locks
+LOCK = ".lock"
+
+
+class InUse(Exception):
+    """Another process writes to this results directory."""
 
 
 class LinkCount(NamedTuple):
@@ -31,7 +49,10 @@ class LinkCount(NamedTuple):
 
 @dataclass(frozen=True)
 class TrialResult:
-    """One trial's folder; files are read on first use."""
+    """One trial's folder; files are read on first use.
+
+    Each of them raises :class:`cambrian.store.reading.Damaged` if its file cannot be used.
+    """
 
     folder: Path
 
@@ -40,17 +61,20 @@ class TrialResult:
         """The trial's identity."""
         return self.folder.name
 
+    @property
+    def store(self) -> Path:
+        """The results directory that the trial is in."""
+        return self.folder.parent.parent
+
     @cached_property
     def manifest(self) -> dict[str, Any]:
         """The trial, its software, and the guest's counters."""
-        data: dict[str, Any] = json.loads((self.folder / "manifest.json").read_text())
-        return data
+        return reading.json_file(self.folder / "manifest.json", Manifest, self.store, complete=False)
 
     @cached_property
     def verdict(self) -> dict[str, Any]:
         """``valid``, ``reasons``, ``notes``, ``flows`` (how each one ended) and ``gates``."""
-        data: dict[str, Any] = json.loads((self.folder / "verdict.json").read_text())
-        return data
+        return reading.json_file(self.folder / "verdict.json", Verdict, self.store, complete=False)
 
     def flow_end(self, number: int) -> dict[str, Any]:
         """How a flow ended: ``outcome`` and ``ended_s`` of the verdict; empty if the verdict has none."""
@@ -60,22 +84,50 @@ class TrialResult:
     @cached_property
     def packets(self) -> pl.DataFrame:
         """Each packet at the bottleneck (see docs/reference/metrics.md for the columns)."""
-        return pl.read_parquet(self.folder / "packets.parquet")
+        return self._frame("packets")
 
     @cached_property
     def transport(self) -> pl.DataFrame:
         """Each controller event of the flows that export them."""
-        return pl.read_parquet(self.folder / "transport.parquet")
+        return self._frame("transport")
 
     @cached_property
     def objects(self) -> pl.DataFrame:
         """Each object of the pages that the trial loaded (:data:`cambrian.trace.objects.OBJECTS`)."""
-        return pl.read_parquet(self.folder / "objects.parquet")
+        return self._frame("objects")
 
     @cached_property
     def page_loads(self) -> pl.DataFrame:
         """Each page load of the trial (:data:`cambrian.trace.objects.PAGE_LOADS`)."""
-        return pl.read_parquet(self.folder / "page_loads.parquet")
+        return self._frame("page_loads")
+
+    def check(self) -> None:
+        """Check the JSON files and the ends of the parquet files; takes about a millisecond.
+
+        Damage in the middle of a parquet file is not found: see :func:`cambrian.store.check.thorough`.
+
+        Raises:
+            Damaged: a file cannot be used.
+        """
+        place = self.folder / "manifest.json"
+        manifest = reading.json_file(place, Manifest, self.store)
+        if manifest["id"] != self.id:
+            raise Damaged(place, f"is of the trial {manifest['id']}, not of {self.id}", self.store)
+        verdict = reading.json_file(self.folder / "verdict.json", Verdict, self.store)
+        if verdict["valid"] and OF_A_VALID_TRIAL - set(manifest["guest"] or ()):
+            raise Damaged(place, "lacks the guest's report", self.store)
+        for name, columns in self.parquet_files.items():
+            reading.check_columns(self.folder / f"{name}.parquet", columns, self.store)
+
+    @property
+    def parquet_files(self) -> dict[str, Mapping[str, Any]]:
+        """The parquet files that this trial must have, without suffix → their columns."""
+        pages = any(flow.get("page") for flow in self.manifest["trial"]["flows"])
+        return {**COLUMNS, **(PAGE_COLUMNS if pages else {})}
+
+    def _frame(self, name: str) -> pl.DataFrame:
+        columns = {**COLUMNS, **PAGE_COLUMNS}[name]
+        return reading.frame(self.folder / f"{name}.parquet", columns, self.store)
 
     def link_counts(self, direction: Literal["forward", "back"]) -> list[LinkCount]:
         """Packets offered to and lost by each flow's link before the bottleneck, in order of flow."""
@@ -117,14 +169,14 @@ class Results:
 
         Raises:
             FileNotFoundError: this is not a results directory.
+            Damaged: the file cannot be used.
         """
         path = self.folder / "study.json"
-        if not path.exists():
+        if not os.path.lexists(path):
             raise FileNotFoundError(
                 f"{self.folder} has no study.json: give a results directory of `cambrian run`"
             )
-        data: dict[str, Any] = json.loads(path.read_text())
-        return data
+        return reading.json_file(path, StudyRecord, self.folder)
 
     def write_study(self, data: dict[str, Any]) -> None:
         """Write ``study.json`` atomically."""
@@ -139,6 +191,16 @@ class Results:
         """The results of one trial."""
         return TrialResult(self.trials_folder / trial_id)
 
+    def checked(self, trial_id: str) -> TrialResult:
+        """The results of one trial, after :meth:`TrialResult.check`.
+
+        Raises:
+            Damaged: a file cannot be used.
+        """
+        trial = self.trial(trial_id)
+        trial.check()
+        return trial
+
     @contextmanager
     def new_trial(self, trial_id: str) -> Iterator[Path]:
         """A temporary folder that becomes the trial's if the body succeeds, and is deleted otherwise.
@@ -151,17 +213,52 @@ class Results:
         fresh.chmod(0o755)
         try:
             yield fresh
-            final = self.trials_folder / trial_id
-            if final.exists():
-                shutil.rmtree(final)
-            fresh.rename(final)
+            sums.write(fresh)
+            writing.sync_tree(fresh)
+            writing.put(fresh, self.trials_folder / trial_id)
         finally:
-            shutil.rmtree(fresh, ignore_errors=True)
+            writing.remove(fresh)
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Only one process at a time is inside this block for the same directory.
+
+        The kernel releases the lock when the process dies.
+
+        Raises:
+            InUse: another process is inside.
+            OSError: the directory cannot be made or written to.
+        """
+        self.folder.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(self.folder / LOCK, timeout=0)
+        try:
+            lock.acquire()
+        except Timeout:
+            raise InUse(
+                f"another run is using {self.folder}; wait until it has ended, or use another folder (--out)"
+            ) from None
+        try:
+            yield
+        finally:
+            lock.release()
+
+    def check_room(self) -> None:
+        """Write a small file and remove it.
+
+        Raises:
+            OSError: the folder takes no more files; the disk is full, or read-only.
+        """
+        with tempfile.TemporaryFile(dir=self.folder) as file:
+            file.write(bytes(_ROOM_BYTES))
+
+    def temporary(self) -> list[Path]:
+        """Temporary files and folders of runs, dead or alive."""
+        return sorted([*self.trials_folder.glob(".*-*"), *self.folder.glob(".study.json.*")])
 
     def sweep(self) -> None:
-        """Remove incomplete folders of killed runs."""
-        for path in self.trials_folder.glob(".*-*"):
-            shutil.rmtree(path, ignore_errors=True)
+        """Remove the temporary files of killed runs; only inside :meth:`alone`."""
+        for path in self.temporary():
+            writing.remove(path)
 
     def database(self) -> duckdb.DuckDBPyConnection:
         """An in-memory DuckDB with views over all trials; each has a column ``trial``.
@@ -169,7 +266,7 @@ class Results:
         Views: ``packets``, ``transport`` and, if a trial loaded a page, ``objects`` and ``page_loads``.
         """
         connection = duckdb.connect()
-        pages = [name for name in _OF_PAGES if any(self.trials_folder.glob(f"*/{name}.parquet"))]
+        pages = [name for name in PAGE_COLUMNS if any(self.trials_folder.glob(f"*/{name}.parquet"))]
         for name in ("packets", "transport", *pages):
             files = str(self.trials_folder / "*" / f"{name}.parquet").replace("'", "''")
             source = f"read_parquet('{files}', filename = true)"
@@ -177,10 +274,3 @@ class Results:
             # the path is our own, and its quotes are doubled
             connection.execute(f"CREATE VIEW {name} AS SELECT {columns} FROM {source}")  # noqa: S608
         return connection
-
-
-def write_json(path: Path, data: object) -> None:
-    """Write JSON under a temporary name, then rename."""
-    partial = path.with_name(f".{path.name}.{os.getpid()}")
-    partial.write_text(json.dumps(data, indent=1) + "\n")
-    partial.rename(path)

@@ -12,6 +12,7 @@ import pytest
 
 from cambrian import source
 from cambrian.report.evidence import Evidence
+from cambrian.store import sums
 from tests.unit import report_results
 
 PART = "suite/part"
@@ -45,6 +46,7 @@ def test_what_was_run_is_read_once(root: Path) -> None:
     assert set(first["trial"]) == set(trials(root))
     (kept,) = frames(root)
     pl.DataFrame({"trial": ["kept"]}).write_parquet(kept)
+    sums.write(kept.parent)
     again = Evidence(root).frame(PART)
     assert again is not None
     assert again["trial"].to_list() == ["kept"]

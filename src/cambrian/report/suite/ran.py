@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,7 +11,9 @@ from typing import Any
 
 from cambrian.report.layout import NOTHING
 from cambrian.stacks import catalogue
+from cambrian.store import reading
 from cambrian.store.results import Results, TrialResult
+from cambrian.store.shapes import SuiteRecord
 from cambrian.study import builtin
 from cambrian.study.errors import StudyError
 from cambrian.study.toml_file import TomlFile
@@ -104,9 +105,10 @@ def read(folder: Path) -> Ran:
     """The results of a suite in ``folder``, which must have the suite's name.
 
     Raises:
+        Damaged: a file cannot be used.
         StudyError: suite.json names an unknown suite, or the folder has another name.
     """
-    record = json.loads((folder / RECORD).read_text())
+    record = reading.json_file(folder / RECORD, SuiteRecord, folder)
     name = str(record["suite"])
     if folder.name != name:
         raise StudyError(
@@ -131,7 +133,7 @@ def _part(folder: Path, part: Path) -> Part:
     results = Results(part)
     study = results.study()
     asked = dict.fromkeys(name for group in study["groups"] for name in group["trials"])
-    there = [results.trial(name) for name in asked if results.has(name)]
+    there = [results.checked(name) for name in asked if results.has(name)]
     groups = {name: str(group["key"]) for group in study["groups"] for name in group["trials"]}
     invalid = [one for one in there if not one.verdict["valid"]]
     return Part(

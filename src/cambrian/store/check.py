@@ -1,0 +1,90 @@
+"""Finds damage in results directories."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from cambrian.store import reading, sums
+from cambrian.store.reading import Damaged
+from cambrian.store.results import Results, TrialResult
+from cambrian.trace import packets
+
+#: levels of folders between the folder of all results and a study's: results/SUITE/CONTESTANT/PART
+_DEEPEST = 3
+
+
+def quick(trial: TrialResult) -> list[Damaged]:
+    """The damage that :meth:`TrialResult.check` finds: none, or one."""
+    return list(_tried(trial.check))
+
+
+def thorough(trial: TrialResult) -> list[Damaged]:
+    """All damage of a trial: reads every file and computes every hash; one entry for each file."""
+    found = [*_irregular(trial), *_tried(trial.check), *_tried(lambda: _packets(trial))]
+    for name in ("transport", "objects", "page_loads"):
+        if (trial.folder / f"{name}.parquet").exists():
+            found += _tried(lambda name=name: getattr(trial, name))  # type: ignore[misc]
+    if sums.is_there(trial.folder):
+        found += sums.damage(trial.folder, trial.store)
+    # what is read first says most precisely what is wrong
+    return list({error.path: error for error in reversed(found)}.values())[::-1]
+
+
+def _tried(read: Callable[[], object]) -> Iterator[Damaged]:
+    try:
+        read()
+    except Damaged as error:
+        yield error
+
+
+def _packets(trial: TrialResult) -> None:
+    if packets.fingerprint(trial.packets) != trial.manifest["packets_sha256"]:
+        why = "its packets differ from packets_sha256 in manifest.json"
+        raise Damaged(trial.folder / "packets.parquet", why, trial.store)
+
+
+def _irregular(trial: TrialResult) -> Iterator[Damaged]:
+    """Entries that are neither files nor folders: nobody can read them safely."""
+    for inside, folders, files in os.walk(trial.folder):
+        for name in (*folders, *files):
+            path = Path(inside, name)
+            mode = path.lstat().st_mode
+            if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+                yield Damaged(path, f"is {reading.kind_of(mode)}, not a file", trial.store)
+
+
+def stores(folder: Path, deepest: int = _DEEPEST) -> Iterator[Results]:
+    """The results directories in ``folder``: itself, or those below it, such as a suite's parts."""
+    if os.path.lexists(folder / "study.json") or (folder / "trials").is_dir():
+        yield Results(folder)
+    elif deepest and folder.is_dir():
+        for inside in sorted(folder.iterdir()):
+            yield from stores(inside, deepest - 1)
+
+
+@contextmanager
+def blamed(folder: Path) -> Iterator[None]:
+    """If the block fails unexpectedly and ``folder`` has damaged results, raise their :class:`Damaged`."""
+    try:
+        yield
+    except (Damaged, OSError):
+        raise
+    except Exception as error:
+        blame(folder, error)
+        raise
+
+
+def blame(folder: Path, error: Exception) -> None:
+    """Raise the first damage in ``folder``, as the cause of ``error``; return if there is none.
+
+    Files may have the right form and wrong content, such as packets of a flow that does not exist.
+    What a computation does with them cannot be foreseen; their hashes tell.
+    """
+    for results in stores(folder):
+        for place in sorted(results.trials_folder.glob("*/verdict.json")):
+            for found in thorough(results.trial(place.parent.name)):
+                raise found from error
