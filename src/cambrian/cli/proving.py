@@ -16,6 +16,7 @@ from cambrian.cli.shared import (
     StackNames,
     at_a_time,
     err,
+    fail,
     out,
     stacks_named,
 )
@@ -24,14 +25,46 @@ commands = typer.Typer()
 
 
 @commands.command()
-def doctor(as_json: JsonOption = False) -> None:
-    """List what is present, missing or stale on this machine, and the remedy for each."""
+def doctor(
+    folder: Annotated[
+        Path | None,
+        typer.Argument(help="A results directory, or a folder of them. Default: check this machine."),
+    ] = None,
+    mend: Annotated[
+        bool,
+        typer.Option(
+            "--mend",
+            help="Move damaged and foreign trials to FOLDER/damaged, and remove what can be made again.",
+        ),
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """List what is present, missing or stale on this machine, or damaged in results, and the remedy for each.
+
+    With FOLDER: reads every file of the results, computes every hash, and lists damaged, missing, foreign
+    and temporary files. Exit status 0 if all is whole, 1 if something is wrong or still missing.
+    Without --mend it changes nothing.
+    """
     from cambrian.doctor import report as doctor_report
     from cambrian.doctor.checks import run_checks
 
+    if folder is not None:
+        _check_results(folder, mend=mend, as_json=as_json)
+        return
+    if mend:
+        fail("--mend is for results: cambrian doctor FOLDER --mend")
     checks = run_checks()
     doctor_report.render(checks, as_json)
     if doctor_report.failed(checks):
+        raise typer.Exit(1)
+
+
+def _check_results(folder: Path, *, mend: bool, as_json: bool) -> None:
+    from cambrian.doctor import store, store_report
+
+    reports = store.examine(folder.absolute(), mend=mend)
+    store_report.render(reports, as_json, out)
+    if not all(report.whole for report in reports):
         raise typer.Exit(1)
 
 

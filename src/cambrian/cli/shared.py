@@ -79,7 +79,9 @@ def writing_to(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        error.filename = error.filename or str(folder)
+        # our own errors are whole sentences, without a number
+        if error.errno is not None and error.filename is None:
+            error.filename = str(folder)
         raise
 
 

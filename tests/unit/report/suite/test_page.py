@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -15,6 +17,7 @@ from cambrian.report import layout
 from cambrian.report.suite import atlas, markdown, page, ran
 from cambrian.report.suite.blocks import Block, Content, Entry, Tabled
 from cambrian.study.errors import StudyError
+from tests.unit import report_results
 
 COMMAND = "cambrian run wpi --profile quick"
 
@@ -61,19 +64,19 @@ def test_a_folder_has_its_suites_name(results: Path, tmp_path: Path) -> None:
 
 
 def test_what_is_invalid_says_why(results: Path, tmp_path: Path) -> None:
-    grid = tmp_path / "wpi" / "grid"
-    group = {"key": "4mbps/tcp-cubic", "trials": ["good", "bad", "absent"]}
-    for seed, (name, reasons) in enumerate([("good", []), ("bad", ["ended early"])], 1):
-        trial = grid / "trials" / name
-        trial.mkdir(parents=True)
-        manifest = {"trial": {"seed": seed}, "packets_sha256": name, "kernel": {"version": "7"}}
-        (trial / "manifest.json").write_text(json.dumps(manifest))
-        (trial / "verdict.json").write_text(json.dumps({"valid": not reasons, "reasons": reasons}))
-    (grid / "study.json").write_text(json.dumps({"study": {"title": "Grid"}, "groups": [group]}))
+    def one_group(data: dict[str, Any]) -> None:
+        data["groups"] = [report_results.group(data, "tcp cubic with TLS")]
+
+    made = report_results.copy(tmp_path / "made", one_group)
+    _, second, third = json.loads((made / "study.json").read_text())["groups"][0]["trials"]
+    report_results.reject(made, second, "ended early")
+    shutil.rmtree(made / "trials" / third)
+    (tmp_path / "wpi").mkdir()
+    made.rename(tmp_path / "wpi" / "grid")
     (tmp_path / "wpi" / "suite.json").write_text((results / "wpi" / "suite.json").read_text())
     (part,) = ran.read(tmp_path / "wpi").parts
     assert (part.valid, part.invalid, part.missing) == (1, 1, 1)
-    assert part.reasons == ("4mbps/tcp-cubic seed 2: ended early",)
+    assert part.reasons == ("4mbps-20ms-2bdp/tcp-cubic-with-tls+tcp-cubic seed 2: ended early",)
 
 
 def test_the_atlas_has_a_file_a_suite_and_an_index(results: Path, tmp_path: Path) -> None:
