@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -25,6 +27,8 @@ from cambrian.trial.environment import Environment
 
 #: most invalid trials that a summary names
 _SHOWN = 10
+#: errors of the results' disk, not of a trial
+_DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO)
 
 
 @dataclass
@@ -199,8 +203,7 @@ def _run_groups(
     ):
         if finished.outcome is None:
             summary.errors.append(f"{label}: {finished.error}")
-            # on a full disk every other trial would fail too
-            results.check_room()
+            _stop_if_disk_fails(finished.error or "", results.folder)
         else:
             summary.ran += 1
             scheduler.note(finished)
@@ -237,6 +240,18 @@ def _damaged(
             f"damaged, so this trial runs again: {fault.path}: {fault.why}", markup=False, soft_wrap=True
         )
     return set(found)
+
+
+def _stop_if_disk_fails(error: str, folder: Path) -> None:
+    """Stop a run whose disk is the reason for a trial's error: every other trial would fail too.
+
+    Raises:
+        OSError: it is.
+    """
+    for number in _DISK_ERRORS:
+        # the error comes from another process as text
+        if (text := os.strerror(number)) in error:
+            raise OSError(number, text, str(folder))
 
 
 def tell(summary: Summary, took_s: float, folder: Path, console: Console) -> None:

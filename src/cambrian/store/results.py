@@ -30,8 +30,6 @@ __all__ = ["InUse", "LinkCount", "Results", "TrialResult", "link_count", "write_
 COLUMNS: Mapping[str, Mapping[str, Any]] = {"packets": PACKETS, "transport": TRANSPORT}
 PAGE_COLUMNS: Mapping[str, Mapping[str, Any]] = {"objects": OBJECTS, "page_loads": PAGE_LOADS}
 
-#: a trial's smaller files together; a disk without this room is full
-_ROOM_BYTES = 2**20
 #: the file that a run locks
 LOCK = ".lock"
 
@@ -241,15 +239,6 @@ class Results:
             yield
         finally:
             lock.release()
-
-    def check_room(self) -> None:
-        """Write a small file and remove it.
-
-        Raises:
-            OSError: the folder takes no more files; the disk is full, or read-only.
-        """
-        with tempfile.TemporaryFile(dir=self.folder) as file:
-            file.write(bytes(_ROOM_BYTES))
 
     def temporary(self) -> list[Path]:
         """Temporary files and folders of runs, dead or alive."""
