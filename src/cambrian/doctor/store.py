@@ -100,9 +100,10 @@ def _store(results: Results, *, mend: bool) -> StoreReport:
         findings += _strangers(results, trials)
         findings += _leftovers(results, running=running)
         findings += _frames(results)
-        findings += _compared(results, study, trials, findings)
+        asked = _asked(study)
+        findings += _compared(results, asked, trials, findings)
         if mend:
-            findings = _mended(results.folder, findings)
+            findings = _mended(results.folder, findings, asked)
         return StoreReport(results.folder, len(trials), tuple(findings), study["command"] if study else None)
 
 
@@ -113,7 +114,7 @@ def _suite(path: Path, *, mend: bool) -> StoreReport:
     except Damaged as error:
         findings = [Finding(path, error.why, "move", path)]
     if mend:
-        findings = _mended(path.parent, findings)
+        findings = _mended(path.parent, findings, [])
     return StoreReport(path.parent, 0, tuple(findings), None)
 
 
@@ -169,13 +170,19 @@ def _frames(results: Results) -> Iterator[Finding]:
                 yield Finding(error.path, error.why, "remove", made)
 
 
+def _asked(study: dict[str, Any] | None) -> list[str]:
+    """The identities of the study's trials; empty if study.json cannot be read."""
+    return list(
+        dict.fromkeys(name for group in (study or {"groups": []})["groups"] for name in group["trials"])
+    )
+
+
 def _compared(
-    results: Results, study: dict[str, Any] | None, trials: list[Path], findings: list[Finding]
+    results: Results, asked: list[str], trials: list[Path], findings: list[Finding]
 ) -> Iterator[Finding]:
     """Trials that the study has and the folder lacks, and the reverse."""
-    if study is None:
+    if not asked:
         return
-    asked = dict.fromkeys(name for group in study["groups"] for name in group["trials"])
     there = {place.name for place in trials}
     for name in asked:
         if name not in there:
@@ -187,7 +194,7 @@ def _compared(
         yield Finding(place, "is whole, and not of this study.json", "none", place)
 
 
-def _mended(folder: Path, findings: list[Finding]) -> list[Finding]:
+def _mended(folder: Path, findings: list[Finding], asked: list[str]) -> list[Finding]:
     """The findings after mending. A moved trial is missing then, so its run is still to come."""
     done: dict[Path, bool] = {}
     for finding in findings:
@@ -199,11 +206,8 @@ def _mended(folder: Path, findings: list[Finding]) -> list[Finding]:
             writing.remove(finding.target)
         done[finding.target] = True
     after = [Finding(one.path, one.what, one.cure, one.target, mended=one.target in done) for one in findings]
-    for place in done:
-        lost_trial = re.match(IDENTITY, place.name) and place.parent.name == "trials"
-        if lost_trial or place.name in ("study.json", RECORD):
-            after.append(Finding(place, "is missing", "run", place))
-    return after
+    again = (place for place in done if place.name in (*asked, "study.json", RECORD))
+    return [*after, *(Finding(place, "is missing", "run", place) for place in again)]
 
 
 def _move(place: Path, folder: Path) -> None:

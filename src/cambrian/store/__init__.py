@@ -1,4 +1,4 @@
-"""Reads and writes results directories; a trial's folder is written atomically.
+"""Reads and writes results directories; a trial's folder is written atomically, and read with checks.
 
 ::
 
@@ -8,6 +8,7 @@
     RESULTS/trials/ID/packets.parquet
     RESULTS/trials/ID/transport.parquet
     RESULTS/trials/ID/logs/            output of the programs
+    RESULTS/trials/ID/SHA256SUMS       the hash of each of these files
     RESULTS/trials/ID/raw/             captures, if the study asks for them
 """
 

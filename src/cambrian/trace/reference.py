@@ -25,8 +25,11 @@ and adds contestant, network and seed ([read the data](../how-to/read-the-data.m
 | `trials/ID/transport.parquet` | every event that a sender exported |
 | `trials/ID/objects.parquet`, `page_loads.parquet` | only of trials that load a page |
 | `trials/ID/logs/` | what the programs printed |
+| `trials/ID/SHA256SUMS` | the hash of each file of the trial, for `cambrian doctor` and `sha256sum --check` |
 | `frames/` | observations and tables, computed once; can be deleted at any time |
 | `report/` | the page, its figures as PNG and SVG, its tables as CSV |
+| `damaged/` | what `cambrian doctor --mend` moved away |
+| `.lock` | a run locks it, so that no other run uses the folder |
 """
 _TITLES = {
     "packets": (
