@@ -166,6 +166,9 @@ def _frames(results: Results) -> Iterator[Finding]:
         return
     for key in _entries(frames):
         for made in _entries(key) if key.is_dir() else [key]:
+            if made.is_dir() and not sums.is_there(made):
+                # of an older version, or of a report that died or is running: nobody reads it
+                continue
             for error in sums.damage(made, results.folder):
                 yield Finding(error.path, error.why, "remove", made)
 
