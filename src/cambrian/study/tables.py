@@ -28,22 +28,13 @@ from cambrian.study.model import (
     Stopping,
     Study,
 )
+from cambrian.study.offered import Stacks
 from cambrian.study.positions import Path
 from cambrian.study.tracefile import read_trace
 
 Model = TypeVar("Model", bound=BaseModel)
 #: Stack → the CCAs that it offers.
 Catalogue = Mapping[str, Sequence[str]]
-
-
-class Stacks(dict[str, list[str]]):
-    """A catalogue that also knows the stacks whose manifests have an error: ``broken``, stack → error."""
-
-    def __init__(self, offered: Mapping[str, list[str]], broken: Mapping[str, str]) -> None:
-        super().__init__(offered)
-        self.broken = broken
-
-
 ProfileName = Literal["quick", "full"]
 
 #: fields of a study that are read from its tables, or counted from them
