@@ -66,7 +66,7 @@ class Verdict:
     """What a reader did with one input.
 
     ``outcome``: "accepted", "error", "traceback" or "wrong". ``detail``: the error's kind, the exception,
-    or the value that should not have been accepted.
+    or the value that should not have been accepted. ``took_s`` is CPU time: the machine may be busy.
     """
 
     kind: str
@@ -238,7 +238,7 @@ def judge(kind: Kind, original: Path, content: bytes, folder: Path) -> Verdict:
     path = folder / kind.file_name(original)
     path.parent.mkdir(exist_ok=True)
     path.write_bytes(content)
-    began = time.perf_counter()
+    began = time.process_time()
     try:
         outcome, detail = _verdict(kind.read(path))
     except CLEAN as error:
@@ -248,7 +248,7 @@ def judge(kind: Kind, original: Path, content: bytes, folder: Path) -> Verdict:
         outcome, detail = "traceback", f"{type(error).__name__}: {str(error)[:200]}"
     finally:
         path.unlink()
-    return Verdict(kind.name, outcome, detail, time.perf_counter() - began)
+    return Verdict(kind.name, outcome, detail, time.process_time() - began)
 
 
 def _verdict(read: object) -> tuple[str, str]:

@@ -189,7 +189,7 @@ def _unreadable(folder: Path) -> dict[str, Path]:
     (folder / "large.toml").write_bytes(b"#" * (toml_text.MOST_BYTES + 1))
     return {
         "it is a named pipe": folder / "pipe.toml",
-        "it is a directory": folder / "folder.toml",
+        "is a directory": folder / "folder.toml",
         "no such file": folder / "nowhere.toml",
         "symbolic links": folder / "loop.toml",
         "it is a device": folder / "device.toml",
@@ -240,7 +240,7 @@ def test_text_that_would_stop_the_reader(text: str, said: str) -> None:
 
 
 def test_dots_and_commas_in_values_are_no_dotted_key() -> None:
-    text = f'a = [{", ".join(["1.5"] * 100)}]\nb = "{"1. " * 100}"\nc = "{". " * 100}"\n'
+    text = f'a = [{", ".join(["1.5"] * 100)}]\nb = "{"Two words. " * 100}"\nc = "{". " * 100}"\n'
     assert len(toml_text.parse(text, "x.toml")["a"]) == 100
 
 

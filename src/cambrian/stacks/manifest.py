@@ -60,6 +60,8 @@ class Option(Frozen):
             raise ValueError('type "word" needs words')
         if self.type in ("boolean", "word", "text") and (self.minimum, self.maximum) != (None, None):
             raise ValueError(f'minimum and maximum go with an integer or a number, not with "{self.type}"')
+        if self.minimum is not None and self.maximum is not None and self.minimum > self.maximum:
+            raise ValueError(f"minimum = {self.minimum:,} is above maximum = {self.maximum:,}: exchange them")
         return self
 
     def belongs_to(self, cca: str) -> bool:

@@ -38,7 +38,6 @@ def read(path: Path, called: str, remedy: str, most_bytes: int) -> bytes:
 
 def _kind(mode: int) -> str:
     kinds = {
-        stat.S_IFDIR: "a directory",
         stat.S_IFIFO: "a named pipe",
         stat.S_IFCHR: "a device",
         stat.S_IFBLK: "a device",

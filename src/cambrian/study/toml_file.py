@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from math import isnan
+from math import isfinite, isnan
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -21,6 +21,8 @@ from cambrian.study.positions import Positions
 Model = TypeVar("Model", bound=BaseModel)
 #: bits of a whole number without its sign, as TOML 1.0 promises them
 _MOST_BITS = 63
+#: largest number that is no whole number; no quantity of ours comes near it
+_LARGEST = 1e18
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 #: keys that can name a table of a list
 _NAMES = ("id", "name", "heading")
@@ -121,13 +123,19 @@ class TomlFile:
         )
 
     def _check_values(self, place: Place, value: Any) -> None:
-        """Refuse what no key of any file takes: NaN, more than 64 bits, control characters."""
+        """Refuse what no key of any file takes: NaN, absurd numbers, control characters.
+
+        An infinity is for the models: a probe's margin can have one.
+        """
         if isinstance(value, (dict, list)):
             steps = value if isinstance(value, dict) else range(len(value))
             for step in steps:
                 self._check_values((*place, step), value[step])
         elif isinstance(value, float) and isnan(value):
             raise self.error(place, "nan is no number", "give a number")
+        elif isinstance(value, float) and isfinite(value) and abs(value) > _LARGEST:
+            remedy = f"give a number from -{_LARGEST:g} to {_LARGEST:g}"
+            raise self.error(place, f"{value:g} is too large", remedy)
         elif isinstance(value, int) and value.bit_length() > _MOST_BITS:
             raise self.error(place, "this whole number has more than 64 bits", "give a smaller number")
         elif isinstance(value, str) and (control := _CONTROL.search(value)):
