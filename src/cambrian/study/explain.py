@@ -41,10 +41,10 @@ _TYPE_NAMES = {
 }
 
 
-def _pattern(kind: object) -> str:
+def _pattern(kind: Any) -> str:
     """The pattern of an annotated text."""
-    schema: dict[str, str] = TypeAdapter(kind).json_schema()
-    return schema["pattern"]
+    pattern: str = TypeAdapter(kind).json_schema()["pattern"]
+    return pattern
 
 
 _PATTERNS = {
