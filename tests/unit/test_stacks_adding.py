@@ -6,10 +6,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
-from cambrian.stacks import adding, built, catalogue
+from cambrian import paths
+from cambrian.doctor import checks
+from cambrian.stacks import adding, built, catalogue, listing
 from cambrian.stacks.adding import AddError
 from cambrian.stacks.manifest import ManifestError
+from cambrian.study.errors import StudyError
+from cambrian.study.load import parse_study
 
 
 @pytest.fixture(autouse=True)
@@ -100,3 +105,133 @@ def test_a_folder_beside_the_study_is_looked_in(tmp_path: Path) -> None:
         patch.setenv("CAMBRIAN_STACKS", "")
         catalogue.look_in(tmp_path / "stacks")
         assert "beside" in catalogue.load()
+
+
+@pytest.mark.parametrize(
+    ("key", "said"),
+    [
+        ('sources = ["/no/such/source"]', "build.sources: there is no /no/such/source"),
+        ('lock = "/no/such/lock"', "build.lock: there is no /no/such/lock"),
+    ],
+)
+def test_a_build_source_must_exist_before_the_copy(tmp_path: Path, key: str, said: str) -> None:
+    path = _stack(tmp_path, "mine")
+    path.write_text(path.read_text().replace("[server]", f"{key}\n[server]"))
+    with pytest.raises(ManifestError, match=said):
+        adding.add(path)
+    assert not catalogue.own_folder().exists()
+
+
+def test_a_kind_of_build_needs_its_recipe(tmp_path: Path) -> None:
+    path = _stack(tmp_path, "mine", file="mine/manifest.toml", binary="mine")
+    path.write_text(path.read_text().replace('"none"', '"cargo"'))
+    with pytest.raises(ManifestError, match=r'kind "cargo" needs a Cargo\.toml'):
+        adding.add(path)
+
+
+def test_a_folder_names_nothing_outside_it(tmp_path: Path) -> None:
+    (tmp_path / "shared").mkdir()
+    path = _stack(tmp_path, "mine", file="mine/manifest.toml")
+    path.write_text(path.read_text().replace("[server]", 'sources = ["../shared"]\n[server]'))
+    with pytest.raises(AddError, match="is outside the folder"):
+        adding.add(path)
+
+
+def test_a_template_that_is_no_text_is_refused(tmp_path: Path) -> None:
+    tail = '[[server.files]]\ntemplate = "a"\nto = "a"\n'
+    path = _stack(tmp_path, "mine", file="mine/manifest.toml", tail=tail)
+    (tmp_path / "mine" / "a").write_bytes(b"\xff")
+    with pytest.raises(ManifestError, match="not UTF-8 text"):
+        adding.add(path)
+
+
+def test_a_broken_manifest_does_not_stop_the_others(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    adding.add(_stack(tmp_path, "good"))
+    (catalogue.own_folder() / "bad.toml").write_bytes(b"name = \xff")
+    gone = tmp_path / "gone"
+    gone.write_text("")
+    path = _stack(tmp_path, "stale")
+    path.write_text(path.read_text().replace("[server]", f'sources = ["{gone}"]\n[server]'))
+    adding.add(path)
+    gone.unlink()
+    catalogue.load.cache_clear()
+    assert {"good", "tcp", "stale"} <= set(catalogue.load())
+    assert "bad" not in catalogue.load()
+    assert "not UTF-8 text" in catalogue.load().broken["bad"].error
+    listing.show(Console(width=400), as_json=False)
+    shown = capsys.readouterr().out
+    assert "bad cannot be used: " in shown
+    assert "cambrian stacks remove bad" in shown
+    assert f"there is no {gone}" in shown
+    rows = {row["name"]: row for row in listing.rows()}
+    assert [rows[name]["build"] for name in ("bad", "stale", "good")] == ["broken", "broken", "missing"]
+    with pytest.raises(ManifestError, match="not UTF-8 text"):
+        catalogue.load()["bad"]
+    assert {check.name: check.state for check in checks.check_stacks()}["stack bad"] == "missing"
+
+
+def test_a_study_that_names_a_broken_stack_says_what_is_wrong_with_it(tmp_path: Path) -> None:
+    catalogue.own_folder().mkdir(parents=True)
+    (catalogue.own_folder() / "bad.toml").write_text("name = ")
+    text = 'name = "x"\ntitle = "X"\n[[network]]\nrate_mbps = 20\nrtt_ms = 50\nbuffer_bdp = 1\n'
+    text += '[[contestant]]\nstack = "bad"\ncca = "cubic"\n'
+    with pytest.raises(StudyError, match=r'the manifest of "bad" has an error: .*bad\.toml:1:8') as caught:
+        parse_study(text, "x.toml", tmp_path, catalogue.ccas())
+    assert caught.value.line == 8
+
+
+def test_the_catalogue_s_stack_does_not_stand_in_for_a_broken_one() -> None:
+    catalogue.own_folder().mkdir(parents=True)
+    (catalogue.own_folder() / "quinn.toml").write_text("name = ")
+    assert "quinn" not in catalogue.load()
+    assert "quinn" in catalogue.load().broken
+
+
+def test_nothing_replaces_the_reference(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    beside = tmp_path / "stacks"
+    _stack(beside, "tcp")
+    monkeypatch.setenv("CAMBRIAN_STACKS", str(beside))
+    catalogue.load.cache_clear()
+    assert catalogue.load()["tcp"].file.is_relative_to(paths.repository())
+    assert "nothing replaces it" in catalogue.load().broken["tcp"].error
+    with pytest.raises(ManifestError, match="is the reference, kernel TCP, and nothing replaces it"):
+        catalogue.ccas()
+    with pytest.raises(AddError, match="is a stack of the catalogue"):
+        adding.add(beside / "tcp.toml")
+
+
+def test_a_stack_that_was_added_can_be_removed(tmp_path: Path) -> None:
+    adding.add(_stack(tmp_path, "mine"))
+    _stack(tmp_path, "yours", file="yours/manifest.toml")
+    added = adding.add(tmp_path / "yours")
+    assert adding.remove("mine") == [catalogue.own_folder() / "mine.toml"]
+    assert adding.remove("yours") == [added.folder]
+    assert not list(catalogue.own_folder().iterdir())
+    assert not {"mine", "yours"} & set(catalogue.load())
+
+
+def test_a_broken_stack_and_a_link_can_be_removed(tmp_path: Path) -> None:
+    own = catalogue.own_folder()
+    own.mkdir(parents=True)
+    (own / "bad.toml").write_text("name = ")
+    (own / "linked").symlink_to(tmp_path)
+    assert adding.remove("bad") == [own / "bad.toml"]
+    assert adding.remove("linked") == [own / "linked"]
+    assert tmp_path.is_dir()
+
+
+def test_only_what_was_added_can_be_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    beside = _stack(tmp_path / "stacks", "beside")
+    monkeypatch.setenv("CAMBRIAN_STACKS", str(beside.parent))
+    adding.add(_stack(tmp_path, "mine"))
+    for name, said in [
+        ("tcp", "is a stack of the catalogue"),
+        ("beside", "delete that file instead"),
+        ("mime", "did you mean mine"),
+        ("../stacks", "there is no stack"),
+    ]:
+        with pytest.raises(AddError, match=said):
+            adding.remove(name)
+    assert beside.exists()

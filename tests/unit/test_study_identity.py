@@ -105,17 +105,16 @@ def test_a_trace_counts_by_its_content_not_by_its_path(tmp_path: Path) -> None:
 
 
 HASHES = st.dictionaries(st.text(max_size=9), st.text(max_size=9), max_size=5)
+WORDS = st.from_regex(r"[a-z0-9][a-z0-9_.-]{0,8}", fullmatch=True)
 
 
-@given(HASHES, st.randoms(use_true_random=False))
-def test_the_order_of_dictionaries_does_not_matter(environment: dict[str, str], random: Any) -> None:
-    shuffled = list(environment.items())
+@given(st.dictionaries(WORDS, WORDS, max_size=5), st.randoms(use_true_random=False))
+def test_the_order_of_dictionaries_does_not_matter(words: dict[str, str], random: Any) -> None:
+    shuffled = list(words.items())
     random.shuffle(shuffled)
-    options = {key: value for key, value in shuffled if key}
-    ordered = {key: value for key, value in environment.items() if key}
-    assert trial_id(TRIAL, dict(shuffled)) == trial_id(TRIAL, environment)
+    assert trial_id(TRIAL, dict(shuffled)) == trial_id(TRIAL, words)
     path = ("flows", 0, "contestant", "options")
-    assert trial_id(change(TRIAL, path, options), {}) == trial_id(change(TRIAL, path, ordered), {})
+    assert trial_id(change(TRIAL, path, dict(shuffled)), {}) == trial_id(change(TRIAL, path, words), {})
 
 
 @given(HASHES, HASHES)
@@ -123,7 +122,7 @@ def test_the_environment_moves_it(one: dict[str, str], other: dict[str, str]) ->
     assert (trial_id(TRIAL, one) == trial_id(TRIAL, other)) == (one == other)
 
 
-@given(st.integers(0, 2**63 - 1), st.floats(0.001, 36_000), st.floats(0, 1e9))
+@given(st.integers(0, 2**63 - 1), st.floats(0.001, 36_000), st.floats(0, 36_000_000))
 def test_a_trial_read_back_from_json_is_the_same_trial(seed: int, duration_s: float, start_ms: float) -> None:
     flow = TRIAL.flows[0].model_copy(update={"start_ms": start_ms})
     trial = Trial(network=TRIAL.network, flows=(flow,), duration_s=duration_s, seed=seed)

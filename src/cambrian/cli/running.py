@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 
 commands = typer.Typer()
+#: largest description of a trial
+_MOST_TRIAL_BYTES = 2**20
 
 
 @commands.command()
@@ -134,17 +136,23 @@ def trial(
     from pydantic import ValidationError
 
     from cambrian.run import pool, prepare
+    from cambrian.stacks import checks
     from cambrian.store.results import Results
+    from cambrian.study import input_file
     from cambrian.study.model import Trial
     from cambrian.trial import carry_out, plan
 
+    remedy = 'give a JSON file, such as the "trial" of a manifest.json'
     try:
-        asked = Trial.model_validate_json(description.read_text())
-    except OSError as error:
-        fail(f"{description}: {error.strerror}")
+        asked = Trial.model_validate_json(
+            input_file.read(description, "the trial", remedy, _MOST_TRIAL_BYTES)
+        )
     except ValidationError as error:
         first = error.errors()[0]
         fail(f"{description}: {'.'.join(str(part) for part in first['loc']) or 'trial'}: {first['msg']}")
+    for number, flow in enumerate(asked.flows):
+        if wrong := checks.problem(flow.contestant):
+            fail(f"{description}: flows.{number}.contestant: {wrong}")
     made = prepare.ensure(set(plan.stack_names(asked)))
     results = Results(folder.absolute())
     # a run into the same folder would remove the trial's temporary folder

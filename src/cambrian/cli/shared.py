@@ -118,12 +118,18 @@ def at_a_time(jobs: int) -> int:
 
 
 def stacks_named(names: list[str] | None) -> list[Stack]:
-    """The stacks with these names, in that order; all stacks if ``names`` is empty."""
+    """The stacks with these names, in that order; all usable stacks if ``names`` is empty."""
     from cambrian.stacks import catalogue
     from cambrian.study import hints
 
     known = catalogue.load()
+    if not names:
+        for broken in known.broken.values():
+            text = f"cambrian: {broken.name} is left out: {broken.error}\n  remedy: {broken.remedy}"
+            err.print(text, markup=False, soft_wrap=True)
     for name in names or ():
+        if name in known.broken:
+            fail(known.broken[name].error)
         if name not in known:
             fail(f"no stack {name}; {hints.for_name(name, known, 'stacks are')}")
     return [known[name] for name in names or known]

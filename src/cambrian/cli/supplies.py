@@ -22,7 +22,7 @@ from cambrian.cli.shared import (
 )
 
 commands = typer.Typer()
-stacks_app = typer.Typer(help="List, build, test and add stacks.", invoke_without_command=True)
+stacks_app = typer.Typer(help="List, build, test, add and remove stacks.", invoke_without_command=True)
 kernel_app = typer.Typer(help="Build or show the virtual-time kernel.", no_args_is_help=True)
 commands.add_typer(stacks_app, name="stacks")
 commands.add_typer(kernel_app, name="kernel")
@@ -110,6 +110,17 @@ def stacks_add(
     err.print(f"{added.name}: manifest copied to {added.file}", markup=False, soft_wrap=True)
     if test:
         stacks_test([added.name])
+
+
+@stacks_app.command("remove")
+def stacks_remove(
+    name: Annotated[str, typer.Argument(help="A stack that `cambrian stacks add` copied.")],
+) -> None:
+    """Delete a stack that you added from your configuration folder, even if its manifest has an error."""
+    from cambrian.stacks import adding
+
+    for path in adding.remove(name):
+        err.print(f"{name}: deleted {path}", markup=False, soft_wrap=True)
 
 
 @kernel_app.command("build")

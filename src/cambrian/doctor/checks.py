@@ -114,11 +114,9 @@ def check_browser() -> Check:
 
 def check_stacks() -> list[Check]:
     """One check for each stack: whether it is built from this source with the installed compiler."""
-    try:
-        stacks = catalogue.load()
-    except ValueError as error:
-        return [Check("stacks", "missing", str(error), "correct that manifest")]
-    return [_check_stack(stack) for stack in stacks.values()]
+    known = catalogue.load()
+    broken = [Check(f"stack {one.name}", "missing", one.error, one.remedy) for one in known.broken.values()]
+    return [_check_stack(stack) for stack in known.values()] + broken
 
 
 def _check_stack(stack: catalogue.Stack) -> Check:

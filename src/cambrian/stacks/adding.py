@@ -1,44 +1,90 @@
-"""Copies a user's stack to the configuration folder, where every study finds it, after a check."""
+"""Adds a user's stack to the configuration folder, where every study finds it, and removes it again."""
 
 from __future__ import annotations
 
+import re
 import shutil
 import tempfile
 from pathlib import Path
 
 from cambrian import paths
-from cambrian.stacks import built, catalogue, manifest
+from cambrian.stacks import catalogue, manifest, named_files
 from cambrian.stacks.catalogue import Stack
+from cambrian.study import hints
 
 
 class AddError(ValueError):
-    """A stack that cannot be added; the text says why and what to do."""
+    """A stack that cannot be added or removed; the text says why and what to do."""
 
 
 def add(path: Path) -> Stack:
     """Check ``path`` (``NAME.toml``, or ``NAME/manifest.toml`` with its folder) and copy it.
 
     Raises:
-        manifest.ManifestError: the manifest has an error.
-        AddError: it would replace a stack of the catalogue, or it names something that does not exist.
+        manifest.ManifestError: the manifest has an error, or names a file that does not exist.
+        AddError: it would replace a stack of the catalogue, it names a stack or a file that would not be
+            found after the copy, or it cannot be copied.
     """
     if path.is_dir():
         path = path / "manifest.toml"
     path = path.absolute()
     stack = Stack(path, manifest.read(path))
-    if (paths.repository() / "stacks" / stack.name).is_dir():
+    if _is_built_in(stack.name):
         raise AddError(f'{path}: name: "{stack.name}" is a stack of the catalogue: choose another name')
     _check_lent(stack)
+    _check_portable(stack)
+    named_files.check(stack)
     to = catalogue.own_folder()
-    to.mkdir(parents=True, exist_ok=True)
-    if stack.alone:
-        _check_portable(stack)
-        kept = to / path.name
-        shutil.copyfile(path, kept)
-    else:
-        kept = _copy_folder(path.parent, to) / path.name
+    try:
+        to.mkdir(parents=True, exist_ok=True)
+        if stack.alone:
+            kept = to / path.name
+            shutil.copyfile(path, kept)
+        else:
+            kept = _copy_folder(path.parent, to) / path.name
+    except OSError as error:  # shutil.Error is one
+        raise AddError(f"{path} cannot be copied to {to}: {error}") from error
     catalogue.load.cache_clear()
     return Stack(kept, manifest.read(kept))
+
+
+def remove(name: str) -> list[Path]:
+    """Delete a stack that :func:`add` has copied, even if its manifest has an error; returns what is deleted.
+
+    Raises:
+        AddError: it is a stack of the catalogue, or no stack of the configuration folder has this name.
+    """
+    own = catalogue.own_folder()
+    known = catalogue.load()
+    there: list[Path] = []
+    if re.fullmatch(manifest.NAME, name):
+        there = [path for path in (own / f"{name}.toml", own / name) if path.exists() or path.is_symlink()]
+    if there:
+        for path in there:
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path)
+            else:
+                path.unlink()
+        catalogue.load.cache_clear()
+        return there
+    if _is_built_in(name):
+        raise AddError(f"{name} is a stack of the catalogue: only stacks that you added can be removed")
+    if name in known or name in known.broken:
+        file = known[name].file if name in known else known.broken[name].file
+        raise AddError(f"{name} was not added, it is in {file}: delete that file instead")
+    added = [one for one in [*known, *known.broken] if _is_own(one)]
+    remedy = hints.for_name(name, added, "you added") if added else "you added none"
+    raise AddError(f"there is no stack {name!a}; {remedy}")
+
+
+def _is_built_in(name: str) -> bool:
+    return (paths.repository() / "stacks" / name / "manifest.toml").is_file()
+
+
+def _is_own(name: str) -> bool:
+    known = catalogue.load()
+    file = known[name].file if name in known else known.broken[name].file
+    return file.is_relative_to(catalogue.own_folder())
 
 
 def _check_lent(stack: Stack) -> None:
@@ -48,23 +94,25 @@ def _check_lent(stack: Stack) -> None:
         raise AddError(
             f'{stack.file}: client.stack: there is no stack "{client.stack}"; the stacks are: {known}'
         )
-    if stack.manifest.build.kind == "none":
-        built.program_there(stack)
 
 
 def _check_portable(stack: Stack) -> None:
-    """Check that a single-file stack names no other file by a relative path; only this file is copied."""
-    wanted = stack.manifest.build
-    beside = [file.template for side in stack.sides() for file in side.files]
-    beside += [name for name in (wanted.lock, wanted.tools, *wanted.sources) if name]
-    if wanted.kind == "none":
-        beside.append(wanted.binary)
-    left = [name for name in beside if not Path(name).is_absolute()]
-    if left:
+    """Check that the copy finds each file that the manifest names by a relative path.
+
+    Of a single-file stack only this file is copied, of a folder only what is in it.
+    """
+    left = [name for _, name in named_files.named(stack) if not Path(name).is_absolute()]
+    if stack.alone and left:
         raise AddError(
             f"{stack.file}: {left[0]} is relative to the manifest: give its absolute path, or put all "
             f"files into a folder {stack.name}/ with the manifest as {stack.name}/manifest.toml and add that"
         )
+    for name in left:
+        if not (stack.folder / name).resolve().is_relative_to(stack.folder.resolve()):
+            raise AddError(
+                f"{stack.file}: {name} is outside the folder {stack.folder}, which is copied: give its "
+                "absolute path, or put it into the folder"
+            )
 
 
 def _copy_folder(folder: Path, to: Path) -> Path:

@@ -23,15 +23,15 @@ from filelock import FileLock
 
 from cambrian import paths, progress
 from cambrian.command import CommandFailed, MissingTool
-from cambrian.stacks import kinds, toolchain
+from cambrian.stacks import kinds, named_files, toolchain
 from cambrian.stacks.built import Built, program, program_there
-from cambrian.stacks.catalogue import Stack
+from cambrian.stacks.catalogue import Broken, Stack
 from cambrian.stacks.manifest import ManifestError
 
 if TYPE_CHECKING:
     from hashlib import _Hash as Hash
 
-State = Literal["built", "missing", "unbuildable"]
+State = Literal["built", "missing", "unbuildable", "broken"]
 
 
 @dataclass(frozen=True)
@@ -75,6 +75,7 @@ def _content(stack: Stack) -> bytes:
     single-file stack the TOML file and the files that it names; the manifest's ``sources``;
     and for a stack of kind "none", the program.
     """
+    named_files.check(stack)
     digest = hashlib.sha256()
     wanted = stack.manifest.build
     if stack.alone:
@@ -88,10 +89,8 @@ def _content(stack: Stack) -> bytes:
         path = stack.folder / source
         if path.is_dir():
             _add_folder(digest, path)
-        elif path.is_file():
-            _add(digest, path, source)
         else:
-            raise ManifestError(f"{stack.file}: build.sources: there is no {path}")
+            _add(digest, path, source)
     if wanted.kind == "none":
         _add(digest, program_there(stack), "program")
     return digest.digest()
@@ -124,8 +123,15 @@ def _built(stack: Stack, home: Path) -> Built:
 
 
 def status(stack: Stack) -> Status:
-    """Whether the stack is built for this source and compiler. Builds and downloads nothing."""
+    """Whether the stack is built for this source and compiler. Builds and downloads nothing.
+
+    "broken": the manifest names a file that does not exist.
+    """
     remedy = f"cambrian stacks build {stack.name}"
+    try:
+        named_files.check(stack)
+    except ManifestError as error:
+        return Status("broken", str(error), Broken(stack.name, stack.file, str(error)).remedy)
     try:
         home = _home(stack, _tool(stack, fetch=False))
     except MissingTool as missing:

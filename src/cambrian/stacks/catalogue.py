@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from cambrian import paths
 from cambrian.stacks import manifest
-from cambrian.stacks.manifest import Manifest, Role
+from cambrian.stacks.manifest import Manifest, ManifestError, Role
+from cambrian.study.offered import Stacks
 
 #: kernel TCP: the reference for all other stacks
 REFERENCE_STACK = "tcp"
@@ -43,6 +43,22 @@ class Stack:
         return [side for side in (self.manifest.server, self.manifest.client) if side is not None]
 
 
+@dataclass(frozen=True)
+class Broken:
+    """A manifest that cannot be used: the name of its stack, its file, and the error with its remedy."""
+
+    name: str
+    file: Path
+    error: str
+
+    @property
+    def remedy(self) -> str:
+        """How to be rid of the error."""
+        if self.file.is_relative_to(own_folder()):
+            return f"correct the file, or remove it: cambrian stacks remove {self.name}"
+        return "correct the file, or delete it"
+
+
 def own_folder() -> Path:
     """The folder of a user's stacks (``cambrian stacks add``) in the user's configuration."""
     base = os.environ.get("XDG_CONFIG_HOME", "")
@@ -67,26 +83,65 @@ def look_in(folder: Path) -> None:
         load.cache_clear()
 
 
+class Catalogue(dict[str, Stack]):
+    """Name → stack; ``broken`` has the manifests with an error, by name. The two share no name but tcp."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.broken: dict[str, Broken] = {}
+
+    def __missing__(self, name: str) -> Stack:
+        """Explain why a stack cannot be used, wherever its name is looked up."""
+        if name in self.broken:
+            raise ManifestError(self.broken[name].error)
+        raise KeyError(name)
+
+
 @cache
-def load() -> Mapping[str, Stack]:
+def load() -> Catalogue:
     """Name → stack, for each ``NAME/manifest.toml`` and ``NAME.toml`` of :func:`folders`.
 
-    A stack of a later folder replaces a stack with the same name of an earlier folder.
-
-    Raises:
-        ManifestError: a manifest has an error.
+    A stack of a later folder replaces a stack with the same name of an earlier folder, except the
+    reference: nothing replaces it. A manifest with an error does not stop the others
+    (:attr:`Catalogue.broken`).
     """
-    stacks = {}
+    stacks = Catalogue()
     for folder in folders():
         for path in sorted([*folder.glob("*/manifest.toml"), *folder.glob("*.toml")]):
-            stack = Stack(path, manifest.read(path))
-            stacks[stack.name] = stack
+            name = manifest.name_of(path)
+            try:
+                stack = Stack(path, manifest.read(path))
+                if name == REFERENCE_STACK and name in stacks:
+                    raise ManifestError(reserved(path))
+            except ManifestError as error:
+                stacks.broken[name] = Broken(name, path, str(error))
+                if name != REFERENCE_STACK:
+                    stacks.pop(name, None)
+                continue
+            stacks.broken.pop(name, None)
+            stacks[name] = stack
     return stacks
 
 
-def ccas() -> dict[str, list[str]]:
-    """Stack → its CCAs, for the reader of studies."""
-    return {name: list(stack.manifest.ccas) for name, stack in load().items()}
+def reserved(path: Path) -> str:
+    """The error of a manifest that would replace the reference."""
+    return (
+        f'{path}: name: "{REFERENCE_STACK}" is the reference, kernel TCP, and nothing replaces it\n'
+        "  remedy: give the stack another name, and its file or folder too"
+    )
+
+
+def ccas() -> Stacks:
+    """Stack → its CCAs, for the reader of studies.
+
+    Raises:
+        ManifestError: a manifest would replace the reference, which every comparison needs.
+    """
+    known = load()
+    if REFERENCE_STACK in known.broken:
+        raise ManifestError(known.broken[REFERENCE_STACK].error)
+    offered = {name: list(stack.manifest.ccas) for name, stack in known.items()}
+    return Stacks(offered, {name: broken.error for name, broken in known.broken.items()})
 
 
 def reference_of(stack: str, cca: str) -> str | None:

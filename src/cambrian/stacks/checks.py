@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from cambrian.stacks import catalogue, receivers
+from cambrian.stacks.manifest import ManifestError
 from cambrian.study import hints
 from cambrian.study.model import Contestant
 
@@ -13,6 +14,29 @@ def receiver_problem(contestant: Contestant) -> str | None:
         receivers.choose(catalogue.load()[contestant.stack], contestant.receiver)
     except receivers.NoReceiver as none:
         return str(none)
+    return None
+
+
+def problem(contestant: Contestant) -> str | None:
+    """What is wrong with a contestant that no reader of studies has checked: problem and remedy.
+
+    Raises:
+        ManifestError: the manifest of one of its stacks has an error.
+    """
+    known = catalogue.ccas()
+    named = [contestant.stack, *({contestant.receiver} - {"own", "reference"})]
+    for name in named:
+        if name in known.broken:
+            raise ManifestError(known.broken[name])
+        if name not in known:
+            return f"unknown stack {name}; remedy: {hints.for_name(name, known, 'stacks are')}"
+    offered = known[contestant.stack]
+    if contestant.cca not in offered:
+        remedy = hints.for_name(contestant.cca, offered, f"{contestant.stack} has")
+        return f"{contestant.stack} has no CCA {contestant.cca}; remedy: {remedy}"
+    if wrong := option_problem(contestant):
+        key, what, remedy = wrong
+        return f"options.{key}: {what}; remedy: {remedy}"
     return None
 
 

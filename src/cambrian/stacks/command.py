@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from cambrian.stacks import named_files
 from cambrian.stacks.built import Built
 from cambrian.stacks.manifest import Role
 from cambrian.stacks.template import fill
@@ -22,7 +23,7 @@ class Filled:
 def mentions(built: Built, how: Role, word: str) -> bool:
     """Does any template of one side use ``{word}``?"""
     texts = [*how.command, *how.environment.values()]
-    texts += [(built.stack.folder / file.template).read_text() for file in how.files]
+    texts += [named_files.template(built.stack, file.template) for file in how.files]
     return any(f"{{{word}}}" in text for text in texts)
 
 
@@ -34,6 +35,6 @@ def role(built: Built, how: Role, words: Mapping[str, str], options: Mapping[str
     argv = [fill(part, words) for part in how.command]
     for name, value in options.items():
         argv += ["--set", f"{name}={str(value).lower() if isinstance(value, bool) else value}"]
-    files = {file.to: fill((built.stack.folder / file.template).read_text(), words) for file in how.files}
+    files = {file.to: fill(named_files.template(built.stack, file.template), words) for file in how.files}
     environment = {name: fill(value, words) for name, value in how.environment.items()}
     return Filled(argv, environment, files)

@@ -18,7 +18,8 @@ _CCAS_SHOWN = 6
 def rows() -> list[dict[str, object]]:
     """One row per stack: its description, what it confirms and exports, and the state of its build.
 
-    Stacks that no registry offers come last, with ``build`` "not available" and ``why``.
+    Then the manifests that cannot be read, with ``build`` "broken" and ``why``. Stacks that no registry
+    offers come last, with ``build`` "not available" and ``why``.
     """
     listed: list[dict[str, object]] = []
     for name, stack in catalogue.load().items():
@@ -41,7 +42,12 @@ def rows() -> list[dict[str, object]]:
                 "remedy": status.remedy,
                 "notes": list(manifest.notes),
             }
+            | ({"why": status.detail} if status.state == "broken" else {})
         )
+    listed += [
+        {"name": broken.name, "build": "broken", "why": broken.error, "remedy": broken.remedy}
+        for broken in catalogue.load().broken.values()
+    ]
     for name, missing in unavailable.load().items():
         if name not in catalogue.load():
             listed.append(
@@ -77,6 +83,8 @@ def show(console: Console, *, as_json: bool) -> None:
         if row["build"] == "not available":
             missing.add_row(str(row["name"]), f"{row['title']}, {row['language']}: {row['why']}")
             continue
+        if row["build"] == "broken":
+            continue
         table.add_row(
             str(row["name"]),
             f"{row['version']}, {row['language']}, {row['licence']}",
@@ -87,6 +95,10 @@ def show(console: Console, *, as_json: bool) -> None:
     console.print(table)
     console.print(missing)
     console.print(f"To add one of these or another stack: {unavailable.REMEDY}", markup=False, soft_wrap=True)
+    for row in listed:
+        if row["build"] == "broken":
+            text = f"{row['name']} cannot be used: {row['why']}\n  remedy: {row['remedy']}"
+            console.print(text, markup=False, soft_wrap=True)
     unbuilt = [row for row in listed if row["build"] == "unbuildable"]
     for row in unbuilt:
         console.print(

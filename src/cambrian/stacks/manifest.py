@@ -12,15 +12,18 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from cambrian.study.errors import StudyError
 from cambrian.study.toml_file import TomlFile
 
+#: names of stacks
+NAME = r"^[a-z0-9][a-z0-9.-]*$"
+
 
 class ManifestError(ValueError):
     """A manifest that cannot be used; the text names the file, the key and what is wrong."""
 
 
 class Frozen(BaseModel):
-    """Immutable, and an unknown key is an error."""
+    """Immutable; an unknown key, an infinity or a NaN is an error."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
 class Cca(Frozen):
@@ -57,6 +60,8 @@ class Option(Frozen):
             raise ValueError('type "word" needs words')
         if self.type in ("boolean", "word", "text") and (self.minimum, self.maximum) != (None, None):
             raise ValueError(f'minimum and maximum go with an integer or a number, not with "{self.type}"')
+        if self.minimum is not None and self.maximum is not None and self.minimum > self.maximum:
+            raise ValueError(f"minimum = {self.minimum:,} is above maximum = {self.maximum:,}: exchange them")
         return self
 
     def belongs_to(self, cca: str) -> bool:
@@ -106,7 +111,7 @@ class Build(Frozen):
     #: the program, relative to the build's output folder (kind "none": to the manifest, or absolute)
     binary: str
     #: about how long it takes on two cores, for the ETA
-    seconds: Annotated[int, Field(ge=0)] = 60
+    seconds: Annotated[int, Field(ge=0, le=86_400)] = 60
     debian_packages: tuple[str, ...] = ()
     #: further files and folders, relative to the manifest or absolute, that are part of the identity
     sources: tuple[str, ...] = ()
@@ -147,7 +152,7 @@ class Role(Frozen):
     #: run it with ``{dir}/root`` as its root folder
     root: bool = False
     #: exit statuses with which it may answer SIGTERM
-    stop_statuses: tuple[int, ...] = (0,)
+    stop_statuses: tuple[Annotated[int, Field(ge=-64, le=255)], ...] = (0,)
 
 
 class Server(Role):
@@ -186,7 +191,7 @@ class Pages(Frozen):
 class Manifest(Frozen):
     """One stack, as its manifest states it."""
 
-    name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.-]*$")]
+    name: Annotated[str, Field(pattern=NAME, max_length=100)]
     title: str = ""
     version: str = "unknown"
     licence: str = "unknown"
@@ -223,6 +228,11 @@ class Manifest(Frozen):
         return self
 
 
+def name_of(path: Path) -> str:
+    """The name of the stack that ``NAME/manifest.toml`` or ``NAME.toml`` is for."""
+    return path.parent.name if path.name == "manifest.toml" else path.stem
+
+
 def read(path: Path) -> Manifest:
     """Read and check one manifest: ``NAME/manifest.toml`` or ``NAME.toml``.
 
@@ -234,7 +244,7 @@ def read(path: Path) -> Manifest:
         manifest = file.build(Manifest, (), file.raw)
     except StudyError as error:
         raise ManifestError(str(error)) from error
-    named = path.parent.name if path.name == "manifest.toml" else path.stem
+    named = name_of(path)
     if manifest.name != named:
         what = "folder" if path.name == "manifest.toml" else "file"
         problem = f'is "{manifest.name}", but the {what} is "{named}"'

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import tomllib
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from cambrian.study import hints
+from cambrian.study import hints, toml_text
 from cambrian.study.errors import StudyError
 
 _HERE = Path(__file__).resolve()
@@ -32,7 +32,7 @@ def builtin_studies() -> list[BuiltIn]:
     """
     studies = []
     for path in sorted(folder().glob("*.toml")):
-        heading = tomllib.loads(path.read_text(encoding="utf-8"))
+        heading = toml_text.parse(toml_text.read(path, "the study", "restore the file"), str(path))
         studies.append(BuiltIn(path.stem, heading["title"], heading.get("description", "").strip(), path))
     return studies
 
@@ -46,7 +46,8 @@ def find_study(name_or_path: str) -> Path:
         StudyError: no such study or file.
     """
     looks_like_path = "/" in name_or_path or name_or_path.endswith(".toml")
-    if looks_like_path and Path(name_or_path).is_file():
+    # a directory, a named pipe or a link to nowhere is there too; the reader says what is wrong with it
+    if looks_like_path and os.path.lexists(name_or_path):
         return Path(name_or_path)
     paths = {study.name: study.path for study in builtin_studies()}
     if looks_like_path:

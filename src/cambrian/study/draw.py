@@ -44,20 +44,37 @@ def orders(starts_ms: Sequence[float], spread_ms: float, counts: Sequence[int] =
     and the only flow of an entry has each position once. A flow whose start fixes its place in the
     order keeps its position. In the first tuple, flow ``i`` has position ``i``.
     """
-    counts = counts or [1] * len(starts_ms)
-    entry = [number for number, count in enumerate(counts) for _ in range(count)]
-    groups = _meeting(starts_ms, spread_ms)
-    # the flows of an entry are adjacent, so a step by a common divisor of all entries' counts is balanced
-    steps = [math.gcd(*Counter(entry[flow] for flow in group).values()) for group in groups]
-    turns = [len(group) // step for group, step in zip(groups, steps, strict=True)]
+    groups, steps = _rotations(starts_ms, spread_ms, counts)
     rotations = []
-    for turn in range(math.lcm(*turns)):
+    for turn in range(_turns(groups, steps)):
         positions = list(range(len(starts_ms)))
         for group, step in zip(groups, steps, strict=True):
             for place, flow in enumerate(group):
                 positions[flow] = group[(place + turn * step) % len(group)]
         rotations.append(tuple(positions))
     return rotations
+
+
+def number_of_orders(starts_ms: Sequence[float], spread_ms: float, counts: Sequence[int] = ()) -> int:
+    """The length of :func:`orders`, without the list: 60 flows can have a million orders."""
+    return _turns(*_rotations(starts_ms, spread_ms, counts))
+
+
+def _rotations(
+    starts_ms: Sequence[float], spread_ms: float, counts: Sequence[int]
+) -> tuple[list[list[int]], list[int]]:
+    """The groups of flows that rotate, and the number of positions by which each group moves."""
+    counts = counts or [1] * len(starts_ms)
+    entry = [number for number, count in enumerate(counts) for _ in range(count)]
+    groups = _meeting(starts_ms, spread_ms)
+    # the flows of an entry are adjacent, so a step by a common divisor of all entries' counts is balanced
+    steps = [math.gcd(*Counter(entry[flow] for flow in group).values()) for group in groups]
+    return groups, steps
+
+
+def _turns(groups: Sequence[Sequence[int]], steps: Sequence[int]) -> int:
+    """Trials until all groups are back at their first positions."""
+    return math.lcm(*(len(group) // step for group, step in zip(groups, steps, strict=True)))
 
 
 def _meeting(starts_ms: Sequence[float], spread_ms: float) -> list[list[int]]:

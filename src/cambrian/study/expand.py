@@ -14,6 +14,7 @@ from typing import Protocol, TypeVar
 
 from cambrian.study import draw
 from cambrian.study.errors import StudyError
+from cambrian.study.limits import MOST_TRIALS
 from cambrian.study.model import Clock, Contestant, Design, Flow, Group, Network, Page, Profile, Study, Trial
 from cambrian.study.naming import slug
 from cambrian.study.reference import ReferenceOf, reference_contestant
@@ -44,7 +45,7 @@ def expand(
     Raises:
         StudyError: the study lacks the profile, a seed is outside [0, 2^63), a
             contestant of a ``versus-reference`` study has no reference, a slow CPU
-            is used on a real clock, or ``only`` matches no group.
+            is used on a real clock, ``only`` matches no group, or the study has too many trials.
     """
     study = with_profile(study, profile)
     seeds = study.stopping.max_seeds if study.stopping else study.seeds
@@ -56,9 +57,11 @@ def expand(
         problem = "receiver_cpu is a model in virtual time"
         remedy = "remove --clock, or remove receiver_cpu from the study"
         raise StudyError(file=study.name, key="--clock", problem=problem, remedy=remedy)
+    line_ups = _line_ups(study, reference_of)
+    _check_size(study, line_ups, seeds)
     groups = []
     for network in study.networks:
-        for line_up, page in itertools.product(_line_ups(study, reference_of), _pages(study)):
+        for line_up, page in itertools.product(line_ups, _pages(study)):
             flows = _loading(line_up.flows, study, page)
             orders = _orders(study, line_up)
             trials = tuple(
@@ -82,6 +85,19 @@ def expand(
                 )
             )
     return select(groups, only) if only is not None else groups
+
+
+def _check_size(study: Study, line_ups: Sequence[_LineUp], seeds: int) -> None:
+    """Refuse a study with too many trials, before there are so many objects."""
+    orders = sum(_number_of_orders(study, line_up) for line_up in line_ups)
+    trials = len(study.networks) * orders * len(_pages(study)) * seeds
+    if trials > MOST_TRIALS:
+        problem = (
+            f"{trials:,} trials ({len(study.networks):,} networks, {seeds:,} seeds); "
+            f"a study can have {MOST_TRIALS:,}"
+        )
+        remedy = "give fewer networks, contestants or seeds, or divide the study"
+        raise StudyError(file=study.name, problem=problem, remedy=remedy)
 
 
 def with_profile(study: Study, profile: str | None) -> Study:
@@ -266,6 +282,14 @@ def _loading(flows: tuple[Flow, ...], study: Study, page: Page | None) -> tuple[
         return flows
     how = {"page": page, "client": study.page_load.client, "netlog": study.page_load.netlog}
     return tuple(flow.model_copy(update=how) for flow in flows)
+
+
+def _number_of_orders(study: Study, line_up: _LineUp) -> int:
+    """The length of :func:`_orders`."""
+    if study.solo and len(line_up.flows) == 1:
+        return 2
+    starts_ms = [flow.start_ms for flow in line_up.flows]
+    return draw.number_of_orders(starts_ms, study.start_spread_ms, line_up.counts)
 
 
 def _orders(study: Study, line_up: _LineUp) -> list[tuple[int, ...]]:

@@ -7,11 +7,12 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
 from cambrian.study import hints
 from cambrian.study.faults import Faults
+from cambrian.study.limits import Line, Text, Word
 from cambrian.study.positions import Path
 
 #: an example for each required key
@@ -39,9 +40,19 @@ _TYPE_NAMES = {
     "object": "a table, such as { key = value }",
 }
 
+
+def _pattern(kind: Any) -> str:
+    """The pattern of an annotated text."""
+    pattern: str = TypeAdapter(kind).json_schema()["pattern"]
+    return pattern
+
+
 _PATTERNS = {
     r"^[a-z0-9][a-z0-9-]*$": 'lower-case letters, digits and hyphens, such as "my-study"',
     r"^[A-Za-z0-9][A-Za-z0-9._-]*$": "letters and digits, with . _ - after the first",
+    _pattern(Line): "text on one line in quotes, without control characters",
+    _pattern(Word): "text on one line in quotes, not empty and without control characters",
+    _pattern(Text): "text in quotes, without control characters",
 }
 
 _BOUNDS = {
@@ -51,6 +62,11 @@ _BOUNDS = {
     "maximum": "at most",
 }
 
+_OPTION = (
+    "text, a number, true or false for each option: text of one line and at most 1,000 characters, whole "
+    "numbers of 64 bits, other numbers from -1e18 to 1e18"
+)
+_OPTION_NAME = "give a name without spaces, = and control characters; at most 100 characters"
 _SHOWN_CHARACTERS = 60
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -91,7 +107,9 @@ def explain(
             other["loc"][: len(where)] == where and len(other["loc"]) > len(where) for other in details
         ):
             continue  # too short only because one of its elements is wrong
-        if detail["type"] == "value_error":
+        if where[-1:] == ("[key]",):
+            faults.add(locate(where[:-1]), f"the name {where[-2]!a} is not possible", _OPTION_NAME)
+        elif detail["type"] == "value_error":
             _broken_rule(detail, given, locate, faults)
         elif detail["type"] == "missing":
             key = str(where[-1])
@@ -118,13 +136,16 @@ def expected(model: type[BaseModel], field: str, value: object = None) -> str:
         listing = hints.choices(f'"{choice}"' for choice in schema["enum"])
         return f'"{near}"; the choices are {listing}' if near else listing
     if "pattern" in schema:
-        return _PATTERNS[schema["pattern"]]
-    if "additionalProperties" in schema:
-        return "text, a number, true or false for each option"
+        longest = f"; at most {schema['maxLength']:,} characters" if "maxLength" in schema else ""
+        return _PATTERNS[schema["pattern"]] + longest
+    if "patternProperties" in schema:
+        return _OPTION
     bounds = [f"{word} {schema[name]:,}" for name, word in _BOUNDS.items() if name in schema]
     kind = schema.get("type", "object")
-    if "minItems" in schema:
+    if "minItems" in schema and not value:
         return f"{_TYPE_NAMES[kind]} that is not empty"
+    if "maxItems" in schema and isinstance(value, list):
+        return f"{_TYPE_NAMES[kind]} with at most {schema['maxItems']:,} elements"
     unquoted = ", without quotes" if isinstance(value, str) and kind in ("number", "integer") else ""
     return " ".join([_TYPE_NAMES[kind], " and ".join(bounds)]).strip() + unquoted
 
@@ -137,7 +158,7 @@ def shown(value: object) -> str:
         return "a list here"
     if isinstance(value, float):
         return repr(value)
-    text = json.dumps(value, ensure_ascii=False, default=str)
+    text = json.dumps(value, ensure_ascii=not str(value).isprintable(), default=str)
     return text if len(text) <= _SHOWN_CHARACTERS else text[: _SHOWN_CHARACTERS - 1] + "…"
 
 

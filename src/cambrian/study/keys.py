@@ -112,7 +112,7 @@ def _kind(annotation: Any, metadata: list[Any]) -> tuple[str, str]:
         kinds = [_kind(option, metadata if len(inside) == 2 else []) for option in options]
         words = dict.fromkeys(word for word, _ in kinds)
         return " or ".join(words), "; ".join(dict.fromkeys(limit for _, limit in kinds if limit))
-    limits = ", ".join(_limits(metadata))
+    limits = ", ".join(_limits(metadata, " characters" if annotation is str else ""))
     if origin is Literal:
         return ", ".join(f'`"{choice}"`' for choice in inside), limits
     if origin is tuple:
@@ -121,11 +121,13 @@ def _kind(annotation: Any, metadata: list[Any]) -> tuple[str, str]:
             part for part in (limits, own and f"each {own}") if part
         )
     if origin is dict:
-        return f"table: name = {_kind(inside[1], [])[0]}", limits
+        kind, own = _kind(inside[1], [])
+        return f"table: name = {kind}", own
     return _WORDS.get(annotation, "table"), limits
 
 
-def _limits(metadata: list[Any]) -> list[str]:
+def _limits(metadata: list[Any], counted: str = "") -> list[str]:
+    """The limits in words; ``counted`` follows the limits of a length."""
     limits = []
     for item in metadata:
         # pydantic keeps a Field() in Annotated whole, or as its parts
@@ -133,7 +135,8 @@ def _limits(metadata: list[Any]) -> list[str]:
         for part in parts:
             for name, sign in _LIMITS.items():
                 if (value := getattr(part, name, None)) is not None:
-                    limits.append(f"{sign}{value:,}" if isinstance(value, int) else f"{sign}{value:g}")
+                    shown = f"{value:,}" if isinstance(value, int) else f"{value:g}"
+                    limits.append(f"{sign}{shown}{counted if name.endswith('_length') else ''}")
             if pattern := getattr(part, "pattern", None):
-                limits.append(f"`{pattern}`")
+                limits.append("no control characters" if r"\x7f" in pattern else f"`{pattern}`")
     return limits

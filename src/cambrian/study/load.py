@@ -21,6 +21,7 @@ from cambrian.study.reference import ReferenceOf
 from cambrian.study.rules import StackChecks, check_stacks, check_whole
 from cambrian.study.tables import (
     HEADING_KEYS,
+    MOST_UNKNOWN,
     SINGLE,
     TABLE_KEYS,
     Catalogue,
@@ -104,7 +105,8 @@ def parse_study(
 def _top_keys_are_known(raw: Mapping[str, Any], faults: Faults) -> bool:
     known = (*HEADING_KEYS, *TABLE_KEYS)
     unknown = [key for key in raw if key not in known]
-    for key in unknown:
+    # only the first is reported, and a remedy takes time
+    for key in unknown[:MOST_UNKNOWN]:
         # [[contestants]] is more likely a slip for [[contestant]] than a profile's key out of place
         slip = key.removesuffix("s") in TABLE_KEYS
         table = next((name for name, keys in TABLE_KEYS.items() if key in keys and not slip), None)

@@ -7,28 +7,54 @@ or process. :mod:`cambrian.study.load` turns TOML into these models, and
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+# mypy takes "as" for the wish that others import it from here
+from cambrian.study.limits import FRAME_BYTES as FRAME_BYTES  # noqa: PLC0414
+from cambrian.study.limits import (
+    LARGEST_FLOW_BYTES,
+    MOST_CHANGES,
+    MOST_HANDOVERS,
+    MOST_LISTED,
+    AqmIntervalMs,
+    AqmTargetMs,
+    BufferBdp,
+    BufferBytes,
+    BufferPackets,
+    DurationS,
+    JitterMs,
+    Line,
+    LineupName,
+    Name,
+    OptionName,
+    OptionNumber,
+    OptionWhole,
+    Percent,
+    RateMbps,
+    RttMs,
+    Seeds,
+    StartMs,
+    StateChangePercent,
+    Text,
+    TimeS,
+    Word,
+    bdp_bytes,
+    path_problem,
+)
 from cambrian.study.queues import AQMS, Queue
 
-#: bytes of Ethernet header that the qdiscs count in addition to the IP packet
-ETHERNET_HEADER_BYTES = 14
-#: Largest IP packet on every link.
-MTU_BYTES = 1500
-#: largest frame in a queue's count
-FRAME_BYTES = MTU_BYTES + ETHERNET_HEADER_BYTES
 #: Flows that one trial can hold.
 MOST_FLOWS = 64
 #: Objects that a page can hold, and the smallest of them (a picture that decodes, and its padding).
 MOST_OBJECTS = 1000
 SMALLEST_OBJECT_BYTES = 400
 
-Percent = Annotated[float, Field(ge=0, le=100)]
 #: shell style: ``*``, ``?``, ``[]``
-Patterns = Annotated[tuple[str, ...], Field(min_length=1)]
+Patterns = Annotated[tuple[Line, ...], Field(min_length=1, max_length=MOST_LISTED)]
 Clock = Literal["virtual", "real"]
 Design = Literal["solo", "versus-reference", "pairwise", "flows"]
 #: the browser, or a program that fetches like a browser and displays nothing
@@ -51,8 +77,8 @@ class BurstLoss(Frozen):
     Parameters are netem's ``loss gemodel``: probabilities per packet in percent.
     """
 
-    good_to_bad_percent: Annotated[float, Field(gt=0, le=100)]
-    bad_to_good_percent: Annotated[float, Field(gt=0, le=100)]
+    good_to_bad_percent: StateChangePercent
+    bad_to_good_percent: StateChangePercent
     loss_in_bad_percent: Percent = 100.0
     loss_in_good_percent: Percent = 0.0
 
@@ -60,12 +86,12 @@ class BurstLoss(Frozen):
 class Change(Frozen):
     """One step of a schedule: the new values from ``at_s`` seconds after the trial's start."""
 
-    at_s: Annotated[float, Field(gt=0)]
-    rate_mbps: Annotated[float, Field(gt=0)] | None = None
-    rtt_ms: Annotated[float, Field(gt=0)] | None = None
+    at_s: Annotated[TimeS, Field(gt=0)]
+    rate_mbps: RateMbps | None = None
+    rtt_ms: RttMs | None = None
     loss_percent: Percent | None = None
     #: the receivers get a new address, and keep the old address for this time
-    handover_overlap_ms: Annotated[float, Field(ge=0)] | None = None
+    handover_overlap_ms: StartMs | None = None
 
     @model_validator(mode="after")
     def _says_something(self) -> Change:
@@ -91,31 +117,31 @@ class Network(Frozen):
     ``rate_mbps × rtt_ms`` (for a trace, its mean rate).
     """
 
-    name: str = ""
-    rate_mbps: Annotated[float, Field(gt=0, le=10_000)] | None = None
-    trace_file: str | None = None
-    rtt_ms: Annotated[float, Field(gt=0, le=10_000)]
+    name: Line = ""
+    rate_mbps: RateMbps | None = None
+    trace_file: Word | None = None
+    rtt_ms: RttMs
     #: share of the round trip that lies on the forward path
     forward_delay_percent: Percent = 50.0
-    buffer_bdp: Annotated[float, Field(gt=0)] | None = None
-    buffer_bytes: Annotated[int, Field(gt=0)] | None = None
-    buffer_packets: Annotated[int, Field(gt=0)] | None = None
+    buffer_bdp: BufferBdp | None = None
+    buffer_bytes: BufferBytes | None = None
+    buffer_packets: BufferPackets | None = None
     queue: Queue = "droptail"
     ecn: bool = False
     #: parameters of the AQM; None: the kernel's default
-    aqm_target_ms: Annotated[float, Field(gt=0)] | None = None
-    aqm_interval_ms: Annotated[float, Field(gt=0)] | None = None
+    aqm_target_ms: AqmTargetMs | None = None
+    aqm_interval_ms: AqmIntervalMs | None = None
     #: random loss before the bottleneck, forward and on the return path
     loss_percent: Percent = 0.0
     return_loss_percent: Percent = 0.0
     burst_loss: BurstLoss | None = None
     #: exactly every n-th packet of each sender is lost, as the controllers' formulas assume
     loss_every_packets: Annotated[int, Field(ge=2, le=65_535)] | None = None
-    jitter_ms: Annotated[float, Field(ge=0)] = 0.0
+    jitter_ms: JitterMs = 0.0
     #: this share of packets skips the forward delay, and so overtakes other packets
     reorder_percent: Percent = 0.0
     duplicate_percent: Percent = 0.0
-    schedule: tuple[Change, ...] = ()
+    schedule: Annotated[tuple[Change, ...], Field(max_length=MOST_CHANGES)] = ()
 
     @model_validator(mode="after")
     def _consistent(self) -> Network:
@@ -139,6 +165,11 @@ class Network(Frozen):
         handovers = [change for change in self.schedule if change.handover_overlap_ms is not None]
         if self.trace_file and handovers:
             raise ValueError("a trace_file link keeps its addresses: no handover_overlap_ms in schedule")
+        if len(handovers) > MOST_HANDOVERS:
+            raise ValueError(
+                f"{len(handovers):,} handovers need as many addresses, and a trial has {MOST_HANDOVERS}: "
+                "give fewer steps with handover_overlap_ms"
+            )
         if any(later.at_s <= earlier.settled_s for earlier, later in pairwise(handovers)):
             raise ValueError(
                 "a handover begins before the previous one ends: "
@@ -147,7 +178,24 @@ class Network(Frozen):
         times = [change.at_s for change in self.schedule]
         if times != sorted(times):
             raise ValueError("the schedule goes back in time: put its steps in order of at_s")
+        if self.rate_mbps is not None and (problem := self.path_problem(self.rate_mbps)):
+            raise ValueError(problem)
         return self
+
+    def path_problem(self, rate_mbps: float, rtts_ms: Sequence[float] = ()) -> str | None:
+        """``problem: remedy`` if the guest has not enough memory for the full path and its buffer.
+
+        ``rate_mbps`` is the bottleneck's rate at the start, ``rtts_ms`` has the flows' own round trips.
+        """
+        rates_mbps = [rate_mbps, *(step.rate_mbps for step in self.schedule if step.rate_mbps is not None)]
+        rtts_ms = [self.rtt_ms, *rtts_ms, *(step.rtt_ms for step in self.schedule if step.rtt_ms is not None)]
+        if self.buffer_bytes is not None:
+            key, buffer_bytes = "buffer_bytes", float(self.buffer_bytes)
+        elif self.buffer_packets is not None:
+            key, buffer_bytes = "buffer_packets", float(self.buffer_packets * FRAME_BYTES)
+        else:
+            key, buffer_bytes = "buffer_bdp", (self.buffer_bdp or 0) * bdp_bytes(rate_mbps, self.rtt_ms)
+        return path_problem(key, buffer_bytes, bdp_bytes(max(rates_mbps), max(rtts_ms)))
 
     def _check_queue(self) -> None:
         knobs = [key for key in ("aqm_target_ms", "aqm_interval_ms") if getattr(self, key) is not None]
@@ -187,15 +235,15 @@ class Cpu(Frozen):
 class Contestant(Frozen):
     """One implementation: a stack, a congestion controller, and its options."""
 
-    stack: str
-    cca: str
-    receiver: str = "own"
+    stack: Word
+    cca: Word
+    receiver: Word = "own"
     #: a slow CPU of the receiving program, such as a phone's; None: not slow
     receiver_cpu: Cpu | None = None
     tls: bool = False
-    options: dict[str, str | int | float | bool] = {}
+    options: dict[OptionName, Line | OptionWhole | OptionNumber | bool] = {}
     #: name in reports; default: "stack cca", with the receiver if it is not the stack's own
-    label: str = ""
+    label: Line = ""
 
     @property
     def name(self) -> str:
@@ -216,8 +264,8 @@ class PageObjects(Frozen):
 class Page(Frozen):
     """A web page: a document with these images, in this order."""
 
-    name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]*$")] = "page"
-    objects: Annotated[tuple[PageObjects, ...], Field(min_length=1)]
+    name: Name = "page"
+    objects: Annotated[tuple[PageObjects, ...], Field(min_length=1, max_length=MOST_OBJECTS)]
 
     @model_validator(mode="after")
     def _not_too_many(self) -> Page:
@@ -244,7 +292,7 @@ class Page(Frozen):
 class PageLoads(Frozen):
     """``[page_load]``: every contestant loads each of these pages, each in separate trials."""
 
-    pages: Annotated[tuple[Page, ...], Field(min_length=1)]
+    pages: Annotated[tuple[Page, ...], Field(min_length=1, max_length=MOST_LISTED)]
     client: PageClient = "chromium"
     #: keep the browser's network log (it is large)
     netlog: bool = False
@@ -254,11 +302,11 @@ class Flow(Frozen):
     """One contestant in one trial."""
 
     contestant: Contestant
-    start_ms: Annotated[float, Field(ge=0)] = 0.0
+    start_ms: StartMs = 0.0
     #: bytes to carry; 0 runs until the trial ends
-    size_bytes: Annotated[int, Field(ge=0)] = 0
+    size_bytes: Annotated[int, Field(ge=0, le=LARGEST_FLOW_BYTES)] = 0
     #: this flow's round trip; None: the network's
-    rtt_ms: Annotated[float, Field(gt=0)] | None = None
+    rtt_ms: RttMs | None = None
     #: instead of bytes: a page to load once, and its client
     page: Page | None = None
     client: PageClient = "chromium"
@@ -290,7 +338,7 @@ class Flow(Frozen):
 class Lineup(Frozen):
     """The flows of one trial, with a name; a study can have several line-ups."""
 
-    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
+    name: LineupName
     flows: Annotated[tuple[Flow, ...], Field(min_length=1, max_length=MOST_FLOWS)]
     #: number of equal flows of each entry in the file (``count``)
     counts: tuple[int, ...] = ()
@@ -309,7 +357,7 @@ class Trial(Frozen):
     flows: Annotated[tuple[Flow, ...], Field(min_length=1, max_length=MOST_FLOWS)]
     #: one for each flow; default: flow ``i`` has position ``i``
     positions: tuple[int, ...] = ()
-    duration_s: Annotated[float, Field(gt=0, le=36_000)]
+    duration_s: DurationS
     seed: Annotated[int, Field(ge=0, lt=2**63)] = 1
     clock: Clock = "virtual"
     raw_capture: bool = False
@@ -335,6 +383,15 @@ class Trial(Frozen):
                 f"positions must hold one number from 0 to {MOST_FLOWS - 1} for each flow, all different: "
                 "correct them, or remove them"
             )
+        return self
+
+    @model_validator(mode="after")
+    def _path_fits(self) -> Trial:
+        rtts_ms = [flow.rtt_ms for flow in self.flows if flow.rtt_ms is not None]
+        if self.network.rate_mbps is not None and rtts_ms:
+            problem = self.network.path_problem(self.network.rate_mbps, rtts_ms)
+            if problem is not None:
+                raise ValueError(problem)
         return self
 
     @model_validator(mode="after")
@@ -381,11 +438,11 @@ class Stopping(Frozen):
     min_seeds: Annotated[int, Field(ge=FEWEST_FOR_A_MEDIAN, le=10_000)] = 10
     max_seeds: Annotated[int, Field(ge=FEWEST_FOR_A_MEDIAN, le=10_000)] = 30
     #: throughput
-    half_width_mbps: Annotated[float, Field(gt=0)] | None = None
+    half_width_mbps: Annotated[float, Field(gt=0, le=10_000)] | None = None
     #: share of the throughput of all flows
     half_width_share_percent: Annotated[float, Field(gt=0, le=100)] | None = None
     #: page load time
-    half_width_plt_ms: Annotated[float, Field(gt=0)] | None = None
+    half_width_plt_ms: Annotated[float, Field(gt=0, le=36_000_000)] | None = None
 
     @model_validator(mode="after")
     def _consistent(self) -> Stopping:
@@ -459,8 +516,8 @@ class Profile(Frozen):
     kept. ``seeds`` is the number of seeds of each group; it disables ``[stopping]``.
     """
 
-    seeds: Annotated[int, Field(gt=0, le=10_000)] | None = None
-    duration_s: Annotated[float, Field(gt=0, le=36_000)] | None = None
+    seeds: Seeds | None = None
+    duration_s: DurationS | None = None
     networks: Patterns | None = None
     contestants: Patterns | None = None
     lineups: Patterns | None = None
@@ -470,18 +527,18 @@ class Profile(Frozen):
 class Study(Frozen):
     """One question: networks, contestants, design and seeds, as in its file."""
 
-    name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]*$")]
-    title: str
-    description: str = ""
+    name: Name
+    title: Line
+    description: Text = ""
     design: Design = "versus-reference"
-    duration_s: Annotated[float, Field(gt=0, le=36_000)] = 60.0
+    duration_s: DurationS = 60.0
     #: each seed runs in every order of the flows that start together
-    seeds: Annotated[int, Field(gt=0, le=10_000)] = 5
+    seeds: Seeds = 5
     #: start offsets are drawn uniformly from [0, start_spread_ms], one for each seed and position
-    start_spread_ms: Annotated[float, Field(ge=0)] = 0.0
+    start_spread_ms: StartMs = 0.0
     #: start of the interval that throughput, sharing and delay are measured over; None:
     #: 20 round trips after the last start
-    measured_from_s: Annotated[float, Field(ge=0)] | None = None
+    measured_from_s: TimeS | None = None
     #: for design = "pairwise": also run each contestant alone, as the baseline of harm
     solo: bool = False
     networks: Annotated[tuple[Network, ...], Field(min_length=1)]
@@ -491,7 +548,7 @@ class Study(Frozen):
     #: number of equal flows of each ``[[flow]]`` (``count``)
     counts: tuple[int, ...] = ()
     #: for design = "flows": several lists instead of one
-    lineups: tuple[Lineup, ...] = ()
+    lineups: Annotated[tuple[Lineup, ...], Field(max_length=MOST_LISTED)] = ()
     page_load: PageLoads | None = None
     #: instead of ``seeds``
     stopping: Stopping | None = None

@@ -32,7 +32,9 @@ class Positions:
 
     def __init__(self, text: str) -> None:
         self._lines = text.encode().split(b"\n")
-        self._places: dict[Path, Position] = {(): Position(1, 1)}
+        #: path → row and byte, both from 0; columns in characters are computed when they are asked for,
+        #: because the line of a long list is long
+        self._places: dict[Path, tuple[int, int]] = {(): (0, 0)}
         self._table_counts: dict[Path, int] = {}
         root = tree_sitter.Parser(_LANGUAGE).parse(text.encode()).root_node
         for child in root.named_children:
@@ -45,7 +47,9 @@ class Positions:
         """Position of ``path``, or of its nearest ancestor in the text."""
         while path not in self._places:
             path = path[:-1]
-        return self._places[path]
+        row, byte = self._places[path]
+        column = len(self._lines[row][:byte].decode(errors="replace"))
+        return Position(row + 1, column + 1)
 
     def __contains__(self, path: Path) -> bool:
         return path in self._places
@@ -87,9 +91,7 @@ class Positions:
 
     def _note(self, path: Path, node: tree_sitter.Node) -> None:
         """Record the first position of ``path``."""
-        row, byte = node.start_point.row, node.start_point.column
-        column = len(self._lines[row][:byte].decode(errors="replace"))
-        self._places.setdefault(path, Position(row + 1, column + 1))
+        self._places.setdefault(path, (node.start_point.row, node.start_point.column))
 
 
 def _key_parts(node: tree_sitter.Node) -> tuple[str, ...]:

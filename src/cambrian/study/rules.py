@@ -11,6 +11,7 @@ from cambrian.study.faults import Faults
 from cambrian.study.model import Contestant, Flow, Stopping, Study
 from cambrian.study.reference import ReferenceOf, reference_contestant
 from cambrian.study.tables import PlacedContestant, PlacedFlow, PlacedLineup, PlacedNetwork
+from cambrian.study.tracefile import mean_rate_mbps
 
 
 class StackChecks(Protocol):
@@ -62,6 +63,7 @@ def check_whole(
     _contestant_names_differ(contestants, faults)
     everyone = [*flows, *(flow for placed in lineups for flow in placed.flows)]
     _events_fall_within_the_trial(study, networks, everyone, faults)
+    _paths_fit_into_the_guest(networks, everyone, faults)
     _profiles_keep_something(study, faults)
     if study.design == "versus-reference" and reference_of is not None:
         _references_exist(contestants, reference_of, faults)
@@ -228,6 +230,25 @@ def _events_fall_within_the_trial(
     if study.start_spread_ms >= shortest_ms:
         remedy = f"{longer}: give a smaller start_spread_ms or a longer duration_s"
         faults.add(("start_spread_ms",), "flows might never start", remedy)
+
+
+def _paths_fit_into_the_guest(
+    networks: Sequence[PlacedNetwork], flows: Sequence[PlacedFlow], faults: Faults
+) -> None:
+    """A trace's rate is known only now, and so is the longest round trip of all flows."""
+    own = max((placed for placed in flows if placed.flow.rtt_ms), key=_own_rtt_ms, default=None)
+    for placed in networks:
+        network, rate_mbps = placed.network, mean_rate_mbps(placed.network)
+        wrong, path = network.path_problem(rate_mbps), placed.path
+        if wrong is None and own is not None:
+            wrong, path = network.path_problem(rate_mbps, [_own_rtt_ms(own)]), (*own.path, "rtt_ms")
+        if wrong is not None:
+            problem, _, remedy = wrong.partition(": ")
+            faults.add(path, problem, remedy)
+
+
+def _own_rtt_ms(placed: PlacedFlow) -> float:
+    return placed.flow.rtt_ms or 0.0
 
 
 def _profiles_keep_something(study: Study, faults: Faults) -> None:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import Any, Literal, TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from cambrian.study import hints, naming, pages
 from cambrian.study.errors import StudyError
-from cambrian.study.explain import build, explain, shown
+from cambrian.study.explain import build, expected, explain, shown
 from cambrian.study.faults import Faults
+from cambrian.study.limits import MOST_LISTED, MOST_NETWORKS, RateMbps
 from cambrian.study.model import (
     MOST_FLOWS,
     Contestant,
@@ -26,6 +28,7 @@ from cambrian.study.model import (
     Stopping,
     Study,
 )
+from cambrian.study.offered import Stacks
 from cambrian.study.positions import Path
 from cambrian.study.tracefile import read_trace
 
@@ -50,8 +53,12 @@ TABLE_KEYS: dict[str, tuple[str, ...]] = {
 }
 #: tables that occur once → their name in errors
 SINGLE = {"page_load": "[page_load]", "stopping": "[stopping]", "profile": "a profile"}
+#: unknown keys of one table that get a remedy; the first of a file is reported
+MOST_UNKNOWN = 10
 #: keys of a network whose lists and tables are values, and so make no grid
 _NO_GRID = frozenset({"name", "burst_loss", "schedule"})
+#: keys of a contestant whose lists make a grid
+_CONTESTANT_GRID = ("stack", "cca", "receiver")
 
 
 @dataclass(frozen=True)
@@ -84,8 +91,15 @@ class PlacedLineup(Placed):
 
 def read_networks(raw: Mapping[str, Any], folder: FilePath, faults: Faults) -> list[PlacedNetwork]:
     """Every cell of every ``[[network]]``'s grid; the last key in the file varies fastest."""
-    networks = []
+    networks: list[PlacedNetwork] = []
+    room = MOST_NETWORKS
     for at, table in _tables(raw, "network", faults):
+        room -= _grid_size(table)
+        if room < 0:
+            problem = f"the study has {MOST_NETWORKS - room:,} networks or more"
+            remedy = f"give shorter lists; a study can have {MOST_NETWORKS:,} networks"
+            faults.add(at, problem, remedy)
+            break
         if isinstance(table.get("name"), list):
             remedy = 'give one name with keys in it: name = "{queue}-{rtt_ms}ms"'
             faults.add((*at, "name"), "a list of names", remedy)
@@ -109,9 +123,16 @@ _RECEIVERS = ("own", "reference")
 
 def read_contestants(raw: Mapping[str, Any], catalogue: Catalogue, faults: Faults) -> list[PlacedContestant]:
     """Every ``[[contestant]]``: one for each combination if ``stack``, ``cca`` or ``receiver`` are lists."""
-    contestants = []
+    contestants: list[PlacedContestant] = []
+    room = MOST_LISTED
     for at, table in _tables(raw, "contestant", faults):
-        for cell, elements in _cells(table, at, faults, keys=("stack", "cca", "receiver")):
+        room -= _grid_size(table, _CONTESTANT_GRID)
+        if room < 0:
+            problem = f"the study has {MOST_LISTED - room:,} contestants or more"
+            remedy = f"give shorter lists; a study can have {MOST_LISTED:,} contestants"
+            faults.add(at, problem, remedy)
+            break
+        for cell, elements in _cells(table, at, faults, keys=_CONTESTANT_GRID):
 
             def locate(where: Path, at: Path = at, elements: Mapping[str, int] = elements) -> Path:
                 return (*at, *_in_grid(where, elements))
@@ -272,7 +293,7 @@ def _tables(
 def _keys_are_known(table: Mapping[str, Any], kind: str, at: Path, faults: Faults) -> bool:
     """Add an error for every unknown key; returns whether there is none."""
     unknown = [key for key in table if key not in TABLE_KEYS[kind]]
-    for key in unknown:
+    for key in unknown[:MOST_UNKNOWN]:
         other = next((name for name, keys in TABLE_KEYS.items() if key in keys and name not in SINGLE), None)
         if key in HEADING_KEYS:
             remedy = f"{key} belongs to the whole study: move it above the first [[table]]"
@@ -289,17 +310,27 @@ def _cells(
     table: Mapping[str, Any], at: Path, faults: Faults, keys: Sequence[str] | None = None
 ) -> Iterator[tuple[dict[str, Any], dict[str, int]]]:
     """The grid that the table's lists span: each cell, and the index that it has in each list."""
-    varied = [
-        key
-        for key, value in table.items()
-        if isinstance(value, list) and (key in keys if keys is not None else key not in _NO_GRID)
-    ]
+    varied = _varied(table, keys)
     for key in varied:
         if not table[key]:
             faults.add((*at, key), "an empty list", f"give at least one value, such as {key} = [ … ]")
     for indices in itertools.product(*(range(len(table[key])) for key in varied)):
         elements = dict(zip(varied, indices, strict=True))
         yield {**table, **{key: table[key][index] for key, index in elements.items()}}, elements
+
+
+def _varied(table: Mapping[str, Any], keys: Sequence[str] | None) -> list[str]:
+    """The keys whose lists make the table's grid."""
+    return [
+        key
+        for key, value in table.items()
+        if isinstance(value, list) and (key in keys if keys is not None else key not in _NO_GRID)
+    ]
+
+
+def _grid_size(table: Mapping[str, Any], keys: Sequence[str] | None = None) -> int:
+    """Number of cells of the table's grid."""
+    return math.prod(len(table[key]) for key in _varied(table, keys))
 
 
 def _in_grid(where: Path, elements: Mapping[str, int]) -> Path:
@@ -325,12 +356,19 @@ def _with_trace(network: Network, folder: FilePath, at: Path, faults: Faults) ->
         return network
     path = (folder / network.trace_file).resolve()
     try:
-        read_trace(path)
+        rate_mbps = read_trace(path).mean_rate_mbps
     except StudyError as error:
         if error.line is None:
             faults.add(at, error.problem, error.remedy, key="trace_file")
         else:
             faults.add_error(at, error)
+        return network
+    try:
+        TypeAdapter(RateMbps).validate_python(rate_mbps)
+    except ValidationError:
+        problem = f"the trace's mean rate is {rate_mbps:g} Mbps"
+        remedy = f"give a trace of {expected(Network, 'rate_mbps').removeprefix('a number ')} Mbps"
+        faults.add(at, problem, remedy, key="trace_file")
     return network.model_copy(update={"trace_file": str(path)})
 
 
@@ -353,6 +391,12 @@ def _check_catalogue(
     contestant: Contestant, locate: Callable[[Path], Path], catalogue: Catalogue, faults: Faults
 ) -> None:
     stack, cca, receiver = contestant.stack, contestant.cca, contestant.receiver
+    broken = catalogue.broken if isinstance(catalogue, Stacks) else {}
+    for key, name in (("stack", stack), ("receiver", receiver)):
+        if name in broken:
+            problem = f"the manifest of {shown(name)} has an error: {broken[name]}"
+            faults.add(locate((key,)), problem, f"correct the manifest, or remove {key} = {shown(name)}")
+            return
     if stack not in catalogue:
         remedy = hints.for_name(stack, catalogue, "stacks are")
         faults.add(locate(("stack",)), f"unknown stack {shown(stack)}", remedy)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from math import isfinite, isnan
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -17,6 +19,11 @@ from cambrian.study.positions import Path as Place
 from cambrian.study.positions import Positions
 
 Model = TypeVar("Model", bound=BaseModel)
+#: bits of a whole number without its sign, as TOML 1.0 promises them
+_MOST_BITS = 63
+#: largest number that is no whole number; no quantity of ours comes near it
+_LARGEST = 1e18
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 #: keys that can name a table of a list
 _NAMES = ("id", "name", "heading")
 
@@ -79,12 +86,13 @@ class TomlFile:
 
     def unique(self, name: str, key: str) -> None:
         """Raise :class:`StudyError` if two ``[[name]]`` tables have the same ``key``."""
-        values = [table[key] for table in self.listed(name)]
-        for index, value in enumerate(values):
-            if value in values[:index]:
+        seen = set()
+        for index, table in enumerate(self.listed(name)):
+            if table[key] in seen:
                 raise self.error(
                     (name, index, key), "this value occurs twice", f"give each {name} its own {key}"
                 )
+            seen.add(table[key])
 
     def build(self, model: type[Model], place: Place, table: Mapping[str, Any]) -> Model:
         """``table`` at ``place`` as ``model``; strict: no text for a number, no 1 for true.
@@ -94,6 +102,7 @@ class TomlFile:
         Raises:
             StudyError: for the error that comes first in the file.
         """
+        self._check_values(place, table)
         try:
             return build(model, table)
         except ValidationError as error:
@@ -112,6 +121,26 @@ class TomlFile:
             problem=self._owner(place) + problem,
             remedy=remedy,
         )
+
+    def _check_values(self, place: Place, value: Any) -> None:
+        """Refuse what no key of any file takes: NaN, absurd numbers, control characters.
+
+        An infinity is for the models: a probe's margin can have one.
+        """
+        if isinstance(value, (dict, list)):
+            steps = value if isinstance(value, dict) else range(len(value))
+            for step in steps:
+                self._check_values((*place, step), value[step])
+        elif isinstance(value, float) and isnan(value):
+            raise self.error(place, "nan is no number", "give a number")
+        elif isinstance(value, float) and isfinite(value) and abs(value) > _LARGEST:
+            remedy = f"give a number from -{_LARGEST:g} to {_LARGEST:g}"
+            raise self.error(place, f"{value:g} is too large", remedy)
+        elif isinstance(value, int) and value.bit_length() > _MOST_BITS:
+            raise self.error(place, "this whole number has more than 64 bits", "give a smaller number")
+        elif isinstance(value, str) and (control := _CONTROL.search(value)):
+            problem = f"this text has the control character {control[0]!a}"
+            raise self.error(place, problem, "remove it; only tabs and line ends are allowed")
 
     @cached_property
     def _positions(self) -> Positions:

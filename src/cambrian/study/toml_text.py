@@ -7,7 +7,23 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+from cambrian.study import input_file
 from cambrian.study.errors import StudyError
+
+#: largest TOML file: ours have at most 60 KB, and reading 1 MiB can take five seconds
+MOST_BYTES = 2**20
+#: deepest nesting of tables and lists, and most parts of a dotted key; our files need 6
+MOST_LEVELS = 32
+#: longest key; the longest of ours has 36 characters
+MOST_KEY_CHARACTERS = 100
+#: Python does not print longer whole numbers, so no error could show them
+_MOST_DIGITS = 4000
+#: a dotted key of more than ``MOST_LEVELS`` parts. tomllib needs a time that grows with the square of the
+#: parts, so such a key must be found before it reads the text
+_LONG_DOTTED_KEY = re.compile(
+    r"""(?<![\w-])(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+)"""
+    rf"{{{MOST_LEVELS}}}"
+)
 
 _REMEDIES = {
     "Invalid value": 'put text in quotes (queue = "codel"), numbers without quotes (rtt_ms = 50)',
@@ -25,17 +41,15 @@ def read(path: Path, called: str, remedy: str) -> str:
     """The text of ``path``; ``called`` is its name in errors, ``remedy`` is for a file that cannot be read.
 
     Raises:
-        StudyError: it cannot be read, or is not UTF-8 (with the line).
+        StudyError: it cannot be read, is no file, is too large, or is not UTF-8 (with the line).
     """
+    content = input_file.read(path, called, remedy, MOST_BYTES)
     try:
-        return path.read_bytes().decode("utf-8")
-    except OSError as error:
-        problem = f"{called} cannot be read: {(error.strerror or str(error)).lower()}"
-        raise StudyError(file=str(path), problem=problem, remedy=remedy) from error
+        return content.decode("utf-8")
     except UnicodeDecodeError as error:
         raise StudyError(
             file=str(path),
-            line=error.object[: error.start].count(b"\n") + 1,
+            line=content[: error.start].count(b"\n") + 1,
             problem="not UTF-8 text",
             remedy="save the file as UTF-8",
         ) from error
@@ -45,12 +59,65 @@ def parse(text: str, file: str) -> dict[str, Any]:
     """The tables of ``text``; ``file`` is its name in errors.
 
     Raises:
-        StudyError: it is not TOML; with line, column and remedy.
+        StudyError: it is not TOML, is nested too deeply, or has a key or a number that is too long; with
+            the line if it is known, and the remedy.
     """
+    # the keys of a comment or a text are harmless, but no such text is likely
+    if long := _LONG_DOTTED_KEY.search(text):
+        line = text.count("\n", 0, long.start()) + 1
+        raise _too_deep(file, line=line)
     try:
-        return tomllib.loads(text)
+        tables = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise _syntax_error(text, file, str(error)) from error
+    except RecursionError as error:
+        raise _too_deep(file) from error
+    except ValueError as error:  # int() refuses a number of thousands of digits
+        raise _too_long_number(file) from error
+    _check_shape(tables, file)
+    return tables
+
+
+def _check_shape(tables: dict[str, Any], file: str) -> None:
+    """Refuse what would stop the code after this: deep nesting, long keys, numbers that cannot be printed."""
+    # a list instead of recursion: the nesting is not known to be harmless yet
+    waiting: list[tuple[Any, int]] = [(tables, 0)]
+    while waiting:
+        value, level = waiting.pop()
+        if isinstance(value, dict):
+            for key in value:
+                _check_key(key, file)
+            inside = list(value.values())
+        elif isinstance(value, list):
+            inside = value
+        else:
+            if isinstance(value, int) and value.bit_length() > 3 * _MOST_DIGITS:
+                raise _too_long_number(file)
+            continue
+        if level > MOST_LEVELS:
+            raise _too_deep(file)
+        waiting += [(one, level + 1) for one in inside]
+
+
+def _check_key(key: str, file: str) -> None:
+    if len(key) > MOST_KEY_CHARACTERS:
+        problem = f"the key {key[:40]}… has {len(key):,} characters"
+        remedy = f"give keys of at most {MOST_KEY_CHARACTERS} characters"
+        raise StudyError(file=file, problem=problem, remedy=remedy)
+    if not key.isprintable():
+        problem = f"the key {key!a} has a character that cannot be printed"
+        raise StudyError(file=file, problem=problem, remedy="remove the character")
+
+
+def _too_deep(file: str, line: int | None = None) -> StudyError:
+    problem = f"tables and lists are nested more than {MOST_LEVELS} deep"
+    remedy = "remove the inner brackets, or the dots of the key"
+    return StudyError(file=file, line=line, column=None, problem=problem, remedy=remedy)
+
+
+def _too_long_number(file: str) -> StudyError:
+    problem = "a whole number has thousands of digits"
+    return StudyError(file=file, problem=problem, remedy="give numbers of at most 64 bits")
 
 
 def _syntax_error(text: str, file: str, message: str) -> StudyError:

@@ -16,9 +16,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from cambrian.study import input_file
 from cambrian.study.errors import StudyError
 from cambrian.study.model import FRAME_BYTES, Network
 
+#: largest trace: 10 million lines or more, a quarter of an hour at 100 Mbps
+MOST_BYTES = 64 * 2**20
+#: longest round, a day: more than twice the longest trial
+LONGEST_MS = 86_400_000
 _NUMBER = re.compile(r"[0-9]{1,15}")
 _ONE_PER_LINE = "give one whole number of milliseconds per line"
 
@@ -60,6 +65,9 @@ def parse_trace(text: str, file: str) -> DeliveryTrace:
         if times and int(line) < times[-1]:
             problem = f"time goes back, from {times[-1]} to {int(line)} ms"
             raise _error(file, number, problem, "sort the time stamps in rising order")
+        if int(line) > LONGEST_MS:
+            problem = f"{int(line):,} ms is longer than a day"
+            raise _error(file, number, problem, f"give time stamps of at most {LONGEST_MS:,} ms")
         times.append(int(line))
     if not times:
         raise _error(file, 1, "the trace is empty", "give at least one time stamp above 0, such as 1")
@@ -75,16 +83,12 @@ def read_trace(path: str | Path) -> DeliveryTrace:
     Raises:
         StudyError: it cannot be read, or has an invalid line (the first is named).
     """
+    remedy = "name a Mahimahi trace, relative to the study's folder"
+    content = input_file.read(Path(path), "the trace", remedy, MOST_BYTES)
     try:
-        text = Path(path).read_bytes().decode("ascii")
-    except OSError as error:
-        raise StudyError(
-            file=str(path),
-            problem=f"the trace cannot be read: {(error.strerror or str(error)).lower()}",
-            remedy="name a Mahimahi trace, relative to the study's folder",
-        ) from error
+        text = content.decode("ascii")
     except UnicodeDecodeError as error:
-        line = error.object[: error.start].count(b"\n") + 1
+        line = content[: error.start].count(b"\n") + 1
         raise _error(str(path), line, "not plain text", _ONE_PER_LINE) from error
     return parse_trace(text, str(path))
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from cambrian.run.study import RunOptions
 from cambrian.stacks import catalogue, checks
-from cambrian.study import hints
+from cambrian.study import hints, toml_text
 from cambrian.study.errors import StudyError
 from cambrian.study.expand import expand, select
 from cambrian.study.load import parse_study
@@ -106,7 +106,7 @@ def _kept(groups: list[Group], options: RunOptions) -> list[Group]:
 
 def _filled(part: Part) -> str:
     """The part's text with the placeholders replaced by its contestant."""
-    text = part.path.read_text(encoding="utf-8")
+    text = toml_text.read(part.path, "the suite's part", "restore the file")
     if part.contestant is not None:
         for placeholder, value in zip(PLACEHOLDERS, part.contestant.split("/"), strict=True):
             text = text.replace(placeholder, value)
