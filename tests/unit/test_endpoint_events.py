@@ -78,3 +78,31 @@ def test_a_stored_trial_has_them_in_its_manifest() -> None:
     manifest = {"endpoints": {"flow1.sender": [{"event": "cca", "confirmed": "bbr"}]}}
     assert EndpointEvents.of(manifest, "flow1.sender").read_back.name("bbr") == "bbr"
     assert EndpointEvents.of(manifest, "flow0.sender").events == ()
+
+
+@pytest.mark.parametrize(
+    ("line", "wrong"),
+    [
+        ('{"event": "done", "time_ns": "soon"}', 'time_ns = "soon", which must be a whole number'),
+        ('{"event": "done", "time_ns": true}', "time_ns = true, which must be a whole number"),
+        ('{"event": "done", "time_ns": 1e400}', "time_ns = Infinity, which must be a whole number"),
+        ('{"event": "done", "time_ns": %s}' % ("9" * 400), "time_ns of 1329 bits, more than 63"),
+        ('{"event": ["ready"]}', 'event = ["ready"], which must be text'),
+        ('{"event": "done", "complete": 1}', "complete = 1, which must be true or false"),
+        ('{"event": "cca", "confirmed": {}}', "confirmed = {}, which must be text"),
+        ('{"event": "done", "error": "%s"}' % ("x" * 5000), "error of 5000 characters, more than 2000"),
+    ],
+)
+def test_an_event_of_other_types_is_named_and_left_out(tmp_path: Path, line: str, wrong: str) -> None:
+    path = tmp_path / "flow0.sender.out"
+    path.write_text(f'{{"event": "ready"}}\n{line}\n')
+    said = EndpointEvents.read(path)
+    assert [event["event"] for event in said.events] == ["ready"]
+    assert said.odd == f"wrote an event with {wrong}"
+
+
+def test_lines_that_are_no_events_are_ignored(tmp_path: Path) -> None:
+    path = tmp_path / "flow0.sender.out"
+    path.write_text("[" * 100_000 + '\n"event"\n[1]\n\0\n{"event": "ready"}\n{"level": 3}\n')
+    said = EndpointEvents.read(path)
+    assert (len(said.events), said.odd) == (2, "")

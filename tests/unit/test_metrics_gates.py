@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import dataclasses
 
+import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given
@@ -26,6 +27,8 @@ from cambrian.metrics.gates import (
     window_use_gate,
 )
 from cambrian.metrics.gates import trial_gates as gates_of_ends
+from cambrian.metrics.gates.capture import captured_gate
+from cambrian.metrics.gates.link import loss_gate
 from cambrian.study.model import BurstLoss, Change, Network
 from tests.unit.metrics_frames import bottleneck, frame, steady
 
@@ -226,7 +229,7 @@ def test_endpoint_gate() -> None:
 
 
 def test_capture_and_offload() -> None:
-    assert [capture_gate(n).ok for n in (0, 3, None)] == [True, False, None]
+    assert [capture_gate(n).ok for n in (0, 3, None)] == [True, False, False]
     assert offload_gate(frame(steady(0, 3, MS, size=1514))).ok is True
     big = offload_gate(frame(steady(0, 3, MS, size=1515)))
     assert (big.ok, big.measured) == (False, 1515)
@@ -313,3 +316,28 @@ def test_flows_of_fixed_size_need_not_saturate(packets: pl.DataFrame) -> None:
     sized = tuple(dataclasses.replace(flow, size_bytes=10, complete_ns=S) for flow in facts.flows)
     gates = trial_gates(packets, NETWORK, dataclasses.replace(facts, flows=sized))
     assert [gate.ok for gate in gates if gate.name == "saturation"] == [None]
+
+
+def test_a_link_loses_what_is_configured() -> None:
+    assert loss_gate("x", 10_000, 0, 0.0).ok is True
+    assert loss_gate("x", 10_000, 1, 0.0).ok is False
+    assert loss_gate("x", 10_000, 100, 1.0).ok is True
+    # three percent where one is configured
+    assert loss_gate("x", 10_000, 300, 1.0).ok is False
+    assert loss_gate("x", 10_000, 0, 1.0).ok is False
+    assert loss_gate("x", 0, 0, 1.0).ok is True
+
+
+def test_a_random_loss_is_rarely_called_wrong() -> None:
+    rng = np.random.default_rng(7)
+    for percent in (0.01, 0.1, 1.0, 5.0, 40.0):
+        lost = rng.binomial(20_000, percent / 100, size=20_000)
+        assert all(loss_gate("x", 20_000, int(count), percent).ok for count in np.unique(lost))
+
+
+def test_the_capture_has_every_packet_that_the_kernel_counted() -> None:
+    assert captured_gate("x", 10_000, 10_002).ok is True
+    assert captured_gate("x", 9_300, 10_000).ok is False
+    # in another's name
+    assert captured_gate("x", 10_700, 10_000).ok is False
+    assert captured_gate("x", 0, 2).ok is True

@@ -14,6 +14,8 @@ from cambrian.kernel import host, locate
 from cambrian.kernel.model import Kernel, KernelError
 from cambrian.pages import browser
 from cambrian.stacks import build, catalogue
+from cambrian.trial import wall
+from cambrian.trial.wall import Wall
 
 BUILD_KERNEL = "cambrian kernel build"
 
@@ -31,6 +33,7 @@ def run_checks() -> list[Check]:
         kernel_check,
         *([check_permission(kernel)] if kernel else []),
         *check_stacks(),
+        check_wall(wall.find()),
         check_browser(),
     ]
 
@@ -101,6 +104,13 @@ def check_permission(kernel: Kernel) -> Check:
     if scope is not None and scope > 1:
         allow = "sysctl kernel.yama.ptrace_scope=1"
     return Check(name, "missing", f"neither seccomp ({fast.said}) nor ptrace ({slow.said})", allow)
+
+
+def check_wall(found: Wall) -> Check:
+    """bubblewrap: without it, guests can read and write what the user can."""
+    if found.program is None:
+        return Check("wall around guests", "warn", f"none: {found.why}", wall.REMEDY)
+    return Check("wall around guests", "ok", f"bubblewrap, {found.program}")
 
 
 def check_browser() -> Check:

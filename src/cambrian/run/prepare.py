@@ -15,11 +15,12 @@ from cambrian import paths
 from cambrian.command import clean_environment, run
 from cambrian.kernel import host, locate
 from cambrian.stacks import build, catalogue, toolchain
+from cambrian.trial import wall
 from cambrian.trial.environment import Environment, Native, testbed_hash
 
 PACKAGE = Path(__file__).resolve().parents[1]
 _SOURCES = PACKAGE / "testbed" / "native"
-_PROGRAMS = ("capture", "tracelink")
+_PROGRAMS = ("capture", "run_as", "tracelink")
 
 
 def ensure(stacks: set[str]) -> Environment:
@@ -40,7 +41,10 @@ def ensure(stacks: set[str]) -> Environment:
     if not seccomp.works:
         print(f"cambrian: guests use ptrace, two to four times slower: {seccomp.said}", file=sys.stderr)
     built = {name: build.ensure(loaded[name]) for name in sorted(stacks)}
-    return Environment(kernel, seccomp.works, programs, built, testbed_hash())
+    around = wall.find()
+    if around.program is None:
+        print(f"cambrian: guests run without a wall around them: {around.why}", file=sys.stderr)
+    return Environment(kernel, seccomp.works, programs, built, testbed_hash(), around)
 
 
 def native() -> Native:

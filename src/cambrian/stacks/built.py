@@ -73,6 +73,28 @@ def shown_folders(stack: Stack) -> dict[str, str]:
     return {str(top): str(top) for top in tops}
 
 
+def readable(stack: Stack) -> list[Path]:
+    """Files and folders of the host that a guest sees at their own paths, for a program of kind "none".
+
+    These are the program's folder (if that is a home folder, the program alone) and ``build.readable``.
+
+    Raises:
+        ManifestError: one of ``build.readable`` does not exist.
+    """
+    wanted = stack.manifest.build
+    if wanted.kind != "none":
+        return []
+    home = Path.home()
+    names = _names(program_there(stack))
+    found = [name if home.is_relative_to(name.parent) else name.parent for name in names]
+    for text in wanted.readable:
+        path = (stack.folder / text).absolute()
+        if not path.exists():
+            raise ManifestError(f"{stack.file}: build.readable: there is no {path}")
+        found += [path, path.resolve()]
+    return list(dict.fromkeys(found))
+
+
 def _names(path: Path) -> tuple[Path, Path]:
     """A program's path as given, and its real path without symbolic links."""
     return path.absolute(), path.resolve()

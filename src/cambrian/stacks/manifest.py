@@ -115,6 +115,9 @@ class Build(Frozen):
     debian_packages: tuple[str, ...] = ()
     #: further files and folders, relative to the manifest or absolute, that are part of the identity
     sources: tuple[str, ...] = ()
+    #: kind "none": files and folders that the program reads besides its own folder, relative to the manifest
+    #: or absolute; a guest sees nothing else of the host's but the system's programs
+    readable: tuple[str, ...] = ()
     #: lock file of PyPI wheels that the build needs (cmake, libclang); the word ``{tools}``
     tools: str | None = None
     environment: dict[str, str] = {}
@@ -131,6 +134,8 @@ class Build(Frozen):
             raise ValueError(f'kind "{self.kind}" needs lock, the file that pins what is fetched')
         if self.kind == "debian" and not self.packages:
             raise ValueError('kind "debian" needs packages')
+        if self.readable and self.kind != "none":
+            raise ValueError('readable is for kind "none": remove it')
         if bool(self.packages) != (self.suite is not None):
             raise ValueError("packages and suite go together")
         return self

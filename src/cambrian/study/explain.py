@@ -43,8 +43,8 @@ _TYPE_NAMES = {
 
 def _pattern(kind: Any) -> str:
     """The pattern of an annotated text."""
-    pattern: str = TypeAdapter(kind).json_schema()["pattern"]
-    return pattern
+    schema: dict[str, str] = TypeAdapter(kind).json_schema()
+    return schema["pattern"]
 
 
 _PATTERNS = {

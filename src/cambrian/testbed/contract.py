@@ -38,7 +38,9 @@ class ProgramPlan(TypedDict):
 
     ``files``: name → text. ``sparse``: name → bytes of a file of zeros. ``folders``: folders to create.
     ``ready``: how it shows that it is ready ("json": its event; "udp", "tcp": its ``port`` is open).
-    ``stop_statuses``: its exit statuses after SIGTERM.
+    ``stop_statuses``: its exit statuses after SIGTERM. ``user``: the guest's user that it runs as, without
+    privileges; without it, root. ``logs``: it may write to a folder of its own of the results
+    (:func:`cambrian.testbed.users.logs_folder`).
     """
 
     argv: list[str]
@@ -52,6 +54,8 @@ class ProgramPlan(TypedDict):
     stop_statuses: NotRequired[list[int]]
     root: NotRequired[RootPlan]
     cpu: NotRequired[CpuPlan]
+    user: NotRequired[int]
+    logs: NotRequired[bool]
     early: NotRequired[EarlyPlan]
 
 

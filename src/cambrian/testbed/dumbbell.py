@@ -46,6 +46,8 @@ NAMESPACE_SYSCTLS = {
     "net/ipv4/tcp_rmem": "4096 131072 67108864",
     "net/ipv4/tcp_wmem": "4096 65536 67108864",
     "net/ipv4/ip_forward": "1",
+    # programs without privileges serve on port 443
+    "net/ipv4/ip_unprivileged_port_start": "0",
 }
 GLOBAL_SYSCTLS = {
     "net/core/rmem_max": "67108864",

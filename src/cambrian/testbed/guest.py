@@ -55,7 +55,8 @@ def mount_system() -> None:
         system.bind_file("/run/resolv.conf", "/etc/resolv.conf", create=False)
     system.mount("none", str(OUT), "hostfs", data=os.environ["CAMBRIAN_OUT"])
     for place in (SOURCE, SITE_PACKAGES):
-        system.mount("none", place, "hostfs", system.MS_RDONLY, data=os.environ[CODE[place]])
+        flags = system.MS_RDONLY | system.MS_NOSUID | system.MS_NODEV
+        system.mount("none", place, "hostfs", flags, data=os.environ[CODE[place]])
 
 
 def mount_programs(mounts: dict[str, str]) -> None:
@@ -63,7 +64,8 @@ def mount_programs(mounts: dict[str, str]) -> None:
     from cambrian.testbed import system
 
     for place, folder in mounts.items():
-        system.mount("none", place, "hostfs", system.MS_RDONLY, data=folder)
+        flags = system.MS_RDONLY | system.MS_NOSUID | system.MS_NODEV
+        system.mount("none", place, "hostfs", flags, data=folder)
     # this Python by a name that is the same on every machine, for endpoints that are written in it
     Path("/run/cambrian/python").symlink_to(Path("/proc/self/exe").readlink())
 
@@ -92,9 +94,9 @@ def import_everything() -> None:
     for name in [name for name in sys.modules if name.partition(".")[0] == "cambrian"]:
         del sys.modules[name]
     sys.path[:2] = [SOURCE, SITE_PACKAGES]
-    from cambrian.testbed import counters, dumbbell, handover, probe, processes, roots, tracing
+    from cambrian.testbed import counters, dumbbell, handover, probe, processes, roots, tracing, users
 
-    del counters, dumbbell, handover, probe, processes, roots, tracing
+    del counters, dumbbell, handover, probe, processes, roots, tracing, users
 
 
 def next_second_ns() -> int:
@@ -301,9 +303,12 @@ def main() -> None:
         plan = json.loads((OUT / "plan.json").read_text())
         mount_programs(plan["mounts"])
         check_kernel_settings(plan["kernel_settings"])
+        from cambrian.testbed import users
+
         trial = Trial(plan)
         report = trial.report
         report["kernel"] = os.uname().release
+        users.prepare()
         trial.build_network()
         # from here on, everything has fixed paths and happens at fixed times
         trial.wait_until(next_second_ns())

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cambrian.testbed import addresses as at
-from cambrian.testbed import cpu, roots, system
+from cambrian.testbed import cpu, roots, system, users
 
 if TYPE_CHECKING:
     from cambrian.testbed.contract import ProgramPlan
@@ -22,6 +22,8 @@ READY_TIMEOUT_S = 20.0
 #: how long a program may take to end after SIGTERM, in guest seconds
 STOP_TIMEOUT_S = 2.0
 _POLL_S = 0.002
+#: the event that says that a program is ready is among its first characters
+_READY_CHARACTERS = 2**20
 
 
 @dataclass
@@ -59,45 +61,55 @@ def _enter(namespace: str | None) -> AbstractContextManager[None]:
 def start(name: str, spec: ProgramPlan, namespace: str | None, folder: Path) -> Process:
     """Start ``spec["argv"]`` in a namespace (None: the guest's first).
 
-    Its output goes to ``folder/name.out`` and ``folder/name.err``.
+    Its output goes to ``folder/name.out`` and ``folder/name.err``, opened here: the program itself cannot
+    open anything in ``folder``. ``spec["user"]`` is whom it runs as, ``spec["logs"]`` gives it a folder of
+    the results (:mod:`cambrian.testbed.users`).
     ``spec["environment"]`` is the whole environment: nothing of the host's leaks in.
     ``spec["root"]``, where given, is the root folder it sees (:func:`cambrian.testbed.roots.make`),
     ``spec["cpu"]`` the costs of the slow CPU that it runs on (:func:`cambrian.testbed.cpu.slow`).
     ``spec["files"]`` (name → text) are written into the working folder ``spec["work"]`` first,
     ``spec["sparse"]`` (name → bytes) are files of zeros there; ``spec["folders"]`` are made too.
     """
-    work = Path(spec["work"])
+    work, user = Path(spec["work"]), spec.get("user")
     work.mkdir(parents=True, exist_ok=True)
+    if spec.get("logs"):
+        users.give_logs(name, user)
     for file, text in spec.get("files", {}).items():
         (work / file).write_text(text)
     for made in spec.get("folders", ()):
         Path(made).mkdir(parents=True, exist_ok=True)
+        users.open_to_all(Path(made))
     for file, size_bytes in spec.get("sparse", {}).items():
         with (work / file).open("wb") as hollow:
             hollow.truncate(size_bytes)
     stdout, stderr = folder / f"{name}.out", folder / f"{name}.err"
-    write_flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+    write_flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND | os.O_CLOEXEC
+    out, err = os.open(stdout, write_flags, 0o644), os.open(stderr, write_flags, 0o644)
     actions = [
         (os.POSIX_SPAWN_OPEN, 0, "/dev/null", os.O_RDONLY, 0),
-        (os.POSIX_SPAWN_OPEN, 1, str(stdout), write_flags, 0o644),
-        (os.POSIX_SPAWN_OPEN, 2, str(stderr), write_flags, 0o644),
+        (os.POSIX_SPAWN_DUP2, out, 1),
+        (os.POSIX_SPAWN_DUP2, err, 2),
     ]
-    argv = spec["argv"]
-    root = roots.make(Path("/run/cambrian/roots") / name, spec["root"]) if "root" in spec else None
+    argv = users.command(spec["argv"], user)
+    root = roots.make(Path("/run/cambrian/roots") / name, spec["root"], user) if "root" in spec else None
+    users.give(work, user)
     os.chdir(work)
     with cpu.slow(spec.get("cpu")), _enter(namespace), system.rooted(root):
         pid = os.posix_spawn(argv[0], argv, spec["environment"], file_actions=actions, setsid=True)
     os.chdir("/")
+    os.close(out)
+    os.close(err)
     return Process(name, pid, os.pidfd_open(pid), stdout, time.time_ns())
 
 
 def _said_ready(stdout: Path) -> bool:
-    for line in stdout.read_text(errors="replace").splitlines():
-        try:
-            if json.loads(line).get("event") == "ready":
-                return True
-        except (ValueError, AttributeError):
-            continue
+    with stdout.open(errors="replace") as lines:
+        for line in lines.read(_READY_CHARACTERS).splitlines():
+            try:
+                if json.loads(line).get("event") == "ready":
+                    return True
+            except (ValueError, AttributeError, RecursionError):
+                continue
     return False
 
 

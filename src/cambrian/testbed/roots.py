@@ -11,7 +11,7 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cambrian.testbed import system
+from cambrian.testbed import system, users
 
 if TYPE_CHECKING:
     from cambrian.testbed.contract import RootPlan
@@ -21,8 +21,8 @@ SHARED = ("proc", "sys", "dev", "tmp", "run")
 MERGED = ("bin", "sbin", "lib", "lib64")
 
 
-def make(place: Path, wanted: RootPlan) -> Path:
-    """Mount a root at ``place`` and return it.
+def make(place: Path, wanted: RootPlan, user: int | None) -> Path:
+    """Mount a root for ``user`` at ``place`` and return it.
 
     ``wanted``: ``tree``, the folder to mirror; then, each optional, ``folders`` to add (writable),
     ``copies`` (place → file), ``sparse`` (place → bytes of a file of zeros), ``links`` (place →
@@ -42,6 +42,7 @@ def make(place: Path, wanted: RootPlan) -> Path:
             (place / name).symlink_to(f"usr/{name}")
     for folder in wanted.get("folders", ()):
         _below(place, folder).mkdir(parents=True, exist_ok=True)
+        users.give(_below(place, folder), user)
     for to, source in wanted.get("copies", {}).items():
         shutil.copyfile(source, _below(place, to))
     for to, size_bytes in wanted.get("sparse", {}).items():
@@ -51,6 +52,8 @@ def make(place: Path, wanted: RootPlan) -> Path:
         _below(place, to).symlink_to(target)
     for number, (to, text) in enumerate(wanted.get("texts", {}).items()):
         _overlay(place, to, text, number)
+    if user is not None:
+        users.give_alone(place, user)
     return place
 
 

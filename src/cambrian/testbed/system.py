@@ -12,6 +12,8 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 CLONE_NEWNET = 0x4000_0000
 MS_RDONLY = 1
+MS_NOSUID = 2
+MS_NODEV = 4
 MS_BIND = 0x1000
 MS_REC = 0x4000
 _POWER_OFF = 0x4321_FEDC

@@ -14,6 +14,29 @@ from typing import Any
 
 #: events that a trial's manifest does not store, because there may be thousands
 _MANY = ("progress", "object")
+#: the types of the fields that are read, without None: a program that follows the contract cannot have others
+_WHOLE: tuple[type, ...] = (int,)
+_TYPES: Mapping[str, tuple[type, ...]] = {
+    "event": (str,),
+    "time_ns": _WHOLE,
+    "bytes": _WHOLE,
+    "complete": (bool,),
+    "error": (str,),
+    "requested": (str,),
+    "confirmed": (str,),
+    "packets_sent": _WHOLE,
+    "packets_lost": _WHOLE,
+    "rwnd_limited_us": _WHOLE,
+    "busy_us": _WHOLE,
+    "lost": _WHOLE,
+    "arrivals": _WHOLE,
+    "departures": _WHOLE,
+}
+#: largest whole number of a field: the columns have 64 bits
+_LARGEST = 2**63 - 1
+#: most events that a manifest stores of a program, and the longest text of one
+_MOST_KEPT = 1000
+_LONGEST_TEXT = 2000
 
 
 @dataclass(frozen=True)
@@ -43,14 +66,25 @@ class ReadBack:
 
 @dataclass(frozen=True)
 class EndpointEvents:
-    """One endpoint's events, in order. Times are CLOCK_REALTIME, in nanoseconds."""
+    """One endpoint's events, in order. Times are CLOCK_REALTIME, in nanoseconds.
+
+    ``odd``: the first event whose fields do not have the contract's types, in words; empty if there is none.
+    Such events are left out.
+    """
 
     events: Sequence[Mapping[str, Any]]
+    odd: str = ""
 
     @classmethod
     def read(cls, path: Path) -> EndpointEvents:
         """The JSON lines of a program's standard output; other lines are ignored."""
-        return cls(tuple(_lines(path)))
+        events, odd = [], ""
+        for event in _lines(path):
+            if (wrong := _wrong_field(event)) is None:
+                events.append(event)
+            else:
+                odd = odd or f"wrote an event with {wrong}"
+        return cls(tuple(events), odd)
 
     @classmethod
     def of(cls, manifest: Mapping[str, Any], name: str) -> EndpointEvents:
@@ -104,8 +138,8 @@ class EndpointEvents:
         return sum(counts) if counts else None
 
     def kept(self) -> list[Mapping[str, Any]]:
-        """The events that a trial's manifest stores."""
-        return [event for event in self.events if event.get("event") not in _MANY]
+        """The events that a trial's manifest stores: at most the first :data:`_MOST_KEPT`."""
+        return [event for event in self.events if event.get("event") not in _MANY][:_MOST_KEPT]
 
 
 class Programs:
@@ -125,20 +159,44 @@ class Programs:
         """The events of each endpoint that a trial's manifest stores."""
         return {path.stem: self[path.stem].kept() for path in sorted(self.folder.glob("flow*.out"))}
 
+    def odd(self) -> dict[str, str]:
+        """Program → what is wrong with its events, of the programs where something is."""
+        names = [path.stem for path in sorted(self.folder.glob("*.out"))]
+        return {name: self[name].odd for name in names if self[name].odd}
+
     def complaint(self, name: str, lines: int) -> str | None:
         """The last ``lines`` of a program's standard error, joined by " / "; None if it is empty."""
         path = self.folder / f"{name}.err"
         text = path.read_text(errors="replace").strip().splitlines() if path.exists() else []
-        return " / ".join(text[-lines:]) or None
+        return " / ".join(line[:_LONGEST_TEXT] for line in text[-lines:]) or None
 
 
 def _lines(path: Path) -> Iterator[dict[str, Any]]:
     if not path.exists():
         return
-    for line in path.read_text(errors="replace").splitlines():
-        try:
-            event = json.loads(line)
-        except ValueError:
+    with path.open(errors="replace") as file:
+        for line in file:
+            try:
+                event = json.loads(line)
+            except (ValueError, RecursionError):
+                continue
+            if isinstance(event, dict):
+                yield event
+
+
+def _wrong_field(event: Mapping[str, Any]) -> str | None:
+    """The first field that does not have the contract's type, in words; None if all have."""
+    for name, types in _TYPES.items():
+        value = event.get(name)
+        if value is None:
             continue
-        if isinstance(event, dict):
-            yield event
+        if not isinstance(value, types) or (isinstance(value, bool) and bool not in types):
+            return f"{name} = {json.dumps(value)[:80]}, which must be {_WORDS[types[0]]}"
+        if isinstance(value, int) and abs(value) > _LARGEST:
+            return f"{name} of {value.bit_length()} bits, more than 63"
+        if isinstance(value, str) and len(value) > _LONGEST_TEXT:
+            return f"{name} of {len(value)} characters, more than {_LONGEST_TEXT}"
+    return None
+
+
+_WORDS: Mapping[type, str] = {int: "a whole number", str: "text", bool: "true or false"}

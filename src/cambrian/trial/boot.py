@@ -1,31 +1,42 @@
-"""Boots one guest, watches it from outside, and ends it if it uses too much CPU time."""
+"""Boots one guest behind its wall, watches it from outside, and ends it if it exceeds its limits."""
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import resource
+import select
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from cambrian.kernel import boot, virtual_time
 from cambrian.kernel.model import Kernel
 from cambrian.study.model import Clock
-from cambrian.testbed.contract import GuestReport, Plan
-from cambrian.trial import guest_packages, limits
+from cambrian.testbed.contract import FlowPlan, GuestReport, Plan
+from cambrian.trial import guest_packages, limits, remains, wall
 from cambrian.trial.limits import Limits
+from cambrian.trial.wall import Wall
 
-AGENT = Path(__file__).resolve().parents[1] / "testbed" / "guest.py"
-SOURCE = AGENT.parents[2]
+#: the folder of the package, and the guest's first program in it
+SOURCE = Path(__file__).resolve().parents[2]
+AGENT = Path("cambrian/testbed/guest.py")
 #: memory of a guest without a browser
 MEMORY_MB = 768
+#: host signals that end a guest from outside: a person, a batch system, or the kernel for lack of memory
+_FROM_OUTSIDE = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGXCPU)
+#: a disk with less space than this is full
+_FULL_BYTES = 16 * 2**20
+#: how long bubblewrap may take to start the guest
+_START_S = 30.0
 #: interval at which a guest is checked
 _LOOK_S = 1.0
 #: User-mode Linux finds the top of its address space from the environment's strings, and first moves
@@ -37,63 +48,29 @@ class GuestError(RuntimeError):
     """A guest cannot be booted; the text says why."""
 
 
+class Disturbed(RuntimeError):
+    """The host ended or starved the guest: no result of the trial, which must run again."""
+
+
 @dataclass(frozen=True)
 class Ended:
-    """How a guest ended: its report (None if there is none), the reason if it was killed, its times."""
+    """How a guest ended.
+
+    ``report``: None if there is none. ``cut_off``: the reason if it was killed. ``removed``: what the guest
+    left that was not read (:func:`cambrian.trial.remains.clean`).
+    """
 
     report: GuestReport | None
     cut_off: str | None
     wall_s: float
     cpu_s: float
     console: str
+    removed: tuple[str, ...] = ()
 
 
 def interpreter() -> Path:
     """The Python that runs inside the guest: this one, outside of its virtual environment."""
     return Path(getattr(sys, "_base_executable", sys.executable)).resolve()
-
-
-def _kill(process: subprocess.Popen[bytes]) -> None:
-    """Kill the guest with its programs, which are host processes in its group."""
-    with suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
-
-
-def _command(
-    kernel: Kernel,
-    plan: Plan,
-    out: Path,
-    scratch: Path,
-    *,
-    seed: int,
-    clock: Clock,
-    core: int | None,
-    seccomp: bool,
-) -> list[str]:
-    try:
-        return boot.command(
-            kernel,
-            init=interpreter(),
-            arguments=["-I", "-S", str(AGENT)],
-            run_directory=scratch,
-            memory_mb=plan["memory_mb"],
-            seed=seed,
-            clock=clock,
-            core=core,
-            seccomp=seccomp,
-            settings=plan["kernel_settings"],
-            environment={
-                "PYTHONHASHSEED": "0",
-                "CAMBRIAN_SOURCE": str(SOURCE),
-                "CAMBRIAN_SITE_PACKAGES": str(guest_packages.ensure()),
-                "CAMBRIAN_OUT": str(out),
-            },
-        )
-    except ValueError as error:
-        raise GuestError(
-            f"{error}; remedy: use a results folder, checkout and cache without such characters"
-        ) from error
 
 
 def run(
@@ -106,38 +83,36 @@ def run(
     allowed: Limits,
     core: int | None,
     seccomp: bool = True,
+    around: Wall,
+    shown: Sequence[Path] = (),
 ) -> Ended:
-    """Boot ``kernel`` to carry out ``plan``; the guest writes to ``out``.
+    """Boot ``kernel`` behind the wall ``around`` to carry out ``plan``; the guest writes to ``out``.
+
+    ``shown``: files and folders of the host that the guest must see at their own paths, besides the plan's.
 
     A guest that exceeds ``allowed`` is killed, and ``cut_off`` says why. ``core`` pins the guest. Ctrl-C
     ends the guest too.
 
     Raises:
         GuestError: a path contains a character that the guest's command line cannot have.
+        Disturbed: the host killed the guest.
+        OSError: the disk of ``out`` is full.
     """
     began = time.monotonic()
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     scratch = Path(tempfile.mkdtemp(prefix="cambrian-"))
     try:
-        (out / "plan.json").write_text(json.dumps(plan, indent=1))
-        argv = _command(kernel, plan, out, scratch, seed=seed, clock=clock, core=core, seccomp=seccomp)
+        seen = _View.of(kernel, plan, out, scratch, around, shown)
+        (out / "plan.json").write_text(json.dumps(seen.plan(plan), indent=1))
+        remains.prepare(out, plan)
+        argv = _command(kernel, plan, seen, seed=seed, clock=clock, core=core, seccomp=seccomp)
         account = limits.Account(allowed, plan["duration_ns"] / 1e9)
         with (scratch / "console").open("wb") as console:
-            process = subprocess.Popen(
-                # a guest must not outlive this process, even if it is killed
-                ["setpriv", "--pdeathsig", "KILL", *argv],
-                stdin=subprocess.DEVNULL,
-                stdout=console,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-                cwd=scratch,
-                env=_ENVIRONMENT
-                | {name: os.environ[name] for name in boot.MEMORY_VARIABLES if name in os.environ},
-            )
+            guest = _Guest(argv, seen, scratch, console.fileno())
             try:
-                cut_off = _watch(process, account, None if clock == "real" else kernel)
+                cut_off = _watch(guest, account, out, None if clock == "real" else kernel)
             finally:
-                _kill(process)
+                guest.kill()
         text = (scratch / "console").read_text(errors="replace")
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
@@ -145,31 +120,219 @@ def run(
     # RUSAGE_CHILDREN lacks the CPU time of the programs of a guest that was killed
     waited_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     cpu_s = max(waited_s, account.used_s)
-    return Ended(_report(out), cut_off, time.monotonic() - began, cpu_s, _without_noise(text))
+    removed = remains.clean(out)
+    remains.gather(out)
+    report = _report(out)
+    if cut_off is None and report is None and guest.ended_from_outside:
+        raise Disturbed(
+            f"the guest was killed by {guest.ended_from_outside} from outside (by a person, a batch system, "
+            "or the kernel for lack of memory)"
+        )
+    if shutil.disk_usage(out).free < _FULL_BYTES:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(out.parents[2]))
+    return Ended(report, cut_off, time.monotonic() - began, cpu_s, _without_noise(text), removed)
 
 
-def _watch(process: subprocess.Popen[bytes], account: limits.Account, virtual: Kernel | None) -> str | None:
+@dataclass(frozen=True)
+class _View:
+    """The guest's paths: ``readable`` is path inside → path of the host; without a wall they are the same."""
+
+    around: Wall
+    readable: Mapping[Path, Path]
+    init: Path
+    kernel: Path
+    source: Path
+    packages: Path
+    out: Path
+    host_out: Path
+    scratch: Path
+    mounts: Mapping[str, str]
+
+    @classmethod
+    def of(
+        cls, kernel: Kernel, plan: Plan, out: Path, scratch: Path, around: Wall, shown: Sequence[Path]
+    ) -> _View:
+        """What the guest of this plan must see."""
+        packages = guest_packages.ensure()
+        if around.program is None:
+            own = kernel.path.absolute()
+            return cls(around, {}, interpreter(), own, SOURCE, packages, out, out, scratch, plan["mounts"])
+        mounts = {place: str(wall.HOME) + place for place in plan["mounts"]}
+        readable = {
+            wall.KERNEL: kernel.path.absolute(),
+            wall.HOME / "source": SOURCE,
+            wall.HOME / "site-packages": packages,
+        }
+        readable |= {path: path for path in wall.not_of_the_system([*wall.interpreter_folders(), *shown])}
+        readable |= {Path(mounts[place]): Path(folder) for place, folder in plan["mounts"].items()}
+        return cls(
+            around,
+            readable,
+            interpreter(),
+            wall.KERNEL,
+            wall.HOME / "source",
+            wall.HOME / "site-packages",
+            wall.OUT,
+            out,
+            Path("/tmp"),
+            mounts,
+        )
+
+    def plan(self, plan: Plan) -> Plan:
+        """The plan with the guest's own paths."""
+        mine: Plan = {**plan, "mounts": dict(self.mounts)}
+        if self.around.program is None:
+            # the folders on the way to a program may be closed to other users of the host
+            mine["flows"] = [_by_root(flow) for flow in plan["flows"]]
+        return mine
+
+
+def _by_root(flow: FlowPlan) -> FlowPlan:
+    """The flow's programs, to run as the guest's root."""
+    mine = flow.copy()
+    for side in ("sender", "receiver"):
+        program = flow[side].copy()
+        program.pop("user", None)
+        mine[side] = program
+    return mine
+
+
+class _Guest:
+    """A running guest. ``pid`` is its kernel's process, on the host."""
+
+    def __init__(self, argv: list[str], seen: _View, scratch: Path, console: int) -> None:
+        self._process, self.pid = (
+            _start(argv, scratch, console)
+            if seen.around.program is None
+            else _start_behind(argv, seen, scratch, console)
+        )
+        self._kernel = None
+        with suppress(OSError):
+            self._kernel = os.pidfd_open(self.pid)
+
+    def wait(self, timeout_s: float) -> bool:
+        """Has the guest ended by itself within this time?"""
+        try:
+            self._process.wait(timeout=timeout_s)
+        except subprocess.TimeoutExpired:
+            return False
+        return True
+
+    @property
+    def ended_from_outside(self) -> str:
+        """The signal of another process that ended the guest; empty if there is none."""
+        # bubblewrap passes on the status of its child as a shell does
+        status = self._process.returncode
+        number = -status if status < 0 else status - 128
+        return signal.Signals(number).name if number in tuple(map(int, _FROM_OUTSIDE)) else ""
+
+    def kill(self) -> None:
+        """Kill the guest with its programs, and wait until none is left."""
+        with suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+        if self._kernel is not None:
+            # the first process of its namespace: the kernel ends all others before this one has ended
+            with suppress(ProcessLookupError):
+                signal.pidfd_send_signal(self._kernel, signal.SIGKILL)
+            select.select([self._kernel], [], [])
+            os.close(self._kernel)
+            self._kernel = None
+
+
+def _start(argv: list[str], scratch: Path, console: int) -> tuple[subprocess.Popen[bytes], int]:
+    """Start a guest without a wall."""
+    process = subprocess.Popen(
+        # a guest must not outlive this process, even if it is killed
+        ["setpriv", "--pdeathsig", "KILL", *argv],
+        stdin=subprocess.DEVNULL,
+        stdout=console,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+        cwd=scratch,
+        env=_ENVIRONMENT | {name: os.environ[name] for name in boot.MEMORY_VARIABLES if name in os.environ},
+    )
+    return process, process.pid
+
+
+def _start_behind(
+    argv: list[str], seen: _View, scratch: Path, console: int
+) -> tuple[subprocess.Popen[bytes], int]:
+    """Start a guest behind the wall; bubblewrap ends it with this process."""
+    read, write = os.pipe()
+    try:
+        process = subprocess.Popen(
+            wall.command(seen.around, argv, readable=seen.readable, out=seen.host_out, status=write),
+            stdin=subprocess.DEVNULL,
+            stdout=console,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            cwd=scratch,
+            env=_ENVIRONMENT,
+            pass_fds=(write,),
+        )
+        os.close(write)
+        write = -1
+        line = b""
+        while select.select([read], [], [], _START_S)[0] and (part := os.read(read, 4096)):
+            line += part
+            if b"\n" in line:
+                break
+    finally:
+        os.close(read)
+        if write >= 0:
+            os.close(write)
+    return process, wall.child(line.partition(b"\n")[0]) or process.pid
+
+
+def _command(
+    kernel: Kernel, plan: Plan, seen: _View, *, seed: int, clock: Clock, core: int | None, seccomp: bool
+) -> list[str]:
+    try:
+        return boot.command(
+            replace(kernel, path=seen.kernel),
+            init=seen.init,
+            arguments=["-I", "-S", str(seen.source / AGENT)],
+            run_directory=seen.scratch,
+            memory_mb=plan["memory_mb"],
+            seed=seed,
+            clock=clock,
+            core=core,
+            seccomp=seccomp,
+            settings=plan["kernel_settings"],
+            environment={
+                "PYTHONHASHSEED": "0",
+                "CAMBRIAN_SOURCE": str(seen.source),
+                "CAMBRIAN_SITE_PACKAGES": str(seen.packages),
+                "CAMBRIAN_OUT": str(seen.out),
+            },
+        )
+    except ValueError as error:
+        raise GuestError(
+            f"{error}; remedy: use a results folder, checkout and cache without such characters"
+        ) from error
+
+
+def _watch(guest: _Guest, account: limits.Account, out: Path, virtual: Kernel | None) -> str | None:
     """Wait for a guest's end; returns the reason to kill it, or None if it ended by itself.
 
     ``virtual``: the kernel of a guest in virtual time; its clock can be read.
     """
     where = virtual_time.address(virtual.path) if virtual else None
-    while True:
-        try:
-            process.wait(timeout=_LOOK_S)
-        except subprocess.TimeoutExpired:
-            reached_ns = None if where is None else virtual_time.read_ns(process.pid, where)
-            reached_s = None if reached_ns is None else reached_ns / 1e9
-            if reason := account.look(limits.cpu_s(process.pid), reached_s, _LOOK_S):
-                return reason
-        else:
-            return None
+    while not guest.wait(_LOOK_S):
+        reached_ns = None if where is None else virtual_time.read_ns(guest.pid, where)
+        reached_s = None if reached_ns is None else reached_ns / 1e9
+        if reason := account.look(limits.cpu_s(guest.pid), reached_s, _LOOK_S):
+            return reason
+        if reason := account.disk(remains.size_bytes(out)):
+            return reason
+    return None
 
 
 def _report(out: Path) -> GuestReport | None:
     try:
         report: GuestReport = json.loads((out / "guest.json").read_text())
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return None
     return report
 

@@ -11,6 +11,7 @@ import polars as pl
 
 import cambrian
 from cambrian.pages import browser
+from cambrian.stacks.built import readable
 from cambrian.store.results import Results, write_json
 from cambrian.study import identity
 from cambrian.study.model import Trial
@@ -62,6 +63,7 @@ def run(
 
     Raises:
         PlanError, ValueError: the trial cannot run.
+        cambrian.trial.boot.Disturbed: the host ended the guest; the trial has no result.
     """
     name = trial_id(trial, environment)
     with results.new_trial(name) as folder:
@@ -77,6 +79,12 @@ def run(
             allowed=limits.limits_of(trial, cpu_limit_s),
             core=core,
             seccomp=environment.seccomp,
+            around=environment.wall,
+            shown=[
+                path
+                for stack in plan.stack_names(trial)
+                for path in readable(environment.builds[stack].stack)
+            ],
         )
         made = seating.kept_plan(asked, trial)
         if ended.report is not None:
@@ -107,8 +115,10 @@ def _judged(
     except TraceError as error:
         lost = validate.capture_lost(programs)
         return read.no_columns(), validate.invalid(
-            f"{error} (the capture lost {lost} packets)" if lost else str(error)
+            f"{error} (the capture lost {lost} packets)" if lost else str(error), *ended.removed
         )
+    if ended.removed:
+        return columns, validate.invalid(*ended.removed)
     return columns, validate.judge(trial, made, report, programs, columns)
 
 
@@ -133,6 +143,7 @@ def _manifest(
         "stacks": stacks,
         "network": {"links": made["links"], "bottleneck": made["bottleneck"], "tcp_ecn": made["tcp_ecn"]},
         "guest": ended.report,
+        "wall": environment.wall.name,
         "wall_s": round(ended.wall_s, 3),
         "cpu_s": round(ended.cpu_s, 3),
         "speed": round(virtual_s / ended.wall_s, 2),

@@ -13,6 +13,7 @@ from pathlib import Path
 from cambrian import source
 from cambrian.kernel.model import Kernel
 from cambrian.stacks.built import Built
+from cambrian.trial.wall import OWN_ETC, Wall
 
 #: packages whose code, with their imports, decides the content of a trial's files: the code that runs and
 #: judges a trial, and the code in the guest (facts from ``*.toml`` are part of the trial's description)
@@ -37,7 +38,8 @@ class Environment:
 
     ``seccomp``: guests can run programs by seccomp on this machine. Otherwise they use
     ptrace: the same results, more slowly. ``testbed`` is :func:`testbed_hash` at the start
-    of a run, so that an edit during the run does not change the identities.
+    of a run, so that an edit during the run does not change the identities. ``wall`` is what stands around
+    each guest.
     """
 
     kernel: Kernel
@@ -45,6 +47,7 @@ class Environment:
     native: Native
     builds: Mapping[str, Built]
     testbed: str
+    wall: Wall
 
     def hashes(self, stacks: list[str]) -> dict[str, str]:
         """Software that decides a trial's bytes: name → hash or version."""
@@ -54,6 +57,7 @@ class Environment:
             "testbed": self.testbed,
             "python": platform.python_version(),
             "pyroute2": version("pyroute2"),
+            "wall": self.wall.name,
         } | {
             f"stack {name}": f"{self.builds[name].sha256} {self.builds[name].folder.name}" for name in stacks
         }
@@ -61,8 +65,8 @@ class Environment:
 
 @cache
 def testbed_hash() -> str:
-    """SHA-256 of the code that carries out and judges a trial, and of the certificates."""
+    """SHA-256 of the code that carries out and judges a trial, and of the testbed's other files."""
     digest = hashlib.sha256(source.fingerprint(*PACKAGES, facts=False, without=WITHOUT).encode())
-    for path in sorted(CERTIFICATES.iterdir()):
+    for path in sorted((*CERTIFICATES.iterdir(), *OWN_ETC.iterdir())):
         digest.update(path.name.encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()

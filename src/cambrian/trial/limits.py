@@ -1,4 +1,6 @@
-"""The CPU time that a guest may use before it is killed; each second of its clock allows more.
+"""The CPU time and disk space that a guest may use before it is killed.
+
+Each second of the guest's clock allows more CPU time.
 
 The limit is not wall time: on a loaded machine a trial takes longer but uses the same CPU time. The limit
 is for programs that poll without waiting. They use the CPU and stop the guest's clock, or slow it
@@ -24,6 +26,8 @@ SPARE_S = 60.0
 PATIENCE = 4.0
 #: a guest that uses no CPU time for this long hangs
 HUNG_S = 300
+#: disk space of a trial: ``DISK_BYTES``, and with raw captures four times what its link can carry
+DISK_BYTES = 2 * 2**30
 #: a guest in real time is killed after ``REAL_SPARE_S`` plus ``REAL_RATIO`` times its duration
 REAL_SPARE_S = 180.0
 REAL_RATIO = 2.0
@@ -33,6 +37,8 @@ REAL_RATIO = 2.0
 class Limits:
     """``spare_s`` and ``cpu_s_per_s`` are CPU seconds, ``wall_s`` is seconds of the host's clock.
 
+    ``disk_bytes``: bytes that the guest may leave on the disk.
+
     A guest is killed when it has used ``spare_s`` more than its clock's progress allows. ``wall_s`` is None
     for a guest in virtual time; a guest in real time uses the host's clock.
     """
@@ -40,6 +46,7 @@ class Limits:
     spare_s: float
     cpu_s_per_s: float = 0.0
     wall_s: float | None = None
+    disk_bytes: int = DISK_BYTES
 
 
 def limits_of(trial: Trial, cpu_limit_s: float | None = None) -> Limits:
@@ -47,25 +54,35 @@ def limits_of(trial: Trial, cpu_limit_s: float | None = None) -> Limits:
     wall_s = None
     if trial.clock == "real":
         wall_s = REAL_SPARE_S + REAL_RATIO * trial.duration_s
+    disk_bytes = DISK_BYTES
+    if trial.raw_capture:
+        disk_bytes += round(4 * (trial.network.rate_mbps or 1000.0) * 1e6 / 8 * trial.duration_s)
     if cpu_limit_s is not None:
-        return Limits(cpu_limit_s, wall_s=wall_s)
-    return Limits(SPARE_S + PATIENCE * cost.DEFAULT_SPEED.wall_s(trial), CPU_S_PER_S, wall_s)
+        return Limits(cpu_limit_s, wall_s=wall_s, disk_bytes=disk_bytes)
+    spare_s = SPARE_S + PATIENCE * cost.DEFAULT_SPEED.wall_s(trial)
+    return Limits(spare_s, CPU_S_PER_S, wall_s, disk_bytes)
 
 
-def cpu_s(group: int) -> float:
-    """CPU seconds that a process group has used so far, including its ended processes.
+def cpu_s(pid: int) -> float:
+    """CPU seconds that a process and its descendants have used so far, including their ended children.
 
-    The leader must be the parent of the group's processes, as in a guest: it has waited for the ended
-    ones. A process that ends during this call is missing from the sum until the next call.
+    A process that ends during this call is missing from the sum until the next call.
     """
-    ticks = 0
+    ticks: dict[int, int] = {}
+    children: dict[int, list[int]] = {}
     for stat in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError):
             # the name in parentheses may contain spaces and parentheses
             fields = stat.read_text().rpartition(")")[2].split()
-            if int(fields[2]) == group:
-                ticks += sum(int(value) for value in fields[11:15])
-    return ticks / os.sysconf("SC_CLK_TCK")
+            number = int(stat.parent.name)
+            children.setdefault(int(fields[1]), []).append(number)
+            ticks[number] = sum(int(value) for value in fields[11:15])
+    total, family = 0, [pid]
+    while family:
+        one = family.pop()
+        total += ticks.get(one, 0)
+        family += children.get(one, ())
+    return total / os.sysconf("SC_CLK_TCK")
 
 
 class Account:
@@ -112,6 +129,15 @@ class Account:
                 "the machine has a fault"
             )
         return None
+
+    def disk(self, used_bytes: int) -> str | None:
+        """The reason to kill the guest for what it has written, or None."""
+        if used_bytes <= self.limits.disk_bytes:
+            return None
+        return (
+            f"the guest has written {used_bytes / 2**20:.0f} MiB{self._place()} "
+            f"(allowed: {self.limits.disk_bytes / 2**20:.0f} MiB). Does a program write without end?"
+        )
 
     def _most_s(self) -> float:
         if self.reached_s is not None or self.limits.wall_s is not None:

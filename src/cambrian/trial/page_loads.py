@@ -11,11 +11,13 @@ from cambrian.stacks.manifest import Pages, Server
 from cambrian.stacks.receivers import NoReceiver, Receiver
 from cambrian.study.model import Trial
 from cambrian.testbed import addresses as at
+from cambrian.testbed import users
 from cambrian.testbed.contract import ProgramPlan
+from cambrian.trial import remains
 from cambrian.trial.boot import MEMORY_MB
 
 HOST = "cambrian.test"
-NETLOG_SUFFIX = ".netlog.json"
+NETLOG_SUFFIX = f".{remains.NETLOG}"
 #: base64 of SHA-256 of the public key in ``testbed/certs/cert.pem``; the browser accepts only this
 #: key without a signature of an authority
 KEY_HASH = "Mco4U1T2HVMDpkXFHuYBtL288AElzTJ7TCjO1NbEIc8="
@@ -108,7 +110,7 @@ def browser_spec(
         "protocol": served(receivers.lookup(flow.contestant.stack)).alpn,
         "key_hash": KEY_HASH,
         "path": site.DOCUMENT_PATH,
-        "netlog": f"{home}/out/flow{number}{NETLOG_SUFFIX}" if flow.netlog else None,
+        "netlog": f"{users.logs_folder(f'flow{number}.receiver')}/{remains.NETLOG}" if flow.netlog else None,
         "timeout_s": trial.duration_s,
         "settle_s": _SETTLE_S,
     }
@@ -119,4 +121,5 @@ def browser_spec(
         "work": work,
         "ready": "json",
         "early": {"ready_timeout_s": _START_S},
+        "logs": flow.netlog,
     }

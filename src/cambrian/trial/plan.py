@@ -12,12 +12,15 @@ from cambrian.stacks.receivers import Receiver
 from cambrian.study import tracefile
 from cambrian.study.model import FRAME_BYTES, Flow, Trial
 from cambrian.testbed import addresses as at
+from cambrian.testbed import users
 from cambrian.testbed.contract import BottleneckPlan, CapturePlan, FlowPlan, Plan, ProgramPlan
-from cambrian.trial import interop_runner, links, page_loads
+from cambrian.trial import interop_runner, links, page_loads, remains
 from cambrian.trial.environment import CERTIFICATES, Native
 
 HOME = "/run/cambrian"
 OUT = f"{HOME}/out"
+#: the first user of the programs; each side of a flow has one of its own
+_FIRST_USER = 20_000
 #: the environment of a guest's program, without the variables of its manifest
 BASE_ENVIRONMENT = {
     "PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
@@ -75,8 +78,8 @@ def _words(built: Built, trial: Trial, number: int, side: str, alpn: str, pipe_b
         "cert": f"{HOME}/certs/cert.pem",
         "key": f"{HOME}/certs/key.pem",
         "work": f"{HOME}/work/flow{number}.{side}",
-        "transport_log": f"{OUT}/flow{number}.transport.csv",
-        "qlog": f"{OUT}/flow{number}.qlog",
+        "transport_log": f"{users.logs_folder(f'flow{number}.{side}')}/{remains.TRANSPORT_LOG}",
+        "qlog": f"{users.logs_folder(f'flow{number}.{side}')}/{remains.QLOG}",
         "bytes": str(flow.size_bytes),
         "alpn": alpn,
         "path": sender.server.path or "",
@@ -127,6 +130,9 @@ def _flow(trial: Trial, number: int, builds: Mapping[str, Built], pipe_bytes: in
             sides[side]["root"] = {"tree": f"{words['dir']}/root"}
         if built.stack.manifest.convention == "interop-runner":
             interop_runner.adapt(sides[side], side, words, _bodies(trial, flow))
+    sides["sender"]["logs"] = True
+    for offset, program_plan in enumerate((sides["sender"], sides["receiver"])):
+        program_plan["user"] = _FIRST_USER + 2 * number + offset
     sides["sender"]["ready"] = sender.stack.manifest.server.ready
     if cpu := contestant.receiver_cpu:
         sides["receiver"]["cpu"] = {

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import polars as pl
@@ -14,6 +16,7 @@ from cambrian.study.queues import ONE_QUEUE
 from cambrian.testbed.contract import GuestReport
 from cambrian.trace import endpoint_log, kernel_tcp, objects, packets, qlog, schema
 from cambrian.trace.endpoint_events import Programs
+from cambrian.trace.packets import TraceError
 from cambrian.trial import seating
 from cambrian.trial.boot import Ended
 
@@ -71,10 +74,11 @@ def _pages(trial: Trial, report: GuestReport, programs: Programs) -> dict[str, p
         if flow.page is not None:
             events = programs[f"flow{number}.receiver"].events
             expected = site.resources(flow.page)
-            parts["objects"].append(objects.objects(number, expected, events, zero_ns=zero_ns))
-            parts["page_loads"].append(
-                objects.page_load(number, flow.page.name, flow.client, events, zero_ns=zero_ns)
-            )
+            with _written_by_a_program(f"the events of flow{number}.receiver"):
+                parts["objects"].append(objects.objects(number, expected, events, zero_ns=zero_ns))
+                parts["page_loads"].append(
+                    objects.page_load(number, flow.page.name, flow.client, events, zero_ns=zero_ns)
+                )
     return {name: pl.concat(frames) for name, frames in parts.items() if frames}
 
 
@@ -110,11 +114,30 @@ def _transport(trial: Trial, report: GuestReport, raw: Path, seen: pl.DataFrame)
         by_position = kernel_tcp.read(raw, **span, realtime_minus_monotonic_ns=offset)
         parts.append(seating.flow_numbers(by_position, trial))
     for number in range(len(trial.flows)):
-        parts += _qlogs(trial, number, report, raw, seen)
-        log = raw / f"flow{number}.transport.csv"
-        if log.exists():
-            parts.append(endpoint_log.read(log, number, **span))
+        with _written_by_a_program(f"the log of flow{number}.sender"):
+            parts += _qlogs(trial, number, report, raw, seen)
+            log = raw / f"flow{number}.transport.csv"
+            if log.exists():
+                parts.append(endpoint_log.read(log, number, **span))
     return pl.concat(parts).sort("time_ns", maintain_order=True)
+
+
+@contextmanager
+def _written_by_a_program(what: str) -> Iterator[None]:
+    """Turn an error of reading what an endpoint wrote into the reason of an invalid trial."""
+    try:
+        yield
+    except TraceError:
+        raise
+    except (
+        pl.exceptions.PolarsError,
+        ArithmeticError,
+        LookupError,
+        RecursionError,
+        TypeError,
+        ValueError,
+    ) as error:
+        raise TraceError(f"{what} cannot be read: {type(error).__name__}: {str(error)[:200]}") from error
 
 
 def _last_line(text: str) -> str:

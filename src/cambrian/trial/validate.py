@@ -10,12 +10,19 @@ import polars as pl
 
 from cambrian.metrics import gates
 from cambrian.metrics.gates import Closing, FlowFacts, Gate, Limit, TrialFacts
-from cambrian.metrics.gates.capture import receive_gate, receive_window_gate, segmentation_gate
+from cambrian.metrics.gates.capture import (
+    captured_gate,
+    receive_gate,
+    receive_window_gate,
+    segmentation_gate,
+)
+from cambrian.metrics.gates.link import loss_gate
 from cambrian.metrics.gates.page import page_gates
 from cambrian.stacks import catalogue
 from cambrian.store.results import link_count
 from cambrian.study.model import FRAME_BYTES, Network, Trial
 from cambrian.testbed.contract import Counters, FlowCounters, GuestReport, Plan, ProcessReport
+from cambrian.trace import packets
 from cambrian.trace.endpoint_events import Programs
 from cambrian.trial import page_loads
 
@@ -37,8 +44,17 @@ _TAIL_LINES = 3
 
 def capture_lost(programs: Programs) -> int | None:
     """Packets that did not fit into the capture's rings; None if the capture did not report it."""
-    lost: int | None = programs["capture"].last("done").get("lost")
-    return lost
+    lost = programs["capture"].last("done").get("lost")
+    return lost if isinstance(lost, int) else None
+
+
+def _capture_finished(report: GuestReport, programs: Programs) -> bool:
+    """Did the capture end by itself, with all records that it reports?"""
+    process, done = report["processes"].get("capture"), programs["capture"].last("done")
+    if process is None or process["status"] != 0 or not done:
+        return False
+    records = (programs.folder / "capture.bin").stat().st_size // packets.RECORD.itemsize
+    return bool(done.get("arrivals", 0) + done.get("departures", 0) == records)
 
 
 def _status(process: ProcessReport | None, end_ns: int, stops: Sequence[int]) -> int | None:
@@ -145,12 +161,36 @@ def facts(trial: Trial, report: GuestReport, plan: Plan, programs: Programs) -> 
         limit=Limit(plan["bottleneck"]["limit_bytes"], one_in_transit=trial.network.trace_file is not None),
         burst_bytes=plan["bottleneck"].get("tbf", {}).get("burst_bytes", FRAME_BYTES),
         warmup_ns=trial.warmup_ns,
-        capture_lost=capture_lost(programs),
+        capture_lost=capture_lost(programs) if _capture_finished(report, programs) else None,
         flows=tuple(_flow(trial, number, report, plan, programs) for number in range(len(trial.flows))),
         rtt_tolerance_ms=RTT_TOLERANCE_MS[trial.clock],
         rate_tolerance_percent=RATE_TOLERANCE_PERCENT[trial.clock],
         slack_ns=SLACK_NS[trial.clock],
     )
+
+
+def _link_gates(trial: Trial, counters: Counters, seen: pl.DataFrame) -> list[Gate]:
+    """What the kernel counted on each flow's link, against what is configured and what was captured."""
+    results: list[Gate] = []
+    network = trial.network
+    if network.duplicate_percent:
+        return [gates.skipped("link loss", "copies of packets count as offered")]
+    captured = dict(seen.group_by("flow").len().iter_rows())
+    forward: float | None = network.loss_percent
+    if network.burst_loss or any(change.loss_percent is not None for change in network.schedule):
+        forward = None
+    for number, flow in enumerate(trial.flows):
+        label = f"flow {number} ({flow.contestant.name})"
+        ways = (("forward", forward), ("back", network.return_loss_percent))
+        counted = counters["flows"][number]
+        for way, percent in ways:
+            # the losses of every n-th packet come before netem, and netem counts its own
+            count = link_count(counted["forward"] if way == "forward" else counted["back"])
+            if percent is not None:
+                results.append(loss_gate(f"the {way} link of {label}", *count, percent))
+        sent = sum(row["sent_packets"] for row in counted["forward"] if row["kind"] == "netem")
+        results.append(captured_gate(label, captured.get(number, 0), sent))
+    return results
 
 
 def _counter_gates(trial: Trial, counters: Counters, programs: Programs) -> list[Gate]:
@@ -209,7 +249,11 @@ def judge(
     known = facts(trial, report, plan, programs)
     ends = gates.flow_ends(columns["packets"], trial.network, known, columns["transport"])
     every = gates.trial_gates(columns["packets"], trial.network, known, ends, columns["transport"])
+    every += _link_gates(trial, report["counters"], columns["packets"])
     every += _counter_gates(trial, report["counters"], programs)
+    every += [
+        Gate("events", False, None, None, f"events: {name} {text}") for name, text in programs.odd().items()
+    ]
     every += _page_gates(trial, columns, programs)
     answer = gates.verdict(every)
     notes = answer.notes + [text for text in report["problems"] if text.startswith("note: ")]

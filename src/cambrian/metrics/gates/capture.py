@@ -11,14 +11,39 @@ from cambrian.metrics.gates.verdict import Gate
 FRAME_BYTES = 1514
 
 
+#: packets that the kernel may count and the capture may miss: the probes of the base RTT, before its start,
+#: and those of the last instant. The share is for a capture in real time
+_UNCAPTURED_PACKETS = 16
+_UNCAPTURED_SHARE = 0.001
+
+
 def capture_gate(lost_packets: int | None) -> Gate:
-    """No capture ring may have overrun: a packet unseen is a wrong drop or a wrong delay."""
+    """No capture ring may have overrun: a packet unseen is a wrong drop or a wrong delay.
+
+    ``lost_packets``: None if the capture did not end by itself, so its records may be incomplete.
+    """
     name = "capture"
     if lost_packets is None:
-        return Gate(name, None, None, 0, f"{name}: the capture did not report its losses")
+        return Gate(name, False, None, 0, f"{name}: it was ended before it was complete")
     return Gate(
         name, lost_packets == 0, lost_packets, 0, f"{name}: {lost_packets} packet(s) lost by the capture"
     )
+
+
+def captured_gate(label: str, captured_packets: int, counted_packets: int) -> Gate:
+    """The capture must have one record for each packet of a flow that the kernel counted.
+
+    ``captured_packets``: the flow's arrivals at the bottleneck; ``counted_packets``: what the qdisc of its
+    own link sent.
+    """
+    name = "capture"
+    allowed = _UNCAPTURED_PACKETS + round(_UNCAPTURED_SHARE * counted_packets)
+    text = (
+        f"{name}: it has {captured_packets} packets of {label}, and the kernel counted {counted_packets} on "
+        "its link"
+    )
+    held = abs(counted_packets - captured_packets) <= allowed
+    return Gate(name, held, captured_packets, counted_packets, text)
 
 
 def offload_gate(packets: pl.DataFrame, frame_bytes: int = FRAME_BYTES) -> Gate:

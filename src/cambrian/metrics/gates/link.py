@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -12,6 +13,10 @@ from cambrian.metrics.columns import int64, require
 from cambrian.metrics.gates.verdict import Gate
 from cambrian.metrics.queueing import found_on_arrival
 from cambrian.metrics.utilisation import busy_rate_mbps, capacity_bits, utilisation
+
+#: a random loss may deviate from its share by this many standard deviations, plus some packets
+_LOSS_DEVIATIONS = 6.0
+_LOSS_SPARE = 3
 
 
 def rate_gate(
@@ -113,3 +118,16 @@ def saturation_gate(
         return Gate(name, None, used, threshold, f"{text}; {signals} packets were dropped or marked")
     suspicion = "no packet was dropped or marked: suspect an application or receive-window limit"
     return Gate(name, False, used, threshold, f"{text}; {suspicion}")
+
+
+def loss_gate(label: str, offered_packets: int, lost_packets: int, loss_percent: float) -> Gate:
+    """A link must lose the configured share of its packets, and none without a configured loss."""
+    name = "link loss"
+    share = loss_percent / 100
+    expected = share * offered_packets
+    allowed = _LOSS_DEVIATIONS * math.sqrt(expected * (1 - share)) + _LOSS_SPARE if loss_percent else 0.0
+    text = (
+        f"{name}: {label} lost {lost_packets} of {offered_packets} packets; {loss_percent:g} % "
+        f"of them are {expected:.0f}"
+    )
+    return Gate(name, abs(lost_packets - expected) <= allowed, lost_packets, round(expected, 1), text)

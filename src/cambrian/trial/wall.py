@@ -1,0 +1,184 @@
+"""The wall around a guest: its host process sees only what the trial needs.
+
+A guest is a host process with the user's rights, and its root is the host's file tree. A program that takes
+over the guest's kernel has these rights. So bubblewrap runs the guest in namespaces of its own, without
+capabilities: the file tree has the system's programs, the trial's stacks and the trial's results folder, and
+nothing else; only the results folder is writable; there is no network device, and no process but the guest's
+own. The paths inside do not depend on the machine's.
+
+Source: bwrap(1), and docs/explanation/security.md.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from cambrian.stacks.built import HIDDEN
+
+PACKAGE = "bubblewrap"
+REMEDY = f"apt-get install {PACKAGE}"
+#: folder inside the wall for all that is not the system's
+HOME = Path("/cambrian")
+#: the guest's kernel and its results folder inside the wall
+KERNEL = HOME / "linux"
+OUT = HOME / "out"
+#: system folders: shown read-only where they exist; merged ones are links
+_SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
+#: configuration that programs need to start. The host's passwd and its relatives are not shown
+_ETC = (
+    "alternatives",
+    "chromium",
+    "chromium.d",
+    "fonts",
+    "ld.so.cache",
+    "ld.so.conf",
+    "ld.so.conf.d",
+    "localtime",
+    "mime.types",
+    "os-release",
+    "protocols",
+    "services",
+    "ssl/certs",
+    "ssl/openssl.cnf",
+)
+#: passwd, group, hosts and nsswitch.conf of every guest
+OWN_ETC = Path(__file__).resolve().parents[1] / "testbed" / "etc"
+#: without it the browser makes its own, in seconds
+_FONT_CACHE = "/var/cache/fontconfig"
+#: folders that the guest mounts over, and those that it mounts in
+_PLACES = ("/proc", "/sys", "/run", "/var")
+#: as long as one try of bubblewrap may take
+_TRY_S = 20
+
+
+@dataclass(frozen=True)
+class Wall:
+    """What stands around a guest: ``program`` is bubblewrap's, None without a wall; then ``why`` says why."""
+
+    program: str | None
+    why: str = ""
+
+    @property
+    def name(self) -> str:
+        """The wall's part in a trial's identity and manifest."""
+        return PACKAGE if self.program else "none"
+
+
+@cache
+def find() -> Wall:
+    """The wall that this machine offers; tried once."""
+    program = shutil.which("bwrap")
+    if program is None:
+        return Wall(None, f"bubblewrap is not installed; remedy: {REMEDY}")
+    command = [program, *_namespaces(), *_tree({}), "--", "/bin/true"]
+    try:
+        answer = subprocess.run(command, capture_output=True, text=True, timeout=_TRY_S, check=False)
+    except (OSError, subprocess.SubprocessError) as error:
+        return Wall(None, f"bubblewrap fails: {error}")
+    if answer.returncode:
+        said = answer.stderr.strip().splitlines()[-1:] or [f"exit status {answer.returncode}"]
+        return Wall(
+            None,
+            f"bubblewrap fails: {said[0]}; remedy: allow user namespaces "
+            "(sysctl kernel.unprivileged_userns_clone=1, or a container that permits them)",
+        )
+    return Wall(program)
+
+
+def command(
+    wall: Wall, argv: Sequence[str], *, readable: Mapping[Path, Path], out: Path, status: int
+) -> list[str]:
+    """``argv`` behind the wall.
+
+    Parameters:
+        readable: path inside → path of the host, shown read-only.
+        out: the folder of the host that becomes :data:`OUT`, writable.
+        status: file descriptor that bubblewrap writes its child's process number to.
+    """
+    assert wall.program is not None
+    words = [wall.program, *_namespaces(), *_tree(readable), "--bind", str(out), str(OUT)]
+    words += ["--remount-ro", "/"]
+    return [*words, "--json-status-fd", str(status), "--as-pid-1", "--", *argv]
+
+
+def child(line: bytes) -> int | None:
+    """The process number of the guest's kernel on the host, from bubblewrap's first status line."""
+    try:
+        number = json.loads(line).get("child-pid")
+    except (ValueError, AttributeError):
+        return None
+    return number if isinstance(number, int) else None
+
+
+def interpreter_folders() -> list[Path]:
+    """Where this Python is."""
+    return [Path(sys.base_prefix).resolve()]
+
+
+def not_of_the_system(paths: Sequence[Path]) -> list[Path]:
+    """The paths that the guest does not see anyway, or has of its own (/tmp and others)."""
+    there = (*_SYSTEM, *HIDDEN)
+    return [path for path in paths if not any(path.is_relative_to(place) for place in there)]
+
+
+def _namespaces() -> list[str]:
+    return [
+        "--unshare-user",
+        "--unshare-pid",
+        "--unshare-net",
+        "--unshare-ipc",
+        "--unshare-uts",
+        "--unshare-cgroup-try",
+        "--disable-userns",
+        "--hostname",
+        "cambrian",
+        "--cap-drop",
+        "ALL",
+        "--die-with-parent",
+        "--new-session",
+        "--clearenv",
+        "--setenv",
+        "PATH",
+        "/usr/bin:/bin",
+        "--setenv",
+        "LC_ALL",
+        "C",
+    ]
+
+
+def _tree(readable: Mapping[Path, Path]) -> list[str]:
+    words = [word for folder in _parents(readable) for word in ("--dir", str(folder))]
+    for place in _SYSTEM:
+        path = Path(place)
+        if path.is_symlink():
+            words += ["--symlink", str(path.readlink()), place]
+        elif path.is_dir():
+            words += ["--ro-bind", place, place]
+    for name in _ETC:
+        words += ["--ro-bind-try", f"/etc/{name}", f"/etc/{name}"]
+    for file in sorted(OWN_ETC.iterdir()):
+        words += ["--ro-bind", str(file), f"/etc/{file.name}"]
+    words += ["--dev", "/dev", "--perms", "1777", "--tmpfs", "/tmp"]
+    for place in _PLACES:
+        words += ["--dir", place]
+    words += ["--ro-bind-try", _FONT_CACHE, _FONT_CACHE]
+    # User-mode Linux looks for its own program there and starts it again without randomised addresses. A real
+    # /proc would show it the memory of its own processes as files
+    words += ["--dir", "/proc/self", "--symlink", str(KERNEL), "/proc/self/exe"]
+    for inside, path in readable.items():
+        words += ["--ro-bind", os.fspath(path), os.fspath(inside)]
+    return words
+
+
+def _parents(readable: Mapping[Path, Path]) -> list[Path]:
+    """Folders to make first: those that bubblewrap makes by itself can be entered by root alone."""
+    places = [*readable, OUT, *(Path("/etc") / name for name in _ETC), Path(_FONT_CACHE)]
+    return sorted({parent for place in places for parent in place.parents if parent != Path("/")})
