@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from cambrian.kernel import locate
 from cambrian.store.results import Results
+from tests.integration import guests
 
 STUDY = """
 name = "resume"
@@ -45,19 +45,6 @@ def _hashes(out: Path) -> dict[str, str]:
     return {name: Results(out).trial(name).manifest["packets_sha256"] for name in trials}
 
 
-def _guests(out: Path) -> list[int]:
-    """Guests of the run that writes to ``out``: there may be others on the machine."""
-    kernel = locate.ensure().path
-    found = []
-    for path in Path("/proc").glob("[0-9]*/exe"):
-        try:
-            if path.readlink() == kernel and bytes(out) in path.with_name("cmdline").read_bytes():
-                found.append(int(path.parent.name))
-        except OSError:
-            continue
-    return found
-
-
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
 def test_a_killed_run_resumes_to_the_same_result(tmp_path: Path, how: signal.Signals) -> None:
     study = tmp_path / "resume.toml"
@@ -69,7 +56,7 @@ def test_a_killed_run_resumes_to_the_same_result(tmp_path: Path, how: signal.Sig
     deadline = time.monotonic() + PATIENCE_S
     seen: set[int] = set()
     while not list(broken.glob("trials/[0-9a-f]*/verdict.json")) and time.monotonic() < deadline:
-        seen.update(_guests(broken))
+        seen |= guests.processes(broken)
         time.sleep(0.02)
     assert seen, "guests are known by their folder"
     os.kill(run.pid, how)
@@ -78,9 +65,9 @@ def test_a_killed_run_resumes_to_the_same_result(tmp_path: Path, how: signal.Sig
     assert 1 <= finished < 4, "the run was to be broken off in the middle"
     if how is signal.SIGINT:
         assert not list(broken.glob("trials/.*")), "Ctrl-C leaves nothing half done"
-    while _guests(broken) and time.monotonic() < deadline:
+    while guests.alive(seen) and time.monotonic() < deadline:
         time.sleep(0.05)
-    assert not _guests(broken), "no guest outlives its run"
+    assert not guests.alive(seen), "no guest outlives its run"
 
     assert _start(study, broken).wait(PATIENCE_S) == 0
     assert _hashes(broken) == _hashes(whole)

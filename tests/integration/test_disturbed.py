@@ -1,0 +1,119 @@
+"""The host's troubles are no result of a trial: it runs again, and the results are the same."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from cambrian.store.results import Results
+from tests.integration import guests
+
+STUDY = """
+name = "disturbed"
+title = "Two short trials"
+design = "solo"
+duration_s = 40
+seeds = 2
+start_spread_ms = 100
+[[network]]
+rate_mbps = 20
+rtt_ms = 50
+buffer_bdp = 1
+[[contestant]]
+stack = "tcp"
+cca = "cubic"
+"""
+PATIENCE_S = 120
+
+
+def _start(study: Path, out: Path) -> subprocess.Popen[str]:
+    argv = [sys.executable, "-m", "cambrian", "run", str(study), "--out", str(out), "--jobs", "1"]
+    return subprocess.Popen(
+        argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+    )
+
+
+def _wait_for(what: Callable[[], list[int]]) -> list[int]:
+    deadline = time.monotonic() + PATIENCE_S
+    while time.monotonic() < deadline:
+        if found := what():
+            return found
+        time.sleep(0.01)
+    raise AssertionError("nothing to disturb")
+
+
+def _hashes(out: Path) -> dict[str, str]:
+    trials = sorted(path.name for path in (out / "trials").iterdir() if not path.name.startswith("."))
+    results = [Results(out).trial(name) for name in trials]
+    assert all(result.verdict["valid"] for result in results)
+    return {result.id: result.manifest["packets_sha256"] for result in results}
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("study") / "disturbed.toml"
+    path.write_text(STUDY)
+    return path
+
+
+@pytest.fixture(scope="module")
+def undisturbed(study: Path) -> dict[str, str]:
+    out = study.parent / "whole"
+    run = _start(study, out)
+    _, said = run.communicate(timeout=PATIENCE_S)
+    assert run.returncode == 0, said
+    return _hashes(out)
+
+
+@pytest.mark.parametrize("victim", ["guest", "wall", "worker"])
+def test_a_killed_part_of_a_run_costs_its_trial_another_try(
+    study: Path, tmp_path: Path, undisturbed: dict[str, str], victim: str
+) -> None:
+    out = tmp_path / "out"
+    run = _start(study, out)
+    if victim == "worker":
+        _wait_for(lambda: guests.kernels(out))
+        found = guests.workers(run.pid)
+    elif victim == "guest":
+        found = _wait_for(lambda: guests.kernels(out))
+    else:
+        found = [min(_wait_for(lambda: list(guests.processes(out))))]
+    os.kill(found[0], signal.SIGKILL)
+    _, said = run.communicate(timeout=PATIENCE_S)
+    assert run.returncode == 0, said
+    assert "a trial runs again: " in said
+    assert _hashes(out) == undisturbed
+    assert not list((out / "trials").glob(".*"))
+
+
+def test_workers_end_with_a_run_that_is_killed_while_they_start(study: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    run = _start(study, out)
+    started = set(_wait_for(lambda: guests.workers(run.pid)))
+    run.kill()
+    run.communicate(timeout=PATIENCE_S)
+    deadline = time.monotonic() + 10
+    while guests.alive(started) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not guests.alive(started)
+
+
+def test_a_signal_to_the_coordinator_alone_ends_the_run_soon(study: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    run = _start(study, out)
+    _wait_for(lambda: guests.kernels(out))
+    began = time.monotonic()
+    run.send_signal(signal.SIGINT)
+    run.communicate(timeout=PATIENCE_S)
+    assert run.returncode == 130
+    # the trial under way is ended, and the next one does not begin
+    assert time.monotonic() - began < 10
+    assert len(list((out / "trials").glob("*"))) < 2
+    assert not list((out / "trials").glob(".*"))
