@@ -45,13 +45,15 @@ def main() -> None:
     from cambrian.command import CommandFailed, MissingTool
     from cambrian.debian.private_apt import AptError
     from cambrian.kernel.model import KernelError
+    from cambrian.run.trust import Untrusted
     from cambrian.stacks.adding import AddError
     from cambrian.stacks.manifest import ManifestError
     from cambrian.stacks.receivers import NoReceiver
+    from cambrian.store.merge import Mismatch
     from cambrian.store.reading import Damaged
     from cambrian.store.results import InUse
     from cambrian.study.errors import StudyError
-    from cambrian.trial.boot import GuestError
+    from cambrian.trial.boot import Disturbed, GuestError
     from cambrian.trial.plan import PlanError
 
     try:
@@ -66,6 +68,7 @@ def main() -> None:
         StudyError,
         ManifestError,
         PlanError,
+        Disturbed,
         GuestError,
         KernelError,
         MissingTool,
@@ -75,6 +78,8 @@ def main() -> None:
         AddError,
         Damaged,
         InUse,
+        Mismatch,
+        Untrusted,
     ) as error:
         err.print(f"cambrian: {error}", markup=False, soft_wrap=True)
         sys.exit(2)

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 
 commands = typer.Typer()
+#: more shards than trials make no sense
+_MOST_SHARDS = 1_000_000
 #: largest description of a trial
 _MOST_TRIAL_BYTES = 2**20
 
@@ -62,6 +64,22 @@ def run(
         list[str] | None,
         typer.Option("--contestant", help="STACK/CCA for a suite about one contestant, such as rfc9743."),
     ] = None,
+    trust: Annotated[
+        bool,
+        typer.Option(
+            "--trust",
+            help="Build the stacks in the folder stacks/ beside the study, and run them even without a wall "
+            "around guests: with your rights.",
+        ),
+    ] = False,
+    shard: Annotated[
+        str | None,
+        typer.Option(
+            "--shard",
+            metavar="I/N",
+            help="Run only part I of N, for a CI matrix or a batch queue; `cambrian merge` joins them.",
+        ),
+    ] = None,
 ) -> None:
     """Run a study, or a paper's whole suite of studies; trials that have results are not run again."""
     from cambrian.run import study as studies
@@ -75,6 +93,8 @@ def run(
         ",".join(only) if only else None,
         jobs,
         cpu_limit,
+        trust,
+        _shard(shard) if shard else None,
     )
     suites, part = find.asked(study)
     if suites:
@@ -93,6 +113,47 @@ def run(
     print(folder)
     if summary.errors:
         raise typer.Exit(1)
+
+
+def _shard(text: str) -> tuple[int, int]:
+    number, _, shards = text.partition("/")
+    if not (number.isascii() and number.isdecimal() and shards.isascii() and shards.isdecimal()):
+        fail(f"--shard {text}: give two whole numbers, such as --shard 2/5")
+    if not 1 <= int(number) <= int(shards) <= _MOST_SHARDS:
+        fail(f"--shard {text}: the first number is from 1 to the second, which is at most {_MOST_SHARDS:,}")
+    return int(number), int(shards)
+
+
+@commands.command()
+def merge(
+    shards: Annotated[
+        list[Path],
+        typer.Argument(help="The results of all shards of one study or suite.", metavar="SHARD..."),
+    ],
+    folder: Annotated[Path, typer.Option("--out", "-o", help="Folder for the joined results.")],
+) -> None:
+    """Join the results of `cambrian run --shard I/N`; checks every file and hash, and keeps the shards."""
+    from itertools import count
+
+    from cambrian.progress import step
+    from cambrian.store import merge as merging
+    from cambrian.store.results import Results
+
+    places = merging.places(shards)
+    if not places:
+        fail(f"no study.json in {', '.join(map(str, shards))}: give results of `cambrian run --shard I/N`")
+    parts = {
+        place: [Results(shard / place) for shard in shards if (shard / place / "study.json").exists()]
+        for place in places
+    }
+    total = sum(map(merging.count, parts.values()))
+    done = count(1)
+    with step("merge", total=float(total)) as progress:
+        for place, ours in parts.items():
+            merging.merge(ours, Results(folder / place), lambda: progress.reach(next(done)))
+    merging.copy_suites(shards, folder)
+    err.print(f"{total} trials of {len(shards)} shards", markup=False)
+    print(folder)
 
 
 def _run_suites(

@@ -30,7 +30,7 @@ def family_of(stack: str, cca: str) -> Family | None:
 def record(contestants: Iterable[Contestant]) -> dict[str, dict[str, str]]:
     """``STACK CCA`` → its family, as ``study.json`` keeps it, so that a report needs no manifests."""
     found = {_key(one.stack, one.cca): family_of(one.stack, one.cca) for one in contestants}
-    return {name: asdict(family) for name, family in found.items() if family is not None}
+    return {name: asdict(family) for name, family in sorted(found.items()) if family is not None}
 
 
 def recorded(study: dict[str, Any], contestant: Contestant) -> Family | None:

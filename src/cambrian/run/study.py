@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import errno
-import os
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,7 +11,7 @@ from rich.console import Console
 
 import cambrian
 from cambrian.judging import families
-from cambrian.run import pool, prepare
+from cambrian.run import pool, prepare, trust
 from cambrian.run.scheduler import Scheduler
 from cambrian.stacks import catalogue, checks
 from cambrian.store import check
@@ -22,13 +20,11 @@ from cambrian.store.results import Results
 from cambrian.study import builtin, cost, load
 from cambrian.study.expand import expand
 from cambrian.study.model import Clock, Contestant, Group, Study
-from cambrian.trial import carry_out, plan
+from cambrian.trial import carry_out, plan, wall
 from cambrian.trial.environment import Environment
 
 #: most invalid trials that a summary names
 _SHOWN = 10
-#: errors of the results' disk, not of a trial
-_DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO)
 
 
 @dataclass
@@ -52,7 +48,11 @@ class Summary:
 
 @dataclass(frozen=True)
 class RunOptions:
-    """What to run: a study by name or file, and a selection of it. ``jobs`` 0: one per core."""
+    """What to run: a study by name or file, and a selection of it. ``jobs`` 0: one per core.
+
+    ``trust``: build and run the study's own stacks without asking. ``shard`` (i, n): only the i-th of n parts
+    of the groups, counted from 1.
+    """
 
     study: str
     profile: str | None = None
@@ -61,6 +61,20 @@ class RunOptions:
     only: str | None = None
     jobs: int = 0
     cpu_limit_s: float | None = None
+    trust: bool = False
+    shard: tuple[int, int] | None = None
+
+    def mine(self, groups: Sequence[Group]) -> list[Group]:
+        """The groups of this shard: every n-th."""
+        if self.shard is None:
+            return list(groups)
+        number, shards = self.shard
+        return list(groups[number - 1 :: shards])
+
+    @property
+    def own_stacks(self) -> Path:
+        """The folder with the study's own stacks, beside it."""
+        return builtin.find_study(self.study).absolute().parent / "stacks"
 
     @property
     def at_a_time(self) -> int:
@@ -82,7 +96,7 @@ def expanded(options: RunOptions) -> tuple[Study, list[Group]]:
         StudyError: the file has an error.
     """
     path = builtin.find_study(options.study)
-    catalogue.look_in(path.absolute().parent / "stacks")
+    catalogue.look_in(options.own_stacks)
     study = load.load_study(path, catalogue.ccas(), catalogue.reference_of, checks)
     groups = expand(
         study,
@@ -109,8 +123,11 @@ def run(options: RunOptions, folder: Path | None, console: Console) -> tuple[Pat
         Errors of :func:`run_groups`.
     """
     study, groups = expanded(options)
+    groups = options.mine(groups)
     announce(options, study, groups, console)
     began = time.monotonic()
+    if not options.trust:
+        trust.check(sorted(needed_stacks(groups)), options.own_stacks, wall.find())
     folder = folder or Path("results") / study.name
     summary = run_groups(study, groups, folder.absolute(), options, console)
     tell(summary, time.monotonic() - began, folder, console)
@@ -128,12 +145,16 @@ def _contestants(scheduler: Scheduler) -> list[Contestant]:
     return list({flow.contestant.name: flow.contestant for trial in trials for flow in trial.flows}.values())
 
 
-def _record(results: Results, study: Study, scheduler: Scheduler, made: Environment, command: str) -> None:
+def _record(
+    results: Results, study: Study, scheduler: Scheduler, made: Environment, options: RunOptions
+) -> None:
     """Write ``study.json``: the study, each group's trials, and the state of its stopping rule."""
+    shard = dict(zip(("shard", "shards"), options.shard, strict=True)) if options.shard else {}
     results.write_study(
         {
             "cambrian": cambrian.__version__,
-            "command": command,
+            "command": options.command,
+            **shard,
             "study": study.model_dump(mode="json"),
             "kernel": {"version": made.kernel.version, "sha256": made.kernel.sha256},
             "families": families.record(_contestants(scheduler)),
@@ -170,7 +191,11 @@ def run_groups(
     with results.alone():
         results.sweep()
         made = prepare.ensure(needed_stacks(groups))
-        return _run_groups(study, groups, results, made, options, console)
+        try:
+            return _run_groups(study, groups, results, made, options, console)
+        finally:
+            # what killed workers left
+            results.sweep()
 
 
 def _run_groups(
@@ -183,7 +208,7 @@ def _run_groups(
 ) -> Summary:
     names = {id(trial): carry_out.trial_id(trial, made) for group in groups for trial in group.trials}
     scheduler = Scheduler(groups, names, results, _damaged(groups, names, results, console))
-    _record(results, study, scheduler, made, options.command)
+    _record(results, study, scheduler, made, options)
     missing = scheduler.first()
     kept = {name for name in scheduler.counted() if scheduler.has(name)}
     summary = Summary(kept=len(kept))
@@ -203,15 +228,14 @@ def _run_groups(
     ):
         if finished.outcome is None:
             summary.errors.append(f"{label}: {finished.error}")
-            _stop_if_disk_fails(finished.error or "", results.folder)
         else:
             summary.ran += 1
             scheduler.note(finished)
         if scheduler.undecided() < undecided:
             # write the decisions now, in case this run is killed
             undecided = scheduler.undecided()
-            _record(results, study, scheduler, made, options.command)
-    _record(results, study, scheduler, made, options.command)
+            _record(results, study, scheduler, made, options)
+    _record(results, study, scheduler, made, options)
     for name, label in scheduler.counted().items():
         if scheduler.has(name):
             verdict = results.trial(name).verdict
@@ -240,18 +264,6 @@ def _damaged(
             f"damaged, so this trial runs again: {fault.path}: {fault.why}", markup=False, soft_wrap=True
         )
     return set(found)
-
-
-def _stop_if_disk_fails(error: str, folder: Path) -> None:
-    """Stop a run whose disk is the reason for a trial's error: every other trial would fail too.
-
-    Raises:
-        OSError: it is.
-    """
-    for number in _DISK_ERRORS:
-        # the error comes from another process as text
-        if (text := os.strerror(number)) in error:
-            raise OSError(number, text, str(folder))
 
 
 def tell(summary: Summary, took_s: float, folder: Path, console: Console) -> None:

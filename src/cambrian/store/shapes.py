@@ -141,6 +141,9 @@ class StudyRecord(BaseModel):
     groups: list[_Group]
     #: older results do not have it
     families: dict[str, _Family] = {}
+    #: of a part of the study that was run by itself: the number of this shard, from 1, and of all
+    shard: StrictInt | None = None
+    shards: StrictInt | None = None
 
     @model_validator(mode="after")
     def _networks_are_known(self) -> StudyRecord:

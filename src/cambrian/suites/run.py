@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from rich.console import Console
@@ -64,6 +65,7 @@ def run(
     Raises:
         The errors of :func:`cambrian.run.study.run_groups`.
     """
+    parts = [replace(part, groups=options.mine(part.groups)) for part in parts]
     announce(found, parts, options, console)
     began = time.monotonic()
     for one in found:

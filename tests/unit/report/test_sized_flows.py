@@ -11,6 +11,7 @@ import pytest
 
 from cambrian.measure.flow_window import TrialWindow
 from cambrian.measure.measuring import flow_measures
+from cambrian.metrics.columns import PACKETS
 from cambrian.store.results import TrialResult
 from cambrian.study.model import Contestant, Flow, Network, Trial
 from cambrian.trace.schema import TRANSPORT
@@ -34,7 +35,7 @@ def completion_s(folder: Path, done: dict[str, Any]) -> tuple[float | None, floa
             "outcome": ["departed", "departed"],
             "ce": [False, False],
         },
-        schema_overrides={"flow": pl.UInt16, "outcome": pl.Enum(["departed", "dropped", "queued"])},
+        schema_overrides=PACKETS,
     )
     link = {"sent_packets": 2, "dropped_packets": 0, "backlog_packets": 0, "kind": "netem"}
     manifest = {

@@ -1,0 +1,112 @@
+"""Joins the results of a study's shards (``cambrian run --shard I/N``) into one directory.
+
+The result is what one run of the whole study would have left: the same trials with the same packets, and the
+same ``study.json``.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from cambrian.store import check, reading, writing
+from cambrian.store.results import Results
+from cambrian.store.shapes import SuiteRecord
+from cambrian.suites.model import RECORD
+
+#: keys of ``study.json`` that the shards of one study share
+_SHARED = ("cambrian", "command", "study", "kernel")
+
+
+class Mismatch(ValueError):
+    """Results that do not belong together; the text says which and why."""
+
+
+def places(shards: Sequence[Path]) -> list[Path]:
+    """The studies below the shards' folders, relative to them: ``.`` for a single study's results."""
+    found = {path.parent.relative_to(shard) for shard in shards for path in shard.rglob("study.json")}
+    return sorted(found)
+
+
+def count(shards: Sequence[Results]) -> int:
+    """Number of trials of one study's shards."""
+    return sum(len(_trials(shard.study())) for shard in shards)
+
+
+def merge(shards: Sequence[Results], out: Results, tell: Callable[[], None]) -> None:
+    """Join one study's shards into ``out``; ``tell`` is called after each trial.
+
+    A trial that ``out`` has is kept if its packets are the same.
+
+    Raises:
+        Mismatch: a shard is missing or of another run, or two results of one trial differ.
+        Damaged: a shard has a damaged file.
+        InUse: another run uses ``out``.
+    """
+    records = {number: (shard, record) for number, shard, record in map(_numbered, shards)}
+    (_, first), *_ = records.values()
+    for shard, record in records.values():
+        for key in (*_SHARED, "shards"):
+            if record.get(key) != first.get(key):
+                raise Mismatch(f"{shard.folder}/study.json: {key} is not that of the other shards")
+    missing = [number for number in range(1, first["shards"] + 1) if number not in records]
+    if missing:
+        names = ", ".join(f"{number}/{first['shards']}" for number in missing)
+        raise Mismatch(f"no results of shard {names}; remedy: run them (--shard), or name their folders too")
+    trials = [(shard, name) for shard, record in records.values() for name in _trials(record)]
+    with out.alone():
+        out.sweep()
+        for shard, name in trials:
+            if shard.has(name):
+                _copy(shard, out, name)
+            tell()
+        out.write_study(_joined([records[number][1] for number in sorted(records)]))
+
+
+def _numbered(shard: Results) -> tuple[int, Results, dict[str, Any]]:
+    record = shard.study()
+    if "shard" not in record:
+        raise Mismatch(f"{shard.folder}: these results are of a whole run, not of a shard")
+    return record["shard"], shard, record
+
+
+def _trials(record: dict[str, Any]) -> list[str]:
+    return list(dict.fromkeys(name for group in record["groups"] for name in group["trials"]))
+
+
+def _copy(shard: Results, out: Results, name: str) -> None:
+    trial = shard.trial(name)
+    for damage in check.thorough(trial):
+        raise damage
+    if out.has(name):
+        mine, theirs = (one.manifest["packets_sha256"] for one in (out.checked(name), trial))
+        if mine != theirs:
+            raise Mismatch(
+                f"{trial.folder} and {out.trial(name).folder} are of the same trial, but their packets "
+                "differ; remedy: compare the machines with `cambrian selftest`"
+            )
+        return
+    with out.new_trial(name) as folder:
+        shutil.copytree(trial.folder, folder, dirs_exist_ok=True)
+
+
+def _joined(records: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """``study.json`` of the whole: shard i of n has the groups i, i + n, i + 2n…"""
+    groups = []
+    for position in range(max(len(record["groups"]) for record in records)):
+        groups += [record["groups"][position] for record in records if position < len(record["groups"])]
+    families: dict[str, Any] = {}
+    for record in records:
+        families |= record.get("families", {})
+    whole = {key: value for key, value in records[0].items() if key not in ("shard", "shards")}
+    return {**whole, "families": dict(sorted(families.items())), "groups": groups}
+
+
+def copy_suites(shards: Sequence[Path], out: Path) -> None:
+    """Copy the records of suites (``suite.json``), which all shards of a suite have."""
+    for path in shards[0].rglob(RECORD):
+        target = out / path.relative_to(shards[0])
+        target.parent.mkdir(parents=True, exist_ok=True)
+        writing.write_json(target, reading.json_file(path, SuiteRecord, path.parent))

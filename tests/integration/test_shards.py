@@ -1,0 +1,96 @@
+"""Shards, joined, are what one run of the whole study leaves."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from cambrian.store.results import Results
+
+STUDY = """
+name = "shards"
+title = "Five short groups"
+design = "solo"
+duration_s = 3
+seeds = 1
+[[network]]
+rate_mbps = 10
+rtt_ms = 40
+buffer_bdp = [0.5, 1, 2, 3, 5]
+[[contestant]]
+stack = "tcp"
+cca = "reno"
+"""
+
+
+def cambrian(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    argv = [sys.executable, "-m", "cambrian", *words]
+    return subprocess.run(
+        argv, cwd=folder, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False
+    )
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A study in three shards, and run whole."""
+    place = tmp_path_factory.mktemp("shards")
+    (place / "study.toml").write_text(STUDY)
+    for number in (1, 2, 3):
+        answer = cambrian(place, "run", "study.toml", "--shard", f"{number}/3", "--out", f"shard-{number}")
+        assert answer.returncode == 0, answer.stderr
+    assert cambrian(place, "run", "study.toml", "--out", "whole").returncode == 0
+    return place
+
+
+def packets(folder: Path) -> dict[str, str]:
+    names = [path.name for path in (folder / "trials").iterdir()]
+    return {name: Results(folder).trial(name).manifest["packets_sha256"] for name in names}
+
+
+def test_joined_shards_are_the_whole(folder: Path) -> None:
+    assert [len(packets(folder / f"shard-{number}")) for number in (1, 2, 3)] == [2, 2, 1]
+    # in any order
+    answer = cambrian(folder, "merge", "shard-3", "shard-1", "shard-2", "--out", "joined")
+    assert (answer.returncode, answer.stdout) == (0, "joined\n"), answer.stderr
+    assert packets(folder / "joined") == packets(folder / "whole")
+    assert json.loads((folder / "joined/study.json").read_text()) == json.loads(
+        (folder / "whole/study.json").read_text()
+    )
+    # once more changes nothing
+    assert cambrian(folder, "merge", "shard-3", "shard-1", "shard-2", "--out", "joined").returncode == 0
+    assert packets(folder / "joined") == packets(folder / "whole")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("merge", "shard-1", "shard-2", "--out", "x"), "no results of shard 3/3"),
+        (("merge", "whole", "--out", "x"), "of a whole run, not of a shard"),
+        (("merge", "nowhere", "--out", "x"), "no study.json in nowhere"),
+        (("run", "study.toml", "--shard", "4/3"), "--shard 4/3: the first number is from 1 to the second"),
+        (("run", "study.toml", "--shard", "two"), "--shard two: give two whole numbers"),
+    ],
+)
+def test_what_cannot_be_joined_is_said(folder: Path, words: tuple[str, ...], said: str) -> None:
+    answer = cambrian(folder, *words)
+    assert answer.returncode == 2
+    assert said in answer.stderr
+    assert "Traceback" not in answer.stderr
+
+
+def test_a_damaged_shard_and_another_result_of_a_trial_are_refused(folder: Path) -> None:
+    joined = folder / "again"
+    cambrian(folder, "merge", "shard-1", "shard-2", "shard-3", "--out", str(joined))
+    place = next((folder / "shard-2/trials").iterdir()) / "manifest.json"
+    text = place.read_text()
+    try:
+        place.write_text(text.replace('"packets_sha256": "', '"packets_sha256": "0')[:-1])
+        answer = cambrian(folder, "merge", "shard-1", "shard-2", "shard-3", "--out", "y")
+        assert answer.returncode == 2
+        assert str(place.parent.name) in answer.stderr
+    finally:
+        place.write_text(text)
