@@ -42,6 +42,8 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
             f"[{side}]", f'[{side}]\nenvironment = {{ QUINN = "{quinn}", CCA = "{{cca}}" }}'
         )
     runner = runner.replace('environment = { MYSTACK_CC = "{cca}" }\n', "")
+    # the script starts a program in another folder
+    runner = runner.replace("[build]", f'[build]\nreadable = ["{quinn.parent}"]')
     (folder / "mystack.toml").write_text(runner)
     monkeypatch.setenv("CAMBRIAN_STACKS", f"{MISBEHAVING}:{folder}")
     catalogue.load.cache_clear()

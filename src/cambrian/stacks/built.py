@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import stat
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -79,13 +80,19 @@ def readable(stack: Stack) -> list[Path]:
     These are the program's folder (if that is a home folder, the program alone) and ``build.readable``.
 
     Raises:
-        ManifestError: one of ``build.readable`` does not exist.
+        ManifestError: one of ``build.readable`` does not exist, or other users may not run the program.
     """
     wanted = stack.manifest.build
     if wanted.kind != "none":
         return []
     home = Path.home()
     names = _names(program_there(stack))
+    for path in (names[1], names[1].parent):
+        if not path.stat().st_mode & stat.S_IXOTH:
+            raise ManifestError(
+                f"{stack.file}: build.binary: inside a guest the program runs as a user without privileges, "
+                f"and {path} is closed to other users\n  remedy: chmod o+rx {path}"
+            )
     found = [name if home.is_relative_to(name.parent) else name.parent for name in names]
     for text in wanted.readable:
         path = (stack.folder / text).absolute()

@@ -163,8 +163,13 @@ class _View:
             wall.HOME / "source": SOURCE,
             wall.HOME / "site-packages": packages,
         }
-        readable |= {path: path for path in wall.not_of_the_system([*wall.interpreter_folders(), *shown])}
-        readable |= {Path(mounts[place]): Path(folder) for place, folder in plan["mounts"].items()}
+        readable |= {
+            wall.place(path): path for path in wall.not_of_the_system([*wall.interpreter_folders(), *shown])
+        }
+        # of a folder with the same place in the guest, below /tmp say, only what ``shown`` names is there
+        readable |= {
+            Path(mounts[place]): Path(folder) for place, folder in plan["mounts"].items() if place != folder
+        }
         return cls(
             around,
             readable,

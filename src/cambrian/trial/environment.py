@@ -67,6 +67,6 @@ class Environment:
 def testbed_hash() -> str:
     """SHA-256 of the code that carries out and judges a trial, and of the testbed's other files."""
     digest = hashlib.sha256(source.fingerprint(*PACKAGES, facts=False, without=WITHOUT).encode())
-    for path in sorted((*CERTIFICATES.iterdir(), *OWN_ETC.iterdir())):
+    for path in (*sorted(CERTIFICATES.iterdir()), *sorted(OWN_ETC.iterdir())):
         digest.update(path.name.encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()

@@ -124,9 +124,16 @@ def interpreter_folders() -> list[Path]:
 
 
 def not_of_the_system(paths: Sequence[Path]) -> list[Path]:
-    """The paths that the guest does not see anyway, or has of its own (/tmp and others)."""
-    there = (*_SYSTEM, *HIDDEN)
-    return [path for path in paths if not any(path.is_relative_to(place) for place in there)]
+    """The paths that the guest does not see anyway."""
+    return [path for path in paths if not any(path.is_relative_to(system) for system in _SYSTEM)]
+
+
+def place(path: Path) -> Path:
+    """The path inside the wall of a path that the guest sees under its own name.
+
+    The guest has its own /tmp and /run, and mounts the folders that it must see there from :data:`HOME`.
+    """
+    return HOME / path.relative_to("/") if any(path.is_relative_to(own) for own in HIDDEN) else path
 
 
 def _namespaces() -> list[str]:
