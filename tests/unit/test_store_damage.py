@@ -208,6 +208,14 @@ def test_a_failure_is_blamed_on_damage_and_only_on_damage(folder: Path) -> None:
         raise KeyError(77)
 
 
+def test_a_log_that_is_no_file_is_damage_and_does_not_hang(folder: Path) -> None:
+    log = trial_of(folder) / "logs" / "flow0.receiver.out"
+    log.parent.mkdir()
+    os.mkfifo(log)
+    with pytest.raises(Damaged, match="is a named pipe, not a file"):
+        _ = cambrian.load(folder).observations
+
+
 def test_damaged_frames_are_made_again(folder: Path, command: Command) -> None:
     whole = cambrian.load(folder).observations
     (kept,) = folder.glob("frames/*/observations/observations.parquet")

@@ -68,7 +68,7 @@ def _ended_ns(guest: dict[str, Any], number: int) -> int:
 
 def _delivery(result: TrialResult, number: int, guest: dict[str, Any], whole_bytes: int) -> Delivery | None:
     """The receiver's reports within the trial; the last of a flow of fixed size that came whole."""
-    log = result.folder / "logs" / f"flow{number}.receiver.out"
+    log = result.log(f"flow{number}.receiver.out")
     kinds = ("progress", "done") if whole_bytes else ("progress",)
     reports = [
         (event["time_ns"] - guest["zero_ns"], event["bytes"])

@@ -127,6 +127,17 @@ class TrialResult:
         columns = {**COLUMNS, **PAGE_COLUMNS}[name]
         return reading.frame(self.folder / f"{name}.parquet", columns, self.store)
 
+    def log(self, name: str) -> Path:
+        """The path of a program's output, such as ``flow0.receiver.out``; it may be missing.
+
+        Raises:
+            Damaged: it is a folder or a named pipe.
+        """
+        path = self.folder / "logs" / name
+        if path.exists() and not path.is_file():
+            raise Damaged(path, f"is {reading.kind_of(path.stat().st_mode)}, not a file", self.store)
+        return path
+
     def link_counts(self, direction: Literal["forward", "back"]) -> list[LinkCount]:
         """Packets offered to and lost by each flow's link before the bottleneck, in order of flow."""
         flows = self.manifest["guest"]["counters"]["flows"]
