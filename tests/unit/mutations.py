@@ -294,8 +294,9 @@ def absurdities(value: object, key: str = "") -> Iterator[str]:
             yield from absurdities(one, name)
     elif isinstance(value, Mapping):
         for name, one in value.items():
-            # the names of options have units too, but their ranges are those of the stack
-            yield from absurdities(one, "" if key == "options" else str(name))
+            # their names have units too, but a stack has its own ranges of options, and a condition
+            # that no row of the results meets selects nothing
+            yield from absurdities(one, "" if key in ("options", "where") else str(name))
     elif isinstance(value, (list, tuple)):
         for one in value:
             yield from absurdities(one, key)
