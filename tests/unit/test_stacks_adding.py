@@ -235,3 +235,19 @@ def test_only_what_was_added_can_be_removed(tmp_path: Path, monkeypatch: pytest.
         with pytest.raises(AddError, match=said):
             adding.remove(name)
     assert beside.exists()
+
+
+def test_a_program_that_is_closed_to_other_users_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cambrian.stacks.built.HIDDEN", ())
+    program = tmp_path / "place" / "server"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\n")
+    added = adding.add(_stack(tmp_path, "mine", binary=str(program)))
+    assert program.parent in built.readable(added)
+    for path in (program, program.parent):
+        path.chmod(0o700)
+        with pytest.raises(ManifestError, match=f"chmod o\\+rx {path}"):
+            built.readable(added)
+        path.chmod(0o755)

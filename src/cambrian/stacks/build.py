@@ -108,8 +108,11 @@ def _name(stack: Stack) -> str:
 
 
 def _home(stack: Stack, tool: toolchain.Toolchain | None) -> Path:
-    compiler = hashlib.sha256((tool.version if tool else "none").encode()).hexdigest()[:8]
-    return paths.cache() / "stacks" / f"{_name(stack)}-{compiler}"
+    made_by = tool.version if tool else "none"
+    if stack.manifest.build.kind == "none":
+        # the build is a link to the program, and the same program may be in several places
+        made_by = str(program_there(stack).absolute())
+    return paths.cache() / "stacks" / f"{_name(stack)}-{hashlib.sha256(made_by.encode()).hexdigest()[:8]}"
 
 
 def _any_home(stack: Stack) -> Path | None:

@@ -87,8 +87,9 @@ def readable(stack: Stack) -> list[Path]:
         return []
     home = Path.home()
     names = _names(program_there(stack))
-    for path in (names[1], names[1].parent):
-        if not path.stat().st_mode & stat.S_IXOTH:
+    # a program that an interpreter runs need not be executable itself
+    for path, rights in ((names[1], stat.S_IXOTH | stat.S_IROTH), (names[1].parent, stat.S_IXOTH)):
+        if not path.stat().st_mode & rights:
             raise ManifestError(
                 f"{stack.file}: build.binary: inside a guest the program runs as a user without privileges, "
                 f"and {path} is closed to other users\n  remedy: chmod o+rx {path}"
