@@ -285,6 +285,9 @@ _SENSE: Mapping[str, tuple[float, float]] = {
     "count": (0, 1000),
     "seconds": (0, 86_400),
 }
+#: Tables whose keys have units too, but no range of ours: options, which belong to a stack, and conditions
+#: on the rows of results, where a value that no row has selects nothing.
+_FREE = frozenset({"options", "where", "a", "b"})
 
 
 def absurdities(value: object, key: str = "") -> Iterator[str]:
@@ -294,9 +297,7 @@ def absurdities(value: object, key: str = "") -> Iterator[str]:
             yield from absurdities(one, name)
     elif isinstance(value, Mapping):
         for name, one in value.items():
-            # their names have units too, but a stack has its own ranges of options, and a condition
-            # that no row of the results meets selects nothing
-            yield from absurdities(one, "" if key in ("options", "where") else str(name))
+            yield from absurdities(one, "" if key in _FREE else str(name))
     elif isinstance(value, (list, tuple)):
         for one in value:
             yield from absurdities(one, key)

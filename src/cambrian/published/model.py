@@ -45,7 +45,7 @@ class Comparison(Frozen):
     unit: str = ""
     digits: Annotated[int, Field(ge=0, le=6)] = 2
     #: figures this near are called so, where ours is too narrow to hold theirs
-    near_percent: Annotated[float, Field(gt=0)] | None = None
+    near_percent: Annotated[float, Field(gt=0, le=100)] | None = None
     measured: SummarySpec
 
     @model_validator(mode="after")
