@@ -111,7 +111,7 @@ def _judged(
         report = read.report_of(ended, programs.folder)
         columns = read.columns(trial, report, programs)
     except read.Unreadable as error:
-        return read.no_columns(), validate.invalid(*error.reasons)
+        return read.no_columns(), validate.invalid(*ended.removed, *error.reasons)
     except TraceError as error:
         lost = validate.capture_lost(programs)
         return read.no_columns(), validate.invalid(
