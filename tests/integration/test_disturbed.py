@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +12,7 @@ import pytest
 
 from cambrian.store.results import Results
 from tests.integration import guests
+from tests.integration.runs import hashes, start
 
 STUDY = """
 name = "disturbed"
@@ -33,13 +32,6 @@ cca = "cubic"
 PATIENCE_S = 120
 
 
-def _start(study: Path, out: Path) -> subprocess.Popen[str]:
-    argv = [sys.executable, "-m", "cambrian", "run", str(study), "--out", str(out), "--jobs", "1"]
-    return subprocess.Popen(
-        argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
-    )
-
-
 def _wait_for(what: Callable[[], list[int]]) -> list[int]:
     deadline = time.monotonic() + PATIENCE_S
     while time.monotonic() < deadline:
@@ -50,10 +42,10 @@ def _wait_for(what: Callable[[], list[int]]) -> list[int]:
 
 
 def _hashes(out: Path) -> dict[str, str]:
-    trials = sorted(path.name for path in (out / "trials").iterdir() if not path.name.startswith("."))
-    results = [Results(out).trial(name) for name in trials]
-    assert all(result.verdict["valid"] for result in results)
-    return {result.id: result.manifest["packets_sha256"] for result in results}
+    """As :func:`hashes`, of trials that must all be valid."""
+    found = hashes(out)
+    assert all(Results(out).trial(name).verdict["valid"] for name in found)
+    return found
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +58,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def undisturbed(study: Path) -> dict[str, str]:
     out = study.parent / "whole"
-    run = _start(study, out)
+    run = start(study, out)
     _, said = run.communicate(timeout=PATIENCE_S)
     assert run.returncode == 0, said
     return _hashes(out)
@@ -77,7 +69,7 @@ def test_a_killed_part_of_a_run_costs_its_trial_another_try(
     study: Path, tmp_path: Path, undisturbed: dict[str, str], victim: str
 ) -> None:
     out = tmp_path / "out"
-    run = _start(study, out)
+    run = start(study, out)
     if victim == "worker":
         _wait_for(lambda: guests.kernels(out))
         found = guests.workers(run.pid)
@@ -93,9 +85,9 @@ def test_a_killed_part_of_a_run_costs_its_trial_another_try(
     assert not list((out / "trials").glob(".*"))
 
 
-def test_workers_end_with_a_run_that_is_killed_while_they_start(study: Path, tmp_path: Path) -> None:
+def test_workers_end_with_a_run_that_is_killed_while_theystart(study: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    run = _start(study, out)
+    run = start(study, out)
     started = set(_wait_for(lambda: guests.workers(run.pid)))
     run.kill()
     run.communicate(timeout=PATIENCE_S)
@@ -107,7 +99,7 @@ def test_workers_end_with_a_run_that_is_killed_while_they_start(study: Path, tmp
 
 def test_a_signal_to_the_coordinator_alone_ends_the_run_soon(study: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    run = _start(study, out)
+    run = start(study, out)
     _wait_for(lambda: guests.kernels(out))
     began = time.monotonic()
     run.send_signal(signal.SIGINT)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from cambrian.store.results import Results
+from tests.integration.runs import hashes
 
 STUDY = """
 name = "shards"
@@ -46,23 +46,18 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-def packets(folder: Path) -> dict[str, str]:
-    names = [path.name for path in (folder / "trials").iterdir()]
-    return {name: Results(folder).trial(name).manifest["packets_sha256"] for name in names}
-
-
 def test_joined_shards_are_the_whole(folder: Path) -> None:
-    assert [len(packets(folder / f"shard-{number}")) for number in (1, 2, 3)] == [2, 2, 1]
+    assert [len(hashes(folder / f"shard-{number}")) for number in (1, 2, 3)] == [2, 2, 1]
     # in any order
     answer = cambrian(folder, "merge", "shard-3", "shard-1", "shard-2", "--out", "joined")
     assert (answer.returncode, answer.stdout) == (0, "joined\n"), answer.stderr
-    assert packets(folder / "joined") == packets(folder / "whole")
+    assert hashes(folder / "joined") == hashes(folder / "whole")
     assert json.loads((folder / "joined/study.json").read_text()) == json.loads(
         (folder / "whole/study.json").read_text()
     )
     # once more changes nothing
     assert cambrian(folder, "merge", "shard-3", "shard-1", "shard-2", "--out", "joined").returncode == 0
-    assert packets(folder / "joined") == packets(folder / "whole")
+    assert hashes(folder / "joined") == hashes(folder / "whole")
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,23 @@
+"""Runs of a study by the command, in a process of their own."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+from cambrian.store.results import Results
+
+
+def start(study: Path, out: Path) -> subprocess.Popen[str]:
+    """Run a study on one core; standard error can be read."""
+    argv = [sys.executable, "-m", "cambrian", "run", str(study), "--out", str(out), "--jobs", "1"]
+    return subprocess.Popen(
+        argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+    )
+
+
+def hashes(out: Path) -> dict[str, str]:
+    """Trial → the hash of its packets, for all finished trials."""
+    trials = sorted(path.name for path in (out / "trials").iterdir() if not path.name.startswith("."))
+    return {name: Results(out).trial(name).manifest["packets_sha256"] for name in trials}
