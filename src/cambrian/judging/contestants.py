@@ -215,11 +215,19 @@ def _standard(family: str, best: Mapping[str, Measured]) -> dict[str, Reference]
 
 
 def _is_later_bbr(measured: Mapping[str, Measured]) -> bool:
-    """Is it BBR's second or third generation, by its probing or, if that is not measured, by its ProbeRTT?"""
+    """Is it BBR's second or third generation, by its probing or, if that is not measured, by its ProbeRTT?
+
+    In competition a window that is small for another reason can look like ProbeRTT. So one trial with short
+    times between ProbeRTTs is no sign.
+    """
     generation, interval = measured.get("bbr_generation"), measured.get("probe_rtt_interval_s")
     if generation is not None:
         return generation.label == _LATER_BBR
-    return interval is not None and interval.high < _LONGEST_LATER_INTERVAL_S
+    return (
+        interval is not None
+        and interval.trials >= findings.FEWEST_TRIALS
+        and interval.high < _LONGEST_LATER_INTERVAL_S
+    )
 
 
 def _estimates(trials: Sequence[Sequence[Estimate | Missing]], name: str, source: Source) -> list[Estimate]:

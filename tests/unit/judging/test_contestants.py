@@ -71,6 +71,12 @@ def test_a_later_bbr_is_compared_with_its_own_draft() -> None:
         assert {f.status for f in found.findings if f.key == "probe_down_gain"} == {"as it should be"}
 
 
+def test_short_times_between_probe_rtts_in_one_trial_are_no_sign_of_a_later_bbr() -> None:
+    short = one("probe_rtt_interval_s", 0.3, half=0.1)
+    nothing = Missing("probe_rtt_interval_s", "no two ProbeRTTs", "window")
+    assert contestants.judge("n", "bbr", [[short], [nothing], [nothing]]).family == "bbr"
+
+
 def test_trials_are_pooled_parameter_by_parameter() -> None:
     found = contestants.judge("n", "cubic", [[one("beta", value)] for value in (0.69, 0.70, 0.71)])
     (finding,) = found.findings
