@@ -3,14 +3,28 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from cambrian.cli.shared import JsonOption, MarkdownOption, err, fail, out, reads_results, writing_to
 
+if TYPE_CHECKING:
+    import polars as pl
+
+    from cambrian.report.collect import Collected
+
 commands = typer.Typer()
+
+
+class Unwanted(StrEnum):
+    """Verdicts that can end `cambrian verdicts` with exit status 1."""
+
+    different = "different"
+    inconclusive = "inconclusive"
 
 
 @commands.command()
@@ -148,9 +162,18 @@ def table(
 def verdicts(
     folder: Annotated[Path, typer.Argument(help="A results directory that `cambrian run` made.")],
     as_json: JsonOption = False,
+    fail_on: Annotated[
+        list[Unwanted] | None,
+        typer.Option(
+            help="End with exit status 1 if a contestant is different, or inconclusive; may be repeated."
+        ),
+    ] = None,
 ) -> None:
-    """Print for each contestant whether it conforms, what differs and what is inconclusive."""
-    from cambrian.report import collect, probed, tables, words
+    """Print for each contestant whether it conforms, what differs and what is inconclusive.
+
+    Exit status 0 for any verdicts, 1 if --fail-on names one of them or if no contestant can be judged.
+    """
+    from cambrian.report import collect, tables
     from cambrian.store.results import Results
 
     collected = collect.collect(Results(folder))
@@ -164,7 +187,21 @@ def verdicts(
             for kind, all_rows in rows.items():
                 verdict[kind] = [row for row in all_rows if row["contestant"] == verdict["contestant"]]
         print(json.dumps(records, indent=1))
-        return
+    else:
+        _print_verdicts(collected, frame)
+    if any(is_unwanted(verdict, fail_on or ()) for verdict in frame.to_dicts()):
+        raise typer.Exit(1)
+
+
+def is_unwanted(verdict: Mapping[str, Any], unwanted: Sequence[Unwanted]) -> bool:
+    """Is a row of the table of verdicts one of these?"""
+    state = "different" if verdict["differs"] else verdict["verdict"]
+    return state in unwanted
+
+
+def _print_verdicts(collected: Collected, frame: pl.DataFrame) -> None:
+    from cambrian.report import probed, words
+
     for sentence in words.placebo_differs(collected, frame):
         out.print(sentence, markup=False, soft_wrap=True, highlight=False)
     behaviour = probed.behaviour(collected)

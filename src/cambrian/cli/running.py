@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,7 +12,7 @@ import typer
 from cambrian.cli.shared import Clock, JobsOption, Profile, err, fail
 
 if TYPE_CHECKING:
-    from cambrian.run.study import RunOptions
+    from cambrian.run.study import RunOptions, Summary
     from cambrian.suites.find import Found
 
 
@@ -20,6 +21,12 @@ commands = typer.Typer()
 _MOST_SHARDS = 1_000_000
 #: largest description of a trial
 _MOST_TRIAL_BYTES = 2**20
+
+
+class Unwanted(StrEnum):
+    """Outcomes that can end `cambrian run` with exit status 1."""
+
+    invalid = "invalid"
 
 
 @commands.command()
@@ -72,6 +79,9 @@ def run(
             "around guests: with your rights.",
         ),
     ] = False,
+    fail_on: Annotated[
+        Unwanted | None, typer.Option(help="End with exit status 1 if any trial of the study is invalid.")
+    ] = None,
     shard: Annotated[
         str | None,
         typer.Option(
@@ -81,7 +91,10 @@ def run(
         ),
     ] = None,
 ) -> None:
-    """Run a study, or a paper's whole suite of studies; trials that have results are not run again."""
+    """Run a study, or a paper's whole suite of studies; trials that have results are not run again.
+
+    Exit status 0 if every trial ran; 1 if a trial could not run or, with --fail-on invalid, is invalid.
+    """
     from cambrian.run import study as studies
     from cambrian.suites import find
 
@@ -98,7 +111,9 @@ def run(
     )
     suites, part = find.asked(study)
     if suites:
-        _run_suites(suites, part, contestants or [], options, folder or Path("results"), dry_run=dry_run)
+        root = folder or Path("results")
+        summary = _run_suites(suites, part, contestants or [], options, root, dry_run=dry_run)
+        end(summary, fail_on)
         return
     if contestants:
         fail("--contestant is for suites that are about one contestant, such as rfc9743")
@@ -111,7 +126,12 @@ def run(
         return
     folder, summary = studies.run(options, folder, err)
     print(folder)
-    if summary.errors:
+    end(summary, fail_on)
+
+
+def end(summary: Summary, fail_on: Unwanted | None) -> None:
+    """End the command with the exit status of a run: nothing happens for status 0."""
+    if summary.errors or (summary.invalid and fail_on is Unwanted.invalid):
         raise typer.Exit(1)
 
 
@@ -164,7 +184,8 @@ def _run_suites(
     root: Path,
     *,
     dry_run: bool,
-) -> None:
+) -> Summary:
+    from cambrian.run.study import Summary
     from cambrian.suites import run as suite_run
 
     planned = suite_run.planned(suites, part, contestants, options)
@@ -173,12 +194,11 @@ def _run_suites(
         for plan in planned:
             for group in plan.groups:
                 print(f"{plan.part.place}: {group.key}  {len(group.trials)} trials")
-        return
+        return Summary()
     command = options.command + "".join(f" --contestant {name}" for name in contestants)
     summary = suite_run.run(suites, planned, options, root, command, err)
     print(root)
-    if summary.errors:
-        raise typer.Exit(1)
+    return summary
 
 
 @commands.command()

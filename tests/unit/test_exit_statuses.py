@@ -1,0 +1,59 @@
+"""Exit statuses that a CI job acts on."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from cambrian.cli import app, reading, running
+from cambrian.run.study import Summary
+from tests.unit import report_results
+
+INVALID = Summary(ran=2, invalid=[("a trial", ("its reason",))])
+FAILED = Summary(errors=["a trial could not run"])
+
+
+@pytest.mark.parametrize(
+    ("summary", "asked", "status"),
+    [
+        (Summary(ran=2), None, 0),
+        (Summary(ran=2), "invalid", 0),
+        (INVALID, None, 0),
+        (INVALID, "invalid", 1),
+        (FAILED, None, 1),
+    ],
+)
+def test_invalid_trials_end_a_run_with_1_only_if_asked(
+    summary: Summary, asked: str | None, status: int
+) -> None:
+    try:
+        running.end(summary, running.Unwanted(asked) if asked else None)
+        ended = 0
+    except typer.Exit as error:
+        ended = error.exit_code
+    assert ended == status
+
+
+def test_verdicts_fail_if_asked(tmp_path: Path) -> None:
+    folder = str(report_results.copy(tmp_path))
+
+    def status(*words: str) -> int:
+        return CliRunner().invoke(app, ["verdicts", folder, *words]).exit_code
+
+    shown = json.loads(CliRunner().invoke(app, ["verdicts", folder, "--json"]).stdout)
+    assert not any(one["differs"] for one in shown)
+    assert any(one["verdict"] == "inconclusive" for one in shown)
+    assert status() == 0
+    assert status("--fail-on", "different") == 0
+    assert status("--fail-on", "inconclusive") == 1
+    assert status("--fail-on", "wrong") == 2
+
+
+def test_a_contestant_that_differs_is_different_whatever_its_verdict_says() -> None:
+    verdict = {"differs": True, "verdict": "off by a parameter, different impact"}
+    assert reading.is_unwanted(verdict, [reading.Unwanted.different])
+    assert not reading.is_unwanted(verdict, [reading.Unwanted.inconclusive])
