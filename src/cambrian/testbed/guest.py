@@ -41,7 +41,9 @@ def mount_system() -> None:
     """The guest's own file systems, and the host's folders of code and results at fixed places."""
     from cambrian.testbed import system
 
-    for target, kind in (("/proc", "proc"), ("/sys", "sysfs"), ("/tmp", "tmpfs"), ("/run", "tmpfs")):
+    # a program sees its own processes only: it cannot act by who its rival is
+    system.mount("none", "/proc", "proc", data="hidepid=invisible")
+    for target, kind in (("/sys", "sysfs"), ("/tmp", "tmpfs"), ("/run", "tmpfs")):
         system.mount("none", target, kind)
     if not os.path.ismount("/dev"):
         # a kernel with DEVTMPFS_MOUNT has done so itself

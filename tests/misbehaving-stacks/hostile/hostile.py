@@ -17,6 +17,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 LIBC = ctypes.CDLL(None, use_errno=True)
@@ -58,11 +59,19 @@ def processes() -> Iterator[tuple[int, int, str]]:
             yield int(entry.name), entry.stat().st_uid, words
 
 
-def pid_of(part: str) -> int:
-    found = [pid for pid, _, words in processes() if part in words]
+def others() -> list[int]:
+    """The process numbers of other users' programs, which it cannot see: a signal tells whether one exists."""
+    found = []
+    for pid in range(2, 2000):
+        try:
+            os.kill(pid, 0)
+        except PermissionError:
+            found.append(pid)
+        except ProcessLookupError:
+            continue
     if not found:
-        raise Denied(f"no process {part}")
-    return found[0]
+        raise Denied("no process to attack")
+    return found
 
 
 @must_be_denied
@@ -154,28 +163,39 @@ def kill_init() -> str:
 
 
 @must_be_denied
-def kill_capture() -> str:
-    os.kill(pid_of("native/capture"), signal.SIGKILL)
-    return "killed the capture"
+def kill_others() -> str:
+    """The capture, its rival, the threads of the kernel."""
+    for pid in others():
+        with suppress(PermissionError):
+            os.kill(pid, signal.SIGKILL)
+            return f"killed {pid}"
+    raise Denied("may signal none of them")
 
 
 @must_be_denied
-def kill_rival() -> str:
-    others = [pid for pid, user, _ in processes() if user not in (0, os.getuid())]
+def see_rival() -> str:
+    others = [words for _, user, words in processes() if user != os.getuid()]
     if not others:
-        raise Denied("no rival")
-    os.kill(others[0], signal.SIGKILL)
-    return "killed its rival"
+        raise Denied("sees its own processes only")
+    return f"saw {others}"
 
 
 @must_be_denied
-def trace_rival() -> str:
-    others = [pid for pid, user, _ in processes() if user not in (0, os.getuid())]
-    if not others:
-        raise Denied("no rival")
-    with Path(f"/proc/{others[0]}/mem").open("rb") as memory:
-        memory.read(1)
-    return "opened its rival's memory"
+def shared_folder() -> str:
+    for folder in (Path("/tmp"), Path("/dev/shm")):
+        found = [entry for entry in folder.iterdir()]
+        if found or folder.stat().st_uid != os.getuid():
+            return f"{folder} is not its own: {found}"
+    raise Denied("/tmp and /dev/shm are its own")
+
+
+@must_be_denied
+def trace_others() -> str:
+    for pid in others():
+        with suppress(OSError), Path(f"/proc/{pid}/mem").open("rb") as memory:
+            memory.read(1)
+            return f"opened the memory of {pid}"
+    raise Denied("may open none of them")
 
 
 @must_be_denied
