@@ -106,3 +106,14 @@ def test_lines_that_are_no_events_are_ignored(tmp_path: Path) -> None:
     path.write_text("[" * 100_000 + '\n"event"\n[1]\n\0\n{"event": "ready"}\n{"level": 3}\n')
     said = EndpointEvents.read(path)
     assert (len(said.events), said.odd) == (2, "")
+
+
+def test_of_many_events_the_first_and_the_last_are_stored() -> None:
+    events = [
+        {"event": "ready"},
+        *({"event": "cca", "confirmed": "cubic"} for _ in range(5000)),
+        {"event": "done"},
+    ]
+    stored = EndpointEvents(events).kept()
+    assert len(stored) == 1000
+    assert (stored[0], stored[-1]) == (events[0], events[-1])

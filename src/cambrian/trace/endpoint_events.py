@@ -138,8 +138,10 @@ class EndpointEvents:
         return sum(counts) if counts else None
 
     def kept(self) -> list[Mapping[str, Any]]:
-        """The events that a trial's manifest stores: at most the first :data:`_MOST_KEPT`."""
-        return [event for event in self.events if event.get("event") not in _MANY][:_MOST_KEPT]
+        """The events that a trial's manifest stores: of many, as many of the first as of the last."""
+        events = [event for event in self.events if event.get("event") not in _MANY]
+        half = _MOST_KEPT // 2
+        return events if len(events) <= _MOST_KEPT else events[:half] + events[-half:]
 
 
 class Programs:
