@@ -72,16 +72,24 @@ class Bench:
         Raises:
             BenchError: a trial could not run, or is invalid.
         """
-        results = Results(self.folder / place)
-        for finished in pool.run(trials, self.made, results, jobs=self.jobs):
-            if finished.outcome is None:
-                raise BenchError(f"a trial could not run: {finished.error}")
-        ran = [results.trial(carry_out.trial_id(item, self.made)) for item in trials]
+        ran = self.run_any(trials, place)
         for item, result in zip(trials, ran, strict=True):
             if not result.verdict["valid"]:
                 names = " + ".join(flow.contestant.name for flow in item.flows)
                 raise BenchError(f"{names}: {'; '.join(result.verdict['reasons'])}")
         return ran
+
+    def run_any(self, trials: Sequence[Trial], place: str = "first") -> list[TrialResult]:
+        """As :meth:`run`, also for trials that are invalid.
+
+        Raises:
+            BenchError: a trial could not run.
+        """
+        results = Results(self.folder / place)
+        for finished in pool.run(trials, self.made, results, jobs=self.jobs):
+            if finished.outcome is None:
+                raise BenchError(f"a trial could not run: {finished.error}")
+        return [results.trial(carry_out.trial_id(item, self.made)) for item in trials]
 
 
 @contextmanager

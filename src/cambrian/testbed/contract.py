@@ -117,11 +117,15 @@ class ChangePlan(TypedDict):
 
 
 class Plan(TypedDict):
-    """The guest's plan. ``links`` and ``flows`` are in order of position."""
+    """The guest's plan. ``links`` and ``flows`` are in order of position.
+
+    ``real_time``: the guest's clock is the host's, and its lateness is measured.
+    """
 
     mounts: dict[str, str]
     memory_mb: int
     kernel_settings: dict[str, int]
+    real_time: bool
     duration_ns: int
     tcp_ecn: str
     links: list[LinkPlan]
@@ -172,12 +176,21 @@ class ProcessReport(TypedDict):
     ended_ns: int | None
 
 
+class LatenessReport(TypedDict):
+    """How late a waiting program was woken in real time: number of waits, mean and worst lateness."""
+
+    waits: int
+    mean_ns: int
+    worst_ns: int
+
+
 class GuestReport(TypedDict):
     """The report of a guest.
 
     ``zero_ns``: the trial's zero, CLOCK_REALTIME. ``end_ns``: since zero. ``base_rtt_ns``: measured, one per
     flow. ``problems``: errors of programs, or a "note: …". ``killed``: programs that did not end on
-    SIGTERM. A guest that failed has ``crash``, a traceback, and only some of the other fields.
+    SIGTERM. ``lateness``: of a guest in real time. A guest that failed has ``crash``, a traceback, and only
+    some of the other fields.
     """
 
     kernel: str
@@ -189,4 +202,5 @@ class GuestReport(TypedDict):
     processes: dict[str, ProcessReport]
     problems: list[str]
     killed: list[str]
+    lateness: NotRequired[LatenessReport]
     crash: NotRequired[str]

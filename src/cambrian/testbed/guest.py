@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, cast
 if TYPE_CHECKING:
     from cambrian.testbed.contract import CapturePlan, ChangePlan, GuestReport, Plan, ProgramPlan
     from cambrian.testbed.dumbbell import Dumbbell
+    from cambrian.testbed.lateness import Lateness
     from cambrian.testbed.processes import Process
 
 OUT = Path("/run/cambrian/out")
@@ -35,6 +36,8 @@ LEAD_NS = 100_000_000
 SECOND_NS = 1_000_000_000
 #: how near to a point in time select brings us
 NEAR_NS = 1_000_000
+#: as near where each wait's lateness is measured: two such waits
+MEASURED_NS = 20_000_000
 
 
 def mount_system() -> None:
@@ -121,6 +124,7 @@ class Trial:
         self.early: dict[int, Process] = {}
         self.net: Dumbbell | None = None
         self.tracelink: Process | None = None
+        self.lateness: Lateness | None = None
         # it fills up as the trial goes on
         self.report = cast("GuestReport", {"problems": self.problems})
 
@@ -242,8 +246,10 @@ class Trial:
 
         while (left_ns := when_ns - time.time_ns()) > 0:
             running = [process.pidfd for process in self.processes if process.status is None]
+            if self.lateness is not None and left_ns > MEASURED_NS:
+                self.lateness.wait(running)
             # the kernel may end a select late by a thousandth of its length: come near, then sleep
-            if left_ns > 2 * NEAR_NS:
+            elif left_ns > 2 * NEAR_NS:
                 select.select(running, [], [], (left_ns - left_ns // 500 - NEAR_NS) / 1e9)
             else:
                 system.sleep_until(when_ns)
@@ -257,6 +263,10 @@ class Trial:
         """From zero to the end, then stop everything and count."""
         from cambrian.testbed import counters, processes, tracing
 
+        if self.plan["real_time"]:
+            from cambrian.testbed.lateness import Lateness
+
+            self.lateness = Lateness()
         zero_ns = next_second_ns()
         self.report["zero_ns"] = zero_ns
         self.report["realtime_minus_monotonic_ns"] = time.time_ns() - time.monotonic_ns()
@@ -273,7 +283,9 @@ class Trial:
         self.report["counters"] = counters.read(self.net)
         if self.plan["capture"]["trace_tcp"] and tracing.available():
             tracing.stop()
-        stubborn = processes.stop([self.capture])
+        if self.lateness is not None:
+            self.report["lateness"] = self.lateness.report()
+        stubborn = processes.stop([self.capture], processes.CAPTURE_TIMEOUT_S)
         # receivers first: a sender that has gone first would look like a failed transfer
         receivers = [process for process in self.processes if process.name.endswith(".receiver")]
         stubborn += processes.stop(receivers)

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 READY_TIMEOUT_S = 20.0
 #: how long a program may take to end after SIGTERM, in guest seconds
 STOP_TIMEOUT_S = 2.0
+#: as long for the capture: in real time it may be behind, and what it has not yet read is the result
+CAPTURE_TIMEOUT_S = 60.0
 _POLL_S = 0.002
 #: the event that says that a program is ready is among its first characters
 _READY_CHARACTERS = 2**20
@@ -143,11 +145,11 @@ def wait_ready(
     return f"{process.name} was not ready within {timeout_s:g} s (waited for: {how})"
 
 
-def stop(processes: list[Process]) -> list[str]:
+def stop(processes: list[Process], timeout_s: float = STOP_TIMEOUT_S) -> list[str]:
     """SIGTERM, then SIGKILL to whatever has not ended in time; returns those names."""
     for process in processes:
         process.signal(signal.SIGTERM)
-    deadline_s = time.monotonic() + STOP_TIMEOUT_S
+    deadline_s = time.monotonic() + timeout_s
     while time.monotonic() < deadline_s and not all(process.reap() for process in processes):
         time.sleep(_POLL_S)
     stubborn = [process for process in processes if not process.reap()]

@@ -213,6 +213,7 @@ def make(trial: Trial, builds: Mapping[str, Built], native: Native) -> Plan:
         "mounts": mounts,
         "memory_mb": page_loads.memory_mb(trial),
         "kernel_settings": trial.kernel_settings,
+        "real_time": trial.clock == "real",
         "duration_ns": round(trial.duration_s * 1e9),
         # 1: ask for ECN and grant it; 0: neither
         "tcp_ecn": "1" if network.ecn else "0",
@@ -248,6 +249,8 @@ def _capture(trial: Trial, pipe_bytes: int) -> CapturePlan:
     argv = [f"{HOME}/native/capture", "--ring-kib", str(_ring_kib(trial, pipe_bytes))]
     argv += ["--router-ns", at.namespace_path(at.ROUTER), "--receiver-ns", at.namespace_path(at.RECEIVER)]
     argv += ["--receiver-if", at.RECEIVER_IF, "--out", f"{OUT}/capture.bin"]
+    if trial.clock == "real":
+        argv += ["--first"]
     if trial.raw_capture:
         argv += ["--pcap", f"{OUT}/bottleneck"]
     stacks = catalogue.load()

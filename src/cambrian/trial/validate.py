@@ -24,7 +24,7 @@ from cambrian.study.model import FRAME_BYTES, Network, Trial
 from cambrian.testbed.contract import Counters, FlowCounters, GuestReport, Plan, ProcessReport
 from cambrian.trace import packets
 from cambrian.trace.endpoint_events import Programs
-from cambrian.trial import page_loads
+from cambrian.trial import page_loads, real_time
 
 #: largest error of the measured base RTT: the guest's timers are exact to a fraction of a
 #: microsecond, the host's scheduling is less exact
@@ -258,6 +258,8 @@ def judge(
     answer = gates.verdict(every)
     notes = answer.notes + [text for text in report["problems"] if text.startswith("note: ")]
     notes += [f"{name} did not end on SIGTERM and was killed" for name in report["killed"]]
+    if late := real_time.behind(report):
+        notes.append(late)
     return {
         "valid": answer.valid,
         "reasons": answer.reasons,

@@ -2,7 +2,7 @@
  * The bottleneck's capture: when each packet reached the queue and when it left.
  *
  *   capture --router-ns PATH --receiver-ns PATH --receiver-if NAME --out FILE
- *           [--pcap FILE] [--trace-pipe FILE --trace-out FILE] [--ring-kib N]
+ *           [--pcap FILE] [--trace-pipe FILE --trace-out FILE] [--ring-kib N] [--first]
  *
  * Two packet sockets, one in each namespace. A packet received by the router from a
  * sender's link enters the bottleneck's queue in the same instant (forwarding costs no
@@ -16,6 +16,9 @@
  * With --pcap, both sides' packets go to FILE.router.pcap and FILE.receiver.pcap whole.
  * With --trace-pipe, the kernel's binary trace ring is drained to --trace-out, so that a
  * long trial cannot overrun it.
+ *
+ * With --first, the program runs before all ordinary programs (SCHED_FIFO): in real time a
+ * machine may be too slow for all of them, and the records are what the others are judged by.
  *
  * Prints {"event":"ready"} once the taps are live; SIGTERM flushes and prints a last line
  * with what was seen and what the kernel's rings lost (which must be 0).
@@ -40,6 +43,7 @@
 #include <sys/mman.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 enum kind { ARRIVAL = 0, DEPARTURE = 1 };
@@ -60,7 +64,9 @@ enum {
 	BLOCK_BYTES = 64 * 1024, /* one hand-over from the kernel */
 	BLOCK_TIMEOUT_MS = 200,	 /* a part-filled block is handed over after this long */
 	DRAIN_INTERVAL_MS = 20,	 /* at the end, when nothing wakes us */
+	LAST_BLOCKS_MS = 2 * BLOCK_TIMEOUT_MS + DRAIN_INTERVAL_MS / 2, /* every block has come by then */
 	TRACE_PAGE_BYTES = 4096,
+	WRITE_BYTES = 64 * 1024, /* records in one write */
 };
 
 struct tap {
@@ -69,6 +75,7 @@ struct tap {
 	unsigned int blocks, next;
 	enum kind kind;
 	uint64_t seen, lost;
+	uint64_t last_ns; /* of the packet that was taken last */
 	FILE *pcap;
 };
 
@@ -207,6 +214,7 @@ static void take_packet(struct tap *tap, const struct tpacket3_hdr *h, FILE *out
 	if (fwrite(&r, sizeof(r), 1, out) != 1)
 		die("write records");
 	tap->seen++;
+	tap->last_ns = r.time_ns;
 	if (tap->pcap) {
 		const uint32_t head[4] = { h->tp_sec, h->tp_nsec, h->tp_snaplen, h->tp_len };
 
@@ -245,6 +253,43 @@ static void count_lost(struct tap *tap)
 		tap->lost += stats.tp_drops;
 }
 
+static int64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/*
+ * Part-filled blocks come to us when their timer fires, each tap's in its own time; meanwhile the
+ * flows go on. So departures end first, and arrivals when they have come further: each packet that
+ * was seen to leave was seen to arrive. An idle link has no such arrival, but its blocks have come.
+ */
+static void drain_the_rest(struct tap *taps, FILE *out)
+{
+	int64_t began_ms = now_ms();
+
+	do {
+		usleep(DRAIN_INTERVAL_MS * 1000);
+		drain_tap(&taps[ARRIVAL], out);
+		drain_tap(&taps[DEPARTURE], out);
+	} while (now_ms() - began_ms < LAST_BLOCKS_MS);
+	began_ms = now_ms();
+	while (taps[ARRIVAL].last_ns <= taps[DEPARTURE].last_ns && now_ms() - began_ms < LAST_BLOCKS_MS) {
+		usleep(DRAIN_INTERVAL_MS * 1000);
+		drain_tap(&taps[ARRIVAL], out);
+	}
+}
+
+static void go_first(void)
+{
+	const struct sched_param lowest = { .sched_priority = 1 };
+
+	if (sched_setscheduler(0, SCHED_FIFO, &lowest))
+		die("SCHED_FIFO");
+}
+
 static void drain_trace(int pipe_fd, FILE *out)
 {
 	static uint8_t page[TRACE_PAGE_BYTES];
@@ -258,10 +303,12 @@ static void drain_trace(int pipe_fd, FILE *out)
 static FILE *open_out(const char *path)
 {
 	FILE *f = fopen(path, "we");
+	/* without a buffer of ours glibc keeps the file system's block: 1 KiB here */
+	char *buffer = malloc(WRITE_BYTES);
 
-	if (!f)
+	if (!f || !buffer)
 		die(path);
-	setvbuf(f, NULL, _IOFBF, 64 * 1024);
+	setvbuf(f, buffer, _IOFBF, WRITE_BYTES);
 	return f;
 }
 
@@ -273,7 +320,8 @@ int main(int argc, char **argv)
 	static const struct option options[] = {
 		{ "router-ns", 1, 0, 'r' }, { "receiver-ns", 1, 0, 'c' }, { "receiver-if", 1, 0, 'i' },
 		{ "out", 1, 0, 'o' },	    { "pcap", 1, 0, 'p' },	  { "trace-pipe", 1, 0, 't' },
-		{ "trace-out", 1, 0, 'u' }, { "ring-kib", 1, 0, 'k' },	  { 0, 0, 0, 0 },
+		{ "trace-out", 1, 0, 'u' }, { "ring-kib", 1, 0, 'k' },	  { "first", 0, 0, 'f' },
+		{ 0, 0, 0, 0 },
 	};
 	struct tap taps[2] = { 0 };
 	struct pollfd fds[3];
@@ -291,6 +339,7 @@ int main(int argc, char **argv)
 		case 't': trace_pipe = optarg; break;
 		case 'u': trace_out = optarg; break;
 		case 'k': ring_kib = (unsigned int)atoi(optarg); break;
+		case 'f': go_first(); break;
 		default: return 2;
 		}
 	}
@@ -331,12 +380,7 @@ int main(int argc, char **argv)
 		if (trace)
 			drain_trace(trace_fd, trace);
 	}
-	/* part-filled blocks come to us when their timer fires; meanwhile the flows go on */
-	for (int waited_ms = 0; waited_ms <= 2 * BLOCK_TIMEOUT_MS; waited_ms += DRAIN_INTERVAL_MS) {
-		usleep(DRAIN_INTERVAL_MS * 1000);
-		drain_tap(&taps[ARRIVAL], out);
-		drain_tap(&taps[DEPARTURE], out);
-	}
+	drain_the_rest(taps, out);
 	for (int i = 0; i < 2; i++) {
 		count_lost(&taps[i]);
 		if (taps[i].pcap)
