@@ -79,6 +79,11 @@ def _sysctls(values: dict[str, str]) -> None:
             continue
 
 
+def set_global_limits() -> None:
+    """Limits that all namespaces of a kernel share."""
+    _sysctls(GLOBAL_SYSCTLS)
+
+
 def make_host(name: str, tcp_ecn: str) -> Host:
     """A new namespace with loopback up; ``tcp_ecn`` as the sysctl of that name."""
     with system.new_namespace(at.namespace_path(name)):
@@ -169,7 +174,6 @@ def build_hosts(flows: list[LinkPlan], tcp_ecn: str) -> Dumbbell:
     """Namespaces and access links (with their netem), without a bottleneck yet."""
     qdiscs.register()
     periodic_loss.register()
-    _sysctls(GLOBAL_SYSCTLS)
     names = [at.ROUTER, at.RECEIVER, *(at.sender_namespace(flow) for flow in range(len(flows)))]
     router, receiver, *senders = [make_host(name, tcp_ecn) for name in names]
     for flow, (sender, links) in enumerate(zip(senders, flows, strict=True)):

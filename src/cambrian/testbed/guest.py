@@ -71,7 +71,10 @@ def mount_programs(mounts: dict[str, str]) -> None:
     for place, folder in mounts.items():
         flags = system.MS_RDONLY | system.MS_NOSUID | system.MS_NODEV
         system.mount("none", place, "hostfs", flags, data=folder)
-    # this Python by a name that is the same on every machine, for endpoints that are written in it
+
+
+def name_interpreter() -> None:
+    """This Python by a name that is the same on every machine, for endpoints that are written in it."""
     Path("/run/cambrian/python").symlink_to(Path("/proc/self/exe").readlink())
 
 
@@ -305,24 +308,21 @@ class Trial:
         }
 
 
-def main() -> None:
-    """Init: whatever happens, leave a report and power off."""
-    sys.path[:0] = [os.environ[name] for name in CODE.values()]
-    from cambrian.testbed import system
+def carry_out(before: Callable[[], None], prepare: Callable[[Plan], None]) -> None:
+    """Carry out the plan of the results folder; whatever happens, leave a report.
 
+    ``before`` makes the file system, and ``prepare`` what the plan needs from the machine: these two differ
+    between a guest and the host.
+    """
     report = cast("GuestReport", {})
     try:
-        mount_system()
+        before()
         import_everything()
-        plan = json.loads((OUT / "plan.json").read_text())
-        mount_programs(plan["mounts"])
-        check_kernel_settings(plan["kernel_settings"])
-        from cambrian.testbed import users
-
+        plan: Plan = json.loads((OUT / "plan.json").read_text())
+        prepare(plan)
         trial = Trial(plan)
         report = trial.report
         report["kernel"] = os.uname().release
-        users.prepare()
         trial.build_network()
         # from here on, everything has fixed paths and happens at fixed times
         trial.wait_until(next_second_ns())
@@ -335,11 +335,30 @@ def main() -> None:
         print(report["crash"], file=sys.stderr, flush=True)
     finally:
         partial = OUT / "guest.json.part"
-        try:
-            partial.write_text(json.dumps(report))
-            partial.rename(OUT / "guest.json")
-        finally:
-            system.power_off()
+        partial.write_text(json.dumps(report))
+        partial.rename(OUT / "guest.json")
+
+
+def prepare_guest(plan: Plan) -> None:
+    """The plan's programs and settings, and limits of the whole kernel: a guest has it for itself."""
+    from cambrian.testbed import dumbbell, users
+
+    mount_programs(plan["mounts"])
+    name_interpreter()
+    check_kernel_settings(plan["kernel_settings"])
+    users.prepare()
+    dumbbell.set_global_limits()
+
+
+def main() -> None:
+    """Init: carry out the plan and power off."""
+    sys.path[:0] = [os.environ[name] for name in CODE.values()]
+    from cambrian.testbed import system
+
+    try:
+        carry_out(mount_system, prepare_guest)
+    finally:
+        system.power_off()
 
 
 if __name__ == "__main__":
