@@ -60,7 +60,7 @@ def processes() -> Iterator[tuple[int, int, str]]:
 
 
 def others() -> list[int]:
-    """The process numbers of other users' programs, which it cannot see: a signal tells whether one exists."""
+    """The process numbers of other users' programs, hidden from it: a signal tells whether one is there."""
     found = []
     for pid in range(2, 2000):
         try:
@@ -183,7 +183,7 @@ def see_rival() -> str:
 @must_be_denied
 def shared_folder() -> str:
     for folder in (Path("/tmp"), Path("/dev/shm")):
-        found = [entry for entry in folder.iterdir()]
+        found = list(folder.iterdir())
         if found or folder.stat().st_uid != os.getuid():
             return f"{folder} is not its own: {found}"
     raise Denied("/tmp and /dev/shm are its own")
