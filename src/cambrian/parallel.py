@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
 import multiprocessing
 import os
+import signal
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
@@ -17,6 +19,16 @@ Result = TypeVar("Result")
 
 #: with fewer items this process finishes before other processes would have started
 _FEWEST = 24
+#: include/uapi/linux/prctl.h
+_PR_SET_PDEATHSIG = 1
+
+
+def end_with(parent: int) -> None:
+    """Let this process end with the process ``parent``, its parent, also if that is killed."""
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        # it died before the kernel knew that this process must end with it
+        os._exit(1)
 
 
 def mapped(
@@ -33,7 +45,10 @@ def mapped(
         os.environ.setdefault("POLARS_MAX_THREADS", "1")
         os.environ.setdefault("OMP_NUM_THREADS", "1")
         jobs = min(len(os.sched_getaffinity(0)), len(items))
-        with ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn")) as pool:
+        context = multiprocessing.get_context("spawn")
+        with ProcessPoolExecutor(
+            jobs, mp_context=context, initializer=end_with, initargs=(os.getpid(),)
+        ) as pool:
             return list(_counted(pool.map(work, items), step))
 
 

@@ -1,0 +1,63 @@
+"""Work on all cores ends with the process that asked for it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from rich.console import Console
+
+from cambrian import parallel
+
+#: an item's work: leave the worker's number in a folder, then be busy for long
+WORK = """
+import os, sys, time
+from pathlib import Path
+from cambrian import parallel
+
+def work(folder):
+    Path(folder, str(os.getpid())).touch()
+    time.sleep(600)
+
+if __name__ == "__main__":
+    parallel.mapped(work, [sys.argv[1]] * 30, what="items")
+"""
+PATIENCE_S = 60
+
+
+def runs(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def until(what: str, seen: Callable[[], bool]) -> None:
+    deadline_s = time.monotonic() + PATIENCE_S
+    while not seen():
+        assert time.monotonic() < deadline_s, what
+        time.sleep(0.05)
+
+
+def test_results_are_in_order() -> None:
+    quiet = Console(quiet=True)
+    assert parallel.mapped(abs, list(range(-30, 0)), what="items", console=quiet) == list(range(30, 0, -1))
+
+
+def test_workers_end_with_a_process_that_is_killed(tmp_path: Path) -> None:
+    program, folder = tmp_path / "work.py", tmp_path / "workers"
+    program.write_text(WORK)
+    folder.mkdir()
+    process = subprocess.Popen([sys.executable, str(program), str(folder)], stderr=subprocess.DEVNULL)
+    jobs = len(os.sched_getaffinity(0))
+    until("the workers started", lambda: len(list(folder.iterdir())) == jobs)
+    workers = [int(path.name) for path in folder.iterdir()]
+    assert all(runs(pid) for pid in workers)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    until("the workers ended", lambda: not any(runs(pid) for pid in workers))
