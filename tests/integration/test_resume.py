@@ -31,7 +31,7 @@ cca = "cubic"
 PATIENCE_S = 60
 
 
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
 def test_a_killed_run_resumes_to_the_same_result(tmp_path: Path, how: signal.Signals) -> None:
     study = tmp_path / "resume.toml"
     study.write_text(STUDY)
@@ -46,11 +46,13 @@ def test_a_killed_run_resumes_to_the_same_result(tmp_path: Path, how: signal.Sig
         time.sleep(0.02)
     assert seen, "guests are known by their folder"
     os.kill(run.pid, how)
-    run.wait(PATIENCE_S)
+    _, told = run.communicate(timeout=PATIENCE_S)
     finished = len(list(broken.glob("trials/[0-9a-f]*/verdict.json")))
     assert 1 <= finished < 4, "the run was to be broken off in the middle"
-    if how is signal.SIGINT:
-        assert not list(broken.glob("trials/.*")), "Ctrl-C leaves nothing half done"
+    if how is not signal.SIGKILL:
+        assert run.returncode == 128 + how
+        assert told.endswith("cambrian: interrupted; finished trials are kept\n")
+        assert not list(broken.glob("trials/.*")), "an interrupted run leaves nothing half done"
     while guests.alive(seen) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not guests.alive(seen), "no guest outlives its run"

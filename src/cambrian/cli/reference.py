@@ -17,7 +17,7 @@ _HEAD = """# Commands
 `make reference` generates this page from `src/cambrian/cli/`.
 
 Exit status: 0 for success; 1 if the command found a problem (a trial that could not run, a failed check);
-2 for an error in its input (a file, an option, a missing tool); 130 if interrupted.
+2 for an error in its input (a file, an option, a missing tool); 130 after Ctrl-C, 143 after SIGTERM.
 Results and paths go to standard output, progress and errors to standard error.
 """
 
