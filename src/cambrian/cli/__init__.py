@@ -58,6 +58,7 @@ def main() -> None:
     from cambrian.command import CommandFailed, MissingTool
     from cambrian.debian.private_apt import AptError
     from cambrian.kernel.model import KernelError
+    from cambrian.run.pool import EngineError
     from cambrian.run.trust import Untrusted
     from cambrian.stacks.adding import AddError
     from cambrian.stacks.manifest import ManifestError
@@ -84,6 +85,7 @@ def main() -> None:
         sys.exit(2)
     except (
         StudyError,
+        EngineError,
         ManifestError,
         PlanError,
         Disturbed,

@@ -16,6 +16,7 @@ from rich.table import Table
 
 from cambrian.metrics.throughput import total_throughput_mbps
 from cambrian.run import pool, prepare
+from cambrian.run.local import Cores
 from cambrian.stacks import receivers
 from cambrian.stacks.catalogue import Stack
 from cambrian.store.results import Results, TrialResult
@@ -62,7 +63,9 @@ def run(stacks: Sequence[Stack], *, jobs: int, console: Console) -> list[Cell]:
     made = prepare.ensure({name for trial in trials.values() for name in plan.stack_names(trial)})
     with tempfile.TemporaryDirectory(prefix="cambrian-interop-") as folder:
         results = Results(Path(folder))
-        for label, finished in pool.run_with_progress(trials, made, results, jobs=jobs, console=console):
+        for label, finished in pool.run_with_progress(
+            trials, made, results, engine=Cores(jobs), console=console
+        ):
             sender_name, receiver_name, alpn = pairs[label]
             pair = sender_name, receiver_name
             if finished.outcome is None:

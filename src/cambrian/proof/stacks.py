@@ -19,6 +19,7 @@ from cambrian.metrics.throughput import total_throughput_mbps
 from cambrian.metrics.utilisation import capacity_bits, utilisation
 from cambrian.proof.rows import Row
 from cambrian.run import pool, prepare
+from cambrian.run.local import Cores
 from cambrian.stacks import build, receivers
 from cambrian.stacks.catalogue import Stack
 from cambrian.stacks.manifest import ManifestError
@@ -107,7 +108,7 @@ def _run(
     labelled = {f"{stack} {cca}: {what}": key for key in trials for stack, cca in [key]}
     asked = {label: trials[key] for label, key in labelled.items()}
     found: dict[tuple[str, str], _Outcome] = {}
-    for label, finished in pool.run_with_progress(asked, made, results, jobs=jobs, console=console):
+    for label, finished in pool.run_with_progress(asked, made, results, engine=Cores(jobs), console=console):
         if finished.outcome is None:
             found[labelled[label]] = f"{what}: {finished.error}"
             continue

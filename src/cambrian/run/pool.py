@@ -1,22 +1,19 @@
-"""Runs many trials, one per core; shows a bar with an ETA on a terminal, otherwise one line per trial.
+"""Runs many trials on an engine's workers; shows a bar with an ETA on a terminal, otherwise a line per trial.
 
-Each worker is a process, pinned to a core, so that reading one trial's columns does not wait for another
-trial. Ctrl-C ends every guest; unfinished trials leave no files, and the next run repeats them. A trial whose
-worker or guest is killed has no result: it runs again, up to :data:`TRIES` times. A full disk ends the run.
+The engine is this machine (:mod:`cambrian.run.local`) or a cluster (:mod:`cambrian.cluster`). Ctrl-C ends
+every guest; unfinished trials leave no files, and the next run repeats them. A trial whose worker or guest is
+killed has no result: it runs again, up to :data:`TRIES` times. A full disk ends the run.
 """
 
 from __future__ import annotations
 
-import ctypes
 import errno
-import multiprocessing
 import os
-import signal
 import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from typing import Protocol
@@ -34,15 +31,14 @@ from rich.progress import (
 from cambrian.store.results import Results
 from cambrian.study import cost
 from cambrian.study.model import Trial
-from cambrian.trial import carry_out
 from cambrian.trial.boot import Disturbed
 from cambrian.trial.carry_out import Outcome
 from cambrian.trial.environment import Environment
 
-#: include/uapi/linux/prctl.h
-_PR_SET_PDEATHSIG = 1
 #: trials submitted at a time, per worker; the others wait in this process, so that Ctrl-C discards them
 _AHEAD = 2
+#: how often the number of workers is looked up
+_LOOK_S = 1.0
 #: how often a trial is tried if the host disturbs it, and the pause before it is tried again
 TRIES = 3
 _PAUSE_S = 1.0
@@ -52,6 +48,10 @@ _DISTURBANCES = (BrokenProcessPool, CancelledError, Disturbed)
 _DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO)
 #: characters of a trial's line that are shown beside the bar
 _SHOWN = 100
+
+
+class EngineError(RuntimeError):
+    """The engine of a run cannot run trials; the text says why and what to do."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +66,32 @@ class Finished:
 def cores() -> list[int]:
     """The processors that this process may use."""
     return sorted(os.sched_getaffinity(0))
+
+
+class Workers(Protocol):
+    """What carries out the trials of one run: processes here, or the workers of a cluster.
+
+    A trial that was disturbed ends with an error of :data:`_DISTURBANCES`.
+    """
+
+    def places(self) -> int:
+        """Trials that can run at a time, at least 1; a cluster's number changes."""
+
+    def submit(self, trial: Trial) -> Future[Outcome]:
+        """Run a trial when a worker is free; its results are in the store when the future is done."""
+
+    def stop(self) -> None:
+        """End the running guests at once; trials that have not begun do not begin."""
+
+    def close(self) -> None:
+        """End the workers' part in this run."""
+
+
+class Engine(Protocol):
+    """A place to run trials: :class:`cambrian.run.local.Cores`, or a cluster."""
+
+    def begin(self, environment: Environment, results: Results, cpu_limit_s: float | None) -> Workers:
+        """The workers for one run with results in ``results``."""
 
 
 class TrialSource(Protocol):
@@ -83,7 +109,7 @@ def run_with_progress(
     made: Environment,
     results: Results,
     *,
-    jobs: int,
+    engine: Engine,
     cpu_limit_s: float | None = None,
     console: Console,
     source: TrialSource | None = None,
@@ -119,7 +145,7 @@ def run_with_progress(
     with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
         task = progress.add_task("", total=total())
         under_way = (
-            run(asked, made, results, jobs=jobs, cpu_limit_s=cpu_limit_s, after=after) if asked else ()
+            run(asked, made, results, engine=engine, cpu_limit_s=cpu_limit_s, after=after) if asked else ()
         )
         for number, finished in enumerate(under_way, start=1):
             label = labels[id(finished.trial)]
@@ -141,79 +167,38 @@ def _line(label: str, finished: Finished) -> str:
     return f"{label}: {outcome.wall_s:.1f} s ({outcome.speed:.0f}x real time), {state}"
 
 
-_core: int | None = None
-_stopping = False
-
-
-def _pin(free: multiprocessing.Queue[int], parent: int) -> None:
-    """Initialise a worker: take a core, and end with the process ``parent``."""
-    global _core  # noqa: PLW0603 - a worker process keeps one core
-    # a worker must not outlive the run, even if the run is killed
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:
-        # it died before the kernel knew that this process must end with it
-        os._exit(1)
-    _core = free.get()
-    os.sched_setaffinity(0, {_core})
-    signal.signal(signal.SIGTERM, _stop)
-
-
-def _stop(number: int, frame: object) -> None:
-    """End the running guest by an exception, and begin no other trial."""
-    global _stopping  # noqa: PLW0603 - the pool's own loop catches the exception and takes the next trial
-    _stopping = True
-    raise KeyboardInterrupt
-
-
-def _work(trial: Trial, environment: Environment, results: Results, cpu_limit_s: float | None) -> Outcome:
-    if _stopping:
-        raise KeyboardInterrupt
-    return carry_out.run(trial, environment, results, core=_core, cpu_limit_s=cpu_limit_s)
-
-
 def run(
     trials: Sequence[Trial],
     environment: Environment,
     results: Results,
     *,
-    jobs: int,
+    engine: Engine,
     cpu_limit_s: float | None = None,
     after: Callable[[Finished], Iterable[Trial]] = lambda _: (),
 ) -> Iterator[Finished]:
-    """Run ``trials`` on ``jobs`` cores; yields each trial when it ends.
+    """Run ``trials`` on the workers of ``engine``; yields each trial when it ends.
 
     ``after`` may add trials when one has ended; these run next.
 
     Raises:
         OSError: the disk of the results is full, read-only or faulty.
     """
-    os.environ.setdefault("POLARS_MAX_THREADS", "1")
     waiting = list(reversed(trials))
     under_way: dict[Future[Outcome], Trial] = {}
     tries: Counter[int] = Counter()
-    pool = _workers(jobs)
+    workers = engine.begin(environment, results, cpu_limit_s)
     try:
         while waiting or under_way:
-            broken = False
-            while waiting and len(under_way) < jobs * _AHEAD:
+            while waiting and len(under_way) < workers.places() * _AHEAD:
                 trial = waiting.pop()
-                try:
-                    future = pool.submit(_work, trial, environment, results, cpu_limit_s)
-                except BrokenProcessPool:
-                    waiting.append(trial)
-                    broken = True
-                    break
-                under_way[future] = trial
-            done, _ = wait(under_way, return_when=FIRST_COMPLETED)
-            errors = {future: future.exception() for future in done}
+                under_way[workers.submit(trial)] = trial
+            # not for ever: a cluster may have more places by then
+            done, _ = wait(under_way, timeout=_LOOK_S, return_when=FIRST_COMPLETED)
+            errors = {future: _error(future) for future in done}
             for error in errors.values():
                 if isinstance(error, OSError) and error.errno in _DISK_ERRORS:
                     # every other trial would fail too
                     raise OSError(error.errno, error.strerror, str(results.folder)) from error
-            if broken or any(isinstance(error, BrokenProcessPool) for error in errors.values()):
-                # a worker was killed: all of its pool's trials end with it
-                pool.shutdown(wait=True, cancel_futures=True)
-                pool = _workers(jobs)
             for future, error in errors.items():
                 trial = under_way.pop(future)
                 if _runs_again(trial, error, tries):
@@ -223,11 +208,14 @@ def run(
                 waiting += reversed(list(after(finished)))
                 yield finished
     except BaseException:
-        for process in list((pool._processes or {}).values()):
-            process.terminate()
+        workers.stop()
         raise
     finally:
-        pool.shutdown(wait=True, cancel_futures=True)
+        workers.close()
+
+
+def _error(future: Future[Outcome]) -> BaseException | None:
+    return CancelledError() if future.cancelled() else future.exception()
 
 
 def _runs_again(trial: Trial, error: BaseException | None, tries: Counter[int]) -> bool:
@@ -256,13 +244,3 @@ def _in_words(error: BaseException) -> str:
     if isinstance(error, _DISTURBANCES):
         return "its worker was killed"
     return f"{type(error).__name__}: {error}"
-
-
-def _workers(jobs: int) -> ProcessPoolExecutor:
-    """New workers, each pinned to a core."""
-    context = multiprocessing.get_context("spawn")
-    free: multiprocessing.Queue[int] = context.Queue()
-    available = cores()
-    for number in range(jobs):
-        free.put(available[number % len(available)])
-    return ProcessPoolExecutor(jobs, mp_context=context, initializer=_pin, initargs=(free, os.getpid()))

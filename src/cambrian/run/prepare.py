@@ -31,10 +31,7 @@ def ensure(stacks: set[str]) -> Environment:
         cambrian.command.CommandFailed: a part cannot be built; the text has the remedy.
     """
     loaded = catalogue.load()
-    # the guest cannot write bytecode, so every boot would compile the testbed again; and a boot that
-    # compiles shifts its trial by ticks of the guest's clock
-    compileall.compile_file(PACKAGE / "__init__.py", quiet=2)
-    compileall.compile_dir(PACKAGE / "testbed", quiet=2)
+    compile_guest_code()
     kernel = locate.ensure()
     programs = native()
     seccomp = host.seccomp(kernel)
@@ -45,6 +42,16 @@ def ensure(stacks: set[str]) -> Environment:
     if around.program is None:
         print(f"cambrian: guests run without a wall around them: {around.why}", file=sys.stderr)
     return Environment(kernel, seccomp.works, programs, built, testbed_hash(), around)
+
+
+def compile_guest_code() -> None:
+    """Compile the testbed's Python modules, beside them.
+
+    The guest cannot write bytecode, so every boot would compile them again; and a boot that compiles shifts
+    its trial by ticks of the guest's clock.
+    """
+    compileall.compile_file(PACKAGE / "__init__.py", quiet=2)
+    compileall.compile_dir(PACKAGE / "testbed", quiet=2)
 
 
 def native() -> Native:

@@ -12,6 +12,8 @@ from rich.console import Console
 import cambrian
 from cambrian.judging import families
 from cambrian.run import pool, prepare, trust
+from cambrian.run.local import Cores
+from cambrian.run.pool import Engine
 from cambrian.run.scheduler import Scheduler
 from cambrian.stacks import catalogue, checks
 from cambrian.store import check
@@ -51,7 +53,7 @@ class RunOptions:
     """What to run: a study by name or file, and a selection of it. ``jobs`` 0: one per core.
 
     ``trust``: build and run the study's own stacks without asking. ``shard`` (i, n): only the i-th of n parts
-    of the groups, counted from 1.
+    of the groups, counted from 1. ``cluster``: where trials run; None means this machine.
     """
 
     study: str
@@ -63,6 +65,7 @@ class RunOptions:
     cpu_limit_s: float | None = None
     trust: bool = False
     shard: tuple[int, int] | None = None
+    cluster: Engine | None = None
 
     def mine(self, groups: Sequence[Group]) -> list[Group]:
         """The groups of this shard: every n-th."""
@@ -80,6 +83,11 @@ class RunOptions:
     def at_a_time(self) -> int:
         """Number of parallel trials; default 1 on a real clock, where trials would disturb each other."""
         return self.jobs or (1 if self.clock == "real" else len(pool.cores()))
+
+    @property
+    def engine(self) -> Engine:
+        """Where trials run."""
+        return self.cluster or Cores(self.at_a_time)
 
     @property
     def command(self) -> str:
@@ -221,7 +229,7 @@ def _run_groups(
         missing,
         made,
         results,
-        jobs=options.at_a_time,
+        engine=options.engine,
         cpu_limit_s=options.cpu_limit_s,
         console=console,
         source=source,

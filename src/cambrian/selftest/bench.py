@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cambrian.run import pool, prepare
+from cambrian.run.local import Cores
 from cambrian.stacks import catalogue
 from cambrian.store.results import Results, TrialResult
 from cambrian.study.model import Contestant, Flow, Network, Trial
@@ -86,7 +87,7 @@ class Bench:
             BenchError: a trial could not run.
         """
         results = Results(self.folder / place)
-        for finished in pool.run(trials, self.made, results, jobs=self.jobs):
+        for finished in pool.run(trials, self.made, results, engine=Cores(self.jobs)):
             if finished.outcome is None:
                 raise BenchError(f"a trial could not run: {finished.error}")
         return [results.trial(carry_out.trial_id(item, self.made)) for item in trials]

@@ -1,0 +1,133 @@
+"""Runs trials on this machine's cores: a process for each, pinned to a core."""
+
+from __future__ import annotations
+
+import ctypes
+import multiprocessing
+import os
+import signal
+import tempfile
+from collections.abc import Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from pathlib import Path
+
+from cambrian.run.pool import cores
+from cambrian.store import writing
+from cambrian.store.results import Results
+from cambrian.study.model import Trial
+from cambrian.trial import carry_out
+from cambrian.trial.carry_out import Outcome
+from cambrian.trial.environment import Environment
+
+#: include/uapi/linux/prctl.h
+_PR_SET_PDEATHSIG = 1
+
+
+@dataclass(frozen=True)
+class Cores:
+    """The engine of a run on this machine: ``jobs`` trials at a time."""
+
+    jobs: int
+
+    def begin(self, environment: Environment, results: Results, cpu_limit_s: float | None) -> Local:
+        """Workers that write to ``results``."""
+        available = cores()
+        taken = [available[number % len(available)] for number in range(self.jobs)]
+        return Local(taken, environment, results, cpu_limit_s)
+
+
+class Local:
+    """Worker processes, each pinned to one of the cores ``taken``; None leaves a worker where it is."""
+
+    def __init__(
+        self,
+        taken: Sequence[int | None],
+        environment: Environment,
+        results: Results,
+        cpu_limit_s: float | None,
+    ) -> None:
+        os.environ.setdefault("POLARS_MAX_THREADS", "1")
+        self._taken = taken
+        self._asked = (environment, results, cpu_limit_s)
+        # a killed worker leaves its temporary files; Results.sweep() removes them if this process dies too
+        results.trials_folder.mkdir(parents=True, exist_ok=True)
+        self._scratch = Path(tempfile.mkdtemp(dir=results.trials_folder, prefix=".scratch-"))
+        self._pool = self._workers()
+
+    def places(self) -> int:
+        """Trials that can run at a time."""
+        return len(self._taken)
+
+    def submit(self, trial: Trial) -> Future[Outcome]:
+        """Run a trial when a worker is free."""
+        try:
+            return self._pool.submit(_work, trial, *self._asked)
+        except BrokenProcessPool:
+            # a worker was killed: all of its pool's trials have ended with it
+            self._pool.shutdown(wait=True, cancel_futures=True)
+            self._pool = self._workers()
+            return self._pool.submit(_work, trial, *self._asked)
+
+    def stop(self) -> None:
+        """End the running guests at once."""
+        for process in list((self._pool._processes or {}).values()):
+            process.terminate()
+
+    def close(self) -> None:
+        """Wait for the running trials, and end the workers."""
+        self._pool.shutdown(wait=True, cancel_futures=True)
+        writing.remove(self._scratch)
+
+    def _workers(self) -> ProcessPoolExecutor:
+        """New workers, each pinned to a core."""
+        context = multiprocessing.get_context("spawn")
+        free: multiprocessing.Queue[int | None] = context.Queue()
+        for core in self._taken:
+            free.put(core)
+        return ProcessPoolExecutor(
+            len(self._taken),
+            mp_context=context,
+            initializer=_begin,
+            initargs=(free, os.getpid(), str(self._scratch)),
+        )
+
+
+_core: int | None = None
+_busy = False
+
+
+def _begin(free: multiprocessing.Queue[int | None], parent: int, scratch: str) -> None:
+    """Initialise a worker: take a core, and end with the process ``parent``."""
+    global _core  # noqa: PLW0603 - a worker process keeps one core
+    # a worker must not outlive the run, even if the run is killed
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        # it died before the kernel knew that this process must end with it
+        os._exit(1)
+    tempfile.tempdir = scratch
+    _core = free.get()
+    if _core is not None:
+        os.sched_setaffinity(0, {_core})
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, _stop)
+
+
+def _stop(number: int, frame: object) -> None:
+    """End this process; first the running guest, by an exception."""
+    if _busy:
+        raise KeyboardInterrupt
+    os._exit(1)
+
+
+def _work(trial: Trial, environment: Environment, results: Results, cpu_limit_s: float | None) -> Outcome:
+    global _busy  # noqa: PLW0603 - a worker process runs one trial at a time
+    _busy = True
+    try:
+        return carry_out.run(trial, environment, results, core=_core, cpu_limit_s=cpu_limit_s)
+    except KeyboardInterrupt:
+        # the pool's own loop would take the next trial
+        os._exit(1)
+    finally:
+        _busy = False
