@@ -54,3 +54,19 @@ def _all() -> Iterator[tuple[int, int, bytes]]:
             state, parent = (path / "stat").read_text().rpartition(")")[2].split()[:2]
             if state != "Z" and int(path.name) != os.getpid():
                 yield int(path.name), int(parent), (path / "cmdline").read_bytes()
+
+
+def kernels_of(run: int) -> list[int]:
+    """The guests' kernels among the descendants of a process."""
+    return [
+        pid for pid, _, words in _all() if words.startswith(b"/cambrian/linux\0") and run in ancestors(pid)
+    ]
+
+
+def ancestors(pid: int) -> list[int]:
+    """A process, its parent, and so on to the first process."""
+    parents = {child: parent for child, parent, _ in _all()}
+    found = [pid]
+    while found[-1] in parents:
+        found.append(parents[found[-1]])
+    return found

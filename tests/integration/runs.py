@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from cambrian.store.results import Results
 
 
-def start(study: Path, out: Path) -> subprocess.Popen[str]:
-    """Run a study on one core; standard error can be read."""
-    argv = [sys.executable, "-m", "cambrian", "run", str(study), "--out", str(out), "--jobs", "1"]
+def start(study: Path, out: Path, where: Sequence[str] = ("--jobs", "1")) -> subprocess.Popen[str]:
+    """Run a study, on one core unless told; standard error can be read."""
+    argv = [sys.executable, "-m", "cambrian", "run", str(study), "--out", str(out), *where]
     return subprocess.Popen(
         argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
     )

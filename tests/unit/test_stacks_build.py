@@ -26,36 +26,36 @@ def _stack(folder: Path, name: str = "mine", *, alone: bool = False, build_keys:
 
 def test_the_program_s_content_is_part_of_the_identity(tmp_path: Path) -> None:
     stack = _stack(tmp_path)
-    before = build._name(stack)
+    before = build.source_name(stack)
     (tmp_path / "program").write_text("two")
-    assert build._name(stack) != before
+    assert build.source_name(stack) != before
 
 
 def test_files_of_the_folder_and_named_sources_are_too(tmp_path: Path) -> None:
     (tmp_path / "shared").mkdir()
     (tmp_path / "shared" / "a").write_text("1")
     stack = _stack(tmp_path, build_keys='sources = ["../shared"]\n')
-    names = [build._name(stack)]
+    names = [build.source_name(stack)]
     (tmp_path / "mine" / "extra").write_text("x")
-    names.append(build._name(stack))
+    names.append(build.source_name(stack))
     (tmp_path / "shared" / "a").write_text("2")
-    names.append(build._name(stack))
+    names.append(build.source_name(stack))
     assert len(set(names)) == 3
     (tmp_path / "mine" / "__pycache__").mkdir()
     (tmp_path / "mine" / "__pycache__" / "x.pyc").write_text("x")
-    assert build._name(stack) == names[-1]
+    assert build.source_name(stack) == names[-1]
 
 
 def test_one_file_s_stack_does_not_depend_on_its_neighbours(tmp_path: Path) -> None:
     stack = _stack(tmp_path, alone=True)
-    before = build._name(stack)
+    before = build.source_name(stack)
     (tmp_path / "neighbour.toml").write_text("x")
-    assert build._name(stack) == before
+    assert build.source_name(stack) == before
 
 
 def test_a_source_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(ManifestError, match=r"build\.sources: there is no .*nowhere"):
-        build._name(_stack(tmp_path, build_keys='sources = ["nowhere"]\n'))
+        build.source_name(_stack(tmp_path, build_keys='sources = ["nowhere"]\n'))
 
 
 @pytest.mark.skipif(shutil.which("dpkg-query") is None, reason="not a Debian machine")

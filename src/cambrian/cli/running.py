@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -90,6 +93,15 @@ def run(
             help="Run only part I of N, for a CI matrix or a batch queue; `cambrian merge` joins them.",
         ),
     ] = None,
+    cluster: Annotated[
+        str | None,
+        typer.Option(
+            "--cluster",
+            metavar="WHERE",
+            help="Run on a Dask cluster: local, local:N (N workers here), tcp://HOST:PORT or tls://HOST:PORT "
+            "(a scheduler with workers of `cambrian worker`), or a TOML file that describes a cluster.",
+        ),
+    ] = None,
 ) -> None:
     """Run a study, or a paper's whole suite of studies; trials that have results are not run again.
 
@@ -109,23 +121,25 @@ def run(
         trust,
         _shard(shard) if shard else None,
     )
+    if cluster and (jobs or clock is Clock.real):
+        fail("--cluster runs a trial on each worker, in virtual time: leave --jobs and --clock real out")
     suites, part = find.asked(study)
-    if suites:
-        root = folder or Path("results")
-        summary = _run_suites(suites, part, contestants or [], options, root, dry_run=dry_run)
-        end(summary, fail_on)
-        return
-    if contestants:
+    if contestants and not suites:
         fail("--contestant is for suites that are about one contestant, such as rfc9743")
-    if dry_run:
+    if dry_run and not suites:
         asked, groups = studies.expanded(options)
         studies.announce(options, asked, groups, err)
         for group in groups:
             least, most = group.least_trials, len(group.trials)
             print(f"{group.key}  {most if least == most else f'{least} to {most}'} trials")
         return
-    folder, summary = studies.run(options, folder, err)
-    print(folder)
+    with _on(cluster if not dry_run else None, options) as options:
+        if suites:
+            folder = folder or Path("results")
+            summary = _run_suites(suites, part, contestants or [], options, folder, dry_run=dry_run)
+        else:
+            folder, summary = studies.run(options, folder, err)
+            print(folder)
     end(summary, fail_on)
 
 
@@ -135,6 +149,18 @@ def end(summary: Summary, fail_on: Unwanted | None) -> None:
         raise typer.Exit(1)
 
 
+@contextmanager
+def _on(cluster: str | None, options: RunOptions) -> Iterator[RunOptions]:
+    """The options of a run on a cluster, which is there as long as the block lasts; the same without one."""
+    if cluster is None:
+        yield options
+        return
+    from cambrian.cluster import deploy
+
+    with deploy.opened(cluster) as found:
+        yield replace(options, cluster=found, jobs=max(1, found.places()))
+
+
 def _shard(text: str) -> tuple[int, int]:
     number, _, shards = text.partition("/")
     if not (number.isascii() and number.isdecimal() and shards.isascii() and shards.isdecimal()):
@@ -142,6 +168,37 @@ def _shard(text: str) -> tuple[int, int]:
     if not 1 <= int(number) <= int(shards) <= _MOST_SHARDS:
         fail(f"--shard {text}: the first number is from 1 to the second, which is at most {_MOST_SHARDS:,}")
     return int(number), int(shards)
+
+
+@commands.command()
+def worker(
+    address: Annotated[
+        str, typer.Argument(help="Dask's scheduler: tcp://HOST:PORT or tls://HOST:PORT.", metavar="ADDRESS")
+    ],
+    jobs: Annotated[
+        int,
+        typer.Option(
+            "--jobs", "-j", min=0, help="Workers, each with a core; 0: one per core, if memory permits."
+        ),
+    ] = 0,
+    authority: Annotated[
+        Path | None, typer.Option("--tls-ca-file", help="For tls://: the certificate authority, as PEM.")
+    ] = None,
+    certificate: Annotated[
+        Path | None, typer.Option("--tls-cert", help="For tls://: the worker's certificate, as PEM.")
+    ] = None,
+    key: Annotated[
+        Path | None, typer.Option("--tls-key", help="For tls://: the key of the certificate, as PEM.")
+    ] = None,
+) -> None:
+    """Offer this machine's cores to `cambrian run --cluster ADDRESS`, until the scheduler ends or Ctrl-C."""
+    from cambrian.cluster import serve
+
+    if not (authority and certificate and key):
+        if authority or certificate or key:
+            fail("give --tls-ca-file, --tls-cert and --tls-key together")
+        serve.serve(address, jobs, None)
+    serve.serve(address, jobs, (authority, certificate, key))
 
 
 @commands.command()

@@ -102,7 +102,7 @@ def _add_folder(digest: Hash, folder: Path) -> None:
             _add(digest, path, str(path.relative_to(folder)))
 
 
-def _name(stack: Stack) -> str:
+def source_name(stack: Stack) -> str:
     """The name of the build's folder without the compiler's part: the stack and a hash of its source."""
     return f"{stack.name}-{hashlib.sha256(_content(stack)).hexdigest()[:12]}"
 
@@ -112,12 +112,14 @@ def _home(stack: Stack, tool: toolchain.Toolchain | None) -> Path:
     if stack.manifest.build.kind == "none":
         # the build is a link to the program, and the same program may be in several places
         made_by = str(program_there(stack).absolute())
-    return paths.cache() / "stacks" / f"{_name(stack)}-{hashlib.sha256(made_by.encode()).hexdigest()[:8]}"
+    return (
+        paths.cache() / "stacks" / f"{source_name(stack)}-{hashlib.sha256(made_by.encode()).hexdigest()[:8]}"
+    )
 
 
 def _any_home(stack: Stack) -> Path | None:
     """A build of this source by any compiler: running it needs no compiler."""
-    found = sorted((paths.cache() / "stacks").glob(f"{_name(stack)}-*/build.json"))
+    found = sorted((paths.cache() / "stacks").glob(f"{source_name(stack)}-*/build.json"))
     return found[0].parent if found else None
 
 

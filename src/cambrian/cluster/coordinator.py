@@ -1,0 +1,236 @@
+"""The coordinator's part: sends trials to a cluster's workers, and alone writes results to the store."""
+
+from __future__ import annotations
+
+import io
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+import distributed
+from distributed.comm.core import CommClosedError
+
+from cambrian.cluster import needed, parcels, worker
+from cambrian.cluster.needed import Part
+from cambrian.cluster.worker import MEMORY_MB, ONE_TRIAL, Member, Returned
+from cambrian.run.pool import EngineError
+from cambrian.store import sums
+from cambrian.store.results import Results
+from cambrian.study.model import Trial
+from cambrian.trial import carry_out, page_loads
+from cambrian.trial.boot import Disturbed
+from cambrian.trial.carry_out import Outcome
+from cambrian.trial.environment import Environment
+
+#: a worker's own processes, in MB, besides its guest
+OVERHEAD_MB = 512
+#: how long a run waits for another worker if all that are there are refused
+_GRACE_S = 10.0
+#: size of the pieces in which a part is sent
+_PIECE_BYTES = 16 * 2**20
+#: errors of Dask for a task that its worker did not finish
+_LOST = (
+    distributed.scheduler.KilledWorker,
+    distributed.client.FutureCancelledError,
+    CommClosedError,
+    TimeoutError,
+)
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """An engine (:class:`cambrian.run.pool.Engine`): a connection to Dask's scheduler."""
+
+    client: Any
+
+    def places(self) -> int:
+        """Workers that are connected now."""
+        return len(_workers(self.client))
+
+    def begin(self, environment: Environment, results: Results, cpu_limit_s: float | None) -> Crew:
+        """The workers that have proved that they hold ``environment``; waits for the first.
+
+        Raises:
+            EngineError: every worker is refused.
+        """
+        crew = Crew(self.client, environment, results, cpu_limit_s)
+        try:
+            crew.wait_for_one()
+        except BaseException:
+            crew.close()
+            raise
+        return crew
+
+
+class Crew:
+    """The workers of one run (:class:`cambrian.run.pool.Workers`)."""
+
+    def __init__(
+        self, client: Any, environment: Environment, results: Results, cpu_limit_s: float | None
+    ) -> None:
+        self._client = client
+        self._environment = environment
+        self._results = results
+        self._needed, self._folders = needed.of(environment, cpu_limit_s)
+        self._parts = {part.digest: part for part in self._needed.parts()}
+        self._tasks = client.get_executor(pure=False, retries=0)
+        # one thread writes results, one sends parts: neither holds up Dask's event loop
+        self._writer = ThreadPoolExecutor(1, "results")
+        self._sender = ThreadPoolExecutor(1, "parts")
+        self._news = threading.Event()
+        self._memory_mb: dict[str, int] = {}
+        self._refused: dict[str, str] = {}
+        self._closed = False
+        client.subscribe_topic(self._needed.topic, self._hear)
+        client.register_plugin(Member(self._needed), name=self._needed.topic)
+
+    def wait_for_one(self) -> None:
+        """Wait until a worker has proved itself.
+
+        Raises:
+            EngineError: all that are connected are refused.
+        """
+        told = False
+        changed_s, before = time.monotonic(), None
+        while not self._memory_mb:
+            there = set(_workers(self._client))
+            if there != before:
+                changed_s, before = time.monotonic(), there
+            if there and there <= set(self._refused) and time.monotonic() - changed_s > _GRACE_S:
+                raise EngineError(
+                    "no worker of the cluster can run these trials; remedy: use the same checkout, Python "
+                    "and packages on every machine (docs/how-to/run-on-a-cluster.md)"
+                )
+            if not there and not told:
+                told = True
+                say("the cluster has no workers yet; add some: cambrian worker ADDRESS")
+            self._news.wait(1.0)
+            self._news.clear()
+
+    def places(self) -> int:
+        """Workers that have proved themselves and are connected; 1 if there is none, to wait for one."""
+        there = _workers(self._client)
+        return max(1, sum(address in there for address in self._memory_mb))
+
+    def submit(self, trial: Trial) -> Future[Outcome]:
+        """Run a trial on a worker with enough memory."""
+        mine: Future[Outcome] = Future()
+        mine.set_running_or_notify_cancel()
+        memory_mb = page_loads.memory_mb(trial) + OVERHEAD_MB
+        most = max(self._memory_mb.values())
+        if memory_mb > most:
+            mine.set_exception(EngineError(f"it needs {memory_mb} MB, and the largest worker has {most} MB"))
+            return mine
+        theirs = self._tasks.submit(
+            worker.carry_out_trial,
+            self._needed.topic,
+            trial,
+            carry_out.trial_id(trial, self._environment),
+            resources={ONE_TRIAL: 1, MEMORY_MB: memory_mb, self._needed.topic: 1},
+        )
+        theirs.add_done_callback(lambda done: self._settle_later(done, mine))
+        return mine
+
+    def stop(self) -> None:
+        """Forget the trials that have not ended, and end the running guests."""
+        self._closed = True
+        self._tasks.shutdown(wait=False)
+
+    def close(self) -> None:
+        """Leave the workers; their guests end."""
+        self._closed = True
+        with suppress(OSError, TimeoutError, ValueError):
+            self._client.unregister_worker_plugin(self._needed.topic)
+            self._client.unsubscribe_topic(self._needed.topic)
+        self._sender.shutdown(cancel_futures=True)
+        self._writer.shutdown(cancel_futures=True)
+
+    def _settle_later(self, theirs: Future[Returned], mine: Future[Outcome]) -> None:
+        if not self._closed:
+            self._writer.submit(self._settle, theirs, mine)
+
+    def _settle(self, theirs: Future[Returned], mine: Future[Outcome]) -> None:
+        """Keep the results of a task that has ended, and pass on how it ended."""
+        try:
+            error = None if theirs.cancelled() else theirs.exception()
+            if theirs.cancelled() or isinstance(error, _LOST):
+                raise Disturbed("its worker was lost")
+            mine.set_result(keep(theirs.result(), self._results))
+        except BaseException as error:
+            mine.set_exception(error)
+
+    def _hear(self, event: tuple[float, Mapping[str, Any]]) -> None:
+        """What a worker says; called in Dask's event loop."""
+        _, said = event
+        address = said["worker"]
+        if "lacks" in said:
+            if not self._closed:
+                self._sender.submit(self._send, address, self._parts[said["lacks"]])
+            return
+        if "refused" in said:
+            self._refused[address] = said["refused"]
+            say(f"the worker {address} is refused: {said['refused']}")
+        else:
+            self._memory_mb[address] = said["memory_mb"]
+        self._news.set()
+
+    def _send(self, address: str, part: Part) -> None:
+        """Send a part of this machine's cache to a worker, piece by piece."""
+        folder = self._folders[part.digest]
+        say(f"sending {part.kind}/{part.name} to {address}")
+        with tempfile.TemporaryFile() as archive:
+            parcels.pack(folder, archive, part.files)
+            size = archive.tell()
+            archive.seek(0)
+            try:
+                while piece := archive.read(_PIECE_BYTES):
+                    last = archive.tell() == size
+                    taken = (self._needed.topic, part.digest, piece, last)
+                    self._client.run(worker.take, *taken, workers=[address])
+            except Exception as error:
+                # the worker went away, or has given up; if it still lacks the part, it asks again
+                say(f"{address} did not get {part.kind}/{part.name}: {type(error).__name__}: {error}")
+
+
+def keep(returned: Returned, results: Results) -> Outcome:
+    """Write a trial's results, as its worker sent them, into the store.
+
+    Raises:
+        Disturbed: they arrived damaged; nothing is written.
+        OSError: the store cannot be written to.
+    """
+    outcome = returned.outcome
+    with results.new_trial(outcome.trial_id) as folder:
+        try:
+            parcels.unpack(io.BytesIO(returned.folder), folder, links=False)
+        except parcels.Corrupt as error:
+            raise Disturbed(f"its results arrived damaged: {error}") from None
+        for damage in sums.damage(folder, results.folder):
+            raise Disturbed(f"its results arrived damaged: {damage.path.relative_to(folder)} {damage.why}")
+    return outcome
+
+
+def _workers(client: Any) -> Mapping[str, int]:
+    """Address → threads of the workers that are connected.
+
+    Raises:
+        EngineError: the scheduler is gone.
+    """
+    try:
+        found: Mapping[str, int] = client.nthreads()
+    except (OSError, TimeoutError, ValueError) as error:
+        raise EngineError(
+            f"the cluster's scheduler does not answer ({error}); finished trials are kept"
+        ) from error
+    return found
+
+
+def say(text: str) -> None:
+    """Tell the user, on standard error."""
+    print(f"cambrian: {text}", file=sys.stderr, flush=True)

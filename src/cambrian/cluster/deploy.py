@@ -1,0 +1,132 @@
+"""Finds the cluster of ``--cluster``: one on this machine, one that runs, or one that a file describes."""
+
+from __future__ import annotations
+
+import importlib
+import logging
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import dask
+import distributed
+from distributed.deploy.cluster import Cluster as Deployment
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from cambrian import paths
+from cambrian.cluster.coordinator import Cluster, say
+from cambrian.run import pool
+from cambrian.run.pool import EngineError
+from cambrian.study import input_file
+
+#: largest file that describes a cluster
+_MOST_BYTES = 2**20
+_LOCAL = re.compile(r"local(?::([1-9][0-9]{0,3}))?")
+_ADDRESS = re.compile(r"(tcp|tls)://\S+:[0-9]+")
+_REMEDY = "give local, local:N, tcp://HOST:PORT, tls://HOST:PORT, or a TOML file"
+#: the run itself repeats the trials of lost workers; Dask's profiler would take time from trials
+_SETTINGS = {"distributed.scheduler.allowed-failures": 0, "distributed.worker.profile.enabled": False}
+
+
+class Description(BaseModel):
+    """A file about a cluster: one that runs (``address``), or one to start (``class``, ``workers``)."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    address: str | None = Field(default=None, pattern=_ADDRESS.pattern)
+    deployment: str | None = Field(default=None, alias="class", pattern=r"^\w+(\.\w+)+$")
+    workers: int | None = Field(default=None, ge=1, le=10_000)
+    options: dict[str, Any] = {}
+    security: dict[str, str] = {}
+
+
+@contextmanager
+def opened(text: str) -> Iterator[Cluster]:
+    """The cluster that ``--cluster`` names, as long as the block lasts.
+
+    Raises:
+        EngineError: there is none, or it cannot be started.
+    """
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    with dask.config.set({**_SETTINGS, "temporary-directory": str(paths.cache() / "cluster")}):
+        deployment, address, security = _found(text)
+        try:
+            with distributed.Client(deployment or address, security=security, set_as_default=False) as client:
+                say(f"the cluster's live page: {client.dashboard_link}")
+                yield Cluster(client)
+        except (OSError, TimeoutError) as error:
+            if isinstance(error, OSError) and error.filename is not None:
+                raise
+            raise EngineError(f"--cluster {text}: {error}") from error
+        finally:
+            if deployment is not None:
+                deployment.close()
+
+
+def _found(text: str) -> tuple[Any, str | None, Any]:
+    """Dask's cluster that was started, or the address of one that runs; and its keys."""
+    if local := _LOCAL.fullmatch(text):
+        return _local(int(local[1]) if local[1] else len(pool.cores())), None, None
+    if _ADDRESS.fullmatch(text):
+        return None, text, None
+    if not text.endswith(".toml"):
+        raise EngineError(f"--cluster {text}: {_REMEDY}")
+    asked = _read(Path(text))
+    security = distributed.Security(require_encryption=True, **asked.security) if asked.security else None
+    if asked.address:
+        return None, asked.address, security
+    return _started(text, asked, security), None, security
+
+
+def _local(workers: int) -> Any:
+    """Workers on this machine. Temporary keys: every user of the machine can reach a port of 127.0.0.1."""
+    return distributed.LocalCluster(
+        n_workers=workers,
+        threads_per_worker=1,
+        host="127.0.0.1",
+        dashboard_address="127.0.0.1:0",
+        security=True,
+        silence_logs=logging.CRITICAL,
+    )
+
+
+def _read(file: Path) -> Description:
+    text = input_file.read(file, "--cluster", _REMEDY, _MOST_BYTES)
+    try:
+        asked = Description.model_validate(tomllib.loads(text.decode()))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise EngineError(f"{file}: {error}") from error
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise EngineError(f"{file}: {'.'.join(map(str, first['loc']))}: {first['msg']}") from error
+    if (asked.address is None) == (asked.deployment is None):
+        raise EngineError(f"{file}: give either address or class")
+    if asked.address and (asked.workers or asked.options):
+        raise EngineError(f"{file}: workers and options belong to class, not to address")
+    return asked
+
+
+def _started(text: str, asked: Description, security: Any) -> Any:
+    """The cluster of a class of Dask's deployment libraries, with its workers asked for."""
+    assert asked.deployment is not None
+    module, _, name = asked.deployment.rpartition(".")
+    try:
+        kind = getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError) as error:
+        raise EngineError(
+            f"{text}: class: {error}; remedy: install the package that has {asked.deployment}"
+        ) from error
+    # SSHCluster is a function, whose workers are its hosts
+    if kind is not distributed.SSHCluster and not (isinstance(kind, type) and issubclass(kind, Deployment)):
+        raise EngineError(f"{text}: class: {asked.deployment} is no cluster of Dask's")
+    options: Mapping[str, Any] = {**asked.options, **({"security": security} if security else {})}
+    try:
+        deployment = kind(**options)
+        if asked.workers is not None:
+            deployment.scale(asked.workers)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise EngineError(f"{text}: options: {error}") from error
+    return deployment

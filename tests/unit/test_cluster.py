@@ -1,0 +1,160 @@
+"""What travels between the machines of a cluster arrives whole or is refused; and how a cluster is named."""
+
+from __future__ import annotations
+
+import io
+import os
+from pathlib import Path
+
+import pytest
+
+from cambrian.cluster import coordinator, deploy, parcels, worker
+from cambrian.cluster.needed import Part
+from cambrian.run.pool import EngineError
+from cambrian.store.results import Results
+from cambrian.trial.boot import Disturbed
+from cambrian.trial.carry_out import Outcome
+
+
+def _build(folder: Path) -> Path:
+    """A folder such as a stack's build: a program, a link, an empty folder."""
+    (folder / "bin").mkdir(parents=True)
+    (folder / "empty").mkdir()
+    program = folder / "bin" / "server"
+    program.write_bytes(b"\x7fELF" + bytes(3000))
+    program.chmod(0o755)
+    (folder / "link").symlink_to("/usr/lib/nowhere")
+    (folder / "build.json").write_text("{}")
+    return folder
+
+
+def _packed(folder: Path) -> bytes:
+    archive = io.BytesIO()
+    parcels.pack(folder, archive)
+    return archive.getvalue()
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("CAMBRIAN_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+def test_a_part_arrives_with_its_address(tmp_path: Path, cache: Path) -> None:
+    folder = _build(tmp_path / "tcp-1")
+    part = Part.of("stacks", folder)
+    assert part.find() is None
+    part.received.parent.parent.mkdir(parents=True)
+    home = worker.install(part, io.BytesIO(_packed(folder)))
+    assert part.find() == home
+    assert parcels.digest(home) == part.digest
+    assert (home / "bin/server").stat().st_mode & 0o777 == 0o755
+    assert (home / "link").readlink() == Path("/usr/lib/nowhere")
+    # a build that somebody has changed since is not the part
+    (home / "bin/server").write_bytes(b"other")
+    assert part.find() is None
+
+
+@pytest.mark.parametrize("where", [600, 2000, -1])
+def test_a_part_that_changed_on_the_way_is_refused(tmp_path: Path, cache: Path, where: int) -> None:
+    folder = _build(tmp_path / "tcp-1")
+    part = Part.of("stacks", folder)
+    part.received.parent.parent.mkdir(parents=True)
+    sent = bytearray(_packed(folder))
+    if where < 0:
+        del sent[len(sent) // 2 :]
+    else:
+        place = sent.index(b"\x7fELF") + where
+        sent[place] ^= 1
+    with pytest.raises(parcels.Corrupt):
+        worker.install(part, io.BytesIO(bytes(sent)))
+    assert part.find() is None
+    assert list(part.received.parent.parent.iterdir()) == []
+
+
+def test_an_address_says_all_that_a_trial_can_see(tmp_path: Path) -> None:
+    folder = _build(tmp_path / "one")
+    first = parcels.digest(folder)
+    (folder / "build.json").write_text('{"seconds": 3}')
+    assert parcels.digest(folder) == first
+    found = {first}
+    (folder / "bin/server").chmod(0o700)
+    found.add(parcels.digest(folder))
+    (folder / "link").unlink()
+    (folder / "link").symlink_to("/usr/lib/elsewhere")
+    found.add(parcels.digest(folder))
+    (folder / "empty").rmdir()
+    found.add(parcels.digest(folder))
+    (folder / "bin/server").rename(folder / "bin/client")
+    found.add(parcels.digest(folder))
+    assert len(found) == 5
+
+
+def _trial(store: Path) -> tuple[Outcome, Path]:
+    """A trial's results, as a worker has them."""
+    outcome = Outcome("0123456789abcdef", True, (), 1.0, 3.0)
+    with Results(store).new_trial(outcome.trial_id) as folder:
+        (folder / "packets.parquet").write_bytes(os.urandom(5000))
+        (folder / "logs").mkdir()
+        (folder / "logs" / "flow0.sender.out").write_text("done\n")
+    return outcome, Results(store).trial(outcome.trial_id).folder
+
+
+def test_results_arrive_whole(tmp_path: Path) -> None:
+    outcome, folder = _trial(tmp_path / "worker")
+    results = Results(tmp_path / "store")
+    assert coordinator.keep(worker.Returned(outcome, _packed(folder)), results) == outcome
+    assert parcels.digest(results.trial(outcome.trial_id).folder) == parcels.digest(folder)
+
+
+@pytest.mark.parametrize("damage", ["byte", "end", "name", "link", "no list"])
+def test_results_that_changed_on_the_way_are_not_kept(tmp_path: Path, damage: str) -> None:
+    outcome, folder = _trial(tmp_path / "worker")
+    sent = _packed(folder)
+    if damage == "byte":
+        content = (folder / "packets.parquet").read_bytes()
+        sent = sent.replace(content, content[:99] + bytes([content[99] ^ 1]) + content[100:])
+    elif damage == "end":
+        sent = sent[: len(sent) // 2]
+    elif damage == "name":
+        sent = sent.replace(b"logs/flow0", b"../../flow")
+    elif damage == "link":
+        (folder / "logs/more").symlink_to("/etc/passwd")
+        sent = _packed(folder)
+    else:
+        (folder / "SHA256SUMS").unlink()
+        sent = _packed(folder)
+    results = Results(tmp_path / "store")
+    with pytest.raises(Disturbed, match="arrived damaged"):
+        coordinator.keep(worker.Returned(outcome, sent), results)
+    assert list(results.trials_folder.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("workers = 2", "give either address or class"),
+        ('address = "tcp://a:1"\nclass = "a.B"', "give either address or class"),
+        ('address = "tcp://a:1"\nworkers = 2', "workers and options belong to class"),
+        ('address = "somewhere"', "address: "),
+        ('class = "a.B"\nworkers = 0', "workers: "),
+        ('class = "a.B"\nhosts = 3', "hosts: "),
+        ('class = "no_such_module.Cluster"', "install the package that has no_such_module.Cluster"),
+        ('class = "pathlib.Path"', "pathlib.Path is no cluster of Dask's"),
+        ('class = "distributed.LocalCluster"\n[options]\nno_such = 1', "options: "),
+        ("class = ", "cluster.toml: "),
+    ],
+)
+def test_a_file_with_an_error_says_so(tmp_path: Path, content: str, said: str) -> None:
+    file = tmp_path / "cluster.toml"
+    file.write_text(content)
+    with pytest.raises(EngineError) as error, deploy.opened(str(file)):
+        pass
+    assert str(file) in str(error.value)
+    assert said in str(error.value)
+
+
+@pytest.mark.parametrize("text", ["somewhere", "local:0", "tcp://host", "http://host:80", "local:2:3"])
+def test_other_words_are_no_cluster(text: str) -> None:
+    with pytest.raises(EngineError, match=r"give local, local:N, tcp://HOST:PORT"), deploy.opened(text):
+        pass
