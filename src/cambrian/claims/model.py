@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from cambrian.effects.model import EffectSpec, Name, SummarySpec, Where
+from cambrian.effects.model import OBSERVATIONS, Column, EffectSpec, Name, SummarySpec, Where
 from cambrian.study.model import Frozen
 
 Verdict = Literal["holds", "doesn't hold", "inconclusive", "not run", "not available"]
@@ -110,11 +110,11 @@ class Contradiction(Frozen):
     claims: tuple[Name, Name]
     text: Name
     part: Name
-    table: Name = "observations"
-    quantity: Name
+    table: Name = OBSERVATIONS
+    quantity: Column
     flows: Literal["mean", "sum", "min", "max"] = "mean"
     where: Where = Field(default_factory=dict)
-    factors: Annotated[tuple[Name, ...], Field(min_length=1)]
+    factors: Annotated[tuple[Column, ...], Field(min_length=1)]
     unit: str = ""
 
     @property

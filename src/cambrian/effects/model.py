@@ -8,14 +8,39 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import AfterValidator, ConfigDict, Field, ValidationInfo, model_validator
 
+from cambrian.measure import quantities
+from cambrian.study import hints
 from cambrian.study.model import Frozen
 
 Scalar = bool | int | float | str
 Kind = Literal["ratio", "difference", "percent_less", "percent_more", "value"]
 Over = Literal["mean", "geometric_mean", "median", "min", "max", "share", "slope", "steps", "best"]
 Name = Annotated[str, Field(min_length=1)]
+OBSERVATIONS = "observations"
+
+
+def _registered(name: str, info: ValidationInfo) -> str:
+    """``name`` itself; a name in a file (with a validation context) must be in the registry.
+
+    The registry has the columns of the observations. The columns of a report's table (``table``) are known
+    when the report makes it.
+
+    Raises:
+        ValueError: the registry has no such quantity; the message has the near matches.
+    """
+    of_observations = info.data.get("table", OBSERVATIONS) == OBSERVATIONS
+    if info.context and of_observations and not quantities.has(name):
+        near = hints.near(name, quantities.ALL)
+        meant = f"did you mean {' or '.join(near)}? " if near else ""
+        listed = "`cambrian quantities` and docs/reference/quantities.md list all"
+        raise ValueError(f"no quantity {name}: {meant}{listed}")
+    return name
+
+
+#: name of a column of the observations, or of the model's ``table``
+Column = Annotated[str, Field(min_length=1), AfterValidator(_registered)]
 
 
 class Bounds(Frozen):
@@ -42,7 +67,7 @@ class Bounds(Frozen):
 
 Condition = Scalar | tuple[Scalar, ...] | Bounds
 #: column → what its value must be; all conditions must hold
-Where = dict[str, Condition]
+Where = dict[Column, Condition]
 
 
 class EffectSpec(Frozen):
@@ -54,12 +79,12 @@ class EffectSpec(Frozen):
     """
 
     part: Name
-    table: Name = "observations"
-    quantity: Name
+    table: Name = OBSERVATIONS
+    quantity: Column
     flows: Literal["mean", "sum", "min", "max"] = "mean"
     of: Literal["mean", "sd"] = "mean"
     where: Where = Field(default_factory=dict)
-    cell: tuple[Name, ...] = ()
+    cell: tuple[Column, ...] = ()
     a: Where = Field(default_factory=dict)
     b: Where | None = None
     effect: Kind | None = None
@@ -86,7 +111,7 @@ class SummarySpec(EffectSpec):
     over: Over | None = None
     threshold: float | None = None
     beyond: Literal["above", "below"] = "above"
-    along: Name | None = None
+    along: Column | None = None
     at: Scalar | None = None
     step: Literal["falls", "rises"] | None = None
 

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from cambrian.effects.model import Name, SummarySpec, Where
+from cambrian.effects.model import Column, Condition, Name, SummarySpec, Where
 from cambrian.study.model import Frozen
 
 
@@ -30,8 +30,8 @@ class Comparison(Frozen):
     source: Name
     text: str = ""
     files: Annotated[tuple[Name, ...], Field(min_length=1)]
-    where: Where = Field(default_factory=dict)
-    match: dict[Name, Name]
+    where: dict[Name, Condition] = Field(default_factory=dict)
+    match: dict[Name, Column]
     factor: dict[Name, Annotated[float, Field(gt=0)]] = Field(default_factory=dict)
     values: dict[Name, dict[str, bool | float | str]] = Field(default_factory=dict)
     side_column: Name | None = None

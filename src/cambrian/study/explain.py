@@ -72,13 +72,15 @@ _SHOWN_CHARACTERS = 60
 Model = TypeVar("Model", bound=BaseModel)
 
 
-def build(model: type[Model], data: Mapping[str, Any]) -> Model:
+def build(model: type[Model], data: Mapping[str, Any], file: str | None = None) -> Model:
     """Validate parsed TOML strictly: no text for a number, no 1 for true.
+
+    Validators find ``file``, from which the data come, in their context.
 
     Raises:
         ValidationError: pydantic's, for :func:`explain`.
     """
-    return model.model_validate_json(json.dumps(data, default=_no_value), strict=True)
+    return model.model_validate_json(json.dumps(data, default=_no_value), strict=True, context=file)
 
 
 def _no_value(_date: object) -> object:

@@ -100,11 +100,15 @@ _SYNONYMS: dict[str, tuple[_Meaning, ...]] = {
 }
 
 
+def near(word: str, known: Iterable[str], most: int = 3) -> list[str]:
+    """The ``most`` known names most similar to ``word``, best first; none with a similarity below 0.6."""
+    by_folded = {name.lower(): name for name in known}
+    return [by_folded[one] for one in difflib.get_close_matches(word.lower(), by_folded, most, cutoff=0.6)]
+
+
 def nearest(word: str, known: Iterable[str]) -> str | None:
     """The known name most similar to ``word``; None if the similarity of all is below 0.6."""
-    by_folded = {name.lower(): name for name in known}
-    matches = difflib.get_close_matches(word.lower(), by_folded, n=1, cutoff=0.6)
-    return by_folded[matches[0]] if matches else None
+    return next(iter(near(word, known, 1)), None)
 
 
 def choices(known: Iterable[str]) -> str:

@@ -104,7 +104,7 @@ class TomlFile:
         """
         self._check_values(place, table)
         try:
-            return build(model, table)
+            return build(model, table, str(self.path))
         except ValidationError as error:
             steps, details = self._first(error, place, table)
             raise self.error((*place, *steps), *self._in_words(model, steps, details)) from error

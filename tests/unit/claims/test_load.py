@@ -21,9 +21,9 @@ why_differ = "Other kernels."
 [[claim.test]]
 says = "a over b"
 part = "p/grid"
-quantity = "x"
-where = { loss = { at_least = 0.5 }, "option.beta" = [0.6, 0.7] }
-cell = ["rate"]
+quantity = "throughput_mbps"
+where = { loss_percent = { at_least = 0.5 }, "option.beta" = [0.6, 0.7] }
+cell = ["rate_mbps"]
 a = { contestant = "a" }
 b = { contestant = "b" }
 expect = { above = 1 }
@@ -52,8 +52,8 @@ id = "c"
 claims = ["p-one", "p-two"]
 text = "They disagree."
 part = "p/grid"
-quantity = "x"
-factors = ["rate"]
+quantity = "throughput_mbps"
+factors = ["rate_mbps"]
 """
 
 
@@ -78,24 +78,35 @@ def test_a_whole_ledger(tmp_path: Path) -> None:
     assert (test.kind, test.summary, test.part) == ("ratio", "geometric_mean", "p/grid")
     assert test.where["option.beta"] == (0.6, 0.7)
     assert ledger.claims[1].not_available
-    assert ledger.contradictions[0].factors == ("rate",)
+    assert ledger.contradictions[0].factors == ("rate_mbps",)
 
 
 @pytest.mark.parametrize(
     ("good", "bad", "key", "line", "said"),
     [
-        ('quantity = "x"', 'quantiti = "x"', "quantiti", 12, "did you mean quantity"),
+        ('quantity = "throughput_mbps"', 'quantiti = "x"', "quantiti", 12, "did you mean quantity"),
         ('figure = "2"\n', "", "figure", 1, "missing"),
         ('why_differ = "Other kernels."', "why_differ = 3", "why_differ", 7, "string"),
         ("above = 1 }", 'above = "1" }', "above", 17, "number"),
         ("above = 1 }", "over = 1 }", "over", 17, "above"),
         ("at_least = 0.5 }", "at_least = [1] }", "at_least", 13, "give a number"),
-        ("{ at_least = 0.5 }", "1979-05-27", "loss", 13, "at_least, at_most"),
-        ("{ at_least = 0.5 }", "{}", "loss", 13, "give at_least"),
+        ("{ at_least = 0.5 }", "1979-05-27", "loss_percent", 13, "at_least, at_most"),
+        ("{ at_least = 0.5 }", "{}", "loss_percent", 13, "give at_least"),
         ("above = 1 }", "above = 1, below = 2 }", "expect", 17, "give one of"),
         ("at_least = 0.5", "least = 0.5", "least", 13, "did you mean at_least?"),
+        (
+            'quantity = "throughput_mbps"',
+            'quantity = "throughput_mpbs"',
+            "quantity",
+            12,
+            "12:1: quantity: of p-one: no quantity throughput_mpbs\n  remedy: did you mean throughput_mbps",
+        ),
+        ('quantity = "throughput_mbps"', 'quantity = "zzz"', "quantity", 12, "remedy: `cambrian quantities`"),
+        ("{ loss_percent = {", "{ los_percent = {", "los_percent", 13, "13:11: los_percent: of p-one: no qu"),
+        ('cell = ["rate_mbps"]', 'cell = [\n"rate_mbps",\n"rtt"]', "cell", 16, "no quantity rtt"),
+        ("a = { contestant", "a = { contestent", "contestent", 15, "did you mean contestant"),
         ('"option.beta"', "option.beta", "beta", 13, "put a name with a dot in quotes"),
-        ('cell = ["rate"]', 'cell = ["rate"]\nover = "share"', "test", 9, "needs threshold"),
+        ('cell = ["rate_mbps"]', 'cell = ["rate_mbps"]\nover = "share"', "test", 9, "needs threshold"),
         ('id = "p-two"', 'id = "p-one"', "id", 20, "occurs twice"),
         ('paper = "p"\ntext = "Not', 'paper = "q"\ntext = "Not', "paper", 21, "q is not the folder's paper"),
         ('why_differ = "Other kernels."', 'why_shared = "kernel"', "why_shared", 7, "did you mean kernels"),
@@ -116,6 +127,7 @@ def test_the_first_fault_is_named(
     ("good", "bad", "key", "line", "said"),
     [
         ('claims = ["p-one", "p-two"]', 'claims = ["p-one", "p-tow"]', "claims", 3, "did you mean p-two"),
+        ('factors = ["rate_mbps"]', 'factors = ["rate"]', "factors", 7, "did you mean trace or rate_mbps?"),
         ("[[contradiction]]", "[[contradictions]]", "contradictions", 1, "unknown table"),
     ],
 )
@@ -151,5 +163,7 @@ def test_a_shared_reason_stands_behind_a_claims_own(tmp_path: Path, own: str, wh
 
 
 def test_whose_fault_it_is(tmp_path: Path) -> None:
-    error = _error(_ledger(tmp_path, GOOD.replace('quantity = "x"', "quantity = 1", 1)), "p/claims.toml")
+    error = _error(
+        _ledger(tmp_path, GOOD.replace('quantity = "throughput_mbps"', "quantity = 1", 1)), "p/claims.toml"
+    )
     assert error.problem.startswith("of p-one: ")

@@ -19,8 +19,8 @@ source = "RFC 9743, section 5"
 [[criterion.test]]
 says = "it over b"
 part = "loss"
-quantity = "x"
-cell = ["rate"]
+quantity = "throughput_mbps"
+cell = ["rate_mbps"]
 a = { contestant = "$CONTESTANT" }
 b = { contestant = ["b", "$CONTESTANT b"] }
 expect = { above = 1 }
@@ -29,7 +29,7 @@ unit = "×"
 [[criterion.test]]
 says = "it over b, elsewhere"
 part = "aqm"
-quantity = "x"
+quantity = "throughput_mbps"
 a = { contestant = "$CONTESTANT" }
 b = { contestant = "b" }
 expect = { above = 1 }
@@ -40,7 +40,9 @@ expect = { above = 1 }
 def test_each_test_is_a_row(tmp_path: Path, value: float, met: str) -> None:
     path = tmp_path / "card.toml"
     path.write_text(CARD)
-    frames = Folder({"rfc9743/quinn-cubic/loss": ratio(value), "loss": ratio(9.0)})
+    names = {"x": "throughput_mbps", "rate": "rate_mbps"}
+    whole = {"rfc9743/quinn-cubic/loss": ratio(value), "loss": ratio(9.0)}
+    frames = Folder({part: frame.rename(names) for part, frame in whole.items()})
     loss, aqm = scorecard.load(path).score(frames, "rfc9743/quinn-cubic", {"$CONTESTANT": "a"})
     assert loss.verdict == met
     assert loss.figure == pytest.approx(value, rel=1e-3)

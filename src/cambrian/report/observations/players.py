@@ -7,12 +7,11 @@ from typing import Any
 
 import polars as pl
 
+from cambrian.measure import quantities
 from cambrian.measure.trial import TrialMeasures
 from cambrian.report import protocols
 from cambrian.report.collect import Cell
 from cambrian.report.layout import Row
-
-_OPTION = "option."
 
 
 def row(
@@ -48,7 +47,7 @@ def row(
             "page_bytes": flow.page.size_bytes,
             "page_client": flow.client,
         }
-    return columns | {f"{_OPTION}{name}": value for name, value in who.options.items()}
+    return columns | {f"{quantities.OPTION}{name}": value for name, value in who.options.items()}
 
 
 def option_columns(rows: Sequence[Row]) -> dict[str, pl.DataType]:
@@ -57,7 +56,7 @@ def option_columns(rows: Sequence[Row]) -> dict[str, pl.DataType]:
     An option with mixed types becomes a string in all rows; ``rows`` are changed in place.
     """
     types: dict[str, pl.DataType] = {}
-    for name in sorted({key for row in rows for key in row if key.startswith(_OPTION)}):
+    for name in sorted({key for row in rows for key in row if key.startswith(quantities.OPTION)}):
         having = [row for row in rows if name in row]
         kinds = {type(row[name]) for row in having}
         if kinds == {bool}:

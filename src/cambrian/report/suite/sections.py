@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, model_validator
 
-from cambrian.effects.model import EffectSpec, Name, Where
+from cambrian.effects.model import OBSERVATIONS, Column, EffectSpec, Name, Where
 from cambrian.study.model import Frozen
 from cambrian.study.toml_file import TomlFile
 from cambrian.suites.model import SECTION
@@ -23,7 +23,7 @@ class Drawn(EffectSpec):
     ``logarithmic``: a logarithmic scale for effects.
     """
 
-    panel: Name | None = None
+    panel: Column | None = None
     title: Name
     digits: Annotated[int, Field(ge=0, le=4)] = 2
     logarithmic: bool = False
@@ -32,8 +32,8 @@ class Drawn(EffectSpec):
 class Heat(Drawn):
     """Cells by column ``x`` and row ``y``; inconclusive cells are faint."""
 
-    x: Name
-    y: Name
+    x: Column
+    y: Column
 
     @property
     def spec(self) -> EffectSpec:
@@ -47,8 +47,8 @@ class Lines(Drawn):
     ``theory`` adds the predictions of Mathis and RFC 9438 for kernel TCP under random loss.
     """
 
-    x: Name
-    colour: Name | None = None
+    x: Column
+    colour: Column | None = None
     theory: bool = False
     logarithmic_x: bool = False
 
@@ -61,7 +61,7 @@ class Lines(Drawn):
 class Crossover(EffectSpec):
     """The value of ``along`` from which the effect stays above ``threshold``; ``title`` is the heading."""
 
-    along: Name
+    along: Column
     threshold: float = 1.0
     title: Name
 
@@ -75,10 +75,10 @@ class TableOf(Frozen):
     """Rows of a frame; ``columns`` in this order, or all columns if empty."""
 
     part: Name
-    table: Name = "observations"
-    columns: tuple[Name, ...] = ()
+    table: Name = OBSERVATIONS
+    columns: tuple[Column, ...] = ()
     where: Where = Field(default_factory=dict)
-    sort: tuple[Name, ...] = ()
+    sort: tuple[Column, ...] = ()
     digits: Annotated[int, Field(ge=0, le=6)] = 2
     caption: str = ""
 

@@ -26,6 +26,7 @@ def test_cells_are_the_columns_that_are_drawn(tmp_path: Path) -> None:
     [
         ('comparisn = "x"', "comparisn", 3, ["unknown key", "did you mean comparison?"]),
         (HEAT.replace('x = "loss_percent"', ""), "x", 4, ["missing", "give x"]),
+        (HEAT.replace('x = "loss_percent"', 'x = "los_percent"'), "x", 11, ["did you mean loss_percent"]),
         (HEAT.replace("effect =", "efect ="), "efect", 9, ["unknown key", "did you mean effect?"]),
         (HEAT.replace('"ratio"', '"ration"'), "effect", 9, ["'ratio'", '"percent_less"']),
         ('comparison = "x"\n' + HEAT, "section", 1, ["comparison and heat", "two sections"]),
