@@ -6,9 +6,10 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from rich.console import Console
 
 from cambrian.metrics import conformance, envelope
-from cambrian.report import notes, provenance, series, tables, words
+from cambrian.report import notes, printed, provenance, series, tables, words
 from cambrian.report.collect import Collected, collect
 from cambrian.report.conformance import seed_pairs
 from cambrian.stats import pairs, states
@@ -225,3 +226,29 @@ def test_notes_are_gathered_by_group_and_gate() -> None:
         notes.Note("a", texts[2], 1),
         notes.Note("b", texts[3], 1),
     ]
+
+
+def test_a_terminal_of_80_columns_shows_each_table(knobs: Collected) -> None:
+    console = Console(width=80)
+    for name, frame in tables.all_tables(knobs).items():
+        if frame.is_empty():
+            continue
+        columns = printed.chosen(frame, tables.printed(name))
+        with console.capture() as shown:
+            console.print(printed.terminal(frame, columns))
+        head = shown.get().partition("──")[0]
+        assert set(head.split()) >= {*columns} - {"network"}, name
+
+
+def test_every_kind_of_table_says_what_a_terminal_shows() -> None:
+    assert all(1 < len(tables.printed(tables.name_of(kind))) <= 6 for kind in tables.kinds())
+
+
+def test_a_terminal_shows_a_figure_with_its_interval(knobs: Collected) -> None:
+    frame = tables.all_tables(knobs)["flows"]
+    first = frame.filter(pl.col("throughput_mbps_low").is_not_null()).head(1)
+    low, high = (f"{first[f'throughput_mbps_{end}'].item():.4g}" for end in ("low", "high"))
+    console = Console(width=80)
+    with console.capture() as shown:
+        console.print(printed.terminal(first, ["throughput_mbps"]))
+    assert f"[{low}, {high}]" in shown.get()

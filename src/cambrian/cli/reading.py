@@ -126,11 +126,15 @@ def table(
     columns: Annotated[
         str | None, typer.Option(help="Only these columns, such as network,contestant,ratio.")
     ] = None,
+    wide: Annotated[bool, typer.Option("--wide", help="All columns, also on a terminal.")] = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV with all digits.")] = False,
     markdown: MarkdownOption = False,
 ) -> None:
-    """Print a table of the report: conformance, noise_floor, pairwise, parameters, states…"""
-    from cambrian.report import printed
+    """Print a table of the report: conformance, noise_floor, pairwise, parameters, states…
+
+    On a terminal it has the few most useful columns; --csv and --markdown print all.
+    """
+    from cambrian.report import printed, tables
     from cambrian.report.evidence import Evidence
     from cambrian.store.results import Results
     from cambrian.study import hints
@@ -145,8 +149,12 @@ def table(
         return
     if name not in frames:
         fail(f"{folder} has no table {name}; {hints.for_name(name, frames, 'its tables are')}")
+    asked = tuple(column.strip() for column in columns.split(",")) if columns else ()
+    # a table without rows may lack columns
+    if frames[name].height and not (asked or wide or as_csv or markdown):
+        asked = tables.printed(name)
     try:
-        wanted = printed.chosen(frames[name], columns)
+        wanted = printed.chosen(frames[name], asked)
     except KeyError as error:
         fail(f"table {name}: {error.args[0]}")
     if as_csv:

@@ -1,10 +1,10 @@
 """The report's tables, one in each file.
 
-Each file has ``ORDER`` and ``table(collected)``: a polars frame of plain numbers with units in the
-columns' names, or None if the study has no such table. It becomes ``tables/NAME.csv``. A file with
-``FROM``, names of other tables, receives those that the study has: ``table(collected, frames)``. A file
-may also have ``shown(frame, collected)``: how the page shows the rows of one network (selected by the
-column ``network``), or None to show nothing.
+Each file has ``ORDER``, ``PRINTED`` (the columns that `cambrian table` prints, at most 80 characters wide)
+and ``table(collected)``: a polars frame of plain numbers with units in the columns' names, or None if the
+study has no such table. It becomes ``tables/NAME.csv``. A file with ``FROM``, names of other tables, receives
+those that the study has: ``table(collected, frames)``. A file may also have ``shown(frame, collected)``: how
+the page shows the rows of one network (selected by the column ``network``), or None to show nothing.
 """
 
 from __future__ import annotations
@@ -31,6 +31,12 @@ def kinds() -> list[ModuleType]:
 def name_of(kind: ModuleType) -> str:
     """A table's name: that of its module."""
     return kind.__name__.rpartition(".")[2]
+
+
+def printed(name: str) -> tuple[str, ...]:
+    """The columns of the table ``name`` that a terminal shows."""
+    columns: tuple[str, ...] = importlib.import_module(f"{__name__}.{name}").PRINTED
+    return columns
 
 
 def all_tables(collected: Collected) -> dict[str, pl.DataFrame]:

@@ -13,6 +13,8 @@ from cambrian.stats import states
 
 #: place among the tables
 ORDER = 10
+#: columns that `cambrian table` prints
+PRINTED = ("network", "contestant", "conformance", "floor_mean", "verdict")
 #: figures of a :class:`~cambrian.report.conformance.seed_pairs.Comparison` that have intervals
 _WITH_INTERVALS = (
     "conformance",

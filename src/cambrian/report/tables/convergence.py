@@ -16,6 +16,8 @@ from cambrian.report.tables import rows
 
 #: place among the tables
 ORDER = 42
+#: columns that `cambrian table` prints
+PRINTED = ("network", "joiner", "reached", "trials", "median_s")
 
 
 def table(collected: Collected) -> pl.DataFrame | None:

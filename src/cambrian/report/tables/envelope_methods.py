@@ -13,6 +13,8 @@ from cambrian.report.tables import noise_floor, rows
 
 #: place among the tables
 ORDER = 12
+#: columns that `cambrian table` prints
+PRINTED = ("network", "contestant", "method", "conformance", "conformance_t", "verdict")
 
 
 def table(collected: Collected) -> pl.DataFrame | None:

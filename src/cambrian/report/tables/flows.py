@@ -12,6 +12,8 @@ from cambrian.report.tables import rows
 
 #: place among the tables
 ORDER = 40
+#: columns that `cambrian table` prints
+PRINTED = ("group", "contestant", "throughput_mbps", "share_percent", "delay_p50_ms")
 _STARVED_TIME, _LONGEST = quantities.ALL["starved_percent"], quantities.ALL["longest_starved_s"]
 #: shown as means without intervals
 _MEANS = (

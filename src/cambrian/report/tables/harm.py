@@ -16,6 +16,8 @@ from cambrian.stats import states
 
 #: place among the tables
 ORDER = 24
+#: columns that `cambrian table` prints
+PRINTED = ("network", "victim", "by", "service", "excess", "verdict")
 #: verdicts that say "different", and which way
 MORE, LESS = "more than its own kind", "less than its own kind"
 

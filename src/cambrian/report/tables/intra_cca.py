@@ -13,6 +13,8 @@ from cambrian.report.tables import pairwise, rows
 
 #: place among the tables
 ORDER = 22
+#: columns that `cambrian table` prints
+PRINTED = ("network", "cca", "kind", "pairs", "jain")
 _KINDS = ("one implementation twice", "two implementations")
 
 

@@ -9,6 +9,8 @@ from cambrian.report.tables import rows
 
 #: place among the tables
 ORDER = 60
+#: columns that `cambrian table` prints
+PRINTED = ("group", "seed", "reasons")
 
 
 def table(collected: Collected) -> pl.DataFrame:

@@ -12,6 +12,8 @@ from cambrian.report.tables import rows
 
 #: place among the tables
 ORDER = 14
+#: columns that `cambrian table` prints
+PRINTED = ("network", "reference", "method", "mean", "low", "high")
 
 
 def table(collected: Collected) -> pl.DataFrame | None:

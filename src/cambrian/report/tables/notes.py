@@ -9,6 +9,8 @@ from cambrian.report.tables import rows
 
 #: place among the tables
 ORDER = 70
+#: columns that `cambrian table` prints
+PRINTED = ("group", "seed", "note")
 
 
 def table(collected: Collected) -> pl.DataFrame:

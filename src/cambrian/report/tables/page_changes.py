@@ -17,6 +17,8 @@ from cambrian.stats.interval import Interval
 
 #: place among the tables
 ORDER = 32
+#: columns that `cambrian table` prints
+PRINTED = ("network", "page", "contestant", "base", "pltc_percent", "state")
 
 
 def table(collected: Collected) -> pl.DataFrame | None:

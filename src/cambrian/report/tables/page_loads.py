@@ -16,6 +16,8 @@ from cambrian.report.tables import rows
 Row = dict[str, Any]
 #: place among the tables
 ORDER = 30
+#: columns that `cambrian table` prints
+PRINTED = ("network", "contestant", "page", "trials", "plt_ms")
 
 
 def table(collected: Collected) -> pl.DataFrame | None:

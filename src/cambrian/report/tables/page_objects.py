@@ -13,6 +13,8 @@ from cambrian.report.tables import rows
 
 #: place among the tables
 ORDER = 35
+#: columns that `cambrian table` prints
+PRINTED = ("network", "contestant", "page", "waiting_ms", "stall_length_ms")
 
 
 def table(collected: Collected) -> pl.DataFrame | None:

@@ -16,6 +16,8 @@ from cambrian.stats.compare import Comparison, against
 
 #: place among the tables
 ORDER = 20
+#: columns that `cambrian table` prints
+PRINTED = ("network", "x", "y", "ratio", "split")
 EVEN = 0.5
 #: instead of a state: a contestant's split with itself is even by symmetry
 ITSELF = "itself"

@@ -16,6 +16,8 @@ from cambrian.report.tables import rows
 
 #: place among the tables
 ORDER = 45
+#: columns that `cambrian table` prints
+PRINTED = ("network", "contestant", "parameter", "shown", "should_be", "status")
 
 
 def table(collected: Collected) -> pl.DataFrame | None:

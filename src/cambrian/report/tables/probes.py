@@ -12,6 +12,8 @@ from cambrian.report.tables import rows
 
 #: place among the tables
 ORDER = 46
+#: columns that `cambrian table` prints
+PRINTED = ("network", "contestant", "probe", "mine", "kernel", "state")
 
 
 def table(collected: Collected) -> pl.DataFrame | None:

@@ -18,6 +18,8 @@ from cambrian.report.tables.flows import row_name
 
 #: place among the tables
 ORDER = 45
+#: columns that `cambrian table` prints
+PRINTED = ("group", "contestant", "episodes", "reaction_p50_ms", "recovery_p50_ms")
 
 
 def table(collected: Collected) -> pl.DataFrame | None:

@@ -13,6 +13,8 @@ from cambrian.stats import jackknife
 
 #: place among the tables
 ORDER = 44
+#: columns that `cambrian table` prints
+PRINTED = ("network", "contestant", "rtt_ratio", "exponent")
 
 
 def table(collected: Collected) -> pl.DataFrame | None:

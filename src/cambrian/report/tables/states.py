@@ -21,6 +21,8 @@ from cambrian.stats.interval import Interval
 
 #: place among the tables
 ORDER = 47
+#: columns that `cambrian table` prints
+PRINTED = ("group", "contestant", "state", "share_percent")
 #: source of a flow without a machine
 NOT_AVAILABLE = "not available: the stack exports neither states nor a window"
 

@@ -14,6 +14,8 @@ from cambrian.stats.interval import Interval
 
 #: place among the tables
 ORDER = 45
+#: columns that `cambrian table` prints
+PRINTED = ("network", "contestant", "measure", "seeds", "median", "reason")
 
 
 def table(collected: Collected) -> pl.DataFrame | None:

@@ -9,6 +9,8 @@ from cambrian.report.tables import rows
 
 #: place among the tables
 ORDER = 80
+#: columns that `cambrian table` prints
+PRINTED = ("trial", "seed", "packets_sha256")
 
 
 def table(collected: Collected) -> pl.DataFrame:

@@ -12,6 +12,8 @@ from cambrian.report.tables import pairwise, rows
 
 #: place among the tables
 ORDER = 26
+#: columns that `cambrian table` prints
+PRINTED = ("network", "tested", "wins", "transitive", "intransitive")
 #: cycles that the page names; the CSV has all
 _MOST_NAMED = 5
 

@@ -10,6 +10,8 @@ from cambrian.report.tables import rows
 
 #: place among the tables
 ORDER = 50
+#: columns that `cambrian table` prints
+PRINTED = ("trial", "seed", "contestant", "throughput_mbps", "share_percent")
 
 
 def table(collected: Collected) -> pl.DataFrame:

@@ -15,6 +15,8 @@ from cambrian.report.tables import rows
 
 #: place among the tables
 ORDER = 5
+#: columns that `cambrian table` prints
+PRINTED = ("contestant", "verdict", "differs", "inconclusive")
 #: tables that this one needs
 FROM = sides.TABLES
 
