@@ -10,7 +10,7 @@ import pytest
 from cambrian.run.study import RunOptions
 from cambrian.study.errors import StudyError
 from cambrian.suites import find, model
-from cambrian.suites.find import Found, suites
+from cambrian.suites.find import SuiteFolder, suites
 from cambrian.suites.model import Suite
 from cambrian.suites.plan import parts_of, plan
 
@@ -33,11 +33,11 @@ cca = "reno"
 """
 
 
-def made(folder: Path, extra: str = "", contestants: str = "") -> Found:
+def made(folder: Path, extra: str = "", contestants: str = "") -> SuiteFolder:
     (folder / "one.toml").write_text(PART)
     text = f'name = "s"\ntitle = "S"\nparts = ["one"]\n{contestants}\n{extra}'
     (folder / "suite.toml").write_text(text)
-    return Found(model.read(folder / "suite.toml")[0], folder)
+    return SuiteFolder(model.read(folder / "suite.toml")[0], folder)
 
 
 def test_a_part_is_run_for_each_contestant(tmp_path: Path) -> None:
@@ -105,21 +105,21 @@ def test_sections_are_the_page_s_matter(tmp_path: Path) -> None:
 
 
 def test_names_on_the_command_line() -> None:
-    assert find.asked("quickstart") == ([], None)
-    assert [one.suite.name for one in find.asked("all")[0]] == [one.suite.name for one in suites()]
-    found, part = find.asked("wpi/grid")
+    assert find.suites_named("quickstart") == ([], None)
+    assert [one.suite.name for one in find.suites_named("all")[0]] == [one.suite.name for one in suites()]
+    found, part = find.suites_named("wpi/grid")
     assert ([one.suite.name for one in found], part) == (["wpi"], "grid")
     with pytest.raises(StudyError, match="grid"):
-        find.asked("wpi/gird")
+        find.suites_named("wpi/gird")
     with pytest.raises(StudyError, match=r"wip/grid: no built-in study or suite(.|\n)*did you mean wpi"):
-        find.asked("wip/grid")
+        find.suites_named("wip/grid")
     # a path is for whoever opens it
-    assert find.asked("nowhere/mine.toml") == ([], None)
+    assert find.suites_named("nowhere/mine.toml") == ([], None)
 
 
 @pytest.mark.parametrize("found", suites(), ids=lambda found: found.suite.name)
 @pytest.mark.parametrize("profile", ["quick", "full"])
-def test_every_part_of_every_built_in_suite_expands(found: Found, profile: str) -> None:
+def test_every_part_of_every_built_in_suite_expands(found: SuiteFolder, profile: str) -> None:
     files = {path.stem for path in found.folder.glob("*.toml")} - {"suite", "scorecard"}
     assert files == set(found.suite.parts), "each study of the folder is a part"
     for part in parts_of(found, None, ()):

@@ -14,7 +14,7 @@ class Frames(Protocol):
         """The frame of a part, such as "wpi/grid"; None if it has not been run."""
 
 
-class Remembered:
+class CachedFrames:
     """A cache that reads each frame once, because many tests use the same part."""
 
     def __init__(self, frames: Frames) -> None:

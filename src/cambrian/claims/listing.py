@@ -36,7 +36,7 @@ def terminal(console: Console, judged: Sequence[Judged], explained: Sequence[Exp
     table.add_column("paper", no_wrap=True)
     for verdict in VERDICTS:
         table.add_column(verdict, justify="right")
-    for paper, counts in counted(judged):
+    for paper, counts in counts_by_paper(judged):
         table.add_row(paper, *(str(count) if count else "–" for count in counts))
     console.print(table)
 
@@ -48,7 +48,7 @@ def markdown(judged: Sequence[Judged], explained: Sequence[Explained]) -> str:
         "|---|" + "---:|" * len(VERDICTS),
         *(
             f"| {paper} | " + " | ".join(str(count) for count in counts) + " |"
-            for paper, counts in counted(judged)
+            for paper, counts in counts_by_paper(judged)
         ),
     ]
     for paper in _papers(judged):
@@ -92,7 +92,7 @@ def records(judged: Sequence[Judged], explained: Sequence[Explained]) -> dict[st
     }
 
 
-def counted(judged: Sequence[Judged]) -> list[tuple[str, list[int]]]:
+def counts_by_paper(judged: Sequence[Judged]) -> list[tuple[str, list[int]]]:
     """Number of claims with each verdict, by paper, and over all papers if there are several."""
     papers = _papers(judged)
     rows = [
@@ -110,7 +110,7 @@ def counted(judged: Sequence[Judged]) -> list[tuple[str, list[int]]]:
 def claim_lines(one: Judged) -> Iterator[tuple[str, str]]:
     """Label and text of each line: our figures, theirs, why they may differ, the source."""
     for result in one.results:
-        yield "ours", ours(result)
+        yield "ours", figure_text(result)
     if versions := dict.fromkeys(version for result in one.results for version in result.versions):
         yield "run with", "; ".join(versions)
     if one.reason:
@@ -132,10 +132,10 @@ def contradiction_lines(found: Explained, judged: Sequence[Judged]) -> Iterator[
     if found.reason:
         yield "why", found.reason
     for main in found.effects:
-        yield "factor", factor(main, found.contradiction.unit)
+        yield "factor", factor_text(main, found.contradiction.unit)
 
 
-def ours(result: Finding) -> str:
+def figure_text(result: Finding) -> str:
     """Our figure with its interval, its meaning, and the expected region."""
     test, found = result.test, result.estimate
     if found is None:
@@ -153,7 +153,7 @@ def ours(result: Finding) -> str:
     return f"{figure}: {test.says} ({', '.join(made_of + left)}{reason})"
 
 
-def factor(main: MainEffect, unit: str) -> str:
+def factor_text(main: MainEffect, unit: str) -> str:
     """A factor's effect between its two most different levels."""
     change = with_interval(main.difference, main.low, main.high, unit)
     ends = f"{amount(main.mean_lowest)} at {main.lowest}, {amount(main.mean_highest)} at {main.highest}"

@@ -34,7 +34,7 @@ def load(folder: Path | None = None) -> Ledger:
 def _claims(path: Path, taken: set[str]) -> list[Claim]:
     """One paper's claims; none may have an id that is ``taken``."""
     file = TomlFile(path, _DOCS)
-    file.only(["reason", "claim"])
+    file.check_keys(["reason", "claim"])
     claims = _with_reasons(file, file.tables("claim", Claim))
     file.unique("claim", "id")
     for index, claim in enumerate(claims):
@@ -51,7 +51,7 @@ def _contradictions(path: Path, claims: Sequence[Claim]) -> Sequence[Contradicti
     if not path.exists():
         return ()
     file = TomlFile(path, _DOCS)
-    file.only(["contradiction"])
+    file.check_keys(["contradiction"])
     found = file.tables("contradiction", Contradiction)
     ids = [claim.id for claim in claims]
     for index, one in enumerate(found):

@@ -14,7 +14,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from cambrian.claims.frames import Frames, Remembered
+from cambrian.claims.frames import CachedFrames, Frames
 from cambrian.claims.model import ClaimTest, Verdict
 from cambrian.claims.verdicts import Finding, combined, run
 from cambrian.effects.model import Condition, Name, Where
@@ -74,7 +74,7 @@ class Scorecard:
         ``placeholders``, such as ``{"$STACK": "quinn", "$CCA": "cubic"}``, are replaced in the text of
         conditions.
         """
-        remembered = Remembered(frames)
+        remembered = CachedFrames(frames)
         rows = []
         for criterion in self.criteria:
             tests = [_placed(test, prefix, placeholders or {}) for test in criterion.tests]
@@ -91,7 +91,7 @@ def load(path: Path) -> Scorecard:
         StudyError: for the first fault, with file, line, criterion, key and remedy.
     """
     file = TomlFile(path, "docs/reference/claims.md")
-    file.only(["criterion"])
+    file.check_keys(["criterion"])
     criteria = file.tables("criterion", Criterion)
     file.unique("criterion", "id")
     return Scorecard(criteria)

@@ -234,7 +234,7 @@ def claims(
 ) -> None:
     """Judge the papers' claims with the results here: holds, doesn't hold, inconclusive, not run."""
     from cambrian.claims import contradictions, listing, load, verdicts
-    from cambrian.claims.frames import Remembered
+    from cambrian.claims.frames import CachedFrames
     from cambrian.report.evidence import Evidence
     from cambrian.study import hints
 
@@ -242,7 +242,7 @@ def claims(
     papers = {claim.paper for claim in ledger.claims}
     if paper is not None and paper not in papers:
         fail(f"no paper {paper}; {hints.for_name(paper, papers, 'papers are')}")
-    frames = Remembered(Evidence(results))
+    frames = CachedFrames(Evidence(results))
     asked = [claim for claim in ledger.claims if paper in {None, claim.paper}]
     judged = [verdicts.judge(claim, frames) for claim in asked]
     names = {claim.id for claim in asked}

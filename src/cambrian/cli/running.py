@@ -16,7 +16,7 @@ from cambrian.cli.shared import Clock, JobsOption, Profile, err, fail
 
 if TYPE_CHECKING:
     from cambrian.run.study import RunOptions, Summary
-    from cambrian.suites.find import Found
+    from cambrian.suites.find import SuiteFolder
 
 
 commands = typer.Typer()
@@ -123,7 +123,7 @@ def run(
     )
     if cluster and (jobs or clock is Clock.real):
         fail("--cluster runs a trial on each worker, in virtual time: leave --jobs and --clock real out")
-    suites, part = find.asked(study)
+    suites, part = find.suites_named(study)
     if contestants and not suites:
         fail("--contestant is for suites that are about one contestant, such as rfc9743")
     if dry_run and not suites:
@@ -234,7 +234,7 @@ def merge(
 
 
 def _run_suites(
-    suites: list[Found],
+    suites: list[SuiteFolder],
     part: str | None,
     contestants: list[str],
     options: RunOptions,

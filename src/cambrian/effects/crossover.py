@@ -12,8 +12,8 @@ from cambrian.effects.errors import EffectError
 from cambrian.effects.model import EffectSpec
 from cambrian.effects.prepare import Prepared, prepare
 from cambrian.effects.summary import cell_seeds, cells_on_scale, scale_of
-from cambrian.stats import many
 from cambrian.stats import scale as scales
+from cambrian.stats import simultaneous
 from cambrian.stats.interval import FloatArray
 
 _SCHEMA = {
@@ -32,7 +32,7 @@ def crossovers(frame: pl.DataFrame, spec: EffectSpec, along: str, threshold: flo
 
     Columns: those; ``crossover``, the smallest measured value of ``along`` from which on the effect is above
     ``threshold`` at all larger measured values too, null if it is not at the largest; ``low`` and ``high``,
-    its 95 % bounds over seeds (:func:`cambrian.stats.many.crossing`; null as above), valid only if
+    its 95 % bounds over seeds (:func:`cambrian.stats.simultaneous.crossing`; null as above), valid only if
     ``has_interval``; ``least``, ``most`` and the number of ``values`` of ``along`` that were measured. The
     true crossover lies between the measured value before ``crossover`` and ``crossover``; the interval does
     not include this step of the grid.
@@ -80,7 +80,9 @@ def _row(
     if len(effects) > 1:
         cells, used = cells_on_scale(effects, scale_of(spec), seeds)
         ends = np.append(values, math.inf)
-        bounds = tuple(ends[list(many.crossing(cells, float(scales.transform(np.array(threshold), used))))])
+        bounds = tuple(
+            ends[list(simultaneous.crossing(cells, float(scales.transform(np.array(threshold), used))))]
+        )
     return {
         "crossover": float(values[np.argmax(stays)]) if stays.any() else None,
         "low": _known(bounds[0]),

@@ -9,7 +9,7 @@ import polars as pl
 
 from cambrian.effects.errors import EffectError, NoDataError
 from cambrian.effects.model import EffectSpec, Where
-from cambrian.effects.where import matching, need
+from cambrian.effects.where import matching, require_columns
 from cambrian.stats.interval import FloatArray
 
 #: columns for a trial's value and its cell's number, in addition to the frame's trial and seed
@@ -67,7 +67,7 @@ def prepare(frame: pl.DataFrame, spec: EffectSpec) -> Prepared:
         NoDataError: no cell has a trial on each side.
         EffectError: a column is missing, or the quantity is no number.
     """
-    need(frame, ["trial", "seed", spec.quantity, *spec.cell])
+    require_columns(frame, ["trial", "seed", spec.quantity, *spec.cell])
     kind = frame.schema[spec.quantity]
     if not (kind.is_numeric() or kind in (pl.Boolean, pl.Null)):
         raise EffectError(f"quantity {spec.quantity} is {str(kind).lower()}, not a number")

@@ -12,14 +12,14 @@ from cambrian.effects import reduce, replicate
 from cambrian.effects.errors import EffectError
 from cambrian.effects.model import EffectSpec, SummarySpec
 from cambrian.effects.prepare import Prepared, prepare
-from cambrian.stats import jackknife, many, states
+from cambrian.stats import jackknife, simultaneous, states
 from cambrian.stats import scale as scales
 from cambrian.stats.interval import FloatArray
 from cambrian.stats.jackknife import FEWEST_SEEDS
-from cambrian.stats.many import Cells
 from cambrian.stats.scale import Scale
+from cambrian.stats.simultaneous import Cells
 
-#: their intervals are bounds on all cells at once, see :mod:`cambrian.stats.many`
+#: their intervals are bounds on all cells at once, see :mod:`cambrian.stats.simultaneous`
 _COUNTED = frozenset({"share", "steps"})
 _EXTREMES = frozenset({"min", "max"})
 
@@ -155,7 +155,7 @@ def _extreme(by_cell: FloatArray, spec: SummarySpec, seeds: FloatArray) -> tuple
     cells, used = cells_on_scale(by_cell, scale_of(spec), seeds)
     if not np.all(np.isfinite(cells.error)):
         return None, None
-    ends = np.array(many.largest(cells) if spec.summary == "max" else many.smallest(cells))
+    ends = np.array(simultaneous.largest(cells) if spec.summary == "max" else simultaneous.smallest(cells))
     low, high = scales.inverse(ends, used)
     return float(low), float(high)
 
@@ -175,7 +175,7 @@ def _share(
         threshold, beyond = float(scales.transform(np.array(spec.threshold), used)), spec.beyond
     if beyond == "below":
         cells, threshold = cells.negated(), -threshold
-    low, high = many.share_above(cells, threshold)
+    low, high = simultaneous.share_above(cells, threshold)
     return 100 * low, 100 * high
 
 
@@ -186,5 +186,5 @@ def _far_of_best(
     cells = Cells(
         leads[0], standard_errors(leads), np.full(leads.shape[1], math.floor(float(np.mean(seeds))) - 1.0)
     )
-    ends = many.smallest(cells) if spec.beyond == "above" else many.largest(cells)
+    ends = simultaneous.smallest(cells) if spec.beyond == "above" else simultaneous.largest(cells)
     return ends[1] if spec.beyond == "above" else ends[0]

@@ -11,7 +11,7 @@ from cambrian.effects.model import Bounds, Condition, Scalar, Where
 from cambrian.study import hints
 
 
-def need(frame: pl.DataFrame, columns: Sequence[str]) -> None:
+def require_columns(frame: pl.DataFrame, columns: Sequence[str]) -> None:
     """Raise :class:`EffectError` for the first of ``columns`` that ``frame`` does not have."""
     for name in columns:
         if name not in frame.columns:
@@ -25,7 +25,7 @@ def matching(frame: pl.DataFrame, where: Where) -> pl.DataFrame:
     Raises:
         EffectError: a column is missing, or a value has another type than its column.
     """
-    need(frame, list(where))
+    require_columns(frame, list(where))
     kept = frame
     for name, condition in where.items():
         kept = kept.filter(_expression(frame.schema[name], name, condition))

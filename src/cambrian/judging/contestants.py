@@ -107,7 +107,7 @@ def judge(network: str, family: str, trials: Sequence[Sequence[Estimate | Missin
     )
 
 
-def together(judged: Mapping[str, Judged]) -> dict[str, Judged]:
+def combined(judged: Mapping[str, Judged]) -> dict[str, Judged]:
     """Settle the findings of one contestant's networks by each other.
 
     A difference seen in one trial is confirmed if another network shows the same. A parameter that differs on

@@ -22,8 +22,8 @@ from cambrian.metrics.parameters.estimate import Estimate, Missing
 from cambrian.metrics.payload import Protocol
 from cambrian.metrics.waterfall import Waterfall
 from cambrian.probes import reading, table
+from cambrian.probes.probed_flow import ProbedFlow
 from cambrian.probes.reading import Readings
-from cambrian.probes.seen import Seen
 from cambrian.store.results import TrialResult
 from cambrian.study.model import Network, Trial
 
@@ -98,7 +98,7 @@ def _probes(result: TrialResult, trial: Trial, families: Sequence[Family | None]
     if trace is None:
         return {}
     starts_ns = tuple(round(flow.start_ms * NS_PER_MS) for flow in trial.flows)
-    return reading.read(Seen(trace, network, result.packets, starts_ns, loads))
+    return reading.read(ProbedFlow(trace, network, result.packets, starts_ns, loads))
 
 
 def _sharing(window: TrialWindow) -> Sharing:

@@ -64,7 +64,7 @@ class Quantity:
         """As its name says; empty for a count, an index or a word."""
         return next((unit for ending, unit in _UNITS.items() if self.name.endswith(ending)), "")
 
-    def of(self, trial: TrialMeasures, number: int) -> Any:
+    def value(self, trial: TrialMeasures, number: int) -> Any:
         """The figure of one flow of a measured trial; None where it has none."""
         if self.trial is not None:
             return self.trial(trial, number)
@@ -73,9 +73,9 @@ class Quantity:
 
 def percent(share: float | None) -> float | None:
     """A share of 1 as one of 100; null for NaN and for what is not known."""
-    return None if share is None else known(100 * share)
+    return None if share is None else finite(100 * share)
 
 
-def known(value: float | None) -> float | None:
+def finite(value: float | None) -> float | None:
     """Null for NaN and infinities."""
     return value if value is not None and math.isfinite(value) else None

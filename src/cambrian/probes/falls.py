@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cambrian.probes.seen import Seen
+from cambrian.probes.probed_flow import ProbedFlow
 
 #: round trips after a loss: when the sender knows of it, and when its flight has settled
 LEARNT, SETTLED = 1.0, 3.0
@@ -50,7 +50,9 @@ class Fall:
     trip_ns: int
 
 
-def after(seen: Seen, losses: Sequence[Loss], *, learnt: float = LEARNT, own_signals: int = 0) -> list[Fall]:
+def after(
+    flow: ProbedFlow, losses: Sequence[Loss], *, learnt: float = LEARNT, own_signals: int = 0
+) -> list[Fall]:
     """The change of the flight after each undisturbed loss.
 
     ``learnt``: round trips after a loss's end from which the flight is measured. ``own_signals``: number of
@@ -59,32 +61,32 @@ def after(seen: Seen, losses: Sequence[Loss], *, learnt: float = LEARNT, own_sig
     """
     found = []
     for loss in losses:
-        position = int(np.searchsorted(seen.flight.arrival_ns, loss.begin_ns)) - 1
+        position = int(np.searchsorted(flow.flight.arrival_ns, loss.begin_ns)) - 1
         if position < 0:
             continue
-        trip_ns = int(seen.flight.round_trip_ns[position])
-        if _signals(seen, loss, trip_ns) > own_signals or loss.end_ns + SETTLED * trip_ns > seen.trace.end_ns:
+        trip_ns = int(flow.flight.round_trip_ns[position])
+        if _signals(flow, loss, trip_ns) > own_signals or loss.end_ns + SETTLED * trip_ns > flow.trace.end_ns:
             continue
-        before = seen.most_in_flight(loss.begin_ns - trip_ns, loss.begin_ns)
+        before = flow.most_in_flight(loss.begin_ns - trip_ns, loss.begin_ns)
         parts = np.arange(learnt, SETTLED, _HALF_TRIPS)
-        flights = [_flight(seen, loss, trip_ns, part, part + _HALF_TRIPS) for part in parts]
-        earlier = seen.most_in_flight(loss.begin_ns - 2 * trip_ns, loss.begin_ns - trip_ns)
+        flights = [_flight(flow, loss, trip_ns, part, part + _HALF_TRIPS) for part in parts]
+        earlier = flow.most_in_flight(loss.begin_ns - 2 * trip_ns, loss.begin_ns - trip_ns)
         # false for NaN, when nothing was sent
         if not abs(earlier / before - 1) <= STEADY:
             continue
         kept = float(np.nanmin(flights)) / before if np.isfinite(flights).any() else np.nan
-        ends = loss.end_ns + LATER[1] * trip_ns <= seen.trace.end_ns
-        later = _flight(seen, loss, trip_ns, *LATER) / before if ends else np.nan
+        ends = loss.end_ns + LATER[1] * trip_ns <= flow.trace.end_ns
+        later = _flight(flow, loss, trip_ns, *LATER) / before if ends else np.nan
         found.append(Fall(loss, before, kept, later, trip_ns))
     return found
 
 
-def _flight(seen: Seen, loss: Loss, trip_ns: int, begin: float, end: float) -> float:
-    return seen.most_in_flight(loss.end_ns + begin * trip_ns, loss.end_ns + end * trip_ns)
+def _flight(flow: ProbedFlow, loss: Loss, trip_ns: int, begin: float, end: float) -> float:
+    return flow.most_in_flight(loss.end_ns + begin * trip_ns, loss.end_ns + end * trip_ns)
 
 
-def _signals(seen: Seen, loss: Loss, trip_ns: int) -> int:
+def _signals(flow: ProbedFlow, loss: Loss, trip_ns: int) -> int:
     """Number of drops and marks by the queue that are close enough to be confused with the loss."""
-    signals = np.sort(seen.flight.signal_ns)
+    signals = np.sort(flow.flight.signal_ns)
     first, last = np.searchsorted(signals, [loss.begin_ns - CLEAR * trip_ns, loss.end_ns + SETTLED * trip_ns])
     return int(last - first)

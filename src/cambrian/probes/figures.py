@@ -23,16 +23,16 @@ class Figure:
 
 
 @dataclass(frozen=True)
-class Unseen:
+class NoFigure:
     """The trial gives no figure; ``why``, in words."""
 
     why: str
 
 
-def mean(several: Sequence[Figure | Unseen]) -> Figure | Unseen:
+def mean(several: Sequence[Figure | NoFigure]) -> Figure | NoFigure:
     """The mean over the trials of one seed (at least one), or why one of them gives no figure."""
     known = [one for one in several if isinstance(one, Figure)]
     if len(known) < len(several):
-        return next(one for one in several if isinstance(one, Unseen))
+        return next(one for one in several if isinstance(one, NoFigure))
     value = float(np.mean([one.value for one in known]))
     return replace(known[0], value=value, events=sum(one.events for one in known))

@@ -16,7 +16,7 @@ import numpy as np
 from cambrian.metrics import theory
 from cambrian.probes import effects
 from cambrian.probes.effects import FEWEST_TRIALS, Side
-from cambrian.probes.figures import Figure, Unseen
+from cambrian.probes.figures import Figure, NoFigure
 from cambrian.probes.table import Probe
 from cambrian.stats.states import State
 from cambrian.study.model import FRAME_BYTES, Network
@@ -26,7 +26,7 @@ _TITLES = {"cubic": "kernel CUBIC", "reno": "kernel Reno", "bbr": "kernel BBR"}
 _LATER = ("bbr2", "bbr3")
 
 #: seed → its trial's figure, or why there is none
-Readings = Mapping[int, Figure | Unseen]
+Readings = Mapping[int, Figure | NoFigure]
 
 
 @dataclass(frozen=True)
@@ -136,7 +136,7 @@ def _uncomparable(
 
 def _why_unseen(readings: Readings) -> str:
     """Why no trial gives a figure."""
-    return next((one.why for one in readings.values() if isinstance(one, Unseen)), "no valid trial")
+    return next((one.why for one in readings.values() if isinstance(one, NoFigure)), "no valid trial")
 
 
 def _theory(probe: Probe, network: Network, family: str, here: Side) -> float | None:

@@ -12,8 +12,8 @@ import numpy as np
 from cambrian.metrics.columns import NS_PER_S, Int64Array
 from cambrian.probes import falls
 from cambrian.probes.falls import Fall, Loss
-from cambrian.probes.figures import Figure, Unseen
-from cambrian.probes.seen import Seen
+from cambrian.probes.figures import Figure, NoFigure
+from cambrian.probes.probed_flow import ProbedFlow
 
 #: packets that measure the base round trip and leave the sender's host before its flow
 PROBE_PACKETS = 2
@@ -30,65 +30,65 @@ def positions(packets: int, every: int) -> Int64Array:
     return places[(places > 0) & (places < packets)]
 
 
-def followed(seen: Seen) -> list[Fall]:
+def followed(flow: ProbedFlow) -> list[Fall]:
     """The change of the flight after each lone loss.
 
     Raises:
         ValueError: this network has no lone losses.
     """
-    places = positions(len(seen.flight.arrival_ns), _every(seen))[FIRST_COUNTED - 1 :]
-    times = seen.flight.arrival_ns[places]
-    return falls.after(seen, [Loss(int(time), int(time)) for time in times])
+    places = positions(len(flow.flight.arrival_ns), _every(flow))[FIRST_COUNTED - 1 :]
+    times = flow.flight.arrival_ns[places]
+    return falls.after(flow, [Loss(int(time), int(time)) for time in times])
 
 
-def kept(seen: Seen) -> Figure | Unseen:
+def kept(flow: ProbedFlow) -> Figure | NoFigure:
     """Share of the flight that the sender keeps after a lone loss, mean over the losses."""
-    found = [one for one in followed(seen) if np.isfinite(one.kept)]
+    found = [one for one in followed(flow) if np.isfinite(one.kept)]
     if len(found) < FEWEST:
         return _too_few(found)
-    return Figure(float(np.mean([one.kept for one in found])), len(found), _packet(seen, found))
+    return Figure(float(np.mean([one.kept for one in found])), len(found), _packet(flow, found))
 
 
-def answered_percent(seen: Seen) -> Figure | Unseen:
+def answered_percent(flow: ProbedFlow) -> Figure | NoFigure:
     """Percentage of the lone losses after which the flight fell."""
-    found = [one for one in followed(seen) if np.isfinite(one.kept)]
+    found = [one for one in followed(flow) if np.isfinite(one.kept)]
     if len(found) < FEWEST:
         return _too_few(found)
     return Figure(100 * float(np.mean([one.kept < falls.ANSWERED for one in found])), len(found))
 
 
-def later(seen: Seen) -> Figure | Unseen:
+def later(flow: ProbedFlow) -> Figure | NoFigure:
     """Share of the flight that the sender has five to six round trips after a lone loss, mean over losses."""
-    found = [one for one in followed(seen) if np.isfinite(one.later)]
+    found = [one for one in followed(flow) if np.isfinite(one.later)]
     if len(found) < FEWEST:
         return _too_few(found)
-    return Figure(float(np.mean([one.later for one in found])), len(found), _packet(seen, found))
+    return Figure(float(np.mean([one.later for one in found])), len(found), _packet(flow, found))
 
 
-def window_packets(seen: Seen) -> Figure | Unseen:
+def window_packets(flow: ProbedFlow) -> Figure | NoFigure:
     """Mean flight over time in the second half of the flow's life, in packets of its usual size."""
-    times, flights = seen.flight.arrival_ns, seen.flight.flight_bytes
-    half_ns = (seen.trace.start_ns + seen.trace.end_ns) // 2
+    times, flights = flow.flight.arrival_ns, flow.flight.flight_bytes
+    half_ns = (flow.trace.start_ns + flow.trace.end_ns) // 2
     first = int(np.searchsorted(times, half_ns))
     if len(times) - first < 2:
-        return Unseen("the flow sent nothing in the second half of its life")
+        return NoFigure("the flow sent nothing in the second half of its life")
     mean = float(np.average(flights[first:-1], weights=np.diff(times[first:]) + 1))
-    losses = positions(len(times), _every(seen))
-    trip_s = float(seen.flight.round_trip_ns[first:].mean()) / NS_PER_S
-    return Figure(mean / seen.flight.packet_bytes, int((losses >= first).sum()), 1.0, trip_s)
+    losses = positions(len(times), _every(flow))
+    trip_s = float(flow.flight.round_trip_ns[first:].mean()) / NS_PER_S
+    return Figure(mean / flow.flight.packet_bytes, int((losses >= first).sum()), 1.0, trip_s)
 
 
-def _every(seen: Seen) -> int:
-    every = seen.network.loss_every_packets
+def _every(flow: ProbedFlow) -> int:
+    every = flow.network.loss_every_packets
     if every is None:
-        raise ValueError(f"network {seen.network.name} has no loss_every_packets")
+        raise ValueError(f"network {flow.network.name} has no loss_every_packets")
     return every
 
 
-def _packet(seen: Seen, found: list[Fall]) -> float:
+def _packet(flow: ProbedFlow, found: list[Fall]) -> float:
     """One packet as a share of the flight before the loss: the resolution of a flight."""
-    return float(seen.flight.packet_bytes / np.median([one.before_bytes for one in found]))
+    return float(flow.flight.packet_bytes / np.median([one.before_bytes for one in found]))
 
 
-def _too_few(found: list[Fall]) -> Unseen:
-    return Unseen(f"{len(found)} undisturbed lone losses; {FEWEST} are needed")
+def _too_few(found: list[Fall]) -> NoFigure:
+    return NoFigure(f"{len(found)} undisturbed lone losses; {FEWEST} are needed")

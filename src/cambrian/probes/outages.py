@@ -13,8 +13,8 @@ import numpy as np
 from cambrian.metrics.columns import NS_PER_S, Int64Array, int64
 from cambrian.probes import falls
 from cambrian.probes.falls import Fall, Loss
-from cambrian.probes.figures import Figure, Unseen
-from cambrian.probes.seen import Seen
+from cambrian.probes.figures import Figure, NoFigure
+from cambrian.probes.probed_flow import ProbedFlow
 
 #: an outage shorter than a round trip is a burst; one of at least this many round trips, in which timeouts
 #: must occur, is a blackout
@@ -31,10 +31,10 @@ RESTART = (0.5, 3.0)
 BACK, BACK_OVER_S = 0.8, 1.0
 
 
-def outages(seen: Seen) -> list[Loss]:
+def outages(flow: ProbedFlow) -> list[Loss]:
     """Each outage of the schedule, in times at the queue."""
-    changes = [change for change in seen.network.schedule if change.loss_percent is not None]
-    forward_ns = seen.trace.forward_ns
+    changes = [change for change in flow.network.schedule if change.loss_percent is not None]
+    forward_ns = flow.trace.forward_ns
     return [
         Loss(round(one.at_s * NS_PER_S) + forward_ns, round(two.at_s * NS_PER_S) + forward_ns)
         for one, two in pairwise(changes)
@@ -42,95 +42,95 @@ def outages(seen: Seen) -> list[Loss]:
     ]
 
 
-def bursts(seen: Seen) -> list[Fall]:
+def bursts(flow: ProbedFlow) -> list[Fall]:
     """The change of the flight after each undisturbed burst."""
-    short = [one for one in outages(seen) if one.end_ns - one.begin_ns < seen.trace.rtt_ns]
-    settled = [one for one in short if one.begin_ns >= seen.settled_ns]
-    return falls.after(seen, settled, learnt=LEARNT)
+    short = [one for one in outages(flow) if one.end_ns - one.begin_ns < flow.trace.rtt_ns]
+    settled = [one for one in short if one.begin_ns >= flow.settled_ns]
+    return falls.after(flow, settled, learnt=LEARNT)
 
 
-def burst_kept(seen: Seen) -> Figure | Unseen:
+def burst_kept(flow: ProbedFlow) -> Figure | NoFigure:
     """Share of the flight that the sender keeps after a burst of losses, mean over the bursts."""
-    found = [one for one in bursts(seen) if np.isfinite(one.kept)]
+    found = [one for one in bursts(flow) if np.isfinite(one.kept)]
     if len(found) < FEWEST_BURSTS:
-        return Unseen(f"{len(found)} undisturbed bursts; {FEWEST_BURSTS} are needed")
-    packet = seen.flight.packet_bytes / float(np.median([one.before_bytes for one in found]))
+        return NoFigure(f"{len(found)} undisturbed bursts; {FEWEST_BURSTS} are needed")
+    packet = flow.flight.packet_bytes / float(np.median([one.before_bytes for one in found]))
     return Figure(float(np.mean([one.kept for one in found])), len(found), packet)
 
 
-def burst_silence_trips(seen: Seen) -> Figure | Unseen:
+def burst_silence_trips(flow: ProbedFlow) -> Figure | NoFigure:
     """Longest time without a packet after a burst, in round trips; mean over the bursts."""
-    found = bursts(seen)
+    found = bursts(flow)
     if len(found) < FEWEST_BURSTS:
-        return Unseen(f"{len(found)} undisturbed bursts; {FEWEST_BURSTS} are needed")
-    pauses = [_longest_pause_ns(seen.flight.arrival_ns, one) / one.trip_ns for one in found]
+        return NoFigure(f"{len(found)} undisturbed bursts; {FEWEST_BURSTS} are needed")
+    pauses = [_longest_pause_ns(flow.flight.arrival_ns, one) / one.trip_ns for one in found]
     return Figure(float(np.mean(pauses)), len(found))
 
 
-def blackout_restart(seen: Seen) -> Figure | Unseen:
+def blackout_restart(flow: ProbedFlow) -> Figure | NoFigure:
     """Most packets in one of the first round trips after a blackout, as a share of the flight before it.
 
     Counts from half a round trip to three round trips after the first packet: that packet may be one of
     several probes.
     """
-    found = _blackout(seen)
-    if isinstance(found, Unseen):
+    found = _blackout(flow)
+    if isinstance(found, NoFigure):
         return found
     _, before_bytes, back_ns = found
-    arrivals, trip_ns = seen.flight.arrival_ns, seen.trace.rtt_ns
+    arrivals, trip_ns = flow.flight.arrival_ns, flow.trace.rtt_ns
     first, last = np.searchsorted(arrivals, [back_ns + trips * trip_ns for trips in RESTART])
     inside = arrivals[first:last]
     if not len(inside):
         return Figure(0.0, 1)
     most = int((np.searchsorted(inside, inside + trip_ns) - np.arange(len(inside))).max())
-    return Figure(most * seen.flight.packet_bytes / before_bytes, 1)
+    return Figure(most * flow.flight.packet_bytes / before_bytes, 1)
 
 
-def blackout_silence(seen: Seen) -> Figure | Unseen:
+def blackout_silence(flow: ProbedFlow) -> Figure | NoFigure:
     """Time from a blackout's end to the flow's first packet, as a share of the blackout's length."""
-    found = _blackout(seen)
-    if isinstance(found, Unseen):
+    found = _blackout(flow)
+    if isinstance(found, NoFigure):
         return found
     blackout, _, back_ns = found
     return Figure((back_ns - blackout.end_ns) / (blackout.end_ns - blackout.begin_ns), 1)
 
 
-def blackout_recovery_s(seen: Seen) -> Figure | Unseen:
+def blackout_recovery_s(flow: ProbedFlow) -> Figure | NoFigure:
     """Time from the first packet after a blackout until the flow carries 80 % of the link for a second."""
-    found = _blackout(seen)
-    if isinstance(found, Unseen):
+    found = _blackout(flow)
+    if isinstance(found, NoFigure):
         return found
-    if seen.network.rate_mbps is None:
-        return Unseen("the link has no constant rate")
+    if flow.network.rate_mbps is None:
+        return NoFigure("the link has no constant rate")
     _, _, back_ns = found
-    if back_ns >= seen.trace.end_ns:
-        return Unseen("the flow sent nothing after the blackout")
-    left = seen.carried.filter(seen.carried["departure_ns"] >= back_ns)
+    if back_ns >= flow.trace.end_ns:
+        return NoFigure("the flow sent nothing after the blackout")
+    left = flow.carried.filter(flow.carried["departure_ns"] >= back_ns)
     times, sizes = int64(left, "departure_ns"), int64(left, "size_bytes")
     before = np.concatenate(([0], np.cumsum(sizes)))
     span_ns = round(BACK_OVER_S * NS_PER_S)
     within = before[np.searchsorted(times, times + span_ns)] - before[:-1]
-    whole = times + span_ns <= seen.trace.end_ns
-    enough = np.flatnonzero(whole & (within >= BACK * seen.network.rate_mbps * 1e6 / 8 * BACK_OVER_S))
+    whole = times + span_ns <= flow.trace.end_ns
+    enough = np.flatnonzero(whole & (within >= BACK * flow.network.rate_mbps * 1e6 / 8 * BACK_OVER_S))
     # a lower limit, for a flow that was not back by the trial's end
-    back = times[enough[0]] if len(enough) else seen.trace.end_ns
+    back = times[enough[0]] if len(enough) else flow.trace.end_ns
     return Figure(float(back - back_ns) / NS_PER_S, 1)
 
 
-def _blackout(seen: Seen) -> tuple[Loss, float, int] | Unseen:
+def _blackout(flow: ProbedFlow) -> tuple[Loss, float, int] | NoFigure:
     """The first blackout, the flight before it in bytes, and the first arrival after it."""
-    trip_ns = BLACKOUT_TRIPS * seen.trace.rtt_ns
-    found = next((one for one in outages(seen) if one.end_ns - one.begin_ns >= trip_ns), None)
+    trip_ns = BLACKOUT_TRIPS * flow.trace.rtt_ns
+    found = next((one for one in outages(flow) if one.end_ns - one.begin_ns >= trip_ns), None)
     if found is None:
-        raise ValueError(f"network {seen.network.name} has no blackout in its schedule")
-    arrivals = seen.flight.arrival_ns
+        raise ValueError(f"network {flow.network.name} has no blackout in its schedule")
+    arrivals = flow.flight.arrival_ns
     position = int(np.searchsorted(arrivals, found.begin_ns)) - 1
     after = int(np.searchsorted(arrivals, found.end_ns))
     if position < 0:
-        return Unseen("the flow had not started when the blackout began")
+        return NoFigure("the flow had not started when the blackout began")
     # a flow that sent nothing more was silent at least until the trial's end
-    back_ns = int(arrivals[after]) if after < len(arrivals) else seen.trace.end_ns
-    before = seen.most_in_flight(found.begin_ns - float(seen.flight.round_trip_ns[position]), found.begin_ns)
+    back_ns = int(arrivals[after]) if after < len(arrivals) else flow.trace.end_ns
+    before = flow.most_in_flight(found.begin_ns - float(flow.flight.round_trip_ns[position]), found.begin_ns)
     return found, before, back_ns
 
 

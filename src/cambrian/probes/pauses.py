@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from cambrian.metrics.columns import NS_PER_S, Int64Array, int64
-from cambrian.probes.figures import Figure, Unseen
-from cambrian.probes.seen import Seen
+from cambrian.probes.figures import Figure, NoFigure
+from cambrian.probes.probed_flow import ProbedFlow
 from cambrian.study.model import FRAME_BYTES
 
 #: seconds without a full packet in which a connection was idle: longer than any timeout
@@ -44,85 +44,85 @@ class _Restart:
     back_ns: int
 
 
-def idle_restart(seen: Seen) -> Figure | Unseen:
+def idle_restart(flow: ProbedFlow) -> Figure | NoFigure:
     """Packets in the first round trip after an idle time, as a share of the flight before it; mean."""
-    times, trip_ns = _data_arrivals_ns(seen), seen.trace.rtt_ns
-    return _share_of_window(seen, lambda one: _count(times, one.back_ns, trip_ns))
+    times, trip_ns = _data_arrivals_ns(flow), flow.trace.rtt_ns
+    return _share_of_window(flow, lambda one: _count(times, one.back_ns, trip_ns))
 
 
-def idle_growth(seen: Seen) -> Figure | Unseen:
+def idle_growth(flow: ProbedFlow) -> Figure | NoFigure:
     """Largest flight of the first round trips after an idle time, as a share of the flight before it; mean.
 
     Large if the controller lets its window grow during the idle time.
     """
-    span_ns, packet = GROWN_TRIPS * seen.trace.rtt_ns, seen.flight.packet_bytes
+    span_ns, packet = GROWN_TRIPS * flow.trace.rtt_ns, flow.flight.packet_bytes
     return _share_of_window(
-        seen, lambda one: seen.most_in_flight(one.back_ns, one.back_ns + span_ns) / packet
+        flow, lambda one: flow.most_in_flight(one.back_ns, one.back_ns + span_ns) / packet
     )
 
 
-def _share_of_window(seen: Seen, packets: Callable[[_Restart], float]) -> Figure | Unseen:
+def _share_of_window(flow: ProbedFlow, packets: Callable[[_Restart], float]) -> Figure | NoFigure:
     """``packets`` after each idle time over the flight before it, mean."""
-    found = _restarts(seen, IDLE_S * NS_PER_S)
+    found = _restarts(flow, IDLE_S * NS_PER_S)
     if len(found) < FEWEST_PAUSES:
         return _too_few(found)
-    windows = [_window_packets(seen, one) for one in found]
+    windows = [_window_packets(flow, one) for one in found]
     shares = [packets(one) / window for one, window in zip(found, windows, strict=True)]
     return Figure(float(np.mean(shares)), len(found), 1 / float(np.median(windows)))
 
 
-def idle_burst_packets(seen: Seen) -> Figure | Unseen:
+def idle_burst_packets(flow: ProbedFlow) -> Figure | NoFigure:
     """Packets in the first tenth of a round trip after an idle time, in excess of pacing; mean.
 
     Pacing explains :data:`PACED` times the flight before it, spread over a round trip.
     """
-    found = _restarts(seen, IDLE_S * NS_PER_S)
+    found = _restarts(flow, IDLE_S * NS_PER_S)
     if len(found) < FEWEST_PAUSES:
         return _too_few(found)
-    times = _data_arrivals_ns(seen)
-    span_ns = round(BURST_TRIPS * seen.trace.rtt_ns)
+    times = _data_arrivals_ns(flow)
+    span_ns = round(BURST_TRIPS * flow.trace.rtt_ns)
     bursts = [
         max(
             0.0,
-            _count(times, one.back_ns, span_ns) - PACED * BURST_TRIPS * _window_packets(seen, one),
+            _count(times, one.back_ns, span_ns) - PACED * BURST_TRIPS * _window_packets(flow, one),
         )
         for one in found
     ]
     return Figure(float(np.mean(bursts)), len(found), 1.0)
 
 
-def limited_growth(seen: Seen) -> Figure | Unseen:
+def limited_growth(flow: ProbedFlow) -> Figure | NoFigure:
     """Packets in the first round trip of a large object, over the most of any small object before it.
 
     During the small objects the application limits the sender.
     """
-    trip_ns = seen.trace.rtt_ns
-    found = _restarts(seen, BETWEEN_TRIPS * trip_ns)
+    trip_ns = flow.trace.rtt_ns
+    found = _restarts(flow, BETWEEN_TRIPS * trip_ns)
     if len(found) < FEWEST_OBJECTS:
-        return Unseen(f"{len(found)} objects in sequence; {FEWEST_OBJECTS} are needed")
-    times = _data_arrivals_ns(seen)
+        return NoFigure(f"{len(found)} objects in sequence; {FEWEST_OBJECTS} are needed")
+    times = _data_arrivals_ns(flow)
     most = max(_count(times, one.back_ns, trip_ns) for one in found[:-1])
     return Figure(_count(times, found[-1].back_ns, trip_ns) / most, 1, 1 / most)
 
 
-def _data_arrivals_ns(seen: Seen) -> Int64Array:
+def _data_arrivals_ns(flow: ProbedFlow) -> Int64Array:
     """Arrival times at the queue of packets that carry data, retransmissions included."""
-    sizes = int64(seen.trace.packets, "size_bytes")
-    return int64(seen.trace.packets, "arrival_ns")[sizes >= DATA * FRAME_BYTES]
+    sizes = int64(flow.trace.packets, "size_bytes")
+    return int64(flow.trace.packets, "arrival_ns")[sizes >= DATA * FRAME_BYTES]
 
 
-def _restarts(seen: Seen, silence_ns: float) -> list[_Restart]:
+def _restarts(flow: ProbedFlow, silence_ns: float) -> list[_Restart]:
     """Every silence of at least ``silence_ns`` between two packets with data."""
-    times = _data_arrivals_ns(seen)
+    times = _data_arrivals_ns(flow)
     before = np.flatnonzero(np.diff(times) >= silence_ns)
     return [_Restart(int(times[at]), int(times[at + 1])) for at in before]
 
 
-def _window_packets(seen: Seen, one: _Restart) -> float:
+def _window_packets(flow: ProbedFlow, one: _Restart) -> float:
     """The largest flight in the busy round trips before a pause, in packets; at least one."""
-    begin_ns = one.idle_from_ns - BUSY_TRIPS * seen.trace.rtt_ns
-    most = seen.most_in_flight(begin_ns, one.idle_from_ns + 1)
-    return max(1.0, most / seen.flight.packet_bytes)
+    begin_ns = one.idle_from_ns - BUSY_TRIPS * flow.trace.rtt_ns
+    most = flow.most_in_flight(begin_ns, one.idle_from_ns + 1)
+    return max(1.0, most / flow.flight.packet_bytes)
 
 
 def _count(times_ns: Int64Array, begin_ns: int, span_ns: int) -> int:
@@ -130,5 +130,5 @@ def _count(times_ns: Int64Array, begin_ns: int, span_ns: int) -> int:
     return int(last - first)
 
 
-def _too_few(found: list[_Restart]) -> Unseen:
-    return Unseen(f"{len(found)} idle times; {FEWEST_PAUSES} are needed")
+def _too_few(found: list[_Restart]) -> NoFigure:
+    return NoFigure(f"{len(found)} idle times; {FEWEST_PAUSES} are needed")

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from cambrian.probes import table
-from cambrian.probes.figures import Figure, Unseen
-from cambrian.probes.seen import Seen
+from cambrian.probes.figures import Figure, NoFigure
+from cambrian.probes.probed_flow import ProbedFlow
 
 #: probe → its figure, or why there is none
-Readings = dict[str, Figure | Unseen]
+Readings = dict[str, Figure | NoFigure]
 
 
-def read(seen: Seen) -> Readings:
+def read(flow: ProbedFlow) -> Readings:
     """The figures of all probes that this network and these flows show."""
     return {
-        probe.name: probe.function(seen)
+        probe.name: probe.function(flow)
         for probe in table.probes()
-        if probe.is_shown_by(seen.network.name, seen.trace.family, len(seen.starts_ns), seen.page)
+        if probe.is_shown_by(flow.network.name, flow.trace.family, len(flow.starts_ns), flow.page)
     }

@@ -5,43 +5,43 @@ from __future__ import annotations
 import numpy as np
 
 from cambrian.metrics.columns import NS_PER_MS, NS_PER_S, int64, to_mbps
-from cambrian.probes.figures import Figure, Unseen
-from cambrian.probes.seen import Seen
+from cambrian.probes.figures import Figure, NoFigure
+from cambrian.probes.probed_flow import ProbedFlow
 
 #: a frame of at least this share of the flow's largest is full
 FULL = 0.9
 
 
-def carried_mbps(seen: Seen) -> Figure | Unseen:
+def carried_mbps(flow: ProbedFlow) -> Figure | NoFigure:
     """Throughput at the bottleneck (frames) after the first slow start."""
-    span_ns = seen.trace.end_ns - seen.settled_ns
+    span_ns = flow.trace.end_ns - flow.settled_ns
     if span_ns <= 0:
-        return Unseen("the trial ends before the flow's first slow start is over")
-    waited = int64(seen.carried, "departure_ns") - int64(seen.carried, "arrival_ns")
-    trip_s = (seen.trace.rtt_ns + (float(waited.mean()) if len(waited) else 0.0)) / NS_PER_S
-    return Figure(to_mbps(float(int64(seen.carried, "size_bytes").sum()), span_ns), 1, trip_s=trip_s)
+        return NoFigure("the trial ends before the flow's first slow start is over")
+    waited = int64(flow.carried, "departure_ns") - int64(flow.carried, "arrival_ns")
+    trip_s = (flow.trace.rtt_ns + (float(waited.mean()) if len(waited) else 0.0)) / NS_PER_S
+    return Figure(to_mbps(float(int64(flow.carried, "size_bytes").sum()), span_ns), 1, trip_s=trip_s)
 
 
-def delay_ms(seen: Seen) -> Figure | Unseen:
+def delay_ms(flow: ProbedFlow) -> Figure | NoFigure:
     """Mean queueing delay of the packets that departed."""
-    if not seen.carried.height:
-        return Unseen("no packet departed after the flow's first slow start")
-    waited = int64(seen.carried, "departure_ns") - int64(seen.carried, "arrival_ns")
+    if not flow.carried.height:
+        return NoFigure("no packet departed after the flow's first slow start")
+    waited = int64(flow.carried, "departure_ns") - int64(flow.carried, "arrival_ns")
     return Figure(float(waited.mean()) / NS_PER_MS, 1)
 
 
-def usual_frame_bytes(seen: Seen) -> Figure | Unseen:
+def usual_frame_bytes(flow: ProbedFlow) -> Figure | NoFigure:
     """Median frame size, by bytes: frames of at least this size carry half of the bytes."""
-    if not len(seen.sizes_bytes):
-        return Unseen("the flow sent nothing after its first slow start")
-    sizes = np.sort(seen.sizes_bytes)
+    if not len(flow.sizes_bytes):
+        return NoFigure("the flow sent nothing after its first slow start")
+    sizes = np.sort(flow.sizes_bytes)
     carried = np.cumsum(sizes)
     return Figure(float(sizes[np.searchsorted(carried, carried[-1] / 2)]), len(sizes))
 
 
-def full_percent(seen: Seen) -> Figure | Unseen:
+def full_percent(flow: ProbedFlow) -> Figure | NoFigure:
     """Percentage of a bulk flow's packets that are full."""
-    if not len(seen.sizes_bytes):
-        return Unseen("the flow sent nothing after its first slow start")
-    full = seen.sizes_bytes >= FULL * seen.sizes_bytes.max()
-    return Figure(100 * float(full.mean()), len(seen.sizes_bytes))
+    if not len(flow.sizes_bytes):
+        return NoFigure("the flow sent nothing after its first slow start")
+    full = flow.sizes_bytes >= FULL * flow.sizes_bytes.max()
+    return Figure(100 * float(full.mean()), len(flow.sizes_bytes))

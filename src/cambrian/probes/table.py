@@ -11,11 +11,11 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from cambrian.probes.figures import Figure, Unseen
-from cambrian.probes.seen import Seen
+from cambrian.probes.figures import Figure, NoFigure
+from cambrian.probes.probed_flow import ProbedFlow
 from cambrian.study.toml_file import TomlFile
 
-Measure = Callable[[Seen], Figure | Unseen]
+Measure = Callable[[ProbedFlow], Figure | NoFigure]
 
 
 class Probe(BaseModel):

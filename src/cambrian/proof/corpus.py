@@ -131,7 +131,7 @@ def _settled(judged: Mapping[tuple[str, str], Judged]) -> dict[tuple[str, str], 
     found: dict[tuple[str, str], Judged] = {}
     for contestant in dict.fromkeys(name for _, name in judged):
         here = {network: one for (network, name), one in judged.items() if name == contestant}
-        found |= {(network, contestant): one for network, one in contestants.together(here).items()}
+        found |= {(network, contestant): one for network, one in contestants.combined(here).items()}
     return found
 
 

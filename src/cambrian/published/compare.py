@@ -13,7 +13,7 @@ import scipy.special
 from cambrian.effects.errors import EffectError, NoDataError
 from cambrian.effects.model import SummarySpec, Where
 from cambrian.effects.summary import Estimate, summary
-from cambrian.effects.where import need
+from cambrian.effects.where import require_columns
 from cambrian.published import load
 from cambrian.published.agreement import Published, agreement, bound_agreement, sign_agreement
 from cambrian.published.model import Comparison
@@ -71,16 +71,16 @@ def compare(comparison: Comparison, paper: Path, observations: pl.DataFrame | No
     """
     rows = load.rows(comparison, paper)
     if observations is not None:
-        _need(comparison, paper, observations)
+        _require_columns(comparison, paper, observations)
     found = [_cell(comparison, paper, row, observations) for row in rows.to_dicts()]
     keys = {name: None for name in found[0] if name not in _SCHEMA}
     frame = pl.DataFrame(found, schema=dict.fromkeys(keys) | _SCHEMA, infer_schema_length=None)
     return Compared(comparison, frame)
 
 
-def _need(comparison: Comparison, paper: Path, observations: pl.DataFrame) -> None:
+def _require_columns(comparison: Comparison, paper: Path, observations: pl.DataFrame) -> None:
     try:
-        need(observations, list(comparison.match.values()))
+        require_columns(observations, list(comparison.match.values()))
     except EffectError as error:
         raise load.fault(
             comparison, paper, "match", str(error), "name a column of the observations"
@@ -97,7 +97,11 @@ def _cell(
         if side is not None
         else comparison.measured
     )
-    ours = None if observations is None else _measured(comparison, paper, spec, _alike(observations, keys))
+    ours = (
+        None
+        if observations is None
+        else _measured(comparison, paper, spec, _observations_of_cell(observations, keys))
+    )
     theirs = _published(comparison, paper, row)
     cell = keys | ({"side": str(side)} if side is not None else {})
     return cell | _beside(comparison, theirs, row, ours, spec)
@@ -115,7 +119,7 @@ def _of_side(spec: SummarySpec, side: Where) -> SummarySpec:
     return spec.model_copy(update={"a": spec.a | side})
 
 
-def _alike(observations: pl.DataFrame, keys: dict[str, Any]) -> pl.DataFrame:
+def _observations_of_cell(observations: pl.DataFrame, keys: dict[str, Any]) -> pl.DataFrame:
     """The observations of a published cell; a key without a value is no condition."""
     kept = observations
     for name, value in keys.items():

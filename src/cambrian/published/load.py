@@ -32,7 +32,7 @@ def comparisons(paper: Path) -> dict[str, Comparison]:
     if not path.exists():
         return {}
     file = _toml(path)
-    file.only(["comparison"])
+    file.check_keys(["comparison"])
     found = file.tables("comparison", Comparison)
     file.unique("comparison", "name")
     return {one.name: one for one in found}

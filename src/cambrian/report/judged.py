@@ -46,7 +46,7 @@ def by_network(collected: Collected) -> dict[tuple[str, str], Judged]:
     settled: dict[tuple[str, str], Judged] = {}
     for name in families:
         here = {network: one for (contestant, network), one in same.items() if contestant == name}
-        settled |= {(name, network): one for network, one in contestants.together(here).items()}
+        settled |= {(name, network): one for network, one in contestants.combined(here).items()}
     return {
         place: contestants.refuse(one, why) if (why := _refusal(collected, settled, place)) else one
         for place, one in settled.items()

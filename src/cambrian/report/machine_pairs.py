@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cambrian.metrics.states.difference import Arm, Difference, difference
-from cambrian.metrics.states.machine import together
+from cambrian.metrics.states.machine import combined
 from cambrian.report import blocks
 from cambrian.report.collect import Cell, Collected
 from cambrian.study.reference import reference_contestant
@@ -15,7 +15,7 @@ def arm(cell: Cell, flow: int = 0) -> Arm:
     for seed, trials in blocks.whole(cell).items():
         known = [one for trial in trials if trial.machines and (one := trial.machines[flow]) is not None]
         if len(known) == len(trials):
-            found[seed] = together(known)
+            found[seed] = combined(known)
     return found
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from cambrian.probes import figures, judge, table
-from cambrian.probes.figures import Figure, Unseen
+from cambrian.probes.figures import Figure, NoFigure
 from cambrian.probes.judge import Finding
 from cambrian.report.collect import Cell, Collected
 from cambrian.stats.states import State
@@ -59,9 +59,9 @@ def _kernel(cell: Cell, collected: Collected, family: str) -> Cell | None:
     return None
 
 
-def _readings(cell: Cell, probe: str) -> dict[int, Figure | Unseen]:
+def _readings(cell: Cell, probe: str) -> dict[int, Figure | NoFigure]:
     """Seed → reading of one probe, the mean over the orders of the flows."""
-    readings: dict[int, list[Figure | Unseen]] = {}
+    readings: dict[int, list[Figure | NoFigure]] = {}
     for trial in cell.trials:
         if probe in trial.probes:
             readings.setdefault(trial.trial.seed, []).append(trial.probes[probe])

@@ -23,4 +23,4 @@ class Unavailable(Frozen):
 
 def load() -> dict[str, Unavailable]:
     """Name → stack."""
-    return TomlFile(FILE, "docs/reference/stacks.md").named(Unavailable)
+    return TomlFile(FILE, "docs/reference/stacks.md").tables_by_name(Unavailable)

@@ -50,7 +50,7 @@ class TomlFile:
         self._text = toml_text.read(path, called, if_unread).replace("\r\n", "\n")
         self.raw: dict[str, Any] = toml_text.parse(self._text, str(path))
 
-    def only(self, names: Sequence[str]) -> None:
+    def check_keys(self, names: Sequence[str]) -> None:
         """Raise :class:`StudyError` for a top-level table or key that ``names`` does not have."""
         for key, value in self.raw.items():
             if key not in names:
@@ -76,7 +76,7 @@ class TomlFile:
         """
         return tuple(self.build(model, (name, index), table) for index, table in enumerate(self.listed(name)))
 
-    def named(self, model: type[Model]) -> dict[str, Model]:
+    def tables_by_name(self, model: type[Model]) -> dict[str, Model]:
         """The whole file as tables of one kind: ``[NAME]`` → ``model``.
 
         Raises:

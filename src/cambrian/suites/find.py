@@ -16,21 +16,22 @@ ALL = "all"
 
 
 @dataclass(frozen=True)
-class Found:
+class SuiteFolder:
     """A suite and its folder."""
 
     suite: Suite
     folder: Path
 
 
-def suites() -> list[Found]:
+def suites() -> list[SuiteFolder]:
     """All built-in suites, sorted by name."""
     return [
-        Found(model.read(path)[0], path.parent) for path in sorted(builtin.folder().glob(f"*/{model.FILE}"))
+        SuiteFolder(model.read(path)[0], path.parent)
+        for path in sorted(builtin.folder().glob(f"*/{model.FILE}"))
     ]
 
 
-def asked(name: str) -> tuple[list[Found], str | None]:
+def suites_named(name: str) -> tuple[list[SuiteFolder], str | None]:
     """The suites, and the one part if given, for ``all``, ``wpi`` or ``wpi/grid``.
 
     No suite for the name of a study or the path of a TOML file.
@@ -54,7 +55,7 @@ def asked(name: str) -> tuple[list[Found], str | None]:
         ]
         remedy = f"{hints.for_name(head, known, 'they are')}; your own study's path ends in .toml"
         raise StudyError(file=name, problem="no built-in study or suite has this name", remedy=remedy)
-    found = Found(model.read(file)[0], file.parent)
+    found = SuiteFolder(model.read(file)[0], file.parent)
     if part and part not in found.suite.parts:
         remedy = hints.for_name(part, found.suite.parts, "its parts are")
         raise StudyError(file=head, key=part, problem="the suite has no such part", remedy=remedy)

@@ -54,7 +54,7 @@ def read(path: Path) -> tuple[Suite, TomlFile]:
         StudyError: the file is no valid suite; with line, key and remedy.
     """
     file = TomlFile(path, "docs/reference/suites.md", called="the suite", if_unread="name a built-in suite")
-    file.only([*Suite.model_fields, SECTION])
+    file.check_keys([*Suite.model_fields, SECTION])
     suite = file.build(Suite, (), {key: value for key, value in file.raw.items() if key != SECTION})
     for number, part in enumerate(suite.parts):
         if not (path.parent / f"{part}.toml").is_file():

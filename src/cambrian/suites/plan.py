@@ -13,7 +13,7 @@ from cambrian.study.errors import StudyError
 from cambrian.study.expand import expand, select
 from cambrian.study.load import parse_study
 from cambrian.study.model import Group, Study
-from cambrian.suites.find import Found
+from cambrian.suites.find import SuiteFolder
 from cambrian.suites.model import PLACEHOLDERS, folder_of
 
 
@@ -48,7 +48,7 @@ class Planned:
     options: RunOptions
 
 
-def parts_of(found: Found, only_part: str | None, contestants: Sequence[str]) -> list[Part]:
+def parts_of(found: SuiteFolder, only_part: str | None, contestants: Sequence[str]) -> list[Part]:
     """The parts of a suite, contestant by contestant.
 
     Raises:

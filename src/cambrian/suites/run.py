@@ -15,13 +15,13 @@ from cambrian.run.study import RunOptions, Summary
 from cambrian.store.results import write_json
 from cambrian.study import cost
 from cambrian.study.errors import StudyError
-from cambrian.suites.find import Found
+from cambrian.suites.find import SuiteFolder
 from cambrian.suites.model import RECORD
 from cambrian.suites.plan import Planned, parts_of, plan
 
 
 def planned(
-    found: Sequence[Found], only_part: str | None, contestants: Sequence[str], options: RunOptions
+    found: Sequence[SuiteFolder], only_part: str | None, contestants: Sequence[str], options: RunOptions
 ) -> list[Planned]:
     """All parts with groups to run.
 
@@ -40,7 +40,9 @@ def planned(
     return kept
 
 
-def announce(found: Sequence[Found], parts: Sequence[Planned], options: RunOptions, console: Console) -> None:
+def announce(
+    found: Sequence[SuiteFolder], parts: Sequence[Planned], options: RunOptions, console: Console
+) -> None:
     """Print each part that will run, and its cost."""
     for one in found:
         console.print(f"{one.suite.name}: {one.suite.title}", markup=False)
@@ -53,7 +55,7 @@ def announce(found: Sequence[Found], parts: Sequence[Planned], options: RunOptio
 
 
 def run(
-    found: Sequence[Found],
+    found: Sequence[SuiteFolder],
     parts: Sequence[Planned],
     options: RunOptions,
     root: Path,
@@ -82,7 +84,9 @@ def run(
     return whole
 
 
-def _record(found: Found, parts: Sequence[Planned], options: RunOptions, root: Path, command: str) -> None:
+def _record(
+    found: SuiteFolder, parts: Sequence[Planned], options: RunOptions, root: Path, command: str
+) -> None:
     """Write ``suite.json``; a record of the whole suite is not replaced by a record of some parts."""
     folder = root / found.suite.name
     folder.mkdir(parents=True, exist_ok=True)

@@ -40,7 +40,7 @@ def test_markdown_says_the_same() -> None:
 
 
 def test_counts_by_paper() -> None:
-    assert listing.counted(JUDGED) == [
+    assert listing.counts_by_paper(JUDGED) == [
         ("paper", [1, 0, 0, 1, 0]),
         ("more", [0, 0, 0, 0, 1]),
         ("all", [1, 0, 0, 1, 1]),

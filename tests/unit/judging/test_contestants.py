@@ -110,16 +110,16 @@ def test_a_parameter_that_one_trial_of_five_shows_accuses_nobody() -> None:
 
 def test_a_second_network_confirms_what_one_trial_shows() -> None:
     several = {name: judge("cubic", one("beta", 0.85), count=1, network=name) for name in ("a", "b")}
-    for found in contestants.together(several).values():
+    for found in contestants.combined(several).values():
         assert [f.status for f in found.findings if f.key == "beta"] == ["off"]
-    alone = contestants.together({"a": several["a"]})["a"]
+    alone = contestants.combined({"a": several["a"]})["a"]
     assert [f.status for f in alone.findings if f.key == "beta"] == ["inconclusive"]
 
 
 def test_one_network_of_three_does_not_make_it_off() -> None:
     values = {"a": 0.7, "b": 0.7, "c": 0.85}
     several = {name: judge("cubic", one("beta", value), network=name) for name, value in values.items()}
-    found = contestants.together(several)["c"]
+    found = contestants.combined(several)["c"]
     beta = next(f for f in found.findings if f.key == "beta")
     assert (beta.status, beta.why) == ("inconclusive", "most networks show no difference")
 
@@ -134,7 +134,7 @@ def test_a_loss_that_came_first_is_no_other_way_to_end_slow_start() -> None:
     def exits(judged: Mapping[str, Judged]) -> dict[str, tuple[str, str]]:
         return {
             name: next((f.status, f.why) for f in found.findings if f.key == "slow_start_exit")
-            for name, found in contestants.together(judged).items()
+            for name, found in contestants.combined(judged).items()
         }
 
     assert exits({"b": several["b"]}) == {"b": ("other choice", "")}

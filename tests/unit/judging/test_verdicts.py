@@ -84,7 +84,7 @@ def test_networks_that_differ_say_on_how_many() -> None:
         name: on(finding("beta", value, network=name), network=name)
         for name, value in {"a": 0.7, "b": 0.8}.items()
     }
-    found = verdicts.verdict("x", "cubic", list(contestants.together(several).values()))
+    found = verdicts.verdict("x", "cubic", list(contestants.combined(several).values()))
     assert found.kinds == ("off by a parameter",)
     assert "(on 1 of 2 networks)" in found.text
 
@@ -131,5 +131,5 @@ def test_evidence_counts() -> None:
 
 def test_a_verdict_counts_the_networks_that_differ() -> None:
     several = {name: on(finding("beta", 0.85, network=name), network=name) for name in ("a", "b")}
-    found = verdicts.verdict("x", "cubic", list(contestants.together(several).values()))
+    found = verdicts.verdict("x", "cubic", list(contestants.combined(several).values()))
     assert found.networks["beta"] == 2

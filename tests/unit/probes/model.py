@@ -15,7 +15,7 @@ import polars as pl
 
 from cambrian.metrics.columns import NS_PER_S, PACKETS
 from cambrian.metrics.parameters.flow_trace import FlowTrace
-from cambrian.probes.seen import Seen
+from cambrian.probes.probed_flow import ProbedFlow
 from cambrian.study.model import Change, Network
 from cambrian.trace import schema
 
@@ -45,7 +45,7 @@ class Sender:
     most: float = 150.0
     initial: float = 80.0
 
-    def run(self, network: Network, loses: Loses, duration_s: float = 30.0) -> Seen:
+    def run(self, network: Network, loses: Loses, duration_s: float = 30.0) -> ProbedFlow:
         """Play it for so many seconds."""
         self.rows: list[tuple[int, int]] = []
         self.service = round(FRAME * 8 * 1000 / (network.rate_mbps or 1))
@@ -153,12 +153,12 @@ def trace(packets: pl.DataFrame, end_ns: int, **settings: Any) -> FlowTrace:
     return FlowTrace(**(given | settings))
 
 
-def seen(flow: FlowTrace, where: Network) -> Seen:
+def seen(flow: FlowTrace, where: Network) -> ProbedFlow:
     """That flow alone."""
-    return Seen(flow, where, flow.packets, (flow.start_ns,))
+    return ProbedFlow(flow, where, flow.packets, (flow.start_ns,))
 
 
-def alone_with(packets: pl.DataFrame, end_ns: int, where: Network) -> Seen:
+def alone_with(packets: pl.DataFrame, end_ns: int, where: Network) -> ProbedFlow:
     """A flow of these packets alone on a network whose queue holds them all."""
     return seen(trace(packets, end_ns, rate_mbps=where.rate_mbps, random_loss=False), where)
 

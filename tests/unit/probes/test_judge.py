@@ -6,7 +6,7 @@ import pytest
 
 from cambrian.probes import judge as judging
 from cambrian.probes import reading, table
-from cambrian.probes.figures import Figure, Unseen
+from cambrian.probes.figures import Figure, NoFigure
 from cambrian.probes.judge import Finding
 from cambrian.probes.table import Probe
 from cambrian.stacks import catalogue
@@ -21,12 +21,15 @@ def probe(name: str) -> Probe:
     return next(one for one in table.probes() if one.name == name)
 
 
-def figures(*values: float, resolution: float = 0.0) -> dict[int, Figure | Unseen]:
+def figures(*values: float, resolution: float = 0.0) -> dict[int, Figure | NoFigure]:
     return {seed: Figure(value, 10, resolution) for seed, value in enumerate(values, 1)}
 
 
 def judge(
-    name: str, mine: dict[int, Figure | Unseen], its: dict[int, Figure | Unseen] | None, cca: str = "cubic"
+    name: str,
+    mine: dict[int, Figure | NoFigure],
+    its: dict[int, Figure | NoFigure] | None,
+    cca: str = "cubic",
 ) -> Finding:
     where = RANDOM if name == "response" else LONE
     return judging.judge(probe(name), where, "cubic", cca, mine, its)
@@ -90,7 +93,7 @@ def test_without_the_kernel_nothing_is_compared() -> None:
 
 
 def test_why_a_trial_shows_nothing_is_told() -> None:
-    found = judge("lone-loss-kept", {1: Unseen("no loss was seen")}, figures(0.7))
+    found = judge("lone-loss-kept", {1: NoFigure("no loss was seen")}, figures(0.7))
     assert (found.state, found.why) == (None, "no loss was seen")
 
 
@@ -109,7 +112,7 @@ def test_the_textbooks_stand_beside_it() -> None:
     # Mathis at 1/1500 is √(3/2 · 1500) segments; at 100 ms CUBIC's own region has fewer, so it follows Reno,
     # and at 250 ms it has 1.054 · (0.25 · 1500)^¾
     for trip_s, window in ((0.1, 47.43), (0.25, 89.9)):
-        mine: dict[int, Figure | Unseen] = {1: Figure(50.0, 5, trip_s=trip_s)}
+        mine: dict[int, Figure | NoFigure] = {1: Figure(50.0, 5, trip_s=trip_s)}
         assert judge("lone-loss-window", mine, mine).theory == pytest.approx(window, abs=0.1)
     assert judge("lone-loss-kept", figures(0.7, 0.7), figures(0.7, 0.7)).theory is None
 
@@ -171,8 +174,8 @@ def test_faults_without_a_name_are_described_by_the_probe_that_shows_them(sender
 
 def test_who_is_near_the_textbook_is_not_called_different_for_a_kernel_that_is_not() -> None:
     # Mathis at 1/1500 is 47 segments; a kernel may have 59
-    mine: dict[int, Figure | Unseen] = {seed: Figure(44.0, 5, trip_s=0.1) for seed in (1, 2)}
+    mine: dict[int, Figure | NoFigure] = {seed: Figure(44.0, 5, trip_s=0.1) for seed in (1, 2)}
     assert judge("lone-loss-window", mine, figures(59.0, 59.0)).state == "equivalent"
     assert judge("lone-loss-window", figures(44.0, 44.0), figures(59.0, 59.0)).state == "different"
-    far: dict[int, Figure | Unseen] = {seed: Figure(30.0, 5, trip_s=0.1) for seed in (1, 2)}
+    far: dict[int, Figure | NoFigure] = {seed: Figure(30.0, 5, trip_s=0.1) for seed in (1, 2)}
     assert judge("lone-loss-window", far, figures(59.0, 59.0)).state == "different"

@@ -10,14 +10,14 @@ import pytest
 
 from cambrian.metrics.columns import PACKETS
 from cambrian.probes import latecomer, lone_losses, marks, outages, steady
-from cambrian.probes.figures import Figure, Unseen
-from cambrian.probes.seen import Seen
+from cambrian.probes.figures import Figure, NoFigure
+from cambrian.probes.probed_flow import ProbedFlow
 from cambrian.testbed import probe
 from tests.unit.probes.model import LONE, OUTAGES, RTT, Sender, each_nth, in_outage, network, trace
 from tests.unit.probes.model import seen as alone
 
 
-def value(figure: Figure | Unseen) -> float:
+def value(figure: Figure | NoFigure) -> float:
     assert isinstance(figure, Figure), figure
     return figure.value
 
@@ -70,7 +70,7 @@ def test_mean_window_counts_packets_in_flight() -> None:
 
 
 def test_too_few_losses_say_so() -> None:
-    assert isinstance(lone_losses.kept(Sender().run(LONE, each_nth, duration_s=8)), Unseen)
+    assert isinstance(lone_losses.kept(Sender().run(LONE, each_nth, duration_s=8)), NoFigure)
 
 
 def test_one_cut_a_burst() -> None:
@@ -111,10 +111,10 @@ def test_a_flow_that_never_comes_back_counts_to_the_end() -> None:
     seen = Sender().run(OUTAGES, lambda number, now: in_outage(number, now) or now > 18e9)
     assert value(outages.blackout_restart(seen)) == 0
     assert value(outages.blackout_silence(seen)) == pytest.approx((30 - 21.05) / 3)
-    assert isinstance(outages.blackout_recovery_s(seen), Unseen)
+    assert isinstance(outages.blackout_recovery_s(seen), NoFigure)
 
 
-def frame(sizes: list[int], waits_ms: list[int], marked: list[int] | None = None) -> Seen:
+def frame(sizes: list[int], waits_ms: list[int], marked: list[int] | None = None) -> ProbedFlow:
     count = len(sizes)
     arrivals = [10_000_000_000 + 1_000_000 * number for number in range(count)]
     packets = pl.DataFrame(
@@ -145,7 +145,7 @@ def test_half_of_the_bytes_and_not_of_the_packets_say_which_frame_is_usual() -> 
 
 
 def test_without_marks_there_is_nothing_to_say_of_them() -> None:
-    assert isinstance(marks.delay_ms(frame([1000] * 10, [0] * 10)), Unseen)
+    assert isinstance(marks.delay_ms(frame([1000] * 10, [0] * 10)), NoFigure)
     assert value(marks.marked_percent(frame([1000] * 10, [0] * 10, marked=[3]))) == 10
 
 
@@ -171,5 +171,5 @@ def test_a_late_flows_share_is_of_the_time_after_it_settled() -> None:
         schema=pl.Schema(PACKETS),
     )
     mine = trace(packets.filter(pl.col("flow") == 0), 60_000_000_000, alone=False)
-    both = Seen(mine, network("probe-latecomer"), packets, (0, 20_000_000_000))
+    both = ProbedFlow(mine, network("probe-latecomer"), packets, (0, 20_000_000_000))
     assert value(latecomer.share_percent(both)) == pytest.approx(25, abs=0.1)

@@ -9,15 +9,15 @@ import pytest
 
 from cambrian.metrics.columns import NS_PER_S, PACKETS
 from cambrian.probes import pauses
-from cambrian.probes.figures import Figure, Unseen
-from cambrian.probes.seen import Seen
+from cambrian.probes.figures import Figure, NoFigure
+from cambrian.probes.probed_flow import ProbedFlow
 from tests.unit.probes.model import FRAME, RTT, alone_with, network
 
 SERVICE_NS = FRAME * 8 * 100
 NETWORK = network("probe-pauses", rate_mbps=10, buffer_bdp=1)
 
 
-def seen(arrivals_ns: Iterable[int], sizes: int = FRAME) -> Seen:
+def seen(arrivals_ns: Iterable[int], sizes: int = FRAME) -> ProbedFlow:
     """A sender whose packets meet the queue then, none lost."""
     rows, free_at = [], 0
     for arrival_ns in arrivals_ns:
@@ -47,7 +47,7 @@ def idle(*after: list[int], spread: float = 0.0) -> list[int]:
     return times
 
 
-def value(figure: Figure | Unseen) -> float:
+def value(figure: Figure | NoFigure) -> float:
     assert isinstance(figure, Figure), figure
     return figure.value
 
@@ -99,4 +99,4 @@ def test_without_pauses_nothing_is_said() -> None:
         pauses.idle_burst_packets,
         pauses.limited_growth,
     ):
-        assert isinstance(measure(busy), Unseen)
+        assert isinstance(measure(busy), NoFigure)

@@ -144,7 +144,7 @@ def test_time_in_state() -> None:
             ("recovery", "retransmission_timeout"): 1,
         },
         inferred_share=0.0,
-        untold=frozenset({"tail_loss_probe"}),
+        unobservable=frozenset({"tail_loss_probe"}),
     )
     row = rows(cell("solo", ["a"], [replace(trial(1, [5]), machines=(machine,))]))[0]
     assert row["state.slow_start_percent"] == pytest.approx(10)

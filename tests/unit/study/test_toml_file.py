@@ -110,7 +110,7 @@ def test_the_first_fault_has_its_place_and_a_remedy(
 def test_a_file_that_cannot_be_used_says_why(tmp_path: Path, text: str, said: str) -> None:
     with pytest.raises(StudyError) as raised:
         file = read(tmp_path, text)
-        file.only(["outer"])
+        file.check_keys(["outer"])
         file.tables("outer", Outer)
         file.unique("outer", "id")
     assert said in str(raised.value)

@@ -13,12 +13,12 @@ from cambrian.metrics.columns import FloatArray
 from cambrian.metrics.recovery import FlowRecovery
 
 
-def _of(value: Callable[[FlowRecovery], float | None]) -> Any:
-    def of(trial: TrialMeasures, number: int) -> float | None:
+def _of(figure: Callable[[FlowRecovery], float | None]) -> Any:
+    def value(trial: TrialMeasures, number: int) -> float | None:
         one = trial.recoveries[number] if number < len(trial.recoveries) else None
-        return None if one is None else value(one)
+        return None if one is None else figure(one)
 
-    return of
+    return value
 
 
 def _spurious_loss_percent(one: FlowRecovery) -> float | None:

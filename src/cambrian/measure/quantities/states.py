@@ -37,7 +37,7 @@ def _source(trial: TrialMeasures, number: int) -> str | None:
 
 def _loss_events(trial: TrialMeasures, number: int) -> int | None:
     machine, cca = _machine(trial, number), trial.trial.flows[number].contestant.cca
-    if machine is None or vocabulary.family(cca) == "bbr" or vocabulary.RECOVERY in machine.untold:
+    if machine is None or vocabulary.family(cca) == "bbr" or vocabulary.RECOVERY in machine.unobservable:
         return None
     return sum(
         count
@@ -47,17 +47,17 @@ def _loss_events(trial: TrialMeasures, number: int) -> int | None:
 
 
 def _share(machine: Machine, state: str) -> float | None:
-    if state in machine.untold:
+    if state in machine.unobservable:
         return None
     return percent(machine.shares.get(state, 0.0))
 
 
 def _share_of(state: str) -> Callable[[TrialMeasures, int], Any]:
-    def of(trial: TrialMeasures, number: int) -> float | None:
+    def value(trial: TrialMeasures, number: int) -> float | None:
         machine = _machine(trial, number)
         return None if machine is None else _share(machine, state)
 
-    return of
+    return value
 
 
 QUANTITIES = (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cambrian.measure.flow_window import FlowWindow
-from cambrian.measure.quantity import Quantity, known, percent
+from cambrian.measure.quantity import Quantity, finite, percent
 from cambrian.metrics import fairness, throughput, utilisation
 
 
@@ -77,7 +77,7 @@ QUANTITIES = (
         heading="Jain’s index",
         digits=3,
         formula="Fairness",
-        trial=lambda trial, _: known(trial.jain),
+        trial=lambda trial, _: finite(trial.jain),
     ),
     Quantity(
         "utilisation_percent",

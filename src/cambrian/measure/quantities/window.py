@@ -11,13 +11,13 @@ from cambrian.metrics import payload
 from cambrian.metrics.window_use import WindowUse
 
 
-def _used(value: Callable[[WindowUse, int], float | None]) -> Any:
-    def of(window: FlowWindow) -> float | None:
+def _used(figure: Callable[[WindowUse, int], float | None]) -> Any:
+    def value(window: FlowWindow) -> float | None:
         if window.packet_bytes is None or window.window_use is None:
             return None
-        return value(window.window_use, window.packet_bytes)
+        return figure(window.window_use, window.packet_bytes)
 
-    return of
+    return value
 
 
 QUANTITIES = (

@@ -9,7 +9,7 @@ from cambrian.metrics.parameters.bbr_bdp import bdp_packets
 from cambrian.metrics.parameters.bbr_low_stages import low_stages
 from cambrian.metrics.parameters.bbr_phases import phases
 from cambrian.metrics.parameters.bbr_rates import Rates, counted, paced
-from cambrian.metrics.parameters.bbr_silences import seen
+from cambrian.metrics.parameters.bbr_silences import stages_after_silences
 from cambrian.metrics.parameters.estimate import Estimate, Missing, Source
 from cambrian.metrics.parameters.flow_trace import FlowTrace
 from cambrian.metrics.parameters.window import frame_bytes
@@ -38,7 +38,7 @@ def _of_rates(trace: FlowTrace, frame: int) -> Iterator[Estimate | Missing]:
     if rates is None:
         yield from _missing(RATE_KEYS, "the stack does not tell its pacing rate", "window")
     else:
-        yield from _by_rates(rates, trace, frame)
+        yield from _estimates_from_rates(rates, trace, frame)
     if not trace.alone:
         yield from _missing(RATE_KEYS, "other flows move the queue, and the packets' rate with it", "packets")
         return
@@ -46,22 +46,22 @@ def _of_rates(trace: FlowTrace, frame: int) -> Iterator[Estimate | Missing]:
     if rates is None:
         yield from _missing(RATE_KEYS, "too few packets", "packets")
     else:
-        yield from _by_rates(rates, trace, frame)
+        yield from _estimates_from_rates(rates, trace, frame)
 
 
-def _by_rates(rates: Rates, trace: FlowTrace, frame: int) -> Iterator[Estimate | Missing]:
+def _estimates_from_rates(rates: Rates, trace: FlowTrace, frame: int) -> Iterator[Estimate | Missing]:
     found = phases(rates, trace)
-    yield from bbr_probe_bw.by_rates(rates, found, trace, frame)
-    yield bbr_startup.by_rates(rates, found, trace)
+    yield from bbr_probe_bw.estimates_from_rates(rates, found, trace, frame)
+    yield bbr_startup.estimates_from_rates(rates, found, trace)
 
 
 def _of_flights(trace: FlowTrace, frame: int) -> Iterator[Estimate | Missing]:
     bdp = bdp_packets(trace, frame)
     if trace.has_window:
         stages = low_stages(trace)
-        yield bbr_window.by_window(stages, trace, bdp)
+        yield bbr_window.estimate_from_window(stages, trace, bdp)
         if stages:
-            yield from bbr_probe_rtt.by_stages(stages, trace, bdp, "window")
+            yield from bbr_probe_rtt.estimates_from_stages(stages, trace, bdp, "window")
         else:
             why = "the window shows no ProbeRTT: it never falls and rises again like one"
             yield from _missing(bbr_probe_rtt.KEYS, why, "window")
@@ -72,8 +72,8 @@ def _of_flights(trace: FlowTrace, frame: int) -> Iterator[Estimate | Missing]:
     if not trace.alone or not trace.steady or trace.rate_mbps is None:
         why = "other flows or the network also change the flight"
         yield from _missing(bbr_probe_rtt.KEYS, why, "packets")
-    elif stages := seen(trace):
-        yield from bbr_probe_rtt.by_stages(stages, trace, bdp, "packets")
+    elif stages := stages_after_silences(trace):
+        yield from bbr_probe_rtt.estimates_from_stages(stages, trace, bdp, "packets")
     else:
         yield from _missing(bbr_probe_rtt.KEYS, "no silence that a low flight follows", "packets")
 

@@ -41,7 +41,9 @@ V1_ROUNDS = 12
 V2_LEAST_ROUNDS = 20
 
 
-def by_rates(rates: Rates, found: Phases, trace: FlowTrace, frame_bytes: int) -> Iterator[Estimate | Missing]:
+def estimates_from_rates(
+    rates: Rates, found: Phases, trace: FlowTrace, frame_bytes: int
+) -> Iterator[Estimate | Missing]:
     """ProbeBW's parameters, by one source of rates."""
     source = rates.source
     if len(found.up_gain) < FEWEST_PROBES:

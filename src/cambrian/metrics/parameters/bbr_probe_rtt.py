@@ -27,7 +27,7 @@ FEW_PACKETS = 8
 SAME_WAIT = 0.02
 
 
-def by_stages(
+def estimates_from_stages(
     stages: Sequence[LowStage], trace: FlowTrace, bdp: float, source: Source
 ) -> Iterator[Estimate | Missing]:
     """ProbeRTT's parameters, of at least one. ``bdp``: the flow's, in packets."""

@@ -20,7 +20,7 @@ STEPS_ROUNDS = 3
 FULL_SHARE = 0.5
 
 
-def seen(trace: FlowTrace) -> list[LowStage]:
+def stages_after_silences(trace: FlowTrace) -> list[LowStage]:
     """By packets alone: silence, then a low flight."""
     found = flight(trace)
     if not len(found.arrival_ns) or trace.rate_mbps is None:

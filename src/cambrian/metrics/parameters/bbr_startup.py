@@ -27,7 +27,7 @@ PLATEAU_POINTS, PLATEAU_SPREAD = 2, 0.07
 RESOLUTION: dict[Source, float] = {"window": 0.02, "packets": 0.12}
 
 
-def by_rates(rates: Rates, found: Phases, trace: FlowTrace) -> Estimate | Missing:
+def estimates_from_rates(rates: Rates, found: Phases, trace: FlowTrace) -> Estimate | Missing:
     """Startup's gain, by one source of rates."""
     if not trace.alone:
         return Missing(GAIN, "other flows change the rate in Startup", rates.source)

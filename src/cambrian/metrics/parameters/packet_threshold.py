@@ -40,8 +40,8 @@ def estimate(trace: FlowTrace) -> Iterator[Estimate | Missing]:
     if not trace.transport.height:
         yield Missing(KEY, "packets alone do not show when a sender declares a packet lost", "packets")
         return
-    told_ns = _told_ns(trace.transport)
-    if not len(told_ns):
+    declared_ns = _declared_ns(trace.transport)
+    if not len(declared_ns):
         yield Missing(KEY, "the stack logs no loss")
         return
     if not trace.steady or trace.random_loss:
@@ -50,7 +50,7 @@ def estimate(trace: FlowTrace) -> Iterator[Estimate | Missing]:
     if trace.transport.height < _LEAST_ROWS * (trace.acks or 0):
         yield Missing(KEY, "the stack's log has too few rows: it may record losses late")
         return
-    distances = _distances(trace, told_ns)
+    distances = _distances(trace, declared_ns)
     if not len(distances):
         yield Missing(KEY, "no single drop in the queue is followed by the stack's loss event")
         return
@@ -62,14 +62,16 @@ def estimate(trace: FlowTrace) -> Iterator[Estimate | Missing]:
     yield Estimate(KEY, tuple(float(distance) - unsure for distance in distances), unsure, "window")
 
 
-def _told_ns(transport: pl.DataFrame) -> Int64Array:
+def _declared_ns(transport: pl.DataFrame) -> Int64Array:
     """The sender's times of all rows that tell of a loss."""
-    told = pl.col("event").is_in(["loss", "retransmit"]) | (pl.col("state") == "recovery").fill_null(False)
-    return int64(transport.filter(told), "time_ns")
+    declares = pl.col("event").is_in(["loss", "retransmit"]) | (pl.col("state") == "recovery").fill_null(
+        False
+    )
+    return int64(transport.filter(declares), "time_ns")
 
 
-def _distances(trace: FlowTrace, told_ns: Int64Array) -> Int64Array:
-    """Packets from each drop that stands alone to the last one acknowledged when it was told of."""
+def _distances(trace: FlowTrace, declared_ns: Int64Array) -> Int64Array:
+    """Packets from each drop that stands alone to the last one acknowledged when it was declared lost."""
     arrival_ns = int64(trace.packets, "arrival_ns")
     departed = (trace.packets["outcome"] == "departed").to_numpy()
     drops = np.flatnonzero((trace.packets["outcome"] == "dropped").to_numpy())
@@ -81,17 +83,21 @@ def _distances(trace: FlowTrace, told_ns: Int64Array) -> Int64Array:
     # a drop finds the queue full: its successor's wait is the longest there is
     quiet_ns = _APART * (known_ns - arrival_ns[drops] + trace.forward_ns)
     before_ns = np.concatenate(([np.iinfo(np.int64).min // 2], arrival_ns[drops][:-1]))
-    told = np.searchsorted(told_ns, known_ns - _SLACK_NS)
-    last_told = np.concatenate(([np.iinfo(np.int64).min // 2], told_ns))[told]
+    declaration = np.searchsorted(declared_ns, known_ns - _SLACK_NS)
+    last_declared = np.concatenate(([np.iinfo(np.int64).min // 2], declared_ns))[declaration]
     third_ns = departures_ns[np.minimum(following + _THREE - 1, len(departures_ns) - 1)]
     fast = third_ns - departures_ns[following] < _FAST * trace.rtt_ns
     # a window of a few packets has other ways to find a loss: probes, early retransmit
     busy = arrival_ns[drops] - arrival_ns[np.maximum(drops - _BUSY, 0)] < trace.rtt_ns
     alone = (busy & fast) & (
-        (arrival_ns[drops] - before_ns > quiet_ns) & (known_ns - last_told > quiet_ns) & (told < len(told_ns))
+        (arrival_ns[drops] - before_ns > quiet_ns)
+        & (known_ns - last_declared > quiet_ns)
+        & (declaration < len(declared_ns))
     )
-    drops, following, told = drops[alone], following[alone], told[alone]
-    acknowledged = np.searchsorted(departures_ns, told_ns[told] - trace.back_ns + _SLACK_NS, side="right")
+    drops, following, declaration = drops[alone], following[alone], declaration[alone]
+    acknowledged = np.searchsorted(
+        departures_ns, declared_ns[declaration] - trace.back_ns + _SLACK_NS, side="right"
+    )
     delivered = acknowledged - following
     numbers = np.flatnonzero(departed)[np.maximum(acknowledged - 1, 0)] - drops
     clean: Int64Array = delivered[(numbers == delivered) & (delivered > 0)]

@@ -1,7 +1,7 @@
 """The response of a loss-based sender to each loss episode and CE mark: none, one, or several reductions.
 
 From packets: does the flight fall, and stay low? From the exported window: how often is it reduced in one
-episode? :mod:`cambrian.metrics.recovery.answers` finds the episodes.
+episode? :mod:`cambrian.metrics.recovery.congestion_responses` finds the episodes.
 """
 
 from __future__ import annotations
@@ -14,7 +14,11 @@ from cambrian.metrics.parameters import window
 from cambrian.metrics.parameters.estimate import Estimate, Missing
 from cambrian.metrics.parameters.flight import flight
 from cambrian.metrics.parameters.flow_trace import FlowTrace
-from cambrian.metrics.recovery.answers import Answers, answers, cuts_in_round_trips
+from cambrian.metrics.recovery.congestion_responses import (
+    CongestionResponses,
+    congestion_responses,
+    cuts_in_round_trips,
+)
 
 #: families with a model of bandwidth, which answer no single loss
 _OTHERS = ("bbr",)
@@ -26,18 +30,20 @@ def estimate(trace: FlowTrace) -> Iterator[Estimate | Missing]:
     """``losses_answered``, ``marks_answered`` and ``cuts_per_episode``; nothing for BBR."""
     if trace.family in _OTHERS:
         return
-    found = of(trace)
+    found = _responses(trace)
     if isinstance(found, str):
         for name in ("losses_answered", "marks_answered"):
             yield Missing(name, found, "packets")
     else:
-        yield _share("losses_answered", found, found.seen & ~found.marked, "no loss episode in the queue")
-        yield _share("marks_answered", found, found.seen & found.marked, "no packet is marked")
+        yield _share(
+            "losses_answered", found, found.observable & ~found.marked, "no loss episode in the queue"
+        )
+        yield _share("marks_answered", found, found.observable & found.marked, "no packet is marked")
     if trace.has_window:
         yield _cuts(trace, found)
 
 
-def _cuts(trace: FlowTrace, found: Answers | str) -> Estimate | Missing:
+def _cuts(trace: FlowTrace, found: CongestionResponses | str) -> Estimate | Missing:
     """Cuts of the window in a round trip, where any has several; else in episodes that would show it."""
     by_trip = cuts_in_round_trips(window.of_stack(trace), trace.rtt_ns)
     # single losses are cut for once by any sender: they say nothing
@@ -53,16 +59,16 @@ def _cuts(trace: FlowTrace, found: Answers | str) -> Estimate | Missing:
     return Estimate("cuts_per_episode", tuple(map(float, cuts)), 0.0, "window")
 
 
-def of(trace: FlowTrace) -> Answers | str:
+def _responses(trace: FlowTrace) -> CongestionResponses | str:
     """The episodes of a flow, or why they do not show."""
     if (why := trace.hidden) is not None:
         return why
     found = flight(trace)
     own = window.of_stack(trace) if trace.has_window else None
-    return answers(found, window.of_flight(trace, found), own, trace.forward_ns)
+    return congestion_responses(found, window.of_flight(trace, found), own, trace.forward_ns)
 
 
-def _share(name: str, found: Answers, which: BoolArray, nothing: str) -> Estimate | Missing:
+def _share(name: str, found: CongestionResponses, which: BoolArray, nothing: str) -> Estimate | Missing:
     count = int(which.sum())
     if not count:
         return Missing(name, nothing, "packets")

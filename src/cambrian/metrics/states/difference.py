@@ -130,16 +130,16 @@ def _states(arm: Arm) -> set[str]:
 
 def _left_out(arm: Arm, silent: Arm, *, is_test: bool) -> list[LeftOut]:
     """States that ``arm`` is in by its own word and of which no trial of ``silent`` could tell."""
-    untold = _untold(silent) - _untold(arm)
+    unobservable = _unobservable(silent) - _unobservable(arm)
     found = []
-    for state in vocabulary.order(untold & _states(arm)):
+    for state in vocabulary.order(unobservable & _states(arm)):
         share = sum(machine.shares.get(state, 0.0) for machine in arm.values()) / len(arm)
         found.append(LeftOut(state, share, is_test))
     return found
 
 
-def _untold(arm: Arm) -> frozenset[str]:
-    return frozenset.intersection(*(machine.untold for machine in arm.values()))
+def _unobservable(arm: Arm) -> frozenset[str]:
+    return frozenset.intersection(*(machine.unobservable for machine in arm.values()))
 
 
 def _ways(arm: Arm, left_out: Sequence[LeftOut], joined: Mapping[str, str]) -> set[Transition]:

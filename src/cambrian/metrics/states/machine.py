@@ -22,14 +22,14 @@ class Machine:
     """Time in state and transitions of one flow of one trial, from its first row to ``end_ns``.
 
     ``time_ns``: state → nanoseconds in it. ``transitions``: (from, to) → count, from ≠ to.
-    ``inferred_share`` of the time the state is ours, by rule, not the stack's word. ``untold``: states
+    ``inferred_share`` of the time the state is ours, by rule, not the stack's word. ``unobservable``: states
     that the source has no word or event for, so that their absence says nothing.
     """
 
     time_ns: Mapping[str, int]
     transitions: Mapping[Transition, int]
     inferred_share: float
-    untold: frozenset[str] = frozenset()
+    unobservable: frozenset[str] = frozenset()
 
     @property
     def span_ns(self) -> int:
@@ -78,7 +78,7 @@ class Machine:
         )
 
 
-def together(machines: Collection[Machine]) -> Machine:
+def combined(machines: Collection[Machine]) -> Machine:
     """The machine of several trials of one seed: their times and transitions added up.
 
     Raises:
@@ -92,8 +92,8 @@ def together(machines: Collection[Machine]) -> Machine:
         time_ns.update(one.time_ns)
         transitions.update(one.transitions)
     inferred = sum(one.inferred_share * one.span_ns for one in machines) / time_ns.total()
-    untold = frozenset.intersection(*(one.untold for one in machines))
-    return Machine(dict(time_ns), dict(transitions), inferred, untold)
+    unobservable = frozenset.intersection(*(one.unobservable for one in machines))
+    return Machine(dict(time_ns), dict(transitions), inferred, unobservable)
 
 
 def intervals(found: Sequence, end_ns: int) -> pl.DataFrame:
@@ -124,7 +124,7 @@ def intervals(found: Sequence, end_ns: int) -> pl.DataFrame:
 _INTERVALS = {"state": pl.String, "from_ns": pl.Int64, "to_ns": pl.Int64, "inferred": pl.Boolean}
 
 
-def machine_of(held: pl.DataFrame, untold: frozenset[str] = frozenset()) -> Machine | None:
+def machine_of(held: pl.DataFrame, unobservable: frozenset[str] = frozenset()) -> Machine | None:
     """The machine of :func:`intervals`; None of none."""
     if not held.height:
         return None
@@ -144,7 +144,7 @@ def machine_of(held: pl.DataFrame, untold: frozenset[str] = frozenset()) -> Mach
         time_ns,
         {(one, other): count for one, other, count in steps.iter_rows()},
         inferred_ns / total_ns,
-        untold,
+        unobservable,
     )
 
 
@@ -157,4 +157,4 @@ def machine(transport: pl.DataFrame, flow: int, cca: str, end_ns: int) -> Machin
         end_ns: until when the last state holds.
     """
     found = sequence(transport, flow, cca)
-    return None if found is None else machine_of(intervals(found, end_ns), found.untold)
+    return None if found is None else machine_of(intervals(found, end_ns), found.unobservable)

@@ -42,7 +42,7 @@ _NONE = -1
 class Sequence:
     """States row by row: ``names[codes[i]]`` holds from ``time_ns[i]`` until the next row.
 
-    ``inferred[i]``: the state is ours, by rule, not the stack's. ``untold``: states that this source
+    ``inferred[i]``: the state is ours, by rule, not the stack's. ``unobservable``: states that this source
     may have been in without saying so, for it showed no word or event for them.
     """
 
@@ -50,7 +50,7 @@ class Sequence:
     codes: Codes
     inferred: BoolArray
     names: tuple[str, ...]
-    untold: frozenset[str]
+    unobservable: frozenset[str]
 
 
 def sequence(transport: pl.DataFrame, flow: int, cca: str) -> Sequence | None:
@@ -81,11 +81,15 @@ def sequence(transport: pl.DataFrame, flow: int, cca: str) -> Sequence | None:
     builder.put(TAIL_LOSS_PROBE, infer.until_answered(read.probe, answers), inferred=False)
     builder.put(RETRANSMISSION_TIMEOUT, infer.until_answered(read.timeout, answers), inferred=False)
     return Sequence(
-        read.time_ns, builder.codes, builder.inferred, tuple(builder.names), _untold(builder, cca, is_kernel)
+        read.time_ns,
+        builder.codes,
+        builder.inferred,
+        tuple(builder.names),
+        _unobservable(builder, cca, is_kernel),
     )
 
 
-def _untold(builder: _Builder, cca: str, is_kernel: bool) -> frozenset[str]:
+def _unobservable(builder: _Builder, cca: str, is_kernel: bool) -> frozenset[str]:
     # the kernel's probes have no event
     silent = {TAIL_LOSS_PROBE, INIT}
     if not is_kernel:

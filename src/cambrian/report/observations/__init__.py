@@ -48,7 +48,7 @@ def _cell(cell: Cell, collected: Collected, manifests: Mapping[str, dict[str, An
         for number in range(len(trial.flows)):
             player = players.row(cell, trial, number, collected.raw, manifests[trial.id])
             row = common | player
-            row |= {one.name: one.of(trial, number) for one in quantities.OF_TRIALS}
+            row |= {one.name: one.value(trial, number) for one in quantities.OF_TRIALS}
             if number == 0:
                 row |= compared.get(trial.trial.seed, {})
             yield row | states.unforeseen(trial, number)

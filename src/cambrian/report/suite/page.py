@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from cambrian.claims.frames import Remembered
+from cambrian.claims.frames import CachedFrames
 from cambrian.report import page
 from cambrian.report.evidence import Evidence
 from cambrian.report.figures.figure import config
@@ -49,7 +49,7 @@ def blocks(ran: Ran) -> list[Block]:
     found = sections(ran.file, ran.contestants)
     profile = ran.record.get("profile")
     subject = Subject(ran.suite.name, ran.file.path, ran.suite.paper, profile, ran.prefixes)
-    return build.blocks(subject, found, Remembered(Evidence(ran.folder.parent)))
+    return build.blocks(subject, found, CachedFrames(Evidence(ran.folder.parent)))
 
 
 def write(ran: Ran, out: Path) -> Path:

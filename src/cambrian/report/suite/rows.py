@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import polars as pl
 
-from cambrian.effects.where import matching, need
+from cambrian.effects.where import matching, require_columns
 from cambrian.report import layout
 from cambrian.report.layout import Column
 from cambrian.report.suite import names
@@ -25,7 +25,7 @@ def content(
     Raises:
         EffectError: the frame has no such column.
     """
-    need(frame, [*table.columns, *table.sort])
+    require_columns(frame, [*table.columns, *table.sort])
     kept = matching(frame, table.where)
     if table.sort:
         kept = kept.sort(table.sort, maintain_order=True)

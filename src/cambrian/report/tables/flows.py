@@ -48,15 +48,15 @@ def _flow(cell: Cell, number: int) -> rows.Row:
 
     def values(name: str) -> dict[int, float]:
         quantity = quantities.ALL[name]
-        return blocks.by_seed(cell, lambda trial: quantity.of(trial, number))
+        return blocks.by_seed(cell, lambda trial: quantity.value(trial, number))
 
     row |= rows.spread("throughput_mbps", rows.interval(values("throughput_mbps"), "factor"))
     row |= rows.spread("share_percent", rows.interval(values("share_percent"), "percent"))
     row |= rows.spread("of_fair_percent", rows.interval(values("of_fair_percent"), "factor"))
     # over trials, not seeds: starvation happens within one trial
-    row["starved_percent"] = rows.mean([_STARVED_TIME.of(trial, number) for trial in trials])
+    row["starved_percent"] = rows.mean([_STARVED_TIME.value(trial, number) for trial in trials])
     row["longest_starved_s"] = max(
-        (one for trial in trials if (one := _LONGEST.of(trial, number)) is not None), default=None
+        (one for trial in trials if (one := _LONGEST.value(trial, number)) is not None), default=None
     )
     row |= {name: rows.mean(list(values(name).values())) for name in _MEANS}
     row["cca_requested"] = mine[0].requested_cca if mine else None

@@ -27,6 +27,6 @@ def table(collected: Collected) -> pl.DataFrame:
                     | {"contestant": cell.names[number], "start_ms": trial.trial.flows[number].start_ms}
                     | {"measured_from_s": trial.t0_ns / 1e9, "measured_to_s": trial.t1_ns / 1e9}
                     | {"requested_cca": flow.requested_cca, "confirmed_cca": flow.confirmed_cca}
-                    | {one.name: one.of(trial, number) for one in quantities.OF_TRIALS}
+                    | {one.name: one.value(trial, number) for one in quantities.OF_TRIALS}
                 )
     return rows.frame(table_rows, "network", "group", "trial")

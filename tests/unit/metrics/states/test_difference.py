@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 
 from cambrian.metrics.states.difference import difference, total_variation
-from cambrian.metrics.states.machine import Machine, together
+from cambrian.metrics.states.machine import Machine, combined
 from cambrian.metrics.states.pooled import pooled
 from cambrian.metrics.states.wording import percent, sentences
 from cambrian.stats.states import SAME
@@ -83,7 +83,7 @@ def test_what_is_the_same_in_every_seed_is_said_and_not_tested() -> None:
 
 
 def test_the_trials_of_a_seed_are_one_machine() -> None:
-    both = together([_machine(10), _machine(30)])
+    both = combined([_machine(10), _machine(30)])
     assert both.shares == pytest.approx({"congestion_avoidance": 0.8, "recovery": 0.2})
     assert both.transitions == {_UP: 4, _BACK: 4}
 
@@ -113,7 +113,7 @@ def test_what_the_other_cannot_tell_is_left_out_and_said() -> None:
     }
     seeds = (1, 2, 3)
     test = {seed: Machine(times, ways, 0.0) for seed in seeds}
-    silent = {seed: _machine(10, untold=frozenset({"application_limited"})) for seed in seeds}
+    silent = {seed: _machine(10, unobservable=frozenset({"application_limited"})) for seed in seeds}
     found = difference(test, silent)
     assert found is not None
     assert [one.state for one in found.states] == ["congestion_avoidance", "recovery"]
@@ -125,7 +125,9 @@ def test_what_the_other_cannot_tell_is_left_out_and_said() -> None:
     # the way back leads through the state that is left out, and is no other way
     assert found.only_reference == ()
     # where both are by our rule they compare
-    ruled = {seed: Machine(times, ways, 0.1, untold=frozenset({"application_limited"})) for seed in seeds}
+    ruled = {
+        seed: Machine(times, ways, 0.1, unobservable=frozenset({"application_limited"})) for seed in seeds
+    }
     same = difference(ruled, silent)
     assert same is not None and same.left_out == ()
     assert same.states[1].state == "application_limited" and same.states[1].test == pytest.approx(0.1)
@@ -150,7 +152,7 @@ def test_different_detail_is_joined() -> None:
 def test_nothing_to_compare() -> None:
     assert difference({}, {1: _machine(1)}) is None
     only = Machine({"tail_loss_probe": S}, {}, 0.0)
-    assert difference({1: only}, {1: _machine(1, untold=frozenset({"tail_loss_probe"}))}) is None
+    assert difference({1: only}, {1: _machine(1, unobservable=frozenset({"tail_loss_probe"}))}) is None
 
 
 _SHARES = st.dictionaries(st.sampled_from("abcde"), st.floats(0.01, 1), min_size=1).map(

@@ -128,7 +128,7 @@ def test_the_kernels_words() -> None:
         "congestion_avoidance": (100 + 100) * MS,
         "retransmission_timeout": 100 * MS,
     }
-    assert "tail_loss_probe" in found.untold and "retransmission_timeout" not in found.untold
+    assert "tail_loss_probe" in found.unobservable and "retransmission_timeout" not in found.unobservable
 
 
 def test_the_handshake_before_the_first_data_does_not_count() -> None:
@@ -177,7 +177,7 @@ def test_the_kernels_bbr_is_inferred_whatever_its_threshold() -> None:
 
 def test_later_bbrs_have_no_inferred_probe_rtt() -> None:
     found = _of(windows(_bbr()), "bbr3", 20)
-    assert "probe_rtt" not in found.time_ns and "probe_rtt" in found.untold
+    assert "probe_rtt" not in found.time_ns and "probe_rtt" in found.unobservable
 
 
 def test_startup_alone_named_is_believed() -> None:

@@ -77,6 +77,6 @@ def test_a_section_with_a_placeholder_is_there_for_each_contestant(tmp_path: Pat
 
 
 @pytest.mark.parametrize("found", find.suites(), ids=lambda found: str(found.suite.name))
-def test_every_suite_of_ours_has_sections(found: find.Found) -> None:
+def test_every_suite_of_ours_has_sections(found: find.SuiteFolder) -> None:
     _, file = model.read(found.folder / model.FILE)
     assert sections(file, (("quinn", "cubic"),))

@@ -8,8 +8,8 @@ import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cambrian.stats import many
-from cambrian.stats.many import Cells
+from cambrian.stats import simultaneous
+from cambrian.stats.simultaneous import Cells
 
 
 def cells(estimates: list[float], error: float = 0.1, freedom: float = 4) -> Cells:
@@ -19,11 +19,11 @@ def cells(estimates: list[float], error: float = 0.1, freedom: float = 4) -> Cel
 
 def test_how_many_are_surely_beyond_by_hand() -> None:
     # all four at 0.02 ≤ 0.025: each subset's largest p times 1 is enough
-    assert many.surely(np.array([0.02] * 4)) == 4
+    assert simultaneous.surely(np.array([0.02] * 4)) == 4
     # 0.03 alone may be true; with it, 0.02 times 2 / 1 and 0.03 are not enough either
-    assert many.surely(np.array([0.02, 0.03])) == 0
-    assert many.surely(np.array([0.01, 0.03])) == 1
-    assert many.surely(np.array([])) == 0
+    assert simultaneous.surely(np.array([0.02, 0.03])) == 0
+    assert simultaneous.surely(np.array([0.01, 0.03])) == 1
+    assert simultaneous.surely(np.array([])) == 0
 
 
 @settings(deadline=None)
@@ -34,41 +34,41 @@ def test_it_is_closed_testing_with_simes(p: list[float]) -> None:
     least = len(p)
     for chosen in range(2 ** len(p)):
         true = [index for index in range(len(p)) if chosen >> index & 1]
-        if not true or many.simes(values[true]) > many.ALPHA:
+        if not true or simultaneous.simes(values[true]) > simultaneous.ALPHA:
             least = min(least, len(p) - len(true))
-    assert many.surely(values) == least
+    assert simultaneous.surely(values) == least
 
 
 def test_one_cell_has_students_interval() -> None:
     arm = 0.1 * scipy.stats.t.isf(0.025, 4)
-    assert many.largest(cells([2.0])) == pytest.approx((2 - arm, 2 + arm))
-    assert many.smallest(cells([2.0])) == pytest.approx((2 - arm, 2 + arm))
+    assert simultaneous.largest(cells([2.0])) == pytest.approx((2 - arm, 2 + arm))
+    assert simultaneous.smallest(cells([2.0])) == pytest.approx((2 - arm, 2 + arm))
 
 
 def test_exact_cells_have_exact_bounds() -> None:
     found = cells([1.0, 3.0, 2.0], error=0.0)
-    assert many.largest(found) == (3, 3)
-    assert many.smallest(found) == (1, 1)
-    assert many.share_above(found, 1.5) == pytest.approx((2 / 3, 2 / 3))
-    assert many.share_above(found, 3.0) == (0, 0)
-    assert many.crossing(found, 1.5) == (1, 1)
-    assert many.crossing(found, 2.5) == (3, 3)
+    assert simultaneous.largest(found) == (3, 3)
+    assert simultaneous.smallest(found) == (1, 1)
+    assert simultaneous.share_above(found, 1.5) == pytest.approx((2 / 3, 2 / 3))
+    assert simultaneous.share_above(found, 3.0) == (0, 0)
+    assert simultaneous.crossing(found, 1.5) == (1, 1)
+    assert simultaneous.crossing(found, 2.5) == (3, 3)
 
 
 def test_cells_of_which_nothing_is_known_say_nothing() -> None:
     found = Cells(np.array([9.0, 9.0]), np.array([np.inf, 0.1]), np.array([1.0, 4.0]))
-    assert many.share_above(found, 1.0) == (0.5, 1.0)
+    assert simultaneous.share_above(found, 1.0) == (0.5, 1.0)
 
 
 @settings(deadline=None)
 @given(st.lists(st.floats(-2, 2), min_size=1, max_size=12), st.floats(0.01, 0.5), st.floats(-2, 2))
 def test_bounds_hold_what_was_observed(estimates: list[float], error: float, threshold: float) -> None:
     found = cells(estimates, error)
-    low, high = many.share_above(found, threshold)
+    low, high = simultaneous.share_above(found, threshold)
     assert 0 <= low <= np.mean(found.estimate > threshold) <= high <= 1
-    low, high = many.largest(found)
+    low, high = simultaneous.largest(found)
     assert low <= max(estimates) <= high
-    low, high = many.smallest(found)
+    low, high = simultaneous.smallest(found)
     assert low <= min(estimates) <= high
-    first, last = many.crossing(found, threshold)
+    first, last = simultaneous.crossing(found, threshold)
     assert 0 <= first <= last <= len(estimates)

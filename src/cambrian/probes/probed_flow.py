@@ -19,7 +19,7 @@ WARM_UP_TRIPS = 50
 
 
 @dataclass(frozen=True)
-class Seen:
+class ProbedFlow:
     """A flow's trace and its network.
 
     ``packets``: of all flows of the trial. ``starts_ns``: start of each flow. ``page``: name of the page that

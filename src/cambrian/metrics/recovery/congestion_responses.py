@@ -37,7 +37,7 @@ TIMEOUT_SEGMENTS = 2.5
 
 
 @dataclass(frozen=True)
-class Answers:
+class CongestionResponses:
     """One entry an episode, shape (n,), in order of time.
 
     ``learnt_ns``: when the sender can have learnt of its first drop or mark, on the queue's clock.
@@ -55,12 +55,14 @@ class Answers:
     cuts: Int64Array
 
     @property
-    def seen(self) -> BoolArray:
+    def observable(self) -> BoolArray:
         """Which episodes show whether they were answered."""
         return np.isfinite(self.left)
 
 
-def answers(found: Flight, envelope: Window, own: Window | None, forward_ns: int) -> Answers:
+def congestion_responses(
+    found: Flight, envelope: Window, own: Window | None, forward_ns: int
+) -> CongestionResponses:
     """Every episode of one flow.
 
     Parameters:
@@ -72,7 +74,7 @@ def answers(found: Flight, envelope: Window, own: Window | None, forward_ns: int
     left = np.array([_left(found, envelope, row) for row in rows], dtype=float).reshape(-1, 2)
     ratio = left[:, 1] / np.maximum(left[:, 0], 1e-9)
     fell = (ratio <= 1 - LEAST_FALL) & (left[:, 0] - left[:, 1] >= LEAST_SEGMENTS)
-    return Answers(
+    return CongestionResponses(
         learnt_ns=np.array([row.learnt_ns for row in rows], np.int64),
         signals=np.array([row.signals for row in rows], np.int64),
         marked=np.array([row.marked for row in rows], bool),
