@@ -11,7 +11,7 @@ import polars as pl
 
 from cambrian.metrics.columns import PACKETS
 from cambrian.report.collect import flow_names
-from cambrian.report.evidence import OBSERVATIONS, Evidence
+from cambrian.report.evidence import Evidence
 from cambrian.store import check
 from cambrian.store.results import Results
 from cambrian.study.model import Study
@@ -76,7 +76,7 @@ class Data:
         The first call measures the trials and keeps the result in ``frames/``.
         """
         with check.blamed(self.folder):
-            frame = self._evidence.frame(self.folder.name, OBSERVATIONS)
+            frame = Evidence(self.folder).frame()
         if frame is None:
             raise FileNotFoundError(f"{self.folder} holds no finished trial yet; remedy: cambrian run")
         return frame
@@ -85,7 +85,7 @@ class Data:
     def tables(self) -> Mapping[str, pl.DataFrame]:
         """The report's tables by name, as ``cambrian table`` prints them."""
         with check.blamed(self.folder):
-            return self._evidence.tables(self.folder.name)
+            return Evidence(self.folder).tables()
 
     @property
     def packets(self) -> pl.LazyFrame:
@@ -106,10 +106,6 @@ class Data:
     def page_loads(self) -> pl.LazyFrame:
         """Each page load; lazy."""
         return self._scan("page_loads", PAGE_LOADS)
-
-    @property
-    def _evidence(self) -> Evidence:
-        return Evidence(self.folder.parent)
 
     def _scan(self, name: str, columns: Mapping[str, pl.DataType]) -> pl.LazyFrame:
         """The files of this name of all trials; each row has the columns of :attr:`trials` for its flow."""

@@ -24,18 +24,8 @@ from cambrian.study.model import Flow, Network, Study, Trial
 from cambrian.study.tracefile import read_trace
 from cambrian.suites import model as suites
 from tests.unit import mutations
+from tests.unit.test_study_errors import GOOD
 
-GOOD = """\
-name = "x"
-title = "X"
-[[network]]
-rate_mbps = 20
-rtt_ms = 50
-buffer_bdp = 1
-[[contestant]]
-stack = "quinn"
-cca = "cubic"
-"""
 STACKS = {"quinn": ["cubic"], "tcp": ["cubic"]}
 KINDS = mutations.kinds()
 

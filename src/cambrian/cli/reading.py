@@ -50,10 +50,9 @@ def report(
 
     if not ran.is_suite(folder):
         Results(folder).study()
-        whole = folder.absolute()
         # its tables are kept for `cambrian table`
         with writing_to(to or folder / "report"):
-            print(page.write(*Evidence(whole.parent).collected(whole.name), to or folder / "report"))
+            print(page.write(*Evidence(folder.absolute()).collected(), to or folder / "report"))
         return
     suite = ran.read(folder.absolute())
     reported = [part for part in suite.parts if part.trials] if parts else []
@@ -140,7 +139,7 @@ def table(
     from cambrian.study import hints
 
     Results(folder).study()
-    frames = Evidence(folder.absolute().parent).tables(folder.absolute().name)
+    frames = Evidence(folder.absolute()).tables()
     if not frames:
         fail(f"{folder} holds no finished trial yet; remedy: cambrian run")
     if name is None:

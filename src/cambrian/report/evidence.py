@@ -28,6 +28,8 @@ from cambrian.store import sums, writing
 from cambrian.store.results import Results
 
 OBSERVATIONS = "observations"
+#: name of the part whose results directory is the root itself
+ITSELF = "."
 _TABLES = "tables"
 _MADE_BY = ("cambrian.report.collect", "cambrian.report.observations", "cambrian.report.tables")
 _KEY_DIGITS = 16
@@ -36,7 +38,8 @@ _KEY_DIGITS = 16
 class Evidence:
     """A folder of results, as ``cambrian run`` leaves it: ``ROOT/PART/`` is a results directory.
 
-    A part's name is its path below the root: ``wpi/grid``, ``rfc9743/quinn-cubic/depths``.
+    A part's name is its path below the root: ``wpi/grid``, ``rfc9743/quinn-cubic/depths``. A results
+    directory can be the root, too: its only part is :data:`ITSELF`.
     """
 
     def __init__(self, root: Path) -> None:
@@ -48,7 +51,7 @@ class Evidence:
         places = (self.root.glob(f"{depth}/study.json") for depth in ("*/*", "*/*/*"))
         return sorted(path.parent.relative_to(self.root).as_posix() for found in places for path in found)
 
-    def frame(self, part: str, table: str = OBSERVATIONS) -> pl.DataFrame | None:
+    def frame(self, part: str = ITSELF, table: str = OBSERVATIONS) -> pl.DataFrame | None:
         """A part's observations, or one of its report's tables by its name.
 
         None if the part has not run, has no trial yet, or has no such table.
@@ -60,7 +63,7 @@ class Evidence:
         folder = self._made(part, OBSERVATIONS if table == OBSERVATIONS else _TABLES)
         return _read(folder, table) if folder else None
 
-    def tables(self, part: str) -> dict[str, pl.DataFrame]:
+    def tables(self, part: str = ITSELF) -> dict[str, pl.DataFrame]:
         """Name → frame of every table of the part's report, in the report's order."""
         folder = self._made(part, _TABLES)
         names = [tables.name_of(kind) for kind in tables.kinds()]
@@ -79,7 +82,7 @@ class Evidence:
             _keep(_frames(results, made), folder)
         return folder
 
-    def collected(self, part: str) -> tuple[Collected, dict[str, pl.DataFrame]]:
+    def collected(self, part: str = ITSELF) -> tuple[Collected, dict[str, pl.DataFrame]]:
         """The input of a part's report and its tables, measured now; the frames are kept for :meth:`frame`.
 
         Raises:
