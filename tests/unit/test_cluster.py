@@ -12,6 +12,7 @@ from cambrian.cluster import coordinator, deploy, parcels, worker
 from cambrian.cluster.needed import Part
 from cambrian.run.pool import EngineError
 from cambrian.store.results import Results
+from cambrian.study.errors import StudyError
 from cambrian.trial.boot import Disturbed
 from cambrian.trial.carry_out import Outcome
 
@@ -136,19 +137,19 @@ def test_results_that_changed_on_the_way_are_not_kept(tmp_path: Path, damage: st
         ("workers = 2", "give either address or class"),
         ('address = "tcp://a:1"\nclass = "a.B"', "give either address or class"),
         ('address = "tcp://a:1"\nworkers = 2', "workers and options belong to class"),
-        ('address = "somewhere"', "address: "),
-        ('class = "a.B"\nworkers = 0', "workers: "),
-        ('class = "a.B"\nhosts = 3', "hosts: "),
+        ('address = "somewhere"', "1:1: address"),
+        ('class = "a.B"\nworkers = 0', "2:1: workers"),
+        ('class = "a.B"\nhosts = 3', "2:1: "),
         ('class = "no_such_module.Cluster"', "install the package that has no_such_module.Cluster"),
         ('class = "pathlib.Path"', "pathlib.Path is no cluster of Dask's"),
         ('class = "distributed.LocalCluster"\n[options]\nno_such = 1', "options: "),
-        ("class = ", "cluster.toml: "),
+        ("class = ", "1:9: class: not TOML"),
     ],
 )
 def test_a_file_with_an_error_says_so(tmp_path: Path, content: str, said: str) -> None:
     file = tmp_path / "cluster.toml"
     file.write_text(content)
-    with pytest.raises(EngineError) as error, deploy.opened(str(file)):
+    with pytest.raises((EngineError, StudyError)) as error, deploy.opened(str(file)):
         pass
     assert str(file) in str(error.value)
     assert said in str(error.value)

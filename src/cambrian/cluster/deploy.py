@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import logging
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,16 +13,16 @@ from typing import Any
 import dask
 import distributed
 from distributed.deploy.cluster import Cluster as Deployment
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field
 
 from cambrian import paths
 from cambrian.cluster.coordinator import Cluster, say
 from cambrian.run import pool
 from cambrian.run.pool import EngineError
-from cambrian.study import input_file
+from cambrian.study.model import Frozen
+from cambrian.study.toml_file import TomlFile
 
-#: largest file that describes a cluster
-_MOST_BYTES = 2**20
+_DOCS = "docs/how-to/run-on-a-cluster.md"
 _LOCAL = re.compile(r"local(?::([1-9][0-9]{0,3}))?")
 _ADDRESS = re.compile(r"(tcp|tls)://\S+:[0-9]+")
 _REMEDY = "give local, local:N, tcp://HOST:PORT, tls://HOST:PORT, or a TOML file"
@@ -31,16 +30,14 @@ _REMEDY = "give local, local:N, tcp://HOST:PORT, tls://HOST:PORT, or a TOML file
 _SETTINGS = {"distributed.scheduler.allowed-failures": 0, "distributed.worker.profile.enabled": False}
 
 
-class Description(BaseModel):
+class Description(Frozen):
     """A file about a cluster: one that runs (``address``), or one to start (``class``, ``workers``)."""
-
-    model_config = ConfigDict(extra="forbid")
 
     address: str | None = Field(default=None, pattern=_ADDRESS.pattern)
     deployment: str | None = Field(default=None, alias="class", pattern=r"^\w+(\.\w+)+$")
     workers: int | None = Field(default=None, ge=1, le=10_000)
-    options: dict[str, Any] = {}
-    security: dict[str, str] = {}
+    options: dict[str, Any] = Field(default_factory=dict)
+    security: dict[str, str] = Field(default_factory=dict)
 
 
 @contextmanager
@@ -49,6 +46,7 @@ def opened(text: str) -> Iterator[Cluster]:
 
     Raises:
         EngineError: there is none, or it cannot be started.
+        StudyError: the file that describes it is wrong.
     """
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     with dask.config.set({**_SETTINGS, "temporary-directory": str(paths.cache() / "cluster")}):
@@ -74,7 +72,7 @@ def _found(text: str) -> tuple[Any, str | None, Any]:
         return None, text, None
     if not text.endswith(".toml"):
         raise EngineError(f"--cluster {text}: {_REMEDY}")
-    asked = _read(Path(text))
+    asked = description(Path(text))
     security = distributed.Security(require_encryption=True, **asked.security) if asked.security else None
     if asked.address:
         return None, asked.address, security
@@ -93,19 +91,19 @@ def _local(workers: int) -> Any:
     )
 
 
-def _read(file: Path) -> Description:
-    text = input_file.read(file, "--cluster", _REMEDY, _MOST_BYTES)
-    try:
-        asked = Description.model_validate(tomllib.loads(text.decode()))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise EngineError(f"{file}: {error}") from error
-    except ValidationError as error:
-        first = error.errors()[0]
-        raise EngineError(f"{file}: {'.'.join(map(str, first['loc']))}: {first['msg']}") from error
+def description(path: Path) -> Description:
+    """The cluster that a file describes.
+
+    Raises:
+        StudyError: the file is wrong; with line, key and remedy.
+    """
+    file = TomlFile(path, _DOCS, called="the cluster", if_unread=_REMEDY)
+    asked = file.build(Description, (), file.raw)
     if (asked.address is None) == (asked.deployment is None):
-        raise EngineError(f"{file}: give either address or class")
+        raise file.error((), "give either address or class", "keep one of them")
     if asked.address and (asked.workers or asked.options):
-        raise EngineError(f"{file}: workers and options belong to class, not to address")
+        key = "workers" if asked.workers else "options"
+        raise file.error((key,), "workers and options belong to class", "delete it, or give class")
     return asked
 
 

@@ -13,6 +13,7 @@ import pytest
 from cambrian import paths
 from cambrian.claims import load as claims
 from cambrian.claims import scorecard
+from cambrian.cluster import deploy
 from cambrian.measure import quantities
 from cambrian.probes.table import Probe
 from cambrian.published import load as published
@@ -25,7 +26,7 @@ from cambrian.suites import model as suites
 from tests.unit.docs.pages import PAGES, PIECES, ROOT, Block, blocks
 
 BLOCKS = [block for page in PAGES for block in blocks(page) if block.language == "toml"]
-#: a table that only this kind of file has → the kind
+#: a table or key that only this kind of file has → the kind
 _KINDS = {
     "claim": "claims",
     "contradiction": "contradictions",
@@ -35,6 +36,8 @@ _KINDS = {
     "build": "manifest",
     "parts": "suite",
     "network": "study",
+    "address": "cluster",
+    "class": "cluster",
 }
 
 
@@ -94,6 +97,9 @@ def _read(kind: str, text: str, folder: Path) -> None:
         case "probes":
             (folder / "probes.toml").write_text(text)
             TomlFile(folder / "probes.toml", "docs/reference/probes.md").tables("probe", Probe)
+        case "cluster":
+            (folder / "cluster.toml").write_text(text)
+            deploy.description(folder / "cluster.toml")
         case _:
             pytest.fail("no reader: put <!-- toml: KIND, with PIECES --> before the fence")
 
