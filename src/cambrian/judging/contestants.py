@@ -56,7 +56,7 @@ def judge(network: str, family: str, trials: Sequence[Sequence[Estimate | Missin
     Identical trials count as one. A parameter is judged by the exported window if there is one, else by
     packets. If the window does not resolve it, or window and packets contradict each other, it is
     inconclusive. A BBR that probes like the second or third generation is compared with that draft. Call
-    :func:`together` afterwards, with all networks.
+    :func:`combined` afterwards, with all networks.
     """
     different = differing(trials)
     measured = {

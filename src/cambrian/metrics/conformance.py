@@ -76,7 +76,7 @@ def compare(test: Envelope, reference: Envelope) -> Similarity:
 def noise_floor(references: Sequence[Envelope]) -> FloatArray:
     """Conformance of each reference trial with each other one: n·(n-1)/2 values.
 
-    What "the same thing twice" scores, hence what no test can be expected to exceed. The
+    It is the score of "the same thing twice", and so the best expected score of a test. The
     pairs share trials, so they are not independent samples: show their median and range,
     not an interval as if there were n·(n-1)/2 trials.
     """

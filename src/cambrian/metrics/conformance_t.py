@@ -31,7 +31,7 @@ _AROUND = np.array([(x, y) for x in (-1, 0, 1) for y in (-1, 0, 1) if (x, y) != 
 class Shape:
     """An envelope as conformance sees it: its counted ``points`` (m, 2), and what it ``holds``.
 
-    ``holds`` says of points (n, 2) which lie in the envelope, shape (n,).
+    ``holds`` takes points (n, 2) and gives those in the envelope as booleans, shape (n,).
     """
 
     points: FloatArray
@@ -125,7 +125,7 @@ class _Search:
         return min(moves, key=lambda move: (-self.score(move), float(np.hypot(*(move / self._unit)))))
 
     def follow(self, move: FloatArray, step: FloatArray) -> FloatArray:
-        """Uphill in steps, to where no neighbour is better."""
+        """Uphill in steps, to the first translation without a better neighbour."""
         while True:
             found = self.best([move, *(move + around * step for around in _AROUND)])
             if self.score(found) <= self.score(move):

@@ -42,7 +42,7 @@ def convergence(
     jain: float = JAIN,
     hold_ns: int = HOLD_NS,
 ) -> list[Convergence]:
-    """Every join that is followed, undisturbed, by a window and the hold at least; in order of time.
+    """Every join with enough undisturbed time after it for a window and the hold; in order of time.
 
     ``starts_ns`` has one start a flow; flows never end. A join is the start of a flow after
     the first one's; the flows that share are those that have started by then.
@@ -63,7 +63,7 @@ def convergence(
 
 
 def _jain(throughput_mbps: FloatArray) -> FloatArray:
-    """Jain's index of each column; 0 where nothing at all was carried."""
+    """Jain's index of each column; 0 for a column without throughput."""
     squares = len(throughput_mbps) * np.square(throughput_mbps).sum(axis=0)
     total = np.square(throughput_mbps.sum(axis=0))
     return np.asarray(np.divide(total, squares, out=np.zeros_like(total), where=squares > 0))

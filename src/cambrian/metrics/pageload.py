@@ -19,7 +19,7 @@ class PageLoad:
 
     ``document_ms``: when the document had arrived. ``first_object_ms`` and ``last_object_ms``:
     when the first and the last image had. ``objects``: images on the page, ``complete``:
-    those of them that came whole. Null where there is no such thing.
+    those that arrived whole. None if there is no such object.
     """
 
     flow: int

@@ -24,7 +24,7 @@ class Starvation:
     """One flow: share of all windows in which it starved, and its longest run of such windows.
 
     ``longest_ns`` is the run's windows times their step: for how long the windowed throughput
-    stayed below the threshold. A silence that is shorter than 9/10 of a window is not seen.
+    stayed below the threshold. Silences shorter than 9/10 of a window are invisible.
     """
 
     share_of_time: float
@@ -41,10 +41,10 @@ def starvation(
     *,
     threshold: float = THRESHOLD,
 ) -> list[Starvation]:
-    """Each flow's starvation over the windows in [t0_ns, t1_ns); empty where no window fits.
+    """Each flow's starvation over the windows in [t0_ns, t1_ns); empty if no window fits.
 
-    ``rates`` are the bottleneck's steps ``(from_ns, rate_mbps)``. Every flow is taken to
-    want all it can get, so that the fair share is the window's capacity over ``flow_count``.
+    ``rates`` are the bottleneck's steps ``(from_ns, rate_mbps)``. Every flow is assumed to
+    be greedy, so the fair share is the window's capacity over ``flow_count``.
     """
     seen = windows.sliding(packets, flow_count, window_ns, t0_ns, t1_ns)
     if not len(seen.start_ns):

@@ -42,8 +42,8 @@ class Stall:
 class Waterfall:
     """One flow's page load: ``phases`` (see :func:`phases`), and how its images waited.
 
-    ``waiting_ms``: median wait beyond a round trip; None without images. ``stall``: None where too
-    little came.
+    ``waiting_ms``: median wait beyond a round trip; None without images. ``stall``: None if too
+    little arrived.
     """
 
     flow: int
@@ -111,7 +111,7 @@ def longest_stall(
     leaving = departed(packets).sort("departure_ns", maintain_order=True)
     sums = np.concatenate([[0], np.cumsum(int64(leaving, "size_bytes"))])
     delivered = np.diff(sums[np.searchsorted(int64(leaving, "departure_ns"), moments, side="right")])
-    # nothing on its way is no stall of the page's but of the sender
+    # without packets on the way the sender stalls, not the page
     lengths = np.where(delivered > 0, np.diff(moments), 0)
     at = int(lengths.argmax())
     start, end = int(moments[at]), int(moments[at + 1])

@@ -12,12 +12,12 @@ from cambrian.metrics.columns import NS_PER_S, FloatArray, Int64Array, int64, re
 
 @dataclass(frozen=True)
 class WindowUse:
-    """What the window was over an interval.
+    """The window over an interval.
 
     ``mean_bytes`` over time, ``most_bytes``, and ``growth_bytes_per_s``: the sum of all rises per second,
     so the growth between cuts, whatever the cuts take away. ``rises_per_s``: how often the window passed
     a further whole packet; a jump of several counts once. ``rate_mbps``: window over smoothed
-    round trip, mean over the time for which the trace names both, None where it names no round trip.
+    round trip, mean over the time with both values, None without a round trip.
     A pacer's rate is that times its gain.
     """
 
@@ -31,7 +31,7 @@ class WindowUse:
 def window_use(
     transport: pl.DataFrame, flow: int, t0_ns: int, t1_ns: int, packet_bytes: int
 ) -> WindowUse | None:
-    """The window of one flow in [t0_ns, t1_ns); None where its trace names none before ``t1_ns``.
+    """The window of one flow in [t0_ns, t1_ns); None if its trace has none before ``t1_ns``.
 
     Parameters:
         transport: columns ``flow``, ``time_ns``, ``cwnd_bytes``, ``srtt_us``

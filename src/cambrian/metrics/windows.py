@@ -29,7 +29,7 @@ _RTTS = 10
 class Windows:
     """``throughput_mbps[flow, k]`` is of the departures in the ``length_ns`` from ``start_ns[k]`` on.
 
-    Starts are ``step_ns`` apart; there is none where not even one window fits.
+    Starts are ``step_ns`` apart; there are none if the interval is shorter than a window.
     """
 
     start_ns: Int64Array

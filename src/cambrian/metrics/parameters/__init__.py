@@ -25,5 +25,5 @@ def kinds() -> list[ModuleType]:
 
 
 def estimate_all(trace: FlowTrace) -> list[Estimate | Missing]:
-    """Everything that one flow of one trial says about its controller's parameters."""
+    """All estimates of one flow of one trial, by all estimators."""
     return [found for kind in kinds() for found in kind.estimate(trace)]

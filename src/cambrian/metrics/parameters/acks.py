@@ -20,7 +20,7 @@ from cambrian.metrics.parameters.estimate import Estimate, Missing
 from cambrian.metrics.parameters.flow_trace import FlowTrace
 
 KEY = "ack_every_packets"
-#: fewer say too little against the handshake's
+#: fewest acknowledgements; with fewer, those of the handshake matter
 _FEWEST_ACKS = 200
 #: mean time between packets from which on a delayed acknowledgement's timer would matter
 _SPARSE_NS = 4_000_000
@@ -33,7 +33,7 @@ _UNUSUAL_SHARED = 0.1
 
 
 def estimate(trace: FlowTrace) -> Iterator[Estimate | Missing]:
-    """Packets an acknowledgement over the whole trial."""
+    """Packets for each acknowledgement over the whole trial."""
     if trace.acks is None:
         yield Missing(KEY, "packets on the return path were not counted", "packets")
         return

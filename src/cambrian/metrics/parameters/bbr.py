@@ -18,7 +18,7 @@ RATE_KEYS = (*bbr_probe_bw.KEYS, bbr_startup.GAIN)
 
 
 def estimate(trace: FlowTrace) -> Iterator[Estimate | Missing]:
-    """BBR's parameters by what the stack tells, and by packets alone; nothing of other families."""
+    """BBR's parameters from the stack's own log, and from packets alone; none for other families."""
     if trace.family != "bbr":
         return
     frame = frame_bytes(trace)

@@ -12,9 +12,9 @@ OF_ROUNDS = 0.75
 
 
 def bdp_packets(trace: FlowTrace, frame_bytes: int) -> float:
-    """What left the bottleneck in a round trip, three quarters of which had no more; 0 if nothing did.
+    """Upper quartile of the packets that left the bottleneck in a round trip; 0 if none did.
 
-    ``frame_bytes``: the flow's full frame, a packet.
+    ``frame_bytes``: size of a full frame of the flow, one packet.
     """
     left = departed(trace.packets)
     if not left.height:

@@ -24,8 +24,8 @@ FALL, RISE = 0.75, 1.25
 class LowStage:
     """One ProbeRTT, at the sender.
 
-    ``enter_ns``: the window fell. ``low_ns``: the flight had fallen to it; None where the stack's
-    count of its flight does not show that. ``leave_ns``: the window rose again. ``packets``: the
+    ``enter_ns``: the window fell. ``low_ns``: the flight had fallen to it; None if the stack's
+    count of its flight does not show it. ``leave_ns``: the window rose again. ``packets``: the
     window in between. ``wait_ns``: the longest time in it between two acknowledgements, or
     sendings: only then can a sender notice that it is over.
     """
@@ -38,13 +38,13 @@ class LowStage:
 
 
 def waits_s(stages: Sequence[LowStage]) -> FloatArray:
-    """Seconds from the end of each but the last to the beginning of the next."""
+    """Seconds from the end of each stage to the beginning of the next, shape (n − 1,)."""
     waits = [after.enter_ns - before.leave_ns for before, after in pairwise(stages)]
     return np.array(waits, np.float64) / NS_PER_S
 
 
 def low_stages(trace: FlowTrace) -> list[LowStage]:
-    """By the stack's own window, and its states where it tells them; the packets tell its unit."""
+    """The stages by the stack's own window, its states if it exports them, and the packets for the unit."""
     rows = trace.transport.filter(pl.col("cwnd_bytes").is_not_null())
     if not rows.height or not trace.packets.height:
         return []
@@ -88,7 +88,7 @@ def _windows_falls(time_ns: Int64Array, cwnd: Int64Array) -> list[tuple[int, int
 
 
 def plausible(stages: list[LowStage], trace: FlowTrace) -> list[LowStage]:
-    """Those after Startup that last as long as a ProbeRTT may."""
+    """The stages after Startup with the duration of a ProbeRTT."""
     least_ns = max(LEAST_ROUNDS * trace.rtt_ns, LEAST_NS)
     return [
         stage

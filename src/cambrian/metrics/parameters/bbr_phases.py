@@ -80,7 +80,7 @@ def phases(rates: Rates, trace: FlowTrace) -> Phases:
 
 
 def _steady_rate(rates: Rates, start: int, end: int) -> float:
-    """The rate between two changes; NaN where it is not even."""
+    """The rate between two changes; NaN if it varies."""
     inside = np.sort(rates.rate_bps[max(start + rates.edge_points, 0) : max(end - rates.edge_points, 0)])
     if not len(inside):
         return float("nan")
@@ -90,7 +90,7 @@ def _steady_rate(rates: Rates, start: int, end: int) -> float:
 
 
 def is_free(rates: Rates, trace: FlowTrace) -> BoolArray:
-    """Where the pacer sets the pace: always by its own word, with a short queue by packets."""
+    """Points at which the pacer sets the pace: all if it is exported, else those with a short queue."""
     if rates.source == "window":
         return np.ones(len(rates.time_ns), np.bool_)
     window = round(BEFORE_ROUNDS[rates.source] * POINTS_A_ROUND)

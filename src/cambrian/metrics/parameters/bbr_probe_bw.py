@@ -44,7 +44,7 @@ V2_LEAST_ROUNDS = 20
 def estimates_from_rates(
     rates: Rates, found: Phases, trace: FlowTrace, frame_bytes: int
 ) -> Iterator[Estimate | Missing]:
-    """ProbeBW's parameters, by one source of rates."""
+    """ProbeBW's parameters from one source of rates."""
     source = rates.source
     if len(found.up_gain) < FEWEST_PROBES:
         why = f"{len(found.up_gain)} probes with a steady rate before and during the probe"
@@ -101,14 +101,14 @@ def _cycle(found: Phases, trace: FlowTrace, source: Source, frame_bytes: int) ->
 
 
 def _ack_gap_rounds(trace: FlowTrace, frame_bytes: int) -> float:
-    """The usual time between two acknowledgements at full rate; 2 packets where they were not counted."""
+    """The usual time between two acknowledgements at full rate; 2 packets if they were not counted."""
     every = max(trace.packets.height / trace.acks, 1.0) if trace.acks else 2.0
     rate_mbps = trace.rate_mbps or 1.0
     return every * frame_bytes * BITS_PER_BYTE / (rate_mbps * 1e3 * trace.rtt_ms)
 
 
 def _usual(gains: FloatArray) -> FloatArray:
-    """Without those of phases that were cut short, and blurred."""
+    """The gains without those of shortened and blurred phases."""
     usual = np.median(gains)
     return gains[np.abs(gains / usual - 1) < SAME_GAIN]
 

@@ -30,7 +30,7 @@ SAME_WAIT = 0.02
 def estimates_from_stages(
     stages: Sequence[LowStage], trace: FlowTrace, bdp: float, source: Source
 ) -> Iterator[Estimate | Missing]:
-    """ProbeRTT's parameters, of at least one. ``bdp``: the flow's, in packets."""
+    """ProbeRTT's parameters from at least one stage. ``bdp``: the flow's, in packets."""
     yield _interval(stages, source)
     yield _duration(stages, source)
     packets = np.array([stage.packets for stage in stages])
@@ -46,9 +46,9 @@ def estimates_from_stages(
 
 
 def _interval(stages: Sequence[LowStage], source: Source) -> Estimate | Missing:
-    """From the end of one to the beginning of the next.
+    """The time from the end of one stage to the beginning of the next.
 
-    The clock starts with the last lowest RTT, which is some time within the former.
+    BBR's clock starts with the last lowest RTT, somewhere within the first of the two.
     """
     if len(stages) < 2:
         return Missing("probe_rtt_interval_s", f"{len(stages)} ProbeRTT in the trial", source)
@@ -62,7 +62,7 @@ def _interval(stages: Sequence[LowStage], source: Source) -> Estimate | Missing:
 
 
 def _duration(stages: Sequence[LowStage], source: Source) -> Estimate | Missing:
-    """With the window low. It ends with an acknowledgement: half of the longest wait is taken off."""
+    """The time with a low window. An acknowledgement ends it, so half of the longest wait is subtracted."""
     whole = [stage for stage in stages if stage.low_ns is not None]
     if not whole:
         return Missing("probe_rtt_duration_ms", "the trace does not show when the flight was low", source)

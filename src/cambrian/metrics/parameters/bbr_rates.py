@@ -51,7 +51,7 @@ class Rates:
 
 
 def paced(trace: FlowTrace, rate_mbps: float, frame_bytes: int) -> Rates | None:
-    """The pacing rate as the stack tells it; None where it doesn't.
+    """The pacing rate that the stack exports; None without one.
 
     ``rate_mbps``: the bottleneck's. ``frame_bytes``: the flow's full frame.
     """
@@ -75,7 +75,7 @@ def paced(trace: FlowTrace, rate_mbps: float, frame_bytes: int) -> Rates | None:
 
 
 def counted(trace: FlowTrace, rate_mbps: float, frame_bytes: int) -> Rates | None:
-    """The rate at which packets left their sender; None with too few packets to tell.
+    """The rate at which packets left their sender; None with too few packets.
 
     ``rate_mbps``: the bottleneck's. ``frame_bytes``: the flow's full frame.
     Packets that leave together count as one train at the time of its first; between two trains

@@ -21,7 +21,7 @@ FULL_SHARE = 0.5
 
 
 def stages_after_silences(trace: FlowTrace) -> list[LowStage]:
-    """By packets alone: silence, then a low flight."""
+    """ProbeRTTs by packets alone, in order of time: a silence, then a low flight."""
     found = flight(trace)
     if not len(found.arrival_ns) or trace.rate_mbps is None:
         return []

@@ -28,7 +28,7 @@ RESOLUTION: dict[Source, float] = {"window": 0.02, "packets": 0.12}
 
 
 def estimates_from_rates(rates: Rates, found: Phases, trace: FlowTrace) -> Estimate | Missing:
-    """Startup's gain, by one source of rates."""
+    """Startup's gain from one source of rates."""
     if not trace.alone:
         return Missing(GAIN, "other flows change the rate in Startup", rates.source)
     return _by_pacing(rates, trace) if rates.source == "window" else _by_packets(rates, found, trace)

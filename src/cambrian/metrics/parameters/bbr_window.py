@@ -28,7 +28,7 @@ V2_INTERVAL_S = 7.5
 
 
 def estimate_from_window(stages: Sequence[LowStage], trace: FlowTrace, bdp: float) -> Estimate | Missing:
-    """The window gain, by the stack's own window. ``stages``: its ProbeRTTs; ``bdp``: in packets."""
+    """The window gain from the stack's own window. ``stages``: its ProbeRTTs; ``bdp``: in packets."""
     if len(stages) > 1 and np.median(waits_s(stages)) < V2_INTERVAL_S:
         return Missing(KEY, "BBRv2 and BBRv3 also bound the window by inflight_hi and inflight_lo")
     if not trace.alone or not trace.steady:

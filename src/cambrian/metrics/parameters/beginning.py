@@ -56,7 +56,7 @@ class Beginning:
 
 
 def beginning(trace: FlowTrace) -> Beginning | None:
-    """The first flight of data; None where the flow sent no more, or its handshake lost packets."""
+    """The first flight of data; None if the flow sent no more, or its handshake lost packets."""
     end_ns = trace.start_ns + _SEEN_ROUNDS * trace.rtt_ns
     early = replace(trace, packets=trace.packets.filter(pl.col("arrival_ns") < end_ns))
     rounds = (_in_round(early, number) for number in range(_FIRST_ROUND, _LAST_ROUND + 1))

@@ -13,11 +13,11 @@ from cambrian.metrics.parameters.definitions import PARAMETERS as PARAMETERS_BY_
 from cambrian.metrics.parameters.epochs import Epochs
 from cambrian.metrics.parameters.estimate import Estimate, Missing, Source, of_kind
 
-#: what :func:`estimates` speaks of
+#: parameters that :func:`estimates` yields
 PARAMETERS = ("cubic_c", "cubic_k_s", "cubic_k_rule", "fast_convergence", "alpha", "reno_friendly")
 #: RFC 9438 section 5
 STANDARD_C = 0.4
-#: what a window may be off by as a whole, in segments: counted in bytes, in whole segments, or a flight
+#: largest error of a window in segments: counted in bytes, in whole segments, or a flight
 ERROR_BYTES, ERROR_SEGMENTS, ERROR_FLIGHT = 0.5, 1.0, 1.5
 #: the widest half-interval that still tells something: C in share, W_max and α as such
 WIDEST = {"cubic_c": 0.5, "fast_convergence": 0.1, "alpha": 0.3}
@@ -29,7 +29,7 @@ STEPS = np.array([0.02, 0.01, 0.05, 0.01])
 C_POSSIBLE = (1e-6, 1e6)
 #: the law's parameters, in its vector's order
 NAMES = ("cubic_c", "fast_convergence", "alpha", "lead")
-#: how much nearer, in errors, the law must come by a Reno-friendly region
+#: improvement of the fit, in errors, that shows a Reno-friendly region
 CLEARLY = 0.35
 #: a loss so much below the last maximum, in segments, surely is; one so much above surely is not
 SURELY_BELOW: dict[Source, float] = {"window": 1.0, "packets": 1e9}
@@ -37,7 +37,7 @@ SURELY_BELOW: dict[Source, float] = {"window": 1.0, "packets": 1e9}
 STEADY = 0.03
 #: losses below the last maximum that a flight tells W_max from
 FEW_BELOW = 3
-#: a law that is off by less than so many errors is it
+#: largest deviation, in errors, of a law that fits
 SURELY = 0.25
 #: K counts from β·W_max where that brings the law so much nearer
 SURELY_BETTER = 0.5
@@ -80,7 +80,7 @@ def estimates(
         yield from _nothing(
             f"the window does not follow CUBIC's law (off by {found.cost:.1f} segments)", source
         )
-        # a flight follows its window too loosely to accuse anybody by it alone
+        # a flight follows its window loosely, so it alone is too weak for an accusation
         if source == "window":
             if _shows(start, seen, below, error):
                 yield of_kind("cubic_growth", (~follows).astype(int).tolist(), kinds, source)
@@ -106,7 +106,7 @@ def estimates(
 
 
 def _shows(standard: Law, seen: Epochs, below: BoolArray, error: float) -> bool:
-    """Would these windows differ with another C? Where Reno's estimate carries them, no law of growth shows.
+    """Would these windows differ with another C? Windows that Reno's estimate carries do not depend on C.
 
     RFC 8312 and RFC 9438 differ in that estimate, and so do the programs that follow one of them.
     """
@@ -159,7 +159,7 @@ def _alphas(start: Law) -> tuple[float, ...]:
 
 
 def _likelier(start: Law, seen: Epochs) -> BoolArray:
-    """Which epochs are likelier to follow a loss below the last maximum, by the α that suits them best?"""
+    """The epochs that more likely follow a loss below the last maximum, by the α that fits best."""
     nothing = np.zeros(len(seen), bool)
     found = []
     for alpha in _alphas(start):
@@ -181,7 +181,7 @@ def _error(seen: Epochs, source: Source) -> float:
 def sensitivities(
     law: Law, seen: Epochs, below: BoolArray, error: float
 ) -> tuple[dict[str, FloatArray], dict[str, float]]:
-    """Each parameter's value by each epoch alone, and what ``error`` segments make of it.
+    """Each parameter's value from each epoch alone, and its error for ``error`` segments.
 
     Of a parameter's effect on the windows only that part counts which no other parameter has.
     """

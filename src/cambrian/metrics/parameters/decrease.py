@@ -25,13 +25,13 @@ ERROR_SHARE: dict[Source, float] = {"window": 0.0, "packets": 0.02}
 FEWEST_LATER = 2
 #: events that lost below the last maximum, at least, to say what they left
 FEWEST_AGAIN = 3
-#: no more than this share of events is odd
+#: largest share of outliers among the events
 ODD_SHARE = 0.25
 #: of two groups of ratios each is this share of the events at least
 GROUP_SHARE = 0.25
 #: how near the two groups' quotient must be to what fast convergence takes from W_max
 TWICE = 0.05
-#: so many events tell a flight's β: one may be a dip within a recovery period
+#: fewest events for a flight's β: one may be a dip within a recovery period
 FEWEST: dict[Source, int] = {"window": 1, "packets": 2}
 #: windows closer than this, in segments, count as equal
 SAME_SEGMENTS: dict[Source, float] = {"window": 0.1, "packets": 1.0}

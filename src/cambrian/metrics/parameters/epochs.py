@@ -12,11 +12,11 @@ from cambrian.metrics.parameters.flow_trace import FlowTrace
 from cambrian.metrics.parameters.reductions import Reductions
 from cambrian.metrics.parameters.window import Window, frame_bytes
 
-#: an epoch is seen at so many moments
+#: number of moments of an epoch
 MOMENTS = 60
-#: shorter ones, in round trips, tell nothing of growth
+#: shortest epoch, in round trips, that shows growth
 FEWEST_TRIPS = 5.0
-#: more than so many tell nothing new
+#: most epochs that are used; more add no information
 MOST = 16
 #: a window that is no larger than this has not grown yet, in segments
 GROWN: dict[Source, float] = {"window": 1e-9, "packets": 1.0}
@@ -45,7 +45,7 @@ class Epochs:
         return len(self.number)
 
     def only(self, which: BoolArray) -> Epochs:
-        """Some of them."""
+        """The epochs that ``which`` selects."""
         return Epochs(
             self.passed_s[which],
             self.segments[which],

@@ -13,18 +13,18 @@ import scipy.special
 #: where a figure comes from: the stack's own window (and pacing rate, states), or packets alone
 Source = Literal["window", "packets"]
 CONFIDENCE = 0.95
-#: fewer trials than this tell nothing of their spread: that of the events within them is used
+#: fewest trials for a spread over trials; with fewer, the spread of the events within them counts
 FEWEST_TRIALS = 3
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """One parameter as one trial shows it.
+    """The estimate of one parameter from one trial.
 
-    ``samples``: one value an event (a congestion event, a round, a cycle…), at least one; the
-    trial's value is their median. ``events``: how many events a single sample stands for, where it is
-    a share of them or their sum. ``resolution``: the half-width that the method cannot
-    resolve whatever the number of events (a packet of a window, an ACK's delay), in the
+    ``samples``: one value for each event (a congestion event, a round, a cycle…), at least one; the
+    trial's value is their median. ``events``: number of events behind a single sample that is
+    a share or a sum of them. ``resolution``: the half-width that the method cannot
+    resolve with any number of events (a packet of a window, an ACK's delay), in the
     parameter's unit; it widens every interval. ``label``: for a parameter that is a kind and
     no number, the word for it; its samples are each event's code in
     :mod:`cambrian.metrics.parameters.definitions`, and ``label`` is the word of most.
@@ -50,18 +50,18 @@ class Estimate:
 
     @property
     def count(self) -> int:
-        """Events that it rests on."""
+        """Number of events behind the estimate."""
         return len(self.samples) if self.events is None else self.events
 
     @property
     def agreement(self) -> float:
-        """Of a kind: the share of events that are of the commonest kind."""
+        """Share of the events with the commonest kind, in [0, 1]; 1 for a number."""
         _, counts = np.unique(self.samples, return_counts=True)
         return float(counts.max() / len(self.samples))
 
 
 def of_kind(parameter: str, codes: Sequence[int], kinds: Sequence[str], source: Source) -> Estimate:
-    """A kind by each event's code (its place in ``kinds``): the commonest is its word."""
+    """The estimate of a kind: ``codes`` are the events' places in ``kinds``, the commonest is the label."""
     values, counts = np.unique(np.asarray(codes, dtype=np.int64), return_counts=True)
     word = kinds[int(values[counts.argmax()])]
     return Estimate(parameter, tuple(float(code) for code in codes), 0.0, source, word)
@@ -69,7 +69,7 @@ def of_kind(parameter: str, codes: Sequence[int], kinds: Sequence[str], source: 
 
 @dataclass(frozen=True)
 class Missing:
-    """A parameter that this trial cannot show, and why, in words."""
+    """A parameter without an estimate in this trial; ``why``, in words."""
 
     parameter: str
     why: str
@@ -99,14 +99,14 @@ class Measured:
     of_trials: int = 0
 
 
-#: values of one parameter that differ by less than so much of its resolution, or of itself, are the same
+#: largest difference of equal values of a parameter, relative to its resolution or to itself
 SAME_RESOLUTION, SAME_SHARE = 0.1, 0.005
 
 
 def differing(trials: Sequence[Sequence[Estimate | Missing]]) -> list[Sequence[Estimate | Missing]]:
-    """One of each set of trials that say the same: replicates that cannot differ count as one.
+    """One trial of each set with equal estimates: identical replicates count as one.
 
-    A sender alone on a path without chance does the same whatever the seed, but for when it starts.
+    A sender alone on a path without randomness does the same for every seed, except for its start.
     """
     kept: list[tuple[dict[tuple[str, Source], Estimate], Sequence[Estimate | Missing]]] = []
     for trial in trials:
@@ -119,7 +119,7 @@ def differing(trials: Sequence[Sequence[Estimate | Missing]]) -> list[Sequence[E
 def _same_estimates(
     one: dict[tuple[str, Source], Estimate], other: dict[tuple[str, Source], Estimate]
 ) -> bool:
-    """Do two trials show the same parameters, with the same values?"""
+    """Do two trials have the same parameters with the same values?"""
     return one.keys() == other.keys() and all(
         abs(mine.value - other[key].value)
         <= max(SAME_RESOLUTION * mine.resolution, SAME_SHARE * abs(mine.value))
@@ -128,10 +128,10 @@ def _same_estimates(
 
 
 def pooled(estimates: Sequence[Estimate], of_trials: int = 0) -> Measured:
-    """One parameter's estimates, one a trial, together. ``of_trials``: trials that ran, where more did.
+    """One parameter over trials, from one estimate for each trial. ``of_trials``: trials that ran, if more.
 
     Raises:
-        ValueError: none, or of several parameters or sources.
+        ValueError: no estimate, or several parameters or sources.
     """
     if len({(one.parameter, one.source) for one in estimates}) != 1:
         raise ValueError("pool the estimates of one parameter and one source, at least one")
@@ -161,7 +161,7 @@ def pooled(estimates: Sequence[Estimate], of_trials: int = 0) -> Measured:
 
 
 def _commonest(estimates: Sequence[Estimate]) -> tuple[str | None, float]:
-    """The word of most events, and their share; None and 1 of a number."""
+    """The label of most events, and their share; None and 1 for a number."""
     labelled = [(one, one.label) for one in estimates if one.label is not None]
     if not labelled:
         return None, 1.0
@@ -173,7 +173,7 @@ def _commonest(estimates: Sequence[Estimate]) -> tuple[str | None, float]:
 
 
 def _half_width(values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> float:
-    """Of Student's interval of a mean; 0 for a single value."""
+    """Half-width of the mean's 95 % Student interval; 0 for a single value."""
     if len(values) < 2:
         return 0.0
     quantile = scipy.special.stdtrit(len(values) - 1, (1 + CONFIDENCE) / 2)

@@ -20,20 +20,20 @@ from cambrian.metrics.parameters.flow_trace import FlowTrace
 
 #: packets after a lost one whose acknowledgements tell of the loss
 PACKET_THRESHOLD = 3
-#: a time after all others: what is removed then never was
+#: later than all times: stands for "never removed"
 NEVER_NS = np.iinfo(np.int64).max
 
 
 @dataclass(frozen=True)
 class Flight:
-    """The flight just after each packet was sent, in order of sending.
+    """The bytes in flight just after each packet was sent, in order of sending; arrays of one length.
 
     ``arrival_ns``: when that packet arrived at the queue (its sending + the forward delay).
     ``flight_bytes``: frames in flight then, that packet included. ``packet_bytes``: the flow's
-    usual frame. ``round_trip_ns``: what that packet's round trip will be, queueing included;
-    of a packet that did not depart, that of the last one before it that did. ``signal_ns``: arrivals
-    of the packets that were dropped (or marked); ``learnt_ns``: from which arrival on the sender
-    knows of each; ``marked``: which of them were marked, and not dropped.
+    usual frame. ``round_trip_ns``: the packet's round trip with queueing;
+    for a packet that did not depart, that of the last departed one before it. ``signal_ns``: arrivals
+    of the packets that were dropped (or marked); ``learnt_ns``: the first arrival at which the sender
+    knows of each; ``marked``: True for marks, False for drops.
     """
 
     arrival_ns: Int64Array
@@ -48,7 +48,7 @@ class Flight:
 def flight(trace: FlowTrace) -> Flight:
     """The flight at each of the flow's packets; empty without packets.
 
-    Random loss before the capture point is not seen: the flight is then low by what it took in
+    Random loss before the capture point is invisible: it makes the flight too small by the bytes lost in
     the last round trip. Packets still in the queue at the end stay in flight.
     """
     packets = trace.packets
@@ -85,7 +85,7 @@ def _removed_ns(
     departure_ns: Int64Array,
     rtt_ns: int,
 ) -> Int64Array:
-    """From which arrival on each packet is known to be out of the network."""
+    """The first arrival at which the sender knows that each packet has left the network."""
     removed_ns = np.where(departed, departure_ns + rtt_ns, NEVER_NS)
     left_ns = departure_ns[departed]
     if len(left_ns):

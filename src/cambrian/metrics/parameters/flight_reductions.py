@@ -17,7 +17,7 @@ from cambrian.metrics.parameters.window import Window
 
 #: in round trips since the sender learnt of a drop: no further drop until then
 QUIET = 0.9
-#: a sender may learn of a drop so much of a round trip later than by the third packet after it
+#: round trips by which a sender may learn of a drop later than the third packet after it shows
 LATE = 0.3
 #: between these a flight that falls gradually is lowest, and one that does not has been silent
 LOWEST = (0.5, 1.6)
@@ -111,7 +111,7 @@ def _event(
 
 
 def _followed_back(found: Flight, window: Window, at_ns: int, trip_ns: int, next_ns: int) -> float:
-    """The window that the flight's growth from ``at_ns`` on began at; 0 where it does not show."""
+    """The window that the flight's growth from ``at_ns`` on began at; 0 if it is not visible."""
     low_ns, high_ns = (at_ns + round((trips - 1) * trip_ns) for trips in GROWTH)
     if next_ns < high_ns:
         return 0.0

@@ -14,14 +14,14 @@ class FlowTrace:
     ``packets``: this flow's rows of ``packets`` (see :mod:`cambrian.metrics.columns`), in order
     of arrival. ``transport``: its rows of ``transport`` (``time_ns``, ``event``, ``cwnd_bytes``,
     ``ssthresh_bytes``, ``in_flight_bytes``, ``srtt_us``, ``pacing_bps``, ``state``), in order of
-    time; without rows where the stack exports nothing.
+    time; without rows if the stack exports nothing.
 
     ``family``: the kernel CCA that the contestant is judged against (``cubic``, ``reno``,
     ``bbr``, …). ``protocol``: ``quic`` or ``tcp``. ``rtt_ms``: the flow's round trip without
-    queueing, of which ``forward_delay_ms`` lies before the bottleneck's queue.
+    queueing; ``forward_delay_ms`` is its part before the bottleneck's queue.
     ``rate_mbps``: the bottleneck's (frames); None for a link that follows a trace.
-    ``start_ns``, ``end_ns``: when the flow was started, and the trial's end; both count from the
-    trial's zero, as all times do. ``alone``: no other flow shares the bottleneck.
+    ``start_ns``, ``end_ns``: when the flow was started, and the trial's end; all times count from
+    the trial's zero. ``alone``: no other flow shares the bottleneck.
     ``steady``: neither rate, RTT nor loss changes in the trial, and nothing reorders or jitters.
     ``random_loss``: the path itself loses packets, before the capture point.
     ``acks``: packets that the receiver's link was offered (handshake included).
@@ -44,17 +44,17 @@ class FlowTrace:
 
     @property
     def rtt_ns(self) -> int:
-        """The round trip without queueing."""
+        """The round trip without queueing, in nanoseconds."""
         return round(self.rtt_ms * 1e6)
 
     @property
     def forward_ns(self) -> int:
-        """What a packet needs from its sender to the queue: sent = arrival − this."""
+        """Delay from the sender to the queue: sent = arrival − this."""
         return round(self.forward_delay_ms * 1e6)
 
     @property
     def hidden(self) -> str | None:
-        """Why packets alone do not show the flight; None where they do."""
+        """Why packets alone do not give the flight; None if they do."""
         if self.random_loss:
             return "the path loses packets before the capture point"
         if not self.alone:
@@ -65,10 +65,10 @@ class FlowTrace:
 
     @property
     def back_ns(self) -> int:
-        """What an acknowledgement needs: acknowledged = departure + this, at the earliest."""
+        """Delay from the queue to the receiver and back: acknowledged ≥ departure + this."""
         return self.rtt_ns - self.forward_ns
 
     @property
     def has_window(self) -> bool:
-        """Does the stack say what its congestion window is?"""
+        """Does the stack export its congestion window?"""
         return bool(self.transport.height) and self.transport["cwnd_bytes"].is_not_null().any()

@@ -19,9 +19,9 @@ from cambrian.metrics.parameters.flow_trace import FlowTrace
 from cambrian.metrics.parameters.reductions import Reductions
 from cambrian.metrics.parameters.window import Window
 
-#: segments that the difference of two windows may be off by
+#: largest error of the difference of two windows, in segments
 ERROR_SEGMENTS: dict[Source, float] = {"window": 1.0, "packets": 3.0}
-#: an epoch has so many segments of growth at least
+#: smallest growth of an epoch, in segments
 LEAST_GROWTH = 3.0
 
 

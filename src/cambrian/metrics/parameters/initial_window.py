@@ -29,7 +29,7 @@ _SILENCE_GAPS = 1.5
 
 
 def estimate(trace: FlowTrace) -> Iterator[Estimate | Missing]:
-    """The initial window, from the first flight and, where there is one, from the window itself."""
+    """The initial window, from the first flight, and from the exported window if there is one."""
     begun = beginning(trace)
     if begun is None:
         why = "the flow sends only a first flight, or its handshake lost packets"

@@ -32,7 +32,7 @@ _BY_FAMILY = {
 
 
 def estimate(trace: FlowTrace) -> Iterator[Estimate | Missing]:
-    """β, fast convergence, C, K, α, N, rollback and the largest window; nothing for BBR."""
+    """β, fast convergence, C, K, α, N, rollback and the largest window; none for BBR."""
     if trace.family in _OTHERS:
         return
     found = flight(trace)
@@ -59,7 +59,7 @@ def _of(
     if trace.family == "reno":
         yield from increase.estimates(trace, own, events)
     if trace.family == "cubic" and not trace.steady:
-        # what a window does while the path changes under it is no law of growth
+        # while the path changes, a window does not follow its law of growth
         for parameter in cubic_curve.PARAMETERS:
             yield Missing(parameter, "the path changes", source)
     elif trace.family == "cubic":

@@ -36,16 +36,16 @@ _DELAYED_ACK = 0.4
 _FEWEST_GAPS = 6
 #: a packet waits less than this in an empty queue's rounds, in RTT: srtt is the RTT in them
 _EMPTY_QUEUE = 0.1
-#: what a pacer's timers and trains leave open, as a share of the factor
+#: error by a pacer's timers and trains, as a share of the factor
 _TIMERS = 0.05
-#: one or two round trips of a slow start do not tell a rate
+#: fewest round trips of a slow start that give a rate
 _FEWEST_ROUNDS = 3
-#: the pacing rate, as a stack says it, is rounded
+#: rounding of an exported pacing rate
 _ROUNDING = 0.01
 
 
 def estimate(trace: FlowTrace) -> Iterator[Estimate | Missing]:
-    """Paced or not, and the factor; of BBR only the former, for it has rates of its own."""
+    """Paced or not, and the factor; without the factor for BBR, which has rates of its own."""
     begun = beginning(trace)
     if begun is None or not (trace.alone and trace.steady) or trace.random_loss:
         yield Missing(PACING, "no undisturbed first round trips, which would show pacing", "packets")
@@ -69,9 +69,9 @@ def _kind(share: float) -> Estimate | Missing:
 
 
 def first_trains(trace: FlowTrace, begun: Beginning) -> tuple[Trains, BoolArray]:
-    """The trains of the first round trips, to where a drop is learnt of, and which a clock let go.
+    """The trains of the first round trips until the sender knows of a drop; which of them a clock released.
 
-    In the first round trip all but the first train are the clock's: nothing is acknowledged yet.
+    In the first round trip a clock releases all trains but the first: no data is acknowledged yet.
     """
     end_ns = min(begun.start_ns + _ROUNDS * trace.rtt_ns, _first_drop_ns(trace) + trace.rtt_ns)
     early = replace(trace, packets=trace.packets.filter(pl.col("arrival_ns") < end_ns))
@@ -82,7 +82,7 @@ def first_trains(trace: FlowTrace, begun: Beginning) -> tuple[Trains, BoolArray]
 
 
 def clocked_share(start: Trains, clocked: BoolArray) -> float:
-    """Of the packets in these trains, the share that a clock let go; 0 without packets."""
+    """Share of the packets in these trains that a clock released; 0 without packets."""
     return float(start.packets[clocked].sum() / max(1, start.packets.sum()))
 
 
@@ -132,7 +132,7 @@ def _by_round(
 
 
 def _from_window(trace: FlowTrace) -> Estimate | Missing:
-    """The stack's own pacing rate over its window and smoothed RTT: a value a second."""
+    """The stack's own pacing rate over its window and smoothed RTT: one value per second."""
     rows = trace.transport.drop_nulls(["pacing_bps", "cwnd_bytes", "srtt_us"]).filter(
         (pl.col("pacing_bps") > 0) & (pl.col("cwnd_bytes") > 0) & (pl.col("srtt_us") > 0)
     )

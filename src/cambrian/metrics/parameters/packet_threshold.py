@@ -36,7 +36,7 @@ _ACK_EVERY = 2
 
 
 def estimate(trace: FlowTrace) -> Iterator[Estimate | Missing]:
-    """One value a drop that stands alone."""
+    """The packet threshold, with one value for each drop that stands alone."""
     if not trace.transport.height:
         yield Missing(KEY, "packets alone do not show when a sender declares a packet lost", "packets")
         return
@@ -63,7 +63,7 @@ def estimate(trace: FlowTrace) -> Iterator[Estimate | Missing]:
 
 
 def _declared_ns(transport: pl.DataFrame) -> Int64Array:
-    """The sender's times of all rows that tell of a loss."""
+    """The sender's times of all rows that report a loss."""
     declares = pl.col("event").is_in(["loss", "retransmit"]) | (pl.col("state") == "recovery").fill_null(
         False
     )

@@ -17,12 +17,12 @@ from cambrian.metrics.parameters.window import Window
 
 #: a step of this share of the window is a reduction at once; two of them are two reductions
 AT_ONCE = 0.05
-#: a smaller fall, in share and in segments, is no reduction
+#: smallest fall that is a reduction, as a share and in segments
 SMALLEST_SHARE = 0.02
 SMALLEST_SEGMENTS = 1.5
-#: a window of so few segments is what a timeout leaves (RFC 5681 section 3.1, RFC 9002 section 7.6.2)
+#: largest window, in segments, after a timeout (RFC 5681 section 3.1, RFC 9002 section 7.6.2)
 TIMEOUT_SEGMENTS = 2.5
-#: what a window may rise in the middle of a fall, in share and in segments
+#: largest rise in the middle of a fall, as a share and in segments
 RISE_SHARE = 0.02
 RISE_SEGMENTS = 2.0
 #: a new threshold is lower than this share of the old one
@@ -77,19 +77,19 @@ def in_window(window: Window, round_trip_ns: int) -> Reductions:
 
 
 def real(before: FloatArray, after: FloatArray) -> BoolArray:
-    """Is a fall large enough for a reduction, and no timeout's?"""
+    """Falls that are large enough for a reduction and not caused by a timeout, shape (n,)."""
     cut = before - after
     return (cut >= SMALLEST_SHARE * before) & (cut >= SMALLEST_SEGMENTS) & (after > TIMEOUT_SEGMENTS)
 
 
 def nothing() -> Reductions:
-    """No reduction at all."""
+    """No reductions: arrays of length 0."""
     times, values = np.empty(0, np.int64), np.empty(0)
     return Reductions(times, times, values, values, np.empty(0, bool))
 
 
 def _apart(window: Window, falls: Int64Array, round_trip_ns: int) -> BoolArray:
-    """Of each two neighbouring falls: do they belong to two reductions?"""
+    """For each two neighbouring falls: do they belong to two reductions?"""
     w, time, threshold = window.segments, window.time_ns, window.ssthresh
     bottom, top = falls[:-1] + 1, falls[1:]
     highest = np.maximum.reduceat(w, np.column_stack((bottom, top + 1)).ravel())[::2] if len(top) else w[:0]

@@ -20,14 +20,14 @@ from cambrian.metrics.recovery.congestion_responses import (
     cuts_in_round_trips,
 )
 
-#: families with a model of bandwidth, which answer no single loss
+#: families with a model of bandwidth, which do not react to single losses
 _OTHERS = ("bbr",)
 #: cuts in a round trip that stand for more of them as well: a dozen for one burst says no more of the others
 MANY = 3
 
 
 def estimate(trace: FlowTrace) -> Iterator[Estimate | Missing]:
-    """``losses_answered``, ``marks_answered`` and ``cuts_per_episode``; nothing for BBR."""
+    """``losses_answered``, ``marks_answered`` and ``cuts_per_episode``; none for BBR."""
     if trace.family in _OTHERS:
         return
     found = _responses(trace)
@@ -44,15 +44,15 @@ def estimate(trace: FlowTrace) -> Iterator[Estimate | Missing]:
 
 
 def _cuts(trace: FlowTrace, found: CongestionResponses | str) -> Estimate | Missing:
-    """Cuts of the window in a round trip, where any has several; else in episodes that would show it."""
+    """Cuts of the window in a round trip, if any has several; else in the episodes."""
     by_trip = cuts_in_round_trips(window.of_stack(trace), trace.rtt_ns)
-    # single losses are cut for once by any sender: they say nothing
+    # every sender cuts once for a single loss, so single cuts are no evidence
     several = by_trip[by_trip >= 2]
     if len(several):
         return Estimate("cuts_per_episode", tuple(map(float, several.clip(max=MANY))), 0.0, "window")
     if isinstance(found, str):
         return Missing("cuts_per_episode", f"no round trip with two cuts, and {found}")
-    # none is a loss without an answer, which the flight tells
+    # zero cuts are a loss without a response, which the flight shows
     cuts = found.cuts[found.cuts >= 1]
     if not len(cuts):
         return Missing("cuts_per_episode", "no isolated episode with several drops")
@@ -60,7 +60,7 @@ def _cuts(trace: FlowTrace, found: CongestionResponses | str) -> Estimate | Miss
 
 
 def _responses(trace: FlowTrace) -> CongestionResponses | str:
-    """The episodes of a flow, or why they do not show."""
+    """The responses of a flow, or why they are unknown, in words."""
     if (why := trace.hidden) is not None:
         return why
     found = flight(trace)

@@ -56,7 +56,7 @@ class _Growth:
 
 
 def estimate(trace: FlowTrace) -> Iterator[Estimate | Missing]:
-    """The kind, of the window and of the flight. BBR has no slow start."""
+    """The kind of the end, from the window and from the flight; none for BBR."""
     if trace.family == "bbr":
         return
     begun = beginning(trace)
@@ -140,7 +140,7 @@ def _loss_known_ns(trace: FlowTrace, learnt_ns: Int64Array) -> int:
 
 
 def _slopes(growth: _Growth) -> FloatArray:
-    """Growth over acknowledged segments, over the last few of them; NaN where there are too few yet."""
+    """Growth over acknowledged segments, over the last few of them; NaN with too few of them."""
     acknowledged, segments = growth.acknowledged, growth.segments
     back = acknowledged - np.maximum(_LOOK_BACK_SEGMENTS, _LOOK_BACK_SHARE * segments)
     before = np.searchsorted(acknowledged, back, side="right") - 1
@@ -160,7 +160,7 @@ def _slope_after(growth: _Growth, at: int) -> float | None:
 
 
 def _delay_or_train(trace: FlowTrace, growth: _Growth, at: int) -> bool:
-    """Was there anything that HyStart could have seen when slow start ended?"""
+    """Was there a delay or a train that HyStart could measure when slow start ended?"""
     time_ns = int(growth.time_ns[at])
     back_ns = trace.back_ns
     recent = trace.packets.filter(

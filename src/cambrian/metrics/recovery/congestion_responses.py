@@ -16,35 +16,35 @@ from cambrian.metrics.columns import BoolArray, FloatArray, Int64Array
 from cambrian.metrics.parameters.flight import NEVER_NS, Flight
 from cambrian.metrics.parameters.window import Window
 
-#: a sender may learn of a drop so much of a round trip later than by the third packet after it
+#: round trips by which a sender may learn of a drop later than the third packet after it shows
 LATE = 0.3
-#: in round trips since it learnt of the first: where the flight is compared with what it was
+#: the flight is compared with the earlier one this long after the first signal, in round trips
 SEEN = (0.8, 1.8)
-#: a flight that is lower by less, in share and in segments, has not fallen
+#: smallest fall of a flight that counts, as a share and in segments
 LEAST_FALL, LEAST_SEGMENTS = 0.05, 1.5
-#: the flight before must be so large, in segments, that a fall of a tenth shows
+#: smallest flight, in segments, in which a fall of a tenth is visible
 SMALLEST_FLIGHT = 20.0
-#: a window that is cut at once falls by this share at least
+#: smallest share by which a cut lowers the window at once
 CUT = 0.1
-#: thresholds, and a window and its threshold, that differ by less are the same
+#: largest relative difference of equal thresholds, and of a window and its threshold
 SAME_THRESHOLD = 0.03
-#: a second cut within these round trips is for the same episode, if nothing else was lost meanwhile
+#: round trips within which a second cut belongs to the same episode, if no other packet was lost
 SAME_TRIPS = 1.5
-#: what comes sooner after a cut, in round trips without queueing, is not for a loss of what was sent since
+#: round trips without queueing before a loss of data sent after a cut can cause the next cut
 WITHIN_TRIPS = 0.9
-#: a window of so few segments is what a timeout leaves
+#: largest window, in segments, after a timeout
 TIMEOUT_SEGMENTS = 2.5
 
 
 @dataclass(frozen=True)
 class CongestionResponses:
-    """One entry an episode, shape (n,), in order of time.
+    """The response to each episode; arrays of shape (n,), in order of time.
 
-    ``learnt_ns``: when the sender can have learnt of its first drop or mark, on the queue's clock.
-    ``signals``: drops or marks in it. ``marked``: all of it CE marks, no drop. ``left``: the flight a
-    round trip later over the flight before; NaN where that does not show. ``cuts``: times
-    that the window, as the stack says it, was cut; −1 where only one drop, further drops in the same round
-    trip, or no window leave it open.
+    ``learnt_ns``: earliest time at which the sender can know of the first drop or mark, on the queue's clock.
+    ``signals``: number of drops or marks. ``marked``: all signals are CE marks. ``left``: flight one round
+    trip later over the flight before; NaN if it is not visible. ``fell``: the flight is lower. ``cuts``:
+    number of cuts of the exported window; −1 if it is unknown (a single drop, more drops in the same round
+    trip, no window).
     """
 
     learnt_ns: Int64Array
@@ -56,19 +56,20 @@ class CongestionResponses:
 
     @property
     def observable(self) -> BoolArray:
-        """Which episodes show whether they were answered."""
+        """Episodes whose flight shows a response or its absence, shape (n,)."""
         return np.isfinite(self.left)
 
 
 def congestion_responses(
     found: Flight, envelope: Window, own: Window | None, forward_ns: int
 ) -> CongestionResponses:
-    """Every episode of one flow.
+    """The responses of one flow to all its episodes.
 
     Parameters:
-        found: the flow's flight. envelope: its upper envelope, in segments.
-        own: the window that the stack exports, if it does.
-        forward_ns: what a packet needs from its sender to the queue.
+        found: the flow's flight.
+        envelope: upper envelope of the flight, in segments.
+        own: the window that the stack exports; None without one.
+        forward_ns: propagation delay from the sender to the queue.
     """
     rows = list(_episodes(found))
     left = np.array([_left(found, envelope, row) for row in rows], dtype=float).reshape(-1, 2)
@@ -86,7 +87,7 @@ def congestion_responses(
 
 @dataclass(frozen=True)
 class _Episode:
-    """``strict``: all its drops were sent before the first was learnt of, and none for a while after it."""
+    """``strict``: the sender sent all drops before it learnt of the first, and none for a while after it."""
 
     learnt_ns: int
     next_ns: int
@@ -127,7 +128,7 @@ def _episodes(found: Flight) -> list[_Episode]:
 
 
 def _left(found: Flight, envelope: Window, episode: _Episode) -> tuple[float, float]:
-    """The flight before an episode and a round trip after it, segments; NaN where that does not show."""
+    """The flight before an episode and a round trip after it, in segments; NaN if it is not visible."""
     arrival_ns = found.arrival_ns
     at = int(np.searchsorted(arrival_ns, episode.learnt_ns))
     begin_ns, end_ns = (episode.learnt_ns + round(trips * episode.trip_ns) for trips in SEEN)
@@ -167,7 +168,7 @@ def _counted(segments: FloatArray, threshold: FloatArray) -> int:
 def _next(
     segments: FloatArray, threshold: FloatArray, row: int, count: int, last: float
 ) -> tuple[int, float]:
-    """One more reduction, unless the window only gets down to the threshold that was counted."""
+    """Count one more reduction; a window that falls to a counted threshold adds none."""
     new = float(threshold[row])
     lowered = new <= (1 - SAME_THRESHOLD) * float(threshold[row - 1])
     if np.isfinite(new) and not lowered and abs(new - last) <= SAME_THRESHOLD * last:
@@ -176,7 +177,7 @@ def _next(
 
 
 def _reductions(segments: FloatArray, threshold: FloatArray) -> Int64Array:
-    """Rows in which the threshold is lowered, or the window falls at once, to its threshold where it has one.
+    """Rows in which the threshold falls, or the window falls at once (to its threshold, if it has one).
 
     A window that goes down to its threshold over a round trip is one reduction: the threshold is set once.
     """
@@ -190,10 +191,10 @@ def _reductions(segments: FloatArray, threshold: FloatArray) -> Int64Array:
 
 
 def cuts_in_round_trips(own: Window, rtt_ns: int) -> Int64Array:
-    """How often an exported window is cut within a round trip without queueing; an entry for each first cut.
+    """Number of cuts of an exported window within a round trip without queueing, for each first cut.
 
-    A loss of what was sent after a cut cannot be known so soon: one is all that any path calls for.
-    Needs no packets. Timeouts are no cuts.
+    A sender cannot know so soon of a loss of data that it sent after the cut. So one cut is correct on every
+    path. The window alone is enough. Timeouts do not count.
     """
     counts: list[int] = []
     began_ns, last = -NEVER_NS // 2, 0.0

@@ -32,8 +32,8 @@ class Episodes:
 
     ``began_ns``: the first drop. ``drops``: packets dropped. ``rtt_ms``: round trip at that time,
     queue included. ``earliest_ms``: from the drop to when the sender could know; ``reaction_ms``:
-    to when it reacted; ``recovery_ms``: to the end of recovery. NaN: not seen, because the sender
-    was already recovering, the trial ended, or its trace does not say.
+    to when it reacted; ``recovery_ms``: to the end of recovery. NaN: unknown, because the sender
+    was already recovering, the trial ended, or the trace has no such event.
     """
 
     began_ns: Int64Array
@@ -45,7 +45,7 @@ class Episodes:
 
     @property
     def count(self) -> int:
-        """Episodes."""
+        """Number of episodes."""
         return len(self.began_ns)
 
 
@@ -95,7 +95,7 @@ def _firsts(dropped: Int64Array, known_ns: Int64Array) -> Int64Array:
 
 
 def _answers(transport: pl.DataFrame, known: Int64Array) -> tuple[FloatArray, FloatArray]:
-    """When the sender reacted to each episode, and when its recovery ended; NaN where not seen."""
+    """When the sender reacted to each episode, and when its recovery ended; NaN if unknown."""
     reacted = np.full(len(known), np.nan)
     ended = np.full(len(known), np.nan)
     if not transport.height or not len(known):
@@ -121,8 +121,8 @@ def _answers(transport: pl.DataFrame, known: Int64Array) -> tuple[FloatArray, Fl
 def _ends(transport: pl.DataFrame, recovering: BoolArray) -> Int64Array:
     """For each row the row in which a recovery that holds there is over; as many as rows: never.
 
-    Where the state says "recovery", the first row that does not; elsewhere the next in which the
-    window has grown.
+    With a state "recovery", it is the first row in another state; otherwise the next row with a larger
+    window.
     """
     cwnd = transport.get_column("cwnd_bytes").fill_null(strategy="forward").fill_null(0).to_numpy()
     grew = np.concatenate([[False], np.diff(cwnd) > 0])

@@ -11,12 +11,11 @@ from cambrian.metrics.columns import Int64Array
 
 @dataclass(frozen=True)
 class FalseLosses:
-    """``declared``: packets that the sender took for lost or sent again. ``dropped``: those that
-    the network did drop. ``estimate``: declared beyond dropped, surely within ``low`` and ``high``.
+    """Numbers of packets. ``declared``: lost or retransmitted, by the sender. ``dropped``: by the network.
 
-    The range is what the ends of a trial leave open: a drop in its last moments may be declared
-    after it, or never; a stack that counts until its own end declares drops that came after the
-    trial's. Both are zero in a flow that was done before.
+    ``estimate``: declared minus dropped; the true number is from ``low`` to ``high``. The end of a trial
+    causes this range: a sender declares a late drop after the trial or never, and a stack that counts until
+    its program ends also counts drops after the trial. The range is 0 for a flow that ended before.
     """
 
     declared: int
@@ -38,13 +37,14 @@ def false_losses(
     """Declared losses beyond the real ones, of one flow.
 
     Parameters:
-        queue_drops_ns: when the queue dropped, sorted, shape (n,). random_drops: what the link lost.
-        span_ns: from when to when the flow was active.
-        unnoticed_ns: how long before the end a drop may have stayed unnoticed.
-        after_ns: how long after the end the stack went on counting.
+        queue_drops_ns: times of the queue's drops, sorted, shape (n,).
+        random_drops: number of packets that the link lost.
+        span_ns: start and end of the flow.
+        unnoticed_ns: time before the end in which the sender may have missed a drop.
+        after_ns: time after the end in which the stack still counted.
 
-    Queue drops of an unseen time are bounded by the most that fell in any window as long, random
-    ones by their mean and three standard deviations of a Poisson count.
+    For a time without a capture, the bound on queue drops is the largest number in any window of that length,
+    and the bound on random drops is their mean plus three standard deviations of a Poisson count.
 
     Raises:
         ValueError: a count or a time is negative.

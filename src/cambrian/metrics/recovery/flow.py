@@ -21,11 +21,11 @@ _NOTICE_ROUND_TRIPS = 2.125
 
 @dataclass(frozen=True)
 class FlowFacts:
-    """What must be known of a flow besides its packets and its transport trace.
+    """Facts about a flow that its packets and its transport trace lack.
 
     Times count from the trial's zero. ``end_ns``: the trial's. ``random_drops``: what its link lost
     before the bottleneck. ``declared``: packets that the sender declared lost or, kernel TCP,
-    retransmitted; None where it does not say. ``counted_until_ns``: when it counted them.
+    retransmitted; None if unknown. ``counted_until_ns``: when it counted them.
     ``timeouts``: RTOs or PTOs by its own count. ``header_bytes``: of each data frame where known.
     ``size_bytes`` and ``done_ns``: of a flow of fixed size that came whole, else None; both are
     needed for its tail, and ``rate_mbps``, the bottleneck's where it is constant.
@@ -47,7 +47,7 @@ class FlowFacts:
 
     @property
     def rtt_ms(self) -> float:
-        """Base round trip."""
+        """Base round trip in ms."""
         return (self.forward_ns + self.back_ns) / NS_PER_MS
 
 

@@ -26,7 +26,7 @@ _LEAST_DATA_FRAME_BYTES = 75
 #: reports from which a header is read off, and how far the middle half of them may be apart
 _FEWEST_REPORTS = 8
 _STEADY_BYTES = 4.0
-#: of so many last reports that with the least left over counts
+#: number of last reports; the one with the smallest rest counts
 _LAST_REPORTS = 5
 
 

@@ -42,7 +42,7 @@ def tail(
     """The tail of one complete flow.
 
     Parameters:
-        packets: of that flow alone.
+        packets: those of the flow alone.
         start_ns, done_ns: when its client started, and had all; after the trial's zero.
         rate_mbps: of the bottleneck. wire_bytes: the flow's bytes as frames, each sent once.
     """

@@ -8,15 +8,15 @@ import polars as pl
 _EXPIRED = ("rto", "pto")
 
 
-def timeouts(transport: pl.DataFrame, said: int | None) -> int | None:
+def timeouts(transport: pl.DataFrame, own_count: int | None) -> int | None:
     """RTOs of kernel TCP, PTOs of a QUIC stack; None where it is unknown.
 
-    ``transport``: of one flow. ``said``: the stack's own count, if it keeps one. Kernel TCP's are
+    ``transport``: of one flow. ``own_count``: the stack's, if it has one. Kernel TCP's are
     its entries to the state "loss" (``tcp_enter_loss``); its tail loss probes are not among them.
-    A log without a row "pto" tells nothing, for many stacks do not export their timers.
+    Many stacks do not export their timers, so a log without a row "pto" gives None.
     """
-    if said is not None:
-        return said
+    if own_count is not None:
+        return own_count
     changes = transport.filter(pl.col("event") == "state")
     if changes.height:
         return changes.filter(pl.col("state") == "loss").height

@@ -77,7 +77,7 @@ class Difference:
 
 
 def difference(test: Arm, reference: Arm) -> Difference | None:
-    """Compare two arms; None where either has no trial with anything to compare."""
+    """Compare two arms; None if one of them has no comparable trial."""
     if not test or not reference:
         return None
     left_out = (
@@ -119,7 +119,7 @@ def total_variation(one: Mapping[Key, float], other: Mapping[Key, float]) -> flo
 
 
 def transition_shares(machine: Machine) -> dict[Transition, float] | None:
-    """Each transition's share of all that were taken; None where none was."""
+    """Each transition's share of all that were taken; None without a transition."""
     total = sum(machine.transitions.values())
     return {pair: count / total for pair, count in machine.transitions.items()} if total else None
 
@@ -129,7 +129,7 @@ def _states(arm: Arm) -> set[str]:
 
 
 def _left_out(arm: Arm, silent: Arm, *, is_test: bool) -> list[LeftOut]:
-    """States that ``arm`` is in by its own word and of which no trial of ``silent`` could tell."""
+    """States that ``arm`` exports and that no trial of ``silent`` can observe."""
     unobservable = _unobservable(silent) - _unobservable(arm)
     found = []
     for state in vocabulary.order(unobservable & _states(arm)):
@@ -143,7 +143,7 @@ def _unobservable(arm: Arm) -> frozenset[str]:
 
 
 def _ways(arm: Arm, left_out: Sequence[LeftOut], joined: Mapping[str, str]) -> set[Transition]:
-    """All that any trial takes; a way through a state that is left out leads from before to after it."""
+    """The transitions of all trials; one through a left-out state joins its neighbours."""
     ways = {way for machine in arm.values() for way in machine.transitions}
     for state in (one.state for one in left_out):
         before = {a for a, b in ways if b == state}
@@ -196,7 +196,7 @@ def _mean_transitions(test: Arm, reference: Arm) -> float | None:
 
 
 def _only(here: Pooled, other: Pooled, there: set[Transition]) -> tuple[Transition, ...]:
-    """Nobody is said to do what others never do on one or two seeds."""
+    """Transitions of ``here`` that the other arm lacks; one or two seeds are too few for such a statement."""
     if min(here.trials, other.trials) < FEWEST_SEEDS:
         return ()
     return tuple(

@@ -1,6 +1,6 @@
 """States of a loss-based controller that exports its window and not its state.
 
-What a trace of windows can show, by these rules:
+The rules:
 
 * **slow start** where the window is below the threshold; without a threshold, from the start (and from
   each collapse of the window) until a cut, or until the window grows by less than half in two smoothed
@@ -32,7 +32,7 @@ _IDLE_ROUNDS = 3
 
 
 def slow_start(rows: Rows) -> BoolArray:
-    """Where the controller is in slow start, by the threshold or by growth; shape (n,)."""
+    """Rows in slow start, by the threshold or by growth; shape (n,)."""
     if rows.has_threshold:
         return np.asarray(rows.cwnd_bytes < rows.ssthresh_bytes)
     time_ns, cwnd = rows.time_ns, rows.cwnd_bytes
@@ -76,7 +76,7 @@ def recovery(rows: Rows) -> BoolArray:
 
 
 def maxed(rows: Rows, avoidance: BoolArray) -> BoolArray:
-    """Where congestion avoidance stays at the trial's largest window, used; shape (n,)."""
+    """Rows where congestion avoidance stays at the trial's largest window, used; shape (n,)."""
     if not rows.has_window or not avoidance.any():
         return np.zeros(len(rows), bool)
     flat = avoidance & (rows.cwnd_bytes == rows.cwnd_bytes[avoidance].max())
@@ -88,7 +88,7 @@ def maxed(rows: Rows, avoidance: BoolArray) -> BoolArray:
 
 
 def application_limited(rows: Rows) -> BoolArray:
-    """Where less than half of the window is in flight for three smoothed round trips and more; shape (n,)."""
+    """Rows where less than half of the window is in flight for three smoothed round trips or more."""
     idle = rows.in_flight_bytes < _HALF * rows.cwnd_bytes
     return lasting(rows, idle, least_ns=_IDLE_ROUNDS * rows.rtt_ns)
 

@@ -33,7 +33,7 @@ _PROBE_RTT_MOST_NS = 1_500_000_000
 
 
 def startup_and_drain(rows: Rows) -> tuple[int, int]:
-    """Rows at which Drain and ProbeBW begin; both 0 where there is no window to tell by."""
+    """Rows at which Drain and ProbeBW begin; both 0 without a window."""
     usual = _usual_bytes(rows)
     if not np.isfinite(usual):
         return 0, 0
@@ -52,14 +52,14 @@ def startup_and_drain(rows: Rows) -> tuple[int, int]:
 
 
 def probe_rtt(rows: Rows, probing: int) -> BoolArray:
-    """Where ProbeRTT holds the window down, after row ``probing``; shape (n,)."""
+    """Rows in which ProbeRTT holds the window down, after row ``probing``; shape (n,)."""
     low = rows.cwnd_bytes <= _PROBE_RTT_SHARE * _usual_bytes(rows)
     low[:probing] = False
     return lasting(rows, low, least_ns=_PROBE_RTT_NS, most_ns=_PROBE_RTT_MOST_NS)
 
 
 def _usual_bytes(rows: Rows) -> float:
-    """The window that BBR has most of the time: the median, without the first quarter of the rows."""
+    """BBR's usual window in bytes: the median without the first quarter of the rows."""
     settled = rows.cwnd_bytes[len(rows) // 4 :]
     known = settled[np.isfinite(settled)]
     return float(np.median(known)) if len(known) else float("nan")

@@ -22,8 +22,8 @@ class Machine:
     """Time in state and transitions of one flow of one trial, from its first row to ``end_ns``.
 
     ``time_ns``: state → nanoseconds in it. ``transitions``: (from, to) → count, from ≠ to.
-    ``inferred_share`` of the time the state is ours, by rule, not the stack's word. ``unobservable``: states
-    that the source has no word or event for, so that their absence says nothing.
+    ``inferred_share``: share of the time in which our rules give the state, in [0, 1]. ``unobservable``:
+    states that the source never exports, so their absence is no evidence.
     """
 
     time_ns: Mapping[str, int]
@@ -33,12 +33,12 @@ class Machine:
 
     @property
     def span_ns(self) -> int:
-        """How long the flow was watched."""
+        """Time from the first row to ``end_ns``, in nanoseconds."""
         return sum(self.time_ns.values())
 
     @property
     def source(self) -> Source:
-        """Whose words the states are."""
+        """Origin of the states: the stack, our rules, or both."""
         if self.inferred_share == 0:
             return "exported"
         return "inferred" if self.inferred_share > 0.999 else "partly inferred"
@@ -49,7 +49,7 @@ class Machine:
         return {state: time / self.span_ns for state, time in self.time_ns.items()}
 
     def per_s(self, transition: Transition) -> float:
-        """How often a second the transition was taken."""
+        """Number of this transition per second."""
         return self.transitions.get(transition, 0) * NS_PER_S / self.span_ns
 
     def folded(self, joined: Mapping[str, str]) -> Machine:
@@ -68,7 +68,7 @@ class Machine:
         return replace(self, time_ns=time_ns, transitions=counts)
 
     def without(self, states: Collection[str]) -> Machine:
-        """The same as if it had never been in ``states``; None of their transitions is left."""
+        """The machine without the time and the transitions of ``states``."""
         return replace(
             self,
             time_ns={one: time for one, time in self.time_ns.items() if one not in states},
@@ -82,7 +82,7 @@ def combined(machines: Collection[Machine]) -> Machine:
     """The machine of several trials of one seed: their times and transitions added up.
 
     Raises:
-        ValueError: there is none.
+        ValueError: ``machines`` is empty.
     """
     if not machines:
         raise ValueError("give at least one trial's machine")
@@ -97,10 +97,10 @@ def combined(machines: Collection[Machine]) -> Machine:
 
 
 def intervals(found: Sequence, end_ns: int) -> pl.DataFrame:
-    """``state``, ``from_ns``, ``to_ns``, ``inferred``: what holds when, without gaps, until ``end_ns``.
+    """Intervals of constant state without gaps until ``end_ns``.
 
-    A state is stated once an instant, after all that happened in it. Consecutive intervals differ
-    in ``state`` or in ``inferred``.
+    Columns: ``state``, ``from_ns``, ``to_ns``, ``inferred``. Of several rows with one time, the last counts.
+    Consecutive intervals differ in ``state`` or in ``inferred``.
     """
     time_ns = found.time_ns
     last = np.r_[time_ns[1:] != time_ns[:-1], True] & (time_ns < end_ns)
@@ -125,7 +125,7 @@ _INTERVALS = {"state": pl.String, "from_ns": pl.Int64, "to_ns": pl.Int64, "infer
 
 
 def machine_of(held: pl.DataFrame, unobservable: frozenset[str] = frozenset()) -> Machine | None:
-    """The machine of :func:`intervals`; None of none."""
+    """The machine of the intervals ``held`` (:func:`intervals`); None without an interval."""
     if not held.height:
         return None
     length = (pl.col("to_ns") - pl.col("from_ns")).alias("time_ns")
@@ -149,12 +149,12 @@ def machine_of(held: pl.DataFrame, unobservable: frozenset[str] = frozenset()) -
 
 
 def machine(transport: pl.DataFrame, flow: int, cca: str, end_ns: int) -> Machine | None:
-    """The state machine of one flow; None where its stack exports neither states nor a window.
+    """The state machine of one flow; None if its stack exports neither states nor a window.
 
     Parameters:
         transport: see :func:`~cambrian.metrics.states.sequence.sequence`.
         cca: the controller's name.
-        end_ns: until when the last state holds.
+        end_ns: end of the last state.
     """
     found = sequence(transport, flow, cca)
     return None if found is None else machine_of(intervals(found, end_ns), found.unobservable)

@@ -13,7 +13,7 @@ from cambrian.stats.interval import Interval
 
 @dataclass(frozen=True)
 class StateShare:
-    """One state over trials: the mean ``share`` of the time, and how often a second it is entered."""
+    """One state over trials: mean ``share`` of the time in [0, 1], and entries per second."""
 
     state: str
     share: Interval
@@ -40,7 +40,7 @@ class Pooled:
     source: Source
 
     def share(self, state: str) -> float:
-        """Mean share of the time in ``state``; 0 where it never came."""
+        """Mean share of the time in ``state``; 0 for a state that never occurred."""
         return next((one.share.estimate for one in self.states if one.state == state), 0.0)
 
 
@@ -48,7 +48,7 @@ def pooled(machines: Sequence[Machine]) -> Pooled:
     """The machine of at least one trial's machines.
 
     Raises:
-        ValueError: there is none.
+        ValueError: ``machines`` is empty.
     """
     if not machines:
         raise ValueError("give at least one trial's machine")
@@ -80,7 +80,7 @@ def pooled(machines: Sequence[Machine]) -> Pooled:
 
 
 def mean(values: Sequence[float]) -> Interval:
-    """Mean of one share a seed; without bounds for fewer than three seeds."""
+    """Mean of one share per seed; no bounds with fewer than three seeds."""
     return jackknife.mean(dict(enumerate(values)), "share")
 
 

@@ -30,9 +30,9 @@ _INITIAL_RTT_NS = 333_000_000
 class Rows:
     """A flow's rows in order of time, arrays of one length.
 
-    ``cwnd_bytes`` and ``in_flight_bytes`` hold their last value where a row names none, and are NaN
-    before the first. ``ssthresh_bytes`` likewise, but infinite where the row names a window and no
-    threshold: none yet. ``rtt_ns`` is the smoothed round trip, of the first sample before there is one.
+    ``cwnd_bytes`` and ``in_flight_bytes`` repeat the last value in rows without one, and are NaN
+    before the first. ``ssthresh_bytes`` likewise, but infinite in rows with a window and without a
+    threshold. ``rtt_ns`` is the smoothed round trip, and the first sample before that.
     ``lost``: the row reports a congestion event. ``cut``: the window is smaller than before, by a
     congestion event, or by a twentieth and more. ``probe``, ``timeout``: a PTO, an RTO.
     """
@@ -52,20 +52,20 @@ class Rows:
 
     @property
     def has_window(self) -> bool:
-        """Does the trace name a congestion window at all?"""
+        """Does the trace have a congestion window?"""
         return bool(np.isfinite(self.cwnd_bytes).any())
 
     @property
     def has_threshold(self) -> bool:
-        """Does the trace name a slow-start threshold at all?"""
+        """Does the trace have a slow-start threshold?"""
         return bool(np.isfinite(self.ssthresh_bytes).any())
 
 
 def of_flow(transport: pl.DataFrame, flow: int) -> pl.DataFrame:
     """The flow's rows, in order of time, from the first with data in flight.
 
-    Before it there is a handshake and a request, which kernel TCP's trace shows and others' do not.
-    Where the flight is never named, from the first row with a window or a state.
+    Kernel TCP's trace also has the handshake and the request before it. Without any flight in the trace,
+    the rows begin with the first window or state.
 
     Raises:
         ValueError: a column is missing.

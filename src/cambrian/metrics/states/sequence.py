@@ -42,8 +42,8 @@ _NONE = -1
 class Sequence:
     """States row by row: ``names[codes[i]]`` holds from ``time_ns[i]`` until the next row.
 
-    ``inferred[i]``: the state is ours, by rule, not the stack's. ``unobservable``: states that this source
-    may have been in without saying so, for it showed no word or event for them.
+    ``inferred[i]``: our rules give the state. ``unobservable``: states that the source may have been in
+    without a trace, because it exported no word or event for them.
     """
 
     time_ns: Int64Array
@@ -54,12 +54,12 @@ class Sequence:
 
 
 def sequence(transport: pl.DataFrame, flow: int, cca: str) -> Sequence | None:
-    """States of one flow; None where its stack exports neither states nor a window.
+    """States of one flow; None if its stack exports neither states nor a window.
 
     Parameters:
         transport: columns ``flow``, ``time_ns``, ``event``, ``cwnd_bytes``, ``ssthresh_bytes``,
             ``in_flight_bytes``, ``srtt_us``, ``state``.
-        cca: the controller's name, which says by which rules to infer.
+        cca: the controller's name; it selects the rules.
     """
     mine = of_flow(transport, flow)
     if not mine.height:
@@ -102,7 +102,7 @@ def _unobservable(builder: _Builder, cca: str, is_kernel: bool) -> frozenset[str
 
 
 class _Builder:
-    """The states as they are being found out: first the stack's words, then what is inferred."""
+    """Collects the states: first the stack's words, then the inferred states."""
 
     def __init__(self, states: pl.Series, said: list[str]) -> None:
         self.names = list(vocabulary.STATES)
@@ -125,7 +125,7 @@ class _Builder:
         self.inferred[where] = inferred
 
     def at(self, *states: str) -> BoolArray:
-        # a code of none is the table's last entry
+        # the table's last entry stands for "no state"
         table = np.zeros(len(self.names) + 1, bool)
         table[[self.names.index(state) for state in states]] = True
         return np.asarray(table[self.codes])
@@ -159,7 +159,7 @@ def _exported(builder: _Builder, read: Rows, cca: str) -> None:
         builder.put(SLOW_START, unsaid & slow)
         builder.put(CONGESTION_AVOIDANCE, unsaid & ~slow)
     if RECOVERY not in builder.said:
-        # its words leave recovery out, though its window was cut
+        # the stack does not export recovery, but its window was cut
         steady = builder.at(CONGESTION_AVOIDANCE, SLOW_START, CONSERVATIVE_SLOW_START)
         builder.put(RECOVERY, infer.recovery(read) & steady)
 
@@ -171,7 +171,7 @@ def _bbr(builder: _Builder, read: Rows, cca: str) -> None:
     place = np.arange(len(read))
     draining, probing = infer_bbr.startup_and_drain(read)
     if STARTUP in builder.said:
-        # who names Startup alone tells by that when it ends
+        # a stack that exports only Startup also exports its end by that
         draining = min(int(np.flatnonzero(builder.at(STARTUP))[-1]) + 1, len(read))
         probing = max(probing, draining)
     builder.put(STARTUP, unsaid & (place < draining))

@@ -85,7 +85,7 @@ Family = Literal["bbr", "additive", "other"]
 
 
 def state_of(word: str) -> str:
-    """Our name for a stack's word; ``unknown: WORD`` where there is none."""
+    """Our name for a stack's word; ``unknown: WORD`` without one."""
     plain = word.strip().lower().replace("-", "_").replace(" ", "_")
     return plain if plain in STATES else _ALSO.get(plain, _UNKNOWN + word)
 
@@ -128,11 +128,10 @@ def words(state: str) -> str:
 
 
 def folding(one: Iterable[str], other: Iterable[str], *, is_inferred: bool) -> Mapping[str, str]:
-    """What must be joined so that two machines of different detail compare: state → joined state.
+    """The states to join so that two machines of different detail can be compared: state → joined state.
 
-    Where one source tells ProbeBW's phases apart and the other names ProbeBW only, all are ProbeBW.
-    Where either is inferred, Startup and Drain are one: a window and a flight show their end, and
-    the border between them badly.
+    If only one source distinguishes the phases of ProbeBW, all are ProbeBW. If one machine is inferred,
+    Startup and Drain are one state, because a window and a flight show the border between them badly.
     """
     one, other = set(one), set(other)
     detailed = [bool(states & set(PHASES)) for states in (one, other)]

@@ -9,7 +9,7 @@ from cambrian.metrics.states.machine import Transition
 from cambrian.metrics.states.vocabulary import words
 from cambrian.stats.states import SAME, STATE_TIME
 
-#: how a sentence begins that says that these seeds do not tell
+#: beginning of a sentence for an inconclusive comparison
 INCONCLUSIVE = "is inconclusive"
 _MOST_STATES = 3
 _MOST_WAYS = 3
@@ -18,9 +18,9 @@ _MOST_WAYS = 3
 def sentences(found: Difference, reference: str) -> list[str]:
     """What differs, largest first: ``spends 12 % of its time in recovery, tcp cubic 3 %``.
 
-    A difference of time counts where it is "different", and where every seed gave the same and it is
-    beyond the margin of half a percent of the time. Where none is told and some are inconclusive, that is
-    what is said.
+    A difference of time counts if its state is "different", or if every seed gave the same value beyond the
+    margin of half a percent of the time. If no difference counts and some are inconclusive, one sentence
+    says so.
     """
     apart = [
         one
@@ -59,7 +59,7 @@ def _cannot_tell(one: LeftOut, reference: str) -> str:
 
 
 def percent(share: float) -> str:
-    """A share of the time as a person writes it: whole percents, tenths below ten."""
+    """A share of the time in percent: whole numbers from ten, tenths below."""
     value = 100 * share
     if value == 0:
         return "none"
