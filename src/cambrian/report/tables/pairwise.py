@@ -90,7 +90,7 @@ _COLUMNS = (
     layout.plain("hedges_g", "Effect, in SDs", 1),
     layout.p_value("p_bh", "p, corrected"),
     layout.text("split", "Compared with an even split"),
-    layout.spread("jain", "Jain’s index", 3),
+    layout.interval_column("jain"),
 )
 
 
