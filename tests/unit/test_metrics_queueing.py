@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from cambrian.metrics.queueing import (
     binned_occupancy,
     delay_summary,
-    found_on_arrival,
     max_occupancy_bytes,
     occupancy,
+    queue_on_arrival,
 )
 from tests.unit.metrics_frames import bottleneck, frame, in_order, steady
 
@@ -59,7 +59,7 @@ def test_occupancy_by_hand() -> None:
         (40, 400, 1),
     ]
     assert max_occupancy_bytes(packets) == 600
-    found = found_on_arrival(packets)
+    found = queue_on_arrival(packets)
     assert found.most.tolist() == [0, 100, 300, 600, 400]
     assert found.least.tolist() == [0, 100, 200, 600, 350]  # at 40 the last packet itself has left
 
@@ -67,7 +67,7 @@ def test_occupancy_by_hand() -> None:
 def test_a_queue_that_is_not_first_in_first_out() -> None:
     # fq_codel and its like: the large packet that came first leaves last.
     packets = frame([(0, 0, 90, 1500, "departed"), (1, 1, 20, 100, "departed"), (1, 30, 40, 60, "departed")])
-    assert found_on_arrival(packets).most.tolist() == [0, 1500, 1500]
+    assert queue_on_arrival(packets).most.tolist() == [0, 1500, 1500]
     assert occupancy(packets)["occupancy_bytes"].to_list() == [1500, 1600, 1500, 1560, 1500, 0]
 
 
@@ -110,7 +110,7 @@ def test_occupancy_is_never_negative_and_within_the_limit(
     stayed = packets.filter(pl.col("outcome") == "queued")["size_bytes"].cast(pl.Int64).sum()
     if series.height:
         assert series["occupancy_bytes"][-1] == stayed
-    found = found_on_arrival(packets)
+    found = queue_on_arrival(packets)
     assert (found.least >= 0).all()
     assert (found.least <= found.most).all()
 

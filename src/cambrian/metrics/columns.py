@@ -17,7 +17,7 @@ Int64Array = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 
-#: What can become of a packet. "queued": still in the buffer when the capture ended.
+#: a packet's fate. "queued": still in the buffer when the capture ended
 OUTCOMES = ("departed", "dropped", "queued")
 
 PACKETS: dict[str, Any] = {
@@ -35,7 +35,7 @@ BITS_PER_BYTE = 8
 
 
 def require(packets: pl.DataFrame, *columns: str) -> None:
-    """Raise ``ValueError`` naming the columns that ``packets`` lacks."""
+    """Raise ``ValueError`` with the names of the columns that ``packets`` lacks."""
     missing = [name for name in columns if name not in packets.columns]
     if missing:
         raise ValueError(
@@ -44,7 +44,7 @@ def require(packets: pl.DataFrame, *columns: str) -> None:
 
 
 def require_interval(t0_ns: int, t1_ns: int) -> None:
-    """Raise ``ValueError`` unless ``t0_ns < t1_ns``."""
+    """Raise ``ValueError`` for an empty interval."""
     if t1_ns <= t0_ns:
         raise ValueError(f"the interval [{t0_ns}, {t1_ns}) ns is empty: t1_ns must be after t0_ns")
 
@@ -61,7 +61,7 @@ def departed(packets: pl.DataFrame, t0_ns: int | None = None, t1_ns: int | None 
 
 
 def flow_index(flow_count: int) -> pl.DataFrame:
-    """One row a flow, so that a flow without packets keeps its row in a result."""
+    """One row for each flow, so that a flow without packets has a row in a result too."""
     if flow_count < 1:
         raise ValueError(f"flow_count is {flow_count}; a trial has at least one flow")
     return pl.DataFrame({"flow": pl.Series(range(flow_count), dtype=pl.UInt16)})

@@ -15,8 +15,8 @@ _DELAY_MS = (pl.col("departure_ns") - pl.col("arrival_ns")) / NS_PER_MS
 def delay_summary(packets: pl.DataFrame, t0_ns: int | None = None, t1_ns: int | None = None) -> pl.DataFrame:
     """Queueing delay of each flow, and of all packets together, over departures in [t0_ns, t1_ns).
 
-    One row a flow that had a departure, in order of flow, then one row whose ``flow`` is
-    null for all packets together. Columns: ``flow``, ``packets``, ``mean_ms``, ``p50_ms``,
+    One row for each flow with a departure, in order of flow, then one row with ``flow`` null
+    for all packets together. Columns: ``flow``, ``packets``, ``mean_ms``, ``p50_ms``,
     ``p95_ms``, ``p99_ms``, ``max_ms``. Percentiles interpolate linearly (Hyndman-Fan 7).
     """
     delays = departed(packets, t0_ns, t1_ns).select("flow", _DELAY_MS.alias("delay_ms"))
@@ -34,11 +34,10 @@ def delay_summary(packets: pl.DataFrame, t0_ns: int | None = None, t1_ns: int | 
 def occupancy(packets: pl.DataFrame) -> pl.DataFrame:
     """Bytes and packets in the bottleneck's queue as a step function of time.
 
-    occupancy(t) = what has arrived at or before t, was not dropped, and has not departed
-    at or before t. One row per instant at which it may change, holding the value *after*
-    everything that happened in that instant. Columns: ``time_ns``, ``occupancy_bytes``,
-    ``occupancy_packets``. A packet that an AQM drops after queueing it has no known time
-    of leaving, so it is not counted: under an AQM this is a lower bound.
+    occupancy(t) = packets that arrived until t, without those that were dropped or departed until t. One
+    row for each time at which it may change, with the value *after* all events of that time. Columns:
+    ``time_ns``, ``occupancy_bytes``, ``occupancy_packets``. If an AQM drops a packet from the queue, the
+    time is unknown and the packet is not counted: with an AQM the occupancy is a lower bound.
     """
     require(packets, "arrival_ns", "departure_ns", "size_bytes", "outcome")
     entered = packets.filter(pl.col("outcome") != "dropped")
@@ -60,7 +59,7 @@ def occupancy(packets: pl.DataFrame) -> pl.DataFrame:
 
 
 def max_occupancy_bytes(packets: pl.DataFrame) -> int:
-    """Largest queue occupancy in bytes at the end of any instant; 0 without packets."""
+    """Largest queue occupancy in bytes; 0 without packets."""
     peak = occupancy(packets).get_column("occupancy_bytes").max()
     return int(peak) if isinstance(peak, int) else 0
 
@@ -69,7 +68,10 @@ def binned_occupancy(packets: pl.DataFrame, bin_ns: int, t0_ns: int, t1_ns: int)
     """Queue occupancy in consecutive bins, for plots: time-weighted mean and peak of each.
 
     Columns: ``time_ns`` (the bin's start), ``mean_bytes``, ``max_bytes``. Bins start at
-    ``t0_ns``; one that would not fit whole before ``t1_ns`` is left out.
+    ``t0_ns``; a last bin that ends after ``t1_ns`` is left out.
+
+    Raises:
+        ValueError: the interval is shorter than a bin.
     """
     if bin_ns <= 0 or t1_ns - t0_ns < bin_ns:
         raise ValueError(f"no bin of {bin_ns} ns fits in [{t0_ns}, {t1_ns}) ns")
@@ -77,13 +79,13 @@ def binned_occupancy(packets: pl.DataFrame, bin_ns: int, t0_ns: int, t1_ns: int)
     bins = (t1_ns - t0_ns) // bin_ns
     edges = t0_ns + np.arange(bins + 1, dtype=np.int64) * bin_ns
     times = int64(steps, "time_ns")
-    # An empty queue from the outset, so that every edge lies in some step.
+    # the queue is empty at first, so that every edge lies in a step
     times = np.concatenate([[min([t0_ns, *times[:1]])], times])
     levels = np.concatenate([[0], int64(steps, "occupancy_bytes")])
     filled = np.concatenate([[0.0], np.cumsum(levels[:-1] * np.diff(times).astype(np.float64))])
     at_edge = np.searchsorted(times, edges, side="right") - 1
     area = np.diff(filled[at_edge] + levels[at_edge] * (edges - times[at_edge]))
-    # A bin's steps run from the one at its left edge to the last that begins before its right edge.
+    # a bin's steps are those from its left edge to the last before its right edge
     after = np.searchsorted(times, edges[1:], side="left")
     runs = np.column_stack([at_edge[:-1], after]).ravel()
     peak = np.maximum.reduceat(np.append(levels, 0), runs)[::2]
@@ -91,23 +93,22 @@ def binned_occupancy(packets: pl.DataFrame, bin_ns: int, t0_ns: int, t1_ns: int)
 
 
 @dataclass(frozen=True)
-class Found:
-    """What each packet found in the queue when it arrived, in order of arrival.
+class QueueOnArrival:
+    """The occupancy just before each packet arrived, in bytes or packets, in order of arrival.
 
-    ``least`` and ``most`` bound the occupancy (bytes or packets, as asked) just before the
-    packet was offered: captures cannot order an arrival and a departure of one instant, so
-    ``most`` counts departures of that instant as still there, ``least`` as already gone.
+    A capture cannot order an arrival and a departure of the same time. So ``most`` counts these departures
+    as still in the queue, ``least`` as gone.
     """
 
     least: Int64Array
     most: Int64Array
 
 
-def found_on_arrival(packets: pl.DataFrame, *, in_packets: bool = False, slack_ns: int = 0) -> Found:
-    """Bounds on the occupancy that every packet found, shape (packets,).
+def queue_on_arrival(packets: pl.DataFrame, *, in_packets: bool = False, slack_ns: int = 0) -> QueueOnArrival:
+    """Bounds on the occupancy just before each arrival, shape (packets,).
 
-    ``slack_ns`` widens "the same instant" by as much on either side: the time that may lie
-    between a capture point and the queue itself.
+    Times that differ by ``slack_ns`` or less count as the same: so much may lie between a capture point and
+    the queue.
     """
     require(packets, "arrival_ns", "departure_ns", "size_bytes", "outcome")
     amount = np.ones(packets.height, dtype=np.int64) if in_packets else int64(packets, "size_bytes")
@@ -122,4 +123,4 @@ def found_on_arrival(packets: pl.DataFrame, *, in_packets: bool = False, slack_n
     arrivals = int64(packets, "arrival_ns")
     surely_gone = gone[np.searchsorted(departures[order], arrivals - slack_ns, side="left")]
     maybe_gone = gone[np.searchsorted(departures[order], arrivals + slack_ns, side="right")]
-    return Found(least=np.maximum(before - maybe_gone, 0), most=before - surely_gone)
+    return QueueOnArrival(least=np.maximum(before - maybe_gone, 0), most=before - surely_gone)

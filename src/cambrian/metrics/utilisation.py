@@ -30,7 +30,7 @@ def capacity_bits(rates: Sequence[tuple[int, float]], t0_ns: int, t1_ns: int) ->
 def utilisation(packets: pl.DataFrame, capacity: float, t0_ns: int, t1_ns: int) -> float:
     """Share of ``capacity`` (bits, see :func:`capacity_bits`) that left in [t0_ns, t1_ns).
 
-    May exceed 1 by a token bucket's burst.
+    A token bucket's burst can make it larger than 1.
     """
     require_interval(t0_ns, t1_ns)
     if capacity <= 0:
@@ -39,13 +39,12 @@ def utilisation(packets: pl.DataFrame, capacity: float, t0_ns: int, t1_ns: int) 
 
 
 def busy_rate_mbps(packets: pl.DataFrame, burst_bytes: int) -> float | None:
-    """The bottleneck's departure rate while it was busy, in Mbps; null if it never was.
+    """The bottleneck's departure rate while it was busy, in Mbps; None if it never was.
 
-    A busy period is a run of departures in which each packet was already waiting when the
-    one before it left. A token bucket of at most ``burst_bytes`` opens a period with a
-    burst; a gap is therefore counted only once at least ``burst_bytes`` have left in the
-    period. From there on the k-th gap is exactly size(k+1) / rate, and the rate is the sum
-    of these sizes over the sum of these gaps.
+    A busy period is a run of departures in which each packet waits when the previous one
+    departs. A token bucket of at most ``burst_bytes`` begins a period with a burst, so a gap
+    counts only after ``burst_bytes`` have departed in the period. The k-th of these gaps is
+    exactly size(k+1) / rate, so the rate is the sum of the sizes over the sum of the gaps.
     """
     left = departed(packets).sort("departure_ns", maintain_order=True)
     if left.height <= 1:

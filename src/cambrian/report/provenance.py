@@ -9,6 +9,7 @@ from typing import Any
 
 from cambrian.report.collect import Collected
 from cambrian.report.layout import NOTHING
+from cambrian.study.limits import bdp_bytes
 from cambrian.study.model import Network
 
 #: parts of a trial's environment besides its kernel and stacks
@@ -85,8 +86,7 @@ def _network(network: Network, collected: Collected) -> NetworkFacts:
     limit = next((cell.buffer_bytes for cell in collected.on(network) if cell.buffer_bytes), None)
     buffer = NOTHING if limit is None else f"{limit:,} bytes"
     if limit is not None and network.rate_mbps is not None:
-        bdp_bytes = network.rate_mbps * network.rtt_ms * 1000 / 8
-        buffer += f" ({limit / bdp_bytes:.3g} BDP)"
+        buffer += f" ({limit / bdp_bytes(network.rate_mbps, network.rtt_ms):.3g} BDP)"
     rate = f"{network.rate_mbps:g} Mbps" if network.rate_mbps is not None else NOTHING
     if network.trace_file is not None:
         rate = f"trace {PurePath(network.trace_file).name}"

@@ -101,7 +101,7 @@ def _check_portable(stack: Stack) -> None:
 
     Of a single-file stack only this file is copied, of a folder only what is in it.
     """
-    left = [name for _, name in named_files.named(stack) if not Path(name).is_absolute()]
+    left = [name for _, name in named_files.named_paths(stack) if not Path(name).is_absolute()]
     if stack.alone and left:
         raise AddError(
             f"{stack.file}: {left[0]} is relative to the manifest: give its absolute path, or put all "

@@ -20,7 +20,7 @@ _RECIPES: Mapping[str, tuple[str, ...]] = {
 }
 
 
-def named(stack: Stack) -> Iterator[tuple[str, str]]:
+def named_paths(stack: Stack) -> Iterator[tuple[str, str]]:
     """Each file or folder that the manifest names, as (key, path as written)."""
     wanted = stack.manifest.build
     for side in stack.sides():
@@ -41,7 +41,7 @@ def check(stack: Stack) -> None:
     Raises:
         ManifestError: for the first that does not, with the key and the remedy.
     """
-    for key, name in named(stack):
+    for key, name in named_paths(stack):
         path = stack.folder / name
         if key == "build.binary":
             built.program_there(stack)

@@ -1,4 +1,4 @@
-"""What an endpoint said on its standard output: one JSON line an event (docs/reference/endpoint-contract.md).
+"""The events on an endpoint's standard output: one JSON line for each (docs/reference/endpoint-contract.md).
 
 All readers of these lines are here: of a trial that has just ended (:class:`Programs`), and of one
 that is stored (:meth:`EndpointEvents.of`, without its progress and objects).
@@ -41,7 +41,7 @@ _LONGEST_TEXT = 2000
 
 @dataclass(frozen=True)
 class Done:
-    """The endpoint's last event. ``complete``: all that was asked for arrived; ``error``: why it ended."""
+    """The endpoint's last event. ``complete``: all requested bytes arrived; ``error``: why it ended."""
 
     time_ns: int
     bytes: int
@@ -51,14 +51,14 @@ class Done:
 
 @dataclass(frozen=True)
 class ReadBack:
-    """The controllers that a sender read back from its stack, one a connection."""
+    """The controllers that a sender read back from its stack, one for each connection."""
 
     names: tuple[str, ...]
 
     def name(self, requested: str | None = None) -> str | None:
-        """The controller that ran: of several connections one that is not ``requested``, else the first.
+        """The controller that ran: with several connections, one unlike ``requested`` if there is one.
 
-        None where the stack offers no way to tell.
+        None if the stack does not report it.
         """
         differing = [name for name in self.names if requested is not None and name != requested]
         return next(iter(differing or self.names), None)
@@ -102,7 +102,7 @@ class EndpointEvents:
 
     @property
     def done(self) -> Done | None:
-        """The last event, where the endpoint came to it."""
+        """The last event; None without one."""
         event = self.last("done")
         if "time_ns" not in event:
             return None
@@ -162,7 +162,7 @@ class Programs:
         return {path.stem: self[path.stem].kept() for path in sorted(self.folder.glob("flow*.out"))}
 
     def odd(self) -> dict[str, str]:
-        """Program → what is wrong with its events, of the programs where something is."""
+        """Program → the fault of its events, for programs with a fault."""
         names = [path.stem for path in sorted(self.folder.glob("*.out"))]
         return {name: self[name].odd for name in names if self[name].odd}
 

@@ -19,7 +19,7 @@ def read(path: Path, flow: int, *, zero_ns: int, end_ns: int) -> pl.DataFrame:
     A last line cut short by an endpoint that was killed is left out.
 
     Raises:
-        TraceError: not the contract's columns, or a value that is no number.
+        TraceError: other columns than the contract's, or a value that is not a number.
     """
     text = path.read_bytes()
     whole = text[: text.rfind(b"\n") + 1]

@@ -46,10 +46,10 @@ _OK = 200
 def objects(
     flow: int, expected: Iterable[Resource], events: Iterable[Mapping[str, Any]], *, zero_ns: int
 ) -> pl.DataFrame:
-    """One flow's ``objects``: what its page holds, beside what the client says of each.
+    """One flow's ``objects``: the objects of its page with the client's report of each.
 
     Raises:
-        TraceError: the client says something twice, or of an object that the page does not have.
+        TraceError: the client reports an object twice, or an object that the page lacks.
     """
     reported: dict[str, Mapping[str, Any]] = {}
     for event in events:

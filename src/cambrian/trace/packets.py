@@ -50,7 +50,7 @@ def _match(arrivals: NDArray[np.void], departures: NDArray[np.void]) -> NDArray[
     n-th that arrived is the n-th that left.
 
     Raises:
-        TraceError: a packet left that never arrived.
+        TraceError: a packet departed without an arrival.
     """
     left = pl.DataFrame(
         {
@@ -83,12 +83,12 @@ def read(path: Path, *, zero_ns: int, end_ns: int, in_order: bool) -> pl.DataFra
         zero_ns: the trial's zero, on the guest's clock.
         end_ns: the trial's end, in nanoseconds after zero. Later arrivals are left out, and
             a packet that was still in the buffer then is ``queued``.
-        in_order: the queue is one for all flows, and lets none overtake another.
+        in_order: one FIFO for all flows.
 
     Only packets of the flows count; the probe's echoes came before zero.
 
     Raises:
-        TraceError: the file is cut short, or a packet left that never arrived.
+        TraceError: the file is cut short, or a packet departed without an arrival.
     """
     data = np.fromfile(path, dtype=np.uint8)
     if len(data) % RECORD.itemsize:
@@ -158,7 +158,7 @@ def exchanged(packets: pl.DataFrame) -> pl.DataFrame:
 
 
 def fingerprint(packets: pl.DataFrame) -> str:
-    """SHA-256 of the packet trace: flows, times, sizes, outcomes and marks; the same for the same bytes."""
+    """SHA-256 of the packet trace: flows, times, sizes, outcomes and marks; equal for equal columns."""
     digest = hashlib.sha256()
     for name in ("flow", "arrival_ns", "departure_ns", "size_bytes", "outcome", "ce"):
         column = packets[name]

@@ -51,8 +51,8 @@ def read(
 ) -> pl.DataFrame:
     """One connection's transport trace, between the trial's zero and its end.
 
-    ``began_ns`` (after zero) is when the connection began at its server: the origin of a file that
-    names none. A metric that an event does not name keeps its last value. A last line that was cut short by
+    ``began_ns`` (after zero) is when the connection began at its server: the origin of a file
+    without one. A metric keeps its value in events that lack it. A last line that was cut short by
     an endpoint's end is left out. ``path`` may also be a file of something else: it gives no rows.
     """
     rows: list[dict[str, Any]] = []
@@ -100,7 +100,7 @@ def _events(path: Path) -> Iterator[tuple[int | None, int, str, dict[str, Any]]]
 
 
 def _reference_ns(common: dict[str, Any]) -> int | None:
-    """The origin of the file's times; None where it names none (ngtcp2 writes 0)."""
+    """The origin of the file's times; None without one (ngtcp2 writes 0)."""
     if common.get("time_format") == "absolute":
         return 0
     reference = common.get("reference_time")

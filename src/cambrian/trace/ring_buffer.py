@@ -35,7 +35,7 @@ def parse_format(text: str, fields: dict[str, tuple[str, str, int]]) -> Format:
         fields: our name → (the record's field, numpy format, bytes to skip in the field).
 
     Raises:
-        ValueError: no number, or a field is not there.
+        ValueError: the text has no number, or lacks a field.
     """
     number = re.search(r"^ID: (\d+)$", text, re.M)
     if number is None:

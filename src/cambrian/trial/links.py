@@ -6,17 +6,13 @@ import hashlib
 import math
 from typing import Any
 
+from cambrian.study.limits import bdp_bytes
 from cambrian.study.model import FRAME_BYTES, Clock, Flow, Network, Trial
 from cambrian.study.queues import AQMS
 from cambrian.testbed.contract import AqmPlan, ChangePlan, LinkPlan, TbfPlan
 
 #: cake counts a packet's memory instead of its bytes: kernel memory of a full frame
 CAKE_BYTES_PER_FRAME = 2304
-
-
-def bdp_bytes(rate_mbps: float, rtt_ms: float) -> float:
-    """Bandwidth-delay product: 10^6 bit/s × 10^-3 s, in bytes."""
-    return rate_mbps * 1e6 * rtt_ms / 1e3 / 8
 
 
 def buffer_bytes(network: Network, rate_mbps: float) -> int:

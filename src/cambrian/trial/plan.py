@@ -10,6 +10,7 @@ from cambrian.stacks.built import Built, program, shown_folders
 from cambrian.stacks.manifest import Client, Role
 from cambrian.stacks.receivers import Receiver
 from cambrian.study import tracefile
+from cambrian.study.limits import bdp_bytes
 from cambrian.study.model import FRAME_BYTES, Flow, Trial
 from cambrian.testbed import addresses as at
 from cambrian.testbed import users
@@ -185,7 +186,7 @@ def make(trial: Trial, builds: Mapping[str, Built], native: Native) -> Plan:
         rate_mbps = tracefile.read_trace(Path(network.trace_file)).mean_rate_mbps
     limit_bytes = links.buffer_bytes(network, rate_mbps)
     longest_rtt_ms = max(flow.base_rtt_ms(network) for flow in trial.flows)
-    pipe_bytes = round(links.bdp_bytes(rate_mbps, longest_rtt_ms)) + limit_bytes
+    pipe_bytes = round(bdp_bytes(rate_mbps, longest_rtt_ms)) + limit_bytes
     mounts = {f"{HOME}/native": str(native.folder), f"{HOME}/certs": str(CERTIFICATES)}
     # only this trial's stacks: other mounts could shift the trial by a tick of the guest's clock
     for name in stack_names(trial):

@@ -18,7 +18,7 @@ _UNCAPTURED_SHARE = 0.001
 
 
 def capture_gate(lost_packets: int | None) -> Gate:
-    """No capture ring may have overrun: a packet unseen is a wrong drop or a wrong delay.
+    """No capture ring may have overrun: a missing record is a wrong drop or a wrong delay.
 
     ``lost_packets``: None if the capture did not end by itself, so its records may be incomplete.
     """
@@ -33,8 +33,8 @@ def capture_gate(lost_packets: int | None) -> Gate:
 def captured_gate(label: str, captured_packets: int, counted_packets: int) -> Gate:
     """The capture must have one record for each packet of a flow that the kernel counted.
 
-    ``captured_packets``: the flow's arrivals at the bottleneck; ``counted_packets``: what the qdisc of its
-    own link sent.
+    ``captured_packets``: the flow's arrivals at the bottleneck; ``counted_packets``: packets that the qdisc
+    of its own link sent.
     """
     name = "capture"
     allowed = _UNCAPTURED_PACKETS + round(_UNCAPTURED_SHARE * counted_packets)
@@ -61,9 +61,9 @@ def offload_gate(packets: pl.DataFrame, frame_bytes: int = FRAME_BYTES) -> Gate:
 def segmentation_gate(label: str, datagrams: int, link_packets: int) -> Gate:
     """A sender must hand the kernel packets, not super-packets that are cut up behind its queue.
 
-    ``datagrams``: what the sender's UDP sent, one a ``sendmsg`` buffer; ``link_packets``: what
-    its link was offered, counting the segments of a super-packet. Loss before the bottleneck
-    would strike super-packets whole, in bursts that nobody configured.
+    ``datagrams``: what the sender's UDP sent, one for each ``sendmsg`` buffer; ``link_packets``:
+    packets that reached its link, with the segments of a super-packet. Loss before the bottleneck
+    would drop whole super-packets, in bursts that are not configured.
     """
     name = "segmentation"
     # the first probes (ICMP) and the kernel's own few packets are no datagrams
@@ -82,7 +82,7 @@ def receive_gate(dropped_datagrams: int) -> Gate:
 
 
 def receive_window_gate(label: str, limited_us: int, busy_us: int) -> Gate:
-    """A sender must not have been held by its receiver's window for more than a hundredth of its time."""
+    """A receiver's window may limit its sender for at most a hundredth of the time."""
     name = "receive window"
     share = limited_us / busy_us if busy_us else 0.0
     text = f"{name}: {label} was limited by it for {share:.1%} of the time, at most 1% allowed"

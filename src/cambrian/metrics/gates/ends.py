@@ -44,7 +44,7 @@ _BEFORE_NS = NS_PER_S
 
 @dataclass(frozen=True)
 class Closing:
-    """What a flow's program said of why its connection ended, and when, since the trial's zero."""
+    """A program's report of why its connection ended, and when, since the trial's zero."""
 
     time_ns: int
     text: str
@@ -65,13 +65,13 @@ class FlowEnd:
 
 @dataclass(frozen=True)
 class Life:
-    """What is known of one flow's life. Times are nanoseconds since the trial's zero.
+    """The facts about one flow's life. Times are nanoseconds since the trial's zero.
 
-    ``packets`` are the flow's at the bottleneck, ``others`` those of the other flows. ``tries_ns``: when the
-    sender says that it retransmitted or probed, in order, each time once. ``connected``: None where neither
-    program tells. ``random_losses``: packets that its link lost before the bottleneck and on the way back.
-    ``fault``: what is wrong with its programs. ``excusable`` is False for a page, of which nothing is
-    measured unless it was loaded.
+    ``packets`` are the flow's at the bottleneck, ``others`` those of the other flows. ``tries_ns``: times at
+    which the sender retransmitted or probed, by its log, in order, each once. ``connected``: None if neither
+    program reports it. ``random_losses``: packets that its link lost before the bottleneck and on the way
+    back. ``fault``: the fault of its programs. ``excusable`` is False for a page: only a loaded page has
+    figures.
     """
 
     packets: pl.DataFrame
@@ -203,7 +203,7 @@ def _tries_in_vain_ns(life: Life, arrivals: Int64Array) -> Int64Array:
 
 
 def _backed_off_ns(acts_ns: Int64Array, rtt_ns: int) -> Int64Array:
-    """When a timer fired that waited longer each time, at the end of what a sender did.
+    """Times at which a timer fired with growing intervals, at the end of a sender's activity.
 
     ``acts_ns``: its packets and tries in order. What lies within a round trip is one act. The first of the
     times is the act from which the timer ran; empty where the last intervals do not grow.
@@ -227,7 +227,7 @@ def _handover_s(network: Network, until_ns: int) -> float | None:
 
 
 def _came_to_nothing_ns(life: Life, ended_ns: int) -> int:
-    """When it last sent as many packets in a second as a flow that lives; its start if it never did."""
+    """The last second with as many packets as a live flow sends; the flow's start without one."""
     arrivals = life.packets.get_column("arrival_ns").drop_nulls().sort().to_numpy()
     lasts = arrivals[_FEW_PACKETS - 1 :]
     lively = (lasts - arrivals[: len(lasts)] <= NS_PER_S) & (lasts <= ended_ns)
@@ -235,7 +235,7 @@ def _came_to_nothing_ns(life: Life, ended_ns: int) -> int:
 
 
 def _explained(life: Life, network: Network, ended_ns: int) -> str | None:
-    """What of the network's doing can explain that a flow ended early; None if nothing does."""
+    """The network's cause that can explain an early end, in words; None without one."""
     if (handover_s := _handover_s(network, ended_ns)) is not None:
         return f"its receiver's address had changed at {handover_s:g} s"
     if life.random_losses:

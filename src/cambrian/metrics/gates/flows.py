@@ -14,7 +14,7 @@ IDLE_SHARE = 0.9
 
 
 def premature_gate(label: str, end: FlowEnd) -> Gate:
-    """A flow runs to the trial's end or is done before; one that ends early counts where that has a cause."""
+    """A flow lasts until the trial's end, or completes, or has a cause in the network for its early end."""
     name = "premature end"
     if end.outcome == "failed":
         return skipped(name, f"a program of {label} failed")
@@ -34,10 +34,10 @@ def cca_gate(label: str, requested: str, confirmed: str | None) -> Gate:
 
 
 def endpoint_gate(label: str, exit_status: int | None, *, error: str | None = None) -> Gate:
-    """Both programs of a flow must have ended well, or have said in good order why their connection ended.
+    """Both programs of a flow must exit with status 0, or report why their connection ended.
 
-    ``exit_status`` is the first that is not 0, or 0; None when none was collected. ``error``: what is
-    wrong with a program.
+    ``exit_status``: the first that is not 0, else 0; None if none was collected. ``error``: the fault of
+    a program.
     """
     name = "endpoint"
     if exit_status is None:

@@ -11,7 +11,7 @@ import polars as pl
 
 from cambrian.metrics.columns import int64, require
 from cambrian.metrics.gates.verdict import Gate
-from cambrian.metrics.queueing import found_on_arrival
+from cambrian.metrics.queueing import queue_on_arrival
 from cambrian.metrics.utilisation import busy_rate_mbps, capacity_bits, utilisation
 
 #: a random loss may deviate from its share by this many standard deviations, plus some packets
@@ -78,7 +78,7 @@ def buffer_gate(packets: pl.DataFrame, limit: Limit, slack_ns: int = 1_000) -> G
         return Gate(name, None, None, expected, f"{name}: not measured, no packet arrived")
     in_packets = limit.unit == "packets"
     size = np.ones(packets.height, dtype=np.int64) if in_packets else int64(packets, "size_bytes")
-    found = found_on_arrival(packets, in_packets=in_packets, slack_ns=slack_ns)
+    found = queue_on_arrival(packets, in_packets=in_packets, slack_ns=slack_ns)
     dropped = (packets.get_column("outcome") == "dropped").to_numpy()
     accepted = (packets.get_column("outcome") == "departed").to_numpy()
     early = int((dropped & (found.most + size <= limit.amount)).sum())
@@ -98,13 +98,12 @@ def buffer_gate(packets: pl.DataFrame, limit: Limit, slack_ns: int = 1_000) -> G
 def saturation_gate(
     packets: pl.DataFrame, rate_mbps: float, t0_ns: int, t1_ns: int, threshold: float = 0.8
 ) -> Gate:
-    """Bulk flows should fill the bottleneck in [t0_ns, t1_ns), or have been told not to.
+    """Bulk flows should fill the bottleneck in [t0_ns, t1_ns), or have had a congestion signal.
 
-    Below ``threshold`` the cause decides. Where packets were dropped or marked in the
-    interval, the controllers held back after congestion: a finding about them, not a
-    fault of the trial, and so only a note. Without any such signal the senders were
-    probably limited by their application or the receive window: the trial says nothing
-    about congestion control, and is invalid.
+    Below ``threshold`` the cause decides. If the queue dropped or marked packets in the
+    interval, the controllers reacted to congestion: that is a finding about them, and the
+    gate gives a note. Without such a signal the application or the receive window probably
+    limited the senders: the trial shows no congestion control, and is invalid.
     """
     name = "saturation"
     require(packets, "arrival_ns", "outcome", "ce")

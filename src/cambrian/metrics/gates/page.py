@@ -6,7 +6,7 @@ import polars as pl
 
 from cambrian.metrics.gates.verdict import Gate
 
-#: how many missing objects a reason names
+#: most missing objects in a reason
 _NAMED = 3
 
 
@@ -15,8 +15,8 @@ def page_gates(
 ) -> list[Gate]:
     """Gates of one flow's load.
 
-    ``objects`` holds this flow's rows, ``load_ns`` is when its load event came (None: never),
-    ``protocol`` what was asked for, ``error`` what the client says went wrong.
+    ``objects`` holds this flow's rows, ``load_ns`` is the time of its load event (None without one),
+    ``protocol`` the requested protocol, ``error`` the client's own report of a fault.
     """
     return [
         _load_gate(label, load_ns, error),

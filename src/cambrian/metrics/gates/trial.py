@@ -28,14 +28,14 @@ TRIES = ("retransmit", "rto", "pto")
 
 @dataclass(frozen=True)
 class FlowFacts:
-    """What the testbed knows of one flow besides its packets.
+    """The testbed's facts about one flow besides its packets.
 
     ``rtt_ms`` is this flow's configured base RTT, ``base_rtt_ms`` the one measured in the
-    guest. ``exit_status`` and ``error`` cover both of its programs, ``closing`` is the first that either
-    said of a connection that ended early. ``complete_ns``: when the receiver had all. ``connected``: None
-    where neither program tells. ``random_losses``: packets that its link was told to lose, on both ways.
+    guest. ``exit_status`` and ``error`` cover both of its programs, ``closing`` is the first report of
+    a connection that ended early. ``complete_ns``: when the receiver had all bytes. ``connected``: None if
+    neither program reports it. ``random_losses``: packets that its link was told to lose, on both ways.
     ``slow_receiver``: its receiver has a slow CPU, which may hold the sender back.
-    ``loads_page``: of a page nothing is measured unless it was loaded, so that no end excuses it.
+    ``loads_page``: only a loaded page has figures, so no cause excuses an early end.
     """
 
     label: str
@@ -57,7 +57,7 @@ class FlowFacts:
 
 @dataclass(frozen=True)
 class TrialFacts:
-    """What the testbed knows of one trial. ``limit`` is the queue's, as it was set.
+    """The testbed's facts about one trial. ``limit`` is the configured one of the queue.
 
     ``burst_bytes``: the token bucket's depth. ``warmup_ns``: when the last flow may be
     expected to have left slow start; saturation is judged from there. ``rtt_tolerance_ms``

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Gate:
-    """One check. ``ok`` is None where it cannot tell; ``text`` is one sentence for a reader."""
+    """One check. ``ok`` is None if it is inconclusive; ``text`` is one sentence for a reader."""
 
     name: str
     ok: bool | None
@@ -19,7 +19,7 @@ class Gate:
 
 @dataclass(frozen=True)
 class Verdict:
-    """``reasons`` make a trial invalid; ``notes`` are what a reader should know besides."""
+    """``reasons`` make a trial invalid; ``notes`` are for the reader of a valid one."""
 
     valid: bool
     reasons: list[str]
@@ -27,12 +27,12 @@ class Verdict:
 
 
 def skipped(name: str, why: str) -> Gate:
-    """A gate that does not apply, and says so."""
+    """A gate that does not apply, with the reason in its text."""
     return Gate(name, None, None, None, f"{name}: not checked, {why}")
 
 
 def verdict(gates: Iterable[Gate]) -> Verdict:
-    """Invalid when any gate failed; a gate that could not tell leaves a note."""
+    """Invalid if any gate failed; an inconclusive gate gives a note."""
     every = list(gates)
     reasons = [gate.text for gate in every if gate.ok is False]
     notes = [gate.text for gate in every if gate.ok is None]
