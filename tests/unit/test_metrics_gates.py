@@ -341,3 +341,7 @@ def test_the_capture_has_every_packet_that_the_kernel_counted() -> None:
     # in another's name
     assert captured_gate("x", 10_700, 10_000).ok is False
     assert captured_gate("x", 0, 2).ok is True
+    # in real time the flow goes on while the count is read
+    assert captured_gate("x", 10_000, 10_500, late_packets=500).ok is True
+    assert captured_gate("x", 9_300, 10_500, late_packets=500).ok is False
+    assert captured_gate("x", 10_500, 10_000, late_packets=500).ok is False

@@ -98,6 +98,13 @@ def test_a_packet_that_left_without_arriving_is_an_error(tmp_path: Path) -> None
         read(tmp_path, [(1, 1, 0, ARRIVAL), (2, 99, 0, DEPARTURE)])
 
 
+def test_arrivals_are_counted_for_each_flow_in_an_interval(tmp_path: Path) -> None:
+    rows = [(9, 1, 0, ARRIVAL), (10, 2, 0, ARRIVAL), (11, 3, 2, ARRIVAL), (11, 2, 0, DEPARTURE)]
+    rows += [(12, 4, 2, ARRIVAL), (20, 5, 0, ARRIVAL)]
+    path = capture(tmp_path, rows)
+    assert packets.arrivals(path, 3, zero_ns=ZERO_NS, from_ns=10 * MS, until_ns=20 * MS) == [1, 0, 2]
+
+
 def test_a_capture_cut_short_is_an_error(tmp_path: Path) -> None:
     path = capture(tmp_path, [(1, 1, 0, ARRIVAL)])
     path.write_bytes(path.read_bytes()[:-1])

@@ -187,7 +187,8 @@ class LatenessReport(TypedDict):
 class GuestReport(TypedDict):
     """The report of a guest.
 
-    ``zero_ns``: the trial's zero, CLOCK_REALTIME. ``end_ns``: since zero. ``base_rtt_ns``: measured, one per
+    ``zero_ns``: the trial's zero, CLOCK_REALTIME. ``end_ns``: since zero. ``counted_ns``: when the
+    counters had been read, since zero. ``base_rtt_ns``: measured, one per
     flow. ``problems``: errors of programs, or a "note: …". ``killed``: programs that did not end on
     SIGTERM. ``lateness``: of a guest in real time. A guest that failed has ``crash``, a traceback, and only
     some of the other fields.
@@ -199,6 +200,7 @@ class GuestReport(TypedDict):
     realtime_minus_monotonic_ns: int
     base_rtt_ns: list[int | None]
     counters: Counters
+    counted_ns: int
     processes: dict[str, ProcessReport]
     problems: list[str]
     killed: list[str]

@@ -284,6 +284,7 @@ class Trial:
         self.report["end_ns"] = time.time_ns() - zero_ns if early else self.plan["duration_ns"]
         assert self.net is not None
         self.report["counters"] = counters.read(self.net)
+        self.report["counted_ns"] = time.time_ns() - zero_ns
         if self.plan["capture"]["trace_tcp"] and tracing.available():
             tracing.stop()
         if self.lateness is not None:
@@ -308,11 +309,14 @@ class Trial:
         }
 
 
-def carry_out(before: Callable[[], None], prepare: Callable[[Plan], None]) -> None:
+def carry_out(
+    before: Callable[[], None], prepare: Callable[[Plan], None], seal: Callable[[], None] = lambda: None
+) -> None:
     """Carry out the plan of the results folder; whatever happens, leave a report.
 
-    ``before`` makes the file system, and ``prepare`` what the plan needs from the machine: these two differ
-    between a guest and the host.
+    ``before`` makes the file system, ``prepare`` what the plan needs from the machine, and ``seal`` takes
+    away what no program of the trial may reach, once the network stands. These differ between a guest and
+    the host.
     """
     report = cast("GuestReport", {})
     try:
@@ -324,6 +328,7 @@ def carry_out(before: Callable[[], None], prepare: Callable[[Plan], None]) -> No
         report = trial.report
         report["kernel"] = os.uname().release
         trial.build_network()
+        seal()
         # from here on, everything has fixed paths and happens at fixed times
         trial.wait_until(next_second_ns())
         trial.start_capture()

@@ -131,6 +131,15 @@ def read(path: Path, *, zero_ns: int, end_ns: int, in_order: bool) -> pl.DataFra
     return kept.cast(pl.Schema(PACKETS))
 
 
+def arrivals(path: Path, flows: int, *, zero_ns: int, from_ns: int, until_ns: int) -> list[int]:
+    """Number of packets of each flow that ``capture.bin`` has in [from_ns, until_ns) after zero."""
+    records = np.fromfile(path, dtype=RECORD)
+    time_ns = records["time_ns"].astype(np.int64) - zero_ns
+    wanted = (records["kind"] == _ARRIVAL) & (from_ns <= time_ns) & (time_ns < until_ns)
+    found = _flows(records["source"][wanted])
+    return [int((found == flow).sum()) for flow in range(flows)]
+
+
 def _outcomes(
     queue: NDArray[np.uint16], arrival_ns: NDArray[np.int64], departure_ns: NDArray[np.int64], end_ns: int
 ) -> NDArray[np.str_]:

@@ -39,7 +39,7 @@ def _occupants(trial: Trial) -> list[int]:
 
 def kept_plan(plan: Plan, trial: Trial) -> Plan:
     """The plan with its lists in the order of the study's flows."""
-    return {**plan, "links": _by_flow(plan["links"], trial), "flows": _by_flow(plan["flows"], trial)}
+    return {**plan, "links": by_flow(plan["links"], trial), "flows": by_flow(plan["flows"], trial)}
 
 
 def kept_report(report: GuestReport, trial: Trial) -> GuestReport:
@@ -49,10 +49,10 @@ def kept_report(report: GuestReport, trial: Trial) -> GuestReport:
     """
     kept = report.copy()
     if "base_rtt_ns" in report:
-        kept["base_rtt_ns"] = _by_flow(report["base_rtt_ns"], trial)
+        kept["base_rtt_ns"] = by_flow(report["base_rtt_ns"], trial)
     if "counters" in report:
         counters = report["counters"]
-        kept["counters"] = {**counters, "flows": _by_flow(counters["flows"], trial)}
+        kept["counters"] = {**counters, "flows": by_flow(counters["flows"], trial)}
     if "problems" in report:
         kept["problems"] = [_renamed(text, trial) for text in report["problems"]]
     if "killed" in report:
@@ -80,9 +80,10 @@ def flow_numbers(frame: pl.DataFrame, trial: Trial) -> pl.DataFrame:
     )
 
 
-def _by_flow(items: Sequence[_Item], trial: Trial) -> list[_Item]:
-    by_flow = dict(zip(_occupants(trial), items, strict=True))
-    return [by_flow[flow] for flow in range(len(items))]
+def by_flow(items: Sequence[_Item], trial: Trial) -> list[_Item]:
+    """What the guest lists, in the order of the study's flows."""
+    seated_items = dict(zip(_occupants(trial), items, strict=True))
+    return [seated_items[flow] for flow in range(len(items))]
 
 
 def _renamed(text: str, trial: Trial) -> str:

@@ -24,14 +24,14 @@ from cambrian.study.model import FRAME_BYTES, Network, Trial
 from cambrian.testbed.contract import Counters, FlowCounters, GuestReport, Plan, ProcessReport
 from cambrian.trace import packets
 from cambrian.trace.endpoint_events import Programs
-from cambrian.trial import page_loads, real_time
+from cambrian.trial import page_loads, real_time, seating
 
 #: largest error of the measured base RTT: the guest's timers are exact to a fraction of a
 #: microsecond, the host's scheduling is less exact
-RTT_TOLERANCE_MS = {"virtual": 0.002, "real": 5.0}
+RTT_TOLERANCE_MS = {"virtual": 0.002, "real": 5.0, "host": 5.0}
 #: largest error of the rate, and of the order of events at nearly the same time
-RATE_TOLERANCE_PERCENT = {"virtual": 1.0, "real": 5.0}
-SLACK_NS = {"virtual": 1_000, "real": 20_000_000}
+RATE_TOLERANCE_PERCENT = {"virtual": 1.0, "real": 5.0, "host": 5.0}
+SLACK_NS = {"virtual": 1_000, "real": 20_000_000, "host": 20_000_000}
 #: SIGTERM tells every program of a trial to end
 _TERMINATED = -15
 #: "failed" in the endpoint contract: the program gives the reason
@@ -169,8 +169,11 @@ def facts(trial: Trial, report: GuestReport, plan: Plan, programs: Programs) -> 
     )
 
 
-def _link_gates(trial: Trial, counters: Counters, seen: pl.DataFrame) -> list[Gate]:
-    """What the kernel counted on each flow's link, against what is configured and what was captured."""
+def _link_gates(trial: Trial, counters: Counters, seen: pl.DataFrame, late: Sequence[int]) -> list[Gate]:
+    """What the kernel counted on each flow's link, against what is configured and what was captured.
+
+    ``late``: each flow's packets that were captured after the trial's end, until the counters were read.
+    """
     results: list[Gate] = []
     network = trial.network
     if network.duplicate_percent:
@@ -189,7 +192,7 @@ def _link_gates(trial: Trial, counters: Counters, seen: pl.DataFrame) -> list[Ga
             if percent is not None:
                 results.append(loss_gate(f"the {way} link of {label}", *count, percent))
         sent = sum(row["sent_packets"] for row in counted["forward"] if row["kind"] == "netem")
-        results.append(captured_gate(label, captured.get(number, 0), sent))
+        results.append(captured_gate(label, captured.get(number, 0), sent, late[number]))
     return results
 
 
@@ -249,7 +252,15 @@ def judge(
     known = facts(trial, report, plan, programs)
     ends = gates.flow_ends(columns["packets"], trial.network, known, columns["transport"])
     every = gates.trial_gates(columns["packets"], trial.network, known, ends, columns["transport"])
-    every += _link_gates(trial, report["counters"], columns["packets"])
+    after_the_end = packets.arrivals(
+        programs.folder / "capture.bin",
+        len(trial.flows),
+        zero_ns=report["zero_ns"],
+        from_ns=report["end_ns"],
+        until_ns=report["counted_ns"],
+    )
+    late = seating.by_flow(after_the_end, trial)
+    every += _link_gates(trial, report["counters"], columns["packets"], late)
     every += _counter_gates(trial, report["counters"], programs)
     every += [
         Gate("events", False, None, None, f"events: {name} {text}") for name, text in programs.odd().items()
@@ -258,8 +269,8 @@ def judge(
     answer = gates.verdict(every)
     notes = answer.notes + [text for text in report["problems"] if text.startswith("note: ")]
     notes += [f"{name} did not end on SIGTERM and was killed" for name in report["killed"]]
-    if late := real_time.behind(report):
-        notes.append(late)
+    if behind := real_time.behind(report):
+        notes.append(behind)
     return {
         "valid": answer.valid,
         "reasons": answer.reasons,
