@@ -88,7 +88,8 @@ class Run:
 def _kind(process: psutil.Process) -> str:
     with suppress(psutil.Error):
         words = process.cmdline()
-        if "bwrap" in " ".join(words[:1]) or any(word.startswith("time-travel") for word in words):
+        # bubblewrap, the guest's kernel, and one process for each program of the guest
+        if process.name() in ("bwrap", "linux", "uml-userspace"):
             return "guest"
         if any("spawn_main" in word for word in words) or "distributed" in " ".join(words[:4]):
             return "worker"
@@ -146,12 +147,16 @@ def _left(runs: Sequence[Run]) -> Iterator[str]:
             yield f"LEFT: process {process.pid} {' '.join(process.cmdline())[:80]}"
 
 
-def _folders(folder: Path) -> Iterator[str]:
-    """A row for each temporary file or folder of the runs."""
-    found = [*folder.glob("out/trials/.*"), *folder.glob("out/.study*"), *folder.glob("tmp/*")]
+def _folders(folder: Path, before: set[Path]) -> Iterator[str]:
+    """A row for each temporary file or folder of the runs; ``before``: what Dask's folder had."""
+    found = {*folder.glob("out/trials/.*"), *folder.glob("out/.study*"), *folder.glob("tmp/*")}
+    yield from (f"LEFT: {path}" for path in sorted(found | (_of_workers() - before)))
+
+
+def _of_workers() -> set[Path]:
+    """The folders of a cluster's workers in the cache."""
     scratch = (paths.cache() / "cluster" / "dask-scratch-space").glob("*")
-    found += [path for path in scratch if path.name not in ("global.lock", "purge.lock")]
-    yield from (f"LEFT: {path}" for path in sorted(found))
+    return {path for path in scratch if path.name not in ("global.lock", "purge.lock")}
 
 
 def main() -> None:
@@ -170,6 +175,7 @@ def main() -> None:
     draw = random.Random(asked.seed)  # noqa: S311 - a seeded order, not a secret
     kills = [KINDS[number % len(KINDS)] for number in range(asked.kills)]
     draw.shuffle(kills)
+    before = _of_workers()
     with tempfile.TemporaryDirectory(prefix="kills-") as name:
         folder = Path(name)
         study, log = folder / "kills.toml", folder / "log"
@@ -180,7 +186,7 @@ def main() -> None:
         expected = content(folder / "whole")
         rows = list(_told(disturbed(study, folder / "out", where, log, kills, draw)))
         found = content(folder / "out")
-        rows += _told(_folders(folder))
+        rows += _told(_folders(folder, before))
         again = log.read_text().count("a trial runs again")
     differ = sorted(path for path in expected.keys() | found.keys() if expected.get(path) != found.get(path))
     for path in differ:
