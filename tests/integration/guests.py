@@ -37,6 +37,12 @@ def kernels(out: Path) -> list[int]:
     ]
 
 
+def programs(out: Path) -> list[int]:
+    """The host processes of the guests' programs, the oldest first."""
+    kernels_there = set(kernels(out))
+    return sorted(pid for pid, parent, _ in _all() if parent in kernels_there)
+
+
 def workers(run: int) -> list[int]:
     """The worker processes of a run."""
     return [pid for pid, parent, words in _all() if parent == run and b"spawn_main" in words]

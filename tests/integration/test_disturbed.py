@@ -64,7 +64,7 @@ def undisturbed(study: Path) -> dict[str, str]:
     return _hashes(out)
 
 
-@pytest.mark.parametrize("victim", ["guest", "wall", "worker"])
+@pytest.mark.parametrize("victim", ["guest", "program", "wall", "worker"])
 def test_a_killed_part_of_a_run_costs_its_trial_another_try(
     study: Path, tmp_path: Path, undisturbed: dict[str, str], victim: str
 ) -> None:
@@ -75,6 +75,9 @@ def test_a_killed_part_of_a_run_costs_its_trial_another_try(
         found = guests.workers(run.pid)
     elif victim == "guest":
         found = _wait_for(lambda: guests.kernels(out))
+    elif victim == "program":
+        # the newest: a program of the trial, and not one of the testbed's that is there all the time
+        found = _wait_for(lambda: guests.programs(out)[3:])[-1:]
     else:
         found = [min(_wait_for(lambda: list(guests.processes(out))))]
     os.kill(found[0], signal.SIGKILL)

@@ -33,6 +33,11 @@ AGENT = Path("cambrian/testbed/guest.py")
 MEMORY_MB = 768
 #: host signals that end a guest from outside: a person, a batch system, or the kernel for lack of memory
 _FROM_OUTSIDE = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGXCPU)
+#: what the guest's kernel says when the host process of a program of the guest is gone
+#: (arch/um/os-Linux/skas/process.c: wait_stub_done, wait_stub_done_seccomp)
+_LOST = b"failed to wait for"
+#: it is looked for in so much of the console
+_CONSOLE_BYTES = 2**20
 #: a disk with less space than this is full
 _FULL_BYTES = 16 * 2**20
 #: how long bubblewrap may take to start the guest
@@ -110,7 +115,7 @@ def run(
         with (scratch / "console").open("wb") as console:
             guest = _Guest(argv, seen, scratch, console.fileno())
             try:
-                cut_off = _watch(guest, account, out, None if clock == "real" else kernel)
+                cut_off = _watch(guest, account, out, scratch, None if clock == "real" else kernel)
             finally:
                 guest.kill()
         text = (scratch / "console").read_text(errors="replace")
@@ -318,20 +323,34 @@ def _command(
         ) from error
 
 
-def _watch(guest: _Guest, account: limits.Account, out: Path, virtual: Kernel | None) -> str | None:
+def _watch(
+    guest: _Guest, account: limits.Account, out: Path, scratch: Path, virtual: Kernel | None
+) -> str | None:
     """Wait for a guest's end; returns the reason to kill it, or None if it ended by itself.
 
     ``virtual``: the kernel of a guest in virtual time; its clock can be read.
+
+    Raises:
+        Disturbed: the host killed a process of the guest.
     """
     where = virtual_time.address(virtual.path) if virtual else None
-    while not guest.wait(_LOOK_S):
+    while True:
+        ended = guest.wait(_LOOK_S)
+        with (scratch / "console").open("rb") as console:
+            if _LOST in console.read(_CONSOLE_BYTES):
+                # the guest goes on without one of its programs, or waits for it for ever
+                raise Disturbed(
+                    "a process of the guest was killed from outside (by a person, or the kernel for lack of "
+                    "memory)"
+                )
+        if ended:
+            return None
         reached_ns = None if where is None else virtual_time.read_ns(guest.pid, where)
         reached_s = None if reached_ns is None else reached_ns / 1e9
         if reason := account.look(limits.cpu_s(guest.pid), reached_s, _LOOK_S):
             return reason
         if reason := account.disk(remains.size_bytes(out)):
             return reason
-    return None
 
 
 def _report(out: Path) -> GuestReport | None:
