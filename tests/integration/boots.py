@@ -1,4 +1,4 @@
-"""Boots a guest for one C program of ``tests/kernel`` and returns what it prints."""
+"""Boots a guest for one C program of ``tests/kernel``, or for a script, and returns what it prints."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 from cambrian.kernel import boot
 from cambrian.kernel.model import Kernel
 from cambrian.run import pool
+from cambrian.study.model import Clock
 
 SOURCES = Path(__file__).parents[1] / "kernel"
 INIT = """#!/bin/sh
@@ -25,23 +26,44 @@ int main(void) { sync(); return reboot(RB_POWER_OFF); }
 
 def first_program(check: str, folder: Path) -> Path:
     """A guest's first program: the check, then the end."""
+    subprocess.run(["gcc", "-O2", "-pthread", "-o", folder / check, SOURCES / f"{check}.c"], check=True)
+    return first_script(str(folder / check), folder)
+
+
+def first_script(program: str, folder: Path) -> Path:
+    """A guest's first program: the shell's command ``program``, then the end."""
     (folder / "power_off.c").write_text(POWER_OFF)
-    for source, program in ((SOURCES / f"{check}.c", check), (folder / "power_off.c", "power_off")):
-        subprocess.run(["gcc", "-O2", "-pthread", "-o", folder / program, source], check=True)
+    subprocess.run(["gcc", "-O2", "-o", folder / "power_off", folder / "power_off.c"], check=True)
     script = folder / "init"
-    script.write_text(INIT.format(program=folder / check, power_off=folder / "power_off"))
+    script.write_text(INIT.format(program=program, power_off=folder / "power_off"))
     script.chmod(0o755)
     return script
 
 
-def output(kernel: Kernel, init: Path, folder: Path, *, seccomp: bool = True) -> list[str]:
+def output(
+    kernel: Kernel,
+    init: Path,
+    folder: Path,
+    *,
+    seccomp: bool = True,
+    clock: Clock = "virtual",
+    memory_mb: int = 512,
+    timeout_s: int = 120,
+) -> list[str]:
     """The lines of a boot with ``init``, whose program must succeed."""
     folder.mkdir()
     argv = boot.command(
-        kernel, init=init, run_directory=folder, seed=3, core=pool.cores()[0], seccomp=seccomp
+        kernel,
+        init=init,
+        run_directory=folder,
+        memory_mb=memory_mb,
+        seed=3,
+        clock=clock,
+        core=pool.cores()[0],
+        seccomp=seccomp,
     )
     answer = subprocess.run(
-        argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120, check=False
+        argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=timeout_s, check=False
     )
     lines = [
         line

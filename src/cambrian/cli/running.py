@@ -51,7 +51,10 @@ def run(
     ] = None,
     seed: Annotated[int, typer.Option(help="First seed; the other seeds count up from it.")] = 1,
     clock: Annotated[
-        Clock, typer.Option(help="virtual (exact and fast) or real (for comparison).")
+        Clock,
+        typer.Option(
+            help="virtual (exact and fast), real (a guest in real time), or host (this machine's own kernel)."
+        ),
     ] = Clock.virtual,
     only: Annotated[
         list[str] | None,
@@ -121,8 +124,8 @@ def run(
         trust,
         _shard(shard) if shard else None,
     )
-    if cluster and (jobs or clock is Clock.real):
-        fail("--cluster runs a trial on each worker, in virtual time: leave --jobs and --clock real out")
+    if cluster and (jobs or clock is not Clock.virtual):
+        fail("--cluster runs a trial on each worker, in virtual time: leave --jobs and --clock out")
     suites, part = find.suites_named(study)
     if contestants and not suites:
         fail("--contestant is for suites that are about one contestant, such as rfc9743")
@@ -291,7 +294,7 @@ def trial(
     for number, flow in enumerate(asked.flows):
         if wrong := checks.problem(flow.contestant):
             fail(f"{description}: flows.{number}.contestant: {wrong}")
-    made = prepare.ensure(set(plan.stack_names(asked)))
+    made = prepare.ensure(set(plan.stack_names(asked)), asked.clock)
     results = Results(folder.absolute())
     # a run into the same folder would remove the trial's temporary folder
     with results.alone():

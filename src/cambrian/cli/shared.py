@@ -55,6 +55,7 @@ class Clock(StrEnum):
 
     virtual = "virtual"
     real = "real"
+    host = "host"
 
 
 def fail(message: str, status: int = 2) -> NoReturn:

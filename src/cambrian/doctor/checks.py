@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 import subprocess
 import sys
+from collections.abc import Mapping
 
 from cambrian import paths
 from cambrian.command import MissingTool
@@ -14,7 +15,7 @@ from cambrian.kernel import host, locate
 from cambrian.kernel.model import Kernel, KernelError
 from cambrian.pages import browser
 from cambrian.stacks import build, catalogue
-from cambrian.trial import wall
+from cambrian.trial import host_clock, wall
 from cambrian.trial.wall import Wall
 
 BUILD_KERNEL = "cambrian kernel build"
@@ -34,6 +35,7 @@ def run_checks() -> list[Check]:
         *([check_permission(kernel)] if kernel else []),
         *check_stacks(),
         check_wall(wall.find()),
+        check_host_clock(host_clock.problems()),
         check_browser(),
     ]
 
@@ -111,6 +113,17 @@ def check_wall(found: Wall) -> Check:
     if found.program is None:
         return Check("wall around guests", "warn", f"none: {found.why}", wall.REMEDY)
     return Check("wall around guests", "ok", f"bubblewrap, {found.program}")
+
+
+def check_host_clock(lacks: Mapping[str, str]) -> Check:
+    """Whether trials can run on this host's own kernel; only ``--clock host`` needs it."""
+    name = "--clock host"
+    if not lacks:
+        return Check(name, "ok", "namespaces, veth, netem, tbf and packet sockets work")
+    first, why = next(iter(lacks.items()))
+    reason, _, remedy = why.partition("; remedy: ")
+    found = f"no {', '.join(lacks)} ({first}: {reason}); only --clock host needs it"
+    return Check(name, "warn", found, remedy)
 
 
 def check_browser() -> Check:

@@ -14,8 +14,10 @@ from filelock import FileLock
 from cambrian import paths
 from cambrian.command import clean_environment, run
 from cambrian.kernel import host, locate
+from cambrian.kernel.model import Kernel
 from cambrian.stacks import build, catalogue, toolchain
-from cambrian.trial import wall
+from cambrian.study.model import Clock
+from cambrian.trial import host_clock, wall
 from cambrian.trial.environment import Environment, Native, testbed_hash
 
 PACKAGE = Path(__file__).resolve().parents[1]
@@ -23,8 +25,8 @@ _SOURCES = PACKAGE / "testbed" / "native"
 _PROGRAMS = ("capture", "run_as", "tracelink")
 
 
-def ensure(stacks: set[str]) -> Environment:
-    """Everything that trials of these stacks need; builds missing parts, with progress.
+def ensure(stacks: set[str], clock: Clock = "virtual") -> Environment:
+    """Everything that trials of these stacks need on this clock; builds missing parts, with progress.
 
     Raises:
         cambrian.kernel.model.KernelError, cambrian.command.MissingTool,
@@ -32,16 +34,23 @@ def ensure(stacks: set[str]) -> Environment:
     """
     loaded = catalogue.load()
     compile_guest_code()
-    kernel = locate.ensure()
+    # first of all: what cannot run needs no builds
+    kernel = host_clock.kernel() if clock == "host" else locate.ensure()
     programs = native()
+    by_seccomp = clock != "host" and _by_seccomp(kernel)
+    built = {name: build.ensure(loaded[name]) for name in sorted(stacks)}
+    # for the host's own kernel the whole wall has been tried
+    around = wall.installed() if clock == "host" else wall.find()
+    if around.program is None:
+        print(f"cambrian: guests run without a wall around them: {around.why}", file=sys.stderr)
+    return Environment(kernel, by_seccomp, programs, built, testbed_hash(), around)
+
+
+def _by_seccomp(kernel: Kernel) -> bool:
     seccomp = host.seccomp(kernel)
     if not seccomp.works:
         print(f"cambrian: guests use ptrace, two to four times slower: {seccomp.said}", file=sys.stderr)
-    built = {name: build.ensure(loaded[name]) for name in sorted(stacks)}
-    around = wall.find()
-    if around.program is None:
-        print(f"cambrian: guests run without a wall around them: {around.why}", file=sys.stderr)
-    return Environment(kernel, seccomp.works, programs, built, testbed_hash(), around)
+    return seccomp.works
 
 
 def compile_guest_code() -> None:

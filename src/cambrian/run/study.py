@@ -82,7 +82,7 @@ class RunOptions:
     @property
     def at_a_time(self) -> int:
         """Number of parallel trials; default 1 on a real clock, where trials would disturb each other."""
-        return self.jobs or (1 if self.clock == "real" else len(pool.cores()))
+        return self.jobs or (1 if self.clock != "virtual" else len(pool.cores()))
 
     @property
     def engine(self) -> Engine:
@@ -135,11 +135,18 @@ def run(options: RunOptions, folder: Path | None, console: Console) -> tuple[Pat
     announce(options, study, groups, console)
     began = time.monotonic()
     if not options.trust:
-        trust.check(sorted(needed_stacks(groups)), options.own_stacks, wall.find())
+        trust.check(sorted(needed_stacks(groups)), options.own_stacks, _wall(options.clock))
     folder = folder or Path("results") / study.name
     summary = run_groups(study, groups, folder.absolute(), options, console)
     tell(summary, time.monotonic() - began, folder, console)
     return folder, summary
+
+
+def _wall(clock: Clock) -> wall.Wall:
+    """The wall that trust depends on."""
+    if clock == "host":
+        return wall.Wall(None, "--clock host runs it on this machine's own kernel, as the agent's own user")
+    return wall.find()
 
 
 def needed_stacks(groups: Sequence[Group]) -> set[str]:
@@ -198,7 +205,7 @@ def run_groups(
     results = Results(out)
     with results.alone():
         results.sweep()
-        made = prepare.ensure(needed_stacks(groups))
+        made = prepare.ensure(needed_stacks(groups), options.clock)
         try:
             return _run_groups(study, groups, results, made, options, console)
         finally:

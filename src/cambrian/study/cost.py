@@ -36,7 +36,7 @@ class Speed:
         The prediction assumes that endless flows fill the bottleneck and share it equally, and that
         pages and flows of fixed size complete. On a real clock a trial takes its duration.
         """
-        if trial.clock == "real":
+        if trial.clock != "virtual":
             return self.boot_s + trial.duration_s
         loading_s = sum(_page_s(flow) for flow in trial.flows)
         sized = [(flow, flow.page.size_bytes if flow.page else flow.size_bytes) for flow in trial.flows]

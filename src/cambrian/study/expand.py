@@ -15,7 +15,19 @@ from typing import Protocol, TypeVar
 from cambrian.study import draw
 from cambrian.study.errors import StudyError
 from cambrian.study.limits import MOST_TRIALS
-from cambrian.study.model import Clock, Contestant, Design, Flow, Group, Network, Page, Profile, Study, Trial
+from cambrian.study.model import (
+    Clock,
+    Contestant,
+    Design,
+    Flow,
+    Group,
+    Network,
+    Page,
+    Profile,
+    Study,
+    Trial,
+    clock_problem,
+)
 from cambrian.study.naming import slug
 from cambrian.study.reference import ReferenceOf, reference_contestant
 
@@ -53,9 +65,14 @@ def expand(
         remedy = f"give a whole number from 0 to {_LARGEST_SEED - seeds:,}"
         raise StudyError(file=study.name, key="--seed", problem=f"{seed_base} is not possible", remedy=remedy)
     everyone = [*study.contestants, *(flow.contestant for flow in study.every_flow)]
-    if clock == "real" and any(contestant.receiver_cpu for contestant in everyone):
-        problem = "receiver_cpu is a model in virtual time"
-        remedy = "remove --clock, or remove receiver_cpu from the study"
+    problem = clock_problem(
+        clock,
+        slow_receiver=any(contestant.receiver_cpu for contestant in everyone),
+        trace=any(network.trace_file for network in study.networks),
+        page=study.page_load is not None,
+    )
+    if problem:
+        remedy = "remove --clock, or remove that from the study"
         raise StudyError(file=study.name, key="--clock", problem=problem, remedy=remedy)
     line_ups = _line_ups(study, reference_of)
     _check_size(study, line_ups, seeds)

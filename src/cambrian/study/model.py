@@ -55,7 +55,7 @@ SMALLEST_OBJECT_BYTES = 400
 
 #: shell style: ``*``, ``?``, ``[]``
 Patterns = Annotated[tuple[Line, ...], Field(min_length=1, max_length=MOST_LISTED)]
-Clock = Literal["virtual", "real"]
+Clock = Literal["virtual", "real", "host"]
 Design = Literal["solo", "versus-reference", "pairwise", "flows"]
 #: the browser, or a program that fetches like a browser and displays nothing
 PageClient = Literal["chromium", "light"]
@@ -344,6 +344,17 @@ class Lineup(Frozen):
     counts: tuple[int, ...] = ()
 
 
+def clock_problem(clock: Clock, *, slow_receiver: bool, trace: bool, page: bool) -> str | None:
+    """What cannot run on this clock (a slow receiver, a trace-driven link, a page); None if all can."""
+    if clock != "virtual" and slow_receiver:
+        return "receiver_cpu is a model in virtual time"
+    if clock == "host" and trace:
+        return "a trace-driven link needs a guest"
+    if clock == "host" and page:
+        return "page loads need a guest"
+    return None
+
+
 class Trial(Frozen):
     """The smallest unit: one network, its flows, one seed, one clock.
 
@@ -395,9 +406,17 @@ class Trial(Frozen):
         return self
 
     @model_validator(mode="after")
-    def _slow_processors_are_virtual(self) -> Trial:
-        if self.clock == "real" and any(flow.contestant.receiver_cpu for flow in self.flows):
-            raise ValueError('receiver_cpu is a model in virtual time: set clock = "virtual"')
+    def _clock_can(self) -> Trial:
+        problem = clock_problem(
+            self.clock,
+            slow_receiver=any(flow.contestant.receiver_cpu for flow in self.flows),
+            trace=self.network.trace_file is not None,
+            page=any(flow.page for flow in self.flows),
+        )
+        if self.clock == "host" and self.kernel_settings:
+            problem = "kernel_settings are for a guest's kernel: the host's own has other users"
+        if problem:
+            raise ValueError(f"{problem}: set another clock")
         return self
 
     @property

@@ -13,6 +13,8 @@ from pathlib import Path
 
 from cambrian.testbed import system
 
+#: the agent's place of the results folder
+RESULTS = "/run/cambrian/out"
 #: folder of the guest → below it ``NAME/own``, a folder of the results for the program NAME
 LOGS = "/run/cambrian/logs"
 #: a program's folder in the results: its name, and this
@@ -55,9 +57,13 @@ def give_alone(folder: Path, user: int) -> None:
 def give_logs(name: str, user: int | None) -> None:
     """Mount the program's folder of the results where no other user can reach it."""
     place = Path(logs_folder(name))
-    out = os.environ["CAMBRIAN_OUT"]
-    flags = system.MS_NOSUID | system.MS_NODEV
-    system.mount("none", str(place), "hostfs", flags, data=f"{out}/{name}{LOGS_SUFFIX}")
+    out = os.environ.get("CAMBRIAN_OUT")
+    if out is None:
+        # no guest: the results folder is mounted already
+        system.mount(f"{RESULTS}/{name}{LOGS_SUFFIX}", str(place), "none", system.MS_BIND)
+    else:
+        flags = system.MS_NOSUID | system.MS_NODEV
+        system.mount("none", str(place), "hostfs", flags, data=f"{out}/{name}{LOGS_SUFFIX}")
     if user is not None:
         give_alone(place.parent, user)
 

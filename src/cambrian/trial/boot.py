@@ -29,6 +29,8 @@ from cambrian.trial.wall import Wall
 #: the folder of the package, and the guest's first program in it
 SOURCE = Path(__file__).resolve().parents[2]
 AGENT = Path("cambrian/testbed/guest.py")
+#: the same on the host's own kernel, at its place there
+HOST_AGENT = Path("/run/cambrian/source/cambrian/testbed/host.py")
 #: memory of a guest without a browser
 MEMORY_MB = 768
 #: host signals that end a guest from outside: a person, a batch system, or the kernel for lack of memory
@@ -96,7 +98,8 @@ def run(
     ``shown``: files and folders of the host that the guest must see at their own paths, besides the plan's.
 
     A guest that exceeds ``allowed`` is killed, and ``cut_off`` says why. ``core`` pins the guest. Ctrl-C
-    ends the guest too.
+    ends the guest too. With the clock ``host`` there is no guest: the agent runs in namespaces of the host's
+    own kernel, behind the same kind of wall and under the same watch.
 
     Raises:
         GuestError: a path contains a character that the guest's command line cannot have.
@@ -107,15 +110,24 @@ def run(
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     scratch = Path(tempfile.mkdtemp(prefix="cambrian-"))
     try:
-        seen = _View.of(kernel, plan, out, scratch, around, shown)
+        on_host = clock == "host"
+        seen = (
+            _View.of_host(kernel, plan, out, scratch, around, shown)
+            if on_host
+            else _View.of(kernel, plan, out, scratch, around, shown)
+        )
         (out / "plan.json").write_text(json.dumps(seen.plan(plan), indent=1))
         remains.prepare(out, plan)
-        argv = _command(kernel, plan, seen, seed=seed, clock=clock, core=core, seccomp=seccomp)
+        argv = (
+            host_agent()
+            if on_host
+            else _command(kernel, plan, seen, seed=seed, clock=clock, core=core, seccomp=seccomp)
+        )
         account = limits.Account(allowed, plan["duration_ns"] / 1e9)
         with (scratch / "console").open("wb") as console:
             guest = _Guest(argv, seen, scratch, console.fileno())
             try:
-                cut_off = _watch(guest, account, out, scratch, None if clock == "real" else kernel)
+                cut_off = _watch(guest, account, out, scratch, kernel if clock == "virtual" else None)
             finally:
                 guest.kill()
         text = (scratch / "console").read_text(errors="replace")
@@ -152,6 +164,25 @@ class _View:
     host_out: Path
     scratch: Path
     mounts: Mapping[str, str]
+    on_host: bool = False
+
+    @classmethod
+    def of_host(
+        cls, kernel: Kernel, plan: Plan, out: Path, scratch: Path, around: Wall, shown: Sequence[Path]
+    ) -> _View:
+        """What the agent of this plan must see on the host's own kernel: everything at its final place."""
+        readable = host_folders() | {path: path for path in wall.not_of_the_system(shown)}
+        readable |= {Path(place): Path(folder) for place, folder in plan["mounts"].items()}
+        packages = guest_packages.ensure()
+        own = interpreter()
+        return cls(
+            around, readable, own, kernel.path, SOURCE, packages, wall.HOST_OUT, out, Path("/tmp"), {}, True
+        )
+
+    def command(self, argv: Sequence[str], status: int) -> list[str]:
+        """``argv`` behind the wall."""
+        make = wall.host_command if self.on_host else wall.command
+        return make(self.around, argv, readable=self.readable, out=self.host_out, status=status)
 
     @classmethod
     def of(
@@ -191,18 +222,39 @@ class _View:
     def plan(self, plan: Plan) -> Plan:
         """The plan with the guest's own paths."""
         mine: Plan = {**plan, "mounts": dict(self.mounts)}
-        if self.around.program is None:
+        if self.on_host:
+            mine["flows"] = [_by_root(flow, wall.UNPRIVILEGED) for flow in plan["flows"]]
+        elif self.around.program is None:
             # the folders on the way to a program may be closed to other users of the host
             mine["flows"] = [_by_root(flow) for flow in plan["flows"]]
         return mine
 
 
-def _by_root(flow: FlowPlan) -> FlowPlan:
-    """The flow's programs, to run as the guest's root."""
+def host_agent(*arguments: str) -> list[str]:
+    """The command line of the agent on the host's own kernel.
+
+    A guest has one core. Here the programs have all of them, also if this process is a pinned worker.
+    """
+    every_core = ["taskset", "--cpu-list", f"0-{(os.cpu_count() or 1) - 1}"]
+    return [*every_core, str(interpreter()), "-I", "-S", str(HOST_AGENT), *arguments]
+
+
+def host_folders() -> dict[Path, Path]:
+    """What the agent on the host's own kernel needs: place → folder of the host."""
+    folders = {
+        Path("/run/cambrian/source"): SOURCE,
+        Path("/run/cambrian/site-packages"): guest_packages.ensure(),
+    }
+    return folders | {path: path for path in wall.not_of_the_system(wall.interpreter_folders())}
+
+
+def _by_root(flow: FlowPlan, through: Sequence[str] = ()) -> FlowPlan:
+    """The flow's programs, to run as the agent's own user, each started by ``through``."""
     mine = flow.copy()
     for side in ("sender", "receiver"):
         program = flow[side].copy()
         program.pop("user", None)
+        program["argv"] = [*through, *program["argv"]]
         mine[side] = program
     return mine
 
@@ -272,7 +324,7 @@ def _start_behind(
     read, write = os.pipe()
     try:
         process = subprocess.Popen(
-            wall.command(seen.around, argv, readable=seen.readable, out=seen.host_out, status=write),
+            seen.command(argv, write),
             stdin=subprocess.DEVNULL,
             stdout=console,
             stderr=subprocess.STDOUT,

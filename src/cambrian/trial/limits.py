@@ -52,7 +52,7 @@ class Limits:
 def limits_of(trial: Trial, cpu_limit_s: float | None = None) -> Limits:
     """The limits of a trial; ``cpu_limit_s`` is a fixed limit in CPU seconds instead of the default."""
     wall_s = None
-    if trial.clock == "real":
+    if trial.clock != "virtual":
         wall_s = REAL_SPARE_S + REAL_RATIO * trial.duration_s
     disk_bytes = DISK_BYTES
     if trial.raw_capture:

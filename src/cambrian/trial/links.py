@@ -67,7 +67,7 @@ def access(
 
 
 #: largest delay of a guest's timer: a tick of its clock, or the host's scheduling
-TIMER_LAG_US = {"virtual": 1, "real": 5000}
+TIMER_LAG_US = {"virtual": 1, "real": 5000, "host": 5000}
 
 
 def burst_bytes(rate_mbps: float, clock: Clock = "virtual") -> int:

@@ -214,7 +214,7 @@ def make(trial: Trial, builds: Mapping[str, Built], native: Native) -> Plan:
         "mounts": mounts,
         "memory_mb": page_loads.memory_mb(trial),
         "kernel_settings": trial.kernel_settings,
-        "real_time": trial.clock == "real",
+        "real_time": trial.clock != "virtual",
         "duration_ns": round(trial.duration_s * 1e9),
         # 1: ask for ECN and grant it; 0: neither
         "tcp_ecn": "1" if network.ecn else "0",
@@ -240,7 +240,7 @@ def _ring_kib(trial: Trial, pipe_bytes: int) -> int:
     real time the reader may also be late, so the ring has its largest size.
     """
     smallest, largest = _RING_KIB
-    if trial.clock == "real":
+    if trial.clock != "virtual":
         return largest
     wanted = 8 * (pipe_bytes // FRAME_BYTES + 1) * _RING_BYTES_PER_PACKET // 1024
     return min(max(smallest, -(-wanted // 64) * 64), largest)
@@ -258,4 +258,4 @@ def _capture(trial: Trial, pipe_bytes: int) -> CapturePlan:
     kernel_tcp = any(
         stacks[flow.contestant.stack].manifest.transport_trace == "tcp_probe" for flow in trial.flows
     )
-    return {**_program(argv, "capture"), "trace_tcp": kernel_tcp}
+    return {**_program(argv, "capture"), "trace_tcp": kernel_tcp and trial.clock != "host"}

@@ -22,6 +22,7 @@ from functools import cache
 from pathlib import Path
 
 from cambrian.stacks.built import HIDDEN
+from cambrian.testbed.users import RESULTS
 
 PACKAGE = "bubblewrap"
 REMEDY = f"apt-get install {PACKAGE}"
@@ -30,6 +31,16 @@ HOME = Path("/cambrian")
 #: the guest's kernel and its results folder inside the wall
 KERNEL = HOME / "linux"
 OUT = HOME / "out"
+#: the results folder where the trial runs on the host's own kernel: the agent's place of it
+HOST_OUT = Path(RESULTS)
+#: what starts a program there without any capability, whoever it is
+UNPRIVILEGED = (
+    "/usr/bin/setpriv",
+    "--bounding-set=-all",
+    "--inh-caps=-all",
+    "--ambient-caps=-all",
+    "--no-new-privs",
+)
 #: system folders: shown read-only where they exist; merged ones are links
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 #: configuration that programs need to start. The host's passwd and its relatives are not shown
@@ -72,12 +83,18 @@ class Wall:
         return PACKAGE if self.program else "none"
 
 
+def installed() -> Wall:
+    """The wall that is installed, untried."""
+    program = shutil.which("bwrap")
+    return Wall(program, "" if program else f"bubblewrap is not installed; remedy: {REMEDY}")
+
+
 @cache
 def find() -> Wall:
     """The wall that this machine offers; tried once."""
-    program = shutil.which("bwrap")
-    if program is None:
-        return Wall(None, f"bubblewrap is not installed; remedy: {REMEDY}")
+    around = installed()
+    if (program := around.program) is None:
+        return around
     command = [program, *_namespaces(), *_tree({}), "--", "/bin/true"]
     try:
         answer = subprocess.run(command, capture_output=True, text=True, timeout=_TRY_S, check=False)
@@ -90,7 +107,7 @@ def find() -> Wall:
             f"bubblewrap fails: {said[0]}; remedy: allow user namespaces "
             "(sysctl kernel.unprivileged_userns_clone=1, or a container that permits them)",
         )
-    return Wall(program)
+    return around
 
 
 def command(
@@ -107,6 +124,25 @@ def command(
     words = [wall.program, *_namespaces(), *_tree(readable), "--bind", str(out), str(OUT)]
     words += ["--remount-ro", "/"]
     return [*words, "--json-status-fd", str(status), "--as-pid-1", "--", *argv]
+
+
+def host_command(
+    wall: Wall, argv: Sequence[str], *, readable: Mapping[Path, Path], out: Path | None, status: int | None
+) -> list[str]:
+    """``argv`` on the host's own kernel, as root of namespaces of its own.
+
+    Its capabilities hold in these namespaces only. They are what the testbed needs to make networks and
+    mounts; what it starts has none of them (:data:`UNPRIVILEGED`). As in :func:`command` otherwise; ``out``
+    becomes :data:`HOST_OUT`, and None shows no results folder.
+    """
+    assert wall.program is not None
+    words = [wall.program, *_shared_namespaces(), "--uid", "0", "--gid", "0", "--cap-add", "ALL"]
+    words += [*_system_tree({}), *_devices(), "--proc", "/proc", "--tmpfs", "/run", *_shown(readable)]
+    if out is not None:
+        words += ["--bind", str(out), str(HOST_OUT)]
+    if status is not None:
+        words += ["--json-status-fd", str(status)]
+    return [*words, "--as-pid-1", "--", *argv]
 
 
 def child(line: bytes) -> int | None:
@@ -137,18 +173,20 @@ def place(path: Path) -> Path:
 
 
 def _namespaces() -> list[str]:
+    return [*_shared_namespaces(), "--disable-userns", "--cap-drop", "ALL"]
+
+
+def _shared_namespaces() -> list[str]:
     return [
         "--unshare-user",
         "--unshare-pid",
         "--unshare-net",
-        "--unshare-ipc",
+        # a kernel without these has nothing to share
+        *(["--unshare-ipc"] if Path("/proc/self/ns/ipc").exists() else []),
         "--unshare-uts",
         "--unshare-cgroup-try",
-        "--disable-userns",
         "--hostname",
         "cambrian",
-        "--cap-drop",
-        "ALL",
         "--die-with-parent",
         "--new-session",
         "--clearenv",
@@ -162,6 +200,29 @@ def _namespaces() -> list[str]:
 
 
 def _tree(readable: Mapping[Path, Path]) -> list[str]:
+    # User-mode Linux looks for its own program there and starts it again without randomised addresses. A real
+    # /proc would show it the memory of its own processes as files
+    own_program = ["--dir", "/proc/self", "--symlink", str(KERNEL), "/proc/self/exe"]
+    return [*_system_tree(readable), "--dev", "/dev", *own_program, *_shown(readable)]
+
+
+def _devices() -> list[str]:
+    """Those that need no driver. A trial uses no terminal."""
+    words = ["--tmpfs", "/dev"]
+    for name in ("null", "zero", "full", "random", "urandom"):
+        words += ["--dev-bind", f"/dev/{name}", f"/dev/{name}"]
+    return [*words, "--perms", "1777", "--tmpfs", "/dev/shm"]
+
+
+def _shown(readable: Mapping[Path, Path]) -> list[str]:
+    return [
+        word
+        for inside, path in readable.items()
+        for word in ("--ro-bind", os.fspath(path), os.fspath(inside))
+    ]
+
+
+def _system_tree(readable: Mapping[Path, Path]) -> list[str]:
     words = [word for folder in _parents(readable) for word in ("--dir", str(folder))]
     for place in _SYSTEM:
         path = Path(place)
@@ -173,15 +234,10 @@ def _tree(readable: Mapping[Path, Path]) -> list[str]:
         words += ["--ro-bind-try", f"/etc/{name}", f"/etc/{name}"]
     for file in sorted(OWN_ETC.iterdir()):
         words += ["--ro-bind", str(file), f"/etc/{file.name}"]
-    words += ["--dev", "/dev", "--perms", "1777", "--tmpfs", "/tmp"]
+    words += ["--perms", "1777", "--tmpfs", "/tmp"]
     for place in _PLACES:
         words += ["--dir", place]
     words += ["--ro-bind-try", _FONT_CACHE, _FONT_CACHE]
-    # User-mode Linux looks for its own program there and starts it again without randomised addresses. A real
-    # /proc would show it the memory of its own processes as files
-    words += ["--dir", "/proc/self", "--symlink", str(KERNEL), "/proc/self/exe"]
-    for inside, path in readable.items():
-        words += ["--ro-bind", os.fspath(path), os.fspath(inside)]
     return words
 
 

@@ -26,7 +26,7 @@ QUANTITIES = (
         "study",
     ),
     Quantity("duration_s", "the trial's", level="study"),
-    Quantity("clock", "virtual, real", TEXT, "study"),
+    Quantity("clock", "virtual, real, host", TEXT, "study"),
     Quantity("measured_from_s", "start of the measured interval", level="trial"),
     Quantity("measured_to_s", "end of the measured interval", level="trial"),
 )
