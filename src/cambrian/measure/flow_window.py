@@ -22,9 +22,9 @@ Interval = tuple[int, int]
 
 @dataclass(frozen=True)
 class FlowMeasures:
-    """One flow of one trial: each quantity that is taken from its window, by name.
+    """One flow of one trial: the quantities of its window, by name.
 
-    ``confirmed_cca`` is None where the stack offers no way to read it back.
+    ``confirmed_cca`` is None if the stack cannot report it.
     """
 
     figures: Mapping[str, Any]
@@ -32,7 +32,7 @@ class FlowMeasures:
     confirmed_cca: str | None
 
     def __getitem__(self, name: str) -> Any:
-        """A quantity's value; None where the flow has none."""
+        """A quantity's value; None if the flow has none."""
         return self.figures.get(name)
 
     @property
@@ -43,10 +43,10 @@ class FlowMeasures:
 
 @dataclass(frozen=True)
 class TrialWindow:
-    """A trial's packets and what is measured of them.
+    """A trial's packets and the figures from them.
 
-    ``interval`` is what is measured of flows that never end, in nanoseconds; ``rates`` the bottleneck's steps
-    ``(from_ns, rate_mbps)``, empty for a trace; ``protocols`` one a flow, None where it is unknown, or none.
+    ``interval``: the measured interval of endless flows, in nanoseconds. ``rates``: the bottleneck's steps
+    ``(from_ns, rate_mbps)``, empty for a trace. ``protocols``: one for each flow, None if unknown, or empty.
     """
 
     result: TrialResult
@@ -153,7 +153,7 @@ class FlowWindow:
 
     @cached_property
     def payload_mbps(self) -> float | None:
-        """Throughput without headers; None where the protocol is unknown."""
+        """Throughput without headers in Mbps; None if the protocol is unknown."""
         if self.protocol is None:
             return None
         return payload.payload_mbps(self.packets, self.number, self.protocol, *self.span_ns)
@@ -165,10 +165,10 @@ class FlowWindow:
 
     @property
     def complete_ns(self) -> int | None:
-        """When the receiver had all that it asked for, since the trial's zero; None where it never had.
+        """When the receiver had all requested bytes, in ns since the trial's zero; None if it never had them.
 
-        None too where it was sent another size (0 takes any): servers that are not ours answer with bodies
-        of their own size, and when the last of them is there more has been carried than was asked for.
+        Also None if the server sent another size than requested (a request of 0 accepts any size): foreign
+        servers answer with bodies of their own size.
         """
         manifest, size_bytes = self.whole.result.manifest, self.flow.size_bytes
         done = EndpointEvents.of(manifest, f"flow{self.number}.receiver").done
@@ -180,12 +180,12 @@ class FlowWindow:
 
     @cached_property
     def packet_bytes(self) -> int | None:
-        """Payload of a full packet; None where the protocol is unknown."""
+        """Payload of a full packet; None if the protocol is unknown."""
         return payload.full_payload_bytes(self.packets, self.number, self.protocol) if self.protocol else None
 
     @cached_property
     def window_use(self) -> WindowUse | None:
-        """What its trace says of its window; None where it names none."""
+        """Size and growth of its exported window; None without one."""
         if self.packet_bytes is None:
             return None
         return window_use(self.whole.result.transport, self.number, *self.span_ns, self.packet_bytes)

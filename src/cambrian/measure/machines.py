@@ -11,10 +11,10 @@ from cambrian.study.model import Trial
 
 
 def flow_machines(result: TrialResult, trial: Trial) -> tuple[Machine | None, ...]:
-    """One entry a flow; None where its stack exports neither states nor a window.
+    """The state machine of each flow; None if its stack exports neither states nor a window.
 
-    A state holds until the trial's end, of a flow of fixed size until its last row, and of one that ended
-    early until then.
+    The last state holds until the trial's end; for a flow of fixed size, until its last row; for a flow that
+    ended early, until its end.
     """
     transport = result.transport
     ends_ns = dict(transport.group_by("flow").agg(pl.col("time_ns").max()).iter_rows())

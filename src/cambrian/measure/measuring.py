@@ -39,9 +39,9 @@ def measure(
     """The figures of a valid trial.
 
     Parameters:
-        families: what each flow's controller is judged as.
-        protocols: what each flow runs over, where it is known.
-        measured_from_s: where the measured interval begins, if the study says.
+        families: the algorithm of each flow's reference; None for a flow without one.
+        protocols: the protocol of each flow; None if unknown.
+        measured_from_s: start of the measured interval, if the study sets it.
     """
     packets = result.packets
     trial = Trial.model_validate(result.manifest["trial"])

@@ -42,10 +42,10 @@ class Quantity:
     """One column of the observations, with its unit at the name's end.
 
     ``meaning`` is one line; ``formula`` names the section of docs/reference/metrics.md that defines it.
-    ``heading`` and ``digits`` are how a page shows it, where one does.
+    ``heading`` and ``digits`` are for pages.
 
-    ``window`` takes the figure from a flow's own packets and traces, once a trial; ``trial`` works it out
-    from what is measured of a trial (and from the former, where there are both). A quantity with neither is a
+    ``window`` takes the figure from a flow's own packets and traces, once per trial. ``trial`` computes it
+    from a measured trial (with the former, if there are both). A quantity with neither is a
     fact of the study, which the report fills in.
     """
 
@@ -61,21 +61,21 @@ class Quantity:
 
     @property
     def unit(self) -> str:
-        """As its name says; empty for a count, an index or a word."""
+        """The unit by the name's ending; empty for a count, an index or a word."""
         return next((unit for ending, unit in _UNITS.items() if self.name.endswith(ending)), "")
 
     def value(self, trial: TrialMeasures, number: int) -> Any:
-        """The figure of one flow of a measured trial; None where it has none."""
+        """The figure of one flow of a measured trial; None if it has none."""
         if self.trial is not None:
             return self.trial(trial, number)
         return trial.flows[number][self.name] if self.window is not None else None
 
 
 def percent(share: float | None) -> float | None:
-    """A share of 1 as one of 100; null for NaN and for what is not known."""
+    """A share in [0, 1] as percent; None for NaN and None."""
     return None if share is None else finite(100 * share)
 
 
 def finite(value: float | None) -> float | None:
-    """Null for NaN and infinities."""
+    """``value``; None for NaN and infinities."""
     return value if value is not None and math.isfinite(value) else None

@@ -16,7 +16,7 @@ from cambrian.trace.endpoint_events import EndpointEvents
 
 
 def flow_recoveries(result: TrialResult, trial: Trial) -> tuple[FlowRecovery | None, ...]:
-    """One entry a flow; None where packets are duplicated or delays change, which no figure here allows."""
+    """The recovery of each flow; None if the network duplicates packets or changes delays."""
     network = trial.network
     if network.duplicate_percent or any(change.rtt_ms is not None for change in network.schedule):
         return (None,) * len(trial.flows)
@@ -35,7 +35,7 @@ def _facts(result: TrialResult, trial: Trial, number: int) -> FlowFacts:
     guest = manifest["guest"]
     link = manifest["network"]["links"][number]
     sender = EndpointEvents.of(manifest, f"flow{number}.sender")
-    # the oldest results have no such counters: nothing is told of their flows
+    # the oldest results lack these counters, so the facts of their flows are unknown
     segments = guest["counters"]["flows"][number].get("snmp", {}).get("Tcp", {})
     is_tcp = segments.get("OutSegs", 0) > 0
     done = EndpointEvents.of(manifest, f"flow{number}.receiver").done

@@ -24,9 +24,9 @@ class TrialMeasures:
     """One valid trial.
 
     ``t0_ns`` to ``t1_ns`` is the measured interval (:meth:`cambrian.study.model.Trial.measured_ns`).
-    ``envelope`` is flow 0's, by method ``imc22``; None where it was not asked for or has no point.
+    ``envelope`` is flow 0's, by method ``imc22``; None if it was not requested or has no point.
     ``utilisation`` is None for a link that follows a trace; ``jain`` is NaN with a flow of
-    fixed size, whose throughput is of another time. A flow that loads a page has a fixed size;
+    fixed size, because its throughput covers another interval. A flow that loads a page has a fixed size;
     ``page_loads`` has one entry for each.
     """
 
@@ -42,20 +42,20 @@ class TrialMeasures:
     page_loads: tuple[PageLoad, ...] = ()
     #: None for a flow alone, and with a flow of fixed size
     sharing: Sharing | None = None
-    #: flow by flow, what its traces say of its controller's parameters
+    #: estimates of the controller's parameters, one tuple for each flow
     parameters: tuple[tuple[Estimate | Missing, ...], ...] = ()
-    #: one a flow that loads a page
+    #: one for each flow that loads a page
     waterfalls: tuple[Waterfall, ...] = ()
-    #: one a flow; None where it is unknown
+    #: one for each flow; None if unknown
     recoveries: tuple[FlowRecovery | None, ...] = ()
-    #: state machines, one a flow; None where the stack exports neither states nor a window
+    #: state machines, one for each flow; None if the stack exports neither states nor a window
     machines: tuple[Machine | None, ...] = ()
-    #: what each probe of this network shows of the first flow (docs/reference/probes.md)
+    #: the readings of this network's probes for the first flow (docs/reference/probes.md)
     probes: Readings = field(default_factory=dict)
 
     @property
     def shown_s(self) -> float:
-        """How much of the trial a line over time shows: all, or until the last of its pages was there."""
+        """Seconds of the trial that a figure over time shows: all, or until its last page is complete."""
         if len(self.page_loads) < len(self.flows):
             return self.trial.duration_s
         return math.ceil(self.t1_ns / NS_PER_S * 10) / 10
