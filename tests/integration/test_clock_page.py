@@ -40,3 +40,11 @@ def test_rdtsc_tells_the_guest_s_time_and_repeats(tmp_path: Path) -> None:
     assert len(first) > 10
     assert first == output(kernel, init, tmp_path / "second")
     assert first == output(kernel, init, tmp_path / "ptrace", seccomp=False)
+
+
+def test_a_trial_can_be_set_up_without_a_trace(tmp_path: Path) -> None:
+    kernel = locate.ensure()
+    init = first_program("fixed_points_check", tmp_path)
+    first = output(kernel, init, tmp_path / "first")
+    assert any(line.startswith("drew ") for line in first)
+    assert first == output(kernel, init, tmp_path / "ptrace", seccomp=False)
