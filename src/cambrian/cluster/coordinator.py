@@ -32,6 +32,8 @@ from cambrian.trial.environment import Environment
 OVERHEAD_MB = 512
 #: how long a run waits for another worker if all that are there are refused
 _GRACE_S = 10.0
+#: how long workers may take to leave a run
+_LEAVE_S = 10.0
 #: size of the pieces in which a part is sent
 _PIECE_BYTES = 16 * 2**20
 #: errors of Dask for a task that its worker did not finish
@@ -146,7 +148,9 @@ class Crew:
         """Leave the workers; their guests end."""
         self._closed = True
         with suppress(OSError, TimeoutError, ValueError):
-            self._client.unregister_worker_plugin(self._needed.topic)
+            # workers that Ctrl-C reached too may never answer
+            leave = self._client._unregister_worker_plugin
+            self._client.sync(leave, name=self._needed.topic, callback_timeout=_LEAVE_S)
             self._client.unsubscribe_topic(self._needed.topic)
         self._sender.shutdown(cancel_futures=True)
         self._writer.shutdown(cancel_futures=True)

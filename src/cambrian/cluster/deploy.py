@@ -23,6 +23,8 @@ from cambrian.study.model import Frozen
 from cambrian.study.toml_file import TomlFile
 
 _DOCS = "docs/how-to/run-on-a-cluster.md"
+#: how long a cluster that was started here may take to end
+_CLOSE_S = 20.0
 _LOCAL = re.compile(r"local(?::([1-9][0-9]{0,3}))?")
 _ADDRESS = re.compile(r"(tcp|tls)://\S+:[0-9]+")
 _REMEDY = "give local, local:N, tcp://HOST:PORT, tls://HOST:PORT, or a TOML file"
@@ -61,7 +63,7 @@ def opened(text: str) -> Iterator[Cluster]:
             raise EngineError(f"--cluster {text}: {error}") from error
         finally:
             if deployment is not None:
-                deployment.close()
+                deployment.close(timeout=_CLOSE_S)
 
 
 def _found(text: str) -> tuple[Any, str | None, Any]:
