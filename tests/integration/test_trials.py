@@ -20,7 +20,7 @@ from cambrian.store.results import Results, TrialResult
 from cambrian.study.expand import expand
 from cambrian.study.model import Study, Trial
 from cambrian.trace import packets
-from cambrian.trial import carry_out
+from cambrian.trial import boot, carry_out
 from tests.integration.conftest import RunTrials, duel, flow, valid
 
 SECOND = 1_000_000_000
@@ -113,6 +113,22 @@ def test_by_ptrace_it_is_slower_and_the_same(tmp_path: Path) -> None:
     for seccomp in (True, False):
         results = Results(tmp_path / str(seccomp))
         outcome = carry_out.run(trial, replace(made, seccomp=seccomp), results)
+        hashes.append(valid(results.trial(outcome.trial_id)).manifest["packets_sha256"])
+    assert hashes[0] == hashes[1]
+
+
+def test_the_agent_s_python_does_not_show(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = sorted(Path("/usr/bin").glob("python3.[0-9]*[0-9]"))
+    other = next((path for path in found if path.resolve() != boot.interpreter()), None)
+    if other is None:
+        pytest.skip("the system has no Python of its own")
+    trial = duel(flow("tcp", "bbr"), flow("quinn", "cubic", start_ms=300), seconds=3, loss_percent=0.2)
+    made = prepare.ensure({"tcp", "quinn"})
+    hashes: list[str] = []
+    for python in (boot.interpreter(), other.resolve()):
+        monkeypatch.setattr(boot, "interpreter", lambda python=python: python)
+        results = Results(tmp_path / python.name / str(len(hashes)))
+        outcome = carry_out.run(trial, made, results)
         hashes.append(valid(results.trial(outcome.trial_id)).manifest["packets_sha256"])
     assert hashes[0] == hashes[1]
 

@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from cambrian.testbed.contract import CapturePlan, ChangePlan, GuestReport, Plan, ProgramPlan
     from cambrian.testbed.dumbbell import Dumbbell
     from cambrian.testbed.lateness import Lateness
-    from cambrian.testbed.processes import Process
+    from cambrian.testbed.processes import Prepared, Process
 
 OUT = Path("/run/cambrian/out")
 SOURCE, SITE_PACKAGES = "/run/cambrian/source", "/run/cambrian/site-packages"
 #: place of code in the guest → the variable that holds the host's folder
 CODE = {SOURCE: "CAMBRIAN_SOURCE", SITE_PACKAGES: "CAMBRIAN_SITE_PACKAGES"}
-#: least quiet time between the last preparation and the trial's zero
+#: least quiet time before each stage of a trial, and the grid on which servers start
 LEAD_NS = 100_000_000
 SECOND_NS = 1_000_000_000
 #: how near to a point in time select brings us
@@ -107,14 +107,13 @@ def import_everything() -> None:
     del counters, dumbbell, handover, probe, processes, roots, tracing, users
 
 
-def next_second_ns() -> int:
-    """The next whole second of the guest's clock that is not too near.
+def next_ns(grid_ns: int) -> int:
+    """The next point of a grid on the guest's clock that is not too near.
 
-    What came before may have taken some microseconds more or less, by the length of a path
-    say. That must not move the trial, or any timer that runs through it, against the
-    kernel's tick.
+    What came before may have taken some microseconds more or less, by the host's Python or the length of a
+    path. That must not move the trial, or any timer that runs through it, against the kernel's tick.
     """
-    return -(-(time.time_ns() + LEAD_NS) // SECOND_NS) * SECOND_NS
+    return -(-(time.time_ns() + LEAD_NS) // grid_ns) * grid_ns
 
 
 class Trial:
@@ -124,6 +123,8 @@ class Trial:
         self.plan = plan
         self.problems: list[str] = []
         self.processes: list[Process] = []
+        self.senders: list[Prepared] = []
+        self.receivers: list[Prepared] = []
         self.early: dict[int, Process] = {}
         self.net: Dumbbell | None = None
         self.tracelink: Process | None = None
@@ -139,7 +140,7 @@ class Trial:
         self.net = dumbbell.build_hosts(self.plan["links"], self.plan["tcp_ecn"])
         bottleneck = self.plan["bottleneck"]
         if link := bottleneck.get("tracelink"):
-            self.tracelink = processes.start("tracelink", link, None, OUT)
+            self.tracelink = processes.prepare("tracelink", link, None, OUT).start()
             if problem := processes.wait_ready(self.tracelink, link, None):
                 raise RuntimeError(problem)
             dumbbell.add_trace_link(self.net)
@@ -148,6 +149,18 @@ class Trial:
         self.report["base_rtt_ns"] = [
             probe.base_rtt_ns(at.sender_namespace(flow)) for flow in range(len(self.plan["links"]))
         ]
+
+    def prepare_programs(self) -> None:
+        """All that the flows' programs need, so that within the trial they only start."""
+        from cambrian.testbed import addresses as at
+        from cambrian.testbed import processes
+
+        for flow, spec in enumerate(self.plan["flows"]):
+            namespace = at.sender_namespace(flow)
+            self.senders.append(processes.prepare(f"flow{flow}.sender", spec["sender"], namespace, OUT))
+            self.receivers.append(
+                processes.prepare(f"flow{flow}.receiver", spec["receiver"], at.RECEIVER, OUT)
+            )
 
     def start_capture(self) -> None:
         """The bottleneck's taps and, where a flow is kernel TCP, its trace points."""
@@ -164,20 +177,19 @@ class Trial:
                     "note: this kernel has no TCP trace points; no transport trace for kernel TCP"
                 )
         started: CapturePlan = {**spec, "argv": argv}
-        self.capture = processes.start("capture", started, None, OUT)
+        self.capture = processes.prepare("capture", started, None, OUT).start()
         if problem := processes.wait_ready(self.capture, spec, None):
             raise RuntimeError(problem)
 
     def start_servers(self) -> None:
         """All senders' programs listen before the trial's zero."""
-        from cambrian.testbed import addresses as at
         from cambrian.testbed import processes
 
-        for flow, spec in enumerate(self.plan["flows"]):
-            namespace = at.sender_namespace(flow)
-            server = processes.start(f"flow{flow}.sender", spec["sender"], namespace, OUT)
+        for sender in self.senders:
+            self.wait_until(next_ns(LEAD_NS))
+            server = sender.start()
             self.processes.append(server)
-            self.ready(server, spec["sender"], namespace, processes.READY_TIMEOUT_S)
+            self.ready(server, sender.spec, sender.namespace, processes.READY_TIMEOUT_S)
 
     def ready(self, process: Process, spec: ProgramPlan, namespace: str | None, timeout_s: float) -> None:
         """Wait until a program is ready; note it where it is not."""
@@ -204,11 +216,7 @@ class Trial:
 
     def start_receiver(self, flow: int) -> None:
         """Start a flow's receiving program."""
-        from cambrian.testbed import addresses as at
-        from cambrian.testbed import processes
-
-        spec = self.plan["flows"][flow]["receiver"]
-        self.processes.append(processes.start(f"flow{flow}.receiver", spec, at.RECEIVER, OUT))
+        self.processes.append(self.receivers[flow].start())
 
     def change_link(self, change: ChangePlan) -> None:
         """One step of the schedule; queues keep what they hold."""
@@ -270,7 +278,7 @@ class Trial:
             from cambrian.testbed.lateness import Lateness
 
             self.lateness = Lateness()
-        zero_ns = next_second_ns()
+        zero_ns = next_ns(SECOND_NS)
         self.report["zero_ns"] = zero_ns
         self.report["realtime_minus_monotonic_ns"] = time.time_ns() - time.monotonic_ns()
         if self.tracelink is not None:
@@ -318,19 +326,25 @@ def carry_out(
     away what no program of the trial may reach, once the network stands. These differ between a guest and
     the host.
     """
+    from cambrian.testbed import system
+
     report = cast("GuestReport", {})
     try:
         before()
+        system.free_clock_reads()
         import_everything()
         plan: Plan = json.loads((OUT / "plan.json").read_text())
         prepare(plan)
         trial = Trial(plan)
         report = trial.report
         report["kernel"] = os.uname().release
+        # from here on, everything has fixed paths and happens at fixed times
+        trial.wait_until(next_ns(SECOND_NS))
+        system.restart_randomness("network")
         trial.build_network()
         seal()
-        # from here on, everything has fixed paths and happens at fixed times
-        trial.wait_until(next_second_ns())
+        trial.prepare_programs()
+        trial.wait_until(next_ns(SECOND_NS))
         trial.start_capture()
         trial.start_servers()
         trial.start_early_clients()

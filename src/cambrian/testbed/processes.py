@@ -60,8 +60,38 @@ def _enter(namespace: str | None) -> AbstractContextManager[None]:
     return nullcontext() if namespace is None else system.inside(at.namespace_path(namespace))
 
 
-def start(name: str, spec: ProgramPlan, namespace: str | None, folder: Path) -> Process:
-    """Start ``spec["argv"]`` in a namespace (None: the guest's first).
+@dataclass(frozen=True)
+class Prepared:
+    """A program that only needs to be started, once; ``out`` and ``err`` are open files."""
+
+    name: str
+    spec: ProgramPlan
+    namespace: str | None
+    stdout: Path
+    out: int
+    err: int
+    root: Path | None
+
+    def start(self) -> Process:
+        """Start it; what it draws at random depends on the seed and its name, not on what ran before."""
+        actions = [
+            (os.POSIX_SPAWN_OPEN, 0, "/dev/null", os.O_RDONLY, 0),
+            (os.POSIX_SPAWN_DUP2, self.out, 1),
+            (os.POSIX_SPAWN_DUP2, self.err, 2),
+        ]
+        argv = users.command(self.spec["argv"], self.spec.get("user"))
+        os.chdir(self.spec["work"])
+        with cpu.slow(self.spec.get("cpu")), _enter(self.namespace), system.rooted(self.root):
+            system.restart_randomness(self.name)
+            pid = os.posix_spawn(argv[0], argv, self.spec["environment"], file_actions=actions, setsid=True)
+        os.chdir("/")
+        os.close(self.out)
+        os.close(self.err)
+        return Process(self.name, pid, os.pidfd_open(pid), self.stdout, time.time_ns())
+
+
+def prepare(name: str, spec: ProgramPlan, namespace: str | None, folder: Path) -> Prepared:
+    """Prepare ``spec["argv"]``, to run in a namespace (None: the guest's first).
 
     Its output goes to ``folder/name.out`` and ``folder/name.err``, opened here: the program itself cannot
     open anything in ``folder``. ``spec["user"]`` is whom it runs as, ``spec["logs"]`` gives it a folder of
@@ -87,21 +117,9 @@ def start(name: str, spec: ProgramPlan, namespace: str | None, folder: Path) -> 
     stdout, stderr = folder / f"{name}.out", folder / f"{name}.err"
     write_flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND | os.O_CLOEXEC
     out, err = os.open(stdout, write_flags, 0o644), os.open(stderr, write_flags, 0o644)
-    actions = [
-        (os.POSIX_SPAWN_OPEN, 0, "/dev/null", os.O_RDONLY, 0),
-        (os.POSIX_SPAWN_DUP2, out, 1),
-        (os.POSIX_SPAWN_DUP2, err, 2),
-    ]
-    argv = users.command(spec["argv"], user)
     root = roots.make(Path("/run/cambrian/roots") / name, spec["root"], user) if "root" in spec else None
     users.give(work, user)
-    os.chdir(work)
-    with cpu.slow(spec.get("cpu")), _enter(namespace), system.rooted(root):
-        pid = os.posix_spawn(argv[0], argv, spec["environment"], file_actions=actions, setsid=True)
-    os.chdir("/")
-    os.close(out)
-    os.close(err)
-    return Process(name, pid, os.pidfd_open(pid), stdout, time.time_ns())
+    return Prepared(name, spec, namespace, stdout, out, err, root)
 
 
 def _said_ready(stdout: Path) -> bool:

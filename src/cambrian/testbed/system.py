@@ -18,6 +18,10 @@ MS_BIND = 0x1000
 MS_REC = 0x4000
 _POWER_OFF = 0x4321_FEDC
 _CLOCK_REALTIME, _TIMER_ABSTIME = 0, 1
+_PR_SET_TIMERSLACK = 29
+#: knobs of Cambrian's kernel; other kernels lack them
+_FREE_CLOCK_READS = Path("/proc/sys/kernel/free_clock_reads")
+_RESTART_RANDOMNESS = Path("/proc/sys/kernel/random/restart")
 
 
 def _check(result: int, what: str) -> None:
@@ -92,10 +96,32 @@ class _Timespec(ctypes.Structure):
 def sleep_until(realtime_ns: int) -> None:
     """Sleep until a time of the guest's clock, to the tick.
 
-    ``time.sleep`` takes a length in floating point, whose rounding can move the end by a tick.
+    ``time.sleep`` takes a length in floating point, whose rounding can move the end by a tick. The kernel may
+    end a sleep 50 µs late, to serve another timer with it; programs would inherit another setting.
     """
     until = _Timespec(realtime_ns // 1_000_000_000, realtime_ns % 1_000_000_000)
+    _check(_libc.prctl(_PR_SET_TIMERSLACK, 1, 0, 0, 0), "sleep exactly")
     _libc.clock_nanosleep(_CLOCK_REALTIME, _TIMER_ABSTIME, ctypes.byref(until), None)
+    # 0: as at the start of this process
+    _check(_libc.prctl(_PR_SET_TIMERSLACK, 0, 0, 0, 0), "sleep as usual")
+
+
+def free_clock_reads() -> None:
+    """From now on this process's clock reads move no time.
+
+    How often Python reads the clock depends on its version. Programs that this process starts are as usual.
+    """
+    if _FREE_CLOCK_READS.exists():
+        _FREE_CLOCK_READS.write_text("1")
+
+
+def restart_randomness(label: str) -> None:
+    """The randomness of the kernel and of this process, from now on: a function of the seed and ``label``.
+
+    Each process that starts after this has a stream of its own, drawn from this process's.
+    """
+    if _RESTART_RANDOMNESS.exists():
+        _RESTART_RANDOMNESS.write_text(label)
 
 
 def power_off() -> None:
