@@ -75,10 +75,22 @@ def selftest(
         str | None, typer.Option(help="Run only checks whose name matches, such as 'rtt*'.")
     ] = None,
     jobs: JobsOption = 0,
+    renew: Annotated[
+        bool,
+        typer.Option(
+            "--update-hashes",
+            help="Only make the packets and hashes that the check 'shipped' compares with, on this machine.",
+        ),
+    ] = False,
 ) -> None:
     """Measure whether this installation can be trusted; exit status 1 if any check fails."""
     from cambrian.selftest import run as run_selftest
+    from cambrian.selftest import update_hashes
 
+    if renew:
+        if not update_hashes(at_a_time(jobs)):
+            raise typer.Exit(1)
+        return
     if not run_selftest(as_json=as_json, only=only, jobs=at_a_time(jobs)):
         raise typer.Exit(1)
 

@@ -2,12 +2,12 @@
 
 Each module measures one property with real trials and returns :class:`~cambrian.selftest.check.Check`
 rows: ``link`` (RTT, rate, buffer, loss as configured), ``determinism`` (the same bytes under
-any load), ``controllers`` (a flow runs the requested CCA),
+any load), ``shipped`` (the packets of other machines), ``controllers`` (a flow runs the requested CCA),
 ``theory`` (kernel Reno and CUBIC against their formulas), ``clocks`` (virtual against real).
 """
 
 from __future__ import annotations
 
-from cambrian.selftest.runner import run
+from cambrian.selftest.runner import run, update_hashes
 
-__all__ = ["run"]
+__all__ = ["run", "update_hashes"]

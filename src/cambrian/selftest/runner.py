@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from cambrian import progress
-from cambrian.selftest import clocks, controllers, determinism, link, pages, symmetry, theory
+from cambrian.selftest import clocks, controllers, determinism, link, pages, shipped, symmetry, theory
 from cambrian.selftest.bench import CONTESTANTS, Bench, BenchError, bench
 from cambrian.selftest.check import Check
 
@@ -23,6 +23,7 @@ PARTS: dict[str, tuple[Part, int, frozenset[str]]] = {
     "link": (link.checks, 15, _USUAL),
     "controllers": (controllers.checks, 30, _USUAL),
     "determinism": (determinism.checks, 120, _USUAL),
+    "shipped": (shipped.checks, 15, shipped.STACKS),
     "symmetry": (symmetry.checks, 30, _USUAL),
     "theory": (theory.checks, 30, _USUAL),
     "clocks": (clocks.checks, 20, frozenset({"tcp"})),
@@ -46,6 +47,18 @@ def _collect(names: list[str], jobs: int) -> list[Check]:
             done += seconds
             step.reach(done)
     return found
+
+
+def update_hashes(jobs: int) -> bool:
+    """Make the shipped packets again on this machine; returns whether all their trials were valid."""
+    with bench(jobs, shipped.STACKS) as workbench:
+        try:
+            folder = shipped.update(workbench)
+        except BenchError as error:
+            Console(stderr=True).print(str(error), markup=False)
+            return False
+    Console(stderr=True).print(f"wrote {folder}", markup=False, soft_wrap=True)
+    return True
 
 
 def run(*, as_json: bool, only: str | None, jobs: int) -> bool:

@@ -1,0 +1,168 @@
+"""Checks that this machine gives the packets that the repository ships, which came from another machine.
+
+``shipped/packets.parquet`` has the packets of a few trials, ``shipped/trials.json`` their hashes, the
+software that they ran and the machine that made them. A hash covers packets only, not the code that runs a
+trial: it stays valid until a change moves a packet. ``cambrian selftest --update-hashes`` makes both files
+again.
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from cambrian.selftest.bench import Bench, flow, packets_sha256, trial
+from cambrian.selftest.check import Check
+from cambrian.stacks import toolchain
+from cambrian.store.results import TrialResult
+from cambrian.study.model import Network, Trial
+
+UPDATE = "cambrian selftest --update-hashes"
+FOLDER = Path(__file__).parent / "shipped"
+PACKETS, TRIALS = FOLDER / "packets.parquet", FOLDER / "trials.json"
+#: the columns of a packet trace that its hash covers (:func:`cambrian.trace.packets.fingerprint`)
+COLUMNS = ("flow", "arrival_ns", "departure_ns", "size_bytes", "outcome", "ce")
+#: without google-quiche, whose packets differ between installations (docs/explanation/limits.md)
+STACKS = frozenset({"tcp", "quinn", "quic-go"})
+_NETWORK = Network(rate_mbps=20, rtt_ms=50, buffer_bdp=1, loss_percent=0.1)
+_DURATION_S = 3
+#: stack, CCA and queue of each trial's first flow; the second is kernel CUBIC, half a second later
+_DUELS = (
+    ("tcp", "cubic", "droptail"),
+    ("tcp", "bbr", "droptail"),
+    ("tcp", "cubic", "pie"),
+    ("quinn", "cubic", "droptail"),
+    ("quic-go", "cubic", "droptail"),
+)
+
+
+@dataclass(frozen=True)
+class Shipped:
+    """One shipped trial: the hash of its packets, and kernel and stacks with their versions."""
+
+    packets_sha256: str
+    software: dict[str, str]
+
+
+def trials() -> dict[str, Trial]:
+    """Name → trial."""
+    return {
+        f"{stack} {cca}, {queue}": trial(
+            _NETWORK.model_copy(update={"queue": queue}),
+            flow(stack, cca),
+            flow("tcp", "cubic", 500),
+            duration_s=_DURATION_S,
+            seed=7,
+        )
+        for stack, cca, queue in _DUELS
+    }
+
+
+def load() -> tuple[dict[str, Shipped], dict[str, str]]:
+    """The shipped trials by name, and the machine that made them."""
+    content = json.loads(TRIALS.read_text())
+    return {name: Shipped(**row) for name, row in content["trials"].items()}, content["machine"]
+
+
+def checks(bench: Bench) -> Iterator[Check]:
+    """One row per trial; a difference names its first packet, and what differs between the machines."""
+    known, machine = load()
+    frame = pl.read_parquet(PACKETS)
+    wanted = trials()
+    for name, result in zip(wanted, bench.run(list(wanted.values()), "shipped"), strict=True):
+        seen = packets_sha256(result)
+        row = known[name]
+        if seen == row.packets_sha256:
+            yield Check(f"shipped: {name}", row.packets_sha256[:12], seen[:12], ok=True)
+            continue
+        software = differences(row.software, _software(result))
+        found = [first_difference(frame.filter(pl.col("trial") == name), result.packets)]
+        if software:
+            found.append(f"the shipped packets are of other software: {software}; remedy: {UPDATE}")
+        elif here := differences(machine, _machine(bench)):
+            found.append(f"this machine differs: {here}")
+        # another kernel or stack may send other packets: only its own version can be compared
+        ok = None if software else False
+        yield Check(f"shipped: {name}", row.packets_sha256[:12], f"{seen[:12]}: {'; '.join(found)}", ok)
+
+
+def update(bench: Bench) -> Path:
+    """Run the trials on this machine and write both files; returns their folder.
+
+    Raises:
+        cambrian.selftest.bench.BenchError: a trial could not run, or is invalid.
+    """
+    wanted = trials()
+    results = dict(zip(wanted, bench.run(list(wanted.values()), "shipped"), strict=True))
+    FOLDER.mkdir(exist_ok=True)
+    frames = [
+        result.packets.select(pl.lit(name).alias("trial"), *COLUMNS) for name, result in results.items()
+    ]
+    pl.concat(frames).write_parquet(PACKETS, compression="zstd", compression_level=22)
+    rows = {
+        name: asdict(Shipped(packets_sha256(result), _software(result))) for name, result in results.items()
+    }
+    content = {"made_by": UPDATE, "machine": _machine(bench), "trials": rows}
+    TRIALS.write_text(json.dumps(content, indent=1) + "\n")
+    return FOLDER
+
+
+def first_difference(expected: pl.DataFrame, seen: pl.DataFrame) -> str:
+    """Where two packet traces part, in words."""
+    height = min(expected.height, seen.height)
+    pairs = zip(*(frame.select(COLUMNS).head(height).rows() for frame in (expected, seen)), strict=True)
+    for number, (before, after) in enumerate(pairs):
+        if before != after:
+            changes = ", ".join(filter(None, map(_change, COLUMNS, before, after)))
+            flow_number, at_ns, *_ = before
+            return f"packet {number} (flow {flow_number}, {at_ns / 1e9:.6f} s): {changes}"
+    return f"{seen.height} packets instead of {expected.height}, the same up to there"
+
+
+def differences(expected: Mapping[str, str], seen: Mapping[str, str]) -> str:
+    """What has another value, in words; empty if nothing has."""
+    names = sorted({*expected, *seen})
+    return ", ".join(
+        f"{name} {seen.get(name, 'none')} instead of {expected.get(name, 'none')}"
+        for name in names
+        if seen.get(name) != expected.get(name)
+    )
+
+
+def _change(column: str, before: Any, after: Any) -> str:
+    if before == after:
+        return ""
+    if column.endswith("_ns") and before is not None and after is not None:
+        return f"{column.removesuffix('_ns')} {after - before:+d} ns"
+    return f"{column} {after} instead of {before}"
+
+
+def _software(result: TrialResult) -> dict[str, str]:
+    """Kernel and stacks of a trial, with their versions; the kernel is the stack tcp."""
+    stacks = {
+        name: str(stack["version"]) for name, stack in result.manifest["stacks"].items() if name != "tcp"
+    }
+    return {"kernel": str(result.manifest["kernel"]["version"])} | stacks
+
+
+def _machine(bench: Bench) -> dict[str, str]:
+    """What of this machine could show in packets, and must not."""
+    models = [
+        line.partition(":")[2].strip()
+        for line in Path("/proc/cpuinfo").read_text().splitlines()
+        if line.startswith("model name")
+    ]
+    return {
+        "python": platform.python_version(),
+        "libc": " ".join(platform.libc_ver()),
+        "compiler": toolchain.cc().version,
+        "processor": models[0] if models else "unknown",
+        "wall": bench.made.wall.name,
+        "programs run by": "seccomp" if bench.made.seccomp else "ptrace",
+    }
