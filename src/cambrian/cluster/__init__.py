@@ -8,9 +8,14 @@ this package imports them.
 
 from __future__ import annotations
 
+import sys
 from importlib.util import find_spec
 
+from cambrian import paths
 from cambrian.command import MissingTool
 
 if find_spec("distributed") is None:
-    raise MissingTool("Dask, which runs clusters, is not installed", "pip install 'cambrian[cluster]'")
+    raise MissingTool(
+        "Dask, which runs clusters, is not installed",
+        f"{sys.executable} -m pip install --editable '{paths.repository()}[cluster]'",
+    )

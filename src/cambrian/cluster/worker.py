@@ -11,7 +11,9 @@ import io
 import multiprocessing
 import platform
 import shutil
+import signal
 import tempfile
+import threading
 from concurrent.futures import CancelledError
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
@@ -75,6 +77,9 @@ class Member(WorkerPlugin):
 
     def setup(self, worker: Any) -> None:
         """Begin to join the run. It must not wait here: the worker answers nobody until this returns."""
+        if threading.current_thread() is threading.main_thread():
+            # a terminal sends Ctrl-C to workers too; they end with the run, and without a traceback each
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
         self._worker = worker
         self._incoming: dict[str, _Incoming] = {}
         self._environment: Environment | None = None
