@@ -14,12 +14,15 @@ import sys
 import tempfile
 from functools import cache
 from importlib import metadata
-from pathlib import Path
+from pathlib import Path, PurePath
 from py_compile import PycInvalidationMode
 
 from cambrian import paths
 
 PACKAGE = "pyroute2"
+#: of its description, what pyroute2 reads: its version. pip's notes about an installation differ by checkout
+_DESCRIPTION = ".dist-info"
+_KEPT = "METADATA"
 
 
 @cache
@@ -30,7 +33,8 @@ def ensure() -> Path:
         FileNotFoundError: pyroute2's installation has no list of its files.
     """
     package = metadata.distribution(PACKAGE)
-    folder = paths.cache() / "guest-packages" / f"{PACKAGE}-{package.version}-{sys.implementation.cache_tag}"
+    name = f"{PACKAGE}-{package.version}-{sys.implementation.cache_tag}-{_KEPT.lower()}"
+    folder = paths.cache() / "guest-packages" / name
     if folder.is_dir():
         return folder
     if not package.files:
@@ -41,8 +45,7 @@ def ensure() -> Path:
         # only its owner can read mkdtemp's folder, but a guest's programs may run as other users
         fresh.chmod(0o755)
         for file in package.files:
-            # paths outside of the packages' folder (programs) start with ..
-            if file.parts[0] != ".." and file.suffix != ".pyc":
+            if _is_wanted(file):
                 target = fresh / file
                 target.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(str(file.locate()), target)
@@ -57,3 +60,10 @@ def ensure() -> Path:
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
     return folder
+
+
+def _is_wanted(file: PurePath) -> bool:
+    # paths outside of the packages' folder (programs) start with ..
+    if file.parts[0] == ".." or file.suffix == ".pyc":
+        return False
+    return not file.parts[0].endswith(_DESCRIPTION) or file.name == _KEPT

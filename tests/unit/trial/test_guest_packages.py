@@ -32,3 +32,8 @@ def test_it_is_made_once_and_leaves_nothing_else(folder: Path) -> None:
     assert guest_packages.ensure() == folder
     assert (folder / "pyroute2" / "__init__.py").stat().st_mtime_ns == made
     assert [path.name for path in folder.parent.iterdir()] == [folder.name]
+
+
+def test_notes_of_the_installer_which_differ_by_checkout_are_left_out(folder: Path) -> None:
+    (description,) = folder.glob("*.dist-info")
+    assert [path.name for path in description.iterdir()] == ["METADATA"]
