@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import os
 import selectors
+import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+#: how often a test of this machine is tried
+_TRIES = 3
+#: exit statuses after SIGKILL and SIGTERM, of the program itself and of one that it has started
+_KILLED = (-signal.SIGKILL, -signal.SIGTERM, 128 + signal.SIGKILL, 128 + signal.SIGTERM)
 #: lines of the log that an error shows
 TAIL_LINES = 20
 #: Seconds between two calls of ``on_tick`` while the command is silent.
@@ -17,6 +22,10 @@ TICK_S = 0.5
 
 class CommandFailed(RuntimeError):
     """A command ended with a status other than 0; the text has the command, its log and its last lines."""
+
+
+class Killed(RuntimeError):
+    """Something outside killed a test of this machine, each time; the test says nothing about the machine."""
 
 
 class MissingTool(RuntimeError):
@@ -37,6 +46,33 @@ def clean_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
     flags |= {"CFLAGS", "CPPFLAGS", "LDFLAGS", "KCFLAGS", "KBUILD_OUTPUT", "O", "V", "CC", "HOSTCC"}
     environment = {name: value for name, value in os.environ.items() if name not in flags}
     return environment | {"LC_ALL": "C.UTF-8"} | dict(extra or {})
+
+
+def tried(argv: Sequence[str], *, cwd: Path | None = None, limit_s: float) -> tuple[int, str]:
+    """The exit status and the output (both streams) of a test of this machine.
+
+    A test that something outside kills is repeated, because a killed test must not look like a machine
+    that cannot do what was tested.
+
+    Raises:
+        Killed: it was killed :data:`_TRIES` times.
+        OSError, subprocess.TimeoutExpired: it cannot be started, or gives no answer within ``limit_s``.
+    """
+    for _ in range(_TRIES):
+        answer = subprocess.run(
+            argv,
+            cwd=cwd,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            timeout=limit_s,
+            check=False,
+        )
+        if answer.returncode not in _KILLED:
+            return answer.returncode, answer.stdout
+    raise Killed(f"{argv[0]} was killed {_TRIES} times by something outside; remedy: run the command again")
 
 
 def run(

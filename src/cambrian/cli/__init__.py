@@ -55,7 +55,7 @@ def _interrupt(number: int, frame: object) -> NoReturn:
 
 def main() -> None:
     """Entry point: turns expected errors into one line on standard error and exit status 2."""
-    from cambrian.command import CommandFailed, MissingTool
+    from cambrian.command import CommandFailed, Killed, MissingTool
     from cambrian.debian.private_apt import AptError
     from cambrian.kernel.model import KernelError
     from cambrian.run.pool import EngineError
@@ -93,6 +93,7 @@ def main() -> None:
         KernelError,
         MissingTool,
         CommandFailed,
+        Killed,
         AptError,
         NoReceiver,
         AddError,

@@ -7,6 +7,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from cambrian.command import tried
 from cambrian.kernel.model import Kernel
 
 PROBE_LIMIT_S = 20
@@ -39,21 +40,11 @@ def _probe(kernel: Kernel, *mode: str) -> Permission:
         argv = [str(kernel.path), *mode, "mem=32M", f"uml_dir={folder}/", "root=/dev/null", "panic=-1"]
         argv += ["con=null", "con0=null,fd:1"]
         try:
-            answer = subprocess.run(
-                argv,
-                cwd=Path(folder),
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                text=True,
-                errors="replace",
-                timeout=PROBE_LIMIT_S,
-                check=False,
-            )
+            status, said = tried(argv, cwd=Path(folder), limit_s=PROBE_LIMIT_S)
         except subprocess.TimeoutExpired:
             return Permission(False, f"no answer within {PROBE_LIMIT_S} s")
         except OSError as error:
             return Permission(False, str(error))
-    lines = [line for line in answer.stdout.splitlines() if line.strip()]
+    lines = [line for line in said.splitlines() if line.strip()]
     works = any("Linux version" in line for line in lines)
-    return Permission(works, "" if works else (lines[-1] if lines else f"status {answer.returncode}"))
+    return Permission(works, "" if works else (lines[-1] if lines else f"status {status}"))

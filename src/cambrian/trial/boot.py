@@ -147,7 +147,11 @@ def run(
         )
     if shutil.disk_usage(out).free < _FULL_BYTES:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(out.parents[2]))
-    return Ended(report, cut_off, time.monotonic() - began, cpu_s, _without_noise(text), removed)
+    said = _without_noise(text)
+    if cut_off is None and report is None and not said:
+        # its kernel says why it ends, except if the host process of its first program is killed
+        raise Disturbed("the guest ended without a report and without a message, as it does if it is killed")
+    return Ended(report, cut_off, time.monotonic() - began, cpu_s, said, removed)
 
 
 @dataclass(frozen=True)

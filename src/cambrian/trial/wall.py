@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from cambrian.command import Killed, tried
 from cambrian.stacks.built import HIDDEN
 from cambrian.testbed.users import RESULTS
 
@@ -91,20 +92,27 @@ def installed() -> Wall:
 
 @cache
 def find() -> Wall:
-    """The wall that this machine offers; tried once."""
+    """The wall that this machine offers; tried once.
+
+    Raises:
+        Killed: something outside killed the test, or it took too long.
+    """
     around = installed()
     if (program := around.program) is None:
         return around
     command = [program, *_namespaces(), *_tree({}), "--", "/bin/true"]
     try:
-        answer = subprocess.run(command, capture_output=True, text=True, timeout=_TRY_S, check=False)
-    except (OSError, subprocess.SubprocessError) as error:
+        status, said = tried(command, limit_s=_TRY_S)
+    except OSError as error:
         return Wall(None, f"bubblewrap fails: {error}")
-    if answer.returncode:
-        said = answer.stderr.strip().splitlines()[-1:] or [f"exit status {answer.returncode}"]
+    except subprocess.TimeoutExpired as error:
+        # a slow machine may have the wall: it must not run without it
+        raise Killed(f"bubblewrap gave no answer within {_TRY_S} s; remedy: run the command again") from error
+    if status:
+        lines = said.strip().splitlines()[-1:] or [f"exit status {status}"]
         return Wall(
             None,
-            f"bubblewrap fails: {said[0]}; remedy: allow user namespaces "
+            f"bubblewrap fails: {lines[0]}; remedy: allow user namespaces "
             "(sysctl kernel.unprivileged_userns_clone=1, or a container that permits them)",
         )
     return around
