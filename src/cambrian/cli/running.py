@@ -197,11 +197,11 @@ def worker(
     """Offer this machine's cores to `cambrian run --cluster ADDRESS`, until the scheduler ends or Ctrl-C."""
     from cambrian.cluster import serve
 
-    if not (authority and certificate and key):
-        if authority or certificate or key:
-            fail("give --tls-ca-file, --tls-cert and --tls-key together")
-        serve.serve(address, jobs, None)
-    serve.serve(address, jobs, (authority, certificate, key))
+    if authority and certificate and key:
+        serve.serve(address, jobs, (authority, certificate, key))
+    if authority or certificate or key:
+        fail("give --tls-ca-file, --tls-cert and --tls-key together")
+    serve.serve(address, jobs, None)
 
 
 @commands.command()

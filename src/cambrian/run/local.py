@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import multiprocessing
 import os
 import signal
@@ -13,6 +12,7 @@ from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from pathlib import Path
 
+from cambrian import parallel
 from cambrian.run.pool import cores
 from cambrian.store import writing
 from cambrian.store.results import Results
@@ -20,9 +20,6 @@ from cambrian.study.model import Trial
 from cambrian.trial import carry_out
 from cambrian.trial.carry_out import Outcome
 from cambrian.trial.environment import Environment
-
-#: include/uapi/linux/prctl.h
-_PR_SET_PDEATHSIG = 1
 
 
 @dataclass(frozen=True)
@@ -101,11 +98,7 @@ _busy = False
 def _begin(free: multiprocessing.Queue[int | None], parent: int, scratch: str) -> None:
     """Initialise a worker: take a core, and end with the process ``parent``."""
     global _core  # noqa: PLW0603 - a worker process keeps one core
-    # a worker must not outlive the run, even if the run is killed
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:
-        # it died before the kernel knew that this process must end with it
-        os._exit(1)
+    parallel.end_with(parent)
     tempfile.tempdir = scratch
     _core = free.get()
     if _core is not None:
