@@ -17,8 +17,8 @@ FILE = "suite.toml"
 SECTION = "section"
 #: the file in a suite's results folder that records what was run
 RECORD = "suite.json"
-#: placeholders in a part for the contestant
-PLACEHOLDERS = ("$STACK", "$CCA")
+#: placeholder in a part for the kernel CCA that is the contestant's reference, beside $STACK and $CCA
+REFERENCE = "$REFERENCE"
 
 #: names of suites and their parts
 NAME = r"[a-z0-9][a-z0-9-]*"

@@ -14,7 +14,7 @@ from cambrian.study.expand import expand, select
 from cambrian.study.load import parse_study
 from cambrian.study.model import Group, Study
 from cambrian.suites.find import SuiteFolder
-from cambrian.suites.model import PLACEHOLDERS, folder_of
+from cambrian.suites.model import REFERENCE, folder_of
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ def parts_of(found: SuiteFolder, only_part: str | None, contestants: Sequence[st
         remedy = "remove --contestant, or select groups with --only"
         raise StudyError(file=suite.name, key="--contestant", problem=problem, remedy=remedy)
     for name in contestants:
-        _is_known(name)
+        check_contestant(name)
     names = [only_part] if only_part else suite.parts
     everyone: Sequence[str | None] = contestants or suite.contestants or (None,)
     return [
@@ -107,13 +107,27 @@ def _kept(groups: list[Group], options: RunOptions) -> list[Group]:
 def _filled(part: Part) -> str:
     """The part's text with the placeholders replaced by its contestant."""
     text = toml_text.read(part.path, "the suite's part", "restore the file")
-    if part.contestant is not None:
-        for placeholder, value in zip(PLACEHOLDERS, part.contestant.split("/"), strict=True):
-            text = text.replace(placeholder, value)
+    if part.contestant is None:
+        return text
+    stack, cca = part.contestant.split("/")
+    values = {"$STACK": stack, "$CCA": cca}
+    if REFERENCE in text:
+        values[REFERENCE] = _reference(part, stack, cca)
+    for placeholder, value in values.items():
+        text = text.replace(placeholder, value)
     return text
 
 
-def _is_known(contestant: str) -> None:
+def _reference(part: Part, stack: str, cca: str) -> str:
+    reference = catalogue.reference_of(stack, cca)
+    if reference is None:
+        problem = f"{stack} {cca} has no reference: kernel TCP has no such algorithm"
+        raise StudyError(file=str(part.path), problem=problem, remedy="give a contestant with a reference")
+    return reference
+
+
+def check_contestant(contestant: str) -> None:
+    """Raise :class:`StudyError` if no usable stack has this ``stack/cca``."""
     known = [f"{stack}/{cca}" for stack, ccas in catalogue.ccas().items() for cca in ccas]
     if contestant not in known:
         remedy = hints.for_name(contestant, known, "write stack/cca, such as quinn/cubic;")

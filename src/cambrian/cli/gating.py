@@ -1,0 +1,119 @@
+"""Commands that compare results with earlier ones: a gate for a CI, and two stores."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cambrian.cli.shared import JobsOption, JsonOption, err, fail, out
+
+commands = typer.Typer()
+
+
+@commands.command()
+def gate(
+    files: Annotated[
+        list[Path], typer.Argument(help="TOML files of gates, each with a contestant.", metavar="GATE...")
+    ],
+    update: Annotated[
+        bool,
+        typer.Option("--update", help="Run all seeds, and write the baseline; review it, and commit it."),
+    ] = False,
+    folder: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Results directory. Default: results/gate/STACK-CCA.")
+    ] = None,
+    jobs: JobsOption = 0,
+    junit: Annotated[Path | None, typer.Option(help="Write JUnit XML to this file.")] = None,
+    markdown: Annotated[
+        Path | None,
+        typer.Option(help="Append a summary in Markdown to this file, such as a CI's job summary."),
+    ] = None,
+    json_file: Annotated[Path | None, typer.Option("--json", help="Write the results as JSON here.")] = None,
+    trust: Annotated[
+        bool, typer.Option("--trust", help="Build and run the stacks in the folder stacks/ beside the gate.")
+    ] = False,
+) -> None:
+    """Compare a stack with its baseline: is it unchanged, equivalent, better or different?
+
+    The first run is `cambrian gate GATE --update`, with the version to compare with. If the first seeds send
+    the baseline's packets, the stack is unchanged. Else all seeds run, and all figures are compared.
+
+    Exit status 0: unchanged, equivalent or better. 1: different. 2: it could not be judged, or an error.
+    """
+    from cambrian.gate import carry_out, output
+    from cambrian.run.study import RunOptions
+
+    gates = [carry_out.read(path) for path in files]
+    results = []
+    for one in gates:
+        options = RunOptions(str(one.path), jobs=jobs, trust=trust)
+        place = folder or carry_out.default_folder(one)
+        if folder and len(gates) > 1:
+            place = folder / one.path.stem
+        result = carry_out.run(one, place, options, err, update=update)
+        results.append(result)
+        if result.compared is not None:
+            output.terminal(out, result.compared)
+        for text in result.errors:
+            out.print(f"could not run: {text}", markup=False, soft_wrap=True, highlight=False)
+        title = f"{one.contestant}: {output.headline(result)}"
+        out.print(title, markup=False, soft_wrap=True, highlight=False)
+        if update:
+            out.print(f"wrote {one.baseline}", markup=False, soft_wrap=True, highlight=False)
+        elif text := output.remedy(result):
+            out.print(text, markup=False, soft_wrap=True, highlight=False)
+        if markdown is not None and result.compared is not None:
+            with markdown.open("a") as summary:
+                summary.write(output.markdown(title, result.compared))
+        if os.environ.get("GITHUB_ACTIONS") == "true":
+            for line in output.github_lines(result):
+                print(line)
+    if junit is not None:
+        output.write_junit(junit, results)
+    if json_file is not None:
+        output.write_json(json_file, results)
+    statuses = {result.status for result in results}
+    if not update and (status := 1 if 1 in statuses else max(statuses)):
+        raise typer.Exit(status)
+
+
+@commands.command()
+def compare(
+    before: Annotated[Path, typer.Argument(help="A results directory that `cambrian run` made.")],
+    after: Annotated[Path, typer.Argument(help="Another one, of the same study.")],
+    contestants: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--contestant",
+            metavar="STACK/CCA",
+            help="Only this contestant; given twice: the first of BEFORE with the second of AFTER.",
+        ),
+    ] = None,
+    as_json: JsonOption = False,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown.")] = False,
+) -> None:
+    """Compare two results directories: what differs, by how much, and how sure that is.
+
+    BEFORE and AFTER may be the same folder, to compare two contestants. Exit status 0 for any result.
+    """
+    import json
+    from dataclasses import asdict
+
+    from cambrian.gate import differences, output, snapshot
+
+    names = contestants or []
+    if len(names) > len(("before", "after")):
+        fail("give --contestant once or twice")
+    one, two = (names[0], names[-1]) if names else (None, None)
+    compared = differences.snapshots(snapshot.take({"": before}, one), snapshot.take({"": after}, two))
+    if not compared.figures and not compared.same and not compared.changed:
+        fail(f"{before} and {after} have no trial and no figure in common")
+    if as_json:
+        print(json.dumps(asdict(compared), indent=1, ensure_ascii=False))
+    elif markdown:
+        print(output.markdown(f"{before} → {after}", compared), end="")
+    else:
+        output.terminal(out, compared)

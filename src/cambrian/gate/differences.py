@@ -1,0 +1,354 @@
+"""Compare two snapshots: what differs, by how much, and how sure that is.
+
+Each figure has one of the three states of every comparison (:mod:`cambrian.stats.states`):
+
+* *equivalent*: the whole 95 % interval of the change lies within the margin of no practical effect;
+* *different*: the change is larger than the margin, and proven: for a figure by seed the paired test rejects
+  "no change" (corrected for all such figures by Holm's method); for a parameter or probe the interval of the
+  change lies outside the margin;
+* *inconclusive*: neither. It *looks* different if the change itself is larger than the margin.
+
+Trials with the same packet hash sent the same packets, so nothing else of them is compared.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from cambrian.gate.quantities import MARGINS
+from cambrian.gate.snapshot import INVALID, Parameter, Place, Probe, Snapshot
+from cambrian.judging import references
+from cambrian.measure import quantities
+from cambrian.metrics.parameters.definitions import PARAMETERS
+from cambrian.probes.table import probes
+from cambrian.stats import compare, correction
+from cambrian.stats.interval import Interval
+from cambrian.stats.jackknife import FEWEST_SEEDS
+from cambrian.stats.states import LEVEL
+
+State = Literal["equivalent", "different", "inconclusive"]
+#: a change of a parameter within this part of its earlier value has no practical effect
+PARAMETER_PART = 0.05
+#: fewest differing trials, or networks, for a parameter that is different
+FEWEST_TRIALS = 2
+_GOOD, _BAD = ("as it should be", "equivalent"), ("off", "different")
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One compared figure.
+
+    ``change`` from ``low`` to ``high`` with ``margin`` in ``unit`` (of a ratio: its logarithm); None where
+    they do not apply. ``looks``: the change is larger than the margin. ``better``: the judgement by the
+    standard or by kernel TCP became good, or bad; None if neither. ``p`` is not corrected.
+    """
+
+    place: str
+    name: str
+    title: str
+    before: str
+    after: str
+    state: State
+    looks: bool = False
+    better: bool | None = None
+    unit: str = ""
+    change: float | None = None
+    low: float | None = None
+    high: float | None = None
+    margin: float | None = None
+    p: float | None = None
+    seeds: int = 0
+    why: str = ""
+
+    @property
+    def rank(self) -> tuple[int, int, float]:
+        """Sorts by importance: different before what looks so, worse before better, large before small."""
+        order = {"different": 0, "inconclusive": 1 if self.looks else 2, "equivalent": 3}[self.state]
+        size = abs(self.change / self.margin) if self.change is not None and self.margin else 0.0
+        return order, 1 if self.better else 0, -size
+
+
+@dataclass(frozen=True)
+class Compared:
+    """Two snapshots, compared.
+
+    ``same``, ``changed``: number of trials with the same packets, and with others. ``lost``: trial → why it
+    cannot be compared: it is invalid now, or did not run. ``unknown``: trials that the earlier snapshot
+    lacks. ``verdicts`` and ``software``: (name, before, after) of those that changed.
+    """
+
+    same: int
+    changed: int
+    lost: Mapping[str, str]
+    unknown: tuple[str, ...]
+    verdicts: tuple[tuple[str, str, str], ...]
+    software: tuple[tuple[str, str, str], ...]
+    figures: tuple[Difference, ...] = ()
+
+    @property
+    def different(self) -> list[Difference]:
+        """The figures that are proven to differ."""
+        return [one for one in self.figures if one.state == "different"]
+
+    @property
+    def doubtful(self) -> list[Difference]:
+        """The figures that look different without proof."""
+        return [one for one in self.figures if one.state == "inconclusive" and one.looks]
+
+    def count(self, state: State) -> int:
+        """Number of figures in this state."""
+        return sum(one.state == state for one in self.figures)
+
+
+def packets(before: Snapshot, after: Mapping[str, str]) -> Compared:
+    """Compare packet hashes only; ``after``: trial → hash, of the trials that were to run."""
+    same = changed = 0
+    lost: dict[str, str] = {}
+    unknown: list[str] = []
+    for trial, text in after.items():
+        earlier = before.packets.get(trial)
+        if text == earlier:
+            same += 1
+        elif text.startswith(INVALID) or not text:
+            lost[trial] = text or "did not run"
+        elif earlier is None:
+            unknown.append(trial)
+        else:
+            changed += 1
+    return Compared(same, changed, lost, tuple(unknown), (), ())
+
+
+def snapshots(before: Snapshot, after: Snapshot) -> Compared:
+    """Compare everything that both snapshots have; the most important difference comes first."""
+    ran = {trial: after.packets.get(trial, "") for trial in before.packets} | after.packets
+    found = packets(before, ran)
+    figures = [*_corrected(list(_values(before, after))), *_others(before, after)]
+    return replace(
+        found,
+        verdicts=_changed(before.verdicts, after.verdicts),
+        software=_changed(before.made_with, after.made_with),
+        figures=tuple(sorted(figures, key=lambda one: one.rank)),
+    )
+
+
+def _changed(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[tuple[str, str, str], ...]:
+    names = [*before, *(name for name in after if name not in before)]
+    return tuple(
+        (name, before.get(name, "–"), after.get(name, "–"))
+        for name in names
+        if before.get(name) != after.get(name)
+    )
+
+
+def _both(before: Snapshot, after: Snapshot) -> Iterator[tuple[str, Place, Place]]:
+    for name, place in before.places.items():
+        if name in after.places:
+            yield name, place, after.places[name]
+
+
+def _values(before: Snapshot, after: Snapshot) -> Iterator[Difference]:
+    for place, old, new in _both(before, after):
+        for name in (name for name in MARGINS if name in old.values and name in new.values):
+            yield _value(place, name, old.values[name], new.values[name])
+
+
+def _value(place: str, name: str, old: Mapping[str, float], new: Mapping[str, float]) -> Difference:
+    earlier = math.fsum(old.values()) / len(old)
+    margin = MARGINS[name].margin(earlier)
+    found = compare.compare(_by_number(new), _by_number(old))
+    interval = found.difference
+    quantity = quantities.ALL[name]
+    one = Difference(
+        place=place,
+        name=name,
+        title=quantity.heading or name,
+        before=f"{earlier:.4g}",
+        after=f"{math.fsum(new.values()) / len(new):.4g}",
+        state="inconclusive",
+        looks=abs(interval.estimate) > margin,
+        unit=quantity.unit,
+        change=interval.estimate,
+        low=_finite(interval.low),
+        high=_finite(interval.high),
+        margin=margin,
+        p=found.p,
+        seeds=min(len(old), len(new)),
+        why="" if math.isfinite(interval.low) else f"{min(len(old), len(new))} seeds; three are needed",
+    )
+    if _within(interval, margin):
+        return replace(one, state="equivalent")
+    if not found.varies and one.seeds >= FEWEST_SEEDS:
+        # the same change in every seed
+        return replace(one, state="different" if one.looks else "equivalent")
+    return one
+
+
+def _within(interval: Interval, margin: float) -> bool:
+    return -margin <= interval.low and interval.high <= margin
+
+
+def _corrected(values: list[Difference]) -> list[Difference]:
+    """The figures by seed, with the tests corrected for their number."""
+    tested = [one for one in values if one.p is not None]
+    adjusted = correction.holm([one.p for one in tested if one.p is not None])
+    proven = {
+        (one.place, one.name)
+        for one, p in zip(tested, adjusted, strict=True)
+        if one.state == "inconclusive" and one.looks and p <= LEVEL
+    }
+    return [
+        replace(one, state="different") if (one.place, one.name) in proven else _with_reason(one)
+        for one in values
+    ]
+
+
+def _with_reason(one: Difference) -> Difference:
+    if one.state != "inconclusive" or one.why:
+        return one
+    return replace(one, why="the seeds vary too much to tell")
+
+
+def _others(before: Snapshot, after: Snapshot) -> Iterator[Difference]:
+    differing: dict[str, int] = {}
+    found: list[tuple[Difference, int]] = []
+    for place, old, new in _both(before, after):
+        for name in (name for name in old.parameters if name in new.parameters):
+            one = _parameter(place, name, old.parameters[name], new.parameters[name])
+            differing[name] = differing.get(name, 0) + (one.state == "different")
+            found.append((one, min(old.parameters[name].trials, new.parameters[name].trials)))
+        for name in (name for name in old.probes if name in new.probes):
+            yield _probe(place, name, old.probes[name], new.probes[name])
+    for one, trials in found:
+        if one.state == "different" and max(trials, differing[one.name]) < FEWEST_TRIALS:
+            why = "seen in one trial; a difference needs two"
+            yield replace(one, state="inconclusive", why=why)
+        else:
+            yield one
+
+
+def _parameter(place: str, name: str, old: Parameter, new: Parameter) -> Difference:
+    definition = PARAMETERS[name]
+    one = Difference(
+        place=place,
+        name=name,
+        title=definition.title,
+        before=_parameter_text(old),
+        after=_parameter_text(new),
+        state="inconclusive",
+        better=_improves(old.status, new.status),
+        seeds=min(old.trials, new.trials),
+    )
+    if min(old.events, new.events) < definition.fewest:
+        return replace(
+            one, why=f"{min(old.events, new.events)} events; a judgement needs {definition.fewest}"
+        )
+    if old.label is not None or new.label is not None:
+        same = old.label == new.label
+        return replace(one, state="equivalent" if same else "different", looks=not same)
+    if old.value is None or new.value is None:
+        return replace(one, why="without a value")
+    margin = max(PARAMETER_PART * abs(old.value), _tolerance(name))
+    return _judged(one, new.value - old.value, _arm(old), _arm(new), margin)
+
+
+def _tolerance(name: str) -> float:
+    """The largest tolerance of a parameter's reference in any family; 0 without a reference."""
+    known = (references.for_family(family).get(name) for family in references.families())
+    return max((one.tolerance for one in known if one is not None), default=0.0)
+
+
+def _arm(one: Parameter | Probe) -> float | None:
+    """Half the length of the interval; None without bounds."""
+    return None if one.low is None or one.high is None else (one.high - one.low) / 2
+
+
+def _judged(
+    one: Difference, change: float, old_arm: float | None, new_arm: float | None, margin: float
+) -> Difference:
+    """The state of a change whose two figures have independent intervals."""
+    looks = abs(change) > margin
+    if old_arm is None or new_arm is None:
+        return replace(one, change=change, margin=margin, looks=looks, why="without an interval")
+    arm = math.hypot(old_arm, new_arm)
+    one = replace(one, change=change, low=change - arm, high=change + arm, margin=margin, looks=looks)
+    if abs(change) + arm <= margin:
+        return replace(one, state="equivalent")
+    if abs(change) - arm > margin:
+        return replace(one, state="different")
+    return replace(one, why="the interval contains changes with and without effect")
+
+
+def _probe(place: str, name: str, old: Probe, new: Probe) -> Difference:
+    probe = next(probe for probe in probes() if probe.name == name)
+    ratio = probe.compare == "ratio"
+    one = Difference(
+        place=place,
+        name=name,
+        title=probe.title,
+        before=_probe_text(old, ratio=ratio),
+        after=_probe_text(new, ratio=ratio),
+        state="inconclusive",
+        better=_improves(old.state, new.state),
+        unit="" if ratio else probe.unit,
+    )
+    if old.effect is None or new.effect is None:
+        return replace(one, why="without an effect")
+    if ratio and min(old.effect, new.effect) <= 0:
+        same = old.effect == new.effect
+        return replace(
+            one, state="equivalent" if same else "inconclusive", looks=not same, why="a ratio of 0"
+        )
+    # a change as large as the margin around kernel TCP's figure; a ratio on the logarithmic scale
+    ends = [
+        abs(math.log(end)) if ratio else abs(end) for end in (probe.low, probe.high) if _usable(end, ratio)
+    ]
+    change = math.log(new.effect / old.effect) if ratio else new.effect - old.effect
+    if ratio:
+        old, new = _logarithm(old), _logarithm(new)
+    return _judged(one, change, _arm(old), _arm(new), min(ends, default=math.inf))
+
+
+def _usable(end: float, ratio: bool) -> bool:
+    """Is this end of a margin a limit, and not a formality?"""
+    return math.isfinite(end) and (end > 0 and end != 1 if ratio else end != 0)
+
+
+def _logarithm(one: Probe) -> Probe:
+    ends = {
+        key: math.log(value) if value is not None and value > 0 else None
+        for key, value in (("low", one.low), ("high", one.high))
+    }
+    return one.model_copy(update=ends)
+
+
+def _improves(before: str, after: str) -> bool | None:
+    """Did the judgement become good, or bad? None if neither."""
+    if before in _BAD and after in _GOOD:
+        return True
+    return False if before in _GOOD and after in _BAD else None
+
+
+def _parameter_text(one: Parameter) -> str:
+    if one.label is not None:
+        return one.label
+    if one.value is None:
+        return "–"
+    arm = _arm(one)
+    return f"{one.value:.4g}" + (f" ± {arm:.2g}" if arm is not None else "")
+
+
+def _probe_text(one: Probe, *, ratio: bool) -> str:
+    if one.effect is None:
+        return one.state
+    return f"{one.effect:.3g}{' ×' if ratio else ''} ({one.state})"
+
+
+def _by_number(values: Mapping[str, float]) -> dict[int, float]:
+    return {int(seed): value for seed, value in values.items()}
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None

@@ -1,0 +1,178 @@
+"""Print what a comparison found: a table, Markdown, JSON, JUnit XML, and annotations of GitHub Actions."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from xml.etree import ElementTree
+
+from rich.console import Console
+from rich.table import Table
+
+from cambrian.gate.carry_out import Outcome, Result
+from cambrian.gate.differences import Compared, Difference
+
+#: most figures that a table shows
+_MOST = 25
+_HEADLINES: dict[Outcome, str] = {
+    "unchanged": "unchanged: every trial sent the same packets as the baseline's",
+    "equivalent": "equivalent: packets differ, but no figure changed by more than its margin",
+    "better": "better: figures changed, all of them towards the standard or the kernel",
+    "different": "different: figures changed by more than their margin",
+    "not judged": "not judged: something looks different without proof, or trials are missing",
+}
+_REMEDIES: dict[Outcome, str] = {
+    "unchanged": "",
+    "equivalent": "To compare packets again from now on, update the baseline: cambrian gate {gate} --update",
+    "better": "To keep it, update the baseline: cambrian gate {gate} --update",
+    "different": "If this is intended, update the baseline and commit it: cambrian gate {gate} --update",
+    "not judged": "More seeds may settle it: raise seeds in {gate}, and make the baseline again",
+}
+
+
+def headline(result: Result) -> str:
+    """The outcome in one sentence."""
+    if result.compared is None:
+        return "baseline written; there was none to compare with"
+    return _HEADLINES[result.outcome]
+
+
+def remedy(result: Result) -> str:
+    """What to do now; empty if there is nothing to do."""
+    return _REMEDIES[result.outcome].format(gate=result.gate.path) if result.compared else ""
+
+
+def shown(compared: Compared) -> list[Difference]:
+    """The figures that a table shows: what is different or looks so, the most important first."""
+    return [one for one in compared.figures if one.state == "different" or one.looks][:_MOST]
+
+
+def notes(compared: Compared) -> Iterator[str]:
+    """Sentences on the whole comparison."""
+    yield f"{compared.same} trials sent the same packets, {compared.changed} others"
+    if compared.figures:
+        counts = ", ".join(
+            f"{compared.count(state)} {state}" for state in ("different", "equivalent", "inconclusive")
+        )
+        yield f"{len(compared.figures)} figures: {counts} ({len(compared.doubtful)} look different)"
+    for trial, why in list(compared.lost.items())[:_MOST]:
+        yield f"cannot be compared: {trial}: {why}"
+    if compared.unknown:
+        yield f"{len(compared.unknown)} trials are not in the baseline, such as {compared.unknown[0]}"
+    for name, before, after in compared.verdicts:
+        yield f"verdict, {name}: {before} → {after}"
+    for name, before, after in compared.software:
+        yield f"software, {name}: {before} → {after}"
+    if any(name in ("testbed", "kernel") for name, _, _ in compared.software):
+        yield "the testbed differs too, so packets may differ for that reason alone"
+
+
+def cells(one: Difference) -> tuple[str, ...]:
+    """A figure's row: state, place, title, before, after, change."""
+    state = one.state + {True: ", better", False: ", worse", None: ""}[one.better]
+    return state, one.place, one.title, one.before, one.after, change(one)
+
+
+def change(one: Difference) -> str:
+    """``+1.2 Mbps [0.9, 1.5], margin 0.5``, or the reason why there is no interval."""
+    if one.change is None or one.margin is None:
+        return one.why
+    interval = f" [{one.low:+.3g}, {one.high:+.3g}]" if one.low is not None and one.high is not None else ""
+    unit = f" {one.unit}" if one.unit else ""
+    return f"{one.change:+.3g}{unit}{interval}, margin {one.margin:.3g}"
+
+
+_HEADINGS = ("State", "Where", "Figure", "Before", "After", "Change")
+
+
+def terminal(console: Console, compared: Compared) -> None:
+    """Print the table of what differs, then the notes."""
+    if rows := shown(compared):
+        table = Table(*_HEADINGS)
+        for one in rows:
+            table.add_row(*cells(one))
+        console.print(table)
+    for note in notes(compared):
+        console.print(note, markup=False, soft_wrap=True, highlight=False)
+
+
+def markdown(title: str, compared: Compared) -> str:
+    """The same as Markdown, for a job's summary."""
+    lines = [f"### {title}", ""]
+    if rows := shown(compared):
+        lines += [f"| {' | '.join(_HEADINGS)} |", "|---" * len(_HEADINGS) + "|"]
+        lines += ["| " + " | ".join(cell.replace("|", "\\|") for cell in cells(one)) + " |" for one in rows]
+        lines.append("")
+    lines += [f"- {note}" for note in notes(compared)]
+    return "\n".join(lines) + "\n"
+
+
+def record(result: Result) -> dict[str, object]:
+    """The result as JSON data."""
+    return {
+        "gate": str(result.gate.path),
+        "contestant": result.gate.contestant,
+        "outcome": result.outcome,
+        "status": result.status,
+        "all_seeds": result.all_seeds,
+        "errors": list(result.errors),
+        "compared": asdict(result.compared) if result.compared else None,
+    }
+
+
+def write_json(path: Path, results: Sequence[Result]) -> None:
+    """Write the results of several gates."""
+    path.write_text(json.dumps([record(result) for result in results], indent=1, ensure_ascii=False) + "\n")
+
+
+def write_junit(path: Path, results: Sequence[Result]) -> None:
+    """Write JUnit XML: a test suite for each gate, with a test case for its packets and for each figure.
+
+    A proven difference is a failure, what could not be judged an error.
+    """
+    root = ElementTree.Element("testsuites", name="cambrian gate")
+    for result in results:
+        cases = list(_cases(result))
+        suite = ElementTree.SubElement(
+            root,
+            "testsuite",
+            name=result.gate.contestant,
+            tests=str(len(cases)),
+            failures=str(sum(kind == "failure" for _, _, kind, _ in cases)),
+            errors=str(sum(kind == "error" for _, _, kind, _ in cases)),
+        )
+        for place, name, kind, text in cases:
+            case = ElementTree.SubElement(suite, "testcase", classname=place, name=name)
+            if kind:
+                ElementTree.SubElement(case, kind, message=text).text = text
+    ElementTree.indent(root)
+    ElementTree.ElementTree(root).write(path, encoding="utf-8", xml_declaration=True)
+
+
+def _cases(result: Result) -> Iterator[tuple[str, str, str, str]]:
+    """(Where, name, ``failure`` or ``error`` or empty, text) of each test case."""
+    compared = result.compared
+    gate = f"gate {result.gate.contestant}"
+    for text in result.errors:
+        yield gate, text.partition(":")[0], "error", text
+    if compared is None:
+        return
+    yield gate, "packets", "", ""
+    for trial, why in compared.lost.items():
+        yield gate, trial, "error", why
+    for one in compared.figures:
+        kind = {"different": "" if one.better else "failure", "inconclusive": "error" if one.looks else ""}
+        text = f"{one.title}: {one.before} → {one.after} ({change(one)})"
+        yield one.place, one.title, kind.get(one.state, ""), text
+
+
+def github_lines(result: Result) -> Iterator[str]:
+    """Lines that GitHub Actions shows beside the gate's file."""
+    level = {"different": "error", "not judged": "warning"}.get(result.outcome)
+    if level is None or result.compared is None:
+        return
+    for one in shown(result.compared)[:10]:
+        text = f"{one.place}: {one.title}: {one.before} → {one.after} ({change(one)})"
+        yield f"::{level} file={result.gate.path},title=cambrian gate {result.gate.contestant}::{text}"

@@ -1,0 +1,209 @@
+"""What one set of results says: packet hashes, verdicts, figures by seed, parameters and probes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import polars as pl
+from pydantic import Field
+
+import cambrian
+from cambrian.gate.quantities import MARGINS
+from cambrian.report.evidence import Evidence
+from cambrian.store.results import Results, TrialResult
+from cambrian.study.model import Frozen
+
+#: characters of a packet hash, and significant digits of a figure, in a snapshot
+_HASH_DIGITS, _DIGITS = 16, 6
+#: start of the text of a trial that is invalid, in place of its packet hash
+INVALID = "invalid: "
+
+
+class Parameter(Frozen):
+    """A parameter's estimate with its 95 % interval, or its kind; ``status`` is its judgement."""
+
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    label: str | None = None
+    trials: int
+    events: int
+    status: str
+
+
+class Probe(Frozen):
+    """A probe's effect with its interval, and its state against kernel TCP."""
+
+    effect: float | None = None
+    low: float | None = None
+    high: float | None = None
+    state: str
+
+
+class Place(Frozen):
+    """One contestant on one network. ``values``: quantity → seed → mean over the seed's trials."""
+
+    values: dict[str, dict[Annotated[str, Field(pattern=r"^[0-9]+$")], float]] = Field(default_factory=dict)
+    parameters: dict[str, Parameter] = Field(default_factory=dict)
+    probes: dict[str, Probe] = Field(default_factory=dict)
+
+
+class Snapshot(Frozen):
+    """What one set of results says.
+
+    ``contestant`` is None for all contestants of a store. ``made_with``: name → version of Cambrian, kernel
+    and stacks. ``packets``: trial's name → packet hash, or why it is invalid. ``verdicts``: part (or
+    contestant) → verdict. ``places``: name → figures.
+    """
+
+    contestant: str | None = None
+    made_with: dict[str, str]
+    packets: dict[str, str]
+    verdicts: dict[str, str] = Field(default_factory=dict)
+    places: dict[str, Place] = Field(default_factory=dict)
+
+
+def trials(
+    parts: Mapping[str, Path], contestant: str | None = None
+) -> Iterator[tuple[str, TrialResult | None]]:
+    """Name and result of every trial of the parts (name → results folder); None if it has not run.
+
+    Only the trials of one contestant, if it is given.
+
+    A name is ``PART/GROUP seed N``, with ``order K`` if the seed has several trials. A part whose name is
+    empty adds nothing to it.
+
+    Raises:
+        FileNotFoundError, Damaged: a folder holds no results, or a file cannot be used.
+    """
+    for part, folder in parts.items():
+        results = Results(folder)
+        for group in results.study()["groups"]:
+            orders = int(group.get("orders", 1))
+            for number, trial in enumerate(group["trials"]):
+                result = results.checked(trial) if results.has(trial) else None
+                # the trials of a group are seed after seed, each in all orders
+                seed = result.manifest["trial"]["seed"] if result else f"#{number // orders + 1}"
+                if result is not None and contestant is not None and not is_of(contestant, result):
+                    continue
+                order = f" order {number % orders + 1}" if orders > 1 else ""
+                yield f"{_joined(part, group['key'])} seed {seed}{order}", result
+
+
+def is_of(contestant: str, result: TrialResult) -> bool:
+    """Is one of the trial's flows of this ``stack/cca``?"""
+    flows = (flow["contestant"] for flow in result.manifest["trial"]["flows"])
+    return any(f"{flow['stack']}/{flow['cca']}" == contestant for flow in flows)
+
+
+def packets_of(result: TrialResult) -> str:
+    """A trial's packet hash, shortened; or ``invalid: `` and the reasons."""
+    if not result.verdict["valid"]:
+        return INVALID + "; ".join(result.verdict["reasons"])
+    return str(result.manifest["packets_sha256"])[:_HASH_DIGITS]
+
+
+def software(results: Iterator[TrialResult]) -> dict[str, str]:
+    """Name → version and hash of what made these trials: Cambrian's testbed, the kernel, the stacks."""
+    found = {"cambrian": cambrian.__version__}
+    for result in results:
+        manifest = result.manifest
+        found["testbed"] = str(manifest["environment"]["testbed"])[:_HASH_DIGITS]
+        kernel = manifest["kernel"]
+        found["kernel"] = f"{kernel['version']} {str(kernel['sha256'])[:_HASH_DIGITS]}"
+        for name, stack in manifest["stacks"].items():
+            if name != "tcp":
+                found[name] = f"{stack['version']} {str(stack['sha256'])[:_HASH_DIGITS]}"
+    return found
+
+
+def take(parts: Mapping[str, Path], contestant: str | None = None) -> Snapshot:
+    """Measure the trials of the parts (name → results folder), of one contestant or of all.
+
+    For one contestant the places are named ``PART/NETWORK``, for all ``PART/NETWORK CONTESTANT``, with
+    `` beside RIVAL`` in trials of two flows.
+
+    Raises:
+        FileNotFoundError, Damaged: a folder holds no results, or a file cannot be used.
+    """
+    listed = [(name, result) for name, result in trials(parts, contestant) if result is not None]
+    label = contestant.replace("/", " ") if contestant else None
+    verdicts: dict[str, str] = {}
+    places: dict[str, dict[str, dict[str, Any]]] = {}
+    for part, folder in parts.items():
+        evidence = Evidence(folder.absolute())
+        frame = evidence.frame()
+        if frame is None:
+            continue
+        for name, quantity, seed, value in _values(frame, part, label):
+            place = places.setdefault(name, {})
+            place.setdefault("values", {}).setdefault(quantity, {})[seed] = value
+        for kind, rows in (("parameters", _parameters), ("probes", _probes)):
+            table = evidence.tables().get(kind)
+            for name, key, row in rows(table, part, label) if table is not None else ():
+                places.setdefault(name, {}).setdefault(kind, {})[key] = row
+        judged = evidence.tables().get("verdicts")
+        for row in judged.to_dicts() if judged is not None else ():
+            if label in (None, row["contestant"]):
+                verdicts[part if label else _joined(part, row["contestant"])] = row["verdict"]
+    return Snapshot(
+        contestant=contestant,
+        made_with=software(result for _, result in listed),
+        packets={name: packets_of(result) for name, result in listed},
+        verdicts=verdicts,
+        places={name: Place.model_validate(place) for name, place in sorted(places.items())},
+    )
+
+
+def _values(frame: pl.DataFrame, part: str, label: str | None) -> Iterator[tuple[str, str, str, float]]:
+    """(Place, quantity, seed, mean over the seed's trials) of every quantity that has a margin."""
+    mine = frame.filter(~pl.col("placebo"))
+    if label is not None:
+        mine = mine.filter(pl.col("contestant") == label)
+    names = [name for name in MARGINS if name in frame.columns]
+    by_seed = mine.group_by(["network", "contestant", "against", "seed"], maintain_order=True)
+    for row in by_seed.agg(pl.col(name).mean() for name in names).sort("seed").to_dicts():
+        place = _place(part, row, label)
+        for name in names:
+            # a flow alone has the whole throughput
+            alone = name == "share_percent" and row["against"] is None
+            if not alone and (value := _rounded(row[name])) is not None:
+                yield place, name, str(row["seed"]), value
+
+
+def _parameters(
+    table: pl.DataFrame, part: str, label: str | None
+) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    for row in table.filter(pl.col("status").is_not_null()).to_dicts():
+        if label in (None, row["contestant"]):
+            figures = {key: _rounded(row[key]) for key in ("value", "low", "high")}
+            kept = {key: row[key] for key in ("label", "trials", "events", "status")}
+            yield _place(part, row, label), row["parameter"], figures | kept
+
+
+def _probes(table: pl.DataFrame, part: str, label: str | None) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    for row in table.filter(pl.col("state").is_not_null()).to_dicts():
+        if label in (None, row["contestant"]):
+            figures = {key: _rounded(row[key]) for key in ("effect", "low", "high")}
+            yield _place(part, row, label), row["probe"], figures | {"state": row["state"]}
+
+
+def _place(part: str, row: Mapping[str, Any], label: str | None) -> str:
+    name = str(row["network"]) if label else f"{row['network']} {row['contestant']}"
+    if not label and row.get("against"):
+        name += f" beside {row['against']}"
+    return _joined(part, name)
+
+
+def _joined(part: str, name: str) -> str:
+    return f"{part}/{name}" if part else name
+
+
+def _rounded(value: float | None) -> float | None:
+    """``value`` with few digits; None for NaN and infinities."""
+    if value is None or not math.isfinite(value):
+        return None
+    return float(f"{value:.{_DIGITS}g}")

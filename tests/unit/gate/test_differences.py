@@ -1,0 +1,176 @@
+"""Compare two snapshots: states, error rates, what counts as proof."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cambrian.gate import carry_out, differences
+from cambrian.gate.quantities import MARGINS
+from cambrian.gate.snapshot import Parameter, Place, Probe, Snapshot
+from cambrian.measure import quantities
+
+SEEDS = 5
+
+
+def snapshot(places: dict[str, Place] | None = None, packets: str = "a", trials: int = 2) -> Snapshot:
+    return Snapshot(
+        made_with={"cambrian": "1"},
+        packets={f"alone/net seed {seed}": packets for seed in range(1, trials + 1)},
+        places=places or {},
+    )
+
+
+def values(name: str, numbers: list[float]) -> Place:
+    return Place(values={name: {str(seed): number for seed, number in enumerate(numbers, 1)}})
+
+
+def parameter(value: float, arm: float, *, trials: int = 3, status: str = "as it should be") -> Parameter:
+    return Parameter(value=value, low=value - arm, high=value + arm, trials=trials, events=50, status=status)
+
+
+def beta(one: Parameter) -> Place:
+    return Place(parameters={"beta": one})
+
+
+def compared(before: Place, after: Place) -> differences.Difference:
+    found = differences.snapshots(snapshot({"net": before}), snapshot({"net": after}, "b"))
+    assert len(found.figures) == 1
+    return found.figures[0]
+
+
+def test_every_compared_quantity_is_in_the_registry() -> None:
+    assert MARGINS.keys() <= quantities.ALL.keys()
+    assert all(change.part >= 0 and change.least > 0 and change.why for change in MARGINS.values())
+
+
+@given(
+    st.dictionaries(
+        st.sampled_from(sorted(MARGINS)), st.lists(st.floats(0, 1e4), min_size=1, max_size=8), max_size=4
+    )
+)
+def test_a_snapshot_does_not_differ_from_itself(figures: dict[str, list[float]]) -> None:
+    merged = {name: {str(seed): one for seed, one in enumerate(row, 1)} for name, row in figures.items()}
+    one = snapshot({"net": Place(values=merged)})
+    found = differences.snapshots(one, one)
+    assert not found.different and not found.doubtful
+    assert found.same == 2 and carry_out.outcome_of(found) == "unchanged"
+
+
+def test_a_large_change_in_every_seed_is_different() -> None:
+    old = [9.4, 9.5, 9.45, 9.5, 9.42]
+    one = compared(values("throughput_mbps", old), values("throughput_mbps", [3.0, 3.1, 2.9, 3.0, 3.05]))
+    assert one.state == "different" and one.change == pytest.approx(-6.444)
+    assert one.low is not None and one.high is not None and one.low < -6.444 < one.high
+
+
+def test_a_change_within_the_margin_is_equivalent() -> None:
+    old = [9.40, 9.50, 9.45, 9.50, 9.42]
+    one = compared(values("throughput_mbps", old), values("throughput_mbps", [v * 1.01 for v in old]))
+    assert one.state == "equivalent"
+
+
+def test_a_large_change_that_varies_with_the_seed_is_inconclusive_and_looks_different() -> None:
+    one = compared(
+        values("throughput_mbps", [9, 2, 8, 3, 5]), values("throughput_mbps", [2.0, 9.5, 9.0, 8.0, 7.0])
+    )
+    assert one.state == "inconclusive" and one.looks and one.why
+
+
+def test_the_same_change_in_seeds_that_do_not_vary_is_proof() -> None:
+    assert compared(values("plt_ms", [500.0] * 3), values("plt_ms", [900.0] * 3)).state == "different"
+    assert compared(values("plt_ms", [500.0] * 3), values("plt_ms", [501.0] * 3)).state == "equivalent"
+
+
+def test_fewer_than_three_seeds_prove_nothing() -> None:
+    one = compared(values("plt_ms", [500.0, 501.0]), values("plt_ms", [900.0, 901.0]))
+    assert one.state == "inconclusive" and one.looks
+
+
+def test_seeds_without_a_change_are_rarely_called_different() -> None:
+    """60 figures of five seeds, 400 times: the chance of any false alarm stays below 5 %."""
+    draw = np.random.default_rng(1)
+    alarms = 0
+    for _ in range(400):
+        arms = []
+        for _ in ("before", "after"):
+            places = {
+                f"net{number}": values("throughput_mbps", list(draw.normal(10, 2, SEEDS)))
+                for number in range(60)
+            }
+            arms.append(snapshot(places))
+        alarms += bool(differences.snapshots(*arms).different)
+    assert alarms / 400 <= 0.05 + 2 * math.sqrt(0.05 * 0.95 / 400)
+
+
+def test_a_parameter_whose_intervals_part_is_different() -> None:
+    one = compared(beta(parameter(0.7, 0.01)), beta(parameter(0.85, 0.01, status="off")))
+    assert one.state == "different" and one.better is False
+    back = compared(beta(parameter(0.85, 0.01, status="off")), beta(parameter(0.7, 0.01)))
+    assert back.state == "different" and back.better is True
+
+
+def test_a_parameter_of_one_trial_on_one_network_proves_nothing() -> None:
+    one = compared(beta(parameter(0.7, 0.01)), beta(parameter(0.85, 0.01, trials=1)))
+    assert one.state == "inconclusive" and one.looks
+
+
+def test_two_networks_with_one_trial_each_are_proof() -> None:
+    old, new = beta(parameter(0.7, 0.01, trials=1)), beta(parameter(0.85, 0.01, trials=1))
+    found = differences.snapshots(snapshot({"a": old, "b": old}), snapshot({"a": new, "b": new}, "b"))
+    assert [one.state for one in found.figures] == ["different", "different"]
+
+
+def test_a_wide_interval_is_inconclusive() -> None:
+    one = compared(beta(parameter(0.7, 0.01)), beta(parameter(0.8, 0.2)))
+    assert one.state == "inconclusive" and one.looks
+
+
+def test_another_kind_is_different() -> None:
+    kinds = [
+        Place(parameters={"pacing": Parameter(label=word, trials=3, events=40, status="other choice")})
+        for word in ("paced", "not paced")
+    ]
+    assert compared(*kinds).state == "different"
+
+
+def test_a_probe_compares_ratios_on_a_logarithmic_scale() -> None:
+    def response(effect: float, state: str) -> Place:
+        return Place(
+            probes={"response": Probe(effect=effect, low=effect * 0.95, high=effect * 1.05, state=state)}
+        )
+
+    worse = compared(response(1.0, "equivalent"), response(4.0, "different"))
+    assert worse.state == "different" and worse.better is False
+    assert worse.change == pytest.approx(math.log(4))
+    assert compared(response(1.0, "equivalent"), response(1.1, "equivalent")).state == "equivalent"
+
+
+def test_trials_that_are_invalid_or_did_not_run_are_lost() -> None:
+    before = snapshot()
+    found = differences.packets(before, {"alone/net seed 1": "invalid: crashed", "alone/net seed 2": ""})
+    assert found.lost == {"alone/net seed 1": "invalid: crashed", "alone/net seed 2": "did not run"}
+    assert carry_out.outcome_of(found) == "not judged"
+
+
+def test_other_packets_without_a_figure_are_not_judged() -> None:
+    found = differences.snapshots(snapshot(), snapshot(packets="b"))
+    assert found.changed == 2 and carry_out.outcome_of(found) == "not judged"
+
+
+def test_outcomes() -> None:
+    old = {"net": beta(parameter(0.85, 0.01, status="off"))}
+    better = {"net": beta(parameter(0.7, 0.01))}
+    same = {"net": beta(parameter(0.851, 0.01, status="off"))}
+
+    def outcome(one: dict[str, Place], two: dict[str, Place]) -> str:
+        return carry_out.outcome_of(differences.snapshots(snapshot(one), snapshot(two, "b")))
+
+    assert outcome(old, better) == "better"
+    assert outcome(better, old) == "different"
+    assert outcome(old, same) == "equivalent"
+    assert outcome(old, {"net": beta(parameter(0.7, 0.4))}) == "not judged"
