@@ -14,6 +14,7 @@ from cambrian import paths
 from cambrian.claims import load as claims
 from cambrian.claims import scorecard
 from cambrian.cluster import deploy
+from cambrian.gate import carry_out as gate
 from cambrian.measure import quantities
 from cambrian.probes.table import Probe
 from cambrian.published import load as published
@@ -43,6 +44,8 @@ _KINDS = {
 
 def _kind(block: Block) -> str:
     keys = tomllib.loads(block.text)
+    if isinstance(keys.get("contestant"), str):
+        return "gate"
     return block.kind or next((kind for key, kind in _KINDS.items() if key in keys), "unknown")
 
 
@@ -97,6 +100,11 @@ def _read(kind: str, text: str, folder: Path) -> None:
         case "probes":
             (folder / "probes.toml").write_text(text)
             TomlFile(folder / "probes.toml", "docs/reference/probes.md").tables("probe", Probe)
+        case "gate":
+            (folder / "gate.toml").write_text(text)
+            for name in tomllib.loads(text).get("studies", ()):
+                (folder / name).touch()
+            gate.read(folder / "gate.toml")
         case "cluster":
             (folder / "cluster.toml").write_text(text)
             deploy.description(folder / "cluster.toml")
@@ -114,7 +122,8 @@ def test_a_block_is_read(block: Block, tmp_path: Path) -> None:
 def test_an_option_is_one_of_its_stack(block: Block) -> None:
     """The reader of studies leaves options to the stack's program; here its sources must name each."""
     raw = tomllib.loads(block.text)
-    for one in (*raw.get("contestant", ()), *raw.get("flow", ())):
+    contestants = raw.get("contestant", ())
+    for one in (*(contestants if isinstance(contestants, list) else ()), *raw.get("flow", ())):
         for key in one.get("options", {}):
             folder = ROOT / "stacks" / one["stack"]
             sources = [
