@@ -129,10 +129,9 @@ def cambrian_trial(pytestconfig: pytest.Config) -> Iterator[RunTrial]:
     Stacks in the folder ``stacks/`` of the project are built and run: they are the project's own.
     """
     from cambrian.run import pool, prepare
-    from cambrian.stacks import catalogue
+    from cambrian.stacks import catalogue, checks
     from cambrian.store.results import Results
     from cambrian.study.model import Contestant, Flow, Network, Trial
-    from cambrian.suites.plan import check_contestant
     from cambrian.trial import carry_out, plan
 
     catalogue.look_in(pytestconfig.rootpath / "stacks")
@@ -148,7 +147,7 @@ def cambrian_trial(pytestconfig: pytest.Config) -> Iterator[RunTrial]:
         **network: Any,
     ) -> FinishedTrial:
         for name in contestants:
-            check_contestant(name)
+            checks.check_named(name)
         parted = [name.split("/") for name in contestants]
         starts = starts_ms or [500.0 * number for number in range(len(parted))]
         flows = tuple(

@@ -60,6 +60,24 @@ def test_summary_counts_rows_stacks_and_causes() -> None:
     assert summary(rows) == "2 of 3 implementations pass, of 1 stacks"
 
 
+def test_a_trace_without_a_row_is_a_warning_and_no_failure() -> None:
+    row = replace(GOOD, trace="qlog", trace_rows=0)
+    assert row.ok
+    assert "warning: quinn cubic: no row could be read from its qlog" in "".join(table.remarks([row]))
+    assert not replace(GOOD, trace="qlog", trace_rows=9).warnings
+    assert not replace(GOOD, trace="none", trace_rows=0).warnings
+
+
+def test_a_failure_names_its_logs_or_how_to_keep_them() -> None:
+    row = replace(GOOD, problems=("hangs",))
+    assert any("--keep" in text for text in table.remarks([row]))
+    assert "logs: /x/logs" in "".join(table.remarks([replace(row, logs="/x/logs")]))
+
+
+def test_the_kernel_stands_beside_the_loss() -> None:
+    assert "3.0 Mbps (kernel 2.4)" in table.markdown([replace(GOOD, kernel_loss_mbps=2.44)])
+
+
 def test_markdown_has_a_line_a_row() -> None:
     text = table.markdown([GOOD, replace(GOOD, problems=("a|b",))])
     assert len(text.splitlines()) == 4

@@ -75,7 +75,12 @@ def run(
     ] = False,
     contestants: Annotated[
         list[str] | None,
-        typer.Option("--contestant", help="STACK/CCA for a suite about one contestant, such as rfc9743."),
+        typer.Option(
+            "--contestant",
+            metavar="STACK/CCA",
+            help="Take this contestant instead of the study's or the suite's own; may be repeated. Its stack "
+            "may be in the folder stacks/ here.",
+        ),
     ] = None,
     trust: Annotated[
         bool,
@@ -128,7 +133,7 @@ def run(
         fail("--cluster runs a trial on each worker, in virtual time: leave --jobs and --clock out")
     suites, part = find.suites_named(study)
     if contestants and not suites:
-        fail("--contestant is for suites that are about one contestant, such as rfc9743")
+        options = replace(options, contestants=tuple(contestants))
     if dry_run and not suites:
         asked, groups = studies.expanded(options)
         studies.announce(options, asked, groups, err)

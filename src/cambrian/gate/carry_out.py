@@ -20,14 +20,14 @@ from cambrian.gate.snapshot import INVALID, Snapshot
 from cambrian.run import study as studies
 from cambrian.run import trust
 from cambrian.run.study import RunOptions, Summary
-from cambrian.stacks import catalogue
+from cambrian.stacks import catalogue, checks
 from cambrian.study import cost
 from cambrian.study.errors import StudyError
 from cambrian.study.model import Frozen, Group
 from cambrian.study.reference import REFERENCE_STACK
 from cambrian.study.toml_file import TomlFile
 from cambrian.suites.model import ContestantName, folder_of
-from cambrian.suites.plan import Part, Planned, check_contestant, plan
+from cambrian.suites.plan import Part, Planned, plan
 from cambrian.trial import wall
 
 _DOCS = "docs/how-to/gate-a-ci.md"
@@ -108,7 +108,7 @@ def read(path: Path) -> Gate:
         remedy = "give a contestant of another stack"
         raise file.error(("contestant",), f"{stack} is the reference of every comparison", remedy)
     try:
-        check_contestant(found.contestant)
+        checks.check_named(found.contestant)
     except StudyError as error:
         raise file.error(("contestant",), error.problem, error.remedy) from error
     return Gate(path, found)

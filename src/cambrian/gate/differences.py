@@ -6,7 +6,8 @@ Each figure has one of the three states of every comparison (:mod:`cambrian.stat
 * *different*: the change is larger than the margin, and proven: for a figure by seed the paired test rejects
   "no change" (corrected for all such figures by Holm's method); for a parameter or probe the interval of the
   change lies outside the margin;
-* *inconclusive*: neither. It *looks* different if the change itself is larger than the margin.
+* *inconclusive*: neither. It *looks* different if the change is larger than the margin, and its interval (not
+  corrected) does not contain "no change".
 
 Trials with the same packet hash sent the same packets, so nothing else of them is compared.
 """
@@ -42,7 +43,7 @@ class Difference:
     """One compared figure.
 
     ``change`` from ``low`` to ``high`` with ``margin`` in ``unit`` (of a ratio: its logarithm); None where
-    they do not apply. ``looks``: the change is larger than the margin. ``better``: the judgement by the
+    they do not apply. ``looks``: it looks different. ``better``: the judgement by the
     standard or by kernel TCP became good, or bad; None if neither. ``p`` is not corrected.
     """
 
@@ -168,7 +169,7 @@ def _value(place: str, name: str, old: Mapping[str, float], new: Mapping[str, fl
         before=f"{earlier:.4g}",
         after=f"{math.fsum(new.values()) / len(new):.4g}",
         state="inconclusive",
-        looks=abs(interval.estimate) > margin,
+        looks=abs(interval.estimate) > margin and not interval.low <= 0 <= interval.high,
         unit=quantity.unit,
         change=interval.estimate,
         low=_finite(interval.low),
@@ -241,13 +242,15 @@ def _parameter(place: str, name: str, old: Parameter, new: Parameter) -> Differe
         better=_improves(old.status, new.status),
         seeds=min(old.trials, new.trials),
     )
-    if min(old.events, new.events) < definition.fewest:
-        return replace(
-            one, why=f"{min(old.events, new.events)} events; a judgement needs {definition.fewest}"
-        )
+    events = min(old.events, new.events)
+    if events < definition.fewest:
+        return replace(one, why=f"{events} events; a judgement needs {definition.fewest}")
     if old.label is not None or new.label is not None:
-        same = old.label == new.label
-        return replace(one, state="equivalent" if same else "different", looks=not same)
+        if old.label == new.label:
+            return replace(one, state="equivalent")
+        if "inconclusive" in (old.status, new.status):
+            return replace(one, why="too few of its events agree on one kind")
+        return replace(one, state="different", looks=True)
     if old.value is None or new.value is None:
         return replace(one, why="without a value")
     margin = max(PARAMETER_PART * abs(old.value), _tolerance(name))
@@ -273,6 +276,7 @@ def _judged(
     if old_arm is None or new_arm is None:
         return replace(one, change=change, margin=margin, looks=looks, why="without an interval")
     arm = math.hypot(old_arm, new_arm)
+    looks = looks and abs(change) > arm
     one = replace(one, change=change, low=change - arm, high=change + arm, margin=margin, looks=looks)
     if abs(change) + arm <= margin:
         return replace(one, state="equivalent")

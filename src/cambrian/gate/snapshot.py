@@ -168,9 +168,9 @@ def _values(frame: pl.DataFrame, part: str, label: str | None) -> Iterator[tuple
     for row in by_seed.agg(pl.col(name).mean() for name in names).sort("seed").to_dicts():
         place = _place(part, row, label)
         for name in names:
-            # a flow alone has the whole throughput
-            alone = name == "share_percent" and row["against"] is None
-            if not alone and (value := _rounded(row[name])) is not None:
+            # alone, the share is 100 %; beside a rival, the throughput follows from the share
+            follows = name == ("share_percent" if row["against"] is None else "throughput_mbps")
+            if not follows and (value := _rounded(row[name])) is not None:
                 yield place, name, str(row["seed"]), value
 
 

@@ -15,8 +15,11 @@ class Row:
 
     ``capacity_share``: utilisation after slow start on a clean path, 0 to 1. ``loss_mbps``: throughput with
     random loss. ``hashes``: of the packet traces of the same trial run twice. ``confirmed``: the CCA as read
-    back from the stack; None if the stack cannot report it. ``problems``: failures. ``causes``: test → the
-    manifest's explanation. ``nondeterministic``: why the hashes may differ, or empty.
+    back from the stack; None if the stack cannot report it. ``kernel_loss_mbps``: throughput of kernel TCP
+    with the same algorithm and loss. ``trace``: the kind of trace that the manifest promises;
+    ``trace_rows``: rows that were read from it. ``logs``: the folder of a failed trial's logs, if it is kept.
+    ``problems``: failures. ``causes``: test → the manifest's explanation. ``nondeterministic``: why the
+    hashes may differ, or empty.
     """
 
     stack: str
@@ -24,8 +27,12 @@ class Row:
     cca: str
     capacity_share: float | None = None
     loss_mbps: float | None = None
+    kernel_loss_mbps: float | None = None
     hashes: tuple[str, ...] = ()
     confirmed: str | None = None
+    trace: str = "none"
+    trace_rows: int | None = None
+    logs: str = ""
     problems: tuple[str, ...] = ()
     causes: tuple[tuple[str, str], ...] = ()
     nondeterministic: str = ""
@@ -51,13 +58,25 @@ class Row:
         return found
 
     @property
+    def warnings(self) -> list[str]:
+        """What is probably wrong, without being a failure."""
+        if self.trace != "none" and self.trace_rows == 0:
+            return [f"no row could be read from its {self.trace}: parameters and states cannot be judged"]
+        return []
+
+    @property
     def ok(self) -> bool:
         """Are all failures explained?"""
         return not self.misses
 
     def record(self) -> dict[str, object]:
         """The row for JSON."""
-        return asdict(self) | {"ok": self.ok, "misses": self.misses, "causes": dict(self.causes)}
+        return asdict(self) | {
+            "ok": self.ok,
+            "misses": self.misses,
+            "warnings": self.warnings,
+            "causes": dict(self.causes),
+        }
 
 
 def summary(rows: Iterable[Row]) -> str:

@@ -1,15 +1,18 @@
 """``cambrian stacks test``: real trials of each stack's controllers, one flow alone.
 
 Each implementation runs twice over a clean path, which shows its throughput, its read-back CCA and whether
-the same seed gives the same packets, and once with random loss.
+the same seed gives the same packets, and once with random loss, as does kernel TCP. One whose first trial
+carries nothing is not tried again.
 """
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
+import polars as pl
 from rich.console import Console
 
 from cambrian.command import CommandFailed, MissingTool
@@ -20,11 +23,12 @@ from cambrian.metrics.utilisation import capacity_bits, utilisation
 from cambrian.proof.rows import Row
 from cambrian.run import pool, prepare
 from cambrian.run.local import Cores
-from cambrian.stacks import build, receivers
+from cambrian.stacks import build, catalogue, receivers
 from cambrian.stacks.catalogue import Stack
 from cambrian.stacks.manifest import ManifestError
 from cambrian.store.results import Results, TrialResult
 from cambrian.study.model import Contestant, Flow, Network, Trial
+from cambrian.study.reference import REFERENCE_STACK
 from cambrian.trace.endpoint_events import EndpointEvents
 from cambrian.trial import plan
 from cambrian.trial.environment import Environment
@@ -40,32 +44,57 @@ _NS = 1_000_000_000
 _CAUSE_OF = {"saturation": "capacity", "CCA": "confirmed"}
 
 
-def run(stacks: Sequence[Stack], *, jobs: int, console: Console) -> list[Row]:
+def run(stacks: Sequence[Stack], *, jobs: int, console: Console, keep: Path | None = None) -> list[Row]:
     """Build and test ``stacks``; a row for each of their CCAs, in order.
 
-    The rows of a stack that cannot be built have the reason.
+    The rows of a stack that cannot be built have the reason. ``keep``: a folder in which the trials stay.
     """
     unbuilt = {stack.name: problem for stack in stacks if (problem := _build(stack))}
     built = [stack for stack in stacks if stack.name not in unbuilt]
     found: dict[tuple[str, str], Row] = {}
     if built:
-        clean, lossy = _trials(built, CLEAN), _trials(built, LOSSY)
-        made = prepare.ensure({name for trial in clean.values() for name in plan.stack_names(trial)})
-        with tempfile.TemporaryDirectory(prefix="cambrian-proof-") as name:
-            folder = Path(name)
-            passes = [
-                _run(clean, made, folder / "first", "clean", jobs, console),
-                _run(clean, made, folder / "second", "clean again", jobs, console),
-                _run(lossy, made, folder / "loss", "1 % loss", jobs, console),
-            ]
+        clean = _trials([(stack.name, cca) for stack in built for cca in stack.manifest.ccas], CLEAN)
+        needed = {name for trial in clean.values() for name in plan.stack_names(trial)}
+        made = prepare.ensure(needed | {REFERENCE_STACK})
+        with _folder(keep) as folder:
+            first = _run(clean, made, folder / "first", "clean", jobs, console)
+            going = {key: trial for key, trial in clean.items() if _carried(first[key])}
+            second = _run(going, made, folder / "second", "clean again", jobs, console)
+            kernel = [(REFERENCE_STACK, cca) for cca in _references(going)]
+            lossy = _run(_trials([*going, *kernel], LOSSY), made, folder / "loss", "1 % loss", jobs, console)
             for stack in built:
                 for cca in stack.manifest.ccas:
-                    found[stack.name, cca] = _row(stack, cca, *(one[stack.name, cca] for one in passes))
+                    key = (stack.name, cca)
+                    beside = lossy.get((REFERENCE_STACK, catalogue.reference_of(*key) or ""))
+                    found[key] = _row(
+                        stack, cca, first[key], second.get(key), lossy.get(key), beside, kept=keep is not None
+                    )
     return [
         found.get((stack.name, cca)) or _empty(stack, cca, f"not built: {unbuilt[stack.name]}")
         for stack in stacks
         for cca in stack.manifest.ccas
     ]
+
+
+@contextmanager
+def _folder(keep: Path | None) -> Iterator[Path]:
+    """``keep``, or a temporary folder."""
+    if keep is not None:
+        yield keep.absolute()
+        return
+    with tempfile.TemporaryDirectory(prefix="cambrian-proof-") as name:
+        yield Path(name)
+
+
+def _references(keys: Mapping[tuple[str, str], Trial]) -> list[str]:
+    """The kernel CCAs that these implementations are compared with, each once."""
+    named = (catalogue.reference_of(*key) for key in keys)
+    return list(dict.fromkeys(cca for cca in named if cca is not None))
+
+
+def _carried(outcome: TrialResult | str) -> bool:
+    """Did the flow of a first trial carry anything, to its end?"""
+    return not isinstance(outcome, str) and bool(_settled(outcome) and _mbps(outcome))
 
 
 def _build(stack: Stack) -> str | None:
@@ -78,17 +107,16 @@ def _build(stack: Stack) -> str | None:
     return None
 
 
-def _trials(stacks: Sequence[Stack], network: Network) -> dict[tuple[str, str], Trial]:
+def _trials(keys: Sequence[tuple[str, str]], network: Network) -> dict[tuple[str, str], Trial]:
     """(Stack, CCA) → its flow alone on ``network``."""
     return {
-        (stack.name, cca): Trial(
+        (stack, cca): Trial(
             network=network,
-            flows=(Flow(contestant=Contestant(stack=stack.name, cca=cca)),),
+            flows=(Flow(contestant=Contestant(stack=stack, cca=cca)),),
             duration_s=DURATION_S,
             seed=1,
         )
-        for stack in stacks
-        for cca in stack.manifest.ccas
+        for stack, cca in keys
     }
 
 
@@ -114,15 +142,26 @@ def _run(
             continue
         result = results.trial(finished.outcome.trial_id)
         # read now: the folder is temporary
-        _ = result.manifest, result.verdict, result.packets
+        _ = result.manifest, result.verdict, result.packets, result.transport
         found[labelled[label]] = result
     return found
 
 
-def _row(stack: Stack, cca: str, first: _Outcome, second: _Outcome, lossy: _Outcome) -> Row:
+def _row(
+    stack: Stack,
+    cca: str,
+    first: _Outcome,
+    second: _Outcome | None,
+    lossy: _Outcome | None,
+    kernel: _Outcome | None,
+    *,
+    kept: bool,
+) -> Row:
     problems = []
     for what, outcome in (("clean", first), ("1 % loss", lossy)):
-        if isinstance(outcome, str):
+        if outcome is None:
+            problems.append(f"{what}: not tried, because the first trial carried nothing")
+        elif isinstance(outcome, str):
             problems.append(outcome)
         elif not outcome.verdict["valid"] and not _explained(stack, cca, outcome):
             problems += [f"{what}: {reason}" for reason in outcome.verdict["reasons"]]
@@ -135,15 +174,24 @@ def _row(stack: Stack, cca: str, first: _Outcome, second: _Outcome, lossy: _Outc
         version=manifest.version,
         cca=cca,
         capacity_share=None if isinstance(first, str) else _capacity_share(first),
-        loss_mbps=None if isinstance(lossy, str) else _mbps(lossy),
+        loss_mbps=_mbps(lossy) if isinstance(lossy, TrialResult) else None,
+        kernel_loss_mbps=_mbps(kernel) if isinstance(kernel, TrialResult) else None,
         hashes=tuple(
-            str(one.manifest["packets_sha256"]) for one in (first, second) if not isinstance(one, str)
+            str(one.manifest["packets_sha256"]) for one in (first, second) if isinstance(one, TrialResult)
         ),
         confirmed=None if isinstance(first, str) else _confirmed(first),
+        trace=manifest.transport_trace,
+        trace_rows=None if isinstance(first, str) else first.transport.filter(pl.col("flow") == 0).height,
+        logs=_logs(first) if kept and problems and isinstance(first, TrialResult) else "",
         problems=tuple(problems),
         causes=tuple(manifest.ccas[cca].causes.items()),
         nondeterministic=manifest.nondeterministic,
     )
+
+
+def _logs(result: TrialResult) -> str:
+    """The folder with the output of a trial's programs."""
+    return str(result.log("flow0.sender.out").parent)
 
 
 def _explained(stack: Stack, cca: str, outcome: TrialResult) -> bool:

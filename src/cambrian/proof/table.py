@@ -8,11 +8,25 @@ from rich.table import Table
 
 from cambrian.proof.rows import Row
 
-_HEAD = ("stack", "CCA", "clean link", "1 % loss", "same bytes twice", "CCA confirmed", "verdict")
+_HEAD = (
+    "stack",
+    "CCA",
+    "clean link",
+    "1 % loss",
+    "same bytes twice",
+    "CCA confirmed",
+    "trace rows",
+    "verdict",
+)
 
 
 def _number(value: float | None, text: str) -> str:
     return "–" if value is None else text.format(value)
+
+
+def _loss(row: Row) -> str:
+    text = _number(row.loss_mbps, "{:.1f} Mbps")
+    return text + ("" if row.kernel_loss_mbps is None else f" (kernel {row.kernel_loss_mbps:.1f})")
 
 
 def _repeats(row: Row) -> str:
@@ -34,15 +48,17 @@ def _cells(row: Row) -> list[str]:
         row.stack,
         row.cca,
         _number(row.capacity_share, "{:.1%}"),
-        _number(row.loss_mbps, "{:.1f} Mbps"),
+        _loss(row),
         _repeats(row),
         _confirmed(row),
+        _number(row.trace_rows, "{:,}") if row.trace != "none" else "no trace",
     ]
 
 
 def _verdict(row: Row) -> str:
     if not row.ok:
-        return "FAILS: " + "; ".join(row.misses)
+        logs = f"; logs: {row.logs}" if row.logs else ""
+        return "FAILS: " + "; ".join(row.misses) + logs
     written = [cause for _, cause in row.causes]
     if row.nondeterministic and not row.repeats:
         written.append(row.nondeterministic)
@@ -58,12 +74,16 @@ def terminal(rows: Sequence[Row]) -> Table:
 
 
 def remarks(rows: Sequence[Row]) -> list[str]:
-    """Lines below the terminal's table: failures and documented causes."""
-    return [
+    """Lines below the terminal's table: failures, documented causes and warnings."""
+    said = [
         f"{row.stack} {row.cca}: {_verdict(row)}"
         for row in rows
         if not row.ok or row.causes or (row.nondeterministic and not row.repeats)
     ]
+    said += [f"warning: {row.stack} {row.cca}: {text}" for row in rows for text in row.warnings]
+    if any(not row.ok and not row.logs for row in rows):
+        said.append("To keep the logs of the programs, add: --keep DIR")
+    return said
 
 
 def markdown(rows: Sequence[Row]) -> str:

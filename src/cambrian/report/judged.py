@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from cambrian.judging import contestants, plausibility, references, verdicts
 from cambrian.judging.contestants import Judged
@@ -13,10 +14,13 @@ from cambrian.metrics.parameters.estimate import Estimate, Missing
 from cambrian.probes import table
 from cambrian.report import placebo
 from cambrian.report.collect import Cell, Collected
+from cambrian.study.model import Contestant
 
 Trials = list[Sequence[Estimate | Missing]]
 #: the stack of the kernel's own controllers
 _KERNEL = "tcp"
+#: the study that judges any contestant
+_JUDGES = "fingerprint"
 
 
 def by_network(collected: Collected) -> dict[tuple[str, str], Judged]:
@@ -113,17 +117,32 @@ def all_verdicts(
     judgements = []
     for name in dict.fromkeys((*(contestant for contestant, _ in judged), *(behaviour or {}))):
         family = _commonest(judged, name) or reference(collected, name)
-        judgements.append(
-            verdicts.verdict(
-                name,
-                family,
-                [one for (contestant, _), one in judged.items() if contestant == name],
-                plausibility=_plausibility(collected, name, family),
-                behaviour=(behaviour or {}).get(name),
-                impact=(impact or {}).get(name),
-            )
+        found = verdicts.verdict(
+            name,
+            family,
+            [one for (contestant, _), one in judged.items() if contestant == name],
+            plausibility=_plausibility(collected, name, family),
+            behaviour=(behaviour or {}).get(name),
+            impact=(impact or {}).get(name),
         )
+        if "not judged" in found.kinds:
+            found = replace(found, text=found.text + _remedy(collected, name))
+        judgements.append(found)
     return judgements
+
+
+def _remedy(collected: Collected, name: str) -> str:
+    """How to judge a contestant that these results cannot judge; empty if it has settings of its own."""
+    study = collected.study
+    everyone = [*study.contestants, *(flow.contestant for flow in study.every_flow)]
+    if study.name == _JUDGES or not any(one.name == name and one == _plain(one) for one in everyone):
+        return ""
+    one = next(one for one in everyone if one.name == name)
+    return f" To judge it: cambrian run {_JUDGES} --contestant {one.stack}/{one.cca}."
+
+
+def _plain(one: Contestant) -> Contestant:
+    return Contestant(stack=one.stack, cca=one.cca)
 
 
 def _plausibility(collected: Collected, contestant: str, family: str) -> Side:

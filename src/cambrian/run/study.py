@@ -19,7 +19,7 @@ from cambrian.stacks import catalogue, checks
 from cambrian.store import check
 from cambrian.store.reading import Damaged
 from cambrian.store.results import Results
-from cambrian.study import builtin, cost, load
+from cambrian.study import builtin, cost, load, replace
 from cambrian.study.expand import expand
 from cambrian.study.model import Clock, Contestant, Group, Study
 from cambrian.trial import carry_out, plan, wall
@@ -53,7 +53,8 @@ class RunOptions:
     """What to run: a study by name or file, and a selection of it. ``jobs`` 0: one per core.
 
     ``trust``: build and run the study's own stacks without asking. ``shard`` (i, n): only the i-th of n parts
-    of the groups, counted from 1. ``cluster``: where trials run; None means this machine.
+    of the groups, counted from 1. ``cluster``: where trials run; None means this machine. ``contestants``:
+    ``stack/cca`` of those that take the place of the study's.
     """
 
     study: str
@@ -66,6 +67,7 @@ class RunOptions:
     trust: bool = False
     shard: tuple[int, int] | None = None
     cluster: Engine | None = None
+    contestants: tuple[str, ...] = ()
 
     def mine(self, groups: Sequence[Group]) -> list[Group]:
         """The groups of this shard: every n-th."""
@@ -76,8 +78,9 @@ class RunOptions:
 
     @property
     def own_stacks(self) -> Path:
-        """The folder with the study's own stacks, beside it."""
-        return builtin.find_study(self.study).absolute().parent / "stacks"
+        """The folder of the study's own stacks: beside it, or here if the user names contestants."""
+        beside = Path.cwd() if self.contestants else builtin.find_study(self.study).absolute().parent
+        return beside / "stacks"
 
     @property
     def at_a_time(self) -> int:
@@ -94,6 +97,7 @@ class RunOptions:
         """The equivalent command line."""
         words = ["cambrian", "run", self.study, *(["--profile", self.profile] if self.profile else [])]
         words += ["--seed", str(self.seed), "--clock", self.clock]
+        words += [f"--contestant {name}" for name in self.contestants]
         return " ".join([*words, *(["--only", f"'{self.only}'"] if self.only else [])])
 
 
@@ -106,6 +110,10 @@ def expanded(options: RunOptions) -> tuple[Study, list[Group]]:
     path = builtin.find_study(options.study)
     catalogue.look_in(options.own_stacks)
     study = load.load_study(path, catalogue.ccas(), catalogue.reference_of, checks)
+    for name in options.contestants:
+        checks.check_named(name)
+    if options.contestants:
+        study = replace.with_contestants(study, options.contestants, catalogue.reference_of)
     groups = expand(
         study,
         profile=options.profile,

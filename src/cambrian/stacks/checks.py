@@ -5,6 +5,7 @@ from __future__ import annotations
 from cambrian.stacks import catalogue, receivers
 from cambrian.stacks.manifest import ManifestError
 from cambrian.study import hints
+from cambrian.study.errors import StudyError
 from cambrian.study.model import Contestant
 
 
@@ -38,6 +39,18 @@ def problem(contestant: Contestant) -> str | None:
         key, what, remedy = wrong
         return f"options.{key}: {what}; remedy: {remedy}"
     return None
+
+
+def check_named(contestant: str) -> None:
+    """Raise :class:`StudyError` if no usable stack has this ``stack/cca``."""
+    stack, slash, cca = contestant.partition("/")
+    if not (stack and slash and cca):
+        what, remedy = "no contestant", "write stack/cca, such as quinn/cubic"
+    elif found := problem(Contestant(stack=stack, cca=cca)):
+        what, _, remedy = found.partition("; remedy: ")
+    else:
+        return
+    raise StudyError(file="--contestant", key=contestant, problem=what, remedy=remedy)
 
 
 def option_problem(contestant: Contestant) -> tuple[str, str, str] | None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from cambrian.run.study import RunOptions
 from cambrian.stacks import catalogue, checks
-from cambrian.study import hints, toml_text
+from cambrian.study import toml_text
 from cambrian.study.errors import StudyError
 from cambrian.study.expand import expand, select
 from cambrian.study.load import parse_study
@@ -60,7 +60,7 @@ def parts_of(found: SuiteFolder, only_part: str | None, contestants: Sequence[st
         remedy = "remove --contestant, or select groups with --only"
         raise StudyError(file=suite.name, key="--contestant", problem=problem, remedy=remedy)
     for name in contestants:
-        check_contestant(name)
+        checks.check_named(name)
     names = [only_part] if only_part else suite.parts
     everyone: Sequence[str | None] = contestants or suite.contestants or (None,)
     return [
@@ -124,11 +124,3 @@ def _reference(part: Part, stack: str, cca: str) -> str:
         problem = f"{stack} {cca} has no reference: kernel TCP has no such algorithm"
         raise StudyError(file=str(part.path), problem=problem, remedy="give a contestant with a reference")
     return reference
-
-
-def check_contestant(contestant: str) -> None:
-    """Raise :class:`StudyError` if no usable stack has this ``stack/cca``."""
-    known = [f"{stack}/{cca}" for stack, ccas in catalogue.ccas().items() for cca in ccas]
-    if contestant not in known:
-        remedy = hints.for_name(contestant, known, "write stack/cca, such as quinn/cubic;")
-        raise StudyError(file="--contestant", key=contestant, problem="no such contestant", remedy=remedy)

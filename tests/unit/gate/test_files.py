@@ -90,7 +90,7 @@ def test_without_a_baseline_the_error_says_how_to_make_it(tmp_path: Path) -> Non
     ("text", "said"),
     [
         ('contestant = "quinn"', "contestant"),
-        ('contestant = "quin/cubic"', "no such contestant"),
+        ('contestant = "quin/cubic"', "unknown stack quin"),
         ('contestant = "tcp/cubic"', "is the reference"),
         ('contestant = "quinn/cubic"\nseeds = 2', "seeds"),
         ('contestant = "quinn/cubic"\nfirst_seeds = 9', "more than seeds"),
