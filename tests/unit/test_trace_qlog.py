@@ -90,3 +90,77 @@ def test_a_cut_line_another_file_and_times_outside_give_no_rows(tmp_path: Path) 
     assert _read(path, end_ns=10**9).height == 0
     (tmp_path / "other").write_text("hello\n")
     assert _read(tmp_path / "other").height == 0
+
+
+def _draft_00(*events: str, end: str = "]}]}") -> str:
+    """As picoquic writes it: lists, microseconds, a reference as text."""
+    head = (
+        '{ "qlog_version": "draft-00", "title": "picoquic", "traces": [\n'
+        '{ "vantage_point": { "name": "backend-67", "type": "server" },\n'
+        '"event_fields": ["relative_time", "CATEGORY", "EVENT_TYPE", "DATA"],\n'
+        '"configuration": {"time_units": "us"},\n'
+        f'"common_fields": {{ "protocol_type": "QUIC_HTTP3", "reference_time": "{ZERO_NS // 1000}"}},\n'
+        '"events": ['
+    )
+    return head + ",\n".join(events) + end
+
+
+LISTS = (
+    '[1500, "recovery", "metrics_updated", {"cwnd": 14520, "smoothed_rtt": 50250, "pacing_rate": 9000}]',
+    '[2500, "recovery", "packet_lost", {"packet_type": "1RTT"}]',
+    '["3500", "recovery", "metrics_updated", {"cwnd": "7260"}]',
+)
+
+
+@pytest.mark.parametrize("end", ["]}]}", "", ',\n[4500, "recovery", "metrics_upd', "]", "]}"])
+def test_lists_of_draft_00_whole_and_cut_short(tmp_path: Path, end: str) -> None:
+    path = tmp_path / "a.qlog"
+    path.write_text(_draft_00(*LISTS, end=end))
+    found = _read(path)
+    assert found["event"].to_list() == ["ack", "loss", "ack"]
+    assert found["time_ns"].to_list() == [1_500_000, 2_500_000, 3_500_000]
+    assert found["cwnd_bytes"].to_list() == [14520, 14520, 7260]
+    assert found["srtt_us"].to_list() == [50250] * 3
+    assert found["pacing_bps"].to_list() == [9000] * 3
+
+
+def test_named_events_of_draft_02_and_milliseconds_of_draft_01(tmp_path: Path) -> None:
+    trace = {
+        "configuration": {"time_units": "ms"},
+        "common_fields": {"reference_time": str(ZERO_NS // 10**6)},
+        "event_fields": ["delta_time", "category", "event_type", "data"],
+        "events": [[2, "recovery", "metric_update", {"congestion_window": 9, "smoothed_rtt": 50.25}]] * 2,
+    }
+    path = tmp_path / "a.qlog"
+    path.write_text(json.dumps({"qlog_version": "draft-01", "traces": [trace]}))
+    assert _read(path)["time_ns"].to_list() == [2_000_000, 4_000_000]
+    assert _read(path)["srtt_us"].to_list() == [50250, 50250]
+    event = {"relative_time": 5, "category": "recovery", "type": "metrics_updated", "data": {"cwnd": 3}}
+    del trace["event_fields"]
+    path.write_text(json.dumps({"qlog_version": "draft-02", "traces": [trace | {"events": [event]}]}))
+    assert _read(path)["time_ns"].to_list() == [5_000_000]
+
+
+def test_a_date_is_a_reference(tmp_path: Path) -> None:
+    # the newest drafts: RFC 3339
+    common = {"reference_time": {"clock_type": "system", "wall_clock_time": "2027-01-15T08:00:02.000000Z"}}
+    found = _read(_lines(tmp_path / "a", common, _event(7, congestion_window=1)))
+    assert found["time_ns"].to_list() == [7_000_000]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"traces": [{"events": [',
+        '{"traces": [{"events": [[], 3, null, "x"]}]}',
+        '{"traces": [{"event_fields": ["relative_time"], "events": [["x"], [true], [1e400]]}]}',
+        '{"events": [1, 2',
+        '{"traces": [3, null, "x"]}',
+        '{"trace": 3}\n{"time": 1, "name": "recovery:other", "data": [1]}',
+        '{"traces": [{"common_fields": {"reference_time": "soon"}, "events": []',
+    ],
+)
+def test_odd_files_give_no_rows(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "a.qlog"
+    path.write_text(text)
+    assert _read(path).height == 0
