@@ -33,6 +33,18 @@ def _stack(folder: Path, name: str, *, file: str = "", binary: str = "/bin/sh", 
     return path
 
 
+def test_a_new_manifest_can_be_read_and_added(tmp_path: Path) -> None:
+    path = tmp_path / "my-quic.toml"
+    path.write_text(adding.new("my-quic").replace("/usr/local/bin/server", "/bin/sh"))
+    assert adding.add(path).manifest.ccas["cubic"].reference == "cubic"
+
+
+@pytest.mark.parametrize(("name", "said"), [("My Quic", "small letters"), ("quinn", "of the catalogue")])
+def test_a_new_manifest_needs_a_name_of_its_own(name: str, said: str) -> None:
+    with pytest.raises(AddError, match=said):
+        adding.new(name)
+
+
 def test_one_file_is_kept_and_known(tmp_path: Path) -> None:
     assert "mine" not in catalogue.load()
     added = adding.add(_stack(tmp_path, "mine"))

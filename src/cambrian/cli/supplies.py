@@ -103,6 +103,16 @@ def stacks_test(
         raise typer.Exit(1)
 
 
+@stacks_app.command("new")
+def stacks_new(
+    name: Annotated[str, typer.Argument(help="The name of your stack, such as my-quic.")],
+) -> None:
+    """Print a manifest with comments for a stack of your own: `cambrian stacks new my-quic > my-quic.toml`."""
+    from cambrian.stacks import adding
+
+    print(adding.new(name), end="")
+
+
 @stacks_app.command("add")
 def stacks_add(
     manifest: Annotated[Path, typer.Argument(help="A stack's TOML file (docs/how-to/add-a-stack.md).")],

@@ -17,6 +17,19 @@ class AddError(ValueError):
     """A stack that cannot be added or removed; the text says why and what to do."""
 
 
+def new(name: str) -> str:
+    """A manifest with comments for a stack of this name, to be filled in.
+
+    Raises:
+        AddError: a stack cannot have this name, or a stack of the catalogue has it.
+    """
+    if not re.fullmatch(manifest.NAME, name):
+        raise AddError(f"no stack can be called {name!a}: use small letters, digits, dots and hyphens")
+    if _is_built_in(name):
+        raise AddError(f"{name} is a stack of the catalogue: choose another name")
+    return Path(__file__).with_name("new.toml").read_text().replace("NAME", name)
+
+
 def add(path: Path) -> Stack:
     """Check ``path`` (``NAME.toml``, or ``NAME/manifest.toml`` with its folder) and copy it.
 
