@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 import pytest
 
 if TYPE_CHECKING:
-    from cambrian.measure.trial import TrialMeasures
     from cambrian.store.results import TrialResult
 
 _OPTION = "--cambrian-out"
@@ -70,13 +69,9 @@ class FinishedTrial:
         Raises:
             ValueError: there is no such quantity.
         """
-        from cambrian.measure import quantities
-        from cambrian.study import hints
+        from cambrian.measure.figures import Figures
 
-        known = {one.name: one for one in quantities.OF_TRIALS}
-        if quantity not in known:
-            raise ValueError(f"no quantity {quantity}; {hints.for_name(quantity, known, 'they are')}")
-        return known[quantity].value(self._measures(), flow)
+        return Figures(self.result).value(quantity, flow)
 
     def assert_valid(self) -> None:
         """Fail with the reasons if the trial is invalid."""
@@ -102,11 +97,6 @@ class FinishedTrial:
         self.assert_valid()
         if not sha256 or not self.packets_sha256.startswith(sha256):
             pytest.fail(f"the packets differ: {self.packets_sha256}, expected {sha256}\n{self._where()}")
-
-    def _measures(self) -> TrialMeasures:
-        from cambrian.measure import measuring
-
-        return measuring.measure(self.result, with_envelope=False)
 
     def _where(self) -> str:
         return f"results: {self.result.folder}"

@@ -107,7 +107,7 @@ def stacks_test(
 def stacks_new(
     name: Annotated[str, typer.Argument(help="The name of your stack, such as my-quic.")],
 ) -> None:
-    """Print a manifest with comments for a stack of your own: `cambrian stacks new my-quic > my-quic.toml`."""
+    """Print a manifest with comments for your own stack: `cambrian stacks new my-quic > my-quic.toml`."""
     from cambrian.stacks import adding
 
     print(adding.new(name), end="")

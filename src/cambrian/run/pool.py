@@ -43,7 +43,7 @@ _LOOK_S = 1.0
 TRIES = 3
 _PAUSE_S = 1.0
 #: errors of a trial whose guest or worker the host ended
-_DISTURBANCES = (BrokenProcessPool, CancelledError, Disturbed)
+DISTURBANCES = (BrokenProcessPool, CancelledError, Disturbed)
 #: errors of the results' disk, not of a trial
 _DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO)
 #: characters of a trial's line that are shown beside the bar
@@ -71,7 +71,7 @@ def cores() -> list[int]:
 class Workers(Protocol):
     """What carries out the trials of one run: processes here, or the workers of a cluster.
 
-    A trial that was disturbed ends with an error of :data:`_DISTURBANCES`.
+    A trial that was disturbed ends with an error of :data:`DISTURBANCES`.
     """
 
     def places(self) -> int:
@@ -220,7 +220,7 @@ def _error(future: Future[Outcome]) -> BaseException | None:
 
 def _runs_again(trial: Trial, error: BaseException | None, tries: Counter[int]) -> bool:
     """Was the trial disturbed by the host, and may it be tried once more? ``tries``: id(trial) → tries."""
-    if not isinstance(error, _DISTURBANCES):
+    if not isinstance(error, DISTURBANCES):
         return False
     tries[id(trial)] += 1
     if tries[id(trial)] >= TRIES:
@@ -233,7 +233,7 @@ def _runs_again(trial: Trial, error: BaseException | None, tries: Counter[int]) 
 def _finished(trial: Trial, future: Future[Outcome], error: BaseException | None) -> Finished:
     if error is None:
         return Finished(trial, future.result(), None)
-    if isinstance(error, _DISTURBANCES):
+    if isinstance(error, DISTURBANCES):
         return Finished(trial, None, f"tried {TRIES} times; the last time, {_in_words(error)}")
     return Finished(trial, None, _in_words(error))
 
@@ -241,6 +241,6 @@ def _finished(trial: Trial, future: Future[Outcome], error: BaseException | None
 def _in_words(error: BaseException) -> str:
     if isinstance(error, Disturbed):
         return str(error)
-    if isinstance(error, _DISTURBANCES):
+    if isinstance(error, DISTURBANCES):
         return "its worker was killed"
     return f"{type(error).__name__}: {error}"

@@ -1,0 +1,86 @@
+"""The command that searches networks for one on which a contestant breaks a property."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cambrian.cli.shared import JobsOption, at_a_time, err, fail, out
+
+commands = typer.Typer()
+_BUDGET = re.compile(r"(\d+(?:\.\d+)?)\s*(s|min|h)")
+_SECONDS = {"s": 1, "min": 60, "h": 3600}
+
+
+@commands.command()
+def hunt(
+    contestant: Annotated[
+        str | None, typer.Argument(help="STACK/CCA; its stack may be in stacks/ here.")
+    ] = None,
+    properties: Annotated[
+        list[str] | None,
+        typer.Option("--property", help="Only this property; may be repeated. Default: all (see --list)."),
+    ] = None,
+    budget: Annotated[str, typer.Option(help="How long to search: 90s, 10min or 2h.")] = "10min",
+    seed: Annotated[int, typer.Option(help="Decides which networks are tried.")] = 1,
+    folder: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", help="Results directory. Default: results/hunt/STACK-CCA."),
+    ] = None,
+    jobs: JobsOption = 0,
+    listing: Annotated[bool, typer.Option("--list", help="List the properties, and exit.")] = False,
+) -> None:
+    """Search for a network on which a contestant breaks a property, and make that network simple.
+
+    A property counts as broken only if all seeds break it, and kernel TCP with the same algorithm keeps it
+    on the same network. Each one that is found is written as a study that repeats it. All trials are kept,
+    so the same command goes on quickly. Exit status 0: nothing found; 1: something is broken; 2: an error.
+    """
+    from cambrian.hunt import output
+    from cambrian.hunt.properties import all_properties
+    from cambrian.hunt.search import Hunt
+    from cambrian.hunt.trials import Runner
+    from cambrian.stacks import catalogue
+    from cambrian.study import hints
+    from cambrian.study.naming import slug
+
+    known = all_properties()
+    if listing:
+        for one in known.values():
+            out.print(f"[bold]{one.name}[/bold]: {one.says}", highlight=False)
+        return
+    if contestant is None:
+        fail("name a contestant as STACK/CCA, such as: cambrian hunt quinn/bbr")
+    for name in properties or ():
+        if name not in known:
+            fail(f"no property {name}; {hints.for_name(name, known, 'they are')}")
+    if not (matched := _BUDGET.fullmatch(budget)):
+        fail(f"--budget {budget}: give a number with s, min or h, such as 10min")
+    seconds = float(matched[1]) * _SECONDS[matched[2]]
+    catalogue.look_in(Path.cwd() / "stacks")
+    place = folder or Path("results") / "hunt" / slug(contestant)
+    count = 0
+    with Runner(contestant, place.absolute(), at_a_time(jobs)) as runner:
+        wanted = [known[name] for name in properties] if properties else list(known.values())
+        search = Hunt(
+            runner, wanted, seconds, seed, lambda line: err.print(line, markup=False, soft_wrap=True)
+        )
+        for found in search.run():
+            if not found.stands:
+                err.print(
+                    f"not confirmed by more seeds: {found.broken.name}: {found.situation}", markup=False
+                )
+                continue
+            count += 1
+            path = output.written(found, runner, place)
+            for line in output.sentences(found, runner):
+                out.print(line, markup=False, soft_wrap=True, highlight=False)
+            out.print(f"Repeat it: cambrian run {path}", markup=False, soft_wrap=True, highlight=False)
+    for reason in search.invalid:
+        err.print(f"invalid trials, not counted: {reason}", markup=False, soft_wrap=True)
+    out.print(f"{search.tried} situations tried; {count} properties broken", highlight=False)
+    if count:
+        raise typer.Exit(1)

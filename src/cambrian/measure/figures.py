@@ -1,0 +1,34 @@
+"""The quantities of one finished trial, by name."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+from cambrian.measure import measuring, quantities
+from cambrian.measure.trial import TrialMeasures
+from cambrian.store.results import TrialResult
+from cambrian.study import hints
+
+
+class Figures:
+    """One trial's figures; the trial is measured on first use."""
+
+    def __init__(self, result: TrialResult) -> None:
+        self.result = result
+
+    @cached_property
+    def measures(self) -> TrialMeasures:
+        """All measures of the trial."""
+        return measuring.measure(self.result, with_envelope=False)
+
+    def value(self, quantity: str, flow: int = 0) -> Any:
+        """A quantity of one flow (see ``cambrian quantities``); None if the trial has none.
+
+        Raises:
+            ValueError: there is no such quantity.
+        """
+        known = {one.name: one for one in quantities.OF_TRIALS}
+        if quantity not in known:
+            raise ValueError(f"no quantity {quantity}; {hints.for_name(quantity, known, 'they are')}")
+        return known[quantity].value(self.measures, flow)

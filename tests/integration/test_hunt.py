@@ -1,0 +1,41 @@
+"""`cambrian hunt` on real trials: what it finds repeats from the study that it writes."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+from cambrian.store.results import Results
+from tests.integration import runs
+
+
+def cambrian(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    argv = [sys.executable, "-m", "cambrian", *words]
+    return subprocess.run(argv, cwd=folder, capture_output=True, text=True, timeout=400, check=False)
+
+
+def test_quinns_bbr_floods_a_queue_and_its_study_repeats_it(tmp_path: Path) -> None:
+    found = cambrian(
+        tmp_path, "hunt", "quinn/bbr", "--property", "no-flood", "--budget", "30s", "--out", "hunt"
+    )
+    assert found.returncode == 1, found.stdout + found.stderr
+    assert "quinn/bbr breaks no-flood" in found.stdout
+    study = tmp_path / "hunt" / "hunted-quinn-bbr-no-flood.toml"
+    assert study.read_text().startswith("# quinn/bbr breaks no-flood")
+    again = cambrian(tmp_path, "run", str(study), "--out", "again")
+    assert again.returncode == 0, again.stderr
+    names = [trial for group in Results(tmp_path / "again").study()["groups"] for trial in group["trials"]]
+    hunted = runs.hashes(tmp_path / "hunt")
+    assert len(names) == 10
+    assert {name: hunted[name] for name in names} == runs.hashes(tmp_path / "again")
+
+
+def test_wrong_words_are_errors_with_the_remedy(tmp_path: Path) -> None:
+    for words, said in (
+        (("quinn/bbr", "--property", "no-floods"), "did you mean no-flood"),
+        (("quinn/bbr", "--budget", "10"), "such as 10min"),
+        (("quin/bbr",), "did you mean quinn"),
+    ):
+        ended = cambrian(tmp_path, "hunt", *words)
+        assert ended.returncode == 2 and said in ended.stderr, ended.stderr
