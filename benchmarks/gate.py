@@ -93,14 +93,6 @@ def planted() -> list[tuple[str, str]]:
     return list(dict.fromkeys(pairs))
 
 
-def renamed(before: Snapshot, contestant: str) -> Snapshot:
-    """The snapshot with its trials named as those of another contestant."""
-    assert before.contestant is not None
-    old, new = (name.replace("/", "-") for name in (before.contestant, contestant))
-    packets = {name.replace(f"/{old}", f"/{new}"): text for name, text in before.packets.items()}
-    return before.model_copy(update={"packets": packets})
-
-
 def row(kind: str, contestant: str, compared: Compared) -> str:
     """Print one result; returns its outcome."""
     outcome = carry_out.outcome_of(compared)
@@ -134,7 +126,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         row(
             "fault",
             name,
-            differences.snapshots(renamed(bench.taken(f"{faults.LAB}/{clean}"), name), bench.taken(name)),
+            differences.snapshots(
+                snapshot.renamed(bench.taken(f"{faults.LAB}/{clean}"), name), bench.taken(name)
+            ),
         )
         for name, clean in ((f"{faults.LAB}/{preset}", clean) for preset, clean in pairs[: given.faults])
     )

@@ -98,6 +98,8 @@ def test_two_stores_of_one_study_are_compared(project: Path, tmp_path: Path) -> 
     same = cambrian(tmp_path, "compare", "one", "one")
     assert "3 trials sent the same packets, 0 others" in same.stdout
     assert "0 different" in same.stdout
+    two = cambrian(tmp_path, "compare", "one", "two", "--contestant", "quinn/cubi")
+    assert two.returncode == 2 and "its contestants are: quinn/cubic" in two.stderr
     other = cambrian(tmp_path, "compare", "one", "two", "--json")
     figures = json.loads(other.stdout)["figures"]
     assert {one["name"] for one in figures if one["state"] == "different"} >= {"throughput_mbps"}

@@ -49,7 +49,7 @@ def gate(
     gates = [carry_out.read(path) for path in files]
     results = []
     for one in gates:
-        options = RunOptions(str(one.path), jobs=jobs, trust=trust)
+        options = RunOptions(str(one.path), jobs=jobs, trust=trust, started_by=f"cambrian gate {one.path}")
         place = folder or carry_out.default_folder(one)
         if folder and len(gates) > 1:
             place = folder / one.path.stem
@@ -108,7 +108,10 @@ def compare(
     if len(names) > len(("before", "after")):
         fail("give --contestant once or twice")
     one, two = (names[0], names[-1]) if names else (None, None)
-    compared = differences.snapshots(snapshot.take({"": before}, one), snapshot.take({"": after}, two))
+    earlier, later = snapshot.take({"": before}, one), snapshot.take({"": after}, two)
+    if two is not None and one != two:
+        earlier = snapshot.renamed(earlier, two)
+    compared = differences.snapshots(earlier, later)
     if not compared.figures and not compared.same and not compared.changed:
         fail(f"{before} and {after} have no trial and no figure in common")
     if as_json:

@@ -62,7 +62,7 @@ def notes(compared: Compared) -> Iterator[str]:
     if compared.unknown:
         yield f"{len(compared.unknown)} trials are not in the baseline, such as {compared.unknown[0]}"
     for name, before, after in compared.verdicts:
-        yield f"verdict, {name}: {before} → {after}"
+        yield f"verdict{f', {name}' if name else ''}: {before} → {after}"
     for name, before, after in compared.software:
         yield f"software, {name}: {before} → {after}"
     if any(name in ("testbed", "kernel") for name, _, _ in compared.software):
@@ -90,9 +90,11 @@ _HEADINGS = ("State", "Where", "Figure", "Before", "After", "Change")
 def terminal(console: Console, compared: Compared) -> None:
     """Print the table of what differs, then the notes."""
     if rows := shown(compared):
-        table = Table(*_HEADINGS)
+        # few columns, for a terminal of 80 characters
+        table = Table("State", "Where and what", "Before → after", "Change")
         for one in rows:
-            table.add_row(*cells(one))
+            state, place, title, before, after, changed = cells(one)
+            table.add_row(state, f"{place}\n{title}", f"{before} → {after}", changed)
         console.print(table)
     for note in notes(compared):
         console.print(note, markup=False, soft_wrap=True, highlight=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,7 +15,10 @@ import cambrian
 from cambrian.gate.quantities import MARGINS
 from cambrian.report.evidence import Evidence
 from cambrian.store.results import Results, TrialResult
+from cambrian.study import hints
+from cambrian.study.errors import StudyError
 from cambrian.study.model import Frozen
+from cambrian.study.naming import slug
 
 #: characters of a packet hash, and significant digits of a figure, in a snapshot
 _HASH_DIGITS, _DIGITS = 16, 6
@@ -95,8 +99,12 @@ def trials(
 
 def is_of(contestant: str, result: TrialResult) -> bool:
     """Is one of the trial's flows of this ``stack/cca``?"""
+    return contestant in _contestants(result)
+
+
+def _contestants(result: TrialResult) -> set[str]:
     flows = (flow["contestant"] for flow in result.manifest["trial"]["flows"])
-    return any(f"{flow['stack']}/{flow['cca']}" == contestant for flow in flows)
+    return {f"{flow['stack']}/{flow['cca']}" for flow in flows}
 
 
 def packets_of(result: TrialResult) -> str:
@@ -128,13 +136,22 @@ def take(parts: Mapping[str, Path], contestant: str | None = None) -> Snapshot:
 
     Raises:
         FileNotFoundError, Damaged: a folder holds no results, or a file cannot be used.
+        StudyError: there is no trial of the contestant.
     """
     listed = [(name, result) for name, result in trials(parts, contestant) if result is not None]
+    if contestant is not None and not listed:
+        everyone = {
+            name for _, result in trials(parts) if result is not None for name in _contestants(result)
+        }
+        where = ", ".join(map(str, parts.values()))
+        remedy = hints.for_name(contestant, sorted(everyone), "its contestants are")
+        raise StudyError(file=where, key=contestant, problem="no trial of this contestant", remedy=remedy)
     label = contestant.replace("/", " ") if contestant else None
     verdicts: dict[str, str] = {}
     places: dict[str, dict[str, dict[str, Any]]] = {}
     for part, folder in parts.items():
         evidence = Evidence(folder.absolute())
+        evidence.measure()
         frame = evidence.frame()
         if frame is None:
             continue
@@ -156,6 +173,16 @@ def take(parts: Mapping[str, Path], contestant: str | None = None) -> Snapshot:
         verdicts=verdicts,
         places={name: Place.model_validate(place) for name, place in sorted(places.items())},
     )
+
+
+def renamed(before: Snapshot, contestant: str) -> Snapshot:
+    """A contestant's snapshot with its trials named as those of another one, to compare the two."""
+    assert before.contestant is not None
+    old, new = slug(before.contestant), slug(contestant)
+    packets = {
+        re.sub(rf"(?<=/){re.escape(old)}(?=[ +])", new, name): text for name, text in before.packets.items()
+    }
+    return before.model_copy(update={"packets": packets})
 
 
 def _values(frame: pl.DataFrame, part: str, label: str | None) -> Iterator[tuple[str, str, str, float]]:

@@ -82,6 +82,16 @@ class Evidence:
             _keep(_frames(results, made), folder)
         return folder
 
+    def measure(self, part: str = ITSELF) -> None:
+        """Make a part's observations and tables if they are missing; each trial is measured once for both."""
+        results = Results(self.root / part)
+        key = _key(results)
+        if key is None:
+            return
+        made = (results.folder / "frames" / key / name for name in (OBSERVATIONS, _TABLES))
+        if any(next(sums.damage(folder, results.folder), None) for folder in made):
+            self.collected(part)
+
     def collected(self, part: str = ITSELF) -> tuple[Collected, dict[str, pl.DataFrame]]:
         """The input of a part's report and its tables, measured now; the frames are kept for :meth:`frame`.
 

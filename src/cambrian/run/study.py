@@ -54,7 +54,8 @@ class RunOptions:
 
     ``trust``: build and run the study's own stacks without asking. ``shard`` (i, n): only the i-th of n parts
     of the groups, counted from 1. ``cluster``: where trials run; None means this machine. ``contestants``:
-    ``stack/cca`` of those that take the place of the study's.
+    ``stack/cca`` of those that take the place of the study's. ``started_by``: the command, if it is not
+    `cambrian run`.
     """
 
     study: str
@@ -68,6 +69,7 @@ class RunOptions:
     shard: tuple[int, int] | None = None
     cluster: Engine | None = None
     contestants: tuple[str, ...] = ()
+    started_by: str = ""
 
     def mine(self, groups: Sequence[Group]) -> list[Group]:
         """The groups of this shard: every n-th."""
@@ -95,6 +97,8 @@ class RunOptions:
     @property
     def command(self) -> str:
         """The equivalent command line."""
+        if self.started_by:
+            return self.started_by
         words = ["cambrian", "run", self.study, *(["--profile", self.profile] if self.profile else [])]
         words += ["--seed", str(self.seed), "--clock", self.clock]
         words += [f"--contestant {name}" for name in self.contestants]

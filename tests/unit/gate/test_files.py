@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from cambrian.gate import baseline, carry_out, differences, output
+from cambrian.gate import baseline, carry_out, differences, output, snapshot
 from cambrian.gate.carry_out import Gate, GateFile, Result
 from cambrian.gate.snapshot import Parameter, Place, Probe, Snapshot
 from cambrian.run.study import RunOptions
@@ -66,6 +66,17 @@ def test_a_baseline_is_read_as_it_was_written(tmp_path: Path) -> None:
     assert text.startswith("# Made by `cambrian gate my.toml --update`.")
     assert "beta = {value = 0.7, low = 0.69, high = 0.71, trials = 3" in text
     assert [one.name for one in tmp_path.iterdir()] == ["b.toml"]
+
+
+def test_trials_of_two_contestants_are_compared_by_the_name_of_one() -> None:
+    names = [
+        "a/net/quinn-cubic seed 1",
+        "d/net/quinn-cubic+tcp-cubic seed 2 order 1",
+        "a/net/tcp-cubic seed 1",
+    ]
+    before = BEFORE.model_copy(update={"packets": dict.fromkeys(names, "aa")})
+    found = snapshot.renamed(before, "quic-go/reno").packets
+    assert list(found) == [name.replace("quinn-cubic", "quic-go-reno") for name in names]
 
 
 def test_a_wrong_baseline_is_an_error_with_its_line(tmp_path: Path) -> None:
