@@ -17,8 +17,8 @@ from cambrian.study.reference import REFERENCE_STACK
 DURATION_S = 20
 #: when a path changes
 CHANGE_S = 10
-#: length of a blackout
-BLACKOUT_S = 1
+#: length of a blackout, and of a burst in which every packet is lost: part of a round trip
+BLACKOUT_S, BURST_S = 1, 0.03
 #: key → values, the ordinary one first
 CHOICES: Mapping[str, tuple[Any, ...]] = {
     "rate_mbps": (10.0, 5.0, 20.0, 2.0),
@@ -29,8 +29,8 @@ CHOICES: Mapping[str, tuple[Any, ...]] = {
     "reorder_percent": (0.0, 0.1, 1.0),
     "queue": ("droptail", "codel", "fq_codel", "pie"),
     "ecn": (False, True),
-    #: what happens in the middle: nothing, or the rate, the round trip or the path itself changes
-    "change": ("none", "quarter rate", "four times the rate", "three times the RTT", "blackout"),
+    #: what happens in the middle: nothing, or the rate or the round trip changes, or all packets are lost
+    "change": ("none", "quarter rate", "four times the rate", "three times the RTT", "burst", "blackout"),
 }
 
 
@@ -102,7 +102,8 @@ class Situation:
             case "three times the RTT":
                 return f"{{ at_s = {CHANGE_S}, rtt_ms = {self.rtt_ms * 3:g} }}"
             case _:
-                end = f"{{ at_s = {CHANGE_S + BLACKOUT_S}, loss_percent = {self.loss_percent:g} }}"
+                length_s = BURST_S if self.change == "burst" else BLACKOUT_S
+                end = f"{{ at_s = {CHANGE_S + length_s}, loss_percent = {self.loss_percent:g} }}"
                 return f"{{ at_s = {CHANGE_S}, loss_percent = 100 }}, {end}"
 
     def changed(self, **values: Any) -> Situation:

@@ -32,7 +32,7 @@ PROPERTIES = (
         # with a longer round trip or four times the rate, Reno needs more rounds than there are
         applies=lambda situation: (
             situation.is_lossless
-            and situation.change in ("quarter rate", "blackout")
+            and situation.change in ("quarter rate", "burst", "blackout")
             and situation.rtt_ms <= 100
             and situation.buffer_bdp >= 0.5
         ),
