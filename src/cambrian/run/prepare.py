@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import compileall
 import hashlib
 import shutil
 import sys
@@ -33,7 +32,6 @@ def ensure(stacks: set[str], clock: Clock = "virtual") -> Environment:
         cambrian.command.CommandFailed: a part cannot be built; the text has the remedy.
     """
     loaded = catalogue.load()
-    compile_guest_code()
     # first of all: what cannot run needs no builds
     kernel = host_clock.kernel() if clock == "host" else locate.ensure()
     programs = native()
@@ -51,16 +49,6 @@ def _by_seccomp(kernel: Kernel) -> bool:
     if not seccomp.works:
         print(f"cambrian: guests use ptrace, two to four times slower: {seccomp.said}", file=sys.stderr)
     return seccomp.works
-
-
-def compile_guest_code() -> None:
-    """Compile the testbed's Python modules, beside them.
-
-    The guest cannot write bytecode, so every boot would compile them again; and a boot that compiles shifts
-    its trial by ticks of the guest's clock.
-    """
-    compileall.compile_file(PACKAGE / "__init__.py", quiet=2)
-    compileall.compile_dir(PACKAGE / "testbed", quiet=2)
 
 
 def native() -> Native:
