@@ -1,7 +1,7 @@
-"""Finds this checkout's kernel, or builds it.
+"""Finds this version's kernel, or builds it.
 
 Order: ``CAMBRIAN_KERNEL`` (a built binary), then a cached kernel with
-the checkout's fragment and patches (and from ``CAMBRIAN_KERNEL_SOURCE``'s tarball, if set).
+this version's fragment and patches (and from ``CAMBRIAN_KERNEL_SOURCE``'s tarball, if set).
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ from filelock import FileLock, Timeout
 
 from cambrian import progress
 from cambrian.kernel import recipe, source
-from cambrian.kernel.build import build, cached_kernels, load
+from cambrian.kernel.build import TOOLS, build, cached_kernels, load
 from cambrian.kernel.model import Features, Kernel, KernelError, sha256_of
 from cambrian.kernel.recipe import Recipe
+from cambrian.stacks import toolchain
 
 
 def find(*, wanted: Recipe | None = None, archive: Path | None = None) -> Kernel | None:
@@ -47,7 +48,7 @@ def ensure(*, wanted: Recipe | None = None, archive: Path | None = None) -> Kern
     """The kernel; builds it if there is none (minutes; progress on standard error).
 
     ``archive`` is a source tarball or linux-source package, like ``CAMBRIAN_KERNEL_SOURCE``;
-    None downloads from the Debian mirror. Raises :class:`KernelError` and the errors of
+    None downloads from the Debian mirror. Raises :class:`KernelError`, :class:`MissingTool` and the errors of
     :func:`cambrian.kernel.build.build`.
     """
     found = find(wanted=wanted, archive=archive)
@@ -59,6 +60,8 @@ def ensure(*, wanted: Recipe | None = None, archive: Path | None = None) -> Kern
         found = find(wanted=wanted, archive=archive)
         if found:
             return found
+        # first of all: without them nothing is worth a download
+        toolchain.require("the kernel", TOOLS)
         archive = archive or _named_archive()
         kernel_source = source.from_tarball(archive) if archive else source.from_mirror()
         return build(kernel_source, wanted or recipe.current())
@@ -79,7 +82,7 @@ def _lock() -> Iterator[None]:
 
 
 def stale(wanted: Recipe | None = None) -> list[Path]:
-    """Cached kernels with other fragments or patches than this checkout's."""
+    """Cached kernels with other fragments or patches than this version's."""
     digest = (wanted or recipe.current()).digest
     return [home for home, manifest in _manifests() if manifest.get("recipe") != digest]
 

@@ -55,7 +55,7 @@ def native() -> Native:
     """The testbed's programs (capture, trace-driven link); compiles them if needed (seconds).
 
     Raises:
-        MissingTool: no C compiler.
+        MissingTool: no C compiler, or what belongs to it.
         cambrian.command.CommandFailed: the compilation failed.
     """
     tool = toolchain.cc()
@@ -72,6 +72,7 @@ def native() -> Native:
 
 
 def _compile(home: Path) -> None:
+    toolchain.require("the testbed's programs", {"make": "make"})
     fresh = Path(tempfile.mkdtemp(dir=home.parent, prefix="new-"))
     fresh.chmod(0o755)
     try:
