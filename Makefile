@@ -12,7 +12,7 @@ OUT ?= results/quickstart
 
 # Each step uses the machine's cores itself, and two of them write to .venv.
 .NOTPARALLEL:
-.PHONY: help setup setup-dev kernel stacks test-stacks demo test test-all lint types docs reference bench placebo accusations kills clean
+.PHONY: help setup setup-dev kernel stacks test-stacks demo test test-all lint types docs reference bench placebo accusations kills dist clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -72,5 +72,8 @@ kills: kernel stacks ## do kills change results? 30 of them in a study, here and
 	@.venv/bin/python benchmarks/kills.py
 	@.venv/bin/python benchmarks/kills.py --cluster local:2
 
+dist: setup ## build the wheel and the source archive in dist/
+	@.venv/bin/hatchling build -d dist >&2
+
 clean: ## remove .venv and results (the cache outside this folder stays)
-	rm -rf .venv results site .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv results site dist .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis
