@@ -1,7 +1,8 @@
 """Finds this version's kernel, or builds it.
 
 Order: ``CAMBRIAN_KERNEL`` (a built binary), then a cached kernel with
-this version's fragment and patches (and from ``CAMBRIAN_KERNEL_SOURCE``'s tarball, if set).
+this version's fragment and patches (and from ``CAMBRIAN_KERNEL_SOURCE``'s tarball, if set),
+then such a kernel of the Python package ``cambrian-kernel``.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import os
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -26,8 +28,9 @@ from cambrian.stacks import toolchain
 def find(*, wanted: Recipe | None = None, archive: Path | None = None) -> Kernel | None:
     """The built kernel, or None. Only reads files: no network, no apt, no compiler.
 
-    A cached kernel fits if its fragment and patches are those of ``wanted``. Among several (from
-    several sources or compilers) the latest Linux is taken, then the newest build.
+    A kernel fits if its fragment and patches are those of ``wanted``. Among several of the cache (from
+    several sources or compilers) the latest Linux is taken, then the newest build. A package that is
+    installed later does not replace them, because that would change the identity of every trial.
     Raises :class:`KernelError` if a named binary or archive does not exist.
     """
     named = os.environ.get("CAMBRIAN_KERNEL")
@@ -36,12 +39,24 @@ def find(*, wanted: Recipe | None = None, archive: Path | None = None) -> Kernel
     archive = archive or _named_archive()
     digest = (wanted or recipe.current()).digest
     source_sha256 = source.from_tarball(archive).sha256 if archive else None
-    fitting = [
-        (source.version_numbers(str(manifest["version"])), home.stat().st_mtime, home)
-        for home, manifest in _manifests()
-        if manifest.get("recipe") == digest and source_sha256 in (None, manifest.get("source_sha256"))
-    ]
-    return load(max(fitting)[2]) if fitting else None
+    for folder in (cached_kernels(), installed_kernels()):
+        fitting = [
+            (source.version_numbers(str(manifest["version"])), home.stat().st_mtime, home)
+            for home, manifest in _manifests(folder)
+            if manifest.get("recipe") == digest and source_sha256 in (None, manifest.get("source_sha256"))
+        ]
+        if fitting:
+            return load(max(fitting)[2])
+    return None
+
+
+def installed_kernels() -> Path:
+    """The folder of the package ``cambrian-kernel``, with one folder per kernel as in the cache.
+
+    It need not exist.
+    """
+    package = find_spec("cambrian_kernel")
+    return Path(package.origin).parent if package and package.origin else Path("/nonexistent")
 
 
 def ensure(*, wanted: Recipe | None = None, archive: Path | None = None) -> Kernel:
@@ -84,7 +99,7 @@ def _lock() -> Iterator[None]:
 def stale(wanted: Recipe | None = None) -> list[Path]:
     """Cached kernels with other fragments or patches than this version's."""
     digest = (wanted or recipe.current()).digest
-    return [home for home, manifest in _manifests() if manifest.get("recipe") != digest]
+    return [home for home, manifest in _manifests(cached_kernels()) if manifest.get("recipe") != digest]
 
 
 def from_binary(path: Path) -> Kernel:
@@ -107,9 +122,9 @@ def _named_archive() -> Path | None:
     return Path(named) if named else None
 
 
-def _manifests() -> list[tuple[Path, dict[str, object]]]:
+def _manifests(folder: Path) -> list[tuple[Path, dict[str, object]]]:
     manifests = []
-    for path in sorted(cached_kernels().glob("*/manifest.json")):
+    for path in sorted(folder.glob("*/manifest.json")):
         try:
             manifest = json.loads(path.read_text())
         except (OSError, ValueError):
