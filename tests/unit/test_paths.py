@@ -23,5 +23,5 @@ def test_a_wheel_has_its_data_in_the_package(tmp_path: Path, monkeypatch: pytest
     page.touch()
     assert paths.data() == tmp_path / "share"
     assert paths.page(PAGE) == str(page)
-    # a picture, say, is not in the wheel
-    assert paths.page("docs/none.md") == "docs/none.md"
+    # a wheel does not have the pages of results
+    assert paths.page("docs/results/findings.md") == "docs/results/findings.md"

@@ -9,20 +9,12 @@ this package imports them.
 from __future__ import annotations
 
 import sys
-from importlib import metadata
 from importlib.util import find_spec
 
 from cambrian.command import MissingTool
 
-
-def _extra() -> list[str]:
-    """What the extra ``cluster`` asks for."""
-    wanted = (line.partition("; ") for line in metadata.requires("cambrian") or [])
-    return [name for name, _, marker in wanted if "cluster" in marker]
-
-
 if find_spec("distributed") is None:
     raise MissingTool(
         "Dask, which runs clusters, is not installed",
-        f"{sys.executable} -m pip install {' '.join(map(repr, _extra()))}",
+        f"{sys.executable} -m pip install bokeh cryptography 'dask[distributed]'",
     )
