@@ -7,12 +7,12 @@ CAMBRIAN := .venv/bin/cambrian
 STACKS := tcp quinn quic-go google-quiche
 # and the tests besides
 TEST_STACKS := $(STACKS) tcp-h2
-PATHS := src tests benchmarks
+PATHS := src tests benchmarks packaging
 OUT ?= results/quickstart
 
 # Each step uses the machine's cores itself, and two of them write to .venv.
 .NOTPARALLEL:
-.PHONY: help setup setup-dev kernel stacks test-stacks demo test test-all lint types docs reference bench placebo accusations kills gates clean
+.PHONY: help setup setup-dev kernel stacks test-stacks demo test test-all lint types docs reference bench placebo accusations kills gates dist dist-kernel clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -75,5 +75,11 @@ kills: kernel stacks ## do kills change results? 30 of them in a study, here and
 gates: kernel stacks ## does `cambrian gate` catch planted faults, and pass harmless changes? (one to three hours)
 	@.venv/bin/python benchmarks/gate.py
 
+dist: setup ## build the wheel and the source archive in dist/
+	@.venv/bin/hatchling build -d dist >&2
+
+dist-kernel: kernel ## build the optional wheel with the kernel in dist/, and put the kernel's source beside it
+	@cd packaging/cambrian-kernel && ../../.venv/bin/hatchling build -t wheel -d ../../dist >&2
+
 clean: ## remove .venv and results (the cache outside this folder stays)
-	rm -rf .venv results site .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv results site dist .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,14 +1,30 @@
-"""Paths on disk: this checkout, and the cache that all checkouts share."""
+"""Paths on disk: the data that comes with the code, and the cache that all installations share."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
 
+_PACKAGE = Path(__file__).resolve().parent
 
-def repository() -> Path:
-    """The checkout of this package (it is always installed editable)."""
-    return Path(__file__).resolve().parents[2]
+
+def data() -> Path:
+    """The folder with ``studies``, ``stacks``, ``kernel``, ``published``, ``docs`` and more.
+
+    It is the top of a checkout, and the package's own folder ``share`` where a wheel is installed
+    (pyproject.toml lists what a wheel has). It may be read-only.
+    """
+    installed = _PACKAGE / "share"
+    return installed if installed.is_dir() else _PACKAGE.parents[1]
+
+
+def page(name: str) -> str:
+    """A page of the documentation (``docs/…``) by the name that a user can open.
+
+    In a checkout it is relative to its top.
+    """
+    installed = _PACKAGE / "share" / name
+    return str(installed) if installed.exists() else name
 
 
 def cache() -> Path:

@@ -23,7 +23,7 @@ PAGES: Mapping[str, Callable[[], str]] = {
 
 def main() -> None:
     """Write every page, and print its path."""
-    folder = paths.repository() / "docs" / "reference"
+    folder = paths.data() / "docs" / "reference"
     for name, make in PAGES.items():
         (folder / name).write_text(make(), encoding="utf-8")
         print(folder / name)

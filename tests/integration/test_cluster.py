@@ -122,11 +122,9 @@ def test_a_worker_gets_what_it_lacks_and_one_with_other_code_is_refused(
     study: Path, tmp_path: Path, alone: Mapping[str, str]
 ) -> None:
     checkout = tmp_path / "checkout"
-    shutil.copytree(
-        paths.repository() / "src", checkout / "src", ignore=shutil.ignore_patterns("__pycache__")
-    )
+    shutil.copytree(paths.data() / "src", checkout / "src", ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("kernel", "stacks"):
-        (checkout / name).symlink_to(paths.repository() / name)
+        (checkout / name).symlink_to(paths.data() / name)
     with (checkout / "src/cambrian/trial/read.py").open("a") as file:
         file.write("\n# another reader\n")
     empty = tmp_path / "cache"

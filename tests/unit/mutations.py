@@ -85,7 +85,7 @@ def _expanded(path: Path) -> Study:
 
 def kinds() -> dict[str, Kind]:
     """Every kind of input, by name."""
-    root = paths.repository()
+    root = paths.data()
     parts = [found.folder / f"{part}.toml" for found in find.suites() for part in found.suite.parts]
     whole = [path for path in parts if "$STACK" not in path.read_text()]
     listed = (

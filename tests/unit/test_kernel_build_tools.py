@@ -83,6 +83,13 @@ def test_a_missing_tool_comes_with_a_remedy(tmp_path: Path, monkeypatch: pytest.
         assert caught.value.remedy
 
 
+def test_what_a_build_needs_is_looked_for_first() -> None:
+    toolchain.require("a program", {"sh": "dash"})
+    with pytest.raises(MissingTool, match="a program cannot be built without no-such-tool") as caught:
+        toolchain.require("a program", {"sh": "dash", "no-such-tool": "its-package"})
+    assert caught.value.remedy == "apt-get install -y its-package"
+
+
 def test_a_tool_that_is_too_old_is_not_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("cargo", "rustc"):
         (tmp_path / name).write_text(f"#!/bin/sh\necho {name} 1.84.1\n")

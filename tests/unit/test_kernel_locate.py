@@ -109,3 +109,22 @@ def test_the_key_changes_with_each_of_its_inputs(recipe: Recipe) -> None:
     recipe.fragment.write_text("CONFIG_B=y\n")
     keys.add(key(recipe, "source", "gcc 12"))
     assert len(keys) == 4
+
+
+def test_an_installed_kernel_is_taken_if_the_cache_has_none(
+    recipe: Recipe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    installed = tmp_path / "cambrian_kernel"
+    monkeypatch.setattr(locate, "installed_kernels", lambda: installed)
+    put(recipe, "new", "7.10.0").parent.rename(installed)
+    found = locate.find(wanted=recipe)
+    assert found is not None
+    assert found.path == installed / "new" / "linux"
+    put(recipe, "own", "7.9.1")
+    found = locate.find(wanted=recipe)
+    assert found is not None
+    assert found.key == "own"
+    # of another recipe: ignored, and not called stale, because nobody can rebuild it
+    recipe.patches[0].write_text("--- b\n")
+    assert locate.find(wanted=recipe) is None
+    assert [home.name for home in locate.stale(recipe)] == ["own"]

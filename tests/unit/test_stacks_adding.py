@@ -206,7 +206,7 @@ def test_nothing_replaces_the_reference(tmp_path: Path, monkeypatch: pytest.Monk
     _stack(beside, "tcp")
     monkeypatch.setenv("CAMBRIAN_STACKS", str(beside))
     catalogue.load.cache_clear()
-    assert catalogue.load()["tcp"].file.is_relative_to(paths.repository())
+    assert catalogue.load()["tcp"].file.is_relative_to(paths.data())
     assert "nothing replaces it" in catalogue.load().broken["tcp"].error
     with pytest.raises(ManifestError, match="is the reference, kernel TCP, and nothing replaces it"):
         catalogue.ccas()

@@ -108,6 +108,6 @@ def test_what_means_the_same_has_the_same_type_everywhere() -> None:
 
 
 def test_the_lab_page_has_every_preset() -> None:
-    page = (paths.repository() / "docs/reference/lab-stack.md").read_text()
+    page = (paths.data() / "docs/reference/lab-stack.md").read_text()
     missing = [cca for cca in catalogue.load()["quinn-lab"].manifest.ccas if f"`{cca}`" not in page]
     assert missing == []

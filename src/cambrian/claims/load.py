@@ -14,8 +14,8 @@ _DOCS = "docs/reference/claims.md"
 
 
 def default_folder() -> Path:
-    """This checkout's folder of claims, with one folder for each paper."""
-    return paths.repository() / "published"
+    """The folder of claims, with one folder for each paper."""
+    return paths.data() / "published"
 
 
 def load(folder: Path | None = None) -> Ledger:

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
+from cambrian import paths
 from cambrian.cli.shared import (
     JobsOption,
     JsonOption,
@@ -20,6 +21,8 @@ from cambrian.cli.shared import (
     out,
     stacks_named,
 )
+
+_ADD_A_STACK = paths.page("docs/how-to/add-a-stack.md")
 
 commands = typer.Typer()
 stacks_app = typer.Typer(help="List, build, test, add and remove stacks.", invoke_without_command=True)
@@ -115,7 +118,7 @@ def stacks_new(
 
 @stacks_app.command("add")
 def stacks_add(
-    manifest: Annotated[Path, typer.Argument(help="A stack's TOML file (docs/how-to/add-a-stack.md).")],
+    manifest: Annotated[Path, typer.Argument(help=f"A stack's TOML file ({_ADD_A_STACK}).")],
     test: Annotated[bool, typer.Option("--test/--no-test", help="Test the stack now.")] = True,
 ) -> None:
     """Check a stack's manifest and copy it to your configuration folder, so that every study can use it."""

@@ -11,11 +11,10 @@ from __future__ import annotations
 import sys
 from importlib.util import find_spec
 
-from cambrian import paths
 from cambrian.command import MissingTool
 
 if find_spec("distributed") is None:
     raise MissingTool(
         "Dask, which runs clusters, is not installed",
-        f"{sys.executable} -m pip install --editable '{paths.repository()}[cluster]'",
+        f"{sys.executable} -m pip install bokeh cryptography 'dask[distributed]'",
     )

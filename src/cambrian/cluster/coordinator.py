@@ -16,6 +16,7 @@ from typing import Any
 import distributed
 from distributed.comm.core import CommClosedError
 
+from cambrian import paths
 from cambrian.cluster import needed, parcels, worker
 from cambrian.cluster.needed import Part
 from cambrian.cluster.worker import MEMORY_MB, ONE_TRIAL, Member, Returned
@@ -106,8 +107,9 @@ class Crew:
                 changed_s, before = time.monotonic(), there
             if there and there <= set(self._refused) and time.monotonic() - changed_s > _GRACE_S:
                 raise EngineError(
-                    "no worker of the cluster can run these trials; remedy: use the same checkout, Python "
-                    "and packages on every machine (docs/how-to/run-on-a-cluster.md)"
+                    "no worker of the cluster can run these trials; remedy: use the same version of "
+                    "Cambrian, Python and packages on every machine "
+                    f"({paths.page('docs/how-to/run-on-a-cluster.md')})"
                 )
             if not there and not told:
                 told = True

@@ -11,7 +11,6 @@ from cambrian import paths, source
 from cambrian.cluster import parcels
 from cambrian.kernel import host
 from cambrian.kernel.model import Kernel
-from cambrian.run import prepare
 from cambrian.stacks import build, catalogue
 from cambrian.stacks.built import Built, program
 from cambrian.stacks.manifest import ManifestError
@@ -123,7 +122,6 @@ class Needed:
             raise Refused("its code differs from the coordinator's")
         if _packages() != self.packages:
             raise Refused(f"its {guest_packages.PACKAGE} differs from the coordinator's")
-        prepare.compile_guest_code()
 
 
 def of(made: Environment, cpu_limit_s: float | None) -> tuple[Needed, dict[str, Path]]:

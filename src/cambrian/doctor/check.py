@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 #: ok; missing: trials cannot run without it; stale: built from other sources than this
-#: checkout's; warn: trials run, but more slowly or with limits
+#: version's; warn: trials run, but more slowly or with limits
 State = Literal["ok", "missing", "stale", "warn"]
 
 

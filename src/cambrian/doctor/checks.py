@@ -53,18 +53,22 @@ def check_python(version: tuple[int, int]) -> Check:
     found = f"{version[0]}.{version[1]} ({sys.prefix})"
     if version >= (3, 11):
         return Check("python", "ok", found)
-    return Check("python", "missing", found, "apt-get install -y python3 python3-venv && make setup")
+    return Check(
+        "python",
+        "missing",
+        found,
+        "install Cambrian with Python 3.11 or later",
+    )
 
 
 def check_packages() -> Check:
-    """The Debian packages that set-up needs, by ``scripts/debian-packages``."""
-    script = paths.repository() / "scripts" / "debian-packages"
+    """The Debian packages that trials and builds need, by ``scripts/debian-packages``."""
+    script = paths.data() / "scripts" / "debian-packages"
+    argv = ["bash", str(script), "missing", "run"]
     try:
-        answer = subprocess.run(
-            [str(script), "missing"], capture_output=True, text=True, timeout=120, check=True
-        )
+        answer = subprocess.run(argv, capture_output=True, text=True, timeout=120, check=True)
     except (OSError, subprocess.SubprocessError) as error:
-        return Check("Debian packages", "warn", f"unknown: {error}", f"{script} missing")
+        return Check("Debian packages", "warn", f"unknown: {error}", " ".join(argv))
     missing = answer.stdout.split()
     if missing:
         names = " ".join(missing)
@@ -73,7 +77,7 @@ def check_packages() -> Check:
 
 
 def check_kernel() -> tuple[Kernel | None, Check]:
-    """The virtual-time kernel for this checkout's fragment and patches."""
+    """The virtual-time kernel for this version's fragment and patches."""
     try:
         kernel = locate.find()
     except KernelError as error:
@@ -81,7 +85,7 @@ def check_kernel() -> tuple[Kernel | None, Check]:
     if kernel is None:
         old = locate.stale()
         if old:
-            found = f"{len(old)} built, none from this checkout's fragment and patches"
+            found = f"{len(old)} built, none from this version's fragment and patches"
             return None, Check("kernel", "stale", found, BUILD_KERNEL)
         return None, Check("kernel", "missing", "not built", BUILD_KERNEL)
     found = f"Linux {kernel.version}, {kernel.path}"

@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, ConfigDict, Field, ValidationInfo, model_validator
 
+from cambrian import paths
 from cambrian.measure import quantities
 from cambrian.study import hints
 from cambrian.study.model import Frozen
@@ -34,7 +35,7 @@ def _registered(name: str, info: ValidationInfo) -> str:
     if info.context and of_observations and not quantities.has(name):
         near = hints.near(name, quantities.ALL)
         meant = f"did you mean {' or '.join(near)}? " if near else ""
-        listed = "`cambrian quantities` and docs/reference/quantities.md list all"
+        listed = f"`cambrian quantities` and {paths.page('docs/reference/quantities.md')} list all"
         raise ValueError(f"no quantity {name}: {meant}{listed}")
     return name
 

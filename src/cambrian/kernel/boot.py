@@ -81,7 +81,7 @@ def command(
     words += _environment_words(environment or {})
     if any(re.search(r"[\s\"']", argument) for argument in arguments):
         raise ValueError(
-            f"no blanks or quotes in the guest's arguments (a path of the checkout?): {list(arguments)}"
+            f"no blanks or quotes in the guest's arguments (a path of the installation?): {list(arguments)}"
         )
     if arguments:
         words += ["--", *arguments]

@@ -20,6 +20,17 @@ from cambrian.stacks import toolchain
 
 #: objects that our fragment compiles in linux-source 7.3, for the ETA
 EXPECTED_OBJECTS = 847
+#: programs of the build → their Debian packages
+TOOLS = {
+    "make": "make",
+    "flex": "flex",
+    "bison": "bison",
+    "bc": "bc",
+    "patch": "patch",
+    "perl": "perl-base",
+    "xz": "xz-utils",
+    "dpkg-deb": "dpkg",
+}
 #: free space for the source tree and its objects during a build
 NEEDED_BYTES = 4 * 10**9
 

@@ -1,4 +1,4 @@
-"""A kernel's recipe: this checkout's config fragment and patches, with one hash."""
+"""A kernel's recipe: this version's config fragment and patches, with one hash."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ class Recipe:
 
 
 def current() -> Recipe:
-    """The checkout's recipe: ``kernel/config-fragment`` and ``kernel/patches/*.patch`` by name.
+    """This version's recipe: ``kernel/config-fragment`` and ``kernel/patches/*.patch`` by name.
 
     Raises :class:`KernelError` if the fragment is missing.
     """
-    folder = paths.repository() / "kernel"
+    folder = paths.data() / "kernel"
     fragment = folder / "config-fragment"
     if not fragment.is_file():
-        raise KernelError(f"{fragment} is missing: cambrian runs from its own checkout (make setup)")
+        raise KernelError(f"{fragment} is missing; remedy: install cambrian again")
     return Recipe(fragment, tuple(sorted((folder / "patches").glob("*.patch"))))
 
 

@@ -19,7 +19,7 @@ FILE = "comparisons.toml"
 
 def folder(paper: str) -> Path:
     """Where a paper's tables lie."""
-    return paths.repository() / "published" / paper
+    return paths.data() / "published" / paper
 
 
 def comparisons(paper: Path) -> dict[str, Comparison]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import compileall
 import hashlib
 import shutil
 import sys
@@ -33,7 +32,6 @@ def ensure(stacks: set[str], clock: Clock = "virtual") -> Environment:
         cambrian.command.CommandFailed: a part cannot be built; the text has the remedy.
     """
     loaded = catalogue.load()
-    compile_guest_code()
     # first of all: what cannot run needs no builds
     kernel = host_clock.kernel() if clock == "host" else locate.ensure()
     programs = native()
@@ -53,21 +51,11 @@ def _by_seccomp(kernel: Kernel) -> bool:
     return seccomp.works
 
 
-def compile_guest_code() -> None:
-    """Compile the testbed's Python modules, beside them.
-
-    The guest cannot write bytecode, so every boot would compile them again; and a boot that compiles shifts
-    its trial by ticks of the guest's clock.
-    """
-    compileall.compile_file(PACKAGE / "__init__.py", quiet=2)
-    compileall.compile_dir(PACKAGE / "testbed", quiet=2)
-
-
 def native() -> Native:
     """The testbed's programs (capture, trace-driven link); compiles them if needed (seconds).
 
     Raises:
-        MissingTool: no C compiler.
+        MissingTool: no C compiler, or what belongs to it.
         cambrian.command.CommandFailed: the compilation failed.
     """
     tool = toolchain.cc()
@@ -84,6 +72,7 @@ def native() -> Native:
 
 
 def _compile(home: Path) -> None:
+    toolchain.require("the testbed's programs", {"make": "make"})
     fresh = Path(tempfile.mkdtemp(dir=home.parent, prefix="new-"))
     fresh.chmod(0o755)
     try:

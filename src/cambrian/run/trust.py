@@ -23,12 +23,12 @@ def check(names: Iterable[str], beside: Path, around: Wall) -> None:
     """Refuse the stacks in the folder ``beside`` a study that need the user's trust.
 
     These are the ones that must be built and are not built yet, and all of them if no wall stands around the
-    guests. Stacks of this checkout and of the user's configuration are trusted.
+    guests. Cambrian's own stacks and those of the user's configuration are trusted.
 
     Raises:
         Untrusted: there is one.
     """
-    own = (paths.repository() / "stacks", catalogue.own_folder())
+    own = (paths.data() / "stacks", catalogue.own_folder())
     if beside in own:
         return
     stacks = (catalogue.load()[name] for name in names)

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import cambrian
 from cambrian import paths
 from cambrian.selftest.bench import CONTESTANTS, Bench, busy_cores, flow, packets_sha256, trial
 from cambrian.selftest.check import Check
@@ -87,11 +88,11 @@ def _elsewhere(bench: Bench, duels: list[Trial], expected: list[str]) -> Iterato
 
 
 def _copy_checkout(to: Path) -> None:
-    """Copy the parts of the checkout that a trial needs."""
-    for folder in ("src", "stacks", "kernel", "studies"):
-        shutil.copytree(
-            paths.repository() / folder, to / folder, ignore=shutil.ignore_patterns("__pycache__")
-        )
+    """Copy the code, and the data that a trial needs, to the places that they have in a checkout."""
+    code = Path(cambrian.__file__).parent
+    shutil.copytree(code, to / "src" / "cambrian", ignore=shutil.ignore_patterns("__pycache__", "share"))
+    for folder in ("stacks", "kernel", "studies"):
+        shutil.copytree(paths.data() / folder, to / folder, ignore=shutil.ignore_patterns("__pycache__"))
 
 
 def _other_environment(home: Path) -> dict[str, str]:

@@ -91,7 +91,7 @@ def remove(name: str) -> list[Path]:
 
 
 def _is_built_in(name: str) -> bool:
-    return (paths.repository() / "stacks" / name / "manifest.toml").is_file()
+    return (paths.data() / "stacks" / name / "manifest.toml").is_file()
 
 
 def _is_own(name: str) -> bool:

@@ -1,7 +1,7 @@
 """Builds a stack's program on demand and caches it by content.
 
 The key has a hash of the stack's folder and a hash of the compiler's version. So an edit or a
-new compiler causes a new build, and checkouts share equal builds. Without a
+new compiler causes a new build, and installations share equal builds. Without a
 compiler, a build of the same source by another compiler is used. A build appears
 in the cache atomically.
 """

@@ -69,10 +69,10 @@ def own_folder() -> Path:
 def folders() -> list[Path]:
     """The folders with stacks, in order.
 
-    This checkout, the user's configuration, then each folder in ``CAMBRIAN_STACKS`` (a:b).
+    Cambrian's own, the user's configuration, then each folder in ``CAMBRIAN_STACKS`` (a:b).
     """
     named = [Path(text) for text in os.environ.get("CAMBRIAN_STACKS", "").split(":") if text]
-    return [paths.repository() / "stacks", own_folder(), *named]
+    return [paths.data() / "stacks", own_folder(), *named]
 
 
 def look_in(folder: Path) -> None:

@@ -93,6 +93,7 @@ def _go(stack: Stack, out: Path, log: Path, step: progress.Step) -> None:
 
 
 def _make(stack: Stack, out: Path, log: Path, step: progress.Step) -> None:
+    toolchain.require(stack.name, {"make": "make"})
     argv = ["make", "-C", str(stack.folder), f"OUT={out}", f"ROOT={out / 'root'}"]
     run(argv, log=log, environment=_environment(stack, toolchain.cc(), log), on_tick=step.reach)
 

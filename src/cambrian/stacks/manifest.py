@@ -245,7 +245,7 @@ def read(path: Path) -> Manifest:
         ManifestError: unreadable, not TOML, an unknown or missing key, or a wrong value.
     """
     try:
-        file = TomlFile(path, "docs/reference/endpoint-contract.md (Manifests)", called="the manifest")
+        file = TomlFile(path, "docs/reference/endpoint-contract.md", called="the manifest")
         manifest = file.build(Manifest, (), file.raw)
     except StudyError as error:
         raise ManifestError(str(error)) from error

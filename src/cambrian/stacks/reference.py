@@ -27,7 +27,7 @@ _TABLE = """
 
 def page() -> str:
     """The page as Markdown: a section for each set of options, of one stack or of several that share it."""
-    shipped = [stack for stack in catalogue.load().values() if stack.file.is_relative_to(paths.repository())]
+    shipped = [stack for stack in catalogue.load().values() if stack.file.is_relative_to(paths.data())]
     stacks = [stack for stack in shipped if stack.manifest.options]
     stacks.sort(key=lambda stack: (_keys(stack), stack.name))
     sections = [list(sharing) for _, sharing in groupby(stacks, key=_keys)]

@@ -1,8 +1,7 @@
 """Chooses the compilers for endpoints and the kernel.
 
 A toolchain on PATH is used if it is new enough; otherwise the
-one that set-up installs: Debian's cargo, or Go from the pinned ``requirements/go.txt``,
-which is only in the cache and not on PATH.
+Go from the pinned ``requirements/go.txt``, which is only in the cache and not on PATH.
 """
 
 from __future__ import annotations
@@ -12,11 +11,13 @@ import os
 import re
 import shutil
 import subprocess
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from cambrian import paths
 from cambrian.command import MissingTool
+from cambrian.debian import apt_sources
 from cambrian.stacks import wheels
 
 MINIMUM_CARGO = (1, 85)
@@ -36,7 +37,9 @@ class Toolchain:
 
 def cargo() -> Toolchain:
     """Rust's cargo >= 1.85 with its rustc. Raises :class:`MissingTool`."""
-    remedy = "scripts/debian-packages ensure"
+    # Debian 12's own cargo is too old; the one for its browsers is not
+    packages = "cargo-web rustc-web" if apt_sources.codename() == "bookworm" else "cargo rustc"
+    remedy = f"apt-get install -y {packages}"
     found = _on_path("cargo", ["--version"], MINIMUM_CARGO)
     if found is None:
         raise MissingTool("no cargo >= 1.85 on PATH", remedy)
@@ -51,8 +54,24 @@ def cc() -> Toolchain:
     """gcc >= 8.1 (the kernel's requirement). Raises :class:`MissingTool`."""
     found = _on_path("gcc", ["--version"], MINIMUM_CC)
     if found is None:
-        raise MissingTool("no gcc >= 8.1 on PATH", "scripts/debian-packages ensure")
+        raise MissingTool("no gcc >= 8.1 on PATH", "apt-get install -y gcc")
     return Toolchain("gcc", *found)
+
+
+def require(what: str, tools: Mapping[str, str]) -> None:
+    """Check that ``tools`` (program → its Debian package) and the C library's headers are installed.
+
+    ``what`` cannot be built without them. Raises :class:`MissingTool`.
+    """
+    lacking = {tool: package for tool, package in tools.items() if shutil.which(tool) is None}
+    asked = [str(cc().path), "-E", "-x", "c", "-"]
+    if subprocess.run(asked, input=b"#include <stdio.h>\n", capture_output=True, check=False).returncode:
+        lacking["stdio.h"] = "libc6-dev"
+    if lacking:
+        raise MissingTool(
+            f"{what} cannot be built without {', '.join(lacking)}",
+            f"apt-get install -y {' '.join(lacking.values())}",
+        )
 
 
 def maven() -> Path:
@@ -84,7 +103,7 @@ def go(*, fetch: bool = True) -> Toolchain:
     found = _on_path("go", ["version"], MINIMUM_GO)
     if found is not None:
         return Toolchain("go", *found, pinned)
-    lock = paths.repository() / "requirements" / "go.txt"
+    lock = paths.data() / "requirements" / "go.txt"
     home = paths.cache() / "toolchains" / f"go-{hashlib.sha256(lock.read_bytes()).hexdigest()[:16]}"
     if not home.is_dir():
         if not fetch:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from cambrian import paths
 from cambrian.stacks.manifest import Frozen
 from cambrian.study.toml_file import TomlFile
 
 FILE = Path(__file__).with_name("unavailable.toml")
 #: how to add one
-REMEDY = "build it, then write a manifest (docs/how-to/add-a-stack.md)"
+REMEDY = f"build it, then write a manifest ({paths.page('docs/how-to/add-a-stack.md')})"
 
 
 class Unavailable(Frozen):

@@ -6,12 +6,9 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from cambrian import paths
 from cambrian.study import hints, toml_text
 from cambrian.study.errors import StudyError
-
-_HERE = Path(__file__).resolve()
-#: in a clone (or its editable install), and in an installed package
-_FOLDERS = (_HERE.parents[3] / "studies", _HERE.parents[1] / "studies")
 
 
 @dataclass(frozen=True)
@@ -49,21 +46,21 @@ def find_study(name_or_path: str) -> Path:
     # a directory, a named pipe or a link to nowhere is there too; the reader says what is wrong with it
     if looks_like_path and os.path.lexists(name_or_path):
         return Path(name_or_path)
-    paths = {study.name: study.path for study in builtin_studies()}
+    known = {study.name: study.path for study in builtin_studies()}
     if looks_like_path:
         raise StudyError(
             file=name_or_path,
             problem="no such file",
-            remedy=f"check the path, or name a built-in study: {hints.choices(paths)}",
+            remedy=f"check the path, or name a built-in study: {hints.choices(known)}",
         )
-    if name_or_path not in paths:
+    if name_or_path not in known:
         raise StudyError(
             file=name_or_path,
             problem="no built-in study has this name",
-            remedy=f"{hints.for_name(name_or_path, paths, 'built-in studies are')}; "
+            remedy=f"{hints.for_name(name_or_path, known, 'built-in studies are')}; "
             "the path of your own study ends in .toml",
         )
-    return paths[name_or_path]
+    return known[name_or_path]
 
 
 def folder() -> Path:
@@ -72,7 +69,7 @@ def folder() -> Path:
     Raises:
         FileNotFoundError: the installation has no such folder.
     """
-    for place in _FOLDERS:
-        if place.is_dir():
-            return place
-    raise FileNotFoundError(f"built-in studies are missing: no folder {_FOLDERS[0]}")
+    place = paths.data() / "studies"
+    if not place.is_dir():
+        raise FileNotFoundError(f"built-in studies are missing: no folder {place}")
+    return place

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
+from cambrian import paths
 from cambrian.study import hints, shapes, toml_text
 from cambrian.study.errors import StudyError
 from cambrian.study.explain import build
@@ -37,7 +38,7 @@ class TomlFile:
     def __init__(
         self, path: Path, docs: str, *, called: str = "the file", if_unread: str = "check the path"
     ) -> None:
-        """Read ``path``; the page ``docs`` documents its keys.
+        """Read ``path``; the page ``docs`` (``docs/…``) documents its keys.
 
         If it cannot be read, ``called`` is its name in the error and ``if_unread`` the remedy.
 
@@ -45,7 +46,7 @@ class TomlFile:
             StudyError: it cannot be read, or is not TOML.
         """
         self.path = path
-        self._docs = docs
+        self._docs = paths.page(docs)
         # tree-sitter counts only \n as a line end
         self._text = toml_text.read(path, called, if_unread).replace("\r\n", "\n")
         self.raw: dict[str, Any] = toml_text.parse(self._text, str(path))

@@ -26,8 +26,7 @@ from cambrian.trial import guest_packages, limits, remains, wall
 from cambrian.trial.limits import Limits
 from cambrian.trial.wall import Wall
 
-#: the folder of the package, and the guest's first program in it
-SOURCE = Path(__file__).resolve().parents[2]
+#: the guest's first program, in the folder of its code
 AGENT = Path("cambrian/testbed/guest.py")
 #: the same on the host's own kernel, at its place there
 HOST_AGENT = Path("/run/cambrian/source/cambrian/testbed/host.py")
@@ -179,8 +178,9 @@ class _View:
         readable |= {Path(place): Path(folder) for place, folder in plan["mounts"].items()}
         packages = guest_packages.ensure()
         own = interpreter()
+        source = guest_packages.testbed()
         return cls(
-            around, readable, own, kernel.path, SOURCE, packages, wall.HOST_OUT, out, Path("/tmp"), {}, True
+            around, readable, own, kernel.path, source, packages, wall.HOST_OUT, out, Path("/tmp"), {}, True
         )
 
     def command(self, argv: Sequence[str], status: int) -> list[str]:
@@ -193,14 +193,14 @@ class _View:
         cls, kernel: Kernel, plan: Plan, out: Path, scratch: Path, around: Wall, shown: Sequence[Path]
     ) -> _View:
         """What the guest of this plan must see."""
-        packages = guest_packages.ensure()
+        source, packages = guest_packages.testbed(), guest_packages.ensure()
         if around.program is None:
             own = kernel.path.absolute()
-            return cls(around, {}, interpreter(), own, SOURCE, packages, out, out, scratch, plan["mounts"])
+            return cls(around, {}, interpreter(), own, source, packages, out, out, scratch, plan["mounts"])
         mounts = {place: str(wall.HOME) + place for place in plan["mounts"]}
         readable = {
             wall.KERNEL: kernel.path.absolute(),
-            wall.HOME / "source": SOURCE,
+            wall.HOME / "source": source,
             wall.HOME / "site-packages": packages,
         }
         readable |= {
@@ -246,7 +246,7 @@ def host_agent(*arguments: str) -> list[str]:
 def host_folders() -> dict[Path, Path]:
     """What the agent on the host's own kernel needs: place → folder of the host."""
     folders = {
-        Path("/run/cambrian/source"): SOURCE,
+        Path("/run/cambrian/source"): guest_packages.testbed(),
         Path("/run/cambrian/site-packages"): guest_packages.ensure(),
     }
     return folders | {path: path for path in wall.not_of_the_system(wall.interpreter_folders())}
@@ -375,7 +375,7 @@ def _command(
         )
     except ValueError as error:
         raise GuestError(
-            f"{error}; remedy: use a results folder, checkout and cache without such characters"
+            f"{error}; remedy: use a results folder and a cache without such characters"
         ) from error
 
 

@@ -1,17 +1,22 @@
-"""The only Python package that a guest sees: pyroute2.
+"""The Python code that a guest sees, in folders of the cache: the testbed's own, and pyroute2.
 
 Python lists each folder that it imports from, and pyroute2 looks up its own version, which reads the name of
 every package in the same folder. With a checkout's environment this shifted trials by ticks of the guest's
 clock: the same trial gave other bytes after the test tools had been installed. A separate
-folder in the cache has the same content for every checkout.
+folder in the cache has the same content for every installation.
+
+A guest cannot write bytecode. Without it every boot would compile, which shifts trials too, and the folder of
+an installation may have none and be read-only.
 """
 
 from __future__ import annotations
 
 import compileall
+import hashlib
 import shutil
 import sys
 import tempfile
+from collections.abc import Mapping
 from functools import cache
 from importlib import metadata
 from pathlib import Path, PurePath
@@ -23,6 +28,8 @@ PACKAGE = "pyroute2"
 #: of its description, what pyroute2 reads: its version. pip's notes about an installation differ by checkout
 _DESCRIPTION = ".dist-info"
 _KEPT = "METADATA"
+#: this package
+_OWN = Path(__file__).resolve().parents[1]
 
 
 @cache
@@ -34,23 +41,42 @@ def ensure() -> Path:
     """
     package = metadata.distribution(PACKAGE)
     name = f"{PACKAGE}-{package.version}-{sys.implementation.cache_tag}-{_KEPT.lower()}"
+    if not package.files:
+        raise FileNotFoundError(f"{PACKAGE} lists no files; remedy: install it again with pip")
+    return _folder(name, {file: Path(str(file.locate())) for file in package.files if _is_wanted(file)})
+
+
+@cache
+def testbed() -> Path:
+    """The folder with the code of :mod:`cambrian.testbed`; created atomically on first use."""
+    files: dict[PurePath, Path] = {
+        path.relative_to(_OWN.parent): path
+        for path in (_OWN / "__init__.py", *sorted((_OWN / "testbed").rglob("*.py")))
+    }
+    digest = hashlib.sha256()
+    for name, path in files.items():
+        content = path.read_bytes()
+        digest.update(f"{name} {len(content)}\n".encode() + content)
+    return _folder(f"testbed-{digest.hexdigest()[:16]}-{sys.implementation.cache_tag}", files)
+
+
+def _folder(name: str, files: Mapping[PurePath, Path]) -> Path:
+    """The folder of the cache with copies of ``files`` (place → file), and their bytecode."""
     folder = paths.cache() / "guest-packages" / name
     if folder.is_dir():
         return folder
-    if not package.files:
-        raise FileNotFoundError(f"{PACKAGE} lists no files; remedy: make setup")
     folder.parent.mkdir(parents=True, exist_ok=True)
-    fresh = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{PACKAGE}-"))
+    fresh = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{name}-"))
     try:
-        # only its owner can read mkdtemp's folder, but a guest's programs may run as other users
-        fresh.chmod(0o755)
-        for file in package.files:
-            if _is_wanted(file):
-                target = fresh / file
-                target.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(str(file.locate()), target)
-        # the guest cannot write bytecode; by hash, so that times of files have no effect
+        for place, file in files.items():
+            target = fresh / place
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(file, target)
+        # by hash, so that times of files have no effect
         compileall.compile_dir(fresh, quiet=2, invalidation_mode=PycInvalidationMode.UNCHECKED_HASH)
+        # a guest's programs may run as other users
+        for path in (fresh, *fresh.rglob("*")):
+            path.chmod(0o755 if path.is_dir() else 0o644)
         try:
             fresh.rename(folder)
         except OSError:

@@ -82,7 +82,7 @@ def _read(kind: str, text: str, folder: Path) -> None:
             (paper / "claims.toml").write_text(text)
             claims.load(folder)
         case "contradictions":
-            shutil.copytree(paths.repository() / "published", folder / "published")
+            shutil.copytree(paths.data() / "published", folder / "published")
             (folder / "published" / "contradictions.toml").write_text(text)
             claims.load(folder / "published")
         case "scorecard":

@@ -13,7 +13,7 @@ from cambrian.study.errors import StudyError
 from tests.unit.published.made import HEAD, MEASURED, SIDES, observations, paper
 
 GOOD = HEAD + 'published = "mbps"\n' + SIDES + MEASURED
-PAPERS = [path.parent for path in sorted((paths.repository() / "published").glob("*/comparisons.toml"))]
+PAPERS = [path.parent for path in sorted((paths.data() / "published").glob("*/comparisons.toml"))]
 
 
 def fault(folder: Path, text: str) -> str:

@@ -16,7 +16,7 @@ from cambrian.study.model import Group, Trial
 
 FILES = sorted(
     path
-    for path in (paths.repository() / "studies").rglob("*.toml")
+    for path in (paths.data() / "studies").rglob("*.toml")
     if path.name not in ("suite.toml", "scorecard.toml")
 )
 

@@ -1,12 +1,14 @@
-"""What a guest can import does not depend on what the checkout's environment holds besides."""
+"""What a guest can import does not depend on what else the installation's environment has."""
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+import cambrian
 from cambrian.trial import guest_packages
 
 
@@ -37,3 +39,22 @@ def test_it_is_made_once_and_leaves_nothing_else(folder: Path) -> None:
 def test_notes_of_the_installer_which_differ_by_checkout_are_left_out(folder: Path) -> None:
     (description,) = folder.glob("*.dist-info")
     assert [path.name for path in description.iterdir()] == ["METADATA"]
+
+
+def test_the_testbed_is_copied_alone_and_compiled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    own = tmp_path / "site-packages" / "cambrian"
+    shutil.copytree(
+        Path(cambrian.__file__).parent, own, ignore=lambda _, names: {"__pycache__", "share"} & set(names)
+    )
+    monkeypatch.setattr(guest_packages, "_OWN", own)
+    monkeypatch.setenv("CAMBRIAN_CACHE", str(tmp_path / "cache"))
+    made = guest_packages.testbed.__wrapped__()
+    assert [path.name for path in made.iterdir()] == ["cambrian"]
+    assert {path.name for path in (made / "cambrian").iterdir()} == {"__init__.py", "__pycache__", "testbed"}
+    sources = list(made.rglob("*.py"))
+    assert len(sources) == len(list(made.rglob("*.pyc"))) > 15
+    assert all((own.parent / path.relative_to(made)).read_bytes() == path.read_bytes() for path in sources)
+    # nothing is written beside the sources, and an edit makes another folder
+    assert not list(own.rglob("*.pyc"))
+    (own / "testbed" / "probe.py").write_text("edited = True\n")
+    assert guest_packages.testbed.__wrapped__() != made
