@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cambrian.stacks import build, manifest
+from cambrian.stacks import build, catalogue, manifest
 from cambrian.stacks.catalogue import Stack
 from cambrian.stacks.manifest import ManifestError
 
@@ -62,3 +62,15 @@ def test_a_source_that_is_not_there_is_named(tmp_path: Path) -> None:
 def test_missing_packages_become_a_remedy() -> None:
     assert build._perhaps_missing(["dpkg", "no-such-package"]).endswith("apt-get install no-such-package")
     assert build._perhaps_missing(["dpkg"]) == ""
+
+
+def test_a_build_by_another_compiler_needs_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CAMBRIAN_CACHE", str(tmp_path))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    stack = catalogue.load()["quic-go"]
+    home = tmp_path / "stacks" / f"{build.source_name(stack)}-00000000"
+    home.mkdir(parents=True)
+    (home / "build.json").write_text('{"sha256": "known"}')
+    assert build.ensure(stack).folder == home
+    assert build.status(stack).state == "built"
+    assert not (tmp_path / "toolchains").exists()

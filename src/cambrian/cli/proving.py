@@ -82,6 +82,14 @@ def selftest(
             help="Only make the packets and hashes that the check 'shipped' compares with, on this machine.",
         ),
     ] = False,
+    cpu_limit: Annotated[
+        float | None,
+        typer.Option(
+            "--cpu-limit",
+            min=1,
+            help="CPU seconds that one trial may use. Default: a limit that grows with the trial's clock.",
+        ),
+    ] = None,
 ) -> None:
     """Measure whether this installation can be trusted; exit status 1 if any check fails."""
     from cambrian.selftest import run as run_selftest
@@ -91,7 +99,7 @@ def selftest(
         if not update_hashes(at_a_time(jobs)):
             raise typer.Exit(1)
         return
-    if not run_selftest(as_json=as_json, only=only, jobs=at_a_time(jobs)):
+    if not run_selftest(as_json=as_json, only=only, jobs=at_a_time(jobs), cpu_limit_s=cpu_limit):
         raise typer.Exit(1)
 
 

@@ -61,11 +61,12 @@ def busy_cores() -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Bench:
-    """A temporary folder, and the software that trials need."""
+    """A temporary folder, the software that trials need, and a trial's CPU seconds (None: the default)."""
 
     folder: Path
     made: Environment
     jobs: int
+    cpu_limit_s: float | None = None
 
     def run(self, trials: Sequence[Trial], place: str = "first") -> list[TrialResult]:
         """Run all trials in the folder ``place``; returns their results in the given order.
@@ -87,20 +88,23 @@ class Bench:
             BenchError: a trial could not run.
         """
         results = Results(self.folder / place)
-        for finished in pool.run(trials, self.made, results, engine=Cores(self.jobs)):
+        cores = Cores(self.jobs)
+        for finished in pool.run(trials, self.made, results, engine=cores, cpu_limit_s=self.cpu_limit_s):
             if finished.outcome is None:
                 raise BenchError(f"a trial could not run: {finished.error}")
         return [results.trial(carry_out.trial_id(item, self.made)) for item in trials]
 
 
 @contextmanager
-def bench(jobs: int, stacks: Iterable[str] = CONTESTANTS) -> Iterator[Bench]:
+def bench(
+    jobs: int, stacks: Iterable[str] = CONTESTANTS, cpu_limit_s: float | None = None
+) -> Iterator[Bench]:
     """A bench with these stacks built, and a temporary folder that is deleted at the end."""
     made = prepare.ensure(set(stacks) & set(catalogue.load()))
     with tempfile.TemporaryDirectory(
         prefix="cambrian-selftest-", dir=os.environ.get("TMPDIR", "/tmp")
     ) as name:
-        yield Bench(Path(name), made, jobs)
+        yield Bench(Path(name), made, jobs, cpu_limit_s)
 
 
 def packets_sha256(result: TrialResult) -> str:

@@ -31,11 +31,14 @@ PARTS: dict[str, tuple[Part, int, frozenset[str]]] = {
 }
 
 
-def _collect(names: list[str], jobs: int) -> list[Check]:
+def _collect(names: list[str], jobs: int, cpu_limit_s: float | None) -> list[Check]:
     found: list[Check] = []
     total = sum(PARTS[name][1] for name in names)
     stacks = frozenset[str]().union(*(PARTS[name][2] for name in names))
-    with bench(jobs, stacks) as workbench, progress.step("self-test", total=float(total)) as step:
+    with (
+        bench(jobs, stacks, cpu_limit_s) as workbench,
+        progress.step("self-test", total=float(total)) as step,
+    ):
         done = 0.0
         for name in names:
             step.say(name)
@@ -61,9 +64,10 @@ def update_hashes(jobs: int) -> bool:
     return True
 
 
-def run(*, as_json: bool, only: str | None, jobs: int) -> bool:
+def run(*, as_json: bool, only: str | None, jobs: int, cpu_limit_s: float | None = None) -> bool:
     """Run the parts whose name matches ``only`` (shell style; None: all) and print the rows.
 
+    ``cpu_limit_s``: CPU seconds per trial (default: :func:`cambrian.trial.limits.limits_of`).
     Returns whether no check failed; a check that is impossible on this machine counts as no failure.
     """
     names = [name for name in PARTS if only is None or fnmatch(name, only)]
@@ -73,7 +77,7 @@ def run(*, as_json: bool, only: str | None, jobs: int) -> bool:
         )
         return False
     began = time.monotonic()
-    found = _collect(names, jobs)
+    found = _collect(names, jobs, cpu_limit_s)
     passed = all(check.ok is not False for check in found)
     if as_json:
         print(

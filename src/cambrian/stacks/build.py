@@ -157,12 +157,12 @@ def ensure(stack: Stack) -> Built:
         cambrian.command.CommandFailed: the build failed, with its last lines.
     """
     try:
-        home = _home(stack, _tool(stack))
+        home = _home(stack, _tool(stack, fetch=False))
     except MissingTool:
         other = _any_home(stack)
-        if other is None:
-            raise
-        return _built(stack, other)
+        if other is not None:
+            return _built(stack, other)
+        home = _home(stack, _tool(stack))
     if (home / "build.json").exists():
         return _built(stack, home)
     home.parent.mkdir(parents=True, exist_ok=True)
