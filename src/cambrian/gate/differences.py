@@ -78,7 +78,8 @@ class Compared:
 
     ``same``, ``changed``: number of trials with the same packets, and with others. ``lost``: trial → why it
     cannot be compared: it is invalid now, or did not run. ``unknown``: trials that the earlier snapshot
-    lacks. ``verdicts`` and ``software``: (name, before, after) of those that changed.
+    lacks. ``verdicts`` and ``software``: (name, before, after) of those that changed. ``missing``: figures
+    that only the earlier snapshot has.
     """
 
     same: int
@@ -88,6 +89,7 @@ class Compared:
     verdicts: tuple[tuple[str, str, str], ...]
     software: tuple[tuple[str, str, str], ...]
     figures: tuple[Difference, ...] = ()
+    missing: tuple[str, ...] = ()
 
     @property
     def different(self) -> list[Difference]:
@@ -132,7 +134,14 @@ def snapshots(before: Snapshot, after: Snapshot) -> Compared:
         verdicts=_changed(before.verdicts, after.verdicts),
         software=_changed(before.made_with, after.made_with),
         figures=tuple(sorted(figures, key=lambda one: one.rank)),
+        missing=tuple(sorted(set(_names(before)) - set(_names(after)))),
     )
+
+
+def _names(one: Snapshot) -> Iterator[str]:
+    for place, figures in one.places.items():
+        for name in (*figures.values, *figures.parameters, *figures.probes):
+            yield f"{name} ({place})"
 
 
 def _changed(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[tuple[str, str, str], ...]:

@@ -57,6 +57,8 @@ def notes(compared: Compared) -> Iterator[str]:
             f"{compared.count(state)} {state}" for state in ("different", "equivalent", "inconclusive")
         )
         yield f"{len(compared.figures)} figures: {counts} ({len(compared.doubtful)} look different)"
+    if compared.missing:
+        yield f"figures that are missing now: {len(compared.missing)}, such as {compared.missing[0]}"
     for trial, why in list(compared.lost.items())[:_MOST]:
         yield f"cannot be compared: {trial}: {why}"
     if compared.unknown:

@@ -167,6 +167,7 @@ def test_markdown_and_annotations_name_the_difference() -> None:
     assert "| different | alone/net |" in text
     assert "verdict, alone: conformant → off by a parameter" in text
     assert "software, quinn: 0.11.9 abc → 0.11.10 def" in text
+    assert "figures that are missing now: 1, such as plt_ms (alone/other)" in text
     lines = list(output.github_lines(found))
     assert lines and lines[0].startswith("::error file=my.toml,title=cambrian gate quinn/cubic::alone/net")
 
