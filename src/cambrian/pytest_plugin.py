@@ -15,12 +15,14 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import pytest
 
 if TYPE_CHECKING:
+    from cambrian.measure.figures import Figures
     from cambrian.store.results import TrialResult
 
 _OPTION = "--cambrian-out"
@@ -69,9 +71,7 @@ class FinishedTrial:
         Raises:
             ValueError: there is no such quantity.
         """
-        from cambrian.measure.figures import Figures
-
-        return Figures(self.result).value(quantity, flow)
+        return self._figures.value(quantity, flow)
 
     def assert_valid(self) -> None:
         """Fail with the reasons if the trial is invalid."""
@@ -97,6 +97,13 @@ class FinishedTrial:
         self.assert_valid()
         if not sha256 or not self.packets_sha256.startswith(sha256):
             pytest.fail(f"the packets differ: {self.packets_sha256}, expected {sha256}\n{self._where()}")
+
+    @cached_property
+    def _figures(self) -> Figures:
+        """Measured once, however many quantities a test asks for."""
+        from cambrian.measure.figures import Figures
+
+        return Figures(self.result)
 
     def _where(self) -> str:
         return f"results: {self.result.folder}"

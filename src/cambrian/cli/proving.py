@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from cambrian.cli.shared import (
+    CpuLimitOption,
     JobsOption,
     JsonOption,
     MarkdownOption,
@@ -82,14 +83,7 @@ def selftest(
             help="Only make the packets and hashes that the check 'shipped' compares with, on this machine.",
         ),
     ] = False,
-    cpu_limit: Annotated[
-        float | None,
-        typer.Option(
-            "--cpu-limit",
-            min=1,
-            help="CPU seconds that one trial may use. Default: a limit that grows with the trial's clock.",
-        ),
-    ] = None,
+    cpu_limit: CpuLimitOption = None,
 ) -> None:
     """Measure whether this installation can be trusted; exit status 1 if any check fails."""
     from cambrian.selftest import run as run_selftest

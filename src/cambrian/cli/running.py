@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cambrian.cli.shared import Clock, JobsOption, Profile, err, fail
+from cambrian.cli.shared import Clock, CpuLimitOption, JobsOption, Profile, err, fail
 
 if TYPE_CHECKING:
     from cambrian.run.study import RunOptions, Summary
@@ -62,14 +62,7 @@ def run(
             help="Run only groups or contestants that match, such as 'quinn*' or '*/bbr*'; may be repeated."
         ),
     ] = None,
-    cpu_limit: Annotated[
-        float | None,
-        typer.Option(
-            "--cpu-limit",
-            min=1,
-            help="CPU seconds that one trial may use. Default: a limit that grows with the trial's clock.",
-        ),
-    ] = None,
+    cpu_limit: CpuLimitOption = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print what would run and what it costs, and exit.")
     ] = False,

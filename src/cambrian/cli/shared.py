@@ -38,6 +38,14 @@ err = Console(stderr=True, highlight=False)
 JobsOption = Annotated[
     int, typer.Option("--jobs", "-j", min=0, help="Trials that run in parallel; 0: one per core.")
 ]
+CpuLimitOption = Annotated[
+    float | None,
+    typer.Option(
+        "--cpu-limit",
+        min=1,
+        help="CPU seconds that one trial may use. Default: a limit that grows with the trial's clock.",
+    ),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 MarkdownOption = Annotated[bool, typer.Option("--markdown", help="Print a Markdown table.")]
 StackNames = Annotated[list[str] | None, typer.Argument(help="Names of stacks; default: all.")]

@@ -8,8 +8,6 @@ Each figure has one of the three states of every comparison (:mod:`cambrian.stat
   change lies outside the margin;
 * *inconclusive*: neither. It *looks* different if the change is larger than the margin, and its interval (not
   corrected) does not contain "no change".
-
-Trials with the same packet hash sent the same packets, so nothing else of them is compared.
 """
 
 from __future__ import annotations

@@ -158,11 +158,12 @@ def take(parts: Mapping[str, Path], contestant: str | None = None) -> Snapshot:
         for name, quantity, seed, value in _values(frame, part, label):
             place = places.setdefault(name, {})
             place.setdefault("values", {}).setdefault(quantity, {})[seed] = value
+        tables = evidence.tables()
         for kind, rows in (("parameters", _parameters), ("probes", _probes)):
-            table = evidence.tables().get(kind)
+            table = tables.get(kind)
             for name, key, row in rows(table, part, label) if table is not None else ():
                 places.setdefault(name, {}).setdefault(kind, {})[key] = row
-        judged = evidence.tables().get("verdicts")
+        judged = tables.get("verdicts")
         for row in judged.to_dicts() if judged is not None else ():
             if label in (None, row["contestant"]):
                 verdicts[part if label else _joined(part, row["contestant"])] = row["verdict"]

@@ -27,6 +27,8 @@ from cambrian.trial.carry_out import Outcome
 
 #: the property that invalid trials count for
 ENDS = "goes-on"
+#: trials whose figures stay in memory
+_MOST_MEASURED = 20
 
 
 @dataclass(frozen=True)
@@ -82,6 +84,7 @@ class Runner:
         self._made = prepare.ensure({name for trial in trials for name in plan.stack_names(trial)})
         self._alone = self.results.alone()
         self._jobs = jobs
+        self._measured: dict[str, Figures] = {}
 
     def __enter__(self) -> Runner:
         self._alone.__enter__()
@@ -143,7 +146,7 @@ class Runner:
         for number in range(size):
             trials = [found[id(group.trials[number])] for group in groups]
             bad = [reason for result in trials for reason in result.verdict["reasons"]]
-            figures = [Figures(result) for result in trials]
+            figures = [self._figures(result) for result in trials]
             if bad and one.name != ENDS:
                 invalid += bad
                 excess.append(-1.0)
@@ -152,6 +155,14 @@ class Runner:
             excess.append(one.excess(figures, situation))
             shows.append(one.shows(figures, situation))
         return tuple(excess), tuple(shows), tuple(invalid)
+
+    def _figures(self, result: TrialResult) -> Figures:
+        """A trial's figures: the properties share the trials of a situation, and measure each once."""
+        if result.id not in self._measured:
+            if len(self._measured) >= _MOST_MEASURED:
+                self._measured.clear()
+            self._measured[result.id] = Figures(result)
+        return self._measured[result.id]
 
     def _run(self, trials: Sequence[Trial]) -> Mapping[int, TrialResult]:
         """id(trial) → its result, run if it has none."""
