@@ -22,3 +22,9 @@ def hashes(out: Path) -> dict[str, str]:
     """Trial → the hash of its packets, for all finished trials."""
     trials = sorted(path.name for path in (out / "trials").iterdir() if not path.name.startswith("."))
     return {name: Results(out).trial(name).manifest["packets_sha256"] for name in trials}
+
+
+def cambrian(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run a command in ``folder`` to its end."""
+    argv = [sys.executable, "-m", "cambrian", *words]
+    return subprocess.run(argv, cwd=folder, capture_output=True, text=True, timeout=400, check=False)

@@ -13,6 +13,8 @@ from xml.etree import ElementTree
 import pytest
 import yaml  # type: ignore[import-untyped]  # its stubs are another package
 
+from tests.integration.runs import cambrian
+
 CI = Path(__file__).resolve().parents[2] / "ci"
 STUDY = """
 name = "small"
@@ -42,11 +44,6 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = cambrian(folder, "gate", "gate.toml", "--update")
     assert made.returncode == 0, made.stderr
     return folder
-
-
-def cambrian(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    argv = [sys.executable, "-m", "cambrian", *words]
-    return subprocess.run(argv, cwd=folder, capture_output=True, text=True, timeout=300, check=False)
 
 
 def test_an_unchanged_stack_passes_under_load_and_in_another_folder(project: Path, tmp_path: Path) -> None:

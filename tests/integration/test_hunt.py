@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 from cambrian.store.results import Results
 from tests.integration import runs
-
-
-def cambrian(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    argv = [sys.executable, "-m", "cambrian", *words]
-    return subprocess.run(argv, cwd=folder, capture_output=True, text=True, timeout=400, check=False)
+from tests.integration.runs import cambrian
 
 
 def test_quinns_bbr_floods_a_queue_and_its_study_repeats_it(tmp_path: Path) -> None:
