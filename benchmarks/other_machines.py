@@ -1,7 +1,7 @@
 """Do other machines give the same packets? Virtual machines with other Debian releases and other processors.
 
     sudo .venv/bin/python benchmarks/other_machines.py [--release bookworm] [--release trixie]
-        [--cpu Haswell] [--cpu max] [--accel tcg | kvm]
+        [--cpu Haswell] [--cpu max | --no-cpu] [--accel tcg | kvm]
 
 Needs root, the Debian packages mmdebstrap, qemu-system-x86 and bubblewrap, the machine's Debian mirror and
 Python index, about 8 GB in $TMPDIR (or /tmp), and 5 GB of memory.
@@ -247,7 +247,9 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--release", action="append", choices=apt_sources.RELEASES)
-    parser.add_argument("--cpu", action="append")
+    cpu = parser.add_mutually_exclusive_group()
+    cpu.add_argument("--cpu", action="append")
+    cpu.add_argument("--no-cpu", action="store_const", const=[], dest="cpu", help="no virtual machines")
     parser.add_argument("--accel", choices=("tcg", "kvm"), default="tcg")
     parser.add_argument("--here", action="store_true", help="only this machine, as one line")
     asked = parser.parse_args()
@@ -266,7 +268,8 @@ def main() -> None:
         sep="\n",
         flush=True,
     )
-    releases, cpus = asked.release or ["bookworm", "trixie"], asked.cpu or ["Haswell", "max"]
+    releases = asked.release or ["bookworm", "trixie"]
+    cpus = ["Haswell", "max"] if asked.cpu is None else asked.cpu
     wrong = False
     with tempfile.TemporaryDirectory(prefix="cambrian-machines-") as name:
         for machine, answer in answers(releases, cpus, asked.accel, Path(name)):

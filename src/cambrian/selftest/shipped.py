@@ -28,8 +28,7 @@ FOLDER = Path(__file__).parent / "shipped"
 PACKETS, TRIALS = FOLDER / "packets.parquet", FOLDER / "trials.json"
 #: the columns of a packet trace that its hash covers (:func:`cambrian.trace.packets.fingerprint`)
 COLUMNS = ("flow", "arrival_ns", "departure_ns", "size_bytes", "outcome", "ce")
-#: without google-quiche, whose packets differ between installations (docs/explanation/limits.md)
-STACKS = frozenset({"tcp", "quinn", "quic-go"})
+STACKS = frozenset({"tcp", "quinn", "quic-go", "google-quiche"})
 _NETWORK = Network(rate_mbps=20, rtt_ms=50, buffer_bdp=1, loss_percent=0.1)
 _DURATION_S = 3
 #: stack, CCA and queue of each trial's first flow; the second is kernel CUBIC, half a second later
@@ -39,6 +38,7 @@ _DUELS = (
     ("tcp", "cubic", "pie"),
     ("quinn", "cubic", "droptail"),
     ("quic-go", "cubic", "droptail"),
+    ("google-quiche", "cubic", "droptail"),
 )
 
 
