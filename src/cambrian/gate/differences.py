@@ -4,8 +4,9 @@ Each figure has one of the three states of every comparison (:mod:`cambrian.stat
 
 * *equivalent*: the whole 95 % interval of the change lies within the margin of no practical effect;
 * *different*: the change is larger than the margin, and proven: for a figure by seed the paired test rejects
-  "no change" (corrected for all such figures by Holm's method); for a parameter or probe the interval of the
-  change lies outside the margin;
+  "no change"; for a parameter or probe the interval of the change lies outside the margin, and a test rejects
+  every change within it. Both are corrected by Holm's method, for the number of figures by seed and for the
+  number of parameters and probes;
 * *inconclusive*: neither. It *looks* different if the change is larger than the margin, and its interval (not
   corrected) does not contain "no change".
 """
@@ -13,15 +14,19 @@ Each figure has one of the three states of every comparison (:mod:`cambrian.stat
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
+
+import scipy
 
 from cambrian.gate.quantities import MARGINS
 from cambrian.gate.snapshot import INVALID, Parameter, Place, Probe, Snapshot
 from cambrian.judging import references
 from cambrian.measure import quantities
 from cambrian.metrics.parameters.definitions import PARAMETERS
+from cambrian.metrics.parameters.estimate import FEWEST_TRIALS as BY_TRIALS
 from cambrian.probes.table import probes
 from cambrian.stats import compare, correction
 from cambrian.stats.interval import Interval
@@ -220,19 +225,34 @@ def _with_reason(one: Difference) -> Difference:
 
 
 def _others(before: Snapshot, after: Snapshot) -> Iterator[Difference]:
-    differing: dict[str, int] = {}
-    found: list[tuple[Difference, int]] = []
+    """Parameters and probes, with the tests corrected for their number."""
+    found = []
     for place, old, new in _both(before, after):
-        for name in (name for name in old.parameters if name in new.parameters):
-            one = _parameter(place, name, old.parameters[name], new.parameters[name])
-            differing[name] = differing.get(name, 0) + (one.state == "different")
-            found.append((one, min(old.parameters[name].trials, new.parameters[name].trials)))
-        for name in (name for name in old.probes if name in new.probes):
-            yield _probe(place, name, old.probes[name], new.probes[name])
-    for one, trials in found:
-        if one.state == "different" and max(trials, differing[one.name]) < FEWEST_TRIALS:
-            why = "seen in one trial; a difference needs two"
-            yield replace(one, state="inconclusive", why=why)
+        seeds = min(old.seeds, new.seeds)
+        found += [
+            _parameter(place, name, one, new.parameters[name])
+            for name, one in old.parameters.items()
+            if name in new.parameters
+        ]
+        found += [
+            _probe(place, name, one, new.probes[name], seeds)
+            for name, one in old.probes.items()
+            if name in new.probes
+        ]
+    tested = [one for one in found if one.p is not None]
+    adjusted = correction.holm([one.p for one in tested if one.p is not None])
+    chance = {(one.place, one.name) for one, p in zip(tested, adjusted, strict=True) if p > LEVEL}
+    proven = [
+        replace(one, state="inconclusive", why="may be chance among so many figures")
+        if one.state == "different" and (one.place, one.name) in chance
+        else one
+        for one in found
+    ]
+    networks = Counter(one.name for one in proven if one.state == "different")
+    for one in proven:
+        parameter = one.state == "different" and one.name in PARAMETERS
+        if parameter and max(one.seeds, networks[one.name]) < FEWEST_TRIALS:
+            yield replace(one, state="inconclusive", why="seen in one trial; a difference needs two")
         else:
             yield one
 
@@ -261,7 +281,13 @@ def _parameter(place: str, name: str, old: Parameter, new: Parameter) -> Differe
     if old.value is None or new.value is None:
         return replace(one, why="without a value")
     margin = max(PARAMETER_PART * abs(old.value), _tolerance(name))
-    return _judged(one, new.value - old.value, _arm(old), _arm(new), margin)
+    values = min(_values_of(old), _values_of(new))
+    return _judged(one, new.value - old.value, (_arm(old), _arm(new)), margin, values)
+
+
+def _values_of(one: Parameter) -> int:
+    """Number of values behind the interval: of trials, or of events in few trials."""
+    return one.trials if one.trials >= BY_TRIALS else one.events
 
 
 def _tolerance(name: str) -> float:
@@ -276,15 +302,21 @@ def _arm(one: Parameter | Probe) -> float | None:
 
 
 def _judged(
-    one: Difference, change: float, old_arm: float | None, new_arm: float | None, margin: float
+    one: Difference, change: float, arms: tuple[float | None, float | None], margin: float, values: int
 ) -> Difference:
-    """The state of a change whose two figures have independent intervals."""
+    """The state of a change whose two figures have independent Student's intervals of ``values`` each.
+
+    ``p`` is of the hypothesis that the change is within the margin. Its state may still change, because p is
+    not corrected yet.
+    """
     looks = abs(change) > margin
+    old_arm, new_arm = arms
     if old_arm is None or new_arm is None:
         return replace(one, change=change, margin=margin, looks=looks, why="without an interval")
     arm = math.hypot(old_arm, new_arm)
     looks = looks and abs(change) > arm
-    one = replace(one, change=change, low=change - arm, high=change + arm, margin=margin, looks=looks)
+    p = _p(abs(change) - margin, arm, values)
+    one = replace(one, change=change, low=change - arm, high=change + arm, margin=margin, looks=looks, p=p)
     if abs(change) + arm <= margin:
         return replace(one, state="equivalent")
     if abs(change) - arm > margin:
@@ -292,7 +324,16 @@ def _judged(
     return replace(one, why="the interval contains changes with and without effect")
 
 
-def _probe(place: str, name: str, old: Probe, new: Probe) -> Difference:
+def _p(beyond: float, arm: float, values: int) -> float:
+    """The chance of a change by ``beyond`` or more, if half of its 95 % Student's interval is ``arm``."""
+    if beyond <= 0 or arm == 0:
+        return float(beyond <= 0)
+    degrees = max(values - 1, 1)
+    quantile = scipy.special.stdtrit(degrees, 1 - LEVEL / 2)
+    return float(2 * scipy.special.stdtr(degrees, -quantile * beyond / arm))
+
+
+def _probe(place: str, name: str, old: Probe, new: Probe, seeds: int) -> Difference:
     probe = next(probe for probe in probes() if probe.name == name)
     ratio = probe.compare == "ratio"
     one = Difference(
@@ -319,7 +360,7 @@ def _probe(place: str, name: str, old: Probe, new: Probe) -> Difference:
     change = math.log(new.effect / old.effect) if ratio else new.effect - old.effect
     if ratio:
         old, new = _logarithm(old), _logarithm(new)
-    return _judged(one, change, _arm(old), _arm(new), min(ends, default=math.inf))
+    return _judged(one, change, (_arm(old), _arm(new)), min(ends, default=math.inf), seeds)
 
 
 def _usable(end: float, ratio: bool) -> bool:

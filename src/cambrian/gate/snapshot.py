@@ -54,6 +54,11 @@ class Place(Frozen):
     parameters: dict[str, Parameter] = Field(default_factory=dict)
     probes: dict[str, Probe] = Field(default_factory=dict)
 
+    @property
+    def seeds(self) -> int:
+        """The number of seeds, by the figure that has the most."""
+        return max(map(len, self.values.values()), default=0)
+
 
 class Snapshot(Frozen):
     """What one set of results says.

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -112,6 +113,28 @@ def test_a_parameter_whose_intervals_part_is_different() -> None:
     assert one.state == "different" and one.better is False
     back = compared(beta(parameter(0.85, 0.01, status="off")), beta(parameter(0.7, 0.01)))
     assert back.state == "different" and back.better is True
+
+
+@pytest.mark.parametrize("spread", [0.005, 0.1, 0.4])
+def test_parameters_without_a_change_are_rarely_called_different(spread: float) -> None:
+    """40 networks with five trials each, 400 times, with spreads within the margin and far beyond it."""
+    draw = np.random.default_rng(2)
+    alarms = 0
+    for _ in range(400):
+        arms = []
+        for _ in ("before", "after"):
+            means = draw.normal(0.7, spread, (40, SEEDS))
+            half = scipy.stats.t.ppf(0.975, SEEDS - 1) * means.std(axis=1, ddof=1) / math.sqrt(SEEDS)
+            arms.append(
+                snapshot(
+                    {
+                        f"net{number}": beta(parameter(float(row.mean()), float(arm), trials=SEEDS))
+                        for number, (row, arm) in enumerate(zip(means, half, strict=True))
+                    }
+                )
+            )
+        alarms += bool(differences.snapshots(*arms).different)
+    assert alarms / 400 <= 0.05 + 2 * math.sqrt(0.05 * 0.95 / 400)
 
 
 def test_a_parameter_of_one_trial_on_one_network_proves_nothing() -> None:
