@@ -129,7 +129,7 @@ def run(
         options = replace(options, contestants=tuple(contestants))
     if dry_run and not suites:
         asked, groups = studies.expanded(options)
-        studies.announce(options, asked, groups, err)
+        studies.announce(options, asked, groups, folder or Path("results") / asked.name, err)
         for group in groups:
             least, most = group.least_trials, len(group.trials)
             print(f"{group.key}  {most if least == most else f'{least} to {most}'} trials")
@@ -248,7 +248,7 @@ def _run_suites(
 
     planned = suite_run.planned(suites, part, contestants, options)
     if dry_run:
-        suite_run.announce(suites, planned, options, err)
+        suite_run.announce(suites, planned, options, root, err)
         for plan in planned:
             for group in plan.groups:
                 print(f"{plan.part.place}: {group.key}  {len(group.trials)} trials")

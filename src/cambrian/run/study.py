@@ -11,7 +11,7 @@ from rich.console import Console
 
 import cambrian
 from cambrian.judging import families
-from cambrian.run import pool, prepare, trust
+from cambrian.run import pool, preflight, prepare, trust
 from cambrian.run.local import Cores
 from cambrian.run.pool import Engine
 from cambrian.run.scheduler import Scheduler
@@ -129,10 +129,18 @@ def expanded(options: RunOptions) -> tuple[Study, list[Group]]:
     return study, list(groups)
 
 
-def announce(options: RunOptions, study: Study, groups: list[Group], console: Console) -> None:
-    """Print what will run and what it costs."""
+def announce(options: RunOptions, study: Study, groups: list[Group], folder: Path, console: Console) -> None:
+    """Print what will run with results in ``folder``, what it costs, and what the user should know."""
     console.print(f"{study.name}: {study.title}", markup=False)
     console.print(str(cost.estimate(groups, jobs=options.at_a_time)), markup=False)
+    tell_first(options, groups, folder, console)
+
+
+def tell_first(options: RunOptions, groups: Sequence[Group], folder: Path, console: Console) -> None:
+    """Print what the user should know before the groups run with results in ``folder``."""
+    virtual = options.clock != "host"
+    for line in preflight.notes(groups, folder.absolute(), needed_stacks(groups), kernel=virtual):
+        console.print(f"  {line}", markup=False, highlight=False, soft_wrap=True)
 
 
 def run(options: RunOptions, folder: Path | None, console: Console) -> tuple[Path, Summary]:
@@ -144,11 +152,11 @@ def run(options: RunOptions, folder: Path | None, console: Console) -> tuple[Pat
     """
     study, groups = expanded(options)
     groups = options.mine(groups)
-    announce(options, study, groups, console)
+    folder = folder or Path("results") / study.name
+    announce(options, study, groups, folder, console)
     began = time.monotonic()
     if not options.trust:
         trust.check(sorted(needed_stacks(groups)), options.own_stacks, _wall(options.clock))
-    folder = folder or Path("results") / study.name
     summary = run_groups(study, groups, folder.absolute(), options, console)
     tell(summary, time.monotonic() - began, folder, console)
     return folder, summary

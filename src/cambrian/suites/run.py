@@ -41,17 +41,22 @@ def planned(
 
 
 def announce(
-    found: Sequence[SuiteFolder], parts: Sequence[Planned], options: RunOptions, console: Console
+    found: Sequence[SuiteFolder],
+    parts: Sequence[Planned],
+    options: RunOptions,
+    root: Path,
+    console: Console,
 ) -> None:
-    """Print each part that will run, and its cost."""
+    """Print each part that will run, its cost, and what the user should know; ``root`` is for the results."""
     for one in found:
         console.print(f"{one.suite.name}: {one.suite.title}", markup=False)
         for part in (part for part in parts if part.part.suite == one.suite.name):
             price = cost.estimate(part.groups, jobs=options.at_a_time)
             console.print(f"  {part.part.place}: {price}", markup=False, soft_wrap=True)
+    everything = [group for part in parts for group in part.groups]
     if len(parts) > 1:
-        everything = [group for part in parts for group in part.groups]
         console.print(f"in total {cost.estimate(everything, jobs=options.at_a_time)}", markup=False)
+    studies.tell_first(options, everything, root, console)
 
 
 def run(
@@ -68,7 +73,7 @@ def run(
         The errors of :func:`cambrian.run.study.run_groups`.
     """
     parts = [replace(part, groups=options.mine(part.groups)) for part in parts]
-    announce(found, parts, options, console)
+    announce(found, parts, options, root, console)
     began = time.monotonic()
     for one in found:
         _record(one, [part for part in parts if part.part.suite == one.suite.name], options, root, command)

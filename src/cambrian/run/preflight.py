@@ -1,0 +1,105 @@
+"""What a user should know before a study runs: what is built first, and what its results cannot show."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from cambrian.kernel import locate
+from cambrian.probes.judge import is_random
+from cambrian.stacks import build, catalogue
+from cambrian.stats.jackknife import FEWEST_SEEDS
+from cambrian.study.cost import rough_time
+from cambrian.study.limits import FRAME_BYTES, bdp_bytes
+from cambrian.study.model import Group, Network
+from cambrian.study.tracefile import mean_rate_mbps
+
+#: of a packet at the bottleneck, in packets.parquet and transport.parquet; measured: 7.6 bytes for one flow
+#: of quinn's CUBIC at 20 Mbps
+_STORED_BYTES_PER_PACKET = 8.0
+#: results below this size are not worth a line
+_LARGE_BYTES = 1e9
+#: networks with a small buffer that are named
+_SHOWN = 3
+#: how long the kernel's build takes on two cores
+_KERNEL_S = 360.0
+
+
+def notes(groups: Sequence[Group], folder: Path, to_build: Iterable[str], *, kernel: bool) -> list[str]:
+    """A line for each thing to know before the groups run with results in ``folder``.
+
+    ``to_build``: stacks that this machine must build if it lacks them; ``kernel``: the guests' kernel too.
+    """
+    found = [_to_build(to_build, kernel=kernel), _few_seeds(groups), _same_seeds(groups)]
+    return [line for line in (*found, *_small_buffers(groups), _disk(groups, folder)) if line]
+
+
+def _to_build(stacks: Iterable[str], *, kernel: bool) -> str:
+    loaded = catalogue.load()
+    waiting = [("the kernel", _KERNEL_S)] if kernel and locate.find() is None else []
+    waiting += [
+        (name, float(loaded[name].manifest.build.seconds))
+        for name in sorted(stacks)
+        if build.status(loaded[name]).state == "missing"
+    ]
+    listed = ", ".join(f"{name} (about {rough_time(seconds)})" for name, seconds in waiting)
+    return f"builds first: {listed}" if listed else ""
+
+
+def _few_seeds(groups: Sequence[Group]) -> str:
+    seeds = min((len(group.trials) // group.orders for group in groups), default=FEWEST_SEEDS)
+    if seeds >= FEWEST_SEEDS:
+        return ""
+    few = "1 seed gives" if seeds == 1 else f"{seeds} seeds give"
+    return f"{few} no interval and no verdict; remedy: seeds = {FEWEST_SEEDS} or more"
+
+
+def _same_seeds(groups: Sequence[Group]) -> str:
+    """Seeds that differ in nothing that moves a packet, except perhaps the programs' own random numbers."""
+    if not any(_are_alike(group) for group in groups):
+        return ""
+    return (
+        "start_spread_ms is 0 and a network has no random losses or delays, so its seeds may give the same "
+        "packets, and then show no variation; remedy: start_spread_ms = 1000"
+    )
+
+
+def _are_alike(group: Group) -> bool:
+    starts = {tuple(sorted(flow.start_ms for flow in trial.flows)) for trial in group.trials}
+    several = len(group.trials) > group.orders
+    return several and len(starts) == 1 and group.page is None and not is_random(group.trials[0].network)
+
+
+def _small_buffers(groups: Sequence[Group]) -> Iterator[str]:
+    """Buffers that are raised to one frame (:func:`cambrian.trial.links.buffer_bytes`)."""
+    networks: dict[str, Network] = {group.network: group.trials[0].network for group in groups}
+    lines = [line for name, network in networks.items() if (line := _small_buffer(name, network))]
+    yield from lines[:_SHOWN]
+    if len(lines) > _SHOWN:
+        yield f"such buffers in {len(lines) - _SHOWN} more"
+
+
+def _small_buffer(name: str, network: Network) -> str:
+    if network.buffer_bdp is None:
+        return ""
+    wanted = network.buffer_bdp * bdp_bytes(mean_rate_mbps(network), network.rtt_ms)
+    if wanted >= FRAME_BYTES:
+        return ""
+    real = FRAME_BYTES * network.buffer_bdp / wanted
+    return (
+        f"{name}: {network.buffer_bdp:g} BDP is less than a full frame; "
+        f"the buffer has one frame, {FRAME_BYTES} bytes or {real:.3g} BDP"
+    )
+
+
+def _disk(groups: Sequence[Group], folder: Path) -> str:
+    trials = [trial for group in groups for trial in group.trials]
+    packets = sum(mean_rate_mbps(one.network) * 1e6 / 8 * one.duration_s / FRAME_BYTES for one in trials)
+    need = packets * _STORED_BYTES_PER_PACKET
+    if need < _LARGE_BYTES:
+        return ""
+    place = next(parent for parent in (folder, *folder.parents) if parent.exists())
+    free = shutil.disk_usage(place).free
+    line = f"results of up to about {need / 1e9:.0f} GB"
+    return f"{line}, and {place} has {free / 1e9:.0f} GB free" if need > free else line

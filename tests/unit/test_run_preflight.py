@@ -1,0 +1,77 @@
+"""What a user is told before a study runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cambrian.run import preflight
+from cambrian.stacks import build
+from cambrian.stacks.build import Status
+from cambrian.study.expand import expand
+from cambrian.study.load import parse_study
+from cambrian.study.model import Group
+
+STUDY = """
+name = "s"
+title = "s"
+duration_s = 60
+seeds = 3
+start_spread_ms = 100
+[[network]]
+rate_mbps = 20
+rtt_ms = 50
+buffer_bdp = 1
+[[contestant]]
+stack = "quinn"
+cca = "cubic"
+"""
+CATALOGUE = {"quinn": ["cubic"], "tcp": ["cubic"]}
+
+
+def groups(*changes: tuple[str, str]) -> list[Group]:
+    text = STUDY
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    study = parse_study(text, "s.toml", Path(), CATALOGUE, lambda *_: "cubic")
+    return list(expand(study, reference_of=lambda *_: "cubic"))
+
+
+def notes(found: list[Group], folder: Path, to_build: tuple[str, ...] = ()) -> list[str]:
+    return preflight.notes(found, folder, to_build, kernel=False)
+
+
+def test_a_study_without_a_problem_has_no_note(tmp_path: Path) -> None:
+    assert notes(groups(), tmp_path) == []
+
+
+def test_two_seeds_have_no_verdict(tmp_path: Path) -> None:
+    (line,) = notes(groups(("seeds = 3", "seeds = 2")), tmp_path)
+    assert line == "2 seeds give no interval and no verdict; remedy: seeds = 3 or more"
+
+
+def test_equal_starts_without_randomness_give_equal_seeds(tmp_path: Path) -> None:
+    alike = ("start_spread_ms = 100", "start_spread_ms = 0")
+    (line,) = notes(groups(alike), tmp_path)
+    assert "start_spread_ms is 0" in line
+    assert notes(groups(alike, ("buffer_bdp = 1", "buffer_bdp = 1\nloss_percent = 1")), tmp_path) == []
+
+
+def test_a_buffer_below_one_frame_is_named_with_the_buffer_that_it_gets(tmp_path: Path) -> None:
+    (line,) = notes(groups(("rate_mbps = 20", "rate_mbps = 1"), ("rtt_ms = 50", "rtt_ms = 5")), tmp_path)
+    assert "1 BDP is less than a full frame; the buffer has one frame, 1514 bytes or 2.42 BDP" in line
+    many = notes(groups(("rate_mbps = 20", "rate_mbps = [1, 1.1, 1.2, 1.3]"), ("= 50", "= 5")), tmp_path)
+    assert len(many) == 4 and many[-1] == "such buffers in 1 more"
+
+
+def test_large_results_are_compared_with_the_disk(tmp_path: Path) -> None:
+    (line,) = notes(groups(("seeds = 3", "seeds = 10000"), ("= 60", "= 36000")), tmp_path / "a" / "b")
+    assert "GB free" in line and str(tmp_path) in line and "/a" not in line.partition(str(tmp_path))[2]
+
+
+def test_missing_builds_are_named_with_their_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(build, "status", lambda stack: Status("missing", stack.name, None))
+    (line,) = notes(groups(), tmp_path, ("tcp", "msquic"))
+    assert line.startswith("builds first: msquic (about ") and ", tcp (about " in line
