@@ -247,7 +247,8 @@ def _build(stack: Stack, home: Path) -> None:
                 kinds.make(stack, fresh, log, step)
             except CommandFailed as failed:
                 if stack.release is not None and (said := first_error(log.read_text(errors="replace"))):
-                    _failure(home).write_text(said)
+                    # places in the source, wherever its copy lies
+                    _failure(home).write_text(said.replace(f"{stack.folder.parent}/", ""))
                 raise CommandFailed(f"{failed}{_perhaps_missing(wanted.debian_packages)}") from failed
         binary = fresh / program(stack)
         if not binary.is_file():
