@@ -144,6 +144,7 @@ func (s *server) finish(conn *quic.Conn, failure error) error {
 
 func (s *server) stats(conn *quic.Conn) {
 	stats := conn.ConnectionStats()
+	recorder := conn.Context().Value(recorderKey{}).(*recorder)
 	fields := endpoint.Event{
 		"packets_sent":     stats.PacketsSent,
 		"packets_received": stats.PacketsReceived,
@@ -152,12 +153,12 @@ func (s *server) stats(conn *quic.Conn) {
 		"bytes_lost":       stats.BytesLost,
 		"min_rtt_us":       stats.MinRTT.Microseconds(),
 		"srtt_us":          stats.SmoothedRTT.Microseconds(),
-		"cwnd_bytes":       stats.CongestionWindow,
+		// ConnectionStats has it since v0.64
+		"cwnd_bytes": *recorder.controller.cwnd,
 	}
 	if s.log != nil { // the qlog hooks are in place only with a log
-		counts := conn.Context().Value(recorderKey{}).(*recorder).counts
-		fields["packets_lost_spurious"] = counts.spurious
-		fields["ptos"] = counts.ptos
+		fields["packets_lost_spurious"] = recorder.counts.spurious
+		fields["ptos"] = recorder.counts.ptos
 	}
 	s.emit.Emit("stats", fields)
 }

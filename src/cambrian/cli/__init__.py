@@ -9,7 +9,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from cambrian import __version__
-from cambrian.cli import gating, hunting, proving, reading, running, supplies
+from cambrian.cli import gating, hunting, proving, reading, releasing, running, supplies
 from cambrian.cli.shared import err, explained
 
 app = typer.Typer(
@@ -21,7 +21,7 @@ app = typer.Typer(
 )
 
 # --help shows the commands in this order
-for module in (running, reading, gating, hunting, supplies, proving):
+for module in (running, reading, gating, releasing, hunting, supplies, proving):
     app.add_typer(module.commands)
 
 

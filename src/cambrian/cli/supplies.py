@@ -73,6 +73,20 @@ def stacks_build(names: StackNames = None) -> None:
         print(f"{stack.name}  {build.ensure(stack).binary}")
 
 
+@stacks_app.command("versions")
+def stacks_versions(
+    name: Annotated[str, typer.Argument(help="A stack with releases, such as quic-go.")],
+    as_json: JsonOption = False,
+) -> None:
+    """List the releases of a stack, newest first, with their dates and the state of their builds here.
+
+    Every release can be named in studies and commands: `quic-go@0.60.0`, or `quic-go@0.6*` for several.
+    """
+    from cambrian.releases import output, ready
+
+    output.versions(ready.stack_of(name), out, as_json=as_json)
+
+
 @stacks_app.command("test")
 def stacks_test(
     names: StackNames = None,

@@ -20,7 +20,7 @@ class Family:
 
 def family_of(stack: str, cca: str) -> Family | None:
     """The family by the stack's manifest; None if the stack is unknown, or the kernel has no such CCA."""
-    known = catalogue.load().get(stack)
+    known = catalogue.load().find(stack)
     entry = known.manifest.ccas.get(cca) if known else None
     if known is None or entry is None or entry.reference is None:
         return None

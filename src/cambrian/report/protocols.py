@@ -15,5 +15,5 @@ def protocol_of(study: dict[str, Any], contestant: Contestant) -> Protocol | Non
     family = families.recorded(study, contestant)
     if family is not None:
         return cast("Protocol", family.protocol)
-    known = catalogue.load().get(contestant.stack)
+    known = catalogue.load().find(contestant.stack)
     return known.manifest.protocol if known else None

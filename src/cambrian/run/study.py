@@ -15,7 +15,7 @@ from cambrian.run import pool, preflight, prepare, trust
 from cambrian.run.local import Cores
 from cambrian.run.pool import Engine
 from cambrian.run.scheduler import Scheduler
-from cambrian.stacks import catalogue, checks
+from cambrian.stacks import catalogue, checks, offers
 from cambrian.store import check
 from cambrian.store.reading import Damaged
 from cambrian.store.results import Results
@@ -113,11 +113,12 @@ def expanded(options: RunOptions) -> tuple[Study, list[Group]]:
     """
     path = builtin.find_study(options.study)
     catalogue.look_in(options.own_stacks)
-    study = load.load_study(path, catalogue.ccas(), catalogue.reference_of, checks)
-    for name in options.contestants:
+    study = load.load_study(path, offers.stacks(), catalogue.reference_of, checks)
+    contestants = offers.contestants(options.contestants)
+    for name in contestants:
         checks.check_named(name)
-    if options.contestants:
-        study = replace.with_contestants(study, options.contestants, catalogue.reference_of)
+    if contestants:
+        study = replace.with_contestants(study, contestants, catalogue.reference_of)
     groups = expand(
         study,
         profile=options.profile,

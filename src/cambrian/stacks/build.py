@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import shutil
 import subprocess
 import tempfile
@@ -23,7 +24,7 @@ from filelock import FileLock
 
 from cambrian import paths, progress
 from cambrian.command import CommandFailed, MissingTool
-from cambrian.stacks import kinds, named_files, toolchain
+from cambrian.stacks import kinds, named_files, pinned, toolchain
 from cambrian.stacks.built import Built, program, program_there
 from cambrian.stacks.catalogue import Broken, Stack
 from cambrian.stacks.manifest import ManifestError
@@ -31,7 +32,7 @@ from cambrian.stacks.manifest import ManifestError
 if TYPE_CHECKING:
     from hashlib import _Hash as Hash
 
-State = Literal["built", "missing", "unbuildable", "broken"]
+State = Literal["built", "missing", "unbuildable", "broken", "fails"]
 
 
 @dataclass(frozen=True)
@@ -41,10 +42,6 @@ class Status:
     state: State
     detail: str
     remedy: str | None
-
-
-#: folders that tools create among sources
-_NOT_SOURCE = {"__pycache__", "target"}
 
 
 def _tool(stack: Stack, *, fetch: bool = True) -> toolchain.Toolchain | None:
@@ -98,13 +95,20 @@ def _content(stack: Stack) -> bytes:
 
 def _add_folder(digest: Hash, folder: Path) -> None:
     for path in sorted(folder.rglob("*")):
-        if path.is_file() and not _NOT_SOURCE.intersection(path.relative_to(folder).parts):
+        if path.is_file() and not pinned.NOT_SOURCE.intersection(path.relative_to(folder).parts):
             _add(digest, path, str(path.relative_to(folder)))
 
 
 def source_name(stack: Stack) -> str:
-    """The name of the build's folder without the compiler's part: the stack and a hash of its source."""
-    return f"{stack.name}-{hashlib.sha256(_content(stack)).hexdigest()[:12]}"
+    """The name of the build's folder without the compiler's part: the stack and a hash of its source.
+
+    At a release the source is the pinned copy, with its lock; it is made if it is missing.
+    """
+    return _name_of(pinned.ensure(stack))
+
+
+def _name_of(source: Stack) -> str:
+    return f"{source.name}-{hashlib.sha256(_content(source)).hexdigest()[:12]}"
 
 
 def _home(stack: Stack, tool: toolchain.Toolchain | None) -> Path:
@@ -112,14 +116,12 @@ def _home(stack: Stack, tool: toolchain.Toolchain | None) -> Path:
     if stack.manifest.build.kind == "none":
         # the build is a link to the program, and the same program may be in several places
         made_by = str(program_there(stack).absolute())
-    return (
-        paths.cache() / "stacks" / f"{source_name(stack)}-{hashlib.sha256(made_by.encode()).hexdigest()[:8]}"
-    )
+    return paths.cache() / "stacks" / f"{_name_of(stack)}-{hashlib.sha256(made_by.encode()).hexdigest()[:8]}"
 
 
 def _any_home(stack: Stack) -> Path | None:
     """A build of this source by any compiler: running it needs no compiler."""
-    found = sorted((paths.cache() / "stacks").glob(f"{source_name(stack)}-*/build.json"))
+    found = sorted((paths.cache() / "stacks").glob(f"{_name_of(stack)}-*/build.json"))
     return found[0].parent if found else None
 
 
@@ -130,22 +132,30 @@ def _built(stack: Stack, home: Path) -> Built:
 def status(stack: Stack) -> Status:
     """Whether the stack is built for this source and compiler. Builds and downloads nothing.
 
-    "broken": the manifest names a file that does not exist.
+    "broken": the manifest names a file that does not exist. "fails": this release did not build here with
+    this source and compiler; ``detail`` is the compiler's first error.
     """
     remedy = f"cambrian stacks build {stack.name}"
     try:
         named_files.check(stack)
     except ManifestError as error:
         return Status("broken", str(error), Broken(stack.name, stack.file, str(error)).remedy)
+    source = pinned.find(stack)
+    if source is None and (why := pinned.failure(stack)):
+        return Status("fails", why, f"{remedy} tries again")
+    if source is None:
+        return Status("missing", f"about {stack.manifest.build.seconds} s to build", remedy)
     try:
-        home = _home(stack, _tool(stack, fetch=False))
+        home = _home(source, _tool(source, fetch=False))
     except MissingTool as missing:
-        other = _any_home(stack)
+        other = _any_home(source)
         if other is not None:
             return Status("built", str(other), None)
         return Status("unbuildable", missing.what, missing.remedy)
     if (home / "build.json").exists():
         return Status("built", str(home), None)
+    if (failure := _failure(home)).exists():
+        return Status("fails", failure.read_text(), f"{remedy} tries again")
     return Status("missing", f"about {stack.manifest.build.seconds} s to build", remedy)
 
 
@@ -156,20 +166,26 @@ def ensure(stack: Stack) -> Built:
         MissingTool: no compiler for it, with the remedy.
         cambrian.command.CommandFailed: the build failed, with its last lines.
     """
+    source = pinned.ensure(stack)
     try:
-        home = _home(stack, _tool(stack, fetch=False))
+        home = _home(source, _tool(source, fetch=False))
     except MissingTool:
-        other = _any_home(stack)
+        other = _any_home(source)
         if other is not None:
             return _built(stack, other)
-        home = _home(stack, _tool(stack))
+        home = _home(source, _tool(source))
     if (home / "build.json").exists():
         return _built(stack, home)
     home.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(f"{home}.lock"):
         if not (home / "build.json").exists():
-            _build(stack, home)
+            _build(source, home)
     return _built(stack, home)
+
+
+def _failure(home: Path) -> Path:
+    """The file with the first error of a release that did not build."""
+    return Path(f"{home}.failed")
 
 
 def _sha256(folder: Path, binary: Path) -> str:
@@ -191,10 +207,37 @@ def _perhaps_missing(packages: Sequence[str]) -> str:
     return f"\nperhaps Debian packages are missing: apt-get install {' '.join(missing)}" if missing else ""
 
 
+#: the first error of a compiler: cargo's with its place on the next lines, and Go's
+_CARGO_ERROR = re.compile(
+    r"^(error(?:\[E\d+\])?: .+)$(?:\n(?!error)[^\n]*){0,3}?\n\s*--> (\S+)", re.MULTILINE
+)
+_GO_ERROR = re.compile(r"^\S*\.go:\d+:\d+: .+$", re.MULTILINE)
+
+
+def first_error(log: str) -> str | None:
+    """The first error of a compiler in a build's log, in one line with its place; None if there is none."""
+    if found := _CARGO_ERROR.search(log):
+        return f"{found[1]} ({found[2]})"
+    found = _GO_ERROR.search(log)
+    return found[0] if found else None
+
+
+def _keep_locks(stack: Stack, out: Path) -> str:
+    """Copy the lock beside the program; its SHA-256 shows whether two builds have the same packages."""
+    digest = hashlib.sha256()
+    for path in (stack.folder / name for name in pinned.LOCKS):
+        if path.is_file():
+            shutil.copyfile(path, out / path.name)
+            _add(digest, path, path.name)
+    return digest.hexdigest()
+
+
 def _build(stack: Stack, home: Path) -> None:
     wanted = stack.manifest.build
-    log = home.with_suffix(".log")
+    # no with_suffix: names have dots
+    log = Path(f"{home}.log")
     log.unlink(missing_ok=True)
+    _failure(home).unlink(missing_ok=True)
     fresh = Path(tempfile.mkdtemp(dir=home.parent, prefix=f"{stack.name}.new-"))
     fresh.chmod(0o755)
     began = time.monotonic()
@@ -203,6 +246,9 @@ def _build(stack: Stack, home: Path) -> None:
             try:
                 kinds.make(stack, fresh, log, step)
             except CommandFailed as failed:
+                if stack.release is not None and (said := first_error(log.read_text(errors="replace"))):
+                    # places in the source, wherever its copy lies
+                    _failure(home).write_text(said.replace(f"{stack.folder.parent}/", ""))
                 raise CommandFailed(f"{failed}{_perhaps_missing(wanted.debian_packages)}") from failed
         binary = fresh / program(stack)
         if not binary.is_file():
@@ -213,6 +259,8 @@ def _build(stack: Stack, home: Path) -> None:
             "sha256": _sha256(fresh, binary),
             "seconds": round(time.monotonic() - began),
         }
+        if stack.release is not None:
+            facts["lock_sha256"] = _keep_locks(stack, fresh)
         (fresh / "build.json").write_text(json.dumps(facts, indent=1))
         shutil.rmtree(home, ignore_errors=True)
         fresh.rename(home)

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from cambrian import paths
-from cambrian.stacks import manifest
+from cambrian.stacks import manifest, releases
 from cambrian.stacks.manifest import Manifest, ManifestError, Role
 from cambrian.study.offered import Stacks
 
@@ -18,10 +18,15 @@ REFERENCE_STACK = "tcp"
 
 @dataclass(frozen=True)
 class Stack:
-    """A stack's manifest and its file."""
+    """A stack's manifest and its file.
+
+    ``release``: of its package, ``instead_of`` the version that its source has; None: as its source is.
+    """
 
     file: Path
     manifest: Manifest
+    release: str | None = None
+    instead_of: str = ""
 
     @property
     def name(self) -> str:
@@ -84,17 +89,39 @@ def look_in(folder: Path) -> None:
 
 
 class Catalogue(dict[str, Stack]):
-    """Name → stack; ``broken`` has the manifests with an error, by name. The two share no name but tcp."""
+    """Name → stack; ``broken`` has the manifests with an error, by name. The two share no name but tcp.
+
+    A stack with releases is found under ``STACK@RELEASE`` too, but only listed under its own name. Whether
+    the registry has the release shows when it is built.
+    """
 
     def __init__(self) -> None:
         super().__init__()
         self.broken: dict[str, Broken] = {}
 
+    def _at_release(self, name: object) -> Stack | None:
+        stack, release = releases.split(name) if isinstance(name, str) else ("", None)
+        own = super().get(stack)
+        if own is None or release is None or own.manifest.releases is None or not releases.is_exact(release):
+            return None
+        return Stack(own.file, own.manifest.at(release), release, own.manifest.version)
+
+    def __contains__(self, name: object) -> bool:
+        """Is there such a stack, or such a stack with releases?"""
+        return super().__contains__(name) or self._at_release(name) is not None
+
     def __missing__(self, name: str) -> Stack:
-        """Explain why a stack cannot be used, wherever its name is looked up."""
-        if name in self.broken:
-            raise ManifestError(self.broken[name].error)
+        """A stack at a release, or why a stack cannot be used, wherever its name is looked up."""
+        found = self._at_release(name)
+        if found is not None:
+            return found
+        if (own := releases.split(name)[0]) in self.broken:
+            raise ManifestError(self.broken[own].error)
         raise KeyError(name)
+
+    def find(self, name: str) -> Stack | None:
+        """The stack with this name; None if there is none."""
+        return super().get(name) or self._at_release(name)
 
 
 @cache
@@ -141,7 +168,11 @@ def ccas() -> Stacks:
     if REFERENCE_STACK in known.broken:
         raise ManifestError(known.broken[REFERENCE_STACK].error)
     offered = {name: list(stack.manifest.ccas) for name, stack in known.items()}
-    return Stacks(offered, {name: broken.error for name, broken in known.broken.items()})
+
+    def at_release(name: str) -> list[str] | None:
+        return list(known[name].manifest.ccas) if name in known else None
+
+    return Stacks(offered, {name: broken.error for name, broken in known.broken.items()}, at_release)
 
 
 def reference_of(stack: str, cca: str) -> str | None:

@@ -7,13 +7,16 @@ from math import isfinite
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from cambrian.stacks import releases
 from cambrian.study.errors import StudyError
 from cambrian.study.toml_file import TomlFile
 
 #: names of stacks
 NAME = r"^[a-z0-9][a-z0-9.-]*$"
+#: kinds of builds whose package has releases in a registry
+RELEASED = ("cargo", "go")
 
 
 class ManifestError(ValueError):
@@ -193,6 +196,39 @@ class Pages(Frozen):
     client: tuple[str, ...] = ()
 
 
+class Difference(Frozen):
+    """What differs in some releases: ``releases`` are limits such as ">=0.57, <0.65"."""
+
+    releases: str
+    #: a folder of the stack, whose files take the place of the stack's own
+    files: str | None = None
+    #: features of the stack's own Cargo package that are on
+    features: tuple[str, ...] = ()
+    #: CCAs that these releases have besides
+    ccas: dict[str, Cca] = {}
+    #: in the place of the manifest's
+    notes: tuple[str, ...] | None = None
+
+    @field_validator("releases")
+    @classmethod
+    def _can_be_read(cls, text: str) -> str:
+        releases.matches(text, "0.0.0")
+        return text
+
+
+class Releases(Frozen):
+    """The package whose releases ``STACK@RELEASE`` names; the build's kind says in which registry."""
+
+    package: str
+    #: files in which the manifest's version is replaced by the release
+    version_in: tuple[str, ...] = ()
+    different: tuple[Difference, ...] = ()
+
+    def differences(self, release: str) -> list[Difference]:
+        """Those that apply to a release."""
+        return [one for one in self.different if releases.matches(one.releases, release)]
+
+
 class Manifest(Frozen):
     """One stack, as its manifest states it."""
 
@@ -219,6 +255,29 @@ class Manifest(Frozen):
     client: Client | None = None
     #: absent: the stack serves no pages
     pages: Pages | None = None
+    #: absent: the stack has no releases besides its own
+    releases: Releases | None = None
+
+    def at(self, release: str) -> Manifest:
+        """The manifest of one release of the stack's package."""
+        assert self.releases is not None
+        differences = self.releases.differences(release)
+        notes = [one.notes for one in differences if one.notes is not None]
+        changed = {
+            "name": releases.joined(self.name, release),
+            "title": f"{self.title or self.name}, {self.releases.package} {release}",
+            "version": release,
+            "ccas": self.ccas | {name: cca for one in differences for name, cca in one.ccas.items()},
+            "notes": notes[-1] if notes else self.notes,
+        }
+        return self.model_copy(update=changed)
+
+    @model_validator(mode="after")
+    def _pinnable(self) -> Manifest:
+        if self.releases is not None and self.build.kind not in RELEASED:
+            kinds = " or ".join(f'"{kind}"' for kind in RELEASED)
+            raise ValueError(f"releases are for a build of kind {kinds}")
+        return self
 
     @model_validator(mode="after")
     def _runnable(self) -> Manifest:

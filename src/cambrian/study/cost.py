@@ -44,14 +44,18 @@ class Speed:
         stacks = [flow.contestant.stack for flow, size_bytes in sized if not size_bytes]
         if not stacks:
             return self.boot_s + loading_s
-        wall_per_virtual = sum(1 / self.ratios.get(stack, self.other) for stack in stacks) / len(stacks)
+        wall_per_virtual = sum(1 / self._ratio(stack) for stack in stacks) / len(stacks)
         load = mean_rate_mbps(trial.network) / SPEED_RATE_MBPS
         return self.boot_s + loading_s + trial.duration_s * load * wall_per_virtual
+
+    def _ratio(self, stack: str) -> float:
+        """Of the stack, which may be at a release."""
+        return self.ratios.get(stack.partition("@")[0], self.other)
 
     def _carried_s(self, flow: Flow, size_bytes: int) -> float:
         """Wall time for a flow's bytes; it is the same on every network."""
         virtual_s = size_bytes * 8 / (SPEED_RATE_MBPS * 1e6)
-        return virtual_s / self.ratios.get(flow.contestant.stack, self.other)
+        return virtual_s / self._ratio(flow.contestant.stack)
 
 
 def _page_s(flow: Flow) -> float:

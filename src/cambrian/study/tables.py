@@ -125,7 +125,8 @@ def read_contestants(raw: Mapping[str, Any], catalogue: Catalogue, faults: Fault
     """Every ``[[contestant]]``: one for each combination if ``stack``, ``cca`` or ``receiver`` are lists."""
     contestants: list[PlacedContestant] = []
     room = MOST_LISTED
-    for at, table in _tables(raw, "contestant", faults):
+    for at, given in _tables(raw, "contestant", faults):
+        table = _with_releases(given, catalogue)
         room -= _grid_size(table, _CONTESTANT_GRID)
         if room < 0:
             problem = f"the study has {MOST_LISTED - room:,} contestants or more"
@@ -142,6 +143,16 @@ def read_contestants(raw: Mapping[str, Any], catalogue: Catalogue, faults: Fault
                 _check_catalogue(contestant, locate, catalogue, faults)
                 contestants.append(PlacedContestant(locate(("cca",)), contestant))
     return contestants
+
+
+def _with_releases(table: dict[str, Any], catalogue: Catalogue) -> dict[str, Any]:
+    """The table with every release in the place of a pattern of releases."""
+    named = table.get("stack")
+    listed = named if isinstance(named, list) else [named]
+    if not isinstance(catalogue, Stacks) or not any(isinstance(one, str) and "@" in one for one in listed):
+        return table
+    every = [name for one in listed for name in (catalogue.matching(one) if isinstance(one, str) else [one])]
+    return {**table, "stack": every if isinstance(named, list) or len(every) > 1 else every[0]}
 
 
 def read_flows(raw: Mapping[str, Any], catalogue: Catalogue, faults: Faults) -> list[PlacedFlow]:
@@ -399,6 +410,8 @@ def _check_catalogue(
             return
     if stack not in catalogue:
         remedy = hints.for_name(stack, catalogue, "stacks are")
+        if "@" in stack:
+            remedy = "name a stack with releases and one of them, such as quic-go@0.60.0"
         faults.add(locate(("stack",)), f"unknown stack {shown(stack)}", remedy)
     elif cca not in catalogue[stack]:
         remedy = hints.for_name(cca, catalogue[stack], f"{stack} has")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from cambrian.run.study import RunOptions
-from cambrian.stacks import catalogue, checks
+from cambrian.stacks import catalogue, checks, offers
 from cambrian.study import toml_text
 from cambrian.study.errors import StudyError
 from cambrian.study.expand import expand, select
@@ -80,7 +80,7 @@ def plan(part: Part, options: RunOptions) -> Planned:
         _filled(part),
         str(part.path),
         part.path.parent,
-        catalogue.ccas(),
+        offers.stacks(),
         catalogue.reference_of,
         checks,
     )

@@ -27,6 +27,7 @@ PIECES = {
     "contestant": '[[contestant]]\nstack = "quinn"\ncca = "cubic"\n',
     "identity": 'name = "mystack"\n[ccas.cubic]\nreference = "cubic"\n',
     "server": '[server]\ncommand = ["{bin}"]\n[client]\nstack = "quic-go"\n',
+    "build": '[build]\nkind = "cargo"\nbinary = "mystack"\n',
     "reason": '[[reason]]\nid = "thesis-stacks"\ntext = "Other stacks."\n',
 }
 #: those of them that stand before the fragment

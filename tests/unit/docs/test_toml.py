@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import shutil
 import tomllib
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -22,6 +21,7 @@ from cambrian.report.suite.sections import Section
 from cambrian.stacks import catalogue, checks, manifest
 from cambrian.study.load import parse_study
 from cambrian.study.model import Contestant
+from cambrian.study.offered import Stacks
 from cambrian.study.toml_file import TomlFile
 from cambrian.suites import model as suites
 from tests.unit.docs.pages import PAGES, PIECES, ROOT, Block, blocks
@@ -49,13 +49,15 @@ def _kind(block: Block) -> str:
     return block.kind or next((kind for key, kind in _KINDS.items() if key in keys), "unknown")
 
 
-def _known_stacks() -> Mapping[str, list[str]]:
+def _known_stacks() -> Stacks:
     """The catalogue, and the stacks that the pages themselves bring."""
     own = [tomllib.loads(block.text) for block in BLOCKS if _kind(block) == "manifest"]
     found: dict[str, list[str]] = {}
     for one in own:
         found.setdefault(one.get("name", ""), []).extend(one.get("ccas", ()))
-    return found | catalogue.ccas()
+    known = catalogue.ccas()
+    known.update({name: ccas for name, ccas in found.items() if name not in known})
+    return known
 
 
 class _Checks:

@@ -1,0 +1,196 @@
+"""Find the release in which a figure changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rich.console import Console
+
+from cambrian.gate import carry_out
+from cambrian.gate.snapshot import Snapshot
+from cambrian.probes.table import probes
+from cambrian.releases import ready, search, verdicts
+from cambrian.releases.search import Range, State
+from cambrian.releases.trials import Bench, invalid
+from cambrian.releases.verdicts import Figure, Like
+from cambrian.stacks import registry, releases
+from cambrian.stacks.catalogue import Stack
+from cambrian.study import hints
+from cambrian.study.errors import StudyError
+
+
+def probe_names() -> list[str]:
+    """The probes that `cambrian bisect` takes in a study's place."""
+    return [probe.name for probe in probes() if probe.flows == 1 and probe.page is None]
+
+
+def study_of_probes() -> str:
+    """The gate's study with the networks of the probes."""
+    return str(Path(carry_out.__file__).with_name("alone.toml"))
+
+
+@dataclass(frozen=True)
+class Ends:
+    """The releases that others are compared with; ``between`` are all from the older to the newer one."""
+
+    good: str
+    bad: str
+    between: tuple[str, ...]
+
+    @property
+    def older_is_good(self) -> bool:
+        """Did the behaviour change from good to bad, and not the other way?"""
+        return self.between[0] == self.good
+
+
+@dataclass(frozen=True)
+class Tried:
+    """One release: whose behaviour it has (None: it could not be tested), and its figure, or why not."""
+
+    release: str
+    like: Like | None
+    shows: str
+    same_packets: str = ""
+
+
+@dataclass
+class Result:
+    """``change``: where the behaviour changed, as releases of ``ends.between``."""
+
+    ends: Ends
+    figure: Figure
+    #: the figure at good and bad, in words
+    good_shows: str
+    bad_shows: str
+    others: str = ""
+    tried: list[Tried] = field(default_factory=list)
+    change: Range | None = None
+
+    @property
+    def pair(self) -> tuple[str, str]:
+        """The last release with the old behaviour, and the first tested one without it."""
+        assert self.change is not None
+        return self.ends.between[self.change.last_old], self.ends.between[self.change.first_new]
+
+    @property
+    def skipped(self) -> list[str]:
+        """Releases between the pair, which could not be tested."""
+        assert self.change is not None
+        return [self.ends.between[place] for place in self.change.skipped]
+
+
+def ends_of(stack: Stack, good: str, bad: str) -> Ends:
+    """The releases from ``good`` to ``bad``, in the order of their versions, without pre-releases between.
+
+    Raises:
+        StudyError: one is no release of the stack, or there is none between them.
+    """
+    known = {one.version: one for one in registry.listed(stack)}
+    for key, version in (("--good", good), ("--bad", bad)):
+        if version not in known:
+            remedy = hints.for_name(version, known, f"releases of {registry.package(stack)} are")
+            raise StudyError(file=stack.name, key=key, problem=f"no release {version}", remedy=remedy)
+    if good == bad:
+        remedy = "give two releases"
+        raise StudyError(file=stack.name, key="--bad", problem=f"{bad} is the good release", remedy=remedy)
+    older, newer = releases.ordered([good, bad])
+    listed = list(known)
+    inside = listed[listed.index(older) + 1 : listed.index(newer)]
+    between = [one for one in inside if not known[one].yanked and releases.matches("*", one)]
+    return Ends(good, bad, (older, *between, newer))
+
+
+def run(bench: Bench, ends: Ends, figure: str | None, console: Console) -> Result:
+    """Find the change between the ends of ``figure`` (None: the figure that differs most).
+
+    Raises:
+        StudyError: an end does not build or has invalid trials, or nothing differs clearly between the ends.
+        Errors of :meth:`Bench.measure`.
+    """
+    for end in (ends.good, ends.bad):
+        _end(bench, end, console)
+    snapshots = bench.measure([ends.good, ends.bad], console)
+    for end in (ends.good, ends.bad):
+        if why := invalid(snapshots[end]):
+            raise _no_end(bench, end, why)
+    good, bad = snapshots[ends.good], snapshots[ends.bad]
+    result = _question(bench, ends, good, bad, figure)
+    between = ends.between
+    most = search.most_tests(len(between))
+    shown = f"{result.figure}: good {result.good_shows}, bad {result.bad_shows}"
+    left = f"{len(between) - 2} releases between, at most {most} to test"
+    console.print(f"{shown}; {left}", markup=False, soft_wrap=True, highlight=False)
+    known: dict[int, State] = {}
+    for place in _places(len(between), known):
+        tried = _try(bench, between[place], result.figure, ends, good, bad, console)
+        result.tried.append(tried)
+        known[place] = state(tried.like, older_is_good=ends.older_is_good)
+        line = f"{tried.release}: {tried.like or 'skipped'}: {tried.shows}"
+        console.print(line, markup=False, soft_wrap=True, highlight=False)
+    result.change = search.narrowed(len(between), known)
+    return result
+
+
+def _places(count: int, known: dict[int, State]) -> Iterator[int]:
+    while (place := search.next_place(count, known)) is not None:
+        yield place
+
+
+def state(like: Like | None, *, older_is_good: bool) -> State:
+    """What a release says about where the change lies: "neither" lies behind it, unless it was not tested."""
+    if like in (None, "unclear"):
+        return "skipped"
+    return "old" if like == ("good" if older_is_good else "bad") else "new"
+
+
+def _end(bench: Bench, release: str, console: Console) -> None:
+    console.print(f"{bench.contestant(release)}", markup=False, highlight=False)
+    if why := ready.why_not(releases.joined(bench.stack, release)):
+        raise _no_end(bench, release, f"does not build with this endpoint: {why}")
+
+
+def _no_end(bench: Bench, release: str, why: str) -> StudyError:
+    remedy = f"choose another one: cambrian stacks versions {bench.stack}"
+    return StudyError(file=bench.contestant(release), problem=why, remedy=remedy)
+
+
+def _question(bench: Bench, ends: Ends, good: Snapshot, bad: Snapshot, figure: str | None) -> Result:
+    """The figure to follow, which differs clearly between the ends."""
+    found = verdicts.compared(good, bad)
+    clear = verdicts.clear(found, figure)
+    if not clear:
+        here = [one for one in found.figures if figure in (None, one.name)]
+        shown = verdicts.names(here[:5]) or "there is no such figure"
+        others = verdicts.names(found.different[:5])
+        raise StudyError(
+            file=f"{bench.contestant(ends.good)} and {ends.bad}",
+            problem=f"{figure or 'nothing'} does not differ clearly by the rule of cambrian gate ({shown})"
+            if figure
+            else f"nothing differs clearly by the rule of cambrian gate ({shown})",
+            remedy=f"ask for a figure that does: {others}"
+            if others
+            else "give more --seeds, or another study",
+        )
+    one = clear[0]
+    others = verdicts.names(verdicts.clear(found, None)[:6])
+    return Result(ends, Figure(one.name, one.place), one.before, one.after, others)
+
+
+def _try(
+    bench: Bench,
+    release: str,
+    figure: Figure,
+    ends: Ends,
+    good: Snapshot,
+    bad: Snapshot,
+    console: Console,
+) -> Tried:
+    if why := ready.why_not(releases.joined(bench.stack, release)):
+        return Tried(release, None, f"does not build with this endpoint: {why}")
+    tried = bench.measure([ends.good, ends.bad, release], console)[release]
+    if why := invalid(tried):
+        return Tried(release, None, why)
+    verdict = verdicts.judge(figure, good, bad, tried)
+    return Tried(release, verdict.like, verdict.shows, verdict.same_packets)

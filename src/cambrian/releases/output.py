@@ -1,0 +1,125 @@
+"""Show releases, a history and the result of a bisection."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from cambrian.measure import quantities
+from cambrian.releases import chart, history
+from cambrian.releases.bisect import Result
+from cambrian.releases.history import History
+from cambrian.releases.trials import Bench
+from cambrian.stacks import build, catalogue, registry, releases
+from cambrian.stacks.catalogue import Stack
+
+
+def rows(stack: Stack) -> list[dict[str, object]]:
+    """Every release, newest first, with the state of its build here."""
+    found: list[dict[str, object]] = []
+    for one in reversed(registry.listed(stack)):
+        name = releases.joined(stack.name, one.version)
+        status = build.status(catalogue.load()[name])
+        detail = status.detail if status.state in ("fails", "unbuildable", "broken") else ""
+        found.append(
+            {
+                "name": name,
+                "version": one.version,
+                "date": one.date,
+                "yanked": one.yanked,
+                "build": status.state,
+                "why": detail,
+            }
+        )
+    return found
+
+
+def versions(stack: Stack, console: Console, *, as_json: bool) -> None:
+    """Print :func:`rows`."""
+    listed = rows(stack)
+    if as_json:
+        print(json.dumps(listed, indent=1))
+        return
+    table = Table("release", "date", "build", box=box.SIMPLE_HEAD, pad_edge=False)
+    words = {"missing": "not tried", "fails": "does not build"}
+    for row in listed:
+        state = str(row["build"])
+        text = words.get(state, state) + (f": {row['why']}" if row["why"] else "")
+        withdrawn = " (yanked)" if row["yanked"] else ""
+        table.add_row(f"{row['name']}{withdrawn}", str(row["date"]), text)
+    console.print(table)
+    package = registry.package(stack)
+    own = (
+        f"{stack.name} itself is {package} {stack.manifest.version}" if _own_is_listed(stack, listed) else ""
+    )
+    console.print(f"Releases of {package}. {own}".rstrip(), markup=False, soft_wrap=True, highlight=False)
+
+
+def _own_is_listed(stack: Stack, listed: Sequence[dict[str, object]]) -> bool:
+    return any(row["version"] == stack.manifest.version for row in listed)
+
+
+def show_history(found: History, names: Sequence[str], console: Console) -> None:
+    """Print the table of a history: means over the seeds, and what changed from release to release."""
+    means = history.means(found, names)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for column in ("release", "date"):
+        table.add_column(column, no_wrap=True)
+    for network, name in means:
+        quantity = quantities.ALL[name]
+        unit = f" ({quantity.unit})" if quantity.unit else ""
+        table.add_column(f"{quantity.heading or name}{unit}, {network}", justify="right")
+    table.add_column("different from the release before")
+    for entry in found.entries:
+        values = [f"{by[entry.release]:.3g}" if entry.release in by else "–" for by in means.values()]
+        said = entry.changes if entry.why is None else f"no figures: {entry.why}"
+        table.add_row(entry.release, entry.date, *values, said)
+    console.print(table)
+
+
+def write_history(found: History, names: Sequence[str], folder: Path) -> list[Path]:
+    """Write ``history-figures.csv`` (every figure), and the chart: ``history.png``, ``.svg`` and ``.csv``."""
+    folder.mkdir(parents=True, exist_ok=True)
+    written = [folder / "history-figures.csv"]
+    history.frame(found).write_csv(written[0])
+    drawn = chart.figure(found, names)
+    if drawn is not None:
+        drawn.save(folder, [panel.spec() for panel in drawn.panels])
+        written += [folder / f"{drawn.name}.{kind}" for kind in ("png", "svg", "csv")]
+    return written
+
+
+def bisected(result: Result, bench: Bench, package: str) -> Iterator[str]:
+    """The result of a bisection in lines: every release tried, the changed pair, commands to repeat."""
+    ends, shown = result.ends, {result.ends.good: result.good_shows, result.ends.bad: result.bad_shows}
+    tried = {one.release: one for one in result.tried}
+    yield f"{bench.stack} {bench.cca}: {result.figure}"
+    for release in ends.between:
+        if release in shown:
+            yield f"  {release}  {'good' if release == ends.good else 'bad'} (given): {shown[release]}"
+        elif one := tried.get(release):
+            same = f", with the packets of {one.same_packets}" if one.same_packets else ""
+            yield f"  {release}  {one.like or 'skipped'}: {one.shows}{same}"
+    last, first = result.pair
+    if result.skipped:
+        yield f"The change lies after {last} and not after {first}; skipped: {', '.join(result.skipped)}."
+    else:
+        yield f"The change is in {package} {first}: {last} is the last release before it."
+    if any(one.like == "neither" for one in result.tried):
+        yield (
+            "A release that is like neither has another change before it too: "
+            "give it as --good or --bad to find the next one."
+        )
+    if result.others:
+        yield f"Figures that differ most between good and bad: {result.others}"
+    yield f"Compare the pair: cambrian compare {bench.folder} {bench.folder} --contestant " + (
+        f"{bench.contestant(last)} --contestant {bench.contestant(first)}"
+    )
+    yield f"Run the pair: cambrian run {bench.options.study} --contestant {bench.contestant(last)} " + (
+        f"--contestant {bench.contestant(first)}"
+    )

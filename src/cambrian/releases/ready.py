@@ -1,0 +1,77 @@
+"""Releases to measure: chosen, and built one after the other; some do not build with our endpoint."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+
+from cambrian.command import CommandFailed
+from cambrian.run import trust
+from cambrian.stacks import build, catalogue, registry, releases
+from cambrian.stacks.catalogue import Stack
+from cambrian.study.errors import StudyError
+from cambrian.trial import wall
+
+
+def stack_of(name: str) -> Stack:
+    """The stack with this name, which has releases; the folder ``stacks/`` here counts.
+
+    Raises:
+        ManifestError, StudyError: there is none, or it has no releases.
+    """
+    catalogue.look_in(Path.cwd() / "stacks")
+    known = catalogue.load()
+    if name in known.broken or name not in known or releases.SEPARATOR in name:
+        having = ", ".join(one for one, stack in known.items() if stack.manifest.releases is not None)
+        problem = "no stack of this name has releases"
+        raise StudyError(file="releases", key=name, problem=problem, remedy=f"name one of: {having}")
+    registry.package(known[name])
+    return known[name]
+
+
+def trusted(stack: Stack, around: Path) -> None:
+    """Check that a stack may be built here.
+
+    Raises:
+        cambrian.run.trust.Untrusted: it is beside a study, or here, and needs the user's trust.
+    """
+    trust.check([stack.name], around / "stacks", wall.find())
+
+
+def chosen(stack: Stack, pattern: str) -> list[str]:
+    """The releases that match a pattern, oldest first.
+
+    Raises:
+        ManifestError: none matches.
+    """
+    return [releases.split(name)[1] or "" for name in registry.expanded(stack, pattern)]
+
+
+def why_not(name: str) -> str | None:
+    """Build ``STACK@RELEASE``; None if it is built, else why not, in one line.
+
+    A release that did not build with this source and compiler is not built again.
+
+    Raises:
+        MissingTool: no compiler.
+    """
+    stack = catalogue.load()[name]
+    status = build.status(stack)
+    if status.state == "fails":
+        return status.detail
+    try:
+        build.ensure(stack)
+    except CommandFailed as failed:
+        status = build.status(stack)
+        return status.detail if status.state == "fails" else reason(str(failed))
+    return None
+
+
+def reason(text: str) -> str:
+    """The line of a failed command that says why."""
+    lines = [line.strip() for line in text.splitlines()]
+    for line, after in pairwise([*lines, ""]):
+        if line.startswith(("error", "go: ")):
+            # the go command names the importer first, and what it lacks on the next line
+            return f"{line} {after}" if line.endswith(" imports") else line
+    return lines[0]

@@ -1,0 +1,86 @@
+"""Measures releases: a study's trials with each release as the contestant."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from rich.console import Console
+
+from cambrian.gate import snapshot
+from cambrian.gate.snapshot import INVALID, Snapshot
+from cambrian.run import study as studies
+from cambrian.run.study import RunOptions
+from cambrian.stacks import releases
+from cambrian.study import cost
+from cambrian.study.errors import StudyError
+from cambrian.study.model import Group
+from cambrian.study.reference import REFERENCE_STACK
+
+#: the study of both commands, unless the user names one
+STUDY = str(Path(__file__).with_name("alone.toml"))
+
+
+@dataclass(frozen=True)
+class Bench:
+    """A study for contestants of one stack and CCA; ``folder`` keeps its trials.
+
+    ``network``: a pattern of the networks that count. ``seeds`` None: as many as the study has.
+    ``reference``: kernel TCP runs too, if the study has it, because parameters and probes are judged by it.
+    """
+
+    stack: str
+    cca: str
+    options: RunOptions
+    folder: Path
+    network: str = "*"
+    seeds: int | None = None
+    reference: bool = True
+
+    def contestant(self, release: str) -> str:
+        """``stack@release/cca``."""
+        return f"{releases.joined(self.stack, release)}/{self.cca}"
+
+    def measure(self, wanted: Sequence[str], console: Console) -> dict[str, Snapshot]:
+        """Run the trials of these releases that ``folder`` lacks; release → what it measures.
+
+        Raises:
+            StudyError: the study cannot have these contestants, or has no such network.
+            Errors of :func:`cambrian.run.study.run_groups`.
+        """
+        options = replace(self.options, contestants=tuple(map(self.contestant, wanted)))
+        study, groups = studies.expanded(options)
+        groups = self._selected(groups)
+        console.print(str(cost.estimate(groups, jobs=options.at_a_time)), markup=False)
+        summary = studies.run_groups(study, groups, self.folder.absolute(), options, console)
+        for text in summary.errors:
+            console.print(f"could not run: {text}", markup=False, soft_wrap=True)
+        return {release: snapshot.take({"": self.folder}, self.contestant(release)) for release in wanted}
+
+    def _selected(self, groups: Sequence[Group]) -> list[Group]:
+        found = [
+            group.model_copy(update={"trials": group.trials[: self.seeds * group.orders]})
+            if self.seeds
+            else group
+            for group in groups
+            if fnmatchcase(group.network, self.network) and (self.reference or not _of_kernel(group))
+        ]
+        if not found:
+            networks = ", ".join(dict.fromkeys(group.network for group in groups))
+            problem = "the study has no such network"
+            raise StudyError(
+                file=self.options.study, key=self.network, problem=problem, remedy=f"it has: {networks}"
+            )
+        return found
+
+
+def _of_kernel(group: Group) -> bool:
+    return all(flow.contestant.stack == REFERENCE_STACK for flow in group.trials[0].flows)
+
+
+def invalid(one: Snapshot) -> str | None:
+    """Why trials of a snapshot do not count; None if all are valid."""
+    bad = [text.removeprefix(INVALID) for text in one.packets.values() if text.startswith(INVALID)]
+    return f"{len(bad)} of {len(one.packets)} trials are invalid: {bad[0]}" if bad else None

@@ -1,0 +1,90 @@
+"""Whose behaviour a release has: one figure, compared by the rule of `cambrian gate`.
+
+A figure is a quantity, a parameter or a probe on one network. Two releases differ in it if the change is
+larger than the gate's margin and its 95 % interval does not contain "no change"; else they are alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from cambrian.gate import differences, snapshot
+from cambrian.gate.differences import Compared, Difference
+from cambrian.gate.snapshot import Place, Snapshot
+
+Like = Literal["good", "bad", "neither", "unclear"]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One figure's name and its network."""
+
+    name: str
+    network: str
+
+    def __str__(self) -> str:
+        """``throughput_mbps on clean``."""
+        return f"{self.name} on {self.network}"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whose behaviour a release has, its figure in words, and whether it sends good's or bad's packets."""
+
+    like: Like
+    shows: str
+    same_packets: str = ""
+
+
+def compared(before: Snapshot, after: Snapshot) -> Compared:
+    """Two releases, compared; the trials of the earlier one take the names of the later one's."""
+    assert after.contestant is not None
+    return differences.snapshots(snapshot.renamed(before, after.contestant), after)
+
+
+def clear(found: Compared, name: str | None) -> list[Difference]:
+    """The figures of this name (None: any) that are proven to differ, the largest change first."""
+    return [one for one in found.different if name in (None, one.name)]
+
+
+def judge(figure: Figure, good: Snapshot, bad: Snapshot, tried: Snapshot) -> Verdict:
+    """Whose behaviour ``tried`` has.
+
+    "neither": it differs from both. "unclear": it is like both, or lacks the figure.
+    """
+    of_good, of_bad = (_one(figure, end, tried) for end in (good, bad))
+    packets = {"good": compared(good, tried), "bad": compared(bad, tried)}
+    same = next((name for name, one in packets.items() if one.same and not one.changed and not one.lost), "")
+    if of_good is None or of_bad is None:
+        return Verdict("unclear", "it lacks the figure", same)
+    like_good, like_bad = not _differs(of_good), not _differs(of_bad)
+    like: Like = "neither"
+    if like_good or like_bad:
+        like = "unclear" if like_good and like_bad else "good" if like_good else "bad"
+    return Verdict(like, of_good.after, same)
+
+
+def _differs(one: Difference) -> bool:
+    return one.state == "different" or one.looks
+
+
+def _one(figure: Figure, before: Snapshot, after: Snapshot) -> Difference | None:
+    found = compared(_only(figure, before), _only(figure, after))
+    return next(iter(found.figures), None)
+
+
+def _only(figure: Figure, one: Snapshot) -> Snapshot:
+    """The snapshot with this figure alone, so that no correction for other figures applies."""
+    place = one.places.get(figure.network, Place())
+    kinds = {
+        kind: {name: row for name, row in getattr(place, kind).items() if name == figure.name}
+        for kind in ("values", "parameters", "probes")
+    }
+    return one.model_copy(update={"places": {figure.network: place.model_copy(update=kinds)}})
+
+
+def names(found: Sequence[Difference]) -> str:
+    """``throughput_mbps on clean (9.2 → 4.1); …``."""
+    return "; ".join(f"{one.name} on {one.place} ({one.before} → {one.after})" for one in found)

@@ -1,0 +1,155 @@
+"""Whose behaviour a release has, by one figure."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from cambrian.gate.snapshot import Parameter, Place, Snapshot
+from cambrian.releases import bisect, chart, history, output, ready, verdicts
+from cambrian.releases.bisect import Ends, Result, Tried
+from cambrian.releases.history import Entry, History
+from cambrian.releases.search import narrowed
+from cambrian.releases.trials import Bench, invalid
+from cambrian.releases.verdicts import Figure
+from cambrian.run.study import RunOptions
+from cambrian.stacks import registry
+from cambrian.stacks.registry import Release
+from cambrian.study.errors import StudyError
+
+FIGURE = Figure("throughput_mbps", "net")
+
+
+def measured(release: str, mbps: float, packets: str = "", delay_ms: float = 50.0) -> Snapshot:
+    """A release that carries about ``mbps`` on one network."""
+    spread = {"1": -0.01, "2": 0.0, "3": 0.02}
+    values = {
+        "throughput_mbps": {seed: mbps + more for seed, more in spread.items()},
+        "delay_p95_ms": {seed: delay_ms + more for seed, more in spread.items()},
+    }
+    parameter = Parameter(label="paced", trials=3, events=9, status="other choice")
+    return Snapshot(
+        contestant=f"quic-go@{release}/reno",
+        made_with={},
+        packets={
+            f"net/quic-go-{release}-reno seed {seed}": f"{packets or release} {seed}" for seed in spread
+        },
+        places={"net": Place(values=values, parameters={"pacing": parameter})},
+    )
+
+
+GOOD, BAD = measured("1.0.0", 9.0), measured("2.0.0", 4.0)
+
+
+@pytest.mark.parametrize(
+    ("mbps", "like"), [(9.0, "good"), (8.9, "good"), (4.02, "bad"), (6.5, "neither"), (12.0, "neither")]
+)
+def test_a_release_is_like_an_end_or_like_neither(mbps: float, like: str) -> None:
+    verdict = verdicts.judge(FIGURE, GOOD, BAD, measured("1.5.0", mbps))
+    assert verdict.like == like
+    assert verdict.shows == f"{mbps + 0.01 / 3:.4g}"
+    assert not verdict.same_packets
+
+
+def test_the_same_packets_are_said() -> None:
+    assert verdicts.judge(FIGURE, GOOD, BAD, measured("1.1.0", 9.0, "1.0.0")).same_packets == "good"
+
+
+def test_a_release_without_the_figure_is_unclear() -> None:
+    empty = measured("1.5.0", 9.0).model_copy(update={"places": {}})
+    assert verdicts.judge(FIGURE, GOOD, BAD, empty).like == "unclear"
+
+
+def test_a_release_like_both_ends_is_unclear() -> None:
+    near = measured("2.0.0", 9.6)
+    assert verdicts.judge(FIGURE, GOOD, near, measured("1.5.0", 9.3)).like == "unclear"
+
+
+def test_invalid_trials_do_not_count() -> None:
+    bad = GOOD.model_copy(update={"packets": {"a": "invalid: it crashed", "b": "hash"}})
+    assert invalid(bad) == "1 of 2 trials are invalid: it crashed"
+    assert invalid(GOOD) is None
+
+
+@pytest.fixture
+def releases_listed(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = [
+        Release("1.0.0", "2026-01-01", yanked=False),
+        Release("1.1.0", "2026-02-01", yanked=True),
+        Release("1.2.0-rc.1", "2026-03-01", yanked=False),
+        Release("1.2.0", "2026-03-02", yanked=False),
+        Release("2.0.0", "2026-04-01", yanked=False),
+    ]
+    monkeypatch.setattr(registry, "listed", lambda stack: found)
+
+
+@pytest.mark.usefixtures("releases_listed")
+def test_the_ends_are_ordered_and_what_was_withdrawn_is_left_out() -> None:
+    stack = ready.stack_of("quic-go")
+    ends = bisect.ends_of(stack, "2.0.0", "1.0.0")
+    assert ends.between == ("1.0.0", "1.2.0", "2.0.0")
+    assert not ends.older_is_good
+    assert bisect.ends_of(stack, "1.1.0", "2.0.0").between == ("1.1.0", "1.2.0", "2.0.0")
+    with pytest.raises(StudyError, match=r"no release 1\.3\.0"):
+        bisect.ends_of(stack, "1.3.0", "2.0.0")
+    with pytest.raises(StudyError, match="give two releases"):
+        bisect.ends_of(stack, "2.0.0", "2.0.0")
+
+
+def test_only_a_stack_with_releases_is_taken() -> None:
+    for name in ("tcp", "quic-go@0.60.0", "no-stack"):
+        with pytest.raises((StudyError, ValueError), match="releases"):
+            ready.stack_of(name)
+
+
+def test_the_result_names_the_pair_every_release_and_the_commands() -> None:
+    ends = Ends("1.0.0", "2.0.0", ("1.0.0", "1.1.0", "1.2.0", "1.3.0", "2.0.0"))
+    result = Result(ends, FIGURE, "9", "4")
+    result.tried = [
+        Tried("1.2.0", None, "does not build with this endpoint: error[E0432]: gone"),
+        Tried("1.1.0", "good", "9", "good"),
+        Tried("1.3.0", "neither", "6"),
+    ]
+    result.change = narrowed(5, {1: "old", 2: "skipped", 3: "new"})
+    bench = Bench("quic-go", "reno", RunOptions("study.toml"), Path("out"))
+    text = "\n".join(output.bisected(result, bench, "package"))
+    assert "1.1.0  good: 9, with the packets of good" in text
+    assert "1.2.0  skipped: does not build with this endpoint: error[E0432]: gone" in text
+    assert "The change lies after 1.1.0 and not after 1.3.0; skipped: 1.2.0." in text
+    assert "like neither has another change before it too" in text
+    assert "--contestant quic-go@1.1.0/reno --contestant quic-go@1.3.0/reno" in text
+
+
+def test_a_history_says_what_changed_from_each_release_to_the_next(tmp_path: Path) -> None:
+    same = verdicts.compared(GOOD, measured("1.1.0", 9.0, "1.0.0"))
+    other = verdicts.compared(GOOD, BAD)
+    found = History(
+        "quic-go",
+        "reno",
+        (
+            Entry("0.9.0", "2025-01-01", "error: no API"),
+            Entry("1.0.0", "2026-01-01", None, GOOD),
+            Entry("1.1.0", "2026-02-01", None, measured("1.1.0", 9.0), same, "1.0.0"),
+            Entry("2.0.0", "2026-03-01", None, BAD, other, "1.1.0"),
+        ),
+    )
+    assert [entry.changes for entry in found.entries[1:3]] == ["", "the packets of 1.0.0"]
+    assert found.entries[3].changes.startswith("throughput_mbps on net (9.003 → 4.003)")
+    names = ("throughput_mbps",)
+    assert history.means(found, names)["net", "throughput_mbps"]["2.0.0"] == pytest.approx(4.0033, abs=1e-3)
+    frame = history.frame(found)
+    assert frame.filter(pl.col("release") == "0.9.0")["status"].to_list() == ["error: no API"]
+    assert frame.filter(pl.col("kind") == "parameter").height == 3
+    drawn = chart.figure(found, names)
+    assert drawn is not None and len(drawn.panels) == 1
+    written = output.write_history(found, names, tmp_path)
+    assert all(path.stat().st_size > 100 for path in written)
+    assert {path.suffix for path in written} == {".csv", ".png", ".svg"}
+
+
+def test_the_reason_of_a_failed_command_is_one_line() -> None:
+    text = "go get x\nended with status 1; its last lines:\n  go: x imports\n  y: not found\nlog: z"
+    assert ready.reason(text) == "go: x imports y: not found"
+    assert ready.reason("cargo update\nended; its last lines:\n  error: no such\nlog: z") == "error: no such"
