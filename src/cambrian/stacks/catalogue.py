@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from cambrian import paths
-from cambrian.stacks import manifest, releases
+from cambrian.stacks import manifest, releases, unavailable
 from cambrian.stacks.manifest import Manifest, ManifestError, Role
 from cambrian.study.offered import Stacks
 
@@ -172,7 +172,8 @@ def ccas() -> Stacks:
     def at_release(name: str) -> list[str] | None:
         return list(known[name].manifest.ccas) if name in known else None
 
-    return Stacks(offered, {name: broken.error for name, broken in known.broken.items()}, at_release)
+    broken = {name: one.error for name, one in known.broken.items()}
+    return Stacks(offered, broken, at_release, unavailable.remedy)
 
 
 def reference_of(stack: str, cca: str) -> str | None:

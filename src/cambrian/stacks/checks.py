@@ -30,7 +30,7 @@ def problem(contestant: Contestant) -> str | None:
         if name in known.broken:
             raise ManifestError(known.broken[name])
         if name not in known:
-            return f"unknown stack {name}; remedy: {hints.for_name(name, known, 'stacks are')}"
+            return f"unknown stack {name}; remedy: {known.remedy(name)}"
     offered = known[contestant.stack]
     if contestant.cca not in offered:
         remedy = hints.for_name(contestant.cca, offered, f"{contestant.stack} has")

@@ -2,27 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+
+from cambrian.study import hints
 
 
 class Stacks(dict[str, list[str]]):
     """Stack → its CCAs. ``broken``: stack whose manifest has an error → that error.
 
     ``at_release`` gives the CCAs of ``STACK@RELEASE``, or None if there is no such name. ``matching`` gives
-    all names that ``STACK@PATTERN`` means, and any other name alone.
+    all names that ``STACK@PATTERN`` means, and any other name alone. ``elsewhere`` gives the remedy for a
+    name that people know and that no stack here has, or None.
     """
 
     matching: Callable[[str], list[str]] = staticmethod(lambda name: [name])
 
     def __init__(
         self,
-        offered: Mapping[str, list[str]],
+        offered: Mapping[str, Sequence[str]],
         broken: Mapping[str, str],
         at_release: Callable[[str], list[str] | None] = lambda name: None,
+        elsewhere: Callable[[str], str | None] = lambda name: None,
     ) -> None:
-        super().__init__(offered)
+        super().__init__({name: list(ccas) for name, ccas in offered.items()})
         self.broken = broken
         self._at_release = at_release
+        self._elsewhere = elsewhere
+
+    def remedy(self, name: str) -> str:
+        """What to do about the name of an unknown stack."""
+        if "@" in name:
+            return "name a stack with releases and one of them, such as quic-go@0.60.0"
+        return self._elsewhere(name) or hints.for_name(name, self, "stacks are")
 
     def __contains__(self, name: object) -> bool:
         """Is there such a stack, or such a stack with releases?"""

@@ -409,10 +409,8 @@ def _check_catalogue(
             faults.add(locate((key,)), problem, f"correct the manifest, or remove {key} = {shown(name)}")
             return
     if stack not in catalogue:
-        remedy = hints.for_name(stack, catalogue, "stacks are")
-        if "@" in stack:
-            remedy = "name a stack with releases and one of them, such as quic-go@0.60.0"
-        faults.add(locate(("stack",)), f"unknown stack {shown(stack)}", remedy)
+        known = catalogue if isinstance(catalogue, Stacks) else Stacks(catalogue, {})
+        faults.add(locate(("stack",)), f"unknown stack {shown(stack)}", known.remedy(stack))
     elif cca not in catalogue[stack]:
         remedy = hints.for_name(cca, catalogue[stack], f"{stack} has")
         faults.add(locate(("cca",)), f"{stack} has no CCA {shown(cca)}", remedy)
