@@ -21,7 +21,7 @@ from cambrian.stats.states import SAME
 #: tables that the sides come from
 TABLES = ("conformance", "harm", "probes")
 #: value of a row → state of its side; rows with other values are ignored
-_STATES: Mapping[str, State] = {
+STATES: Mapping[str, State] = {
     "different": "different",
     harm.MORE: "different",
     harm.LESS: "different",
@@ -36,32 +36,46 @@ _EFFECTS = {
     "delay p95, ms": ("it makes {victim} wait longer", "it makes {victim} wait less"),
     "queue loss, %": ("it makes {victim} lose more packets", "it makes {victim} lose fewer packets"),
 }
-#: contestant, state and text of one finding
-_Finding = tuple[str, State, str]
+#: contestant, network, state and text of one finding, and more seeds that would settle it
+_Finding = tuple[str, str, State, str, int | None]
 
 
 def behaviour(frames: Mapping[str, pl.DataFrame]) -> dict[str, Side]:
     """Contestant → its side from envelopes and probes; contestants without findings are absent."""
-    return _sides([*_envelopes(frames.get("conformance")), *_probes(frames.get("probes"))])
+    return _sides(_behaviour(frames))
 
 
 def impact(frames: Mapping[str, pl.DataFrame]) -> dict[str, Side]:
     """Contestant → its side from harm to its reference's service, in a ``versus-reference`` study."""
-    judged = frames.get("conformance")
-    if judged is None:
-        return {}
-    references = dict(judged.select("contestant", "reference").iter_rows())
-    return _sides(_harms(frames.get("harm"), references))
+    return _sides(_impact(frames))
 
 
-def _sides(findings: list[_Finding] | Iterator[_Finding]) -> dict[str, Side]:
+def findings(frames: Mapping[str, pl.DataFrame]) -> Iterator[tuple[str, str, State, int | None]]:
+    """Contestant, network, state of each finding of these two sides, and more seeds that would settle it."""
+    for contestant, network, state, _, more in (*_behaviour(frames), *_impact(frames)):
+        yield contestant, network, state, more
+
+
+def _behaviour(frames: Mapping[str, pl.DataFrame]) -> list[_Finding]:
+    return [*_envelopes(frames.get("conformance")), *_probes(frames.get("probes"))]
+
+
+def _impact(frames: Mapping[str, pl.DataFrame]) -> list[_Finding]:
+    if "conformance" not in frames:
+        return []
+    references = dict(frames["conformance"].select("contestant", "reference").iter_rows())
+    return list(_harms(frames.get("harm"), references))
+
+
+def _sides(rows: list[_Finding]) -> dict[str, Side]:
     by_contestant: dict[str, list[tuple[State, str]]] = defaultdict(list)
-    for contestant, state, text in findings:
+    for contestant, _, state, text, _ in rows:
         by_contestant[contestant].append((state, text))
-    return {contestant: _together(rows) for contestant, rows in by_contestant.items()}
+    return {contestant: together(rows) for contestant, rows in by_contestant.items()}
 
 
-def _together(rows: list[tuple[State, str]]) -> Side:
+def together(rows: list[tuple[State, str]]) -> Side:
+    """One side of all its findings: their states and texts."""
     for state in ("different", "inconclusive"):
         texts = tuple(text for row_state, text in rows if row_state == state)
         if texts:
@@ -72,8 +86,8 @@ def _together(rows: list[tuple[State, str]]) -> Side:
 def _rows(frame: pl.DataFrame | None, column: str) -> Iterator[tuple[Row, State]]:
     """The rows that have a state, with it."""
     for row in frame.iter_rows(named=True) if frame is not None else ():
-        if row[column] in _STATES:
-            yield row, _STATES[row[column]]
+        if row[column] in STATES:
+            yield row, STATES[row[column]]
 
 
 def _envelopes(frame: pl.DataFrame | None) -> Iterator[_Finding]:
@@ -81,15 +95,17 @@ def _envelopes(frame: pl.DataFrame | None) -> Iterator[_Finding]:
         deficit = layout.interval(row, "deficit", 2)
         yield (
             row["contestant"],
+            row["network"],
             state,
             f"its performance envelope differs from {row['reference']}'s on {row['network']} "
             f"(conformance {layout.number(row['conformance'], 2)}, {deficit} below the noise floor)",
+            row.get("more_seeds"),
         )
 
 
 def _probes(frame: pl.DataFrame | None) -> Iterator[_Finding]:
     for row, state in _rows(frame, "state"):
-        yield row["contestant"], state, row["text"]
+        yield row["contestant"], row["network"], state, row["text"], row.get("more_seeds")
 
 
 def _harms(frame: pl.DataFrame | None, references: Mapping[str, str]) -> Iterator[_Finding]:
@@ -100,7 +116,9 @@ def _harms(frame: pl.DataFrame | None, references: Mapping[str, str]) -> Iterato
         effect = (more if row["verdict"] == harm.MORE else less).format(victim=row["victim"])
         yield (
             row["by"],
+            row["network"],
             state,
             f"{effect} than {row['victim']} itself does on {row['network']} "
             f"(harm beyond its own kind {layout.interval(row, 'excess', 2)})",
+            row.get("more_seeds"),
         )
