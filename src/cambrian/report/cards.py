@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
-from cambrian.report import layout, matrix
+from cambrian.report import layout, matrix, sides
 from cambrian.report.collect import Collected
 from cambrian.report.layout import Row
 from cambrian.report.matrix import DIFFERENT, Matrix
@@ -76,18 +76,18 @@ def chosen(found: Sequence[Card]) -> list[Card]:
 
 def nothing(shown: Matrix) -> str:
     """What a page without a card says instead; empty if it compares nobody."""
+    if any(DIFFERENT in (row.state, cell.state) for row, cell in shown.cells):
+        return "The verdicts below say what differs."
     judged = [cell for _, cell in shown.cells if cell.state]
     if not judged:
         return ""
     unsettled = [cell for cell in judged if cell.state == matrix.OPEN]
-    if not unsettled:
-        return "Nothing differs clearly, and nothing is inconclusive."
+    text = f"Nothing differs clearly. Inconclusive: {len(unsettled)} of {len(judged)} cells."
     more = sorted(cell.more_seeds for cell in unsettled if cell.more_seeds is not None)
-    text = f"Nothing differs clearly. {len(unsettled)} of {len(judged)} cells are inconclusive"
     if not more:
-        return f"{text}; these seeds do not show how many more would settle them."
+        return text
     span = f"{more[0]:,}" if more[0] == more[-1] else f"{more[0]:,} to {more[-1]:,}"
-    return f"{text}: about {span} more seeds would settle {'it' if len(more) == 1 else 'each'}."
+    return f"{text} About {span} more seed{'' if span == '1' else 's'} would settle one."
 
 
 def _own(
@@ -150,23 +150,22 @@ def _loads(frames: Mapping[str, pl.DataFrame]) -> Iterator[Card]:
 
 
 def _others(frames: Mapping[str, pl.DataFrame]) -> Iterator[Card]:
-    """Differences of parameters, envelopes and probes, which have no scale in common."""
+    """What else a verdict comes from; these differences have no scale in common."""
     for row in _different(frames, "parameters", "status", "off"):
-        sure = f"{row['events']} events in {row['trials']} differing trials; by {row['by']}"
-        yield _other(row, "parameters", row["parameter"], f"{row['title']} is {row['shown']}",
-                     f"expected: {row['should_be']}", sure)  # fmt: skip
-    for row in _different(frames, "conformance", "verdict"):
-        yield _other(row, "conformance", "conformance",
-                     f"conformance to {row['reference']} is {layout.number(row['conformance'], 2)}",
-                     f"{row['reference']} to itself: {layout.number(row['floor_mean'], 2)}",
-                     _sure("Deficit", row, "deficit", "", row["p_corrected"], 2))  # fmt: skip
-    for row in _different(frames, "probes", "state"):
-        yield _other(row, "probes", row["probe"], row["text"], row["title"], f"{row['seeds']} seeds")
-
-
-def _other(row: Row, table: str, quantity: str, text: str, beside: str, sure: str) -> Card:
-    who, network = row["contestant"], row["network"]
-    return Card(who, network, quantity, f"{who}: {text}", beside, sure, 0.0, table)
+        yield Card(
+            contestant=row["contestant"],
+            network=row["network"],
+            quantity=row["parameter"],
+            text=f"{row['contestant']}: {row['title']} is {row['shown']}",
+            beside=f"expected: {row['should_be']}",
+            sure=f"{row['events']} events in {row['trials']} differing trials",
+            effect=0.0,
+            table="parameters",
+        )
+    for one in sides.findings(frames):
+        if one.state == DIFFERENT:
+            text = f"{one.contestant}: {one.text}"
+            yield Card(one.contestant, one.network, one.text, text, "", "", 0.0, one.table)
 
 
 def _different(
@@ -187,6 +186,6 @@ def _certain(row: Row, name: str, null: float = 0.0) -> float:
     return float(max(row[f"{name}_low"] - null, null - row[f"{name}_high"], 0.0))
 
 
-def _sure(what: str, row: Row, name: str, unit: str, p: float, digits: int = 1) -> str:
+def _sure(what: str, row: Row, name: str, unit: str, p: float) -> str:
     chance = "< 0.001" if p < 0.0005 else f"= {layout.number(p, 3)}"
-    return f"{what} {layout.interval(row, name, digits)}{unit}, {row['seeds']} seeds, p {chance} corrected"
+    return f"{what} {layout.interval(row, name, 1)}{unit}, {row['seeds']} seeds, p {chance} corrected"

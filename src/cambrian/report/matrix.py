@@ -208,7 +208,8 @@ def _of_rows(frames: Mapping[str, pl.DataFrame]) -> Iterator[_Finding]:
 
 def _of_contestants(collected: Collected, frames: Mapping[str, pl.DataFrame]) -> Iterator[_Finding]:
     """The findings that verdicts come from."""
-    yield from sides.findings(frames)
+    for one in sides.findings(frames):
+        yield one.contestant, one.network, one.state, one.more_seeds
     statuses: dict[Place, set[str]] = defaultdict(set)
     for row in _rows(frames, "parameters"):
         statuses[row["contestant"], row["network"]] |= {row["status"]} - {None, "not judged"}

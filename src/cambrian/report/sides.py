@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 import polars as pl
 
@@ -36,8 +37,18 @@ _EFFECTS = {
     "delay p95, ms": ("it makes {victim} wait longer", "it makes {victim} wait less"),
     "queue loss, %": ("it makes {victim} lose more packets", "it makes {victim} lose fewer packets"),
 }
-#: contestant, network, state and text of one finding, and more seeds that would settle it
-_Finding = tuple[str, str, State, str, int | None]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One row of ``table`` about a contestant. ``more_seeds`` would settle it; None if no number is known."""
+
+    contestant: str
+    network: str
+    state: State
+    text: str
+    table: str
+    more_seeds: int | None
 
 
 def behaviour(frames: Mapping[str, pl.DataFrame]) -> dict[str, Side]:
@@ -50,27 +61,26 @@ def impact(frames: Mapping[str, pl.DataFrame]) -> dict[str, Side]:
     return _sides(_impact(frames))
 
 
-def findings(frames: Mapping[str, pl.DataFrame]) -> Iterator[tuple[str, str, State, int | None]]:
-    """Contestant, network, state of each finding of these two sides, and more seeds that would settle it."""
-    for contestant, network, state, _, more in (*_behaviour(frames), *_impact(frames)):
-        yield contestant, network, state, more
+def findings(frames: Mapping[str, pl.DataFrame]) -> list[Finding]:
+    """Everything that these two sides come from."""
+    return _behaviour(frames) + _impact(frames)
 
 
-def _behaviour(frames: Mapping[str, pl.DataFrame]) -> list[_Finding]:
+def _behaviour(frames: Mapping[str, pl.DataFrame]) -> list[Finding]:
     return [*_envelopes(frames.get("conformance")), *_probes(frames.get("probes"))]
 
 
-def _impact(frames: Mapping[str, pl.DataFrame]) -> list[_Finding]:
+def _impact(frames: Mapping[str, pl.DataFrame]) -> list[Finding]:
     if "conformance" not in frames:
         return []
     references = dict(frames["conformance"].select("contestant", "reference").iter_rows())
     return list(_harms(frames.get("harm"), references))
 
 
-def _sides(rows: list[_Finding]) -> dict[str, Side]:
+def _sides(rows: list[Finding]) -> dict[str, Side]:
     by_contestant: dict[str, list[tuple[State, str]]] = defaultdict(list)
-    for contestant, _, state, text, _ in rows:
-        by_contestant[contestant].append((state, text))
+    for one in rows:
+        by_contestant[one.contestant].append((one.state, one.text))
     return {contestant: together(rows) for contestant, rows in by_contestant.items()}
 
 
@@ -90,35 +100,37 @@ def _rows(frame: pl.DataFrame | None, column: str) -> Iterator[tuple[Row, State]
             yield row, STATES[row[column]]
 
 
-def _envelopes(frame: pl.DataFrame | None) -> Iterator[_Finding]:
+def _envelopes(frame: pl.DataFrame | None) -> Iterator[Finding]:
     for row, state in _rows(frame, "verdict"):
         deficit = layout.interval(row, "deficit", 2)
-        yield (
+        yield Finding(
             row["contestant"],
             row["network"],
             state,
             f"its performance envelope differs from {row['reference']}'s on {row['network']} "
             f"(conformance {layout.number(row['conformance'], 2)}, {deficit} below the noise floor)",
+            "conformance",
             row.get("more_seeds"),
         )
 
 
-def _probes(frame: pl.DataFrame | None) -> Iterator[_Finding]:
+def _probes(frame: pl.DataFrame | None) -> Iterator[Finding]:
     for row, state in _rows(frame, "state"):
-        yield row["contestant"], row["network"], state, row["text"], row.get("more_seeds")
+        yield Finding(row["contestant"], row["network"], state, row["text"], "probes", row.get("more_seeds"))
 
 
-def _harms(frame: pl.DataFrame | None, references: Mapping[str, str]) -> Iterator[_Finding]:
+def _harms(frame: pl.DataFrame | None, references: Mapping[str, str]) -> Iterator[Finding]:
     for row, state in _rows(frame, "verdict"):
         if references.get(row["by"]) != row["victim"]:
             continue
         more, less = _EFFECTS[row["service"]]
         effect = (more if row["verdict"] == harm.MORE else less).format(victim=row["victim"])
-        yield (
+        yield Finding(
             row["by"],
             row["network"],
             state,
             f"{effect} than {row['victim']} itself does on {row['network']} "
             f"(harm beyond its own kind {layout.interval(row, 'excess', 2)})",
+            "harm",
             row.get("more_seeds"),
         )

@@ -119,15 +119,17 @@ def _judged(collected: Collected, verdicts: pl.DataFrame | None) -> str:
     others = [
         f"{counts[kind]} {kind}" for kind in ("conformant", "inconclusive", "not judged") if counts[kind]
     ]
-    if counts["not judged"] == judged.height:
+    settled = differing or counts["conformant"]
+    if not judged.height or not (settled or collected.design == "versus-reference"):
         return ""
     rest = f"; {joined(others)}" if others else ""
+    if judged.height == 1:
+        clearly = "clearly differs" if differing else "does not clearly differ"
+        return f"{judged['contestant'][0]} {clearly} from {_EXPECTED}: {judged['verdict'][0]}."
     if not differing:
         return f"None of {counted(judged.height, 'contestant')} clearly differs from {_EXPECTED}{rest}."
     listed = ", ".join(differing[:_MOST_NAMED]) + (" and others" if len(differing) > _MOST_NAMED else "")
     verb = "differs" if len(differing) == 1 else "differ"
-    if judged.height == 1:
-        return f"{differing[0]} clearly differs from {_EXPECTED}: {judged['verdict'][0]}."
     of_all = f"{len(differing)} of {counted(judged.height, 'contestant')}"
     return f"{of_all} clearly {verb} from {_EXPECTED} ({listed}){rest}."
 

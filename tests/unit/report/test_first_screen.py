@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from markupsafe import Markup
 
 from cambrian.judging import sides as judging
 from cambrian.judging.sides import Side, Sides, State
@@ -114,7 +115,7 @@ def test_cards_state_what_differs_where_the_matrix_says_so() -> None:
     assert {card.contestant for card in made} == {"x"}
     first, second = made
     assert first.text == "x loses 30 % of its packets in the queue"
-    assert first.beside == "r in its place: 1.0 %"
+    assert first.beside == "r in its place: 0.99 %"
     assert second.text == "x takes 75 % of the throughput beside r"
     assert first.effect > second.effect > 0
     assert first.group == "link/x+r"
@@ -170,7 +171,7 @@ def test_without_a_difference_the_page_says_what_is_open(tmp_path: Path) -> None
     found = collect(Results(report_results.KNOBS))
     page = report_results.report(report_results.KNOBS, tmp_path).read_text()
     read = Read(page)
-    assert "Nothing differs clearly. 2 of 2 cells are inconclusive: about " in read.words
+    assert "Nothing differs clearly. Inconclusive: 2 of 2 cells. About " in read.words
     assert (
         "None of 2 contestants clearly differs from kernel TCP or the standard; 2 inconclusive." in read.words
     )
@@ -180,6 +181,23 @@ def test_without_a_difference_the_page_says_what_is_open(tmp_path: Path) -> None
     assert page.count('<span class="heard">inconclusive, </span>') == 2 * (1 + len(found.networks))
     assert '<option value="cubic">' in page and '<option value="reno">' in page
     assert 'name="stack"' not in page, "one stack is no choice"
+
+
+def test_where_no_figure_has_a_card_the_finding_itself_is_one() -> None:
+    found = against_reference()
+    judged = frames(found)
+    del judged["own_figures"]
+    shown = matrix.matrix(found, judged)
+    made = cards.cards(found, judged, shown)
+    assert made and {card.table for card in made} == {"harm"}
+    assert made[0].text.startswith("x: it leaves r less throughput than r itself does on link")
+
+
+@pytest.mark.parametrize(("state", "verdict"), [*itertools.product([*matrix.GLYPHS, ""], repeat=2)])
+def test_a_page_that_finds_a_difference_never_says_that_nothing_differs(state: str, verdict: str) -> None:
+    cell = matrix.Cell("n", state, "", {}, None, Markup())
+    said = cards.nothing(matrix.Matrix("", "", (matrix.Row("x", {}, "", verdict, {"n": cell}),)))
+    assert said.startswith("Nothing differs") == (bool(state) and matrix.DIFFERENT not in (state, verdict))
 
 
 def test_every_seed_has_its_own_figure() -> None:
