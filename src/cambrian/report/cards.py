@@ -57,11 +57,10 @@ def cards(collected: Collected, frames: Mapping[str, pl.DataFrame], shown: Matri
     # what has no common scale speaks for contestants that have no other card; controls have none
     silent = shown.players.keys() - {card.contestant for card in found}
     found += [card for card in _others(frames) if card.contestant in silent]
-    return [replace(card, group=_group(card, groups)) for card in chosen(found)]
-
-
-def _group(card: Card, groups: Mapping[matrix.Place, str]) -> str:
-    return groups.get((card.row or card.contestant, card.network), "")
+    return [
+        replace(card, group=groups.get((card.row or card.contestant, card.network), ""))
+        for card in chosen(found)
+    ]
 
 
 def chosen(found: Sequence[Card]) -> list[Card]:
@@ -74,9 +73,10 @@ def chosen(found: Sequence[Card]) -> list[Card]:
     return (first + [card for card in kept if card not in first])[:MOST]
 
 
-def nothing(shown: Matrix) -> str:
+def nothing(shown: Matrix, verdicts: pl.DataFrame | None) -> str:
     """What a page without a card says instead; empty if it compares nobody."""
-    if any(DIFFERENT in (row.state, cell.state) for row, cell in shown.cells):
+    accused = verdicts is not None and verdicts["differs"].any()
+    if accused or any(cell.state == DIFFERENT for _, cell in shown.cells):
         return "The verdicts below say what differs."
     judged = [cell for _, cell in shown.cells if cell.state]
     if not judged:
@@ -124,7 +124,7 @@ def _pairs(frames: Mapping[str, pl.DataFrame]) -> Iterator[Card]:
             network=row["network"],
             quantity=f"share_percent beside {loser}",
             text=f"{winner} takes {layout.number(share['share'], 0)} % of the throughput beside {loser}",
-            beside="an even split: 50 %",
+            beside="Even split: 50 %",
             sure=_sure("Share", row | share, "share", " %", row["p_bh"]),
             effect=_certain(share, "share", 100 * pairwise.EVEN),
             table="pairwise",
@@ -141,7 +141,7 @@ def _loads(frames: Mapping[str, pl.DataFrame]) -> Iterator[Card]:
             quantity=f"pltc_percent of {row['page']}",
             text=f"{row['contestant']} loads {row['page']} {layout.number(abs(change), 1)} % "
             f"{'faster' if change > 0 else 'slower'} than {row['base']}",
-            beside="positive: faster",
+            beside="",
             sure=_sure("Change", row, "pltc_percent", " %", row["p_bh"]),
             effect=_certain(row, "pltc_percent"),
             table="page_changes",
@@ -157,7 +157,7 @@ def _others(frames: Mapping[str, pl.DataFrame]) -> Iterator[Card]:
             network=row["network"],
             quantity=row["parameter"],
             text=f"{row['contestant']}: {row['title']} is {row['shown']}",
-            beside=f"expected: {row['should_be']}",
+            beside=f"Expected: {row['should_be']}",
             sure=f"{row['events']} events in {row['trials']} differing trials",
             effect=0.0,
             table="parameters",

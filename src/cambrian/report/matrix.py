@@ -8,7 +8,7 @@ contestant has no cell that is different or inconclusive.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -139,6 +139,9 @@ def matrix(collected: Collected, frames: Mapping[str, pl.DataFrame]) -> Matrix:
     for *place, state, more in _of_rows(frames) if loads or pairs else _of_contestants(collected, frames):
         findings[place[0], place[1]].append((state, more))
     verdicts = {} if loads or pairs else {row["contestant"]: row for row in _rows(frames, "verdicts")}
+    tops: dict[str, float] = defaultdict(lambda: 1e-9)
+    for cell in cells:
+        tops[cell.network.name] = max(tops[cell.network.name], _top(cell))
     made: dict[str, Row] = {}
     for cell in cells:
         for flow in range(len(cell.names) if cell.design == "flows" else 1):
@@ -157,7 +160,7 @@ def matrix(collected: Collected, frames: Mapping[str, pl.DataFrame]) -> Matrix:
                 figure=layout.NOTHING if mean is None else text(mean),
                 by_seed={seed: text(value) for seed, value in values.items()},
                 more_seeds=max((more for _, more in here if more and state == OPEN), default=None),
-                lines=_lines(cell, flow, cells),
+                lines=_lines(cell, flow, tops[network]),
             )
     glyph = _SPLITS if pairs else _LOADS if loads else _CONTESTANTS
     return Matrix(words + (" of the first one" if pairs else ""), glyph, tuple(made.values()))
@@ -225,15 +228,17 @@ def _rows(frames: Mapping[str, pl.DataFrame], table: str) -> Iterator[rows.Row]:
     return frames[table].iter_rows(named=True) if table in frames else iter(())
 
 
-def _lines(cell: collect.Cell, flow: int, others: Sequence[collect.Cell]) -> Markup:
-    """Throughput over time in the first valid trial: the flow, and the flow beside it, dashed.
+def _top(cell: collect.Cell) -> float:
+    """The largest throughput of a group's lines."""
+    return (
+        float(np.max(cell.series.throughput["throughput_mbps"].to_numpy(), initial=0)) if cell.series else 0
+    )
 
-    All cells of a network have the same scale.
-    """
+
+def _lines(cell: collect.Cell, flow: int, top: float) -> Markup:
+    """Throughput over time in the first valid trial, up to ``top``: the flow, and the flow beside it."""
     if cell.series is None:
         return Markup()
-    here = [one.series.throughput for one in others if one.network == cell.network and one.series]
-    top = max(float(np.max(frame["throughput_mbps"].to_numpy(), initial=0)) for frame in here) or 1.0
     wanted = [("its", 1 - flow)] * (len(cell.names) == 2) + [("mine", flow)]
     paths = [_LINE.format(kind, _path(cell.series, number, top, cell.shown_s)) for kind, number in wanted]
     return _SVG.format(_WIDTH, _HEIGHT, Markup().join(paths))

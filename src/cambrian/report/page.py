@@ -105,7 +105,7 @@ def _render(collected: Collected, frames: dict[str, pl.DataFrame], figures: list
             matrix=shown,
             glyphs=matrix.GLYPHS,
             cards=cards.cards(collected, frames, shown),
-            nothing=cards.nothing(shown),
+            nothing=cards.nothing(shown, frames.get("verdicts")),
             contestants=as_json(shown.players),
             placebo=words.placebo_differs(collected, frames.get("verdicts"), frames.get("harm")),
             placebo_holds=words.placebo_holds(collected),

@@ -149,8 +149,9 @@ def _pairwise(ratios: pl.DataFrame) -> str:
     uneven_count, even = (
         known.filter(pl.col("split") == state).height for state in ("different", "equivalent")
     )
-    listed = f"{uneven_count} are uneven, {even} even and {known.height - uneven_count - even} inconclusive"
-    return f"Of {counted(known.height, 'split')} between two different contestants, {listed}; {most}."
+    open_ = known.height - uneven_count - even
+    counts = f"{uneven_count} uneven, {even} even, {open_} inconclusive"
+    return f"Splits between two different contestants: {counts}; {most}."
 
 
 def _loads(loads: pl.DataFrame, changes: pl.DataFrame | None) -> str:
@@ -162,9 +163,9 @@ def _loads(loads: pl.DataFrame, changes: pl.DataFrame | None) -> str:
     different = changes.filter(pl.col("state") == "different")
     faster = different.filter(pl.col("pltc_percent") > 0).height
     equal = changes.filter(pl.col("state") == "equivalent").height
-    listed = f"{faster} are clearly faster, {different.height - faster} clearly slower, {equal} equally fast"
-    listed += f" and {changes.height - different.height - equal} inconclusive"
-    return f"Of {counted(changes.height, 'page load')} compared with {changes['base'][0]}’s, {listed}."
+    counts = f"{faster} clearly faster, {different.height - faster} clearly slower, {equal} equally fast"
+    open_ = changes.height - different.height - equal
+    return f"Page loads compared with {changes['base'][0]}’s: {counts}, {open_} inconclusive."
 
 
 def _throughput(flows: pl.DataFrame) -> str:

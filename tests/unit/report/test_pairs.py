@@ -242,7 +242,7 @@ def test_a_cycle_of_three_is_reported() -> None:
     found = row(transitivity.table(line), network="link")
     assert (found["transitive"], found["intransitive"]) == (1, 0)
     assert words.answer(line, frames(line)) == (
-        "Of 3 splits between two different contestants, 3 are uneven, 0 even and 0 inconclusive; "
+        "Splits between two different contestants: 3 uneven, 0 even, 0 inconclusive; "
         "the most uneven one is a’s 75 % against c on link."
     )
 

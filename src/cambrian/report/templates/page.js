@@ -54,7 +54,7 @@ window.addEventListener("afterprint", () => {
 });
 
 // filters: the view is in the address (#stack=quinn&seed=2&at=network-1), so that a link shows the same
-const form = /** @type {HTMLFormElement} */ (document.querySelector("form.filters"));
+const form = /** @type {HTMLFormElement | null} */ (document.querySelector("form.filters"));
 const contestants = JSON.parse(document.getElementById("contestants")?.textContent ?? "{}");
 // the longest names first: one may begin like another
 const names = Object.keys(contestants).sort((one, two) => two.length - one.length);
@@ -69,6 +69,8 @@ function view() {
 }
 
 function filter() {
+  // a suite's page has no filters
+  if (!form) return;
   /** @type {Record<string, string>} */
   const asked = {};
   for (const select of all(".filters select")) {
@@ -114,7 +116,7 @@ function go(name, value) {
   location.hash = !filters ? plain : name === "at" ? `${filters}&at=${value}` : filters;
 }
 
-form.hidden = !form.querySelector("select");
+if (form) form.hidden = !form.querySelector("select");
 all(".filters select").forEach((select) => select.addEventListener("change", () => go(select.name, select.value)));
 document.addEventListener("click", (event) => {
   const link = event.target instanceof Element && event.target.closest('a[href^="#"]');
