@@ -18,7 +18,9 @@ from cambrian.measure.trial import TrialMeasures
 from cambrian.report import cards, matrix, sides
 from cambrian.report.cards import Card
 from cambrian.report.collect import Collected, collect
+from cambrian.report.placebo import WITHHELD
 from cambrian.report.tables import conformance, harm, own_figures, pairwise
+from cambrian.stats import states
 from cambrian.store.results import Results
 from tests.unit import report_results
 from tests.unit.judging.test_sides import SPACE
@@ -122,13 +124,26 @@ def test_cards_state_what_differs_where_the_matrix_says_so() -> None:
     assert "5 seeds, p < 0.001 corrected" in first.sure
 
 
+@pytest.mark.parametrize("verdict", ["different", "equivalent", "inconclusive", states.SAME, WITHHELD])
+@pytest.mark.parametrize("state", [*matrix.GLYPHS, ""])
+def test_a_figure_is_a_card_only_where_it_and_its_cell_differ(verdict: str, state: str) -> None:
+    found = against_reference()
+    tested = frames(found)["own_figures"].filter(pl.col("p").is_not_null())
+    table = tested.with_columns(verdict=pl.lit(verdict))
+    here = matrix.Cell("link", state, "", {}, None, Markup())
+    shown = matrix.Matrix("", "", (matrix.Row("x", {"x": ("tcp", "cubic")}, "", state, {"link": here}),))
+    made = cards.cards(found, {"own_figures": table}, shown)
+    assert bool(made) == (verdict == state == matrix.DIFFERENT)
+    assert {card.contestant for card in made} <= {"x"}
+
+
 def test_a_placebo_that_differs_withholds_its_quantity() -> None:
     found = against_reference(placebo_loss=20.0)
     table = own_figures.table(found)
     assert table is not None
-    states = {(row["contestant"], row["quantity"]): row["verdict"] for row in table.to_dicts()}
-    assert states["x", "queue_loss_percent"] == "no verdict: the placebo differs"
-    assert states["x", "share_percent"] == "different"
+    said = {(row["contestant"], row["quantity"]): row["verdict"] for row in table.to_dicts()}
+    assert said["x", "queue_loss_percent"] == WITHHELD
+    assert said["x", "share_percent"] == "different"
     made = cards.cards(found, frames(found), matrix.matrix(found, frames(found)))
     assert [card.quantity for card in made] == ["share_percent"]
 

@@ -64,7 +64,7 @@ const all = (selector) => [...document.querySelectorAll(selector)];
 
 /** What the address asks for; a plain link such as #network-1 asks for no filter. */
 function view() {
-  const hash = decodeURIComponent(location.hash.slice(1));
+  const hash = location.hash.slice(1);
   return new URLSearchParams(hash.includes("=") ? hash : { at: hash });
 }
 
