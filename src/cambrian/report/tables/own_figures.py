@@ -19,7 +19,7 @@ from cambrian.stats.states import Margin
 #: place among the tables
 ORDER = 41
 #: columns that `cambrian table` prints
-PRINTED = ("network", "contestant", "quantity", "value", "reference_value", "verdict")
+PRINTED = ("network", "contestant", "quantity", "difference", "verdict")
 #: quantity → the scale of its mean's interval, and the margin of a difference
 _COMPARED: Mapping[str, tuple[Scale, Margin]] = {
     "share_percent": ("percent", states.SHARE_PERCENT),
@@ -102,5 +102,8 @@ _COLUMNS = (
 def shown(frame: pl.DataFrame, collected: Collected) -> Shown:
     """Figures of contestants and of their references on one network."""
     del collected
-    caption = f"Own share, loss and delay, beside the reference’s against itself; {layout.BRACKETS}"
+    caption = (
+        "Share, loss and delay of each contestant, compared with the reference’s beside itself (no part of a "
+        f"verdict); {layout.BRACKETS}"
+    )
     return layout.shown(frame, _COLUMNS, caption, "own_figures.csv", folded=True)
