@@ -121,7 +121,7 @@ def all_verdicts(
             name,
             family,
             [one for (contestant, _), one in judged.items() if contestant == name],
-            plausibility=_plausibility(collected, name, family),
+            plausibility=plausible(collected, name, family),
             behaviour=(behaviour or {}).get(name),
             impact=(impact or {}).get(name),
         )
@@ -145,8 +145,11 @@ def _plain(one: Contestant) -> Contestant:
     return Contestant(stack=one.stack, cca=one.cca)
 
 
-def _plausibility(collected: Collected, contestant: str, family: str) -> Side:
+def plausible(collected: Collected, contestant: str, family: str, network: str | None = None) -> Side:
+    """A contestant's results alone, compared with the kernel's: on all networks, or on one."""
     title = f"{_KERNEL} {reference(collected, contestant)}"
     if family == references.LATER_BBR:
         return Side("not measured", ("the kernel has no BBR of that generation",))
-    return plausibility.side(alone(collected, contestant), alone(collected, title), title)
+    mine = alone(collected, contestant)
+    here = mine if network is None else {network: mine.get(network, [])}
+    return plausibility.side(here, alone(collected, title), title)

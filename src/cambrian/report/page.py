@@ -14,7 +14,7 @@ import markupsafe
 import polars as pl
 import vl_convert
 
-from cambrian.report import layout, notes, probed, provenance, tables, words
+from cambrian.report import cards, layout, matrix, notes, probed, provenance, tables, words
 from cambrian.report.collect import Collected
 from cambrian.report.conformance import seed_pairs
 from cambrian.report.figures import all_figures
@@ -23,8 +23,6 @@ from cambrian.report.layout import Shown
 
 #: most rows of a list that the page shows; its CSV has all
 MOST_ROWS = 200
-#: with more networks, only the first one's section is open
-OPEN_NETWORKS = 2
 
 
 @dataclass(frozen=True)
@@ -88,11 +86,13 @@ def _render(collected: Collected, frames: dict[str, pl.DataFrame], figures: list
             network=facts[network.name],
             tables=tables.on(network, collected, frames),
             figures=tuple(one for one in figures if one.figure.network == network.name),
-            opened=index == 0 or len(collected.networks) <= OPEN_NETWORKS,
+            opened=len(collected.networks) == 1,
         )
-        for index, network in enumerate(collected.networks)
+        for network in collected.networks
     ]
     gathered = notes.gathered(frames["notes"])
+    shown = matrix.matrix(collected, frames)
+    verdicts = frames["verdicts"].to_dicts() if "verdicts" in frames else []
     return (
         environment()
         .get_template("page.html.j2")
@@ -101,19 +101,18 @@ def _render(collected: Collected, frames: dict[str, pl.DataFrame], figures: list
             design=collected.design,
             what_ran=words.what_ran(collected),
             measured_interval=words.measured_interval(collected),
-            findings=words.findings(
-                collected,
-                frames.get("conformance"),
-                frames["flows"],
-                frames.get("pairwise"),
-                frames.get("page_loads"),
-                frames.get("transitivity"),
-                frames.get("verdicts"),
-                frames.get("harm"),
-            ),
+            answer=words.answer(collected, frames),
+            matrix=shown,
+            glyphs=matrix.GLYPHS,
+            cards=cards.cards(collected, frames, shown),
+            nothing=cards.nothing(shown, frames.get("verdicts")),
+            contestants=as_json(shown.players),
             placebo=words.placebo_differs(collected, frames.get("verdicts"), frames.get("harm")),
+            placebo_holds=words.placebo_holds(collected),
             controls=words.controls(collected),
-            verdicts=frames["verdicts"].to_dicts() if "verdicts" in frames else [],
+            verdicts=verdicts,
+            verdict_ids={one["contestant"]: f"verdict-{number}" for number, one in enumerate(verdicts, 1)},
+            verdicts_shown=any(row.verdict for row in shown.rows),
             behaviour=probed.behaviour(collected),
             anchors={section.network.name: f"network-{number}" for number, section in enumerate(sections, 1)},
             sections=sections,

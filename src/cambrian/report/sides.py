@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 import polars as pl
 
@@ -21,7 +22,7 @@ from cambrian.stats.states import SAME
 #: tables that the sides come from
 TABLES = ("conformance", "harm", "probes")
 #: value of a row → state of its side; rows with other values are ignored
-_STATES: Mapping[str, State] = {
+STATES: Mapping[str, State] = {
     "different": "different",
     harm.MORE: "different",
     harm.LESS: "different",
@@ -36,32 +37,55 @@ _EFFECTS = {
     "delay p95, ms": ("it makes {victim} wait longer", "it makes {victim} wait less"),
     "queue loss, %": ("it makes {victim} lose more packets", "it makes {victim} lose fewer packets"),
 }
-#: contestant, state and text of one finding
-_Finding = tuple[str, State, str]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One row of ``table`` about a contestant. ``more_seeds`` would settle it; None if no number is known."""
+
+    contestant: str
+    network: str
+    state: State
+    text: str
+    table: str
+    more_seeds: int | None
 
 
 def behaviour(frames: Mapping[str, pl.DataFrame]) -> dict[str, Side]:
     """Contestant → its side from envelopes and probes; contestants without findings are absent."""
-    return _sides([*_envelopes(frames.get("conformance")), *_probes(frames.get("probes"))])
+    return _sides(_behaviour(frames))
 
 
 def impact(frames: Mapping[str, pl.DataFrame]) -> dict[str, Side]:
     """Contestant → its side from harm to its reference's service, in a ``versus-reference`` study."""
-    judged = frames.get("conformance")
-    if judged is None:
-        return {}
-    references = dict(judged.select("contestant", "reference").iter_rows())
-    return _sides(_harms(frames.get("harm"), references))
+    return _sides(_impact(frames))
 
 
-def _sides(findings: list[_Finding] | Iterator[_Finding]) -> dict[str, Side]:
+def findings(frames: Mapping[str, pl.DataFrame]) -> list[Finding]:
+    """Everything that these two sides come from."""
+    return _behaviour(frames) + _impact(frames)
+
+
+def _behaviour(frames: Mapping[str, pl.DataFrame]) -> list[Finding]:
+    return [*_envelopes(frames.get("conformance")), *_probes(frames.get("probes"))]
+
+
+def _impact(frames: Mapping[str, pl.DataFrame]) -> list[Finding]:
+    if "conformance" not in frames:
+        return []
+    references = dict(frames["conformance"].select("contestant", "reference").iter_rows())
+    return list(_harms(frames.get("harm"), references))
+
+
+def _sides(rows: list[Finding]) -> dict[str, Side]:
     by_contestant: dict[str, list[tuple[State, str]]] = defaultdict(list)
-    for contestant, state, text in findings:
-        by_contestant[contestant].append((state, text))
-    return {contestant: _together(rows) for contestant, rows in by_contestant.items()}
+    for one in rows:
+        by_contestant[one.contestant].append((one.state, one.text))
+    return {contestant: together(rows) for contestant, rows in by_contestant.items()}
 
 
-def _together(rows: list[tuple[State, str]]) -> Side:
+def together(rows: list[tuple[State, str]]) -> Side:
+    """One side of all its findings: their states and texts."""
     for state in ("different", "inconclusive"):
         texts = tuple(text for row_state, text in rows if row_state == state)
         if texts:
@@ -72,35 +96,41 @@ def _together(rows: list[tuple[State, str]]) -> Side:
 def _rows(frame: pl.DataFrame | None, column: str) -> Iterator[tuple[Row, State]]:
     """The rows that have a state, with it."""
     for row in frame.iter_rows(named=True) if frame is not None else ():
-        if row[column] in _STATES:
-            yield row, _STATES[row[column]]
+        if row[column] in STATES:
+            yield row, STATES[row[column]]
 
 
-def _envelopes(frame: pl.DataFrame | None) -> Iterator[_Finding]:
+def _envelopes(frame: pl.DataFrame | None) -> Iterator[Finding]:
     for row, state in _rows(frame, "verdict"):
         deficit = layout.interval(row, "deficit", 2)
-        yield (
+        yield Finding(
             row["contestant"],
+            row["network"],
             state,
             f"its performance envelope differs from {row['reference']}'s on {row['network']} "
             f"(conformance {layout.number(row['conformance'], 2)}, {deficit} below the noise floor)",
+            "conformance",
+            row.get("more_seeds"),
         )
 
 
-def _probes(frame: pl.DataFrame | None) -> Iterator[_Finding]:
+def _probes(frame: pl.DataFrame | None) -> Iterator[Finding]:
     for row, state in _rows(frame, "state"):
-        yield row["contestant"], state, row["text"]
+        yield Finding(row["contestant"], row["network"], state, row["text"], "probes", row.get("more_seeds"))
 
 
-def _harms(frame: pl.DataFrame | None, references: Mapping[str, str]) -> Iterator[_Finding]:
+def _harms(frame: pl.DataFrame | None, references: Mapping[str, str]) -> Iterator[Finding]:
     for row, state in _rows(frame, "verdict"):
         if references.get(row["by"]) != row["victim"]:
             continue
         more, less = _EFFECTS[row["service"]]
         effect = (more if row["verdict"] == harm.MORE else less).format(victim=row["victim"])
-        yield (
+        yield Finding(
             row["by"],
+            row["network"],
             state,
             f"{effect} than {row['victim']} itself does on {row['network']} "
             f"(harm beyond its own kind {layout.interval(row, 'excess', 2)})",
+            "harm",
+            row.get("more_seeds"),
         )

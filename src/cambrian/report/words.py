@@ -1,8 +1,9 @@
-"""The sentences at the top of a report, made from its tables."""
+"""The sentences at the top of a report, made from its tables; the first one answers the question."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 
 import polars as pl
 
@@ -11,6 +12,8 @@ from cambrian.report.collect import Collected
 from cambrian.report.layout import number
 from cambrian.report.tables import harm
 
+#: what a judged contestant should be like
+_EXPECTED = "kernel TCP or the standard"
 #: flows that a sentence lists one by one
 _MOST_NAMED = 6
 
@@ -59,25 +62,13 @@ def measured_interval(collected: Collected) -> str:
     return f"{text}; {counted(len(short), 'trial')} that ended before that moment {verb} measured completely"
 
 
-def findings(
-    collected: Collected,
-    conformance: pl.DataFrame | None,
-    flows: pl.DataFrame,
-    ratios: pl.DataFrame | None,
-    loads: pl.DataFrame | None = None,
-    orders: pl.DataFrame | None = None,
-    verdicts: pl.DataFrame | None = None,
-    harms: pl.DataFrame | None = None,
-) -> list[str]:
-    """A few sentences on the results."""
-    held = [] if placebo_differs(collected, verdicts, harms) else _placebo_holds(collected)
-    if conformance is not None:
-        return [*_judged(collected, verdicts), *_versus(collected, conformance, flows), *held]
-    if ratios is not None:
-        return [*_pairwise(ratios, orders), *held]
-    if loads is not None:
-        return _loads(loads)
-    return _alone_or_listed(flows)
+def answer(collected: Collected, frames: Mapping[str, pl.DataFrame]) -> str:
+    """The one sentence that answers the study's question; empty without a figure."""
+    if "pairwise" in frames:
+        return _pairwise(frames["pairwise"])
+    if "page_loads" in frames:
+        return _loads(frames["page_loads"], frames.get("page_changes"))
+    return _judged(collected, frames.get("verdicts")) or _throughput(frames["flows"])
 
 
 def placebo_differs(
@@ -102,13 +93,14 @@ def placebo_differs(
     ]
 
 
-def _placebo_holds(collected: Collected) -> list[str]:
+def placebo_holds(collected: Collected) -> str:
+    """How many placebos there are, none of them judged to differ; empty without one."""
     count = sum(cell.is_placebo for cell in collected.cells)
     if not count:
-        return []
+        return ""
     no_placebo = {1: "The placebo", 2: "Neither placebo"}.get(count, f"None of the {count} placebos")
     verb = "does not differ" if count == 1 else "differs"
-    return [f"{no_placebo} (kernel TCP against itself, judged like a contestant) {verb}."]
+    return f"{no_placebo} (kernel TCP against itself, judged like a contestant) {verb}."
 
 
 def controls(collected: Collected) -> list[str]:
@@ -117,159 +109,70 @@ def controls(collected: Collected) -> list[str]:
     return list(dict.fromkeys(names)) if len(names) < len(collected.cells) else []
 
 
-def _judged(collected: Collected, verdicts: pl.DataFrame | None) -> list[str]:
+def _judged(collected: Collected, verdicts: pl.DataFrame | None) -> str:
     """How many contestants differ, from the reference or from the standard, and which."""
     if verdicts is None:
-        return []
+        return ""
     judged = verdicts.filter(~pl.col("contestant").is_in(controls(collected)))
     differing = judged.filter(pl.col("differs"))["contestant"].to_list()
     counts = Counter(judged["verdict"].to_list())
     others = [
         f"{counts[kind]} {kind}" for kind in ("conformant", "inconclusive", "not judged") if counts[kind]
     ]
-    if not judged.height:
-        return []
+    settled = differing or counts["conformant"]
+    if not judged.height or not (settled or collected.design == "versus-reference"):
+        return ""
     rest = f"; {joined(others)}" if others else ""
+    if judged.height == 1:
+        clearly = "clearly differs" if differing else "does not clearly differ"
+        return f"{judged['contestant'][0]} {clearly} from {_EXPECTED}: {judged['verdict'][0]}."
     if not differing:
-        return [f"None of {counted(judged.height, 'contestant')} clearly differs{rest}."]
+        return f"None of {counted(judged.height, 'contestant')} clearly differs from {_EXPECTED}{rest}."
     listed = ", ".join(differing[:_MOST_NAMED]) + (" and others" if len(differing) > _MOST_NAMED else "")
     verb = "differs" if len(differing) == 1 else "differ"
-    return [f"{len(differing)} of {counted(judged.height, 'contestant')} clearly {verb} ({listed}){rest}."]
+    of_all = f"{len(differing)} of {counted(judged.height, 'contestant')}"
+    return f"{of_all} clearly {verb} from {_EXPECTED} ({listed}){rest}."
 
 
-def _versus(collected: Collected, conformance: pl.DataFrame, flows: pl.DataFrame) -> list[str]:
-    conformance = conformance.filter(~pl.col("contestant").is_in(list(placebo.names(collected).values())))
-    if not conformance.height:
-        return ["Every contestant is its own reference here, so the study shows only the noise floor."]
-    verdicts = conformance["verdict"].to_list()
-    judged = {"different", "equivalent", "inconclusive", placebo.WITHHELD}
-    groups = (
-        (
-            verdicts.count("different"),
-            "has a different performance envelope from its reference",
-            "have a different performance envelope from their reference",
-        ),
-        (
-            verdicts.count("equivalent"),
-            "has the same performance envelope as its reference",
-            "have the same performance envelope as their reference",
-        ),
-        (
-            verdicts.count("inconclusive"),
-            "is inconclusive by its performance envelope",
-            "are inconclusive by their performance envelopes",
-        ),
-        (
-            verdicts.count(placebo.WITHHELD),
-            "has no verdict, because the placebo differs",
-            "have no verdict, because the placebo differs",
-        ),
-        (
-            sum(verdict not in judged for verdict in verdicts),
-            "has no envelopes to compare",
-            "have no envelopes to compare",
-        ),
-    )
-    parts = [f"{count} {singular if count == 1 else plural}" for count, singular, plural in groups if count]
-    what = "pairs of contestant and network" if len(collected.networks) > 1 else "contestants"
-    if conformance.height == 1:
-        only = next(singular for count, singular, _ in groups if count)
-        sentence = f"{conformance['contestant'][0]} {only}."
-    elif len(parts) == 1:
-        sentence = f"All {conformance.height} {what} {next(plural for count, _, plural in groups if count)}."
-    else:
-        sentence = f"Of {conformance.height} {what}, {joined(parts)}."
-    return [sentence, *_extremes(collected, flows)]
-
-
-def _extremes(collected: Collected, flows: pl.DataFrame) -> list[str]:
-    """Which contestants have the largest and the smallest share of throughput against their reference."""
-    floors = [cell.key for cell in collected.cells if cell.is_noise_floor or cell.is_placebo]
-    tests = flows.filter(
-        (pl.col("flow") == 0) & ~pl.col("group").is_in(floors) & pl.col("share_percent").is_not_null()
-    ).sort("share_percent")
-    if tests.height < 2:
-        return []
-    least, most = tests.row(0, named=True), tests.row(-1, named=True)
-    place = {
-        row["group"]: f" on {row['network']}" if len(collected.networks) > 1 else "" for row in (least, most)
-    }
-    return [
-        f"The largest mean share of throughput against its reference was {most['contestant']}’s, "
-        f"{number(most['share_percent'], 0)} %{place[most['group']]}; the smallest {least['contestant']}’s, "
-        f"{number(least['share_percent'], 0)} %{place[least['group']]} (50 % is an even split)."
-    ]
-
-
-def _pairwise(ratios: pl.DataFrame, orders: pl.DataFrame | None) -> list[str]:
+def _pairwise(ratios: pl.DataFrame) -> str:
     known = ratios.filter((pl.col("x") != pl.col("y")) & pl.col("ratio").is_not_null())
     if not known.height:
-        return []
-    states = ("different", "equivalent", "inconclusive")
-    counts = {state: known.filter(pl.col("split") == state).height for state in states}
-    tested = known.filter(pl.col("p_bh").is_not_null()).height
+        return ""
     uneven = known.sort((pl.col("ratio") - 0.5).abs()).row(-1, named=True)
     winner, loser = ("x", "y") if uneven["ratio"] > 0.5 else ("y", "x")
-    share = max(uneven["ratio"], 1 - uneven["ratio"])
+    share = number(100 * max(uneven["ratio"], 1 - uneven["ratio"]), 0)
     most = (
-        f"The most uneven pair: {uneven[winner]} takes {number(100 * share, 0)} % against {uneven[loser]} on "
-        f"{uneven['network']}."
+        f"the most uneven one is {uneven[winner]}’s {share} % against {uneven[loser]} on {uneven['network']}"
     )
-    if not tested:
-        return [f"Too few seeds to test whether a split is even. {most}"]
-    return [
-        f"{counted(sum(counts.values()), 'pair')} of two different contestants: the split is uneven in "
-        f"{counts['different']} (corrected for the number of pairs), even in "
-        f"{counts['equivalent']} and inconclusive in {counts['inconclusive']}. {most}",
-        *_order(orders),
-    ]
+    if not known["p_bh"].is_not_null().any():
+        return f"Too few seeds to test whether a split is even; {most}."
+    uneven_count, even = (
+        known.filter(pl.col("split") == state).height for state in ("different", "equivalent")
+    )
+    open_ = known.height - uneven_count - even
+    counts = f"{uneven_count} uneven, {even} even, {open_} inconclusive"
+    return f"Splits between two different contestants: {counts}; {most}."
 
 
-def _order(orders: pl.DataFrame | None) -> list[str]:
-    """Whether "takes more than" is transitive. All cycles, of three or more, lie within knots."""
-    if orders is None:
-        return []
-    intransitive, transitive = (int(orders[name].sum()) for name in ("intransitive", "transitive"))
-    circling = orders.filter(pl.col("knots") != "")
-    if not transitive and not circling.height:
-        return []
-    if not circling.height:
-        chains = "1 chain" if transitive == 1 else f"{transitive:,} chains"
-        return [
-            f"“Takes more than” is transitive where the splits are conclusive: {chains} of three, no cycle."
-        ]
-    if not intransitive:
-        knot = circling.row(0, named=True)
-        return [f"“Takes more than” has a cycle among {knot['knots']} on {knot['network']}."]
-    first = orders.filter(pl.col("intransitive") > 0).row(0, named=True)
-    return [
-        f"“Takes more than” has {counted(intransitive, 'cycle')} of three contestants, such as "
-        f"{first['cycles'].partition('; ')[0]} on {first['network']}."
-    ]
+def _loads(loads: pl.DataFrame, changes: pl.DataFrame | None) -> str:
+    """How many page loads differ from the base's, or the mean times if there is nothing to compare."""
+    if changes is None:
+        known = loads.filter(pl.col("plt_ms").is_not_null()).iter_rows(named=True)
+        times = [f"{row['contestant']} {number(row['plt_ms'] / 1000, 3)} s ({row['page']})" for row in known]
+        return f"Mean page load time: {joined(times[:_MOST_NAMED])}." if times else ""
+    different = changes.filter(pl.col("state") == "different")
+    faster = different.filter(pl.col("pltc_percent") > 0).height
+    equal = changes.filter(pl.col("state") == "equivalent").height
+    counts = f"{faster} clearly faster, {different.height - faster} clearly slower, {equal} equally fast"
+    open_ = changes.height - different.height - equal
+    return f"Page loads compared with {changes['base'][0]}’s: {counts}, {open_} inconclusive."
 
 
-def _loads(loads: pl.DataFrame) -> list[str]:
-    """For each network and page, the fastest and the slowest contestant."""
-    sentences = []
-    for network in loads["network"].unique(maintain_order=True):
-        clauses = []
-        for page in loads["page"].unique(maintain_order=True):
-            here = loads.filter(
-                (pl.col("network") == network) & (pl.col("page") == page) & pl.col("plt_ms").is_not_null()
-            ).sort("plt_ms")
-            if here.height:
-                ends = [here.row(index, named=True) for index in ((0, -1) if here.height > 1 else (0,))]
-                named = [f"{row['contestant']} {number(row['plt_ms'] / 1000, 3)} s" for row in ends]
-                clauses.append(f"{page} {' to '.join(named)}")
-        sentences.append(f"Mean page load times on {network}: {'; '.join(clauses)}.")
-    return sentences[:_MOST_NAMED]
-
-
-def _alone_or_listed(flows: pl.DataFrame) -> list[str]:
+def _throughput(flows: pl.DataFrame) -> str:
     """Designs ``solo`` and ``flows``: mean throughputs, or their range if there are many."""
     known = flows.filter(pl.col("throughput_mbps").is_not_null())
     if not known.height:
-        return []
+        return ""
     rates = known.sort("throughput_mbps", descending=True).to_dicts()
     if len(rates) <= _MOST_NAMED and known["network"].n_unique() == 1:
         flow_counts = Counter(row["contestant"] for row in rates)
@@ -280,10 +183,10 @@ def _alone_or_listed(flows: pl.DataFrame) -> list[str]:
         listed = [
             f"{name} {number(row['throughput_mbps'], 1)} Mbps" for name, row in zip(names, rates, strict=True)
         ]
-        return [f"Mean throughput: {joined(listed)}."]
+        return f"Mean throughput: {joined(listed)}."
     most, least = rates[0], rates[-1]
-    return [
+    return (
         f"Mean throughput ranged from {number(least['throughput_mbps'], 1)} Mbps ({least['contestant']} on "
         f"{least['network']}) to {number(most['throughput_mbps'], 1)} Mbps ({most['contestant']} on "
         f"{most['network']})."
-    ]
+    )

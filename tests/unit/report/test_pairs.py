@@ -48,6 +48,13 @@ def study(
     return collected("pairwise", cells, [contestant(name, name[0]) for name in names])
 
 
+def frames(found: Collected) -> dict[str, pl.DataFrame]:
+    """What a page's first sentence is made from."""
+    table = pairwise.table(found)
+    assert table is not None
+    return {"pairwise": table}
+
+
 PAIRS = {
     ("a1", "a1"): [9.0, 11.0, 10.0, 10.0, 10.0],
     ("a1", "a2"): [16.0, 16.2, 15.8, 16.1, 15.9],
@@ -119,7 +126,7 @@ def test_few_trials_are_not_tested(count: int) -> None:
     harmed = row(harm.table(few), victim="a2", by="a1", service="throughput, Mbps")
     assert (harmed["p"], harmed["verdict"]) == (None, "inconclusive")
     assert harmed["harm"] is not None
-    assert words.findings(few, None, pl.DataFrame(), pairwise.table(few))[0].startswith("Too few seeds")
+    assert words.answer(few, frames(few)).startswith("Too few seeds")
 
 
 def test_harm_against_alone_and_against_its_own_kind() -> None:
@@ -231,18 +238,19 @@ def test_a_cycle_of_three_is_reported() -> None:
     order = transitivity.table(circle)
     found = row(order, network="link")
     assert (found["wins"], found["intransitive"], found["cycles"]) == (3, 1, "a > b > c > a")
-    said = words.findings(circle, None, pl.DataFrame(), pairwise.table(circle), orders=order)
-    assert "has 1 cycle of three contestants, such as a > b > c > a" in said[-1]
     line = study({("a", "b"): wins, ("b", "c"): wins, ("a", "c"): wins})
-    said = words.findings(line, None, pl.DataFrame(), pairwise.table(line), orders=transitivity.table(line))
-    assert said[-1].endswith("1 chain of three, no cycle.")
+    found = row(transitivity.table(line), network="link")
+    assert (found["transitive"], found["intransitive"]) == (1, 0)
+    assert words.answer(line, frames(line)) == (
+        "Splits between two different contestants: 3 uneven, 0 even, 0 inconclusive; "
+        "the most uneven one is a’s 75 % against c on link."
+    )
 
 
 def test_a_cycle_of_four_is_reported() -> None:
     wins = [15.0, 15.1, 14.9, 15.2]
     four = study({("a", "b"): wins, ("b", "c"): wins, ("c", "d"): wins, ("d", "a"): wins})
-    said = words.findings(four, None, pl.DataFrame(), pairwise.table(four), orders=transitivity.table(four))
-    assert said[-1] == "“Takes more than” has a cycle among a, b, c, d on link."
+    assert row(transitivity.table(four), network="link")["knots"] == "a, b, c, d"
 
 
 def test_maps_fade_inconclusive_cells() -> None:

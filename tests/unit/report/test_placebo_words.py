@@ -56,13 +56,8 @@ def test_a_placebo_that_harms_is_named(by: str, verdict: str, count: int) -> Non
     ],
 )
 def test_placebos_that_hold_are_counted(names: tuple[str, ...], begins: str) -> None:
-    ratios = pl.DataFrame(
-        {"x": ["a"], "y": ["a"], "ratio": [0.5], "split": ["itself"], "network": ["n"], "p_bh": [None]}
-    )
-    quiet = harms("placebo (tcp cubic)", "equivalent")
-    said = words.findings(pairs(*names), None, pl.DataFrame(), ratios, harms=quiet)
-    assert said[-1].startswith(begins)
-    differing = words.findings(
-        pairs(*names), None, pl.DataFrame(), ratios, harms=harms("placebo (tcp cubic)", harm.MORE)
-    )
-    assert not any("judged like a contestant" in text for text in differing)
+    assert words.placebo_holds(pairs(*names)).startswith(begins)
+
+
+def test_a_study_without_placebos_says_nothing_of_them() -> None:
+    assert not words.placebo_holds(pairs())

@@ -22,6 +22,7 @@ ENVELOPES = pl.DataFrame(
 )
 PROBES = pl.DataFrame(
     {
+        "network": ["n", "n", "n"],
         "contestant": ["quinn reno", "quinn reno", "alone"],
         "state": ["inconclusive", None, "equivalent"],
         "text": ["it pauses for 2 round trips", "not compared", "it fills the link"],

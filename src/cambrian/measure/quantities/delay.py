@@ -8,6 +8,7 @@ QUANTITIES = (
     Quantity(
         "delay_p50_ms",
         "queueing delay of this flow's own packets over the measured interval: median",
+        heading="Median queueing delay, ms",
         formula="Queueing",
         window=lambda window: window.delay.get("p50_ms"),
     ),

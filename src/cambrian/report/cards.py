@@ -1,0 +1,191 @@
+"""The finding cards at the top of a page: at most five differences, the largest that are certain.
+
+A card states what a table of the page calls *different*. A contestant's own figures become cards only on
+networks where the matrix says different, so that no card contradicts a verdict.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import polars as pl
+
+from cambrian.report import layout, matrix, sides
+from cambrian.report.collect import Collected
+from cambrian.report.layout import Row
+from cambrian.report.matrix import DIFFERENT, Matrix
+from cambrian.report.tables import pairwise
+
+MOST = 5
+#: quantity → what a card says of its value, and the unit of a difference
+_SAYS = {
+    "share_percent": ("{who} takes {value} % of the throughput beside {reference}", "points"),
+    "queue_loss_percent": ("{who} loses {value} % of its packets in the queue", "points"),
+    "delay_p50_ms": ("{who}’s packets wait {value} ms in the queue (median)", "ms"),
+}
+
+
+@dataclass(frozen=True)
+class Card:
+    """One difference. ``quantity`` is a quantity's or a parameter's name.
+
+    ``text`` has the value, ``beside`` what it is compared with, ``sure`` its interval, its test and the
+    correction. ``effect``: the end of the difference's interval that is nearest to none, in percent (of the
+    link, the packets, the base RTT, the load time); 0 for what has no such scale. ``table`` shows it on the
+    page. ``row`` is the matrix's, if its name is not the contestant's; ``group`` is the group that ran.
+    """
+
+    contestant: str
+    network: str
+    quantity: str
+    text: str
+    beside: str
+    sure: str
+    effect: float
+    table: str
+    row: str = ""
+    group: str = ""
+
+
+def cards(collected: Collected, frames: Mapping[str, pl.DataFrame], shown: Matrix) -> list[Card]:
+    """The cards of a page, the most important first."""
+    groups = {(matrix.row_name(cell, 0), cell.network.name): cell.key for cell in collected.cells}
+    rtt_ms = {network.name: network.rtt_ms for network in collected.networks}
+    accused = {(row.name, cell.network) for row, cell in shown.cells if cell.state == DIFFERENT}
+    found = [*_own(frames, rtt_ms, accused), *_pairs(frames), *_loads(frames)]
+    # what has no common scale speaks for contestants that have no other card; controls have none
+    silent = shown.players.keys() - {card.contestant for card in found}
+    found += [card for card in _others(frames) if card.contestant in silent]
+    return [
+        replace(card, group=groups.get((card.row or card.contestant, card.network), ""))
+        for card in chosen(found)
+    ]
+
+
+def chosen(found: Sequence[Card]) -> list[Card]:
+    """At most five: by effect, each contestant's best one first, and each of its quantities once."""
+    ordered = sorted(found, key=lambda card: -card.effect)
+    once = {(card.contestant, card.quantity): card for card in reversed(ordered)}
+    best = {card.contestant: card for card in reversed(ordered)}
+    kept = [card for card in ordered if once[card.contestant, card.quantity] is card]
+    first = [card for card in kept if best[card.contestant] is card]
+    return (first + [card for card in kept if card not in first])[:MOST]
+
+
+def nothing(shown: Matrix, verdicts: pl.DataFrame | None) -> str:
+    """What a page without a card says instead; empty if it compares nobody."""
+    accused = verdicts is not None and verdicts["differs"].any()
+    if accused or any(cell.state == DIFFERENT for _, cell in shown.cells):
+        return "The verdicts below say what differs."
+    judged = [cell for _, cell in shown.cells if cell.state]
+    if not judged:
+        return ""
+    unsettled = [cell for cell in judged if cell.state == matrix.OPEN]
+    text = f"Nothing differs clearly. Inconclusive: {len(unsettled)} of {len(judged)} cells."
+    more = sorted(cell.more_seeds for cell in unsettled if cell.more_seeds is not None)
+    if not more:
+        return text
+    span = f"{more[0]:,}" if more[0] == more[-1] else f"{more[0]:,} to {more[-1]:,}"
+    return f"{text} About {span} more seed{'' if span == '1' else 's'} would settle one."
+
+
+def _own(
+    frames: Mapping[str, pl.DataFrame], rtt_ms: Mapping[str, float], accused: set[matrix.Place]
+) -> Iterator[Card]:
+    for row in _different(frames, "own_figures", "verdict"):
+        if (row["contestant"], row["network"]) not in accused:
+            continue
+        says, unit = _SAYS[row["quantity"]]
+        value, its = (_short(row[name]) for name in ("value", "reference_value"))
+        effect = _certain(row, "difference")
+        yield Card(
+            contestant=row["contestant"],
+            network=row["network"],
+            quantity=row["quantity"],
+            text=says.format(who=row["contestant"], value=value, reference=row["reference"]),
+            beside=f"{row['reference']} in its place: {its} {row['unit']}",
+            sure=_sure("Difference", row, "difference", f" {unit}", row["p_corrected"]),
+            effect=100 * effect / rtt_ms[row["network"]] if row["unit"] == "ms" else effect,
+            table="own_figures",
+        )
+
+
+def _pairs(frames: Mapping[str, pl.DataFrame]) -> Iterator[Card]:
+    for row in _different(frames, "pairwise", "split"):
+        first = row["ratio"] > pairwise.EVEN
+        winner, loser = (row["x"], row["y"]) if first else (row["y"], row["x"])
+        ends = [
+            100 * (row[name] if first else 1 - row[name]) for name in ("ratio", "ratio_low", "ratio_high")
+        ]
+        share = dict(zip(("share", "share_low", "share_high"), (ends[0], *sorted(ends[1:])), strict=True))
+        yield Card(
+            contestant=winner,
+            network=row["network"],
+            quantity=f"share_percent beside {loser}",
+            text=f"{winner} takes {layout.number(share['share'], 0)} % of the throughput beside {loser}",
+            beside="Even split: 50 %",
+            sure=_sure("Share", row | share, "share", " %", row["p_bh"]),
+            effect=_certain(share, "share", 100 * pairwise.EVEN),
+            table="pairwise",
+            row=f"{row['x']} + {row['y']}",
+        )
+
+
+def _loads(frames: Mapping[str, pl.DataFrame]) -> Iterator[Card]:
+    for row in _different(frames, "page_changes", "state"):
+        change = row["pltc_percent"]
+        yield Card(
+            contestant=row["contestant"],
+            network=row["network"],
+            quantity=f"pltc_percent of {row['page']}",
+            text=f"{row['contestant']} loads {row['page']} {layout.number(abs(change), 1)} % "
+            f"{'faster' if change > 0 else 'slower'} than {row['base']}",
+            beside="",
+            sure=_sure("Change", row, "pltc_percent", " %", row["p_bh"]),
+            effect=_certain(row, "pltc_percent"),
+            table="page_changes",
+            row=f"{row['contestant']} · {row['page']}",
+        )
+
+
+def _others(frames: Mapping[str, pl.DataFrame]) -> Iterator[Card]:
+    """What else a verdict comes from; these differences have no scale in common."""
+    for row in _different(frames, "parameters", "status", "off"):
+        yield Card(
+            contestant=row["contestant"],
+            network=row["network"],
+            quantity=row["parameter"],
+            text=f"{row['contestant']}: {row['title']} is {row['shown']}",
+            beside=f"Expected: {row['should_be']}",
+            sure=f"{row['events']} events in {row['trials']} differing trials",
+            effect=0.0,
+            table="parameters",
+        )
+    for one in sides.findings(frames):
+        if one.state == DIFFERENT:
+            text = f"{one.contestant}: {one.text}"
+            yield Card(one.contestant, one.network, one.text, text, "", "", 0.0, one.table)
+
+
+def _different(
+    frames: Mapping[str, pl.DataFrame], table: str, column: str, value: str = DIFFERENT
+) -> Iterator[Row]:
+    return (
+        frames[table].filter(pl.col(column) == value).iter_rows(named=True) if table in frames else iter(())
+    )
+
+
+def _short(value: float) -> str:
+    """Two or three significant digits."""
+    return layout.number(value, 0 if value >= 10 else 1 if value >= 1 else 2)
+
+
+def _certain(row: Row, name: str, null: float = 0.0) -> float:
+    """The distance from ``null`` of the interval's nearer end; 0 if it contains ``null``."""
+    return float(max(row[f"{name}_low"] - null, null - row[f"{name}_high"], 0.0))
+
+
+def _sure(what: str, row: Row, name: str, unit: str, p: float) -> str:
+    chance = "< 0.001" if p < 0.0005 else f"= {layout.number(p, 3)}"
+    return f"{what} {layout.interval(row, name, 1)}{unit}, {row['seeds']} seeds, p {chance} corrected"

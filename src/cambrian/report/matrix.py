@@ -1,0 +1,255 @@
+"""The matrix at the top of a page: a row each contestant, a column each network, a state each cell.
+
+A cell's state sums up what the page compares with the reference, or with the standard, on its network: the
+findings that the verdict comes from. So a cell is different only if the verdict differs, and a conformant
+contestant has no cell that is different or inconclusive.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+import polars as pl
+from markupsafe import Markup
+
+from cambrian.measure import quantities
+from cambrian.measure.trial import TrialMeasures
+from cambrian.report import blocks, collect, judged, layout, sides
+from cambrian.report.collect import Collected
+from cambrian.report.series import Series
+from cambrian.report.tables import flows, page_loads, rows
+
+DIFFERENT, OPEN, EQUIVALENT = "different", "inconclusive", "equivalent"
+#: state → its glyph; the first state that a cell's findings have is the cell's
+GLYPHS = {DIFFERENT: "≠", OPEN: "?", EQUIVALENT: "≈"}
+#: a verdict that accuses nobody → its state
+_OF_VERDICTS = {"conformant": EQUIVALENT, OPEN: OPEN}
+#: a cell's figure → what it is in words, and as text
+_FIGURES: Mapping[str, tuple[str, Callable[[float], str]]] = {
+    "share_percent": ("mean share of throughput", lambda value: f"{layout.number(value, 0)} %"),
+    "throughput_mbps": ("mean throughput", lambda value: f"{layout.number(value, 1)} Mbps"),
+    "plt_ms": ("mean page load time", lambda value: f"{layout.number(value / 1000, 2)} s"),
+}
+#: what a glyph compares
+_CONTESTANTS = "the verdict’s evidence on that network (envelope, harm, probes, parameters)"
+_SPLITS, _LOADS = "the split, compared with an even one", "the load, compared with the base contestant’s"
+#: most points of a small line, and its size
+_POINTS, _WIDTH, _HEIGHT = 48, 96, 24
+_SVG = Markup('<svg class="lines" viewBox="0 0 {} {}" preserveAspectRatio="none" aria-hidden="true">{}</svg>')
+_LINE = Markup('<polyline class="{}" points="{}"/>')
+#: row or contestant, network
+Place = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A row on one network. ``state`` is empty if nothing is judged. ``by_seed``: the figure of each seed.
+
+    ``more_seeds`` would settle an inconclusive cell; None if no number is known. ``lines`` is an SVG.
+    """
+
+    network: str
+    state: str
+    figure: str
+    by_seed: Mapping[int, str]
+    more_seeds: int | None
+    lines: Markup
+
+
+@dataclass(frozen=True)
+class Row:
+    """``players``: contestant → its stack and CCA. ``verdict``, ``state``: empty if the row is not judged."""
+
+    name: str
+    players: Mapping[str, tuple[str, str]]
+    verdict: str
+    state: str
+    cells: dict[str, Cell]
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """The rows, and in words: what a cell's figure is, and what its glyph compares."""
+
+    figure: str
+    glyph: str
+    rows: tuple[Row, ...]
+
+    @property
+    def cells(self) -> list[tuple[Row, Cell]]:
+        """Every cell with its row."""
+        return [(row, cell) for row in self.rows for cell in row.cells.values()]
+
+    @property
+    def players(self) -> dict[str, tuple[str, str]]:
+        """Contestant → its stack and CCA."""
+        return {name: one for row in self.rows for name, one in row.players.items()}
+
+    @property
+    def filters(self) -> dict[str, list[str]]:
+        """What a reader can filter by → its values; a filter with one value is left out."""
+        found = {
+            "stack": [stack for stack, _ in self.players.values()],
+            "cca": [cca for _, cca in self.players.values()],
+            "network": [cell.network for _, cell in self.cells],
+            "seed": [str(seed) for seed in sorted({seed for _, cell in self.cells for seed in cell.by_seed})],
+        }
+        return {name: [*once] for name, values in found.items() if len(once := dict.fromkeys(values)) > 1}
+
+
+def combined(states: Iterable[str]) -> str:
+    """The state of a cell with these findings; empty without one."""
+    found = set(states)
+    return next((state for state in GLYPHS if state in found), "")
+
+
+def of_parameters(overall: str, statuses: Collection[str], *, located: bool) -> str:
+    """The state of a contestant's parameters on one network; empty if none is judged there.
+
+    ``overall`` is the verdict's, ``statuses`` are the network's. ``located``: one is off on some network.
+    """
+    if "off" in statuses:
+        return DIFFERENT
+    if overall != DIFFERENT:
+        return overall if statuses and overall in GLYPHS else ""
+    if not located:
+        return OPEN
+    return combined({EQUIVALENT, *statuses}) if statuses else ""
+
+
+def of_verdict(verdict: Mapping[str, Any]) -> str:
+    """The state of a row of the table of verdicts; empty if the contestant is not judged."""
+    return DIFFERENT if verdict["differs"] else _OF_VERDICTS.get(verdict["verdict"], "")
+
+
+def matrix(collected: Collected, frames: Mapping[str, pl.DataFrame]) -> Matrix:
+    """The page's matrix: pairs in a ``pairwise`` study, page loads where pages load, else contestants."""
+    cells = _own(collected)
+    loads, pairs = any(cell.page for cell in cells), collected.design == "pairwise"
+    trials = [trial for cell in cells for trial in cell.trials if len(cell.names) > 1]
+    shared = any(trial.flows[0]["share_percent"] is not None for trial in trials)
+    figure = "plt_ms" if loads else "share_percent" if shared else "throughput_mbps"
+    words, text = _FIGURES[figure]
+    findings: dict[Place, list[tuple[str, int | None]]] = defaultdict(list)
+    for *place, state, more in _of_rows(frames) if loads or pairs else _of_contestants(collected, frames):
+        findings[place[0], place[1]].append((state, more))
+    verdicts = {} if loads or pairs else {row["contestant"]: row for row in _rows(frames, "verdicts")}
+    tops: dict[str, float] = defaultdict(lambda: 1e-9)
+    for cell in cells:
+        tops[cell.network.name] = max(tops[cell.network.name], _top(cell))
+    made: dict[str, Row] = {}
+    for cell in cells:
+        for flow in range(len(cell.names) if cell.design == "flows" else 1):
+            name, network = row_name(cell, flow), cell.network.name
+            here = findings[name if loads or pairs else cell.names[flow], network]
+            state = combined(state for state, _ in here)
+            values = blocks.by_seed(cell, partial(_value, flow=flow, name=figure))
+            mean = rows.mean(list(values.values()))
+            if name not in made:
+                verdict = verdicts.get(cell.names[flow], {"verdict": "", "differs": False})
+                players = _players(cell, flow, collected)
+                made[name] = Row(name, players, verdict["verdict"], of_verdict(verdict), {})
+            made[name].cells[network] = Cell(
+                network=network,
+                state=state,
+                figure=layout.NOTHING if mean is None else text(mean),
+                by_seed={seed: text(value) for seed, value in values.items()},
+                more_seeds=max((more for _, more in here if more and state == OPEN), default=None),
+                lines=_lines(cell, flow, tops[network]),
+            )
+    glyph = _SPLITS if pairs else _LOADS if loads else _CONTESTANTS
+    return Matrix(words + (" of the first one" if pairs else ""), glyph, tuple(made.values()))
+
+
+def row_name(cell: collect.Cell, flow: int) -> str:
+    """The row of a flow of a group."""
+    if cell.design == "versus-reference":
+        return cell.subject
+    return cell.title if cell.design == "pairwise" else flows.row_name(cell, flow)
+
+
+def _own(collected: Collected) -> list[collect.Cell]:
+    """The groups of the matrix: no placebo, and nobody beside itself if there is anything else."""
+    cells = [cell for cell in collected.cells if cell.design == collected.design and not cell.is_placebo]
+    return [cell for cell in cells if cell.reference != cell.subject] or cells
+
+
+def _players(cell: collect.Cell, flow: int, collected: Collected) -> dict[str, tuple[str, str]]:
+    study = collected.study
+    known = {one.name: one for one in (*study.contestants, *(flow.contestant for flow in study.every_flow))}
+    names = cell.names if cell.design == "pairwise" else (cell.names[flow],)
+    return {name: (known[name].stack, known[name].cca) for name in names if name in known}
+
+
+def _value(trial: TrialMeasures, flow: int, name: str) -> float | None:
+    value: float | None = quantities.ALL[name].value(trial, flow) if name in quantities.ALL else None
+    return page_loads.plt_ms(trial, flow) if name == "plt_ms" else value
+
+
+#: row or contestant, network, state, and more seeds that would settle it
+_Finding = tuple[str, str, str, int | None]
+
+
+def _of_rows(frames: Mapping[str, pl.DataFrame]) -> Iterator[_Finding]:
+    """The findings about pairs and page loads."""
+    for row in _rows(frames, "pairwise"):
+        yield (
+            f"{row['x']} + {row['y']}",
+            row["network"],
+            sides.STATES.get(row["split"], ""),
+            row["more_seeds"],
+        )
+    for row in _rows(frames, "page_changes"):
+        state = sides.STATES.get(row["state"], "")
+        yield f"{row['contestant']} · {row['page']}", row["network"], state, None
+
+
+def _of_contestants(collected: Collected, frames: Mapping[str, pl.DataFrame]) -> Iterator[_Finding]:
+    """The findings that verdicts come from."""
+    for one in sides.findings(frames):
+        yield one.contestant, one.network, one.state, one.more_seeds
+    statuses: dict[Place, set[str]] = defaultdict(set)
+    for row in _rows(frames, "parameters"):
+        statuses[row["contestant"], row["network"]] |= {row["status"]} - {None, "not judged"}
+    for verdict in _rows(frames, "verdicts"):
+        name, overall, located = verdict["contestant"], verdict["parameters"], bool(verdict["off"])
+        for network in (one.name for one in collected.networks):
+            yield name, network, of_parameters(overall, statuses[name, network], located=located), None
+            alone = judged.plausible(collected, name, verdict["judged_as"], network)
+            yield name, network, alone.state, None
+
+
+def _rows(frames: Mapping[str, pl.DataFrame], table: str) -> Iterator[rows.Row]:
+    return frames[table].iter_rows(named=True) if table in frames else iter(())
+
+
+def _top(cell: collect.Cell) -> float:
+    """The largest throughput of a group's lines."""
+    return (
+        float(np.max(cell.series.throughput["throughput_mbps"].to_numpy(), initial=0)) if cell.series else 0
+    )
+
+
+def _lines(cell: collect.Cell, flow: int, top: float) -> Markup:
+    """Throughput over time in the first valid trial, up to ``top``: the flow, and the flow beside it."""
+    if cell.series is None:
+        return Markup()
+    wanted = [("its", 1 - flow)] * (len(cell.names) == 2) + [("mine", flow)]
+    paths = [_LINE.format(kind, _path(cell.series, number, top, cell.shown_s)) for kind, number in wanted]
+    return _SVG.format(_WIDTH, _HEIGHT, Markup().join(paths))
+
+
+def _path(series: Series, flow: int, top: float, end_s: float) -> str:
+    """The points of a flow's line; each is the mean of neighbouring bins."""
+    mine = series.throughput.filter(pl.col("flow") == flow)
+    group = pl.int_range(pl.len()) // max(-(-mine.height // _POINTS), 1)
+    means = mine.group_by(group, maintain_order=True).agg(pl.col("time_s", "throughput_mbps").mean())
+    return " ".join(
+        f"{_WIDTH * row['time_s'] / end_s:.0f},{(_HEIGHT - 1) * (1 - row['throughput_mbps'] / top) + 0.5:.1f}"
+        for row in means.iter_rows(named=True)
+    )

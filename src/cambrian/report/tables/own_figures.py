@@ -1,0 +1,109 @@
+"""Each contestant's own share, loss and delay, compared with the reference's own in the same place."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import polars as pl
+
+from cambrian.measure import quantities
+from cambrian.report import blocks, families, hints, layout, placebo
+from cambrian.report.collect import Cell, Collected
+from cambrian.report.layout import Column, Shown
+from cambrian.report.tables import rows
+from cambrian.stats import states
+from cambrian.stats.compare import Comparison, compare
+from cambrian.stats.scale import Scale
+from cambrian.stats.states import Margin
+
+#: place among the tables
+ORDER = 41
+#: columns that `cambrian table` prints
+PRINTED = ("network", "contestant", "quantity", "difference", "verdict")
+#: quantity → the scale of its mean's interval, and the margin of a difference
+_COMPARED: Mapping[str, tuple[Scale, Margin]] = {
+    "share_percent": ("percent", states.SHARE_PERCENT),
+    "queue_loss_percent": ("percent", states.LOSS_PERCENT),
+    "delay_p50_ms": ("factor", states.DELAY_MS),
+}
+
+
+def table(collected: Collected) -> pl.DataFrame | None:
+    """One row for each contestant, network and quantity of a ``versus-reference`` study.
+
+    ``value`` is the contestant's beside the reference, ``reference_value`` the reference's beside itself,
+    both in ``unit``. ``difference`` and ``hedges_g`` compare the two by seed, ``p_corrected`` is corrected
+    over the whole table (Benjamini and Hochberg), ``verdict`` is the state. No verdict on a contestant
+    comes from this table.
+    """
+    compared = [
+        (cell, floor, name)
+        for cell in collected.cells
+        if cell.design == "versus-reference" and not cell.is_noise_floor
+        if (floor := collected.noise_floor(cell)) is not None
+        for name in _COMPARED
+    ]
+    found = [_row(*one) for one in compared]
+    kept = [(row, test) for row, test in found if test is not None]
+    if not kept:
+        return None
+    p_corrected = families.corrected([test.p for _, test in kept])
+    for (row, test), p in zip(kept, p_corrected, strict=True):
+        margin = _COMPARED[row["quantity"]][1]
+        row["p_corrected"] = p
+        row["verdict"] = states.state(test.difference, margin, p)
+        row["more_seeds"] = hints.more_seeds(row["verdict"], test.difference, margin)
+    table_rows = [row for row, _ in kept]
+    placebos = placebo.names(collected)
+    placebo.withhold(
+        table_rows,
+        is_placebo=lambda row: row["contestant"] == placebos.get((row["network"], row["reference"])),
+        differs=("different",),
+        scope=lambda row: (row["network"], row["reference"], row["quantity"]),
+    )
+    return rows.frame(table_rows)
+
+
+def _row(cell: Cell, floor: Cell, name: str) -> tuple[rows.Row, Comparison | None]:
+    mine, its = (
+        blocks.by_seed(one, lambda trial: quantities.ALL[name].value(trial, 0)) for one in (cell, floor)
+    )
+    test = compare(mine, its) if mine and its else None
+    row = rows.place(cell) | {
+        "contestant": cell.subject,
+        "reference": cell.reference,
+        "quantity": name,
+        "unit": quantities.ALL[name].unit,
+        "seeds": len(mine),
+        "reference_seeds": len(its),
+    }
+    scale = _COMPARED[name][0]
+    row |= rows.spread("value", rows.interval(mine, scale))
+    row |= rows.spread("reference_value", rows.interval(its, scale))
+    row |= rows.spread("difference", test.difference if test else None)
+    row |= {"p": test.p if test else None, "hedges_g": test.hedges_g if test else None}
+    return row | {"test": test.test if test else None}, test
+
+
+_COLUMNS = (
+    Column("Contestant", lambda row: f"{row['contestant']} against {row['reference']}", number=False),
+    Column("Quantity", lambda row: quantities.ALL[row["quantity"]].heading, number=False),
+    layout.SEEDS,
+    layout.spread("value", "Its own", 2),
+    layout.spread("reference_value", "The reference’s own", 2),
+    layout.spread("difference", "Difference", 2),
+    layout.plain("hedges_g", "Effect, in SDs", 1),
+    layout.p_value("p_corrected", "p, corrected"),
+    layout.text("verdict", "Compared with its reference"),
+    hints.COLUMN,
+)
+
+
+def shown(frame: pl.DataFrame, collected: Collected) -> Shown:
+    """Figures of contestants and of their references on one network."""
+    del collected
+    caption = (
+        "Share, loss and delay of each contestant, compared with the reference’s beside itself (no part of a "
+        f"verdict); {layout.BRACKETS}"
+    )
+    return layout.shown(frame, _COLUMNS, caption, "own_figures.csv", folded=True)

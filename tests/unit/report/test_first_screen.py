@@ -1,0 +1,224 @@
+"""The first screen of a page: its matrix and its cards, and that they never contradict a verdict."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from markupsafe import Markup
+
+from cambrian.judging import sides as judging
+from cambrian.judging.sides import Side, Sides, State
+from cambrian.measure.trial import TrialMeasures
+from cambrian.report import cards, matrix, sides
+from cambrian.report.cards import Card
+from cambrian.report.collect import Collected, collect
+from cambrian.report.placebo import WITHHELD
+from cambrian.report.tables import conformance, harm, own_figures, pairwise
+from cambrian.stats import states
+from cambrian.store.results import Results
+from tests.unit import report_results
+from tests.unit.judging.test_sides import SPACE
+from tests.unit.report.made import cell, collected, contestant, trial
+from tests.unit.report.test_pairs import PAIRS, study
+from tests.unit.test_report_page import Read
+
+#: states that one finding, or none, can have on a network
+FOUND: tuple[State | None, ...] = ("different", "inconclusive", "equivalent", None)
+#: statuses of the parameters on two networks, and the states that the verdict's side can have then
+PARAMETERS: list[tuple[tuple[set[str], set[str]], tuple[State, ...]]] = [
+    ((set(), set()), ("not measured", "different")),
+    (({"off"}, set()), ("different",)),
+    (({"off", "inconclusive"}, {"as it should be"}), ("different",)),
+    (({"off"}, {"inconclusive"}), ("different",)),
+    (({"as it should be"}, {"as it should be", "inconclusive"}), ("equivalent", "inconclusive", "different")),
+    (({"inconclusive"}, {"inconclusive"}), ("inconclusive", "different", "not measured")),
+]
+
+
+def row_of(one: Sides) -> dict[str, object]:
+    return {"differs": one.differ, "verdict": ", ".join(judging.kinds(one))}
+
+
+@pytest.mark.parametrize("one", SPACE)
+def test_a_rows_glyph_is_its_verdict(one: Sides) -> None:
+    state, kinds = matrix.of_verdict(row_of(one)), judging.kinds(one)
+    assert (state == matrix.DIFFERENT) == one.differ
+    assert (state == matrix.EQUIVALENT) == (kinds == ("conformant",))
+    assert (state == matrix.OPEN) == (kinds == ("inconclusive",))
+    assert (state == "") == (kinds == ("not judged",))
+
+
+def side(found: tuple[State | None, ...]) -> Side:
+    rows = [(state, "finding") for state in found if state]
+    return sides.together(rows) if rows else Side()
+
+
+@pytest.mark.parametrize(("statuses", "overall"), [(here, one) for here, all_ in PARAMETERS for one in all_])
+def test_no_cell_contradicts_the_verdict(statuses: tuple[set[str], set[str]], overall: State) -> None:
+    """Two networks with every state of an envelope and of a harm, and this state of the parameters."""
+    located = any("off" in here for here in statuses)
+    for behaviour in itertools.product(FOUND, repeat=2):
+        for impact in itertools.product(FOUND, repeat=2):
+            whole = Sides(Side(overall), Side(), side(behaviour), side(impact))
+            cells = [
+                matrix.combined(
+                    [matrix.of_parameters(overall, here, located=located), *(state or "" for state in found)]
+                )
+                for here, *found in zip(statuses, behaviour, impact, strict=True)
+            ]
+            row = matrix.of_verdict(row_of(whole))
+            case = f"{whole} {statuses} {cells} {row}"
+            if matrix.DIFFERENT in cells:
+                assert row == matrix.DIFFERENT, case
+            if row == matrix.EQUIVALENT:
+                assert set(cells) <= {matrix.EQUIVALENT, ""}, case
+            if row == matrix.DIFFERENT:
+                assert matrix.DIFFERENT in cells or matrix.OPEN in cells, case
+            if located or overall != "different":
+                assert (row == matrix.DIFFERENT) == (matrix.DIFFERENT in cells), case
+
+
+def against_reference(*, loss: float = 30.0, placebo_loss: float | None = None) -> Collected:
+    """x takes three quarters and loses more, y shares evenly, and both lose as much as they are told."""
+
+    def trials(share: float, lost: float) -> list[TrialMeasures]:
+        # seeds of one group vary unlike those of another: equal differences would count as one seed
+        return [
+            trial(seed, [share + step, 20 - share - step], loss_percent=[lost * (1 + step), 1 + step])
+            for seed, step in enumerate(np.random.default_rng(round(share)).normal(0, 0.02, 5))
+        ]
+
+    groups = {("r", "r"): (10.0, 1.0), ("x", "r"): (15.0, loss), ("y", "r"): (10.01, loss)}
+    cells = [cell("versus-reference", names, trials(*made)) for names, made in groups.items()]
+    if placebo_loss is not None:
+        again = cell("versus-reference", ("placebo (r)", "r"), trials(10.0, placebo_loss))
+        cells.append(replace(again, is_placebo=True))
+    return collected("versus-reference", cells, [contestant("x"), contestant("y"), contestant("r")])
+
+
+def frames(found: Collected) -> dict[str, pl.DataFrame]:
+    made = {"conformance": conformance.table(found), "harm": harm.table(found)}
+    made |= {"own_figures": own_figures.table(found), "pairwise": pairwise.table(found)}
+    return {name: frame for name, frame in made.items() if frame is not None}
+
+
+def test_cards_state_what_differs_where_the_matrix_says_so() -> None:
+    found = against_reference()
+    shown = matrix.matrix(found, frames(found))
+    assert {row.name: row.cells["link"].state for row in shown.rows}["x"] == matrix.DIFFERENT
+    made = cards.cards(found, frames(found), shown)
+    # y loses as much as x does, but its verdict's evidence does not differ: no card
+    assert {card.contestant for card in made} == {"x"}
+    first, second = made
+    assert first.text == "x loses 30 % of its packets in the queue"
+    assert first.beside == "r in its place: 0.99 %"
+    assert second.text == "x takes 75 % of the throughput beside r"
+    assert first.effect > second.effect > 0
+    assert first.group == "link/x+r"
+    assert "5 seeds, p < 0.001 corrected" in first.sure
+
+
+@pytest.mark.parametrize("verdict", ["different", "equivalent", "inconclusive", states.SAME, WITHHELD])
+@pytest.mark.parametrize("state", [*matrix.GLYPHS, ""])
+def test_a_figure_is_a_card_only_where_it_and_its_cell_differ(verdict: str, state: str) -> None:
+    found = against_reference()
+    tested = frames(found)["own_figures"].filter(pl.col("p").is_not_null())
+    table = tested.with_columns(verdict=pl.lit(verdict))
+    here = matrix.Cell("link", state, "", {}, None, Markup())
+    shown = matrix.Matrix("", "", (matrix.Row("x", {"x": ("tcp", "cubic")}, "", state, {"link": here}),))
+    made = cards.cards(found, {"own_figures": table}, shown)
+    assert bool(made) == (verdict == state == matrix.DIFFERENT)
+    assert {card.contestant for card in made} <= {"x"}
+
+
+def test_a_placebo_that_differs_withholds_its_quantity() -> None:
+    found = against_reference(placebo_loss=20.0)
+    table = own_figures.table(found)
+    assert table is not None
+    said = {(row["contestant"], row["quantity"]): row["verdict"] for row in table.to_dicts()}
+    assert said["x", "queue_loss_percent"] == WITHHELD
+    assert said["x", "share_percent"] == "different"
+    made = cards.cards(found, frames(found), matrix.matrix(found, frames(found)))
+    assert [card.quantity for card in made] == ["share_percent"]
+
+
+def test_own_figures_compare_each_contestant_with_its_references_own() -> None:
+    table = own_figures.table(against_reference())
+    assert table is not None
+    (row,) = table.filter((pl.col("contestant") == "x") & (pl.col("quantity") == "share_percent")).to_dicts()
+    assert row["value"] == pytest.approx(75, abs=0.1)
+    assert row["reference_value"] == pytest.approx(50, abs=0.1)
+    assert row["difference"] == pytest.approx(25, abs=0.2)
+    assert row["test"] == "paired"
+
+
+def card(contestant: str, quantity: str, effect: float, network: str = "n") -> Card:
+    return Card(contestant, network, quantity, "", "", "", effect, "")
+
+
+def test_five_cards_each_contestants_best_first_and_no_quantity_twice() -> None:
+    found = [card("a", "loss", 50), card("a", "loss", 60, "m"), card("a", "share", 40), card("b", "share", 5)]
+    assert [(one.contestant, one.effect) for one in cards.chosen(found)] == [("a", 60), ("b", 5), ("a", 40)]
+    many = [card(name, "loss", number) for number, name in enumerate("abcdefg")]
+    assert [one.contestant for one in cards.chosen(many)] == [*"gfedc"]
+
+
+def test_uneven_pairs_become_cards_of_the_winner() -> None:
+    found = study(PAIRS)
+    shown = matrix.matrix(found, frames(found))
+    assert [row.name for row in shown.rows] == ["a1 + a2", "a1 + b1", "a2 + b1"]
+    made = cards.cards(found, frames(found), shown)
+    uneven = {row.name for row in shown.rows if row.cells["link"].state == matrix.DIFFERENT}
+    assert {one.row for one in made} == uneven == {"a1 + a2", "a2 + b1"}
+    assert [one.text for one in made] == [
+        "b1 takes 80 % of the throughput beside a2",
+        "a1 takes 80 % of the throughput beside a2",
+    ]
+
+
+def test_without_a_difference_the_page_says_what_is_open(tmp_path: Path) -> None:
+    found = collect(Results(report_results.KNOBS))
+    page = report_results.report(report_results.KNOBS, tmp_path).read_text()
+    read = Read(page)
+    assert "Nothing differs clearly. Inconclusive: 2 of 2 cells. About " in read.words
+    assert (
+        "None of 2 contestants clearly differs from kernel TCP or the standard; 2 inconclusive." in read.words
+    )
+    # every link within the page leads to something, and every cell is heard, not only seen
+    ids = set(re.findall(r'id="([^"]+)"', page))
+    assert {link[1:] for link in read.links if link.startswith("#")} <= ids
+    assert page.count('<span class="heard">inconclusive, </span>') == 2 * (1 + len(found.networks))
+    assert '<option value="cubic">' in page and '<option value="reno">' in page
+    assert 'name="stack"' not in page, "one stack is no choice"
+
+
+def test_where_no_figure_has_a_card_the_finding_itself_is_one() -> None:
+    found = against_reference()
+    judged = frames(found)
+    del judged["own_figures"]
+    shown = matrix.matrix(found, judged)
+    made = cards.cards(found, judged, shown)
+    assert made and {card.table for card in made} == {"harm"}
+    assert made[0].text.startswith("x: it leaves r less throughput than r itself does on link")
+
+
+@pytest.mark.parametrize(("state", "differs"), [*itertools.product([*matrix.GLYPHS, ""], [True, False])])
+def test_a_page_that_finds_a_difference_never_says_that_nothing_differs(state: str, differs: bool) -> None:
+    cell = matrix.Cell("n", state, "", {}, None, Markup())
+    shown = matrix.Matrix("", "", (matrix.Row("x", {}, "", "", {"n": cell}),))
+    said = cards.nothing(shown, pl.DataFrame({"differs": [differs]}))
+    assert said.startswith("Nothing differs") == (state in (matrix.OPEN, matrix.EQUIVALENT) and not differs)
+    assert said.startswith("The verdicts below") == (differs or state == matrix.DIFFERENT)
+
+
+def test_every_seed_has_its_own_figure() -> None:
+    found = against_reference()
+    here = matrix.matrix(found, frames(found)).rows[0].cells["link"]
+    assert (here.figure, here.by_seed) == ("75 %", {0: "75 %", 1: "75 %", 2: "75 %", 3: "75 %", 4: "75 %"})
+    assert matrix.matrix(found, frames(found)).filters == {"seed": ["0", "1", "2", "3", "4"]}
