@@ -53,15 +53,8 @@ def versions(stack: Stack, console: Console, *, as_json: bool) -> None:
         withdrawn = " (yanked)" if row["yanked"] else ""
         table.add_row(f"{row['name']}{withdrawn}", str(row["date"]), text)
     console.print(table)
-    package = registry.package(stack)
-    own = (
-        f"{stack.name} itself is {package} {stack.manifest.version}" if _own_is_listed(stack, listed) else ""
-    )
-    console.print(f"Releases of {package}. {own}".rstrip(), markup=False, soft_wrap=True, highlight=False)
-
-
-def _own_is_listed(stack: Stack, listed: Sequence[dict[str, object]]) -> bool:
-    return any(row["version"] == stack.manifest.version for row in listed)
+    text = f"{stack.name}@RELEASE is a release of {registry.package(stack)}."
+    console.print(text, markup=False, soft_wrap=True, highlight=False)
 
 
 def show_history(found: History, names: Sequence[str], console: Console) -> None:
