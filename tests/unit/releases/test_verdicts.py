@@ -135,7 +135,9 @@ def test_a_history_says_what_changed_from_each_release_to_the_next(tmp_path: Pat
             Entry("2.0.0", "2026-03-01", None, BAD, other, "1.1.0"),
         ),
     )
-    assert [entry.changes for entry in found.entries[1:3]] == ["", "the packets of 1.0.0"]
+    shorts = [entry.short for entry in found.entries]
+    assert shorts == ["no figures", "", "the packets of 1.0.0", "1 figure different"]
+    assert [entry.changes for entry in found.entries[:3]] == ["", "", ""]
     assert found.entries[3].changes.startswith("throughput_mbps on net (9.003 → 4.003)")
     names = ("throughput_mbps",)
     assert history.means(found, names)["net", "throughput_mbps"]["2.0.0"] == pytest.approx(4.0033, abs=1e-3)
