@@ -66,6 +66,22 @@ def test_the_commands_list_releases_and_measure_them(tmp_path: Path) -> None:
     assert "throughput_mbps" in (tmp_path / "history" / "history-figures.csv").read_text()
 
 
+@pytest.mark.slow
+def test_bisect_finds_the_release_in_which_quic_go_began_to_undo_spurious_losses(tmp_path: Path) -> None:
+    (tmp_path / "reorder.toml").write_text(
+        'name = "reorder"\ntitle = "Reordering"\ndesign = "solo"\nduration_s = 6\nseeds = 3\n'
+        '[[network]]\nname = "reorder"\nrate_mbps = 5\nrtt_ms = 50\nbuffer_bdp = 2\nreorder_percent = 1\n'
+        '[[contestant]]\nstack = "quic-go"\ncca = "reno"\n'
+    )
+    words = ("--good", "0.64.0", "--bad", "0.62.0", "--quantity", "throughput_mbps", "--out", "bisect")
+    found = cambrian(tmp_path, "bisect", "quic-go/reno", "reorder.toml", *words)
+    assert found.returncode == 0, found.stderr
+    assert "The change is in github.com/quic-go/quic-go 0.64.0: 0.63.0 is the last" in found.stdout
+    pair = ("--contestant", "quic-go@0.63.0/reno", "--contestant", "quic-go@0.64.0/reno", "--json")
+    compared = json.loads(cambrian(tmp_path, "compare", "bisect", "bisect", *pair).stdout)
+    assert {one["name"] for one in compared["figures"] if one["state"] == "different"} >= {"throughput_mbps"}
+
+
 def test_wrong_words_are_errors_with_the_remedy(tmp_path: Path) -> None:
     for words, said in (
         (("bisect", "quic-go", "--good", "0.63.0", "--bad", "0.65.0"), "STACK/CCA, such as quic-go/reno"),

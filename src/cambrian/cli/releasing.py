@@ -116,8 +116,10 @@ def bisect(
         fail(f"--quantity {quantity}: {hints.for_name(quantity, figures, 'they are')}")
     stack = ready.stack_of(contestant.partition("/")[0])
     ends = bisections.ends_of(stack, good, bad)
-    if study in bisections.probe_names():
-        study, quantity = bisections.study_of_probes(), quantity or study
+    if study is not None and (of_probe := bisections.probe_networks().get(study)):
+        quantity = quantity or study
+        network = of_probe if network == "*" else network
+        study = bisections.PROBED
     (bench,) = _benches("bisect", contestant, study, network, seeds, folder, jobs, trust)
     # what no judgement by kernel TCP belongs to needs none of its trials
     bench = replace(bench, reference=quantity not in MARGINS)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from cambrian import paths, source
 from cambrian.cluster import parcels
+from cambrian.command import CommandFailed, MissingTool
 from cambrian.kernel import host
 from cambrian.kernel.model import Kernel
 from cambrian.stacks import build, catalogue
@@ -89,7 +90,7 @@ class Needed:
         for name, (part, _) in self.stacks.items():
             try:
                 same = part.name.startswith(f"{build.source_name(own[name])}-")
-            except (KeyError, ManifestError, OSError):
+            except (KeyError, ManifestError, OSError, CommandFailed, MissingTool):
                 same = False
             if not same:
                 raise Refused(f"it has no stack {name} with the coordinator's manifest and sources")

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from rich.console import Console
 
-from cambrian.gate import carry_out
 from cambrian.gate.snapshot import Snapshot
 from cambrian.probes.table import probes
 from cambrian.releases import ready, search, verdicts
@@ -20,15 +18,18 @@ from cambrian.stacks.catalogue import Stack
 from cambrian.study import hints
 from cambrian.study.errors import StudyError
 
-
-def probe_names() -> list[str]:
-    """The probes that `cambrian bisect` takes in a study's place."""
-    return [probe.name for probe in probes() if probe.flows == 1 and probe.page is None]
+#: the built-in study that has the networks of all probes of a flow alone
+PROBED = "fingerprint"
 
 
-def study_of_probes() -> str:
-    """The gate's study with the networks of the probes."""
-    return str(Path(carry_out.__file__).with_name("alone.toml"))
+def probe_networks() -> dict[str, str]:
+    """The probes that `cambrian bisect` takes in a study's place → the pattern of their networks."""
+    return {
+        probe.name: pattern
+        for probe in probes()
+        if probe.flows == 1 and probe.page is None
+        for pattern in probe.networks
+    }
 
 
 @dataclass(frozen=True)

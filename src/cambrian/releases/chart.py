@@ -43,11 +43,16 @@ def figure(found: History, names: Sequence[str]) -> Figure | None:
     )
 
 
+def heading(name: str) -> str:
+    """A quantity's name for a reader, with its unit."""
+    quantity = quantities.ALL[name]
+    return quantity.heading or f"{name} ({quantity.unit})"
+
+
 def _panel(
     data: pl.DataFrame, network: str, name: str, order: list[str], means: Mapping[str, float]
 ) -> Panel:
-    quantity = quantities.ALL[name]
-    title = (quantity.heading or name) + (f" ({quantity.unit})" if quantity.unit else "")
+    title = heading(name)
     seeds = data.filter(pl.col("network") == network, pl.col("figure") == name).select("release", "value")
     middle = pl.DataFrame({"release": list(means), "value": list(means.values())})
     x = alt.X("release:N", sort=order, title=None, axis=alt.Axis(labelAngle=_SLANT, labelOverlap=False))

@@ -50,13 +50,26 @@ class Entry:
     before: str = ""
 
     @property
+    def same_packets(self) -> bool:
+        """Does it send the packets of the release before?"""
+        return self.change is not None and not (self.change.changed or self.change.lost)
+
+    @property
     def changes(self) -> str:
-        """What is different from the release before, in words; empty for the first."""
+        """The figures that differ from those of the release before, in words; empty if none does."""
+        return verdicts.names(self.change.different) if self.change is not None else ""
+
+    @property
+    def short(self) -> str:
+        """What differs from the release before, in few words; empty for the first."""
+        if self.why is not None:
+            return "no figures"
         if self.change is None:
             return ""
-        if not self.change.changed and not self.change.lost:
+        if self.same_packets:
             return f"the packets of {self.before}"
-        return verdicts.names(self.change.different) or "no figure is different"
+        count = len(self.change.different)
+        return f"{count} figure{'s' if count > 1 else ''} different" if count else "no figure different"
 
 
 @dataclass(frozen=True)

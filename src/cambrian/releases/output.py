@@ -10,7 +10,6 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from cambrian.measure import quantities
 from cambrian.releases import chart, history
 from cambrian.releases.bisect import Result
 from cambrian.releases.history import History
@@ -45,7 +44,10 @@ def versions(stack: Stack, console: Console, *, as_json: bool) -> None:
     if as_json:
         print(json.dumps(listed, indent=1))
         return
-    table = Table("release", "date", "build", box=box.SIMPLE_HEAD, pad_edge=False)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for column in ("release", "date"):
+        table.add_column(column, no_wrap=True)
+    table.add_column("build", overflow="fold")
     words = {"missing": "not tried", "fails": "does not build"}
     for row in listed:
         state = str(row["build"])
@@ -53,33 +55,27 @@ def versions(stack: Stack, console: Console, *, as_json: bool) -> None:
         withdrawn = " (yanked)" if row["yanked"] else ""
         table.add_row(f"{row['name']}{withdrawn}", str(row["date"]), text)
     console.print(table)
-    package = registry.package(stack)
-    own = (
-        f"{stack.name} itself is {package} {stack.manifest.version}" if _own_is_listed(stack, listed) else ""
-    )
-    console.print(f"Releases of {package}. {own}".rstrip(), markup=False, soft_wrap=True, highlight=False)
-
-
-def _own_is_listed(stack: Stack, listed: Sequence[dict[str, object]]) -> bool:
-    return any(row["version"] == stack.manifest.version for row in listed)
+    text = f"{stack.name}@RELEASE is a release of {registry.package(stack)}."
+    console.print(text, markup=False, soft_wrap=True, highlight=False)
 
 
 def show_history(found: History, names: Sequence[str], console: Console) -> None:
-    """Print the table of a history: means over the seeds, and what changed from release to release."""
+    """Print the table of a history, with means over the seeds, and below it what changed and what failed."""
     means = history.means(found, names)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for column in ("release", "date"):
         table.add_column(column, no_wrap=True)
     for network, name in means:
-        quantity = quantities.ALL[name]
-        unit = f" ({quantity.unit})" if quantity.unit else ""
-        table.add_column(f"{quantity.heading or name}{unit}, {network}", justify="right")
-    table.add_column("different from the release before")
+        table.add_column(f"{chart.heading(name)}: {network}", justify="right")
+    table.add_column("against the release before")
     for entry in found.entries:
         values = [f"{by[entry.release]:.3g}" if entry.release in by else "–" for by in means.values()]
-        said = entry.changes if entry.why is None else f"no figures: {entry.why}"
-        table.add_row(entry.release, entry.date, *values, said)
+        table.add_row(entry.release, entry.date, *values, entry.short)
     console.print(table)
+    for entry in found.entries:
+        if said := entry.why or entry.changes:
+            line = f"{entry.release}: {said}"
+            console.print(line, markup=False, soft_wrap=True, highlight=False)
 
 
 def write_history(found: History, names: Sequence[str], folder: Path) -> list[Path]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 from pathlib import Path
 
 import polars as pl
@@ -14,7 +15,7 @@ from cambrian.releases.history import Entry, History
 from cambrian.releases.search import narrowed
 from cambrian.releases.trials import Bench, invalid
 from cambrian.releases.verdicts import Figure
-from cambrian.run.study import RunOptions
+from cambrian.run.study import RunOptions, expanded
 from cambrian.stacks import registry
 from cambrian.stacks.registry import Release
 from cambrian.study.errors import StudyError
@@ -98,6 +99,15 @@ def test_the_ends_are_ordered_and_what_was_withdrawn_is_left_out() -> None:
         bisect.ends_of(stack, "2.0.0", "2.0.0")
 
 
+def test_every_probe_of_a_flow_alone_has_its_networks_in_the_study() -> None:
+    _, groups = expanded(RunOptions(bisect.PROBED, contestants=("quic-go@0.64.0/reno",)))
+    networks = {group.network for group in groups}
+    known = bisect.probe_networks()
+    assert {"response", "lone-loss-kept", "ecn-kept"} <= known.keys()
+    for pattern in known.values():
+        assert fnmatch.filter(networks, pattern)
+
+
 def test_only_a_stack_with_releases_is_taken() -> None:
     for name in ("tcp", "quic-go@0.60.0", "no-stack"):
         with pytest.raises((StudyError, ValueError), match="releases"):
@@ -135,7 +145,9 @@ def test_a_history_says_what_changed_from_each_release_to_the_next(tmp_path: Pat
             Entry("2.0.0", "2026-03-01", None, BAD, other, "1.1.0"),
         ),
     )
-    assert [entry.changes for entry in found.entries[1:3]] == ["", "the packets of 1.0.0"]
+    shorts = [entry.short for entry in found.entries]
+    assert shorts == ["no figures", "", "the packets of 1.0.0", "1 figure different"]
+    assert [entry.changes for entry in found.entries[:3]] == ["", "", ""]
     assert found.entries[3].changes.startswith("throughput_mbps on net (9.003 → 4.003)")
     names = ("throughput_mbps",)
     assert history.means(found, names)["net", "throughput_mbps"]["2.0.0"] == pytest.approx(4.0033, abs=1e-3)
