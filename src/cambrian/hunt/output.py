@@ -6,14 +6,14 @@ from pathlib import Path
 
 from cambrian.hunt.search import MORE_SEEDS, Counterexample
 from cambrian.hunt.trials import Runner
+from cambrian.study.naming import slug
 
 
 def written(found: Counterexample, runner: Runner, folder: Path) -> Path:
     """Write the study that repeats a counterexample; returns its path."""
     text = runner.study(found.broken, found.situation, MORE_SEEDS)
-    name = text.split('"')[1]
     lines = [f"# {line}" for line in sentences(found, runner)]
-    path = folder / f"{name}.toml"
+    path = folder / f"hunted-{slug(runner.contestant)}-{found.broken.name}.toml"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("\n".join([*lines, text]))
     return path
