@@ -100,20 +100,20 @@ class Hunt:
     def _systematic(self) -> None:
         """Every single cause; a relation where both of its situations are among them anyway."""
         every = systematic()
-        for number, situation in enumerate(every):
+        plain, relations = self._kinds()
+        useful = [situation for situation in every if any(one.applies(situation) for one in plain)]
+        for number, situation in enumerate(useful):
             if time.monotonic() > self._end:
                 raise OutOfTime
             if number % self._runner.jobs == 0:
-                self._runner.begin(every[number : number + self._runner.jobs])
-            self._try(situation, [one for one in self._left if not one.is_relation])
-        relations = [one for one in self._left if one.is_relation]
+                self._runner.begin(useful[number : number + self._runner.jobs])
+            self._try(situation, plain)
         for situation, one in itertools.product(every, relations):
             if set(one.variants(situation)) <= set(every):
                 self._try(situation, [one])
 
     def _drawn(self) -> None:
-        plain = [one for one in self._left if not one.is_relation]
-        relations = [one for one in self._left if one.is_relation]
+        plain, relations = self._kinds()
 
         @hypothesis.seed(self._seed)
         @hypothesis.settings(
@@ -130,12 +130,17 @@ class Hunt:
         def test(several: tuple[Situation, ...], number: int) -> None:
             if any(self._is_new(situation) for situation in several) and time.monotonic() > self._end:
                 raise OutOfTime
-            self._runner.begin(several)
+            self._runner.begin(one for one in several if any(held.applies(one) for held in plain))
             for place, situation in enumerate(several):
                 for one, evidence in self._try(situation, [*plain, *relations[number : number + 1]]):
                     hypothesis.target(min(evidence.score, _MOST_TARGET), label=f"{one.name} {place}")
 
         test()
+
+    def _kinds(self) -> tuple[list[Property], list[Property]]:
+        """What is left: properties of one network, and relations."""
+        relations = [one for one in self._left if one.is_relation]
+        return [one for one in self._left if not one.is_relation], relations
 
     def _is_new(self, situation: Situation) -> bool:
         return all(known != situation for _, known in self._known)

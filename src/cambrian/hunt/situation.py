@@ -87,10 +87,11 @@ class Situation:
     @property
     def pipe_packets(self) -> float:
         """Packets in flight when the queue is full."""
-        return self._bdp_packets * (1 + self.buffer_bdp)
+        return self.bdp_packets * (1 + self.buffer_bdp)
 
     @property
-    def _bdp_packets(self) -> float:
+    def bdp_packets(self) -> float:
+        """Packets in flight that fill the link and no queue."""
         return self.rate_mbps * self.rtt_ms / 8 * 1000 / 1514
 
     @property
@@ -103,7 +104,7 @@ class Situation:
         paths = [(rate, rtt) for rate, rtt, _ in self._paths()]
         return (
             (not self.ecn or self.queue != "droptail")
-            and self._bdp_packets * self.buffer_bdp >= 3
+            and self.bdp_packets * self.buffer_bdp >= 3
             and (self.later_event == "none" or self.event != "none")
             and not (self.loss_percent and self.loss_every_packets)
             and not (self.size_kb and (self.event != "none" or self.rival != "none"))

@@ -16,7 +16,15 @@ from cambrian.probes import lone_losses, outages
 from cambrian.probes.figures import NoFigure
 from cambrian.probes.probed_flow import ProbedFlow
 
+#: in a smaller flight a single packet is as much as a cut
+_FEWEST_PACKETS = 20
 _SOURCE = "RFC 9002, section 7.3.2; RFC 5681, section 3.2; RFC 9438, section 4.6"
+
+
+def _shows_cuts(one: Situation) -> bool:
+    """Is its flight large, and disturbed by what it names alone?"""
+    disturbed = one.loss_percent or one.jitter_ms or one.reorder_percent
+    return one.is_alone and not disturbed and one.pipe_packets >= _FEWEST_PACKETS
 
 
 def _of(figure: Callable[[ProbedFlow], float | None]) -> Callable[[Figures, Situation], float | None]:
@@ -45,7 +53,9 @@ def _one_cut(family: str, least: float) -> Property:
         f"one-cut-{family.lower()}",
         says=f"After a burst of losses in one round trip {family} keeps {{least:g}} % of its flight or more.",
         source=_SOURCE,
-        applies=lambda one: one.is_alone and one.event == "burst" and one.buffer_bdp >= 0.5,
+        applies=lambda one: (
+            _shows_cuts(one) and one.event == "burst" and one.later_event == "none" and one.buffer_bdp >= 0.5
+        ),
         figure=_of(_kept_percent),
         least=least,
         shows="after the burst it keeps {value:.0f} % of its flight",
@@ -61,7 +71,7 @@ PROPERTIES = (
         "answers-losses",
         says="After at least {least:g} % of lone losses, many round trips apart, the flight falls.",
         source=_SOURCE,
-        applies=lambda one: one.is_steady and bool(one.loss_every_packets),
+        applies=lambda one: _shows_cuts(one) and one.event == "none" and bool(one.loss_every_packets),
         figure=_of(_answered_percent),
         least=70.0,
         shows="its flight falls after {value:.0f} % of lone losses",

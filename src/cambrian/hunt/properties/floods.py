@@ -8,8 +8,8 @@ from cambrian.hunt.properties import bounded
 from cambrian.hunt.situation import Situation
 from cambrian.measure.figures import Figures
 
-#: with fewer packets in flight Reno itself needs a loss in every few hundred
-_FEWEST_PACKETS = 40
+#: with a window of so many packets Reno has a loss in 150 packets, with fewer soon in thirty
+_FEWEST_PACKETS = 20
 
 
 def _percent(one: Figures, situation: Situation) -> float | None:
@@ -29,7 +29,7 @@ PROPERTIES = (
         says="Once started, a flow alone behind 1 BDP or more has at most {most:g} % of its packets dropped "
         "or marked by the queue.",
         source="RFC 2914, section 5; RFC 8085, section 3.1",
-        applies=lambda one: one.is_steady and one.buffer_bdp >= 1 and one.pipe_packets >= _FEWEST_PACKETS,
+        applies=lambda one: one.is_steady and one.buffer_bdp >= 1 and one.bdp_packets >= _FEWEST_PACKETS,
         figure=_percent,
         # CUBIC and Reno alone have 0.1 to 1 %
         most=3.0,
