@@ -18,6 +18,7 @@ accused, a study does not repeat, or a fault is missed.
 from __future__ import annotations
 
 import argparse
+import itertools
 import os
 import random
 import subprocess
@@ -49,9 +50,7 @@ def hunted(runner: Runner, budget_s: float, seed: int) -> tuple[list[Counterexam
         print(f"  {runner.contestant}: {line}", file=sys.stderr, flush=True)
 
     hunt = Hunt(runner, list(all_properties().values()), budget_s, seed, tell)
-    return [
-        found for found, _ in zip((one for one in hunt.run() if one.stands), range(1), strict=False)
-    ], hunt
+    return list(itertools.islice((one for one in hunt.run() if one.stands), 1)), hunt
 
 
 def repeats(study: Path, hunted_in: Path, again_in: Path, jobs: int) -> bool:

@@ -131,23 +131,17 @@ class Runner:
             seeds=seeds,
         )
 
-    def evidence(
-        self, one: Property, situation: Situation, seeds: int, *, all_seeds: bool = False
-    ) -> Evidence:
-        """Run the contestant's trials, and kernel TCP's if all seeds break the property.
-
-        Stops at the first sample that keeps the property, unless ``all_seeds``.
-        """
+    def evidence(self, one: Property, situation: Situation, seeds: int) -> Evidence:
+        """Run the contestant's first trial; if that breaks the property, its others and kernel TCP's too."""
         groups = self._groups(self.study(one, situation, seeds))
         own = [group for group in groups if group.subject == "contestant"]
         beside = [group for group in groups if group.subject == "kernel"]
         numbers = range(len(own[0].trials))
-        found = self._judged(one, situation, own, numbers if all_seeds else numbers[:1])
-        if not all_seeds and found.breaks:
-            # a suspect: all that is needed to judge it runs together
+        found = self._judged(one, situation, own, numbers[:1])
+        if found.breaks:
             self._begin(trial for group in (*own, *beside) for trial in group.trials)
             found = self._judged(one, situation, own, numbers)
-        if not (found.breaks or all_seeds):
+        if not found.breaks:
             return found
         if self.contestant == self._kernel:
             # the reference has no other reference: a property that it breaks is probably wrong
