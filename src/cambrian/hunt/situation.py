@@ -228,7 +228,11 @@ def situations() -> st.SearchStrategy[Situation]:
 
 
 def systematic() -> list[Situation]:
-    """Situations with one cause each: first one for each kind, then every other value of every key."""
+    """First one situation for each kind of cause, then every other value of every key, each alone.
+
+    Then each event with more packets in flight, and with a queue that holds few: these decide how many
+    packets an event costs.
+    """
     first = [
         Situation(),
         Situation(event="burst"),
@@ -249,7 +253,9 @@ def systematic() -> list[Situation]:
     ]
     ordinary = Situation()
     rest = (ordinary.changed(**{name: value}) for name, values in CHOICES.items() for value in values[1:])
-    return list(dict.fromkeys([*first, *(one for one in rest if one.is_possible)]))
+    sizes: tuple[dict[str, float], ...] = ({"rate_mbps": 20.0}, {"buffer_bdp": 4.0}, {"buffer_bdp": 0.25})
+    events = (ordinary.changed(event=event, **size) for event in _EVENTS[1:] for size in sizes)
+    return list(dict.fromkeys(one for one in (*first, *rest, *events) if one.is_possible))
 
 
 def study_toml(

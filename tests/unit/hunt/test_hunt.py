@@ -58,8 +58,12 @@ def test_simpler_situations_are_simpler_and_possible(one: Situation) -> None:
         assert set(simpler.unusual) <= set(one.unusual)
 
 
-def test_the_systematic_situations_have_one_cause_each() -> None:
+def test_the_systematic_situations_are_single_causes_then_events_with_another_size() -> None:
     found = systematic()
+    pairs = [one for one in found if one.event != "none" and len(one.unusual) == 2]
+    assert found[-len(pairs) :] == pairs
+    assert {one.event for one in pairs} == set(CHOICES["event"][1:])
+    found = found[: -len(pairs)]
     assert len(set(found)) == len(found)
     assert all(one.is_possible for one in found)
     assert all(len(one.unusual) <= 1 or set(one.unusual) == {"queue", "ecn"} for one in found)
