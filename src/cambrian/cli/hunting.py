@@ -68,11 +68,6 @@ def hunt(
             runner, wanted, seconds, seed, lambda line: err.print(line, markup=False, soft_wrap=True)
         )
         for found in search.run():
-            if not found.stands:
-                err.print(
-                    f"not confirmed by more seeds: {found.broken.name}: {found.situation}", markup=False
-                )
-                continue
             count += 1
             path = output.written(found, runner, folder)
             for line in output.sentences(found, runner):

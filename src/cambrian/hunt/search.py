@@ -47,11 +47,6 @@ class Counterexample:
     situation: Situation
     evidence: Evidence
 
-    @property
-    def stands(self) -> bool:
-        """Do all samples break it, and does none of kernel TCP's come near?"""
-        return self.evidence.is_broken
-
 
 class Hunt:
     """One search. ``tell`` is called with a line for each situation that is tried."""
@@ -81,20 +76,40 @@ class Hunt:
         return list(dict.fromkeys(reason for one in self._known.values() for reason in one.invalid))
 
     def run(self) -> Iterator[Counterexample]:
-        """Each broken property once, with a simple situation, until the budget is spent."""
+        """Each broken property once, with a simple situation, until the budget is spent.
+
+        More seeds confirm each. Where one of them keeps the property, the situations around are tried.
+        """
         searches = itertools.chain([self._systematic], itertools.repeat(self._drawn))
         search = next(searches)
+        doubtful: list[tuple[Property, Situation]] = []
         while self._left and time.monotonic() < self._end:
             try:
+                while doubtful:
+                    self._around(*doubtful[-1])
+                    doubtful.pop()
                 search()
             except OutOfTime:
                 return
             except Found as found:
-                self._left.remove(found.broken)
-                yield self._confirmed(found.broken, self._simplest(found))
+                situation = self._simplest(found)
+                evidence = self._runner.evidence(found.broken, situation, MORE_SEEDS)
+                self._known[found.broken.name, situation] = evidence
+                if evidence.is_broken:
+                    self._left.remove(found.broken)
+                    yield Counterexample(found.broken, situation, evidence)
+                else:
+                    self._tell(f"{situation}: {found.broken.name} is not broken by {MORE_SEEDS} seeds")
+                    doubtful.append((found.broken, situation))
             else:
                 search = next(searches)
                 self._seed += 1
+
+    def _around(self, doubtful: Property, situation: Situation) -> None:
+        """Situations that differ in one key from one where only some seeds break the property."""
+        for one in situation.around():
+            if doubtful in self._left:
+                self._try(one, [doubtful])
 
     def _systematic(self) -> None:
         """Every single cause; a relation where both of its situations are among them anyway."""
@@ -178,10 +193,6 @@ class Hunt:
                 )
         except (StopIteration, OutOfTime):
             return best
-
-    def _confirmed(self, broken: Property, situation: Situation) -> Counterexample:
-        evidence = self._runner.evidence(broken, situation, MORE_SEEDS)
-        return Counterexample(broken, situation, evidence)
 
     def _evidence(self, one: Property, situation: Situation, end: float) -> Evidence:
         key = (one.name, situation)

@@ -204,6 +204,13 @@ class Situation:
         """The same with other values, which may be outside the lists."""
         return replace(self, **values)
 
+    def around(self) -> Iterator[Situation]:
+        """Situations with another value of one key."""
+        for name, values in CHOICES.items():
+            for one in (self.changed(**{name: value}) for value in values):
+                if one != self and one.is_possible:
+                    yield one
+
     def simpler(self) -> Iterator[Situation]:
         """Simpler situations: first a key has its ordinary value, then an earlier one."""
         changes = [(name, CHOICES[name][0]) for name in self.unusual]
