@@ -78,11 +78,13 @@ class Hunt:
     def run(self) -> Iterator[Counterexample]:
         """Each broken property once, with a simple situation, until the budget is spent.
 
-        More seeds confirm each. Where one of them keeps the property, the situations around are tried.
+        More seeds confirm each. Where one of them keeps the property, the paths around are tried.
         """
         searches = itertools.chain([self._systematic], itertools.repeat(self._drawn))
         search = next(searches)
         doubtful: list[tuple[Property, Situation]] = []
+        # once for each property: what is around a doubt is doubtful too
+        asked: set[str] = set()
         while self._left and time.monotonic() < self._end:
             try:
                 while doubtful:
@@ -100,13 +102,15 @@ class Hunt:
                     yield Counterexample(found.broken, situation, evidence)
                 else:
                     self._tell(f"{situation}: {found.broken.name} is not broken by {MORE_SEEDS} seeds")
-                    doubtful.append((found.broken, situation))
+                    if found.broken.name not in asked:
+                        doubtful.append((found.broken, situation))
+                    asked.add(found.broken.name)
             else:
                 search = next(searches)
                 self._seed += 1
 
     def _around(self, doubtful: Property, situation: Situation) -> None:
-        """Situations that differ in one key from one where only some seeds break the property."""
+        """Paths that differ in one key from one where only some seeds break the property."""
         for one in situation.around():
             if doubtful in self._left:
                 self._try(one, [doubtful])

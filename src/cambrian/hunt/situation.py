@@ -205,9 +205,9 @@ class Situation:
         return replace(self, **values)
 
     def around(self) -> Iterator[Situation]:
-        """Situations with another value of one key."""
-        for name, values in CHOICES.items():
-            for one in (self.changed(**{name: value}) for value in values):
+        """The same with another rate, round trip or buffer."""
+        for name in ("rate_mbps", "rtt_ms", "buffer_bdp"):
+            for one in (self.changed(**{name: value}) for value in CHOICES[name]):
                 if one != self and one.is_possible:
                     yield one
 
