@@ -101,7 +101,11 @@ class Hunt:
                     self._left.remove(found.broken)
                     yield Counterexample(found.broken, situation, evidence)
                 else:
-                    self._tell(f"{situation}: {found.broken.name} is not broken by {MORE_SEEDS} seeds")
+                    number = sum(excess > 0 for excess in evidence.excess)
+                    self._tell(
+                        f"{situation}: no finding, {number} of {len(evidence.excess)} trials break "
+                        f"{found.broken.name}"
+                    )
                     if found.broken.name not in asked:
                         doubtful.append((found.broken, situation))
                     asked.add(found.broken.name)
