@@ -12,7 +12,7 @@ OUT ?= results/quickstart
 
 # Each step uses the machine's cores itself, and two of them write to .venv.
 .NOTPARALLEL:
-.PHONY: help setup setup-dev kernel stacks test-stacks demo test test-all lint types docs reference bench placebo accusations kills hostile machines gates dist dist-kernel clean
+.PHONY: help setup setup-dev kernel stacks test-stacks demo test test-all lint types docs reference bench placebo accusations kills hostile machines gates hunts dist dist-kernel clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -56,7 +56,7 @@ test-all: test ## and the slow tests
 	@.venv/bin/pytest -m slow || [ $$? -eq 5 ] # 5: there are none
 
 bench: kernel stacks ## how fast virtual time runs here, and how often intervals are right (minutes)
-	@for each in $(filter-out benchmarks/__init__.py benchmarks/placebo_storm.py benchmarks/false_accusations.py benchmarks/kills.py benchmarks/hostile.py benchmarks/gate.py benchmarks/other_machines.py,$(wildcard benchmarks/*.py)); do \
+	@for each in $(filter-out benchmarks/__init__.py benchmarks/placebo_storm.py benchmarks/false_accusations.py benchmarks/kills.py benchmarks/hostile.py benchmarks/gate.py benchmarks/hunt.py benchmarks/other_machines.py,$(wildcard benchmarks/*.py)); do \
 	  echo "$$each" >&2; .venv/bin/python "$$each" || exit 1; done
 
 placebo: kernel stacks ## how often the page accuses the kernel against itself: 200 studies (a quarter of an hour)
@@ -80,6 +80,9 @@ machines: kernel stacks ## the same packets on other Debian releases and process
 
 gates: kernel stacks ## does `cambrian gate` catch planted faults, and pass harmless changes? (one to three hours)
 	@.venv/bin/python benchmarks/gate.py
+
+hunts: kernel stacks ## does `cambrian hunt` find planted faults, and leave clean controllers alone? (two hours)
+	@.venv/bin/python benchmarks/hunt.py
 
 dist: setup ## build the wheel and the source archive in dist/
 	@.venv/bin/hatchling build -d dist >&2

@@ -27,17 +27,18 @@ def hunt(
     budget: Annotated[str, typer.Option(help="How long to search: 90s, 10min or 2h.")] = "10min",
     seed: Annotated[int, typer.Option(help="Decides which networks are tried.")] = 1,
     folder: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", help="Results directory. Default: results/hunt/STACK-CCA."),
-    ] = None,
+        Path,
+        typer.Option("--out", "-o", help="Results directory; hunts share kernel TCP's trials there."),
+    ] = Path("results/hunt"),
     jobs: JobsOption = 0,
     listing: Annotated[bool, typer.Option("--list", help="List the properties, and exit.")] = False,
 ) -> None:
     """Search for a network on which a contestant breaks a property, and make that network simple.
 
     A property counts as broken only if all seeds break it, and kernel TCP with the same algorithm keeps it
-    on the same network. Each one that is found is written as a study that repeats it. All trials are kept,
-    so the same command goes on quickly. Exit status 0: nothing found; 1: something is broken; 2: an error.
+    on the same network, with room. Each one that is found is written as a study that repeats it. All trials
+    are kept, so the same command goes on quickly. Exit status 0: nothing found; 1: something is broken; 2: an
+    error.
     """
     from cambrian.hunt import output
     from cambrian.hunt.properties import all_properties
@@ -45,7 +46,6 @@ def hunt(
     from cambrian.hunt.trials import Runner
     from cambrian.stacks import catalogue
     from cambrian.study import hints
-    from cambrian.study.naming import slug
 
     known = all_properties()
     if listing:
@@ -61,24 +61,19 @@ def hunt(
         fail(f"--budget {budget}: give a number with s, min or h, such as 10min")
     seconds = float(matched[1]) * _SECONDS[matched[2]]
     catalogue.look_in(Path.cwd() / "stacks")
-    place = folder or Path("results") / "hunt" / slug(contestant)
     count = 0
-    with Runner(contestant, place.absolute(), at_a_time(jobs)) as runner:
+    with Runner(contestant, folder.absolute(), at_a_time(jobs)) as runner:
         wanted = [known[name] for name in properties] if properties else list(known.values())
         search = Hunt(
             runner, wanted, seconds, seed, lambda line: err.print(line, markup=False, soft_wrap=True)
         )
         for found in search.run():
-            if not found.stands:
-                err.print(
-                    f"not confirmed by more seeds: {found.broken.name}: {found.situation}", markup=False
-                )
-                continue
             count += 1
-            path = output.written(found, runner, place)
+            path = output.written(found, runner, folder)
             for line in output.sentences(found, runner):
                 out.print(line, markup=False, soft_wrap=True, highlight=False)
-            out.print(f"Repeat it: cambrian run {path}", markup=False, soft_wrap=True, highlight=False)
+            again = f"cambrian run {path} --out {path.with_suffix('')}"
+            out.print(f"Repeat it: {again}", markup=False, soft_wrap=True, highlight=False)
     for reason in search.invalid:
         err.print(f"invalid trials, not counted: {reason}", markup=False, soft_wrap=True)
     out.print(f"{search.tried} situations tried; {count} properties broken", highlight=False)

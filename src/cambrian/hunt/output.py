@@ -6,14 +6,14 @@ from pathlib import Path
 
 from cambrian.hunt.search import MORE_SEEDS, Counterexample
 from cambrian.hunt.trials import Runner
+from cambrian.study.naming import slug
 
 
 def written(found: Counterexample, runner: Runner, folder: Path) -> Path:
     """Write the study that repeats a counterexample; returns its path."""
     text = runner.study(found.broken, found.situation, MORE_SEEDS)
-    name = text.split('"')[1]
     lines = [f"# {line}" for line in sentences(found, runner)]
-    path = folder / f"{name}.toml"
+    path = folder / f"hunted-{slug(runner.contestant)}-{found.broken.name}.toml"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("\n".join([*lines, text]))
     return path
@@ -22,14 +22,13 @@ def written(found: Counterexample, runner: Runner, folder: Path) -> Path:
 def sentences(found: Counterexample, runner: Runner) -> list[str]:
     """What is broken, where, and what the trials of more seeds showed."""
     evidence = found.evidence
-    broken = sum(excess > 0 for excess in evidence.excess)
     kernel = f"tcp {runner.reference}"
     keys = ", ".join(found.situation.unusual) or "none"
     lines = [
         f"{runner.contestant} breaks {found.broken.name}: {found.broken.says}",
         f"Source: {found.broken.source}.",
         f"Where: {found.situation} (unusual keys: {keys}).",
-        f"It: {evidence.shows[0]}; broken in {broken} of {len(evidence.excess)} trials.",
+        f"It: {evidence.shows[0]}; broken in all {len(evidence.excess)} trials.",
     ]
     if evidence.kernel_shows:
         lines.append(f"Kernel ({kernel}) there: {evidence.kernel_shows[0]}.")

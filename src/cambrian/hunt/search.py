@@ -1,7 +1,11 @@
-"""Look for situations in which a contestant breaks a property; Hypothesis draws, targets and shrinks them."""
+"""Look for situations in which a contestant breaks a property, and make them simple.
+
+First one situation for each single cause, then what Hypothesis draws and steers.
+"""
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -9,10 +13,9 @@ from dataclasses import dataclass
 import hypothesis
 from hypothesis import HealthCheck, Phase, Verbosity
 from hypothesis import strategies as st
-from hypothesis.database import DirectoryBasedExampleDatabase
 
 from cambrian.hunt.properties import Property
-from cambrian.hunt.situation import Situation, situations
+from cambrian.hunt.situation import Situation, situations, systematic
 from cambrian.hunt.trials import Evidence, Runner
 
 #: seeds of the search, and of what it reports
@@ -28,8 +31,12 @@ class OutOfTime(BaseException):
     """The budget is spent. No Exception: Hypothesis would take it for a failure."""
 
 
-class Broken(Exception):
-    """The property is broken in this situation."""
+class Found(BaseException):
+    """A property is broken. No Exception: Hypothesis would shrink it, and knows no order of keys."""
+
+    def __init__(self, broken: Property, situation: Situation) -> None:
+        super().__init__(broken.name)
+        self.broken, self.situation = broken, situation
 
 
 @dataclass(frozen=True)
@@ -39,13 +46,6 @@ class Counterexample:
     broken: Property
     situation: Situation
     evidence: Evidence
-
-    @property
-    def stands(self) -> bool:
-        """Do at least four of five samples break it, and none of kernel TCP's?"""
-        broken = sum(excess > 0 for excess in self.evidence.excess)
-        kernel = self.evidence.kernel
-        return broken >= 0.8 * len(self.evidence.excess) and bool(kernel) and max(kernel) <= 0
 
 
 class Hunt:
@@ -60,17 +60,15 @@ class Hunt:
         tell: Callable[[str], None],
     ) -> None:
         self._runner, self._seed, self._tell = runner, seed, tell
-        self._left = list(properties)
+        self._left = [one for one in properties if not one.families or runner.reference in one.families]
         self._budget_s = budget_s
         self._end = time.monotonic() + budget_s
         self._known: dict[tuple[str, Situation], Evidence] = {}
-        self._active: Property | None = None
-        self._best: Situation | None = None
 
     @property
     def tried(self) -> int:
-        """Number of situations and properties that were tried."""
-        return len(self._known)
+        """Number of situations that were tried."""
+        return len({situation for _, situation in self._known})
 
     @property
     def invalid(self) -> list[str]:
@@ -78,75 +76,136 @@ class Hunt:
         return list(dict.fromkeys(reason for one in self._known.values() for reason in one.invalid))
 
     def run(self) -> Iterator[Counterexample]:
-        """Each broken property once, with a simple situation, until the budget is spent."""
-        number = 0
+        """Each broken property once, with a simple situation, until the budget is spent.
+
+        More seeds confirm each. Where one of them keeps the property, the paths around are tried.
+        """
+        searches = itertools.chain([self._systematic], itertools.repeat(self._drawn))
+        search = next(searches)
+        doubtful: list[tuple[Property, Situation]] = []
+        # once for each property: what is around a doubt is doubtful too
+        asked: set[str] = set()
         while self._left and time.monotonic() < self._end:
-            self._active = self._best = None
             try:
-                self._search(self._seed + number)
-            except (OutOfTime, Broken):
-                pass
-            except hypothesis.errors.HypothesisException:
-                # a shrink that ends early looks inconsistent to Hypothesis; what was found stays found
-                if self._best is None:
-                    raise
-            number += 1
-            if self._active is None or self._best is None:
-                continue
-            self._left.remove(self._active)
-            evidence = self._runner.evidence(self._active, self._best, MORE_SEEDS)
-            yield Counterexample(self._active, self._best, evidence)
+                while doubtful:
+                    self._around(*doubtful[-1])
+                    doubtful.pop()
+                search()
+            except OutOfTime:
+                return
+            except Found as found:
+                situation = self._simplest(found)
+                evidence = self._runner.evidence(found.broken, situation, MORE_SEEDS)
+                self._known[found.broken.name, situation] = evidence
+                if evidence.is_broken:
+                    self._left.remove(found.broken)
+                    yield Counterexample(found.broken, situation, evidence)
+                else:
+                    number = sum(excess > 0 for excess in evidence.excess)
+                    self._tell(
+                        f"{situation}: no finding, {number} of {len(evidence.excess)} trials break "
+                        f"{found.broken.name}"
+                    )
+                    if found.broken.name not in asked:
+                        doubtful.append((found.broken, situation))
+                    asked.add(found.broken.name)
+            else:
+                search = next(searches)
+                self._seed += 1
 
-    def _search(self, seed: int) -> None:
-        extra = [one for one in self._left if _is_costly(one)]
+    def _around(self, doubtful: Property, situation: Situation) -> None:
+        """Paths that differ in one key from one where only some seeds break the property."""
+        for one in situation.around():
+            if doubtful in self._left:
+                self._try(one, [doubtful])
 
-        @hypothesis.seed(seed)
+    def _systematic(self) -> None:
+        """Every single cause; a relation where both of its situations are among them anyway."""
+        every = systematic()
+        plain, relations = self._kinds()
+        useful = [situation for situation in every if any(one.applies(situation) for one in plain)]
+        for number, situation in enumerate(useful):
+            if time.monotonic() > self._end:
+                raise OutOfTime
+            if number % self._runner.jobs == 0:
+                self._runner.begin(useful[number : number + self._runner.jobs])
+            self._try(situation, plain)
+        for situation, one in itertools.product(every, relations):
+            if set(one.variants(situation)) <= set(every):
+                self._try(situation, [one])
+
+    def _drawn(self) -> None:
+        plain, relations = self._kinds()
+
+        @hypothesis.seed(self._seed)
         @hypothesis.settings(
             max_examples=_MANY,
             deadline=None,
-            database=DirectoryBasedExampleDatabase(self._runner.results.folder / "examples"),
-            phases=[Phase.reuse, Phase.generate, Phase.target, Phase.shrink],
+            database=None,
+            phases=[Phase.generate, Phase.target],
             suppress_health_check=list(HealthCheck),
             verbosity=Verbosity.quiet,
-            print_blob=False,
         )
-        @hypothesis.given(situations(), st.integers(0, max(0, len(extra) - 1)))
-        def test(situation: Situation, number: int) -> None:
-            if self._active is None:
-                cheap = [one for one in self._left if not _is_costly(one)]
-                self._try(situation, [*cheap, *extra[number : number + 1]])
-            else:
-                self._try(situation, [self._active])
+        @hypothesis.given(
+            st.tuples(*[situations()] * self._runner.jobs), st.integers(0, max(0, len(relations) - 1))
+        )
+        def test(several: tuple[Situation, ...], number: int) -> None:
+            if any(self._is_new(situation) for situation in several) and time.monotonic() > self._end:
+                raise OutOfTime
+            self._runner.begin(one for one in several if any(held.applies(one) for held in plain))
+            for place, situation in enumerate(several):
+                for one, evidence in self._try(situation, [*plain, *relations[number : number + 1]]):
+                    hypothesis.target(min(evidence.score, _MOST_TARGET), label=f"{one.name} {place}")
 
         test()
 
-    def _try(self, situation: Situation, properties: Sequence[Property]) -> None:
-        for one in properties:
-            if not one.applies(situation):
-                continue
-            evidence = self._evidence(one, situation)
-            if self._active is None:
-                hypothesis.target(min(evidence.score, _MOST_TARGET), label=one.name)
-            if evidence.is_broken:
-                if self._active is None:
-                    self._active = one
-                    part = time.monotonic() + _SHRINK_PART * self._budget_s
-                    self._end_of_shrink = min(self._end, part)
-                if self._best is None or situation.complexity < self._best.complexity:
-                    self._best = situation
-                raise Broken(one.name)
+    def _kinds(self) -> tuple[list[Property], list[Property]]:
+        """What is left: properties of one network, and relations."""
+        relations = [one for one in self._left if one.is_relation]
+        return [one for one in self._left if not one.is_relation], relations
 
-    def _evidence(self, one: Property, situation: Situation) -> Evidence:
+    def _is_new(self, situation: Situation) -> bool:
+        return all(known != situation for _, known in self._known)
+
+    def _try(self, situation: Situation, properties: Sequence[Property]) -> list[tuple[Property, Evidence]]:
+        """The evidence of those properties that apply.
+
+        Raises:
+            Found: one is broken.
+            OutOfTime: the budget is spent.
+        """
+        tried: list[tuple[Property, Evidence]] = []
+        is_new = self._is_new(situation)
+        for one in properties:
+            if one.applies(situation):
+                evidence = self._evidence(one, situation, self._end)
+                if evidence.is_broken:
+                    self._tell(f"{situation}: BREAKS {one.name}: {evidence.shows[0]}")
+                    raise Found(one, situation)
+                tried.append((one, evidence))
+        if is_new and tried:
+            nearest, evidence = max(tried, key=lambda pair: pair[1].score)
+            also = " (kernel TCP too, or nearly)" if evidence.breaks else ""
+            self._tell(f"{situation}: nothing broken; nearest {nearest.name}: {evidence.shows[0]}{also}")
+        return tried
+
+    def _simplest(self, found: Found) -> Situation:
+        """Take one unusual key after the other away, as long as the property stays broken."""
+        best, end = found.situation, min(self._end, time.monotonic() + _SHRINK_PART * self._budget_s)
+        try:
+            while True:
+                best = next(
+                    one
+                    for one in best.simpler()
+                    if found.broken.applies(one) and self._evidence(found.broken, one, end).is_broken
+                )
+        except (StopIteration, OutOfTime):
+            return best
+
+    def _evidence(self, one: Property, situation: Situation, end: float) -> Evidence:
         key = (one.name, situation)
         if key not in self._known:
-            if time.monotonic() > (self._end if self._active is None else self._end_of_shrink):
+            if time.monotonic() > end:
                 raise OutOfTime
-            self._known[key] = found = self._runner.evidence(one, situation, SEEDS)
-            state = "BROKEN" if found.is_broken else "kept"
-            self._tell(f"{one.name}: {situation}: {state}; {found.shows[0] if found.shows else ''}")
+            self._known[key] = self._runner.evidence(one, situation, SEEDS)
         return self._known[key]
-
-
-def _is_costly(one: Property) -> bool:
-    """Does it need trials that no other property has?"""
-    return one.rival or len(one.variants(Situation(loss_percent=1.0))) > 1

@@ -94,11 +94,18 @@ def _probes(result: TrialResult, trial: Trial, families: Sequence[Family | None]
     )
     if not asked or any(flow.size_bytes for flow in trial.flows):
         return {}
+    flow = probed_flow(result, trial, families)
+    return {} if flow is None else reading.read(flow)
+
+
+def probed_flow(result: TrialResult, trial: Trial, families: Sequence[Family | None]) -> ProbedFlow | None:
+    """The trial's first flow as probes see it; None if it has no family."""
     trace = flow_traces(result, families, pages=True)[0]
     if trace is None:
-        return {}
+        return None
+    page = trial.flows[0].page
     starts_ns = tuple(round(flow.start_ms * NS_PER_MS) for flow in trial.flows)
-    return reading.read(ProbedFlow(trace, network, result.packets, starts_ns, loads))
+    return ProbedFlow(trace, trial.network, result.packets, starts_ns, page.name if page else None)
 
 
 def _sharing(window: TrialWindow) -> Sharing:

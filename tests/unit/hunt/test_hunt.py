@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import time
+from collections.abc import Iterable
 from pathlib import Path
 from typing import cast
 
@@ -11,14 +13,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cambrian.hunt import situation
-from cambrian.hunt.properties import Property, all_properties
+from cambrian.hunt.properties import Property, all_properties, bounded
 from cambrian.hunt.search import Counterexample, Hunt
-from cambrian.hunt.situation import CHOICES, Situation, situations
-from cambrian.hunt.trials import Evidence, Runner
+from cambrian.hunt.situation import CHOICES, Situation, situations, systematic
+from cambrian.hunt.trials import ROOM, Evidence, Runner
+from cambrian.measure.figures import Figures
 from cambrian.stacks import catalogue, checks
-from cambrian.store.results import Results
 from cambrian.study.expand import expand
 from cambrian.study.load import parse_study
+from cambrian.study.model import Group
+
+
+def groups_of(variants: dict[str, Situation], contestant: str = "quinn/cubic", seeds: int = 2) -> list[Group]:
+    text = situation.study_toml("t", variants, contestant, "tcp/cubic", seeds=seeds)
+    study = parse_study(text, "h", Path(), catalogue.ccas(), catalogue.reference_of, checks)
+    return expand(study, reference_of=catalogue.reference_of)
 
 
 @settings(max_examples=150)
@@ -26,92 +35,190 @@ from cambrian.study.load import parse_study
 def test_every_situation_of_every_property_is_a_study(one: Situation, held: Property) -> None:
     if not held.applies(one):
         return
-    variants = {str(number): variant for number, variant in enumerate(held.variants(one))}
-    text = situation.study_toml("h", "t", variants, "quinn/cubic", "cubic", rival=held.rival, seeds=2)
-    study = parse_study(text, "h", Path(), catalogue.ccas(), catalogue.reference_of, checks)
-    groups = expand(study, reference_of=catalogue.reference_of)
-    own = [group for group in groups if group.subject == "quinn cubic"]
-    assert len(own) == len(variants)
-    assert all(len(group.trials) == (4 if held.rival else 2) for group in own)
-    # kernel TCP is there to compare with
-    assert any(group.subject == "tcp cubic" and not group.placebo for group in groups)
+    variants = held.variants(one)
+    groups = groups_of({str(number): variant for number, variant in enumerate(variants)})
+    own = [group for group in groups if group.subject == "contestant"]
+    kernel = [group for group in groups if group.subject == "kernel"]
+    assert len(own) == len(kernel) == len(variants)
+    assert all(len(group.trials) == (4 if one.rival == "together" else 2) for group in groups)
+    for group, name in ((own[0], "quinn"), (kernel[0], "tcp")):
+        flows = group.trials[0].flows
+        assert [flow.contestant.stack for flow in flows] == [name, "tcp"][: 2 if one.rival != "none" else 1]
+        assert flows[0].size_bytes == 1000 * one.size_kb
+
+
+@settings(max_examples=50)
+@given(situations())
+def test_simpler_situations_are_simpler_and_possible(one: Situation) -> None:
+    def places(of: Situation) -> int:
+        return sum(values.index(getattr(of, name)) for name, values in CHOICES.items())
+
+    for simpler in one.simpler():
+        assert simpler.is_possible and places(simpler) < places(one)
+        assert set(simpler.unusual) <= set(one.unusual)
+
+
+def test_the_systematic_situations_are_single_causes_then_events_with_another_size() -> None:
+    found = systematic()
+    pairs = [one for one in found if one.event != "none" and len(one.unusual) == 2]
+    assert found[-len(pairs) :] == pairs
+    assert {one.event for one in pairs} == set(CHOICES["event"][1:])
+    found = found[: -len(pairs)]
+    assert len(set(found)) == len(found)
+    assert all(one.is_possible for one in found)
+    assert all(len(one.unusual) <= 1 or set(one.unusual) == {"queue", "ecn"} for one in found)
+    # every value of every key that can be alone
+    alone = {(name, getattr(one, name)) for one in found for name in one.unusual}
+    missing = {(name, value) for name, values in CHOICES.items() for value in values[1:]} - alone
+    assert {name for name, _ in missing} == {"later_event", "rtt_ms", "buffer_bdp"}
+
+
+def test_hunts_of_all_contestants_share_the_kernels_trials() -> None:
+    def kernel(contestant: str) -> list[object]:
+        groups = groups_of({"network": Situation(rival="later")}, contestant)
+        return [group.trials for group in groups if group.subject == "kernel"]
+
+    assert kernel("quinn/cubic") == kernel("quic-go/cubic")
+
+
+def test_the_trials_of_a_situation_are_the_same_for_all_properties_and_seeds() -> None:
+    few, many = (groups_of({"network": Situation()}, seeds=seeds)[0].trials for seeds in (1, 3))
+    assert many[: len(few)] == few
+
+
+def test_two_events_are_two_steps_of_one_schedule() -> None:
+    one = Situation(event="quarter rate", later_event="four times the rate", loss_percent=1.0)
+    schedule = groups_of({"network": one})[0].trials[0].network.schedule
+    assert [(step.at_s, step.rate_mbps) for step in schedule] == [(3.0, 1.25), (4.5, 5.0)]
+    assert one.last_rate_mbps == 5.0
+    burst = groups_of({"network": Situation(event="burst", loss_percent=1.0)})[0].trials[0].network.schedule
+    assert [(step.at_s, step.loss_percent) for step in burst] == [(3.0, 100.0), (3.025, 1.0)]
 
 
 def test_the_ordinary_situation_has_no_unusual_key() -> None:
-    assert Situation().unusual == () and Situation().complexity == (0, 0)
+    assert Situation().unusual == ()
     assert Situation(queue="codel", ecn=True).unusual == ("queue", "ecn")
     assert all(getattr(Situation(), name) == values[0] for name, values in CHOICES.items())
 
 
 def test_properties_have_names_of_their_own_and_sources() -> None:
     known = all_properties()
-    assert len(known) >= 10
+    assert len(known) >= 15
     assert all(name == one.name and one.says.endswith(".") and one.source for name, one in known.items())
-    # each can be tried somewhere
+    # each can be tried in a situation with one cause
     for one in known.values():
-        held = [
-            Situation(buffer_bdp=bdp, change=change, loss_percent=loss)
-            for bdp in (0.5, 1.0)
-            for change in ("none", "blackout")
-            for loss in (0.0, 1.0)
-        ]
-        assert any(one.applies(place) for place in held), one.name
+        assert any(one.applies(place) for place in systematic()), one.name
+
+
+def test_a_bound_and_what_it_says() -> None:
+    def held(value: float | None, least: float | None = None, most: float | None = None) -> tuple[float, str]:
+        one = bounded(
+            "x", says="At least {least}, at most {most}.", source="", applies=lambda _: True,
+            figure=lambda trial, place: value, shows="{value:.0f} of {bound:.0f}", least=least, most=most
+        )  # fmt: skip
+        trials = [cast("Figures", None)]
+        return one.excess(trials, Situation()), one.shows(trials, Situation())
+
+    assert held(15, most=10) == (0.5, "15 of 10")
+    assert held(5, least=10) == (0.5, "5 of 10")
+    assert held(10, least=10)[0] == held(10, most=10)[0] == 0
+    nothing, words = held(None, most=10)
+    assert math.isnan(nothing) and words == "the trial does not show it"
 
 
 class Rule:
     """Evidence by a rule, in place of trials."""
 
-    def __init__(self, folder: Path, *, kernel: float = -1.0) -> None:
-        self.results = Results(folder)
+    reference = "cubic"
+    jobs = 2
+
+    def __init__(self, *, kernel: float = -1.0) -> None:
         self.kernel = kernel
-        self.asked = 0
+        self.begun: list[Situation] = []
+
+    def begin(self, wanted: Iterable[Situation]) -> None:
+        self.begun += wanted
 
     def evidence(self, one: Property, place: Situation, seeds: int) -> Evidence:
-        self.asked += 1
-        broken = place.buffer_bdp <= 0.5 and place.rate_mbps == 2 and one.name == "goes-on"
+        broken = place.buffer_bdp <= 0.5 and place.queue != "droptail" and one.name == "goes-on"
         excess = (1.0 if broken else -place.buffer_bdp,) * seeds
         return Evidence(excess, ("shown",) * seeds, (self.kernel,) * seeds if broken else ())
 
 
-def hunted(rule: Rule, budget_s: float = 20.0) -> list[Counterexample]:
+def hunted(rule: Rule, budget_s: float = 20.0, names: tuple[str, ...] = ("goes-on",)) -> list[Counterexample]:
     known = all_properties()
     runner = cast("Runner", rule)
-    return list(Hunt(runner, [known["goes-on"], known["no-silence"]], budget_s, 1, lambda line: None).run())
+    return list(Hunt(runner, [known[name] for name in names], budget_s, 1, lambda line: None).run())
 
 
-def test_a_broken_property_is_found_and_made_simple(tmp_path: Path) -> None:
-    # all time is not needed: what is left of the budget goes to the other property
-    (found,) = hunted(Rule(tmp_path), 6.0)
-    assert found.broken.name == "goes-on" and found.stands
-    assert set(found.situation.unusual) == {"rate_mbps", "buffer_bdp"}
-    assert found.situation.buffer_bdp == 0.5
+def test_a_property_broken_by_two_causes_is_found_and_made_simple() -> None:
+    (found,) = hunted(Rule())
+    assert found.broken.name == "goes-on"
+    assert found.situation == Situation(buffer_bdp=0.5, queue="codel")
 
 
-def test_what_the_kernel_breaks_too_is_not_reported(tmp_path: Path) -> None:
-    assert not hunted(Rule(tmp_path, kernel=1.0), 3.0)
+def test_one_cause_is_found_before_anything_is_drawn() -> None:
+    class One(Rule):
+        def evidence(
+            self, one: Property, place: Situation, seeds: int, *, all_seeds: bool = False
+        ) -> Evidence:
+            broken = place.event == "burst" and place.rtt_ms >= 50
+            return Evidence((1.0 if broken else -1.0,) * seeds, ("shown",) * seeds, (-1.0,) * seeds)
+
+    rule = One()
+    (found,) = hunted(rule)
+    assert found.situation == Situation(event="burst")
+    assert set(rule.begun) <= set(systematic())
 
 
-def test_the_budget_is_kept(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kernel", [1.0, 0.0, -ROOM / 2, math.nan])
+def test_what_the_kernel_breaks_too_or_nearly_is_not_reported(kernel: float) -> None:
+    assert not hunted(Rule(kernel=kernel), 3.0)
+
+
+def test_what_holds_for_another_algorithm_is_not_tried() -> None:
+    assert not hunted(Rule(), 5.0, ("scales", "one-cut-reno"))
+
+
+def test_the_budget_is_kept() -> None:
     class Slow(Rule):
-        def evidence(self, one: Property, place: Situation, seeds: int) -> Evidence:
+        def evidence(
+            self, one: Property, place: Situation, seeds: int, *, all_seeds: bool = False
+        ) -> Evidence:
             time.sleep(0.2)
-            return super().evidence(one, place, seeds)
+            return Evidence((-1.0,), ("shown",))
 
     began = time.monotonic()
-    hunted(Slow(tmp_path), 2.0)
+    hunted(Slow(), 2.0, ("goes-on", "no-silence", "more-rate"))
     assert time.monotonic() - began < 4.0
 
 
 @pytest.mark.parametrize(
-    ("excess", "kernel", "stands"),
+    ("excess", "kernel", "broken"),
     [
         ((1, 1, 1, 1, 1), (-1,) * 5, True),
-        ((1, 1, 1, 1, -1), (-1,) * 5, True),
-        ((1, 1, 1, -1, -1), (-1,) * 5, False),
+        ((1, 1, 1, 1, -1), (-1,) * 5, False),
+        ((1, 1, 1, 1, math.nan), (-1,) * 5, False),
         ((1, 1, 1, 1, 1), (-1, -1, -1, -1, 1), False),
+        ((1, 1, 1, 1, 1), (-1, -1, -1, -1, -ROOM / 2), False),
+        ((1, 1, 1, 1, 1), (-1, -1, -1, -1, math.nan), False),
         ((1, 1, 1, 1, 1), (), False),
     ],
 )
-def test_more_seeds_must_confirm(excess: tuple[float, ...], kernel: tuple[float, ...], stands: bool) -> None:
-    one = Counterexample(all_properties()["fills"], Situation(), Evidence(excess, ("x",) * 5, kernel))
-    assert one.stands is stands
+def test_all_samples_must_break_it(
+    excess: tuple[float, ...], kernel: tuple[float, ...], broken: bool
+) -> None:
+    assert Evidence(excess, ("x",) * 5, kernel).is_broken is broken
+
+
+def test_where_more_seeds_keep_it_the_situations_around_are_tried() -> None:
+    class Seldom(Rule):
+        def evidence(self, one: Property, place: Situation, seeds: int) -> Evidence:
+            broken = place.event == "burst"
+            always = broken and place.rtt_ms == 200
+            excess = tuple(1.0 if broken and (always or seed < 2) else -1.0 for seed in range(seeds))
+            return Evidence(excess, ("shown",) * seeds, (-1.0,) * seeds)
+
+    (found,) = hunted(Seldom())
+    assert found.situation == Situation(event="burst", rtt_ms=200.0)
+    assert found.evidence.is_broken

@@ -9,6 +9,8 @@ from cambrian.hunt.situation import Situation
 from cambrian.measure.figures import Figures
 from cambrian.metrics.gates import ENDED_EARLY
 
+NAME = "goes-on"
+
 
 def _outcome(trials: Sequence[Figures]) -> str:
     return str(trials[0].result.flow_end(0).get("outcome", ""))
@@ -21,7 +23,7 @@ def _excess(trials: Sequence[Figures], situation: Situation) -> float:
 
 PROPERTIES = (
     Property(
-        name="goes-on",
+        name=NAME,
         says="A flow with data to send goes on to the end of the trial.",
         source="RFC 9000, section 10.1; RFC 9002, section 6.2: probe timeouts go on until the idle timeout",
         applies=lambda situation: True,

@@ -2,31 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from cambrian.hunt.properties import Property
+from cambrian.hunt.properties import bounded
+from cambrian.hunt.situation import Situation
 from cambrian.measure.figures import Figures
 
-#: smallest share of either flow, in percent
-LEAST_PERCENT = 10.0
+
+def _share(one: Figures, situation: Situation) -> float | None:
+    del situation
+    return one.value("share_percent")  # type: ignore[no-any-return]
 
 
-def _share(trials: Sequence[Figures]) -> float:
-    return float(trials[0].value("share_percent") or 0.0)
+def _others(one: Figures, situation: Situation) -> float | None:
+    share = _share(one, situation)
+    return None if share is None else 100 - share
 
 
-def _smaller(trials: Sequence[Figures]) -> float:
-    return min(_share(trials), 100 - _share(trials))
+def _applies(situation: Situation) -> bool:
+    return situation.rival != "none" and situation.is_lossless and situation.event == "none"
 
 
 PROPERTIES = (
-    Property(
-        name="shares",
-        says=f"Beside kernel TCP with the same algorithm each has at least {LEAST_PERCENT:g} % of the link.",
+    bounded(
+        "not-starved",
+        says="Beside kernel TCP with the same algorithm a flow has at least {least:g} % of the throughput.",
         source="RFC 9743, section 5.2.1",
-        applies=lambda situation: situation.is_lossless and situation.change == "none",
-        excess=lambda trials, _: (LEAST_PERCENT - _smaller(trials)) / LEAST_PERCENT,
-        shows=lambda trials, _: f"it has {_share(trials):.0f} % of the throughput",
-        rival=True,
+        applies=_applies,
+        figure=_share,
+        least=10.0,
+        shows="it has {value:.0f} % of the throughput",
+    ),
+    bounded(
+        "starves-nobody",
+        says="A flow leaves kernel TCP with the same algorithm at least {least:g} % of the throughput.",
+        source="RFC 9743, section 5.2.1",
+        applies=_applies,
+        figure=_others,
+        least=10.0,
+        shows="it leaves kernel TCP {value:.0f} % of the throughput",
     ),
 )

@@ -2,41 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from cambrian.hunt.properties import Property
+from cambrian.hunt.properties import bounded
 from cambrian.hunt.situation import Situation
 from cambrian.measure.figures import Figures
 
-#: most of the declared losses that may be wrong, in percent, and most packets: some are always possible, and
-#: what a sender declares is counted at another place than what the network drops
-MOST_PERCENT, MOST = 20.0, 20
+#: fewer may be wrong: what a sender declares is counted at another place than what the network drops
+_FEWEST = 20
 
 
-def _excess(trials: Sequence[Figures], situation: Situation) -> float:
+def _percent(one: Figures, situation: Situation) -> float | None:
     del situation
-    return min(_spurious(trials) / MOST - 1, _percent(trials) / MOST_PERCENT - 1)
-
-
-def _spurious(trials: Sequence[Figures]) -> float:
-    return float(trials[0].value("spurious_losses") or 0.0)
-
-
-def _percent(trials: Sequence[Figures]) -> float:
-    return float(trials[0].value("spurious_loss_percent") or 0.0)
+    wrong, percent = one.value("spurious_losses"), one.value("spurious_loss_percent")
+    if wrong is None or percent is None:
+        return None
+    return float(percent) if wrong >= _FEWEST else 0.0
 
 
 PROPERTIES = (
-    Property(
-        name="no-spurious-losses",
-        says=f"Without reordering at most {MOST_PERCENT:g} % of the packets declared lost arrive.",
+    bounded(
+        "no-spurious-losses",
+        says="Without reordering at most {most:g} % of the packets declared lost arrive.",
         source="RFC 9002, section 6.1; RFC 8985",
-        applies=lambda situation: (
-            not (situation.jitter_ms or situation.reorder_percent) and situation.change == "none"
-        ),
-        excess=_excess,
-        shows=lambda trials, _: (
-            f"{_spurious(trials):.0f} packets ({_percent(trials):.0f} %) were declared lost and arrived"
-        ),
+        applies=lambda one: one.is_steady and not (one.jitter_ms or one.reorder_percent),
+        figure=_percent,
+        most=20.0,
+        shows="{value:.0f} % of the packets declared lost had arrived",
     ),
 )
