@@ -39,7 +39,7 @@ traces before
 {python} -m cambrian trial {short} --out {out} > {out}.said 2>&1
 echo trial $?
 traces after
-{python} -m cambrian trial {long} --out {out}.killed > /dev/null 2>&1 &
+{python} -m cambrian trial {long} --out {out}.killed > {out}.killed.said 2>&1 &
 run=$!
 tries=0
 until [ "$(readlink /proc/[0-9]*/ns/net | sort -u | wc -l)" -ge 4 ] || [ $tries -ge 300 ]; do
@@ -96,7 +96,7 @@ def test_a_trial_runs_in_namespaces_of_the_kernel_and_leaves_nothing(
     (folder,) = (tmp_path / "out" / "trials").iterdir()
     result = results.trial(folder.name)
     assert said["after:"] == said["before:"]
-    assert said["during:"] != said["before:"]
+    assert said["during:"] != said["before:"], (tmp_path / "out.killed.said").read_text()
     assert said["killed:"] == said["before:"]
     manifest = result.manifest
     behind = real_time.behind(manifest["guest"])

@@ -77,6 +77,8 @@ def _run(
     environment = {
         name: value for name, value in os.environ.items() if name not in {"PYTHONPATH", "CAMBRIAN_STACKS"}
     }
+    # otherwise Python writes bytecode beside the package, and a test compares the package's files
+    environment["PYTHONDONTWRITEBYTECODE"] = "1"
     answer = subprocess.run(
         argv, cwd=cwd, env=environment | dict(more or {}), capture_output=True, text=True, check=False
     )

@@ -132,8 +132,10 @@ def test_a_body_cut_short_is_a_failure(tcp_endpoint: Path) -> None:
 def test_what_it_cannot_do_it_says(tcp_endpoint: Path, argv: list[str], status: int, message: str) -> None:
     result = subprocess.run([tcp_endpoint, *argv], check=False, capture_output=True, text=True, timeout=10)
     assert (result.returncode, result.stdout) == (status, "")
-    assert message in result.stderr
-    assert result.stderr.count("\n") == 1
+    # an ordinary user also hears that the machine's limits are below the buffers asked for
+    said = [line for line in result.stderr.splitlines() if "raise net.core." not in line]
+    assert len(said) == 1
+    assert message in said[0]
 
 
 def test_describe(tcp_endpoint: Path) -> None:

@@ -183,7 +183,8 @@ def see_rival() -> str:
 @must_be_denied
 def shared_folder() -> str:
     for folder in (Path("/tmp"), Path("/dev/shm")):
-        found = list(folder.iterdir())
+        # a stack whose own folder is below /tmp sees it there, read-only
+        found = [path for path in folder.iterdir() if not os.statvfs(path).f_flag & os.ST_RDONLY]
         if found or folder.stat().st_uid != os.getuid():
             return f"{folder} is not its own: {found}"
     raise Denied("/tmp and /dev/shm are its own")
