@@ -28,8 +28,15 @@ _CLOSE_S = 20.0
 _LOCAL = re.compile(r"local(?::([1-9][0-9]{0,3}))?")
 _ADDRESS = re.compile(r"(tcp|tls)://\S+:[0-9]+")
 _REMEDY = "give local, local:N, tcp://HOST:PORT, tls://HOST:PORT, or a TOML file"
-#: the run itself repeats the trials of lost workers; Dask's profiler would take time from trials
-_SETTINGS = {"distributed.scheduler.allowed-failures": 0, "distributed.worker.profile.enabled": False}
+#: the run itself repeats the trials of lost workers. The other settings leave processor time to the trials:
+#: Dask has no profiler, and looks at its event loops, the machine and the memory once a second
+SETTINGS = {
+    "distributed.scheduler.allowed-failures": 0,
+    "distributed.worker.profile.enabled": False,
+    "distributed.admin.tick.interval": "1s",
+    "distributed.admin.system-monitor.interval": "1s",
+    "distributed.worker.memory.monitor-interval": "1s",
+}
 
 
 class Description(Frozen):
@@ -51,7 +58,7 @@ def opened(text: str) -> Iterator[Cluster]:
         StudyError: the file that describes it is wrong.
     """
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
-    with dask.config.set({**_SETTINGS, "temporary-directory": str(paths.cache() / "cluster")}):
+    with dask.config.set({**SETTINGS, "temporary-directory": str(paths.cache() / "cluster")}):
         deployment, address, security = _found(text)
         try:
             with distributed.Client(deployment or address, security=security, set_as_default=False) as client:

@@ -11,6 +11,7 @@ from distributed.system import MEMORY_LIMIT
 
 from cambrian import paths
 from cambrian.cluster.coordinator import OVERHEAD_MB
+from cambrian.cluster.deploy import SETTINGS
 from cambrian.run import pool
 from cambrian.run.pool import EngineError
 from cambrian.trial.boot import MEMORY_MB
@@ -44,5 +45,10 @@ def serve(address: str, jobs: int, keys: tuple[Path, Path, Path] | None) -> NoRe
     argv += ["--death-timeout", str(_PATIENCE_S), "--local-directory", str(paths.cache() / "cluster")]
     for option, path in zip(("--tls-ca-file", "--tls-cert", "--tls-key"), keys or (), strict=False):
         argv += [option, str(path)]
-    # Dask's profiler would take time from trials
-    os.execve(sys.executable, argv, os.environ | {"DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED": "False"})  # noqa: S606
+    settings = {_variable(key): str(value) for key, value in SETTINGS.items()}
+    os.execve(sys.executable, argv, os.environ | settings)  # noqa: S606
+
+
+def _variable(key: str) -> str:
+    """The environment variable that Dask reads for one of its settings."""
+    return "DASK_" + key.upper().replace(".", "__").replace("-", "_")
