@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -10,11 +11,18 @@ from pathlib import Path
 from cambrian.store.results import Results
 
 
-def start(study: Path, out: Path, where: Sequence[str] = ("--jobs", "1")) -> subprocess.Popen[str]:
-    """Run a study, on one core unless told; standard error can be read."""
+def start(
+    study: Path, out: Path, where: Sequence[str] = ("--jobs", "1"), path: str | None = None
+) -> subprocess.Popen[str]:
+    """Run a study, by default on one core; standard error can be read. ``path`` replaces $PATH."""
     argv = [sys.executable, "-m", "cambrian", "run", str(study), "--out", str(out), *where]
     return subprocess.Popen(
-        argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+        argv,
+        env=os.environ | ({} if path is None else {"PATH": path}),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import time
 from collections.abc import Callable
@@ -112,3 +113,30 @@ def test_a_signal_to_the_coordinator_alone_ends_the_run_soon(study: Path, tmp_pa
     assert time.monotonic() - began < 10
     assert len(list((out / "trials").glob("*"))) < 2
     assert not list((out / "trials").glob(".*"))
+
+
+@pytest.mark.skipif(
+    os.geteuid() != 0, reason="a closed folder of another user stops the machine's root alone"
+)
+def test_a_closed_folder_ends_the_run_and_is_no_result(study: Path, tmp_path: Path) -> None:
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0o700)
+    os.chown(closed, 65534, 65534)
+    run = start(study, closed / "out")
+    _, said = run.communicate(timeout=PATIENCE_S)
+    assert run.returncode == 2
+    assert f"chmod o+x {closed}" in said
+    assert hashes(closed / "out") == {}
+
+
+def test_a_wall_that_cannot_be_made_is_no_result(study: Path, tmp_path: Path) -> None:
+    out, program = tmp_path / "out", tmp_path / "bwrap"
+    # it stands when it is tried, and fails around a guest
+    fails = 'case "$*" in *--json-status-fd*) set -- --no-such-option ;; esac'
+    program.write_text(f'#!/bin/sh\n{fails}\nexec {shutil.which("bwrap")} "$@"\n')
+    program.chmod(0o755)
+    run = start(study, out, path=f"{tmp_path}:{os.environ['PATH']}")
+    _, said = run.communicate(timeout=PATIENCE_S)
+    assert run.returncode == 1
+    assert "the wall could not be made: bwrap: Unknown option --no-such-option" in said
+    assert hashes(out) == {}

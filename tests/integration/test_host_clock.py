@@ -24,6 +24,9 @@ SECOND = 1_000_000_000
 SCRIPT = """
 mount -t sysfs sysfs /sys
 mount -o remount,rw /
+# inside the wall, root may not enter closed folders of the user who runs the tests
+results=/mnt
+mount -t tmpfs tmpfs $results
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin PYTHONDONTWRITEBYTECODE=1 HOME={home}
 export PYTHONPATH={source} CAMBRIAN_CACHE={cache}
 programs() {{
@@ -36,10 +39,11 @@ traces() {{
 }}
 few=$(programs)
 traces before
-{python} -m cambrian trial {short} --out {out} > {out}.said 2>&1
+{python} -m cambrian trial {short} --out $results/short > {out}.said 2>&1
 echo trial $?
+cp -r $results/short {out}
 traces after
-{python} -m cambrian trial {long} --out {out}.killed > {out}.killed.said 2>&1 &
+{python} -m cambrian trial {long} --out $results/long > {out}.killed.said 2>&1 &
 run=$!
 tries=0
 until [ "$(readlink /proc/[0-9]*/ns/net | sort -u | wc -l)" -ge 4 ] || [ $tries -ge 300 ]; do

@@ -181,7 +181,7 @@ def run(
     ``after`` may add trials when one has ended; these run next.
 
     Raises:
-        OSError: the disk of the results is full, read-only or faulty.
+        OSError: the disk of the results is full, read-only or faulty, or a folder is closed.
     """
     waiting = list(reversed(trials))
     under_way: dict[Future[Outcome], Trial] = {}
@@ -196,8 +196,10 @@ def run(
             done, _ = wait(under_way, timeout=_LOOK_S, return_when=FIRST_COMPLETED)
             errors = {future: _error(future) for future in done}
             for error in errors.values():
+                # every other trial would fail too
+                if isinstance(error, PermissionError):
+                    raise error
                 if isinstance(error, OSError) and error.errno in _DISK_ERRORS:
-                    # every other trial would fail too
                     raise OSError(error.errno, error.strerror, str(results.folder)) from error
             for future, error in errors.items():
                 trial = under_way.pop(future)

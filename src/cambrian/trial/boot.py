@@ -103,6 +103,7 @@ def run(
     Raises:
         GuestError: a path contains a character that the guest's command line cannot have.
         Disturbed: the host killed the guest.
+        PermissionError: a folder is closed to root inside the wall.
         OSError: the disk of ``out`` is full.
     """
     began = time.monotonic()
@@ -115,6 +116,8 @@ def run(
             if on_host
             else _View.of(kernel, plan, out, scratch, around, shown)
         )
+        if around.program is not None:
+            wall.check_open([out, *seen.readable.values()])
         (out / "plan.json").write_text(json.dumps(seen.plan(plan), indent=1))
         remains.prepare(out, plan)
         argv = (
@@ -147,6 +150,9 @@ def run(
     if shutil.disk_usage(out).free < _FULL_BYTES:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(out.parents[2]))
     said = _without_noise(text)
+    last = said.rpartition("\n")[2]
+    if cut_off is None and report is None and last.startswith("bwrap: "):
+        raise Disturbed(f"the wall could not be made: {last}")
     if cut_off is None and report is None and not said:
         # its kernel says why it ends, except if the host process of its first program is killed
         raise Disturbed("the guest ended without a report and without a message, as it does if it is killed")

@@ -14,9 +14,10 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import stat
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -151,6 +152,28 @@ def host_command(
     if status is not None:
         words += ["--json-status-fd", str(status)]
     return [*words, "--as-pid-1", "--", *argv]
+
+
+def check_open(paths: Iterable[Path]) -> None:
+    """Check that root may enter the folders on the way to ``paths`` inside the wall too.
+
+    There root has no right over the folders of other users, which are often closed: a home folder, say. An
+    ordinary user has the same rights on both sides.
+
+    Raises:
+        PermissionError: a folder is closed; the text says which, and what to do.
+    """
+    if os.geteuid() != 0:
+        return
+    groups = {os.getegid(), *os.getgroups()}
+    for folder in sorted({parent for path in paths for parent in path.resolve().parents}):
+        state = folder.stat()
+        own = stat.S_IXUSR if state.st_uid == 0 else stat.S_IXGRP if state.st_gid in groups else stat.S_IXOTH
+        if not state.st_mode & own:
+            raise PermissionError(
+                f"{folder}: it belongs to another user and is closed, and inside the wall root may not enter "
+                f"it; remedy: run Cambrian as its owner, or chmod o+x {folder}"
+            )
 
 
 def child(line: bytes) -> int | None:

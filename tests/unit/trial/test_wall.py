@@ -77,3 +77,24 @@ def test_a_machine_without_bubblewrap_is_told(monkeypatch: pytest.MonkeyPatch) -
         wall.find.cache_clear()
     assert (found.program, found.name) == (None, "none")
     assert "apt-get install bubblewrap" in found.why
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="the machine's root alone has other rights outside")
+@pytest.mark.parametrize(
+    ("owner", "mode", "opens"), [(65534, 0o700, False), (65534, 0o711, True), (0, 0o700, True)]
+)
+def test_root_may_enter_what_is_open_to_him_inside(
+    tmp_path: Path, owner: int, mode: int, opens: bool
+) -> None:
+    closed, out = tmp_path / "closed", tmp_path / "closed" / "out"
+    out.mkdir(parents=True)
+    os.chown(closed, owner, owner)
+    closed.chmod(mode)
+    argv = wall.command(wall.find(), ["/bin/true"], readable={}, out=out, status=2)
+    status = subprocess.run(argv, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL, check=False).returncode
+    assert (status == 0) is opens
+    if opens:
+        wall.check_open([out])
+    else:
+        with pytest.raises(PermissionError, match=f"{closed}: .*; remedy: .*chmod o.x {closed}"):
+            wall.check_open([out])
