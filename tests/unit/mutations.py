@@ -18,10 +18,14 @@ from pydantic import BaseModel
 
 from cambrian import paths
 from cambrian.claims import load as claims
+from cambrian.cluster import deploy
+from cambrian.gate import baseline
+from cambrian.gate import carry_out as gate
 from cambrian.published import load as published
+from cambrian.run.pool import EngineError
 from cambrian.stacks import catalogue, checks, manifest
 from cambrian.stacks.manifest import ManifestError
-from cambrian.study import builtin
+from cambrian.study import builtin, trial_file
 from cambrian.study.errors import StudyError
 from cambrian.study.expand import expand
 from cambrian.study.load import load_study
@@ -29,9 +33,16 @@ from cambrian.study.model import Study
 from cambrian.study.tracefile import read_trace
 from cambrian.suites import find
 from cambrian.suites import model as suites
+from cambrian.trace import endpoint_log, qlog
+from cambrian.trace.packets import TraceError
+from cambrian.trial import read
 
-#: the errors that the command line turns into one message and exit status 2
-CLEAN = (StudyError, ManifestError)
+#: good files of kinds that only users, runs and endpoints write
+MADE = Path(__file__).parents[1] / "fixtures" / "inputs"
+#: errors that the command line turns into one message and exit status 2, and the reason of an invalid trial
+CLEAN = (StudyError, ManifestError, EngineError, TraceError)
+#: a trial of ten seconds
+_SPAN = {"zero_ns": 0, "end_ns": 10 * 10**9}
 #: values that replace a value of a TOML file
 VALUES = (
     "nan", "-nan", "inf", "-inf", "1e300", "-1e300", "1e-300", "1e400", "9e18", "-1", "0", "-0.0", "1",
@@ -109,6 +120,14 @@ def kinds() -> dict[str, Kind]:
             lambda path: published.comparisons(path.parent),
             lambda path: path.name,
         ),
+        Kind("trial", (MADE / "trial.json",), trial_file.read, lambda path: path.name),
+        Kind("gate", (MADE / "gate.toml",), lambda path: gate.read(path).file, lambda path: path.name),
+        Kind("baseline", (MADE / "gate.baseline.toml",), baseline.read, lambda path: path.name),
+        Kind(
+            "cluster", tuple(sorted(MADE.glob("cluster*.toml"))), deploy.description, lambda path: path.name
+        ),
+        Kind("log", (MADE / "transport.csv",), _log, lambda path: path.name),
+        Kind("qlog", tuple(sorted(MADE.glob("*.qlog"))), _qlog, lambda path: path.name),
         Kind(
             "claims",
             tuple(sorted((root / "published").glob("*/claims.toml"))),
@@ -117,6 +136,17 @@ def kinds() -> dict[str, Kind]:
         ),
     )
     return {kind.name: kind for kind in listed}
+
+
+def _log(path: Path) -> object:
+    """An endpoint's log, as the reader of a trial's results has it."""
+    with read.written_by_a_program("the log"):
+        return endpoint_log.read(path, 0, **_SPAN).to_dicts()
+
+
+def _qlog(path: Path) -> object:
+    with read.written_by_a_program("the qlog"):
+        return qlog.read(path, 0, **_SPAN, realtime_minus_monotonic_ns=10**18, began_ns=0).to_dicts()
 
 
 def _suite(path: Path) -> object:
@@ -242,7 +272,7 @@ def judge(kind: Kind, original: Path, content: bytes, folder: Path) -> Verdict:
     try:
         outcome, detail = _verdict(kind.read(path))
     except CLEAN as error:
-        incomplete = "remedy: " not in str(error)
+        incomplete = "remedy: " not in str(error) and not isinstance(error, TraceError)
         outcome, detail = ("traceback", f"no remedy: {error}") if incomplete else ("error", _sort(error))
     except Exception as error:  # what this program looks for
         outcome, detail = "traceback", f"{type(error).__name__}: {str(error)[:200]}"

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 commands = typer.Typer()
 #: more shards than trials make no sense
 _MOST_SHARDS = 1_000_000
-#: largest description of a trial
-_MOST_TRIAL_BYTES = 2**20
 
 
 class Unwanted(StrEnum):
@@ -272,23 +270,13 @@ def trial(
     ] = None,
 ) -> None:
     """Run one trial and print its verdict."""
-    from pydantic import ValidationError
-
     from cambrian.run import pool, prepare
     from cambrian.stacks import checks
     from cambrian.store.results import Results
-    from cambrian.study import input_file
-    from cambrian.study.model import Trial
+    from cambrian.study import trial_file
     from cambrian.trial import carry_out, plan
 
-    remedy = 'give a JSON file, such as the "trial" of a manifest.json'
-    try:
-        asked = Trial.model_validate_json(
-            input_file.read(description, "the trial", remedy, _MOST_TRIAL_BYTES)
-        )
-    except ValidationError as error:
-        first = error.errors()[0]
-        fail(f"{description}: {'.'.join(str(part) for part in first['loc']) or 'trial'}: {first['msg']}")
+    asked = trial_file.read(description)
     for number, flow in enumerate(asked.flows):
         if wrong := checks.problem(flow.contestant):
             fail(f"{description}: flows.{number}.contestant: {wrong}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 import logging
 import re
 from collections.abc import Iterator, Mapping
@@ -108,6 +109,10 @@ def description(path: Path) -> Description:
     """
     file = TomlFile(path, _DOCS, called="the cluster", if_unread=_REMEDY)
     asked = file.build(Description, (), file.raw)
+    try:
+        json.dumps(asked.options, allow_nan=False)
+    except ValueError:
+        raise file.error(("options",), "a number is infinite or NaN", "give a finite number") from None
     if (asked.address is None) == (asked.deployment is None):
         raise file.error((), "give either address or class", "keep one of them")
     if asked.address and (asked.workers or asked.options):

@@ -33,7 +33,9 @@ def read(path: Path, flow: int, *, zero_ns: int, end_ns: int) -> pl.DataFrame:
     first = whole[: whole.find(b"\n")].decode(errors="replace").strip()
     if first != ",".join(HEAD):
         raise TraceError(f"{path.name}: its first line is {first!r}, not {','.join(HEAD)!r}")
-    frame = frame.with_columns(flow=pl.lit(flow, pl.UInt16), time_ns=pl.col("time_ns") - zero_ns)
+    frame = schema.checked(frame, path.name).with_columns(
+        flow=pl.lit(flow, pl.UInt16), time_ns=pl.col("time_ns") - zero_ns
+    )
     return frame.filter(pl.col("time_ns").is_between(0, end_ns, closed="left")).select(
         schema.TRANSPORT.keys()
     )

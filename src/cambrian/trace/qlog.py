@@ -69,6 +69,9 @@ def read(
     ``began_ns`` (after zero) is when the connection began at its server: the origin of a file
     without one. A metric keeps its value in events that lack it. A last line that was cut short by
     an endpoint's end is left out. ``path`` may also be a file of something else: it gives no rows.
+
+    Raises:
+        TraceError: the name of a state is no plain text.
     """
     rows: list[dict[str, Any]] = []
     now: dict[str, Any] = {}
@@ -90,7 +93,7 @@ def read(
         rows.append({"flow": flow, "time_ns": origin_ns + passed_ns - zero_ns, "event": kind, **now})
     if not rows:
         return schema.empty()
-    frame = pl.DataFrame(rows, schema=schema.TRANSPORT)
+    frame = schema.checked(pl.DataFrame(rows, schema=schema.TRANSPORT), path.name)
     return frame.filter(pl.col("time_ns").is_between(0, end_ns, closed="left"))
 
 

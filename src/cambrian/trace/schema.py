@@ -6,6 +6,8 @@ from typing import Any
 
 import polars as pl
 
+from cambrian.trace.packets import TraceError
+
 #: ``transport``: one row per controller event; null if the source does not give the value
 TRANSPORT: dict[str, Any] = {
     "flow": pl.UInt16,
@@ -18,8 +20,28 @@ TRANSPORT: dict[str, Any] = {
     "pacing_bps": pl.Int64,
     "state": pl.String,
 }
+#: what a controller says of itself
+_NUMBERS = ("cwnd_bytes", "ssthresh_bytes", "in_flight_bytes", "srtt_us", "pacing_bps")
+_LARGEST = 10**15
+#: longest name of an event or a state
+_MOST_CHARACTERS = 100
 
 
 def empty() -> pl.DataFrame:
     """A transport trace without rows."""
     return pl.DataFrame(schema=TRANSPORT)
+
+
+def checked(frame: pl.DataFrame, what: str) -> pl.DataFrame:
+    """What an endpoint wrote, with null for numbers that no controller can have (negative, or above 10^15).
+
+    Raises:
+        TraceError: the name of an event or a state is long or has control characters; pages and terminals
+            show them.
+    """
+    for column in ("event", "state"):
+        names = frame.get_column(column).unique().drop_nulls()
+        if (names.str.len_chars() > _MOST_CHARACTERS).any() or names.str.contains(r"\p{C}").any():
+            raise TraceError(f"{what}: a name of {column} has control characters or is too long")
+    numbers = pl.col(_NUMBERS)
+    return frame.with_columns(pl.when(numbers.is_between(0, _LARGEST)).then(numbers))

@@ -74,7 +74,7 @@ def _pages(trial: Trial, report: GuestReport, programs: Programs) -> dict[str, p
         if flow.page is not None:
             events = programs[f"flow{number}.receiver"].events
             expected = site.resources(flow.page)
-            with _written_by_a_program(f"the events of flow{number}.receiver"):
+            with written_by_a_program(f"the events of flow{number}.receiver"):
                 parts["objects"].append(objects.objects(number, expected, events, zero_ns=zero_ns))
                 parts["page_loads"].append(
                     objects.page_load(number, flow.page.name, flow.client, events, zero_ns=zero_ns)
@@ -114,7 +114,7 @@ def _transport(trial: Trial, report: GuestReport, raw: Path, seen: pl.DataFrame)
         by_position = kernel_tcp.read(raw, **span, realtime_minus_monotonic_ns=offset)
         parts.append(seating.flow_numbers(by_position, trial))
     for number in range(len(trial.flows)):
-        with _written_by_a_program(f"the log of flow{number}.sender"):
+        with written_by_a_program(f"the log of flow{number}.sender"):
             parts += _qlogs(trial, number, report, raw, seen)
             log = raw / f"flow{number}.transport.csv"
             if log.exists():
@@ -123,7 +123,7 @@ def _transport(trial: Trial, report: GuestReport, raw: Path, seen: pl.DataFrame)
 
 
 @contextmanager
-def _written_by_a_program(what: str) -> Iterator[None]:
+def written_by_a_program(what: str) -> Iterator[None]:
     """Turn an error of reading what an endpoint wrote into the reason of an invalid trial."""
     try:
         yield
