@@ -1,9 +1,9 @@
-"""Are all bad files refused with one clean error? Thousands of mutated studies, manifests, trials, logs and so on.
+"""Are all bad files refused with one clean error? Thousands of changed studies, manifests, trials, logs.
 
 Run: ``python benchmarks/bad_input.py [--count 10000] [--seed 1]``. Each input is a file that comes with
-Cambrian or its tests, with one to three changes (tests/unit/mutations.py). Prints how many inputs were accepted and
-refused, the slowest input, and each traceback and each accepted value that makes no sense. Exit status
-1 if there is one of these two, or an input that takes ten seconds of CPU time.
+Cambrian or its tests, with one to three changes (tests/unit/mutations.py). Prints how many inputs were
+accepted and refused, the slowest input, and each traceback and each accepted value that makes no sense. Exit
+status 1 if there is one of these two, or an input that takes ten seconds of CPU time.
 """
 
 from __future__ import annotations
