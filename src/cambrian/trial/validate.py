@@ -251,7 +251,11 @@ def judge(
     """
     known = facts(trial, report, plan, programs)
     ends = gates.flow_ends(columns["packets"], trial.network, known, columns["transport"])
-    every = gates.trial_gates(columns["packets"], trial.network, known, ends, columns["transport"])
+    # first: a program that breaks the contract is often why its flow ends too early
+    every = [
+        Gate("events", False, None, None, f"events: {name} {text}") for name, text in programs.odd().items()
+    ]
+    every += gates.trial_gates(columns["packets"], trial.network, known, ends, columns["transport"])
     after_the_end = packets.arrivals(
         programs.folder / "capture.bin",
         len(trial.flows),
@@ -262,9 +266,6 @@ def judge(
     late = seating.by_flow(after_the_end, trial)
     every += _link_gates(trial, report["counters"], columns["packets"], late)
     every += _counter_gates(trial, report["counters"], programs)
-    every += [
-        Gate("events", False, None, None, f"events: {name} {text}") for name, text in programs.odd().items()
-    ]
     every += _page_gates(trial, columns, programs)
     answer = gates.verdict(every)
     notes = answer.notes + [text for text in report["problems"] if text.startswith("note: ")]
