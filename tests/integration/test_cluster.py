@@ -9,10 +9,11 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+import distributed
 import pytest
 
 from cambrian import paths
@@ -86,8 +87,13 @@ def test_a_worker_killed_in_the_middle_costs_nothing_but_time(
 
 
 @contextmanager
-def _cluster(folder: Path) -> Iterator[tuple[str, Callable[..., subprocess.Popen[bytes]]]]:
-    """A scheduler, and a function that adds a worker with variables of its own and waits for it."""
+def _cluster(
+    folder: Path, keys: Sequence[str] = ()
+) -> Iterator[tuple[str, Callable[..., subprocess.Popen[bytes]]]]:
+    """A scheduler, and a function that adds a worker with variables of its own and waits for it.
+
+    ``keys``: options of both for ``tls://``.
+    """
     started: list[subprocess.Popen[bytes]] = []
 
     def program(argv: list[str], variables: Mapping[str, str], ready: bytes) -> subprocess.Popen[bytes]:
@@ -101,11 +107,12 @@ def _cluster(folder: Path) -> Iterator[tuple[str, Callable[..., subprocess.Popen
         return process
 
     with socket.create_server(("127.0.0.1", 0)) as free:
-        address = f"tcp://127.0.0.1:{free.getsockname()[1]}"
+        address = f"{'tls' if keys else 'tcp'}://127.0.0.1:{free.getsockname()[1]}"
     scheduler = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--host", address, "--no-dashboard"]
+    scheduler += keys
 
     def worker(**variables: str) -> subprocess.Popen[bytes]:
-        argv = [sys.executable, "-m", "cambrian", "worker", address, "--jobs", "1"]
+        argv = [sys.executable, "-m", "cambrian", "worker", address, "--jobs", "1", *keys]
         return program(argv, variables, b"Registered to:")
 
     try:
@@ -146,3 +153,63 @@ def test_a_worker_gets_what_it_lacks_and_one_with_other_code_is_refused(
         _, said = alone_and_refused.communicate(timeout=PATIENCE_S)
         assert alone_and_refused.returncode == 2, said
         assert "no worker of the cluster can run these trials" in said
+
+
+def test_a_cluster_with_keys_of_one_s_own(study: Path, tmp_path: Path, alone: Mapping[str, str]) -> None:
+    made = distributed.Security.temporary()
+    (tmp_path / "cert.pem").write_text(made.tls_ca_file)
+    (tmp_path / "key.pem").write_text(made.tls_client_key)
+    cert, key = (str(tmp_path / name) for name in ("cert.pem", "key.pem"))
+    described = tmp_path / "cluster.toml"
+    # the keys' paths are relative to the file
+    security = 'tls_ca_file = "cert.pem"\ntls_client_cert = "cert.pem"\ntls_client_key = "key.pem"\n'
+    with _cluster(tmp_path, ("--tls-ca-file", cert, "--tls-cert", cert, "--tls-key", key)) as (
+        address,
+        worker,
+    ):
+        worker()
+        described.write_text(f'address = "{address}"\n[security]\n{security}')
+        run = start(study, tmp_path / "out", ("--cluster", str(described)))
+        _, said = run.communicate(timeout=PATIENCE_S)
+        assert run.returncode == 0, said
+        assert content(tmp_path / "out") == alone
+        # whoever has no key is not let in
+        without = start(study, tmp_path / "without", ("--cluster", address.replace("tls", "tcp")))
+        _, said = without.communicate(timeout=PATIENCE_S)
+        assert without.returncode == 2, said
+        assert not (tmp_path / "without" / "trials").exists()
+
+
+#: a class of a deployment library whose batch system refuses every worker
+REFUSING = """
+import distributed
+from distributed.deploy.spec import ProcessInterface
+
+class Job(ProcessInterface):
+    def __init__(self, scheduler=None, name=None, **options):
+        super().__init__(scheduler=scheduler, name=name)
+
+    async def start(self):
+        raise RuntimeError("no partition has this name")
+
+class Refusing(distributed.SpecCluster):
+    def __init__(self, security=None):
+        scheduler = {"cls": distributed.Scheduler, "options": {"dashboard_address": "127.0.0.1:0"}}
+        super().__init__(scheduler=scheduler, worker={"cls": Job, "options": {}})
+"""
+
+
+def test_a_cluster_that_cannot_start_a_worker_ends_the_run(
+    study: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "refusing.py").write_text(REFUSING)
+    described = tmp_path / "cluster.toml"
+    described.write_text('class = "refusing.Refusing"\nworkers = 2\n')
+    monkeypatch.setenv("PYTHONPATH", f"{tmp_path}:{os.environ.get('PYTHONPATH', '')}".rstrip(":"))
+    run = start(study, tmp_path / "out", ("--cluster", str(described)))
+    _, said = run.communicate(timeout=PATIENCE_S)
+    assert run.returncode == 2, said
+    assert said.splitlines()[-1] == (
+        "cambrian: the cluster could not start a worker: no partition has this name"
+    )
+    assert "Traceback" not in said

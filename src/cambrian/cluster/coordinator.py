@@ -7,7 +7,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
@@ -48,9 +48,13 @@ _LOST = (
 
 @dataclass(frozen=True)
 class Cluster:
-    """An engine (:class:`cambrian.run.pool.Engine`): a connection to Dask's scheduler."""
+    """An engine (:class:`cambrian.run.pool.Engine`): a connection to Dask's scheduler.
+
+    ``failures`` grows with the errors of workers that could not be started.
+    """
 
     client: Any
+    failures: Sequence[str] = ()
 
     def places(self) -> int:
         """Workers that are connected now."""
@@ -60,11 +64,11 @@ class Cluster:
         """The workers that have proved that they hold ``environment``; waits for the first.
 
         Raises:
-            EngineError: every worker is refused.
+            EngineError: every worker is refused, or none could be started.
         """
         crew = Crew(self.client, environment, results, cpu_limit_s)
         try:
-            crew.wait_for_one()
+            crew.wait_for_one(self.failures)
         except BaseException:
             crew.close()
             raise
@@ -93,11 +97,11 @@ class Crew:
         client.subscribe_topic(self._needed.topic, self._hear)
         client.register_plugin(Member(self._needed), name=self._needed.topic)
 
-    def wait_for_one(self) -> None:
-        """Wait until a worker has proved itself.
+    def wait_for_one(self, failures: Sequence[str]) -> None:
+        """Wait until a worker has proved itself. ``failures``: errors of workers that could not be started.
 
         Raises:
-            EngineError: all that are connected are refused.
+            EngineError: all that are connected are refused; or none is connected, and starting one failed.
         """
         told = False
         changed_s, before = time.monotonic(), None
@@ -111,9 +115,14 @@ class Crew:
                     "Cambrian, Python and packages on every machine "
                     f"({paths.page('docs/how-to/run-on-a-cluster.md')})"
                 )
+            if failures and not there:
+                raise EngineError(f"the cluster could not start a worker: {failures[-1]}")
             if not there and not told:
                 told = True
-                say("the cluster has no workers yet; add some: cambrian worker ADDRESS")
+                say(
+                    "waiting for the cluster's first worker; one of yours joins with "
+                    f"cambrian worker {self._client.scheduler.address}"
+                )
             self._news.wait(1.0)
             self._news.clear()
 

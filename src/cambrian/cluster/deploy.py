@@ -7,7 +7,7 @@ import json
 import logging
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,7 @@ _CLOSE_S = 20.0
 _LOCAL = re.compile(r"local(?::([1-9][0-9]{0,3}))?")
 _ADDRESS = re.compile(r"(tcp|tls)://\S+:[0-9]+")
 _REMEDY = "give local, local:N, tcp://HOST:PORT, tls://HOST:PORT, or a TOML file"
+_KEYS_REMEDY = "give a TOML file with this address and a table [security]"
 #: the run itself repeats the trials of lost workers. The other settings leave processor time to the trials:
 #: Dask has no profiler, and looks at its event loops, the machine and the memory once a second
 SETTINGS = {
@@ -40,6 +41,18 @@ SETTINGS = {
 }
 
 
+class Keys(Frozen):
+    """Files for ``tls://``, as PEM; a cluster that is started needs those of scheduler and workers too."""
+
+    tls_ca_file: str
+    tls_client_cert: str
+    tls_client_key: str
+    tls_scheduler_cert: str | None = None
+    tls_scheduler_key: str | None = None
+    tls_worker_cert: str | None = None
+    tls_worker_key: str | None = None
+
+
 class Description(Frozen):
     """A file about a cluster: one that runs (``address``), or one to start (``class``, ``workers``)."""
 
@@ -47,7 +60,7 @@ class Description(Frozen):
     deployment: str | None = Field(default=None, alias="class", pattern=r"^\w+(\.\w+)+$")
     workers: int | None = Field(default=None, ge=1, le=10_000)
     options: dict[str, Any] = Field(default_factory=dict)
-    security: dict[str, str] = Field(default_factory=dict)
+    security: Keys | None = None
 
 
 @contextmanager
@@ -59,19 +72,54 @@ def opened(text: str) -> Iterator[Cluster]:
         StudyError: the file that describes it is wrong.
     """
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
-    with dask.config.set({**SETTINGS, "temporary-directory": str(paths.cache() / "cluster")}):
+    failures = _Failures()
+    with (
+        failures.heard(),
+        dask.config.set({**SETTINGS, "temporary-directory": str(paths.cache() / "cluster")}),
+    ):
         deployment, address, security = _found(text)
         try:
             with distributed.Client(deployment or address, security=security, set_as_default=False) as client:
                 say(f"the cluster's live page: {client.dashboard_link}")
-                yield Cluster(client)
+                yield Cluster(client, failures.texts)
         except (OSError, TimeoutError) as error:
             if isinstance(error, OSError) and error.filename is not None:
                 raise
             raise EngineError(f"--cluster {text}: {error}") from error
         finally:
             if deployment is not None:
-                deployment.close(timeout=_CLOSE_S)
+                # Dask's assertion fails for a worker that could not be started
+                with suppress(AssertionError):
+                    deployment.close(timeout=_CLOSE_S)
+
+
+class _Failures(logging.Handler):
+    """Keeps what Dask's deployment libraries report of workers that they could not start.
+
+    They start workers in the background, where Tornado and asyncio log an error with its traceback.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.texts: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Keep an error's text."""
+        if record.exc_info and record.exc_info[1] is not None:
+            self.texts.append(str(record.exc_info[1]).strip())
+
+    @contextmanager
+    def heard(self) -> Iterator[None]:
+        """Listen to both, in place of standard error."""
+        loggers = [logging.getLogger(name) for name in ("tornado.application", "asyncio")]
+        before = [(logger.handlers, logger.propagate) for logger in loggers]
+        for logger in loggers:
+            logger.handlers, logger.propagate = [self], False
+        try:
+            yield
+        finally:
+            for logger, (handlers, propagate) in zip(loggers, before, strict=True):
+                logger.handlers, logger.propagate = handlers, propagate
 
 
 def _found(text: str) -> tuple[Any, str | None, Any]:
@@ -79,14 +127,38 @@ def _found(text: str) -> tuple[Any, str | None, Any]:
     if local := _LOCAL.fullmatch(text):
         return _local(int(local[1]) if local[1] else len(pool.cores())), None, None
     if _ADDRESS.fullmatch(text):
+        check_keys(text, distributed.Security(), "client", _KEYS_REMEDY)
         return None, text, None
     if not text.endswith(".toml"):
         raise EngineError(f"--cluster {text}: {_REMEDY}")
     asked = description(Path(text))
-    security = distributed.Security(require_encryption=True, **asked.security) if asked.security else None
+    security = None
+    if asked.security:
+        # as the file has them: relative to its folder
+        places = {name: str(Path(text).parent / place) for name, place in _files(asked.security).items()}
+        security = distributed.Security(require_encryption=True, **places)
     if asked.address:
+        check_keys(asked.address, security or distributed.Security(), "client", _KEYS_REMEDY)
         return None, asked.address, security
     return _started(text, asked, security), None, security
+
+
+def _files(keys: Keys) -> dict[str, str]:
+    """Name → file of the keys that are given."""
+    found: dict[str, str] = keys.model_dump(exclude_none=True)
+    return found
+
+
+def check_keys(address: str, security: Any, role: str, remedy: str) -> None:
+    """Check that there are keys for ``tls://``; ``role`` is Dask's name of this end of the connection.
+
+    Raises:
+        EngineError: there are none; it has the remedy.
+    """
+    if address.startswith("tls:") and security.get_connection_args(role)["ssl_context"] is None:
+        raise EngineError(
+            f"{address} needs a certificate and its key; remedy: {remedy} ({paths.page(_DOCS)})"
+        )
 
 
 def _local(workers: int) -> Any:
@@ -109,6 +181,9 @@ def description(path: Path) -> Description:
     """
     file = TomlFile(path, _DOCS, called="the cluster", if_unread=_REMEDY)
     asked = file.build(Description, (), file.raw)
+    for name, place in _files(asked.security).items() if asked.security else ():
+        if not (path.parent / place).is_file():
+            raise file.error(("security", name), f"there is no file {place}", f"put it into {path.parent}")
     try:
         json.dumps(asked.options, allow_nan=False)
     except ValueError:

@@ -7,11 +7,12 @@ import sys
 from pathlib import Path
 from typing import NoReturn
 
+from distributed import Security
 from distributed.system import MEMORY_LIMIT
 
 from cambrian import paths
 from cambrian.cluster.coordinator import OVERHEAD_MB
-from cambrian.cluster.deploy import SETTINGS
+from cambrian.cluster.deploy import SETTINGS, check_keys
 from cambrian.run import pool
 from cambrian.run.pool import EngineError
 from cambrian.trial.boot import MEMORY_MB
@@ -38,7 +39,12 @@ def serve(address: str, jobs: int, keys: tuple[Path, Path, Path] | None) -> NoRe
     """Become Dask's program for workers; it restarts a worker that dies and ends with its scheduler.
 
     ``jobs`` 0: as many as fit. ``keys``: files of the certificate authority, the certificate and its key.
+
+    Raises:
+        EngineError: the memory is not enough for one worker, or ``tls://`` has no keys.
     """
+    if keys is None:
+        check_keys(address, Security(), "worker", "give --tls-ca-file, --tls-cert and --tls-key")
     jobs = jobs or jobs_that_fit()
     argv = [sys.executable, "-m", "distributed.cli.dask_worker", address, "--nthreads", "1"]
     argv += ["--nworkers", str(jobs), "--memory-limit", str(MEMORY_LIMIT // jobs), "--no-dashboard"]
