@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -45,7 +47,10 @@ def report_of(ended: Ended, raw: Path) -> GuestReport:
     if ended.report is None:
         raise Unreadable(f"the guest ended without a report; its last line: {_last_line(ended.console)}")
     if "crash" in ended.report:
-        raise Unreadable(f"the testbed failed in the guest: {ended.report['crash'].strip().splitlines()[-1]}")
+        last = ended.report["crash"].strip().splitlines()[-1]
+        if os.strerror(errno.ENOMEM) in last:
+            raise Unreadable(f"a program of the trial used all of the guest's memory: {last}")
+        raise Unreadable(f"the testbed failed in the guest: {last}")
     return ended.report
 
 
