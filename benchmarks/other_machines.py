@@ -7,8 +7,8 @@ Needs root, the Debian packages mmdebstrap, qemu-system-x86 and bubblewrap, the 
 Python index, about 8 GB in $TMPDIR (or /tmp), and 5 GB of memory.
 
 For each release: a Debian root with its own Python, libc, compiler and kernel, this checkout, a copy of the
-kernel and the stacks of this user's cache, and a virtual environment from the lock. What the root's compiler
-can build (tcp, and the testbed's own programs) is built there. Then ``cambrian selftest --only shipped`` runs
+kernel and the stacks of this user's cache, and a virtual environment from the lock. Kernel TCP's program and
+the testbed's are built there. Then ``cambrian selftest --only shipped`` runs
 on this machine, in the plain root (on this machine's kernel and processor), and for each --cpu in a virtual
 machine of the root without any network. The processors are QEMU's (``qemu-system-x86_64 -cpu help``), in
 software, which is slow. They need the level x86-64-v3, as duckdb and polars do. --accel kvm is faster, where
@@ -38,8 +38,9 @@ from cambrian import paths, progress
 from cambrian.command import CommandFailed, run
 from cambrian.debian import apt_sources, packages
 from cambrian.kernel import locate
-from cambrian.selftest.shipped import STACKS
+from cambrian.selftest import shipped
 from cambrian.stacks import build, catalogue
+from cambrian.stacks.catalogue import REFERENCE_STACK
 
 #: program → its Debian package
 TOOLS = {
@@ -92,7 +93,9 @@ def here() -> Answer:
     """What this machine is; ``differs``: what the self-test says of packets that differ, empty if none do."""
     # an emulated processor needs more CPU time than a trial may have
     argv = ["-m", "cambrian", "selftest", "--only", "shipped", "--json", "--cpu-limit", str(PATIENCE_S)]
-    rows = json.loads(_said(sys.executable, *argv))["checks"]
+    rows = [
+        row for row in json.loads(_said(sys.executable, *argv))["checks"] if row["name"] != shipped.NOT_BUILT
+    ]
     cpu = dict(re.findall(r"^(model name|flags)\s*: (.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE))
     level = re.search(
         r"^\s*(x86-64-v\d) \(supported", _said("/lib64/ld-linux-x86-64.so.2", "--help"), re.MULTILINE
@@ -182,8 +185,8 @@ def make_root(release: str, root: Path, log: Path) -> None:
     unneeded = shutil.ignore_patterns(".git", ".venv", "__pycache__", ".*_cache", "results", "site")
     shutil.copytree(paths.data(), root / CHECKOUT, symlinks=True, ignore=unneeded)
     step(f"{release}: Python packages", "venv", inside(root, ["sh", "-c", VENV], network=True), log)
-    stacks = [stack for name, stack in catalogue.load().items() if name in STACKS]
-    cached = [build.ensure(stack).folder for stack in stacks if stack.manifest.build.kind != "make"]
+    names = shipped.built() - {REFERENCE_STACK}
+    cached = [build.ensure(stack).folder for name, stack in catalogue.load().items() if name in names]
     for folder in (locate.ensure().path.parent, *cached):
         shutil.copytree(folder, root / CACHE / folder.relative_to(paths.cache()), symlinks=True)
     (root / INIT).write_text(START)

@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from cambrian.selftest import shipped
+from cambrian.trial import plan
+
 GOOD = """\
 name = "good"
 title = "A study"
@@ -89,3 +92,18 @@ def test_the_links_are_as_configured(tmp_path: Path) -> None:
     found = json.loads(answer.stdout)
     assert found["ok"]
     assert {check["name"].partition(":")[0] for check in found["checks"]} == {"rtt", "rate", "buffer", "loss"}
+
+
+def test_this_machine_has_the_packets_of_the_repository(tmp_path: Path) -> None:
+    answer = cambrian("selftest", "--only", "shipped", "--json", cwd=tmp_path)
+    assert answer.returncode == 0, answer.stdout
+    found = json.loads(answer.stdout)["checks"]
+    same = {check["name"] for check in found if check["ok"]}
+    # those of the stacks that the tests build; others count if they are built
+    assert same >= {
+        f"shipped: {name}"
+        for name, one in shipped.trials().items()
+        if set(plan.stack_names(one)) <= shipped.STACKS
+    }
+    # a stack that is not built gives no row of its own, so each row but that one must hold
+    assert {check["name"] for check in found} - same <= {shipped.NOT_BUILT}

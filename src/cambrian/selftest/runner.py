@@ -23,7 +23,7 @@ PARTS: dict[str, tuple[Part, int, frozenset[str]]] = {
     "link": (link.checks, 15, _USUAL),
     "controllers": (controllers.checks, 30, _USUAL),
     "determinism": (determinism.checks, 120, _USUAL),
-    "shipped": (shipped.checks, 15, shipped.STACKS),
+    "shipped": (shipped.checks, 30, shipped.STACKS),
     "symmetry": (symmetry.checks, 30, _USUAL),
     "theory": (theory.checks, 30, _USUAL),
     "clocks": (clocks.checks, 20, frozenset({"tcp"})),
@@ -35,6 +35,8 @@ def _collect(names: list[str], jobs: int, cpu_limit_s: float | None) -> list[Che
     found: list[Check] = []
     total = sum(PARTS[name][1] for name in names)
     stacks = frozenset[str]().union(*(PARTS[name][2] for name in names))
+    if "shipped" in names:
+        stacks |= shipped.built()
     with (
         bench(jobs, stacks, cpu_limit_s) as workbench,
         progress.step("self-test", total=float(total)) as step,
@@ -54,7 +56,7 @@ def _collect(names: list[str], jobs: int, cpu_limit_s: float | None) -> list[Che
 
 def update_hashes(jobs: int) -> bool:
     """Make the shipped packets again on this machine; returns whether all their trials were valid."""
-    with bench(jobs, shipped.STACKS) as workbench:
+    with bench(jobs, shipped.stacks()) as workbench:
         try:
             folder = shipped.update(workbench)
         except BenchError as error:

@@ -19,15 +19,19 @@ import polars as pl
 
 from cambrian.selftest.bench import Bench, flow, packets_sha256, trial
 from cambrian.selftest.check import Check
-from cambrian.stacks import toolchain
+from cambrian.stacks import build, catalogue, toolchain
 from cambrian.store.results import TrialResult
 from cambrian.study.model import Network, Trial
+from cambrian.trial import plan
 
 UPDATE = "cambrian selftest --update-hashes"
 FOLDER = Path(__file__).parent / "shipped"
 PACKETS, TRIALS = FOLDER / "packets.parquet", FOLDER / "trials.json"
 #: the columns of a packet trace that its hash covers (:func:`cambrian.trace.packets.fingerprint`)
 COLUMNS = ("flow", "arrival_ns", "departure_ns", "size_bytes", "outcome", "ce")
+#: the row about stacks that are not built
+NOT_BUILT = "shipped: stacks that are not built"
+#: the stacks that the self-test builds; of the others it runs those that are built
 STACKS = frozenset({"tcp", "quinn", "quic-go", "google-quiche"})
 _NETWORK = Network(rate_mbps=20, rtt_ms=50, buffer_bdp=1, loss_percent=0.1)
 _DURATION_S = 3
@@ -39,6 +43,21 @@ _DUELS = (
     ("quinn", "cubic", "droptail"),
     ("quic-go", "cubic", "droptail"),
     ("google-quiche", "cubic", "droptail"),
+    ("aioquic", "cubic", "droptail"),
+    ("haproxy", "cubic", "droptail"),
+    ("kwik", "reno", "droptail"),
+    ("msquic", "cubic", "droptail"),
+    ("nginx", "builtin", "droptail"),
+    ("ngtcp2", "cubic", "droptail"),
+    ("ngtcp2-0.12", "cubic", "droptail"),
+    ("noq", "cubic", "droptail"),
+    ("openssl", "newreno", "droptail"),
+    ("quiche", "cubic", "droptail"),
+    ("quiche-0.24", "cubic", "droptail"),
+    ("s2n-quic", "cubic", "droptail"),
+    ("tcp-h2", "cubic", "droptail"),
+    ("tquic", "cubic", "droptail"),
+    ("x-net-quic", "reno", "droptail"),
 )
 
 
@@ -70,11 +89,29 @@ def load() -> tuple[dict[str, Shipped], dict[str, str]]:
     return {name: Shipped(**row) for name, row in content["trials"].items()}, content["machine"]
 
 
+def stacks() -> frozenset[str]:
+    """The stacks of all trials."""
+    return frozenset(name for one in trials().values() for name in plan.stack_names(one))
+
+
+def built() -> frozenset[str]:
+    """:data:`STACKS`, and those of :func:`stacks` that are built on this machine."""
+    known = catalogue.load()
+    return STACKS | {name for name in stacks() if build.status(known[name]).state == "built"}
+
+
 def checks(bench: Bench) -> Iterator[Check]:
-    """One row per trial; a difference names its first packet, and what differs between the machines."""
+    """One row per trial; a difference names its first packet, and what differs between the machines.
+
+    One row more names the stacks that are not built; their trials do not run.
+    """
     known, machine = load()
     frame = pl.read_parquet(PACKETS)
-    wanted = trials()
+    there = bench.made.builds.keys()
+    wanted = {name: one for name, one in trials().items() if there >= set(plan.stack_names(one))}
+    if lacking := sorted(stacks() - there):
+        remedy = f"cambrian stacks build {' '.join(lacking)}"
+        yield Check(NOT_BUILT, "all", f"{len(lacking)}; remedy: {remedy}", ok=None)
     for name, result in zip(wanted, bench.run(list(wanted.values()), "shipped"), strict=True):
         seen = packets_sha256(result)
         row = known[name]
