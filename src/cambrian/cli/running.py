@@ -184,22 +184,16 @@ def worker(
         Path | None,
         typer.Option(
             "--tls-ca-file",
-            exists=True,
-            dir_okay=False,
             help="For tls://: the certificate authority, as PEM.",
         ),
     ] = None,
     certificate: Annotated[
         Path | None,
-        typer.Option(
-            "--tls-cert", exists=True, dir_okay=False, help="For tls://: the worker's certificate, as PEM."
-        ),
+        typer.Option("--tls-cert", help="For tls://: the worker's certificate, as PEM."),
     ] = None,
     key: Annotated[
         Path | None,
-        typer.Option(
-            "--tls-key", exists=True, dir_okay=False, help="For tls://: the key of the certificate, as PEM."
-        ),
+        typer.Option("--tls-key", help="For tls://: the key of the certificate, as PEM."),
     ] = None,
 ) -> None:
     """Offer this machine's cores to `cambrian run --cluster ADDRESS`, until the scheduler ends or Ctrl-C."""

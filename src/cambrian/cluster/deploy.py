@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 import logging
+import os
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -136,6 +137,9 @@ def _found(text: str) -> tuple[Any, str | None, Any]:
     if asked.security:
         # as the file has them: relative to its folder
         places = {name: str(Path(text).parent / place) for name, place in _files(asked.security).items()}
+        for name, place in places.items():
+            if not os.path.isfile(place):  # noqa: PTH113 - a name may be too long for a path
+                raise EngineError(f"{text}: {name}: there is no file {place}; remedy: correct the path")
         security = distributed.Security(require_encryption=True, **places)
     if asked.address:
         check_keys(asked.address, security or distributed.Security(), "client", _KEYS_REMEDY)
@@ -181,9 +185,6 @@ def description(path: Path) -> Description:
     """
     file = TomlFile(path, _DOCS, called="the cluster", if_unread=_REMEDY)
     asked = file.build(Description, (), file.raw)
-    for name, place in _files(asked.security).items() if asked.security else ():
-        if not (path.parent / place).is_file():
-            raise file.error(("security", name), f"there is no file {place}", f"put it into {path.parent}")
     try:
         json.dumps(asked.options, allow_nan=False)
     except ValueError:

@@ -41,10 +41,12 @@ def serve(address: str, jobs: int, keys: tuple[Path, Path, Path] | None) -> NoRe
     ``jobs`` 0: as many as fit. ``keys``: files of the certificate authority, the certificate and its key.
 
     Raises:
-        EngineError: the memory is not enough for one worker, or ``tls://`` has no keys.
+        EngineError: the memory is not enough for one worker, or ``tls://`` lacks keys or their files.
     """
     if keys is None:
         check_keys(address, Security(), "worker", "give --tls-ca-file, --tls-cert and --tls-key")
+    if lacking := [str(path) for path in keys or () if not path.is_file()]:
+        raise EngineError(f"there is no file {', '.join(lacking)}; remedy: correct the path")
     jobs = jobs or jobs_that_fit()
     argv = [sys.executable, "-m", "distributed.cli.dask_worker", address, "--nthreads", "1"]
     argv += ["--nworkers", str(jobs), "--memory-limit", str(MEMORY_LIMIT // jobs), "--no-dashboard"]
