@@ -35,7 +35,7 @@ NOT_BUILT = "shipped: stacks that are not built"
 STACKS = frozenset({"tcp", "quinn", "quic-go", "google-quiche"})
 _NETWORK = Network(rate_mbps=20, rtt_ms=50, buffer_bdp=1, loss_percent=0.1)
 _DURATION_S = 3
-#: stack, CCA and queue of each trial's first flow; the second is kernel CUBIC, half a second later. The packets
+#: stack, CCA and queue of each trial's first flow; the second is kernel CUBIC, half a second later. Packets
 #: of aioquic and kwik follow the machine's Python and Java
 _DUELS = (
     ("tcp", "cubic", "droptail"),
