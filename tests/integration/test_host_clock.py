@@ -67,7 +67,7 @@ def _run_in_guest(tmp_path: Path, clock: Clock) -> tuple[dict[str, str], Results
     prepare.ensure({"tcp"})
     files = {}
     for name, seconds in (("short", 6), ("long", 600)):
-        trial = duel(flow("tcp", "cubic"), seconds=seconds, rate_mbps=RATE_MBPS, rtt_ms=40)
+        trial = duel(flow("tcp", "cubic"), seconds=seconds, rate_mbps=RATE_MBPS, rtt_ms=40, offload=True)
         files[name] = tmp_path / f"{name}.json"
         files[name].write_text(trial.model_copy(update={"clock": "host"}).model_dump_json())
     out = tmp_path / "out"

@@ -127,6 +127,7 @@ def test_the_good_study_is_good() -> None:
         (RTT, RTT + "\nname = '{buffer_bytes}'", 6, "name", "or give buffer_bytes"),
         (TITLE, TITLE + '\nstart_spread_ms = 60000', 3, "start_spread_ms", "a smaller start_spread_ms"),
         # what does not go together
+        (RTT, RTT + "\noffload = true\njitter_ms = 1", 7, "jitter_ms", "remove offload or jitter_ms"),
         ("rate_mbps = 20\n", "", 3, "network", "exactly one of rate_mbps and trace_file"),
         (BUFFER, BUFFER + "\nbuffer_bytes = 9000", 7, "buffer_bytes", "exactly one of buffer_bdp"),
         (RTT, RTT + "\necn = true", 6, "ecn", "needs an AQM queue"),

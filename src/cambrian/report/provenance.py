@@ -131,6 +131,8 @@ def _other(network: Network) -> str:
         if value := getattr(network, name):
             word, unit = name.rsplit("_", 1)
             parts.append(f"{word} {value:g} {'ms' if unit == 'ms' else '%'}")
+    if network.offload:
+        parts.append("senders with segmentation offload")
     for change in network.schedule:
         changed = [
             text

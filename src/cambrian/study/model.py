@@ -141,6 +141,8 @@ class Network(Frozen):
     #: this share of packets skips the forward delay, and so overtakes other packets
     reorder_percent: Percent = 0.0
     duplicate_percent: Percent = 0.0
+    #: senders' kernels build large packets and cut them just before the link: segmentation offload
+    offload: bool = False
     schedule: Annotated[tuple[Change, ...], Field(max_length=MOST_CHANGES)] = ()
 
     @model_validator(mode="after")
@@ -160,6 +162,7 @@ class Network(Frozen):
         if self.trace_file and any(change.rate_mbps is not None for change in self.schedule):
             raise ValueError("a trace_file link takes its rate from the trace: no rate_mbps in schedule")
         self._check_queue()
+        self._check_offload()
         if self.burst_loss and any(change.loss_percent is not None for change in self.schedule):
             raise ValueError("burst_loss applies to the whole trial: remove loss_percent from schedule")
         handovers = [change for change in self.schedule if change.handover_overlap_ms is not None]
@@ -196,6 +199,19 @@ class Network(Frozen):
         else:
             key, buffer_bytes = "buffer_bdp", (self.buffer_bdp or 0) * bdp_bytes(rate_mbps, self.rtt_ms)
         return path_problem(key, buffer_bytes, bdp_bytes(max(rates_mbps), max(rtts_ms)))
+
+    def _check_offload(self) -> None:
+        if not self.offload:
+            return
+        keys = ("loss_percent", "burst_loss", "loss_every_packets", "jitter_ms", "reorder_percent")
+        given = [key for key in (*keys, "duplicate_percent") if getattr(self, key)]
+        if any(change.loss_percent for change in self.schedule):
+            given.append("schedule")
+        if given:
+            raise ValueError(
+                f"{given[0]} applies to large packets, before they are cut, and would hit many at once: "
+                f"remove offload or {given[0]}"
+            )
 
     def _check_queue(self) -> None:
         knobs = [key for key in ("aqm_target_ms", "aqm_interval_ms") if getattr(self, key) is not None]

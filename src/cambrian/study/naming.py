@@ -41,8 +41,9 @@ def generated_name(network: Network) -> str:
             parts.append(f"{_text(value)}{unit}")
     if network.queue != "droptail":
         parts.append(network.queue)
-    if network.ecn:
-        parts.append("ecn")
+    for key in ("ecn", "offload"):
+        if getattr(network, key):
+            parts.append(key)
     for key, form in _EXTRAS.items():
         value = getattr(network, key)
         if value != Network.model_fields[key].default:

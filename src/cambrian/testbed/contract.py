@@ -75,11 +75,12 @@ class FlowPlan(TypedDict):
 
 
 class LinkPlan(TypedDict):
-    """One flow's own link: netem's parameters, both ways."""
+    """One flow's own link: netem's parameters, both ways; ``offload``: the sender may build large packets."""
 
     forward: dict[str, Any]
     back: dict[str, Any]
     loss_every_packets: int | None
+    offload: bool
 
 
 class TbfPlan(TypedDict):

@@ -2,7 +2,9 @@
 
 Every link has MTU 1500 and no segmentation or receive offload, neighbours are entered
 by hand (so that no first packet waits for ARP), and IPv6 is off (so that nothing but the
-flows' own packets crosses the bottleneck).
+flows' own packets crosses the bottleneck). If the plan says so, a sender's kernel builds large
+packets, and cuts them up after its netem and before the router: the router, its queue and the
+capture still see packets of one frame.
 
 Each flow's forward delay, loss, jitter, reordering and duplication lie on its sender's
 own link (netem at the sender's interface), *before* the bottleneck's capture point; its
@@ -30,10 +32,11 @@ if TYPE_CHECKING:
 
 MTU_BYTES = 1500
 
-#: include/uapi/linux/sockios.h and ethtool.h: the one-word commands that set TSO, GSO and GRO
+#: include/uapi/linux/sockios.h and ethtool.h: the one-word commands that set TSO (segmentation by the
+#: device), GSO (by the kernel, just before the device) and GRO
 #: (pyroute2's netlink form first asks for every string that the kernel has)
 _SIOCETHTOOL = 0x8946
-_ETHTOOL_OFFLOADS = (0x1F, 0x24, 0x2C)
+_TSO, _GSO, _GRO = 0x1F, 0x24, 0x2C
 _IFREQ_BYTES = 40
 
 #: sysctls of every namespace, with why
@@ -93,14 +96,15 @@ def make_host(name: str, tcp_ecn: str) -> Host:
     return host
 
 
-def offloads_off(host: Host, interface: str) -> None:
+def offloads_off(host: Host, interface: str, *, but_gso: bool = False) -> None:
     """No segmentation by the device, no receive coalescing: a queue counts packets.
 
     UDP segmentation has no switch of its own here; ``gso_max_segs`` of 1 (see :func:`join`)
-    makes the kernel cut up any super-packet before the device sees it.
+    makes the kernel cut up any super-packet before the device sees it. ``but_gso`` leaves the
+    kernel's own segmentation on.
     """
     with system.inside(host.path), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as control:
-        for command in _ETHTOOL_OFFLOADS:
+        for command in (_TSO, _GRO) if but_gso else (_TSO, _GSO, _GRO):
             value = ctypes.create_string_buffer(struct.pack("II", command, 0))
             request = struct.pack("16sP", interface.encode(), ctypes.addressof(value)).ljust(
                 _IFREQ_BYTES, b"\0"
@@ -108,8 +112,8 @@ def offloads_off(host: Host, interface: str) -> None:
             fcntl.ioctl(control, _SIOCETHTOOL, request)
 
 
-def join(left: Host, left_if: str, right: Host, right_if: str) -> None:
-    """A veth pair between two hosts, up, without offloads."""
+def join(left: Host, left_if: str, right: Host, right_if: str, *, offload: bool = False) -> None:
+    """A veth pair between two hosts, up, without offloads; ``offload``: ``right`` may build large packets."""
     left.netlink.link(
         "add",
         ifname=left_if,
@@ -119,9 +123,11 @@ def join(left: Host, left_if: str, right: Host, right_if: str) -> None:
     )
     for host, name in ((left, left_if), (right, right_if)):
         host.index[name] = host.netlink.link_lookup(ifname=name)[0]
-        # TCP itself builds packets of one segment at the most
-        host.netlink.link("set", index=host.index[name], gso_max_segs=1, txqlen=1000, state="up")
-        offloads_off(host, name)
+        large = offload and host is right
+        # without offload, TCP itself builds packets of one segment at the most
+        segments = {} if large else {"gso_max_segs": 1}
+        host.netlink.link("set", index=host.index[name], txqlen=1000, state="up", **segments)
+        offloads_off(host, name, but_gso=large)
 
 
 def address(host: Host, interface: str, own: str, peer: str, peer_mac: str) -> None:
@@ -137,9 +143,18 @@ def mac(host: Host, interface: str) -> str:
     return str(link.get_attr("IFLA_ADDRESS"))
 
 
-def connect(left: Host, left_if: str, left_ip: str, right: Host, right_if: str, right_ip: str) -> None:
-    """Join two hosts and give both ends addresses and neighbours."""
-    join(left, left_if, right, right_if)
+def connect(
+    left: Host,
+    left_if: str,
+    left_ip: str,
+    right: Host,
+    right_if: str,
+    right_ip: str,
+    *,
+    offload: bool = False,
+) -> None:
+    """Join two hosts (:func:`join`) and give both ends addresses and neighbours."""
+    join(left, left_if, right, right_if, offload=offload)
     address(left, left_if, left_ip, right_ip, mac(right, right_if))
     address(right, right_if, right_ip, left_ip, mac(left, left_if))
 
@@ -179,7 +194,7 @@ def build_hosts(flows: list[LinkPlan], tcp_ecn: str) -> Dumbbell:
     for flow, (sender, links) in enumerate(zip(senders, flows, strict=True)):
         connect(
             router, at.link_if(flow), at.sender_gateway(flow),
-            sender, at.SENDER_IF, at.sender_address(flow),
+            sender, at.SENDER_IF, at.sender_address(flow), offload=links["offload"],
         )  # fmt: skip
         sender.netlink.route("add", dst="default", gateway=at.sender_gateway(flow))
         sender.netlink.tc("add", "netem", sender.index[at.SENDER_IF], handle="1:", **links["forward"])

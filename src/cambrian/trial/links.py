@@ -63,7 +63,12 @@ def access(
         "loss_percent": network.return_loss_percent,
         "prng_seed": link_seed(seed, position, "back"),
     }
-    return {"forward": forward, "back": back, "loss_every_packets": network.loss_every_packets}
+    return {
+        "forward": forward,
+        "back": back,
+        "loss_every_packets": network.loss_every_packets,
+        "offload": network.offload,
+    }
 
 
 #: largest delay of a guest's timer: a tick of its clock, or the host's scheduling

@@ -209,7 +209,9 @@ def _counter_gates(trial: Trial, counters: Counters, programs: Programs) -> list
                 gate = receive_window_gate(label, stats["rwnd_limited_us"], stats["busy_us"])
                 # the kernel sizes the window of a page's client: a property of page loads, not a fault
                 results.append(replace(gate, ok=None) if flow.page and gate.ok is False else gate)
-        if stacks[flow.contestant.stack].manifest.protocol == "tcp" or trial.network.duplicate_percent:
+        network = trial.network
+        one_each = not (network.duplicate_percent or network.offload)
+        if stacks[flow.contestant.stack].manifest.protocol == "tcp" or not one_each:
             continue
         counted = counters["flows"][number]
         offered = link_count(counted["forward"], trial.network.loss_every_packets).offered

@@ -20,6 +20,7 @@ QUANTITIES = (
     Quantity("buffer_bytes", "as built", INTEGER, "network"),
     Quantity("queue", "droptail, or the AQM's name", TEXT, "network"),
     Quantity("ecn", "the queue marks, and kernel TCP asks for ECN", TRUTH, "network"),
+    Quantity("offload", "senders' kernels cut large packets just before the link", TRUTH, "network"),
     Quantity("trace", "the link follows a trace (rate_mbps is null then)", TRUTH, "network"),
     Quantity("schedule_steps", "0: nothing changes midway", INTEGER, "network"),
 )

@@ -18,6 +18,7 @@ _AS_THEY_ARE = (
     "buffer_bdp",
     "queue",
     "ecn",
+    "offload",
 )
 
 
