@@ -16,7 +16,7 @@ from cambrian.export import keys, pcapng, qlog
 from cambrian.export.errors import ExportError
 from cambrian.export.repeat import differing
 from cambrian.metrics.columns import PACKETS
-from cambrian.study.model import Contestant, Flow
+from cambrian.study.model import Contestant, Flow, Page, PageObjects
 from cambrian.trace import qlog as own_reader
 from cambrian.trace.schema import TRANSPORT
 
@@ -233,12 +233,14 @@ def test_only_secrets_are_taken_from_a_key_log(tmp_path: Path) -> None:
     line = f"CLIENT_TRAFFIC_SECRET_0 {'a' * 64} {'b' * 96}"
     (tmp_path / "flow0.keys.log").write_text(f"# hello\n{line}\n<b>not a secret</b>\n{line[:-1]}")
     flows = [Flow(contestant=Contestant(stack=stack, cca="cubic")) for stack in ("quinn", "tcp", "aioquic")]
+    flows.append(flows[0].model_copy(update={"page": Page(objects=(PageObjects(count=1, size_bytes=100),))}))
     found = keys.of(tmp_path, flows)
     # the last line is cut short by one digit
     assert found.text.splitlines() == ["# flow 0: quinn cubic", line]
     assert found.count == 1
     assert "raw TCP" in found.missing[1]
     assert "reference" in found.missing[2]
+    assert "Chromium" in found.missing[3]
 
 
 def test_what_differs_between_environments_is_named() -> None:

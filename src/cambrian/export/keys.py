@@ -45,4 +45,6 @@ def _why(flow: Flow) -> str:
     protocol = catalogue.load()[contestant.stack].manifest.protocol
     if protocol == "tcp" and not contestant.tls and flow.page is None:
         return "nothing is encrypted: raw TCP"
+    if flow.page is not None and flow.client == "chromium":
+        return "Chromium writes none, because it sends other packets then"
     return 'its receiver wrote no secrets; a trial with receiver = "reference" has them'
