@@ -233,7 +233,7 @@ def test_only_secrets_are_taken_from_a_key_log(tmp_path: Path) -> None:
     line = f"CLIENT_TRAFFIC_SECRET_0 {'a' * 64} {'b' * 96}"
     (tmp_path / "flow0.keys.log").write_text(f"# hello\n{line}\n<b>not a secret</b>\n{line[:-1]}")
     flows = [Flow(contestant=Contestant(stack=stack, cca="cubic")) for stack in ("quinn", "tcp", "aioquic")]
-    flows.append(flows[0].model_copy(update={"page": Page(objects=(PageObjects(count=1, size_bytes=100),))}))
+    flows.append(flows[0].model_copy(update={"page": Page(objects=(PageObjects(count=1, size_bytes=1000),))}))
     found = keys.of(tmp_path, flows)
     # the last line is cut short by one digit
     assert found.text.splitlines() == ["# flow 0: quinn cubic", line]
