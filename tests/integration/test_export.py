@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from cambrian import command, paths
+from cambrian.export import pcapng
 from cambrian.store.results import TrialResult
 from tests.integration.conftest import RunTrials, duel, flow, valid
 
@@ -127,6 +128,19 @@ def check_after(path: Path, trial: TrialResult) -> None:
     seen = [int(stamp.replace(".", "")) - zero_ns for stamp in stamps]
     assert seen == departed["departure_ns"].to_list()
     assert len(tshark(path, "-Y", "ip.src == 10.9.0.2")) > 100
+
+
+def test_a_trace_driven_link_shows_both_directions(run_trials: RunTrials) -> None:
+    """The receivers' host sends by another device than it receives, which is a TUN device."""
+    trace = str(paths.data() / "studies/traces/waves-12mbps.trace")
+    asked = duel(flow("tcp", "cubic"), seconds=1, rate_mbps=None, trace_file=trace)
+    (result,) = run_trials([asked.model_copy(update={"raw_capture": True})])
+    guest = valid(result).manifest["guest"]
+    for side, seen in (("router", result.packets), ("receiver", result.packets.filter(outcome="departed"))):
+        path = result.folder / "raw" / f"bottleneck.{side}.pcap"
+        packets = list(pcapng.read(path, {0: 0}, zero_ns=guest["zero_ns"], end_ns=guest["end_ns"]))
+        assert sum(packet.to_receiver for packet in packets) == seen.height
+        assert sum(not packet.to_receiver for packet in packets) > 10
 
 
 def test_a_trial_that_does_not_repeat_is_refused(trial: TrialResult, tmp_path: Path) -> None:

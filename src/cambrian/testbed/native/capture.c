@@ -413,7 +413,8 @@ int main(int argc, char **argv)
 		unsigned int kib = i ? ring_kib * WHOLE_RINGS : ring_kib;
 
 		open_tap(&taps[i + ARRIVAL], router, NULL, ARRIVAL, kib, i > 0);
-		open_tap(&taps[i + DEPARTURE], receiver, receiver_if, DEPARTURE, kib, i > 0);
+		/* behind a trace-driven link the receivers' host sends by another device than it receives */
+		open_tap(&taps[i + DEPARTURE], receiver, i ? NULL : receiver_if, DEPARTURE, kib, i > 0);
 	}
 	if (pcap) {
 		taps[SIDES + ARRIVAL].pcap = open_pcap(pcap, "router");
