@@ -57,6 +57,26 @@ static SSL_CTX *require(SSL_CTX *context, int ok, const char *what) {
     return context;
 }
 
+static FILE *key_log;
+
+static void keep_keys(const SSL *ssl, const char *line) {
+    (void)ssl;
+    fprintf(key_log, "%s\n", line);
+    fflush(key_log);
+}
+
+/* The contract: a client appends its secrets to the file that SSLKEYLOGFILE names, if there is one. */
+static void log_keys(SSL_CTX *context) {
+    const char *path = getenv("SSLKEYLOGFILE");
+    if (!path)
+        return;
+    key_log = fopen(path, "ae");
+    if (key_log)
+        SSL_CTX_set_keylog_callback(context, keep_keys);
+    else
+        fprintf(stderr, "cambrian-tcp: %s: %s\n", path, strerror(errno));
+}
+
 SSL_CTX *channel_context(const struct options *options) {
     if (!knobs.tls)
         return NULL;
@@ -69,6 +89,7 @@ SSL_CTX *channel_context(const struct options *options) {
     SSL_CTX_set_read_ahead(context, 1);
     SSL_CTX_set_default_read_buffer_len(context, TLS_READ_AHEAD_BYTES);
     if (!server) {
+        log_keys(context);
         SSL_CTX_set_verify(context, SSL_VERIFY_NONE, NULL); /* the contract: trust any certificate */
         return context;
     }

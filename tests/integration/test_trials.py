@@ -140,6 +140,7 @@ def test_a_raw_capture_is_kept_on_request_only(run_trials: RunTrials) -> None:
     assert captured[:4] == bytes.fromhex("4d3cb2a1"), "pcap with nanosecond stamps, little endian"
     assert len(captured) > asked.packets.filter(pl.col("outcome") == "departed")["size_bytes"].sum()
     assert not (valid(unasked).folder / "raw").exists()
+    assert asked.manifest["packets_sha256"] == unasked.manifest["packets_sha256"], "it moves no packet"
 
 
 def test_a_setting_of_the_kernel_takes_effect_or_is_refused(run_trials: RunTrials) -> None:

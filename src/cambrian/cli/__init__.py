@@ -9,7 +9,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from cambrian import __version__
-from cambrian.cli import gating, hunting, proving, reading, releasing, running, supplies
+from cambrian.cli import exporting, gating, hunting, proving, reading, releasing, running, supplies
 from cambrian.cli.shared import err, explained
 
 app = typer.Typer(
@@ -21,7 +21,7 @@ app = typer.Typer(
 )
 
 # --help shows the commands in this order
-for module in (running, reading, gating, releasing, hunting, supplies, proving):
+for module in (running, reading, exporting, gating, releasing, hunting, supplies, proving):
     app.add_typer(module.commands)
 
 
@@ -57,6 +57,7 @@ def main() -> None:
     """Entry point: turns expected errors into one line on standard error and exit status 2."""
     from cambrian.command import CommandFailed, Killed, MissingTool
     from cambrian.debian.private_apt import AptError
+    from cambrian.export.errors import ExportError
     from cambrian.kernel.model import KernelError
     from cambrian.run.pool import EngineError
     from cambrian.run.trust import Untrusted
@@ -93,6 +94,7 @@ def main() -> None:
         KernelError,
         MissingTool,
         CommandFailed,
+        ExportError,
         Killed,
         AptError,
         NoReceiver,

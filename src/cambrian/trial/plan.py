@@ -40,6 +40,8 @@ _RECEIVE_BUFFER_BYTES = 8 * 2**20
 _RING_BYTES_PER_PACKET = 256
 #: smallest and largest ring; each used page of memory costs time in the guest
 _RING_KIB = (256, 65536)
+#: size of a ring of whole packets in rings of records (``WHOLE_RINGS`` of testbed/native/capture.c)
+_WHOLE_RINGS = 8
 
 
 class PlanError(ValueError):
@@ -132,6 +134,11 @@ def _flow(trial: Trial, number: int, builds: Mapping[str, Built], pipe_bytes: in
         if built.stack.manifest.convention == "interop-runner":
             interop_runner.adapt(sides[side], side, words, _bodies(trial, flow))
     sides["sender"]["logs"] = True
+    if trial.raw_capture:
+        # one side's secrets decrypt both directions, and one client may serve many stacks
+        sides["receiver"]["logs"] = True
+        keys = f"{users.logs_folder(f'flow{number}.receiver')}/{remains.KEYS}"
+        sides["receiver"]["environment"] = sides["receiver"]["environment"] | {"SSLKEYLOGFILE": keys}
     for offset, program_plan in enumerate((sides["sender"], sides["receiver"])):
         program_plan["user"] = _FIRST_USER + 2 * number + offset
     sides["sender"]["ready"] = sender.stack.manifest.server.ready
@@ -212,7 +219,7 @@ def make(trial: Trial, builds: Mapping[str, Built], native: Native) -> Plan:
         bottleneck["aqm"] = links.aqm(network, limit_bytes)
     return {
         "mounts": mounts,
-        "memory_mb": page_loads.memory_mb(trial),
+        "memory_mb": page_loads.memory_mb(trial) + _whole_rings_mb(trial, pipe_bytes),
         "kernel_settings": trial.kernel_settings,
         "real_time": trial.clock != "virtual",
         "duration_ns": round(trial.duration_s * 1e9),
@@ -244,6 +251,13 @@ def _ring_kib(trial: Trial, pipe_bytes: int) -> int:
         return largest
     wanted = 8 * (pipe_bytes // FRAME_BYTES + 1) * _RING_BYTES_PER_PACKET // 1024
     return min(max(smallest, -(-wanted // 64) * 64), largest)
+
+
+def _whole_rings_mb(trial: Trial, pipe_bytes: int) -> int:
+    """Memory in MB that a raw capture takes: a ring of whole packets on each side of the bottleneck."""
+    if not trial.raw_capture:
+        return 0
+    return -(-2 * _WHOLE_RINGS * _ring_kib(trial, pipe_bytes) // 1024)
 
 
 def _capture(trial: Trial, pipe_bytes: int) -> CapturePlan:

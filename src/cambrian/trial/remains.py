@@ -20,7 +20,7 @@ from cambrian.testbed.users import LOGS_SUFFIX
 #: largest file of lines (standard output and standard error of a program): these are read line by line
 LINES_BYTES = 32 * 2**20
 #: names that a program's logs may have
-TRANSPORT_LOG, QLOG, NETLOG = LOGS = ("transport.csv", "qlog", "netlog.json")
+TRANSPORT_LOG, QLOG, NETLOG, KEYS = LOGS = ("transport.csv", "qlog", "netlog.json", "keys.log")
 #: largest log of a program; an endpoint at 1 Gbit/s writes 600 MB in two minutes
 LOG_BYTES = 2**30
 _LINE_SUFFIXES = frozenset({".out", ".err"})

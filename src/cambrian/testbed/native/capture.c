@@ -13,7 +13,11 @@
  * were read: arrivals and departures each in order of time. The two are matched offline
  * by `key`, a hash of what forwarding, ECN marking and checksum completion leave alone.
  *
- * With --pcap, both sides' packets go to FILE.router.pcap and FILE.receiver.pcap whole.
+ * With --pcap, both sides' packets of both directions go to FILE.router.pcap and
+ * FILE.receiver.pcap, whole, without Ethernet headers. They have sockets of their own, which wake
+ * nobody, set no timers and are read when the records are: a wake-up reads the clock, which takes
+ * virtual time, and a timer between two events can do so too. A trial has the same packets with
+ * --pcap and without.
  * With --trace-pipe, the kernel's binary trace ring is drained to --trace-out, so that a
  * long trial cannot overrun it.
  *
@@ -46,7 +50,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum kind { ARRIVAL = 0, DEPARTURE = 1 };
+enum kind { ARRIVAL = 0, DEPARTURE = 1, SIDES = 2 };
 
 struct record {
 	uint64_t time_ns; /* CLOCK_REALTIME of the guest */
@@ -62,7 +66,10 @@ _Static_assert(sizeof(struct record) == 24, "the reader expects 24-byte records"
 enum {
 	SNAP_BYTES = 112,	 /* enough of a packet to tell it from any other */
 	BLOCK_BYTES = 64 * 1024, /* one hand-over from the kernel */
+	WHOLE_BYTES = 65535,	 /* of a packet, with --pcap */
+	WHOLE_RINGS = 8,	 /* rings of records in one of whole packets: 112 bytes to 1514 */
 	BLOCK_TIMEOUT_MS = 200,	 /* a part-filled block is handed over after this long */
+	NEVER_MS = 24 * 3600 * 1000, /* a part-filled block of whole packets waits for the end */
 	DRAIN_INTERVAL_MS = 20,	 /* at the end, when nothing wakes us */
 	LAST_BLOCKS_MS = 2 * BLOCK_TIMEOUT_MS + DRAIN_INTERVAL_MS / 2, /* every block has come by then */
 	TRACE_PAGE_BYTES = 4096,
@@ -115,14 +122,21 @@ static uint64_t packet_key(const uint8_t *ip, size_t have)
 
 /*
  * Accept IPv4 packets received (not sent) here whose destination is in 10.9.0.0/16. The
- * address is found from the network header, as a TUN device has no Ethernet one.
+ * address is found from the network header, as a TUN device has no Ethernet one. With `whole`,
+ * also those whose source is there: received by the router, or sent by the receivers' host.
  */
-static void attach_filter(int fd, unsigned int snap)
+static void attach_filter(int fd, enum kind kind, int whole)
 {
+	unsigned int snap = whole ? WHOLE_BYTES : ETH_HLEN + SNAP_BYTES;
+	int sent = whole && kind == DEPARTURE;
 	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_H | BPF_ABS, SKF_AD_OFF + SKF_AD_PROTOCOL),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ETH_P_IP, 0, 7),
 		BPF_STMT(BPF_LD | BPF_B | BPF_ABS, SKF_AD_OFF + SKF_AD_PKTTYPE),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, PACKET_OUTGOING, 3, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, PACKET_OUTGOING, sent ? 0 : 5, 0),
 		BPF_STMT(BPF_LD | BPF_H | BPF_ABS, SKF_NET_OFF + 16),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0x0a09, 2, whole ? 0 : 3),
+		BPF_STMT(BPF_LD | BPF_H | BPF_ABS, SKF_NET_OFF + 12),
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0x0a09, 0, 1),
 		BPF_STMT(BPF_RET | BPF_K, snap),
 		BPF_STMT(BPF_RET | BPF_K, 0),
@@ -146,10 +160,9 @@ static void open_tap(struct tap *tap, const char *netns, const char *ifname, enu
 		     unsigned int ring_kib, int whole)
 {
 	int version = TPACKET_V3, one = 1;
-	unsigned int snap = whole ? 65535 : ETH_HLEN + SNAP_BYTES;
 	struct tpacket_req3 req = { .tp_block_size = BLOCK_BYTES,
 				    .tp_frame_size = 2048,
-				    .tp_retire_blk_tov = BLOCK_TIMEOUT_MS };
+				    .tp_retire_blk_tov = whole ? NEVER_MS : BLOCK_TIMEOUT_MS };
 	struct sockaddr_ll where = { .sll_family = AF_PACKET };
 
 	enter(netns);
@@ -161,41 +174,52 @@ static void open_tap(struct tap *tap, const char *netns, const char *ifname, enu
 	tap->blocks = ring_kib * 1024 / BLOCK_BYTES;
 	req.tp_block_nr = tap->blocks;
 	req.tp_frame_nr = tap->blocks * (BLOCK_BYTES / req.tp_frame_size);
-	attach_filter(tap->fd, snap);
+	attach_filter(tap->fd, kind, whole);
 	if (setsockopt(tap->fd, SOL_PACKET, PACKET_VERSION, &version, sizeof(version)) ||
 	    setsockopt(tap->fd, SOL_PACKET, PACKET_RX_RING, &req, sizeof(req)))
 		die("packet ring");
 	/* optional (Linux 4.20): spares a look at each packet sent; the filter rejects them anyway */
-	(void)setsockopt(tap->fd, SOL_PACKET, PACKET_IGNORE_OUTGOING, &one, sizeof(one));
+	if (!whole || kind == ARRIVAL)
+		(void)setsockopt(tap->fd, SOL_PACKET, PACKET_IGNORE_OUTGOING, &one, sizeof(one));
 	tap->ring = mmap(NULL, (size_t)tap->blocks * BLOCK_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED,
 			 tap->fd, 0);
 	if (tap->ring == MAP_FAILED)
 		die("map packet ring");
-	where.sll_protocol = htons(ETH_P_IP);
+	/* only a socket for all protocols gets what its host sends */
+	where.sll_protocol = htons(whole && kind == DEPARTURE ? ETH_P_ALL : ETH_P_IP);
 	if (ifname && !(where.sll_ifindex = (int)if_nametoindex(ifname)))
 		die(ifname);
 	if (bind(tap->fd, (struct sockaddr *)&where, sizeof(where)))
 		die("bind packet socket");
 }
 
+static FILE *open_out(const char *path)
+{
+	FILE *f = fopen(path, "we");
+	/* without a buffer of ours glibc keeps the file system's block: 1 KiB here */
+	char *buffer = malloc(WRITE_BYTES);
+
+	if (!f || !buffer)
+		die(path);
+	setvbuf(f, buffer, _IOFBF, WRITE_BYTES);
+	return f;
+}
+
 static FILE *open_pcap(const char *prefix, const char *side)
 {
-	/* pcap with nanosecond stamps, version 2.4, link type Ethernet */
-	const uint32_t head[6] = { 0xa1b23c4d, 0x00040002, 0, 0, 65535, 1 };
+	/* pcap with nanosecond stamps, version 2.4, link type raw IP: a TUN device has no Ethernet */
+	const uint32_t head[6] = { 0xa1b23c4d, 0x00040002, 0, 0, WHOLE_BYTES, 101 };
 	char path[4096];
 	FILE *f;
 
 	snprintf(path, sizeof(path), "%s.%s.pcap", prefix, side);
-	f = fopen(path, "we");
-	if (!f)
-		die(path);
+	f = open_out(path);
 	fwrite(head, sizeof(head), 1, f);
 	return f;
 }
 
 static void take_packet(struct tap *tap, const struct tpacket3_hdr *h, FILE *out)
 {
-	const uint8_t *frame = (const uint8_t *)h + h->tp_mac;
 	const uint8_t *ip = (const uint8_t *)h + h->tp_net;
 	size_t have = h->tp_snaplen - (size_t)(h->tp_net - h->tp_mac);
 	/* a TUN device has no Ethernet header; the queue counts one all the same */
@@ -215,33 +239,56 @@ static void take_packet(struct tap *tap, const struct tpacket3_hdr *h, FILE *out
 		die("write records");
 	tap->seen++;
 	tap->last_ns = r.time_ns;
-	if (tap->pcap) {
-		const uint32_t head[4] = { h->tp_sec, h->tp_nsec, h->tp_snaplen, h->tp_len };
+}
 
-		fwrite(head, sizeof(head), 1, tap->pcap);
-		fwrite(frame, h->tp_snaplen, 1, tap->pcap);
+static void keep_whole(const struct tap *tap, const struct tpacket3_hdr *h)
+{
+	uint32_t link = (uint32_t)(h->tp_net - h->tp_mac);
+	const uint32_t head[4] = { h->tp_sec, h->tp_nsec, h->tp_snaplen - link, h->tp_len - link };
+
+	if (fwrite(head, sizeof(head), 1, tap->pcap) != 1 ||
+	    fwrite((const uint8_t *)h + h->tp_net, h->tp_snaplen - link, 1, tap->pcap) != 1)
+		die("write packets");
+}
+
+static struct tpacket_hdr_v1 *next_block(const struct tap *tap)
+{
+	return &((struct tpacket_block_desc *)(tap->ring + (size_t)tap->next * BLOCK_BYTES))->hdr.bh1;
+}
+
+static void take_block(struct tap *tap, FILE *out)
+{
+	const struct tpacket_hdr_v1 *head = next_block(tap);
+	const uint8_t *p = tap->ring + (size_t)tap->next * BLOCK_BYTES + head->offset_to_first_pkt;
+
+	for (uint32_t i = 0; i < head->num_pkts; i++) {
+		const struct tpacket3_hdr *h = (const struct tpacket3_hdr *)p;
+
+		if (tap->pcap)
+			keep_whole(tap, h);
+		else
+			take_packet(tap, h, out);
+		p += h->tp_next_offset;
 	}
 }
 
 static void drain_tap(struct tap *tap, FILE *out)
 {
 	for (;;) {
-		struct tpacket_block_desc *block =
-			(struct tpacket_block_desc *)(tap->ring + (size_t)tap->next * BLOCK_BYTES);
-		struct tpacket_hdr_v1 *head = &block->hdr.bh1;
-		const uint8_t *p = (const uint8_t *)block + head->offset_to_first_pkt;
+		struct tpacket_hdr_v1 *head = next_block(tap);
 
 		if (!(__atomic_load_n(&head->block_status, __ATOMIC_ACQUIRE) & TP_STATUS_USER))
 			return;
-		for (uint32_t i = 0; i < head->num_pkts; i++) {
-			const struct tpacket3_hdr *h = (const struct tpacket3_hdr *)p;
-
-			take_packet(tap, h, out);
-			p += h->tp_next_offset;
-		}
+		take_block(tap, out);
 		__atomic_store_n(&head->block_status, TP_STATUS_KERNEL, __ATOMIC_RELEASE);
 		tap->next = (tap->next + 1) % tap->blocks;
 	}
+}
+
+static void drain_taps(struct tap *taps, int count, FILE *out)
+{
+	for (int i = 0; i < count; i++)
+		drain_tap(&taps[i], out);
 }
 
 static void count_lost(struct tap *tap)
@@ -266,20 +313,31 @@ static int64_t now_ms(void)
  * flows go on. So departures end first, and arrivals when they have come further: each packet that
  * was seen to leave was seen to arrive. An idle link has no such arrival, but its blocks have come.
  */
-static void drain_the_rest(struct tap *taps, FILE *out)
+static void drain_the_rest(struct tap *taps, int count, FILE *out)
 {
 	int64_t began_ms = now_ms();
 
 	do {
 		usleep(DRAIN_INTERVAL_MS * 1000);
-		drain_tap(&taps[ARRIVAL], out);
-		drain_tap(&taps[DEPARTURE], out);
+		drain_taps(taps, count, out);
 	} while (now_ms() - began_ms < LAST_BLOCKS_MS);
 	began_ms = now_ms();
 	while (taps[ARRIVAL].last_ns <= taps[DEPARTURE].last_ns && now_ms() - began_ms < LAST_BLOCKS_MS) {
 		usleep(DRAIN_INTERVAL_MS * 1000);
 		drain_tap(&taps[ARRIVAL], out);
 	}
+}
+
+/* The block that the kernel still fills, and no timer hands over. Nothing is added from now on. */
+static void drain_open_block(struct tap *tap, FILE *out)
+{
+	struct sock_filter code[] = { BPF_STMT(BPF_RET | BPF_K, 0) };
+	struct sock_fprog nothing = { 1, code };
+
+	if (setsockopt(tap->fd, SOL_SOCKET, SO_ATTACH_FILTER, &nothing, sizeof(nothing)))
+		die("SO_ATTACH_FILTER");
+	drain_tap(tap, out);
+	take_block(tap, out);
 }
 
 static void go_first(void)
@@ -300,18 +358,6 @@ static void drain_trace(int pipe_fd, FILE *out)
 			die("write trace");
 }
 
-static FILE *open_out(const char *path)
-{
-	FILE *f = fopen(path, "we");
-	/* without a buffer of ours glibc keeps the file system's block: 1 KiB here */
-	char *buffer = malloc(WRITE_BYTES);
-
-	if (!f || !buffer)
-		die(path);
-	setvbuf(f, buffer, _IOFBF, WRITE_BYTES);
-	return f;
-}
-
 int main(int argc, char **argv)
 {
 	const char *router = NULL, *receiver = NULL, *receiver_if = NULL, *out_path = NULL;
@@ -323,7 +369,9 @@ int main(int argc, char **argv)
 		{ "trace-out", 1, 0, 'u' }, { "ring-kib", 1, 0, 'k' },	  { "first", 0, 0, 'f' },
 		{ 0, 0, 0, 0 },
 	};
-	struct tap taps[2] = { 0 };
+	struct tap taps[2 * SIDES] = { 0 }; /* of records, then of whole packets */
+	uint64_t lost = 0;
+	int count;
 	struct pollfd fds[3];
 	FILE *out, *trace = NULL;
 	int opt, trace_fd = -1;
@@ -360,11 +408,17 @@ int main(int argc, char **argv)
 			die(trace_pipe);
 		trace = open_out(trace_out);
 	}
-	open_tap(&taps[ARRIVAL], router, NULL, ARRIVAL, ring_kib, pcap != NULL);
-	open_tap(&taps[DEPARTURE], receiver, receiver_if, DEPARTURE, ring_kib, pcap != NULL);
+	count = pcap ? 2 * SIDES : SIDES;
+	for (int i = 0; i < count; i += SIDES) {
+		unsigned int kib = i ? ring_kib * WHOLE_RINGS : ring_kib;
+
+		open_tap(&taps[i + ARRIVAL], router, NULL, ARRIVAL, kib, i > 0);
+		/* behind a trace-driven link the receivers' host sends by another device than it receives */
+		open_tap(&taps[i + DEPARTURE], receiver, i ? NULL : receiver_if, DEPARTURE, kib, i > 0);
+	}
 	if (pcap) {
-		taps[ARRIVAL].pcap = open_pcap(pcap, "router");
-		taps[DEPARTURE].pcap = open_pcap(pcap, "receiver");
+		taps[SIDES + ARRIVAL].pcap = open_pcap(pcap, "router");
+		taps[SIDES + DEPARTURE].pcap = open_pcap(pcap, "receiver");
 	}
 	fds[0] = (struct pollfd){ .fd = taps[0].fd, .events = POLLIN };
 	fds[1] = (struct pollfd){ .fd = taps[1].fd, .events = POLLIN };
@@ -375,16 +429,19 @@ int main(int argc, char **argv)
 	while (!(fds[2].revents & POLLIN)) {
 		if (poll(fds, 3, 1000) < 0 && errno != EINTR)
 			die("poll");
-		drain_tap(&taps[ARRIVAL], out);
-		drain_tap(&taps[DEPARTURE], out);
+		drain_taps(taps, count, out);
 		if (trace)
 			drain_trace(trace_fd, trace);
 	}
-	drain_the_rest(taps, out);
-	for (int i = 0; i < 2; i++) {
+	drain_the_rest(taps, count, out);
+	for (int i = 0; i < count; i++) {
 		count_lost(&taps[i]);
-		if (taps[i].pcap)
-			fclose(taps[i].pcap);
+		lost += taps[i].lost;
+		if (!taps[i].pcap)
+			continue;
+		drain_open_block(&taps[i], out);
+		if (fclose(taps[i].pcap))
+			die("close packets");
 	}
 	if (trace) {
 		drain_trace(trace_fd, trace);
@@ -394,6 +451,6 @@ int main(int argc, char **argv)
 		die("close records");
 	printf("{\"event\":\"done\",\"arrivals\":%llu,\"departures\":%llu,\"lost\":%llu}\n",
 	       (unsigned long long)taps[ARRIVAL].seen, (unsigned long long)taps[DEPARTURE].seen,
-	       (unsigned long long)(taps[ARRIVAL].lost + taps[DEPARTURE].lost));
+	       (unsigned long long)lost);
 	return 0;
 }

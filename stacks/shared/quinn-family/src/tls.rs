@@ -8,7 +8,7 @@ use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, Server
 use rustls::crypto::{ring, CryptoProvider};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
-use rustls::{DigitallySignedStruct, SignatureScheme};
+use rustls::{DigitallySignedStruct, KeyLogFile, SignatureScheme};
 
 use crate::proto::crypto::rustls::{QuicClientConfig, QuicServerConfig};
 
@@ -30,7 +30,7 @@ pub fn server(certificate: &Path, key: &Path, alpn: &str) -> Result<Arc<QuicServ
     Ok(Arc::new(quic))
 }
 
-/// A client's crypto.
+/// A client's crypto; its secrets go to the file that `SSLKEYLOGFILE` names, if there is one.
 pub fn client(alpn: &str) -> Result<Arc<QuicClientConfig>> {
     let provider = Arc::new(ring::default_provider());
     let mut tls = rustls::ClientConfig::builder_with_provider(provider.clone())
@@ -40,6 +40,7 @@ pub fn client(alpn: &str) -> Result<Arc<QuicClientConfig>> {
         .with_custom_certificate_verifier(Arc::new(TrustAnything(provider)))
         .with_no_client_auth();
     tls.alpn_protocols = vec![alpn.into()];
+    tls.key_log = Arc::new(KeyLogFile::new());
     let quic = QuicClientConfig::try_from(tls).map_err(|error| Error::failed("TLS", error))?;
     Ok(Arc::new(quic))
 }
