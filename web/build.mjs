@@ -1,4 +1,4 @@
-// Bundles src/main.ts to page.js for the reports, or with --tests the unit tests for node.
+// Bundles src/main.ts to page.js and page.css for the reports, or with --tests the unit tests for node.
 //   node build.mjs [--out FOLDER]    default: the folder in which the Python package has the page's templates
 import { build } from "esbuild";
 import { readFileSync, readdirSync, writeFileSync } from "node:fs";

@@ -5,7 +5,7 @@ const FILTERS = ["stack", "cca", "network", "seed"];
 
 /** What a hash asks for; a plain one such as #network-1 is a place and asks for no filter. */
 export function read(hash: string): URLSearchParams {
-  const text = hash.replace(/^#/, "");
+  const text = hash.replace(/^#(all$)?/, "");
   return new URLSearchParams(text.includes("=") ? text : text ? { at: text } : {});
 }
 

@@ -1,6 +1,7 @@
 // Draws each panel when it comes near the screen, the rest when the browser has time, and all anew
 // when the reader switches between light and dark.
 import { all, embedded } from "./dom.ts";
+import { load, run } from "./load.ts";
 
 type Theme = "light" | "dark";
 
@@ -21,11 +22,17 @@ export const panels = all(".panel");
 const idle: (work: () => void) => unknown =
   "requestIdleCallback" in window ? (work) => window.requestIdleCallback(work) : (work) => setTimeout(work, 50);
 
-async function draw(panel: HTMLElement): Promise<void> {
+/** Draw a panel: number `data-number` of the specifications in the file `data-figure`. */
+export async function draw(panel: HTMLElement): Promise<void> {
   // a closed section has no width to draw in
   if (drawn.get(panel) === theme || panel.clientWidth === 0) return;
-  drawn.set(panel, theme);
-  const spec = JSON.parse(panel.querySelector("script")?.textContent ?? "") as object;
+  const wanted = theme;
+  drawn.set(panel, wanted);
+  const [specs] = await Promise.all([
+    load<object[]>("figures", panel.dataset["figure"] ?? ""),
+    run("figures/vega.js"),
+  ]);
+  const spec = specs[Number(panel.dataset["number"])];
   let chart = panel.querySelector<HTMLElement>(".chart");
   if (!chart) {
     chart = document.createElement("div");
@@ -35,7 +42,7 @@ async function draw(panel: HTMLElement): Promise<void> {
     panel.append(chart);
   }
   const sized = { ...spec, width: "container", autosize: { type: "fit-x", contains: "padding" } };
-  const config = (embedded("themes") as Record<Theme, object>)[theme];
+  const config = (embedded("themes") as Record<Theme, object>)[wanted];
   await window.vegaEmbed(chart, sized, { actions: false, renderer: "svg", config });
 }
 

@@ -3,6 +3,7 @@ import { changed, followed, read, write } from "./address.ts";
 import { all } from "./dom.ts";
 import * as figures from "./figures.ts";
 import { filter, form } from "./filters.ts";
+import * as trial from "./trial.ts";
 
 const view = (): URLSearchParams => read(location.hash);
 
@@ -16,10 +17,12 @@ function openTarget(): void {
 
 function show(): void {
   filter(view());
-  openTarget();
+  trial.showTrial(view());
+  if (!view().has("open")) openTarget();
 }
 
 figures.start();
+trial.start();
 if (form) form.hidden = !form.querySelector("select");
 for (const select of all<HTMLSelectElement>(".filters select")) {
   select.addEventListener("change", () => {

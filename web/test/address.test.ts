@@ -12,6 +12,8 @@ test("a plain hash is a place", () => {
 test("an empty view is #all, which no element is called", () => {
   assert.equal(write(read("")), "#all");
   assert.equal(write(changed(read("#seed=2"), { seed: "" })), "#all");
+  assert.equal([...read("#all")].length, 0);
+  assert.equal(read("#allies").get("at"), "allies");
 });
 
 test("filters stay when a link is followed, all else goes", () => {
