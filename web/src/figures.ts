@@ -41,9 +41,23 @@ export async function draw(panel: HTMLElement): Promise<void> {
     chart.setAttribute("aria-hidden", "true");
     panel.append(chart);
   }
-  const sized = { ...spec, width: "container", autosize: { type: "fit-x", contains: "padding" } };
+  await embed(chart, { ...spec, width: "container", autosize: { type: "fit-x", contains: "padding" } }, "svg", wanted);
+}
+
+async function embed(place: HTMLElement, spec: object, renderer: "svg" | "canvas", wanted: Theme): Promise<void> {
   const config = (embedded("themes") as Record<Theme, object>)[wanted];
-  await window.vegaEmbed(chart, sized, { actions: false, renderer: "svg", config });
+  await window.vegaEmbed(place, spec, { actions: false, renderer, config });
+}
+
+/** Draws the chart of many points again. */
+let again = (): void => undefined;
+dark.addEventListener("change", () => { again(); });
+
+/** Draw a chart of many points, on a canvas, in the reader's theme. */
+export async function drawSpec(place: HTMLElement, spec: object): Promise<void> {
+  await run("figures/vega.js");
+  again = () => { void embed(place, spec, "canvas", dark.matches ? "dark" : "light"); };
+  again();
 }
 
 function drawRest(): void {

@@ -1,6 +1,7 @@
 // The script of a report's page.
 import { changed, followed, read, write } from "./address.ts";
 import { all } from "./dom.ts";
+import { showExplore } from "./explore.ts";
 import * as figures from "./figures.ts";
 import { filter, form } from "./filters.ts";
 import * as trial from "./trial.ts";
@@ -17,6 +18,7 @@ function openTarget(): void {
 
 function show(): void {
   filter(view());
+  void showExplore(view());
   trial.showTrial(view());
   if (!view().has("open")) openTarget();
 }

@@ -43,7 +43,7 @@ const LINK: Flow = { name: "all flows", colour: "#0072b2", dash: [1, 0] };
 export class Panel {
   readonly element: HTMLElement;
   private readonly place = make("div", { class: "plot" });
-  private readonly readout = make("output");
+  private readonly readout = make("span", { class: "values" });
   private plot: uPlot | null = null;
   private shown: Shown = { heading: "", unit: "", from: 0, to: 1, top: 1, xs: [], lines: [], marks: false };
   private limit: Scene["limit"];

@@ -24,7 +24,8 @@ interface Group {
   limits: Record<string, { value: number; words: string }>;
 }
 
-const groups = (embedded("groups") ?? {}) as Record<string, Group>;
+/** Key → group. */
+export const groups = (embedded("groups") ?? {}) as Record<string, Group>;
 const kinds = (embedded("kinds") ?? []) as Kind[];
 
 /** Order of a seed's trials: a, b, c… */

@@ -18,7 +18,18 @@ import markupsafe
 import polars as pl
 import vl_convert
 
-from cambrian.report import cards, layout, matrix, notes, probed, provenance, tables, timelines, words
+from cambrian.report import (
+    cards,
+    explore,
+    layout,
+    matrix,
+    notes,
+    probed,
+    provenance,
+    tables,
+    timelines,
+    words,
+)
 from cambrian.report.collect import Collected
 from cambrian.report.conformance import seed_pairs
 from cambrian.report.figures import all_figures
@@ -59,6 +70,7 @@ def write(collected: Collected, frames: dict[str, pl.DataFrame], out: Path) -> P
         frame.write_csv(out / "tables" / f"{name}.csv")
     over_time = timelines.of(collected)
     timelines.write(collected, over_time, out / "data")
+    timelines.script(out / "data" / "explore.js", explore.data(collected, frames))
     shown = [drawn(figure, out / "figures") for figure in all_figures(collected)]
     page = out / "index.html"
     page.write_text(_render(collected, frames, shown, over_time), encoding="utf-8")
