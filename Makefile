@@ -9,10 +9,12 @@ STACKS := tcp quinn quic-go google-quiche
 TEST_STACKS := $(STACKS) tcp-h2
 PATHS := src tests benchmarks packaging
 OUT ?= results/quickstart
+# npm writes this file last
+WEB := web/node_modules/.package-lock.json
 
 # Each step uses the machine's cores itself, and two of them write to .venv.
 .NOTPARALLEL:
-.PHONY: help setup setup-dev kernel stacks test-stacks demo test test-all lint types docs reference bench placebo accusations kills hostile machines gates hunts dist dist-kernel clean
+.PHONY: help setup setup-dev kernel stacks test-stacks demo test test-all lint lint-web web types docs reference bench placebo accusations kills hostile machines gates hunts dist dist-kernel clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -36,9 +38,19 @@ demo: kernel stacks ## run the quickstart study and print where its report is
 	@$(CAMBRIAN) run quickstart --profile quick --out $(OUT)
 	@$(CAMBRIAN) report $(OUT)
 
-lint: setup-dev
+lint: setup-dev lint-web
 	@.venv/bin/ruff check $(PATHS)
 	@.venv/bin/ruff format --check $(PATHS)
+
+lint-web: ## lint, types and unit tests of the pages' script in web/, where npm is installed
+	@if command -v npm > /dev/null; then $(MAKE) --no-print-directory $(WEB) && cd web && npm run --silent check && npm test --silent; \
+	else echo "cambrian: no npm here, so web/ stays unchecked" >&2; fi
+
+web: $(WEB) ## build the pages' script from web/ (the result is committed)
+	@cd web && npm run --silent build
+
+$(WEB): web/package-lock.json
+	@cd web && npm ci >&2 && touch node_modules/.package-lock.json
 
 types: setup-dev
 	@.venv/bin/mypy

@@ -98,7 +98,6 @@ def _part(study: Collected, networks: Sequence[str], seeds: Sequence[int]) -> Co
             cell,
             trials=tuple(trial for trial in cell.trials if trial.trial.seed in seeds),
             records=(),
-            series=None,
         )
         for cell in study.cells
         if cell.network.name in networks

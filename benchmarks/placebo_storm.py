@@ -68,7 +68,7 @@ def drawn(source: Collected, seeds: Mapping[str, list[Block]], network: str, cou
         trials = [
             _as_if(trial, seed, 2 * cell.is_placebo) for seed, block in enumerate(mine, 1) for trial in block
         ]
-        made.append(replace(cell, trials=tuple(trials), records=(), series=None))
+        made.append(replace(cell, trials=tuple(trials), records=()))
     return replace(source, cells=tuple(made))
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from cambrian.cli import reading
-from cambrian.report import figures
+from cambrian.report import figures, series
 from cambrian.report.collect import collect
 from cambrian.store.results import Results
 from tests.unit import report_results
@@ -24,7 +24,8 @@ class Read(HTMLParser):
         super().__init__()
         self.loaded: list[tuple[str, str]] = []
         self.links: list[str] = []
-        self.scripts: list[tuple[str | None, str]] = []
+        #: the identity of each script with data → its text
+        self.data: dict[str, str] = {}
         self.tags: list[str] = []
         self.panels: list[dict[str, str | None]] = []
         self.words = ""
@@ -45,15 +46,15 @@ class Read(HTMLParser):
             self.panels.append(found)
         self._raw = tag if tag in ("script", "style") else None
         if tag == "script":
-            self.scripts.append((found.get("type"), ""))
+            self._script = found.get("id")
 
     def handle_endtag(self, tag: str) -> None:
         self._raw = None
 
     def handle_data(self, data: str) -> None:
-        if self._raw == "script":
-            self.scripts[-1] = (self.scripts[-1][0], self.scripts[-1][1] + data)
-        elif self._raw is None:
+        if self._raw == "script" and self._script:
+            self.data[self._script] = self.data.get(self._script, "") + data
+        if self._raw is None:
             self.words += data
 
 
@@ -84,7 +85,7 @@ def test_every_relative_link_leads_to_a_file(made: Path, read: Read) -> None:
 
 def test_every_figure_is_there_as_png_svg_and_data(made: Path, read: Read) -> None:
     names = {figure.name for figure in figures.all_figures(collect(Results(report_results.KNOBS)))}
-    kinds = {"envelope", "envelope-pooled", "envelope-clustered", "throughput", "queue", "cwnd", "states"}
+    kinds = {"envelope", "envelope-pooled", "envelope-clustered", "states"}
     assert names == {f"{kind}-4mbps-20ms-2bdp" for kind in kinds}
     for name in names:
         folder = made.parent / "figures"
@@ -94,24 +95,64 @@ def test_every_figure_is_there_as_png_svg_and_data(made: Path, read: Read) -> No
         assert f"figures/{name}.png" in read.links
 
 
-def test_panels_are_charts_with_words(read: Read) -> None:
-    specs = [json.loads(text) for kind, text in read.scripts if kind == "application/json"]
-    charts = [spec for spec in specs if "mark" in spec or "layer" in spec]
+def test_panels_are_charts_with_words(made: Path, read: Read) -> None:
     # envelopes, of one trial and clustered: two references and two contestants; pooled: contestants;
-    # three over time: all four; state machines: contestants
-    assert len(charts) == len(read.panels) == 2 * 4 + 2 + 3 * 4 + 2
+    # state machines: contestants
+    assert len(read.panels) == 2 * 4 + 2 + 2
+    for panel in read.panels:
+        spec = data(made.parent / "figures" / str(panel["data-figure"]))[int(str(panel["data-number"]))]
+        assert "mark" in spec or "layer" in spec
     assert all(panel["role"] == "img" for panel in read.panels)
     assert all(len(str(panel["aria-label"])) > 30 for panel in read.panels)
 
 
-def test_panels_of_one_figure_share_their_axes(read: Read) -> None:
-    specs = [json.loads(text) for kind, text in read.scripts if kind == "application/json"]
-    throughput = [
-        spec for spec in specs if "throughput_mbps" in json.dumps(spec.get("encoding", {}).get("y", {}))
-    ]
-    assert len(throughput) == 4
-    domains = {json.dumps(spec["encoding"][axis]["scale"]["domain"]) for spec in throughput for axis in "xy"}
+def test_panels_of_one_figure_share_their_axes(made: Path) -> None:
+    specs = data(made.parent / "figures" / "envelope-4mbps-20ms-2bdp.js")
+    assert len(specs) == 4
+    domains = {json.dumps(one["scale"]["domain"]) for one in found(specs, "scale") if one.get("title")}
     assert len(domains) == 2
+
+
+def found(value: Any, key: str) -> list[dict[str, Any]]:
+    """Every object within a JSON value that has the key, and whose value there is an object with a domain."""
+    if isinstance(value, list):
+        return [one for each in value for one in found(each, key)]
+    if not isinstance(value, dict):
+        return []
+    mine = [value] if isinstance(value.get(key), dict) and value.get("type") == "quantitative" else []
+    return mine + [one for each in value.values() for one in found(each, key)]
+
+
+def data(path: Path) -> Any:
+    """What a file beside the page gives to it."""
+    call = re.fullmatch(r"cambrian\((.*)\)\n", path.read_text(), re.DOTALL)
+    assert call
+    name, value = json.loads(f"[{call[1]}]")
+    assert name == path.name
+    return value
+
+
+def test_each_valid_trial_is_there_over_time(made: Path) -> None:
+    groups = json.loads(Read(made.read_text()).data["groups"])
+    trials = [trial["id"] for group in groups.values() for trial in group["trials"]]
+    assert len(trials) == 12
+    for group in groups.values():
+        assert data(made.parent / "data" / group["file"])["trials"] == len(group["trials"])
+    for trial in trials:
+        assert [kind["name"] for kind in data(made.parent / "data" / f"{trial}.js")["kinds"]] == [
+            kind.name for kind in series.KINDS
+        ]
+
+
+def test_a_page_is_small(made: Path) -> None:
+    """What the first screen needs: the page alone."""
+    assert made.stat().st_size < 1_000_000
+
+
+def test_the_licences_of_libraries_are_beside_the_page(made: Path) -> None:
+    text = (made.parent / "licences.txt").read_text()
+    assert "uplot" in text and "Permission is hereby granted" in text
+    assert "Vega" in text and "Redistribution and use" in text
 
 
 def test_page_says_what_ran(made: Path, read: Read) -> None:
@@ -168,7 +209,7 @@ def test_pairwise_page_leads_with_its_heat_map(tmp_path: Path) -> None:
 def test_flows_page(tmp_path: Path) -> None:
     made = report_results.report(report_results.copy(tmp_path, report_results.as_flows), tmp_path / "report")
     names = {path.stem.split("-")[0] for path in (made.parent / "figures").glob("*.png")}
-    assert names == {"throughput", "queue", "cwnd"}
+    assert not names
     assert "Mean throughput: " in Read(made.read_text()).words
 
 

@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from cambrian.metrics import conformance, envelope
-from cambrian.report import notes, printed, provenance, series, tables, words
+from cambrian.report import notes, printed, provenance, tables, words
 from cambrian.report.collect import Collected, collect
 from cambrian.report.conformance import seed_pairs
 from cambrian.stats import pairs, states
@@ -93,8 +93,8 @@ def test_invalid_trial_is_listed_and_not_averaged(tmp_path: Path) -> None:
     ]
     assert row(tables.all_tables(after)["conformance"], contestant=PACED)["seeds"] == 2
     # the charts over time move on to the next seed
-    shown = next(cell.series for cell in after.cells if cell.key == group["key"])
-    assert shown is not None and shown.seed == 2
+    shown = next(cell for cell in after.cells if cell.key == group["key"])
+    assert shown.trials[0].trial.seed == 2
     assert words.what_ran(after) == (
         "12 trials on 1 network: 11 valid, 1 invalid (in no average and no figure)."
     )
@@ -192,20 +192,6 @@ def test_a_constant_deficit_is_found_exactly() -> None:
 def test_verdicts(low: float, high: float, p: float | None, floor: float, verdict: str) -> None:
     deficit = Interval((low + high) / 2, low, high, 0.95, 5, "")
     assert seed_pairs.judge(deficit, p, floor) == verdict
-
-
-@pytest.mark.parametrize(("duration_s", "length_ms"), [(5, 50), (30, 200), (60, 250), (120, 500)])
-def test_bins_are_round_and_few(duration_s: float, length_ms: int) -> None:
-    assert series.bin_ms(duration_s) == length_ms
-
-
-def test_binned_series_carry_the_trials_bytes(knobs: Collected) -> None:
-    cell = knobs.cells[0]
-    assert cell.series is not None
-    whole = float(cell.series.throughput["throughput_mbps"].to_numpy().sum()) * cell.series.bin_ms / 1000
-    packets = Results(report_results.KNOBS).trial(cell.series.trial_id).packets
-    sent = packets.filter(pl.col("outcome") == "departed")["size_bytes"]
-    assert whole == pytest.approx(sent.cast(pl.Int64).to_numpy().sum() * 8 / 1e6, rel=0.01)
 
 
 def test_runs_of_seeds() -> None:

@@ -9,15 +9,10 @@ from typing import Any
 from cambrian.judging import families as judging
 from cambrian.judging.families import Family
 from cambrian.measure.trial import TrialMeasures
-from cambrian.report import measuring, protocols, series
-from cambrian.report.measuring import Done, Task
-from cambrian.report.series import Series
+from cambrian.report import measuring, protocols
+from cambrian.report.measuring import Task
 from cambrian.store.results import Results, TrialResult
 from cambrian.study.model import Design, Flow, Network, Study, Trial
-
-#: with more groups, lines over time get fewer bins
-_MANY_GROUPS = 40
-_FEWER_BINS = 120
 
 
 @dataclass(frozen=True)
@@ -38,7 +33,7 @@ class Cell:
 
     ``names`` are the study's names of the flows' contestants. ``trials`` has only the valid
     trials, in order of seed; ``records`` every trial that ran; ``missing`` the
-    identities of those that have not run. ``series`` is the first valid trial's.
+    identities of those that have not run.
     """
 
     key: str
@@ -49,7 +44,6 @@ class Cell:
     records: tuple[Record, ...]
     missing: tuple[str, ...]
     buffer_bytes: int | None
-    series: Series | None
     #: the page that the flows load, in a study of page loads
     page: str | None = None
     #: name of the line-up, if the study has several
@@ -127,8 +121,7 @@ class Collected:
 def collect(results: Results, *, judged: bool = True) -> Collected:
     """Read and measure every trial of a results directory.
 
-    Without ``judged`` there are no estimates of parameters, which take most of the time, and no lines
-    over time.
+    Without ``judged`` there are no estimates of parameters, which take most of the time.
 
     Raises:
         FileNotFoundError: there is no study.json.
@@ -137,12 +130,11 @@ def collect(results: Results, *, judged: bool = True) -> Collected:
     raw = results.study()
     study = Study.model_validate(raw["study"])
     networks = {network.name: network for network in study.networks}
-    bins = series.MOST_BINS if len(raw["groups"]) <= _MANY_GROUPS else _FEWER_BINS
     groups = [_Group(group, flow_names(group, study), _present(group, results)) for group in raw["groups"]]
     known: dict[str, Family] = {}
-    tasks = [task for group in groups for task in _tasks(group, raw, study, known, bins)]
+    tasks = [task for group in groups for task in _tasks(group, raw, study, known)]
     if not judged:
-        tasks = [replace(task, families=(), bins=None) for task in tasks]
+        tasks = [replace(task, families=()) for task in tasks]
     done = measuring.measure_all(tasks)
     manifests = {result.id: result.manifest for group in groups for result in group.present}
     cells = [
@@ -172,12 +164,9 @@ def _seed_and_positions(result: TrialResult) -> tuple[int, list[int]]:
     return int(trial["seed"]), list(trial.get("positions", ()))
 
 
-def _tasks(
-    group: _Group, raw: dict[str, Any], study: Study, known: dict[str, Family], bins: int
-) -> Iterator[Task]:
-    """The group's valid trials; the first one has lines over time."""
-    valid = [result for result in group.present if result.verdict["valid"]]
-    for number, result in enumerate(valid):
+def _tasks(group: _Group, raw: dict[str, Any], study: Study, known: dict[str, Family]) -> Iterator[Task]:
+    """The group's valid trials."""
+    for result in (one for one in group.present if one.verdict["valid"]):
         flows = Trial.model_validate(result.manifest["trial"]).flows
         yield Task(
             group=group.raw["key"],
@@ -186,7 +175,6 @@ def _tasks(
             families=tuple(_families(raw, known, flows, group.names)),
             protocols=tuple(protocols.protocol_of(raw, flow.contestant) for flow in flows),
             measured_from_s=study.measured_from_s,
-            bins=None if number else bins,
         )
 
 
@@ -199,7 +187,12 @@ def _with_time_axes(cells: Sequence[Cell]) -> Iterator[Cell]:
 
 
 def _cell(
-    group: _Group, network: Network, results: Results, done: Mapping[tuple[str, str], Done], *, lineups: bool
+    group: _Group,
+    network: Network,
+    results: Results,
+    done: Mapping[tuple[str, str], TrialMeasures],
+    *,
+    lineups: bool,
 ) -> Cell:
     raw = group.raw
     measured = [done[place] for result in group.present if (place := (raw["key"], result.id)) in done]
@@ -209,11 +202,10 @@ def _cell(
         design=raw["design"],
         network=network,
         names=group.names,
-        trials=tuple(one.trial for one in measured),
+        trials=tuple(measured),
         records=tuple(_record(result) for result in group.present),
         missing=tuple(name for name in raw["trials"] if not results.has(name)),
         buffer_bytes=last["network"]["bottleneck"]["limit_bytes"] if last else None,
-        series=measured[0].series if measured else None,
         page=raw.get("page"),
         lineup=raw["subject"] if lineups else None,
         orders=int(raw.get("orders", 1)),

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-import numpy as np
 import polars as pl
 from markupsafe import Markup
 
@@ -21,7 +20,7 @@ from cambrian.measure import quantities
 from cambrian.measure.trial import TrialMeasures
 from cambrian.report import blocks, collect, judged, layout, sides
 from cambrian.report.collect import Collected
-from cambrian.report.series import Series
+from cambrian.report.series import Timeline
 from cambrian.report.tables import flows, page_loads, rows
 
 DIFFERENT, OPEN, EQUIVALENT = "different", "inconclusive", "equivalent"
@@ -51,9 +50,11 @@ class Cell:
     """A row on one network. ``state`` is empty if nothing is judged. ``by_seed``: the figure of each seed.
 
     ``more_seeds`` would settle an inconclusive cell; None if no number is known. ``lines`` is an SVG.
+    ``group`` is the key of the group that ran.
     """
 
     network: str
+    group: str
     state: str
     figure: str
     by_seed: Mapping[int, str]
@@ -127,8 +128,13 @@ def of_verdict(verdict: Mapping[str, Any]) -> str:
     return DIFFERENT if verdict["differs"] else _OF_VERDICTS.get(verdict["verdict"], "")
 
 
-def matrix(collected: Collected, frames: Mapping[str, pl.DataFrame]) -> Matrix:
-    """The page's matrix: pairs in a ``pairwise`` study, page loads where pages load, else contestants."""
+def matrix(
+    collected: Collected, frames: Mapping[str, pl.DataFrame], timelines: Mapping[str, Timeline]
+) -> Matrix:
+    """The page's matrix: pairs in a ``pairwise`` study, page loads where pages load, else contestants.
+
+    ``timelines``: trial's identity → its series.
+    """
     cells = _own(collected)
     loads, pairs = any(cell.page for cell in cells), collected.design == "pairwise"
     trials = [trial for cell in cells for trial in cell.trials if len(cell.names) > 1]
@@ -141,7 +147,7 @@ def matrix(collected: Collected, frames: Mapping[str, pl.DataFrame]) -> Matrix:
     verdicts = {} if loads or pairs else {row["contestant"]: row for row in _rows(frames, "verdicts")}
     tops: dict[str, float] = defaultdict(lambda: 1e-9)
     for cell in cells:
-        tops[cell.network.name] = max(tops[cell.network.name], _top(cell))
+        tops[cell.network.name] = max(tops[cell.network.name], _top(cell, timelines))
     made: dict[str, Row] = {}
     for cell in cells:
         for flow in range(len(cell.names) if cell.design == "flows" else 1):
@@ -156,11 +162,12 @@ def matrix(collected: Collected, frames: Mapping[str, pl.DataFrame]) -> Matrix:
                 made[name] = Row(name, players, verdict["verdict"], of_verdict(verdict), {})
             made[name].cells[network] = Cell(
                 network=network,
+                group=cell.key,
                 state=state,
                 figure=layout.NOTHING if mean is None else text(mean),
                 by_seed={seed: text(value) for seed, value in values.items()},
                 more_seeds=max((more for _, more in here if more and state == OPEN), default=None),
-                lines=_lines(cell, flow, tops[network]),
+                lines=_lines(cell, flow, tops[network], timelines),
             )
     glyph = _SPLITS if pairs else _LOADS if loads else _CONTESTANTS
     return Matrix(words + (" of the first one" if pairs else ""), glyph, tuple(made.values()))
@@ -228,28 +235,34 @@ def _rows(frames: Mapping[str, pl.DataFrame], table: str) -> Iterator[rows.Row]:
     return frames[table].iter_rows(named=True) if table in frames else iter(())
 
 
-def _top(cell: collect.Cell) -> float:
+def _first(cell: collect.Cell, timelines: Mapping[str, Timeline]) -> tuple[tuple[float, ...], ...]:
+    """Each flow's throughput over time in the first valid trial; empty without one."""
+    first = timelines.get(cell.trials[0].id) if cell.trials else None
+    return first.coarse_mbps if first else ()
+
+
+def _top(cell: collect.Cell, timelines: Mapping[str, Timeline]) -> float:
     """The largest throughput of a group's lines."""
-    return (
-        float(np.max(cell.series.throughput["throughput_mbps"].to_numpy(), initial=0)) if cell.series else 0
-    )
+    return max((max(flow, default=0.0) for flow in _first(cell, timelines)), default=0.0)
 
 
-def _lines(cell: collect.Cell, flow: int, top: float) -> Markup:
+def _lines(cell: collect.Cell, flow: int, top: float, timelines: Mapping[str, Timeline]) -> Markup:
     """Throughput over time in the first valid trial, up to ``top``: the flow, and the flow beside it."""
-    if cell.series is None:
+    mbps = _first(cell, timelines)
+    if not mbps:
         return Markup()
     wanted = [("its", 1 - flow)] * (len(cell.names) == 2) + [("mine", flow)]
-    paths = [_LINE.format(kind, _path(cell.series, number, top, cell.shown_s)) for kind, number in wanted]
+    length = cell.trials[0].shown_s / cell.shown_s
+    paths = [_LINE.format(kind, _path(mbps[number], top, length)) for kind, number in wanted]
     return _SVG.format(_WIDTH, _HEIGHT, Markup().join(paths))
 
 
-def _path(series: Series, flow: int, top: float, end_s: float) -> str:
-    """The points of a flow's line; each is the mean of neighbouring bins."""
-    mine = series.throughput.filter(pl.col("flow") == flow)
-    group = pl.int_range(pl.len()) // max(-(-mine.height // _POINTS), 1)
-    means = mine.group_by(group, maintain_order=True).agg(pl.col("time_s", "throughput_mbps").mean())
+def _path(mbps: tuple[float, ...], top: float, length: float) -> str:
+    """The points of a line as long as ``length`` of the width; each is the mean of neighbouring steps."""
+    size = max(-(-len(mbps) // _POINTS), 1)
+    parts = [mbps[start : start + size] for start in range(0, len(mbps), size)]
+    middles = [(size * number + len(part) / 2) / len(mbps) for number, part in enumerate(parts)]
     return " ".join(
-        f"{_WIDTH * row['time_s'] / end_s:.0f},{(_HEIGHT - 1) * (1 - row['throughput_mbps'] / top) + 0.5:.1f}"
-        for row in means.iter_rows(named=True)
+        f"{_WIDTH * length * middle:.0f},{(_HEIGHT - 1) * (1 - sum(part) / len(part) / top) + 0.5:.1f}"
+        for middle, part in zip(middles, parts, strict=True)
     )

@@ -1,11 +1,15 @@
-"""The report: one self-contained HTML page, its figures as PNG and SVG, its tables as CSV."""
+"""The report: an HTML page and, in folders beside it, its figures, its tables and its trials over time.
+
+The page needs no server and no network. It holds what the first screen shows; it loads all else from the
+files beside it when a reader wants it.
+"""
 
 from __future__ import annotations
 
 import json
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
+from importlib import metadata, resources
 from pathlib import Path
 from typing import Any
 
@@ -14,23 +18,31 @@ import markupsafe
 import polars as pl
 import vl_convert
 
-from cambrian.report import cards, layout, matrix, notes, probed, provenance, tables, words
+from cambrian.report import (
+    cards,
+    explore,
+    layout,
+    matrix,
+    notes,
+    probed,
+    provenance,
+    tables,
+    timelines,
+    words,
+)
 from cambrian.report.collect import Collected
 from cambrian.report.conformance import seed_pairs
 from cambrian.report.figures import all_figures
 from cambrian.report.figures.figure import Figure, config
 from cambrian.report.layout import Shown
+from cambrian.report.series import Timeline
 
 #: most rows of a list that the page shows; its CSV has all
 MOST_ROWS = 200
-
-
-@dataclass(frozen=True)
-class ShownFigure:
-    """A figure for the template: ``panels`` are pairs of Vega-Lite text and alternative text."""
-
-    figure: Figure
-    panels: tuple[tuple[str, str], ...]
+_OF_VEGA = (
+    "figures/vega.js contains Vega, Vega-Lite and Vega-Embed (BSD-3-Clause, University of Washington "
+    "Interactive Data Lab) and the libraries that they use, as vl-convert bundles them. vl-convert:"
+)
 
 
 @dataclass(frozen=True)
@@ -39,38 +51,49 @@ class Section:
 
     network: provenance.NetworkFacts
     tables: tuple[Shown, ...]
-    figures: tuple[ShownFigure, ...]
+    figures: tuple[Figure, ...]
     opened: bool
 
 
 def write(collected: Collected, frames: dict[str, pl.DataFrame], out: Path) -> Path:
     """Write the report of ``collected`` with the tables ``frames`` to ``out``; return the page's path.
 
-    ``out`` gets ``index.html``, ``figures/NAME.{png,svg,csv}``, ``tables/NAME.csv`` and
-    ``trials/ID.json`` (each trial's description, for ``cambrian trial``).
+    ``out`` gets ``index.html``, ``licences.txt``, ``figures/NAME.{png,svg,csv,js}``, ``tables/NAME.csv``,
+    ``data/NAME.js`` (:mod:`cambrian.report.timelines`) and ``trials/ID.json`` (each trial's description, for
+    ``cambrian trial``).
     """
-    for name in ("figures", "tables", "trials"):
-        (out / name).mkdir(parents=True, exist_ok=True)
-        # files of an earlier report must not mix with this one's
-        for old in (out / name).iterdir():
-            old.unlink()
+    prepare(out, "figures", "tables", "data", "trials")
     for manifest in collected.manifests:
         description = json.dumps(manifest["trial"], indent=1) + "\n"
         (out / "trials" / f"{manifest['id']}.json").write_text(description)
     for name, frame in frames.items():
         frame.write_csv(out / "tables" / f"{name}.csv")
+    over_time = timelines.of(collected)
+    timelines.write(collected, over_time, out / "data")
+    timelines.script(out / "data" / "explore.js", explore.data(collected, frames))
     shown = [drawn(figure, out / "figures") for figure in all_figures(collected)]
     page = out / "index.html"
-    page.write_text(_render(collected, frames, shown), encoding="utf-8")
+    page.write_text(_render(collected, frames, shown, over_time), encoding="utf-8")
     return page
 
 
-def drawn(figure: Figure, folder: Path) -> ShownFigure:
+def prepare(out: Path, *folders: str) -> None:
+    """Make ``out`` with these folders, empty, and with what every page needs beside it."""
+    for name in folders:
+        (out / name).mkdir(parents=True, exist_ok=True)
+        # files of an earlier report must not mix with this one's
+        for old in (out / name).iterdir():
+            old.unlink()
+    (out / "figures" / "vega.js").write_text(vega_bundle(), encoding="utf-8")
+    (out / "licences.txt").write_text(licences(), encoding="utf-8")
+
+
+def drawn(figure: Figure, folder: Path) -> Figure:
     """The figure for the template; its files are written to ``folder``."""
     specs = [panel.spec() for panel in figure.panels]
-    texts = tuple(as_json(spec) for spec in specs)
     figure.save(folder, specs)
-    return ShownFigure(figure, tuple(zip(texts, (panel.alt for panel in figure.panels), strict=True)))
+    timelines.script(folder / f"{figure.name}.js", specs)
+    return figure
 
 
 def as_json(value: object) -> markupsafe.Markup:
@@ -79,19 +102,24 @@ def as_json(value: object) -> markupsafe.Markup:
     return markupsafe.Markup(text.replace("<", "\\u003c"))  # noqa: S704 — no markup can be left in it
 
 
-def _render(collected: Collected, frames: dict[str, pl.DataFrame], figures: list[ShownFigure]) -> str:
+def _render(
+    collected: Collected,
+    frames: dict[str, pl.DataFrame],
+    figures: list[Figure],
+    over_time: dict[str, Timeline],
+) -> str:
     facts = {fact.name: fact for fact in provenance.networks(collected)}
     sections = [
         Section(
             network=facts[network.name],
             tables=tables.on(network, collected, frames),
-            figures=tuple(one for one in figures if one.figure.network == network.name),
+            figures=tuple(one for one in figures if one.network == network.name),
             opened=len(collected.networks) == 1,
         )
         for network in collected.networks
     ]
     gathered = notes.gathered(frames["notes"])
-    shown = matrix.matrix(collected, frames)
+    shown = matrix.matrix(collected, frames, over_time)
     verdicts = frames["verdicts"].to_dicts() if "verdicts" in frames else []
     return (
         environment()
@@ -107,6 +135,8 @@ def _render(collected: Collected, frames: dict[str, pl.DataFrame], figures: list
             cards=cards.cards(collected, frames, shown),
             nothing=cards.nothing(shown, frames.get("verdicts")),
             contestants=as_json(shown.players),
+            groups=as_json(timelines.groups(collected)),
+            kinds=as_json(timelines.kinds()),
             placebo=words.placebo_differs(collected, frames.get("verdicts"), frames.get("harm")),
             placebo_holds=words.placebo_holds(collected),
             controls=words.controls(collected),
@@ -128,9 +158,8 @@ def _render(collected: Collected, frames: dict[str, pl.DataFrame], figures: list
             csv_names=list(frames),
             most_rows=MOST_ROWS,
             least_floor=seed_pairs.LEAST_FLOOR,
-            style=asset("style.css"),
+            style=style(),
             script=asset("page.js"),
-            vega=vega_bundle(),
             themes=as_json({theme: config(theme) for theme in ("light", "dark")}),
         )
     )
@@ -144,16 +173,31 @@ def _example(collected: Collected) -> dict[str, Any]:
 
 
 @cache
-def vega_bundle() -> markupsafe.Markup:
-    """Vega, Vega-Lite and Vega-Embed as one script, from vl-convert: the page loads nothing."""
-    bundle = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
-    # this text in a string of the bundle would end the element
-    return markupsafe.Markup(bundle.replace("</script", "<\\/script"))  # noqa: S704
+def vega_bundle() -> str:
+    """Vega, Vega-Lite and Vega-Embed as one script, from vl-convert, which also draws the files."""
+    return f'(() => {{"use strict";{vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")}}})();\n'
+
+
+@cache
+def licences() -> str:
+    """The licences of the libraries in the page's script and in the bundle of Vega."""
+    vega = [
+        path.locate()
+        for path in metadata.files("vl-convert-python") or ()
+        if "licenses" in path.parts and path.suffix == ""
+    ]
+    vega_texts = [Path(str(path)).read_text(encoding="utf-8").strip() for path in vega]
+    return "\n\n".join([str(asset("page.licences.txt")).strip(), _OF_VEGA, *vega_texts]) + "\n"
 
 
 def asset(name: str) -> markupsafe.Markup:
     """The text of a file beside the templates, for inclusion in the page."""
     return markupsafe.Markup(resources.files(__package__).joinpath("templates", name).read_text())  # noqa: S704
+
+
+def style() -> markupsafe.Markup:
+    """The page's style and that of the libraries in its script."""
+    return asset("page.css") + asset("style.css")
 
 
 def environment() -> jinja2.Environment:

@@ -1,80 +1,230 @@
-"""The data of a chart over time: one trial in at most a few hundred bins."""
+"""The data of the charts over time: one trial's series in equal steps, packed for the page.
+
+A series is one entry of :data:`KINDS`; the page draws a panel for each entry that a trial has.
+"""
 
 from __future__ import annotations
 
+import base64
+import zlib
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, Literal
 
+import numpy as np
 import polars as pl
 
 from cambrian.metrics import queueing, throughput
-from cambrian.metrics.columns import NS_PER_MS, NS_PER_S
+from cambrian.metrics.columns import BITS_PER_BYTE, NS_PER_S, Int64Array, int64
 from cambrian.store.results import TrialResult
 
-#: round lengths
-_BINS_MS = (10, 20, 50, 100, 200, 250, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000)
-#: most bins of a line
-MOST_BINS = 240
+#: steps that a trial's data may have, in µs
+STEPS_US = tuple(digit * 10**power for power in range(2, 8) for digit in (1, 2, 5))
+#: a trial gets the shortest step with at most so many steps, and whose packed data fits
+_MOST_STEPS = 60_000
+#: steps of the coarse throughput
+COARSE = 240
+#: bytes of a stored unit of an amount of data
+_UNIT_BYTES = 100
+#: of a drop's time, in ns: what a packet takes on a link of 120 Mbps
+_UNIT_NS = 100_000
+_NONE = -1
 
 
 @dataclass(frozen=True)
-class Series:
-    """One trial over time, in bins of ``bin_ms``; ``time_s`` is a bin's middle.
+class Grid:
+    """``steps`` steps of ``step_ns`` from the trial's zero, and the trial's flows."""
 
-    ``throughput``: ``flow``, ``time_s``, ``throughput_mbps``. ``queue``: ``time_s``,
-    ``mean_kb``, ``peak_kb`` (10^3 bytes). ``cwnd``: ``flow``, ``time_s``, ``cwnd_kb``, the last
-    value in each bin that has one; flows that export no window have no row.
+    steps: int
+    step_ns: int
+    flows: int
+
+    @property
+    def end_ns(self) -> int:
+        """The end of the last step."""
+        return self.steps * self.step_ns
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A series over time. ``read`` gives rows of whole numbers, each ``scale(grid)`` units; -1: no value.
+
+    ``joins``: how the page joins steps to a longer one; ``times`` are not steps but events, each a number
+    of ``scale(grid)`` seconds. ``of_flows``: a row is a flow; otherwise the only row is the link's.
+    """
+
+    name: str
+    heading: str
+    unit: str
+    meaning: str
+    joins: Literal["mean", "max", "last", "times"]
+    scale: Callable[[Grid], float]
+    read: Callable[[TrialResult, Grid], list[Int64Array]]
+    of_flows: bool = True
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """One trial over time. ``coarse_mbps``: each flow's throughput in :data:`COARSE` steps or a few less.
+
+    ``packed`` is the page's data with its description (:func:`packed`).
     """
 
     trial_id: str
-    seed: int
-    bin_ms: int
-    throughput: pl.DataFrame
-    queue: pl.DataFrame
-    cwnd: pl.DataFrame
+    coarse_mbps: tuple[tuple[float, ...], ...]
+    packed: dict[str, Any]
 
 
-def bin_ms(duration_s: float, bins: int = MOST_BINS) -> int:
-    """The shortest round length in ms that gives at most ``bins`` bins for ``duration_s``."""
-    needed = duration_s * 1000 / bins
-    return next((length for length in _BINS_MS if length >= needed), round(needed))
+def _throughput(result: TrialResult, grid: Grid) -> list[Int64Array]:
+    """Bytes of each step: exact, and few different numbers."""
+    binned = throughput.binned_throughput(result.packets, grid.flows, grid.step_ns, 0, grid.end_ns)
+    size = binned["throughput_mbps"].to_numpy() * (grid.step_ns / (BITS_PER_BYTE * 1000.0))
+    return list(np.rint(size).astype(np.int64).reshape(grid.flows, grid.steps))
 
 
-def read(
-    result: TrialResult, *, flow_count: int, duration_s: float, seed: int, bins: int = MOST_BINS
-) -> Series:
-    """The series of one valid trial."""
-    length_ms = bin_ms(duration_s, bins)
-    length_ns = length_ms * NS_PER_MS
-    end_ns = max(round(duration_s * NS_PER_S), length_ns)
-    middle_s = (pl.col("time_ns") + length_ns // 2) / NS_PER_S
-    flows = throughput.binned_throughput(result.packets, flow_count, length_ns, 0, end_ns)
-    queue = queueing.binned_occupancy(result.packets, length_ns, 0, end_ns)
-    return Series(
-        trial_id=result.id,
-        seed=seed,
-        bin_ms=length_ms,
-        throughput=flows.select("flow", middle_s.alias("time_s"), "throughput_mbps"),
-        queue=queue.select(
-            middle_s.alias("time_s"),
-            (pl.col("mean_bytes") / 1000).alias("mean_kb"),
-            (pl.col("max_bytes") / 1000).alias("peak_kb"),
-        ),
-        cwnd=_cwnd(result.transport, length_ns),
-    )
+def _queue(result: TrialResult, grid: Grid) -> list[Int64Array]:
+    binned = queueing.binned_occupancy(result.packets, grid.step_ns, 0, grid.end_ns)
+    return [_in_units(int64(binned, "max_bytes"))]
 
 
-def _cwnd(transport: pl.DataFrame, length_ns: int) -> pl.DataFrame:
-    return (
-        transport.lazy()
-        .filter(pl.col("cwnd_bytes").is_not_null() & (pl.col("time_ns") >= 0))
-        .with_columns(slot=pl.col("time_ns") // length_ns)
-        .group_by("flow", "slot")
-        .agg(pl.col("cwnd_bytes").last())
-        .sort("flow", "slot")
-        .select(
-            "flow",
-            ((pl.col("slot") * length_ns + length_ns // 2) / NS_PER_S).alias("time_s"),
-            (pl.col("cwnd_bytes") / 1000).alias("cwnd_kb"),
-        )
-        .collect()
-    )
+def _reported(column: str) -> Callable[[TrialResult, Grid], list[Int64Array]]:
+    """The last value that a flow's stack reported until the end of each step."""
+
+    def read(result: TrialResult, grid: Grid) -> list[Int64Array]:
+        rows = result.transport.filter(pl.col(column).is_not_null() & (pl.col("time_ns") >= 0))
+        return [_held(rows.filter(pl.col("flow") == flow), column, grid) for flow in range(grid.flows)]
+
+    return read
+
+
+def _held(rows: pl.DataFrame, column: str, grid: Grid) -> Int64Array:
+    ends = np.arange(1, grid.steps + 1, dtype=np.int64) * grid.step_ns
+    last = np.searchsorted(int64(rows, "time_ns"), ends, side="left") - 1
+    values = np.append(_in_units(int64(rows, column)), _NONE)
+    return values[last]
+
+
+def _drops(result: TrialResult, grid: Grid) -> list[Int64Array]:
+    dropped = result.packets.filter((pl.col("outcome") == "dropped") & (pl.col("arrival_ns") < grid.end_ns))
+    return [
+        np.sort(int64(dropped.filter(pl.col("flow") == flow), "arrival_ns")) // _UNIT_NS
+        for flow in range(grid.flows)
+    ]
+
+
+def _in_units(size_bytes: Int64Array) -> Int64Array:
+    return np.rint(size_bytes / _UNIT_BYTES).astype(np.int64)
+
+
+def _kb(grid: Grid) -> float:
+    del grid
+    return _UNIT_BYTES / 1000
+
+
+#: the series, in the order of the page's panels
+KINDS = (
+    Kind(
+        "throughput_mbps",
+        "Throughput",
+        "Mbps",
+        "frames that leave the bottleneck",
+        "mean",
+        lambda grid: BITS_PER_BYTE * 1000.0 / grid.step_ns,
+        _throughput,
+    ),
+    Kind(
+        "queue_kb",
+        "Queue at the bottleneck",
+        "kB",
+        "largest occupancy in each step, all flows; packets that an AQM drops later do not count",
+        "max",
+        _kb,
+        _queue,
+        of_flows=False,
+    ),
+    Kind(
+        "cwnd_kb", "Congestion window", "kB", "as the stack reports it", "last", _kb, _reported("cwnd_bytes")
+    ),
+    Kind(
+        "in_flight_kb",
+        "Bytes in flight",
+        "kB",
+        "as the stack reports them",
+        "last",
+        _kb,
+        _reported("in_flight_bytes"),
+    ),
+    Kind(
+        "drops_s",
+        "Losses at the bottleneck",
+        "s",
+        "each packet that the queue dropped, when it arrived",
+        "times",
+        lambda grid: _UNIT_NS / NS_PER_S,
+        _drops,
+    ),
+)
+
+
+def read(result: TrialResult, *, flow_count: int, duration_s: float, most_bytes: int) -> Timeline:
+    """One valid trial's series, in the shortest step whose packed data has at most ``most_bytes``."""
+    end_ns = max(round(duration_s * NS_PER_S), STEPS_US[0] * 1000)
+    grids = [Grid(int(end_ns // (us * 1000)), us * 1000, flow_count) for us in STEPS_US]
+    # a step takes a byte or more
+    fitting = [grid for grid in grids if 0 < grid.steps <= min(_MOST_STEPS, most_bytes)] or grids[:1]
+    made = packed(result, fitting[0])
+    for grid in fitting[1:]:
+        over = len(made["data"]) / most_bytes
+        if over <= 1:
+            break
+        # packets of a step share its numbers, so data shrinks more slowly than steps
+        if grid.step_ns >= made["step_us"] * 1000 * over**0.5:
+            made = packed(result, grid)
+    return Timeline(result.id, _coarse(result, flow_count, end_ns), made)
+
+
+def _coarse(result: TrialResult, flows: int, end_ns: int) -> tuple[tuple[float, ...], ...]:
+    step_ns = next(us * 1000 for us in (*STEPS_US, end_ns // 1000) if end_ns // (us * 1000) <= COARSE)
+    mbps = throughput.binned_throughput(result.packets, flows, step_ns, 0, end_ns)["throughput_mbps"]
+    return tuple(tuple(row) for row in mbps.to_numpy().reshape(flows, -1).round(3).tolist())
+
+
+def packed(result: TrialResult, grid: Grid) -> dict[str, Any]:
+    """The page's data: ``data`` is base64 of zlib of variable-length whole numbers, row after row.
+
+    A row of ``mean`` has its numbers, any other row their differences (the first one from -1). ``kinds``
+    has a series' numbers in each row, without series that have no value.
+    """
+    kinds, rows = [], []
+    for kind in KINDS:
+        mine = kind.read(result, grid)
+        if all((row == _NONE).all() for row in mine) and kind.joins != "times":
+            continue
+        lengths = [len(row) for row in mine]
+        kinds.append({"name": kind.name, "scale": kind.scale(grid), "lengths": lengths})
+        rows += [row if kind.joins == "mean" else _zigzag(np.diff(row, prepend=_NONE)) for row in mine]
+    numbers = np.concatenate(rows).astype(np.uint64)
+    return {
+        "step_us": grid.step_ns // 1000,
+        "steps": grid.steps,
+        "kinds": kinds,
+        "data": base64.b64encode(zlib.compress(_varints(numbers), 9)).decode(),
+    }
+
+
+def _zigzag(values: Int64Array) -> Int64Array:
+    """0, -1, 1, -2… → 0, 1, 2, 3…"""
+    return (values << 1) ^ (values >> 63)
+
+
+def _varints(numbers: np.ndarray[Any, np.dtype[np.uint64]]) -> bytes:
+    """LEB128: seven bits a byte, the lowest first; the top bit says that more follow."""
+    limits = np.array([1 << (7 * count) for count in range(1, 9)], dtype=np.uint64)
+    lengths = 1 + np.searchsorted(limits, numbers, side="right")
+    starts = np.cumsum(lengths) - lengths
+    out = np.empty(int(lengths.sum()), dtype=np.uint8)
+    for place in range(int(lengths.max(initial=0))):
+        mine = lengths > place
+        bits = (numbers[mine] >> np.uint64(7 * place)) & np.uint64(127)
+        out[starts[mine] + place] = bits | np.where(lengths[mine] > place + 1, 128, 0).astype(np.uint64)
+    return out.tobytes()

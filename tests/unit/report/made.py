@@ -87,7 +87,6 @@ def cell(
         records=(),
         missing=(),
         buffer_bytes=125_000,
-        series=None,
         orders=max(Counter(one.trial.seed for one in trials).values(), default=1),
     )
 

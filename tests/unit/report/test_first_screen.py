@@ -110,7 +110,7 @@ def frames(found: Collected) -> dict[str, pl.DataFrame]:
 
 def test_cards_state_what_differs_where_the_matrix_says_so() -> None:
     found = against_reference()
-    shown = matrix.matrix(found, frames(found))
+    shown = matrix.matrix(found, frames(found), {})
     assert {row.name: row.cells["link"].state for row in shown.rows}["x"] == matrix.DIFFERENT
     made = cards.cards(found, frames(found), shown)
     # y loses as much as x does, but its verdict's evidence does not differ: no card
@@ -130,7 +130,7 @@ def test_a_figure_is_a_card_only_where_it_and_its_cell_differ(verdict: str, stat
     found = against_reference()
     tested = frames(found)["own_figures"].filter(pl.col("p").is_not_null())
     table = tested.with_columns(verdict=pl.lit(verdict))
-    here = matrix.Cell("link", state, "", {}, None, Markup())
+    here = matrix.Cell("link", "link/x", state, "", {}, None, Markup())
     shown = matrix.Matrix("", "", (matrix.Row("x", {"x": ("tcp", "cubic")}, "", state, {"link": here}),))
     made = cards.cards(found, {"own_figures": table}, shown)
     assert bool(made) == (verdict == state == matrix.DIFFERENT)
@@ -144,7 +144,7 @@ def test_a_placebo_that_differs_withholds_its_quantity() -> None:
     said = {(row["contestant"], row["quantity"]): row["verdict"] for row in table.to_dicts()}
     assert said["x", "queue_loss_percent"] == WITHHELD
     assert said["x", "share_percent"] == "different"
-    made = cards.cards(found, frames(found), matrix.matrix(found, frames(found)))
+    made = cards.cards(found, frames(found), matrix.matrix(found, frames(found), {}))
     assert [card.quantity for card in made] == ["share_percent"]
 
 
@@ -171,7 +171,7 @@ def test_five_cards_each_contestants_best_first_and_no_quantity_twice() -> None:
 
 def test_uneven_pairs_become_cards_of_the_winner() -> None:
     found = study(PAIRS)
-    shown = matrix.matrix(found, frames(found))
+    shown = matrix.matrix(found, frames(found), {})
     assert [row.name for row in shown.rows] == ["a1 + a2", "a1 + b1", "a2 + b1"]
     made = cards.cards(found, frames(found), shown)
     uneven = {row.name for row in shown.rows if row.cells["link"].state == matrix.DIFFERENT}
@@ -190,9 +190,9 @@ def test_without_a_difference_the_page_says_what_is_open(tmp_path: Path) -> None
     assert (
         "None of 2 contestants clearly differs from kernel TCP or the standard; 2 inconclusive." in read.words
     )
-    # every link within the page leads to something, and every cell is heard, not only seen
+    # every link within the page leads to something or to a view, and every cell is heard, not only seen
     ids = set(re.findall(r'id="([^"]+)"', page))
-    assert {link[1:] for link in read.links if link.startswith("#")} <= ids
+    assert {link[1:] for link in read.links if link.startswith("#")} - {"all", "view=explore"} <= ids
     assert page.count('<span class="heard">inconclusive, </span>') == 2 * (1 + len(found.networks))
     assert '<option value="cubic">' in page and '<option value="reno">' in page
     assert 'name="stack"' not in page, "one stack is no choice"
@@ -202,7 +202,7 @@ def test_where_no_figure_has_a_card_the_finding_itself_is_one() -> None:
     found = against_reference()
     judged = frames(found)
     del judged["own_figures"]
-    shown = matrix.matrix(found, judged)
+    shown = matrix.matrix(found, judged, {})
     made = cards.cards(found, judged, shown)
     assert made and {card.table for card in made} == {"harm"}
     assert made[0].text.startswith("x: it leaves r less throughput than r itself does on link")
@@ -210,7 +210,7 @@ def test_where_no_figure_has_a_card_the_finding_itself_is_one() -> None:
 
 @pytest.mark.parametrize(("state", "differs"), [*itertools.product([*matrix.GLYPHS, ""], [True, False])])
 def test_a_page_that_finds_a_difference_never_says_that_nothing_differs(state: str, differs: bool) -> None:
-    cell = matrix.Cell("n", state, "", {}, None, Markup())
+    cell = matrix.Cell("n", "n/x", state, "", {}, None, Markup())
     shown = matrix.Matrix("", "", (matrix.Row("x", {}, "", "", {"n": cell}),))
     said = cards.nothing(shown, pl.DataFrame({"differs": [differs]}))
     assert said.startswith("Nothing differs") == (state in (matrix.OPEN, matrix.EQUIVALENT) and not differs)
@@ -219,6 +219,6 @@ def test_a_page_that_finds_a_difference_never_says_that_nothing_differs(state: s
 
 def test_every_seed_has_its_own_figure() -> None:
     found = against_reference()
-    here = matrix.matrix(found, frames(found)).rows[0].cells["link"]
+    here = matrix.matrix(found, frames(found), {}).rows[0].cells["link"]
     assert (here.figure, here.by_seed) == ("75 %", {0: "75 %", 1: "75 %", 2: "75 %", 3: "75 %", 4: "75 %"})
-    assert matrix.matrix(found, frames(found)).filters == {"seed": ["0", "1", "2", "3", "4"]}
+    assert matrix.matrix(found, frames(found), {}).filters == {"seed": ["0", "1", "2", "3", "4"]}

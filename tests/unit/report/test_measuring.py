@@ -23,7 +23,7 @@ def task(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Task:
     monkeypatch.setenv("CAMBRIAN_CACHE", str(tmp_path / "cache"))
     first = sorted((report_results.KNOBS / "trials").iterdir())[0]
     folder = Path(shutil.copytree(first, tmp_path / "results" / first.name))
-    return Task("group", folder, False, (), (), None, None)
+    return Task("group", folder, False, (), (), None)
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def count(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
 
 
 def measured(task: Task) -> Any:
-    return measuring.measure_all([task])["group", task.folder.name].trial
+    return measuring.measure_all([task])["group", task.folder.name]
 
 
 def test_a_trial_is_measured_once(task: Task, count: list[Path]) -> None:

@@ -28,10 +28,11 @@ FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Liberation Sans', Arial, 
 
 @dataclass(frozen=True)
 class Panel:
-    """One chart. ``alt`` is its alternative text."""
+    """One chart. ``alt`` is its alternative text; ``group`` is the key of the group that it is about."""
 
     chart: alt.TopLevelMixin
     alt: str
+    group: str = ""
 
     def spec(self) -> dict[str, Any]:
         """Vega-Lite, without size, theme and schema address."""

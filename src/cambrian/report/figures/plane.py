@@ -159,7 +159,7 @@ def panel(pair: Pair, palette: dict[str, str], corner: tuple[float, float]) -> P
             pair.cell.title, subtitle=f"conformance of these two envelopes: {_score(pair)}"
         ),
     )
-    return Panel(layers.properties(height=PANEL_HEIGHT), _alt(pair))
+    return Panel(layers.properties(height=PANEL_HEIGHT), _alt(pair), pair.cell.key)
 
 
 def _alt(pair: Pair) -> str:

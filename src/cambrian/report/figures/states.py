@@ -49,7 +49,9 @@ def figures(collected: Collected) -> Iterator[Figure]:
             network=network.name,
             heading="State machines",
             caption=_CAPTION,
-            panels=tuple(Panel(_chart(cell, arms, scene), _alt(network.name, arms)) for cell, arms in drawn),
+            panels=tuple(
+                Panel(_chart(cell, arms, scene), _alt(network.name, arms), cell.key) for cell, arms in drawn
+            ),
             data=pl.concat([_data(cell, arm) for cell, arms in drawn for arm in arms]),
             height=scene.height,
         )

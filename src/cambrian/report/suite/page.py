@@ -59,11 +59,7 @@ def write(ran: Ran, out: Path) -> Path:
         StudyError: as :func:`blocks`.
     """
     page_blocks = blocks(ran)
-    for name in ("figures", "tables"):
-        (out / name).mkdir(parents=True, exist_ok=True)
-        # files of an earlier report must not mix with this one's
-        for old in (out / name).iterdir():
-            old.unlink()
+    page.prepare(out, "figures", "tables")
     for block in page_blocks:
         for one in block.content.tables:
             one.frame.write_csv(out / "tables" / one.shown.csv)
@@ -85,9 +81,8 @@ def write(ran: Ran, out: Path) -> Path:
             profile=ran.record.get("profile"),
             kernels=ran.kernels,
             sha256=ran.sha256,
-            style=page.asset("style.css"),
+            style=page.style(),
             script=page.asset("page.js"),
-            vega=page.vega_bundle(),
             themes=page.as_json({theme: config(theme) for theme in ("light", "dark")}),
         ),
         encoding="utf-8",

@@ -1,0 +1,249 @@
+"""The report as a reader uses it: in the installed Chromium, from disk, with mouse and keyboard."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs
+
+import pytest
+from playwright.sync_api import Browser, Page, Route, expect, sync_playwright
+
+from cambrian.command import MissingTool
+from cambrian.pages import browser as installed
+from cambrian.store.results import Results
+from tests.unit import report_results
+
+AXE = Path(__file__).parents[2] / "web" / "node_modules" / "axe-core" / "axe.min.js"
+ROW = "tcp cubic with TLS"
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    try:
+        program = installed.find().path
+    except MissingTool as missing:
+        pytest.skip(f"{missing.what}; remedy: {missing.remedy}")
+    with sync_playwright() as driver:
+        started = driver.chromium.launch(executable_path=program)
+        yield started
+        started.close()
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return report_results.report(report_results.KNOBS, tmp_path_factory.mktemp("report"))
+
+
+@dataclass
+class Reader:
+    """A page, and what went wrong in it."""
+
+    page: Page
+    address: str
+    faults: list[str] = field(default_factory=list)
+
+    def visit(self, view: str = "") -> Page:
+        self.page.goto(f"{self.address}{view}")
+        return self.page
+
+    @property
+    def asked(self) -> dict[str, str]:
+        """What the address asks for."""
+        return {name: values[0] for name, values in parse_qs(self.page.url.partition("#")[2]).items()}
+
+
+@pytest.fixture(params=[("light", 1280), ("dark", 390)], ids=lambda param: "-".join(map(str, param)))
+def reader(request: pytest.FixtureRequest, chromium: Browser, made: Path) -> Iterator[Reader]:
+    """Fails the test after it if the page asked for anything but its own files, or reported an error."""
+    theme, width = request.param
+    context = chromium.new_context(viewport={"width": width, "height": 800}, color_scheme=theme)
+    page = context.new_page()
+    page.set_default_timeout(30_000)
+    reading = Reader(page, made.as_uri())
+
+    def watch(route: Route) -> None:
+        if not route.request.url.startswith((made.parent.as_uri() + "/", "data:", "blob:")):
+            reading.faults.append(f"asked for {route.request.url}")
+        route.continue_()
+
+    page.route("**/*", watch)
+    page.on("console", lambda message: reading.faults.append(message.text))
+    page.on("pageerror", lambda error: reading.faults.append(str(error)))
+    page.on("requestfailed", lambda asked: reading.faults.append(f"failed: {asked.url}"))
+    yield reading
+    context.close()
+    assert not reading.faults
+
+
+def open_cell(page: Page) -> None:
+    page.get_by_role("row", name=ROW).locator("a[data-open]").click()
+    expect(page.get_by_role("dialog")).to_be_visible()
+    expect(page.locator(".series canvas")).to_have_count(5)
+
+
+def narrow(page: Page) -> bool:
+    return (page.viewport_size or {"width": 0})["width"] < 500
+
+
+def fits(page: Page) -> None:
+    """The page does not scroll sideways."""
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_from_the_answer_to_single_packets_and_back(reader: Reader) -> None:
+    page = reader.visit()
+    expect(page.locator(".answer, .lead").first).to_be_in_viewport()
+    fits(page)
+    open_cell(page)
+    dialog = page.get_by_role("dialog")
+    # the envelopes by Vega, each with its points
+    expect(dialog.locator(".envelopes .chart svg")).to_have_count(3)
+    assert dialog.evaluate("one => one.scrollWidth <= one.clientWidth")
+
+    over = page.locator(".series .u-over").first
+    over.scroll_into_view_if_needed()
+    box = over.bounding_box()
+    assert box
+    left, middle = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page.mouse.move(left, middle)
+    readouts = [one.text_content() or "" for one in page.locator(".series .values").all()]
+    times = {text.partition(" s:")[0] for text in readouts[:4]}
+    assert len(times) == 1 and times != {""}, readouts  # one cursor for all panels
+
+    expect(page.get_by_role("status")).to_contain_text("Step shown: ")
+    finest = re.search(r"finest: (\S+ ms)", page.get_by_role("status").text_content() or "")
+    assert finest
+    for _ in range(3):
+        page.mouse.move(left, middle)
+        page.mouse.down()
+        page.mouse.move(left + 20, middle, steps=4)
+        page.mouse.up()
+        page.wait_for_timeout(100)
+    expect(page.get_by_role("status")).to_contain_text(f"Step shown: {finest[1]};")
+    assert 0 < float(reader.asked["to"]) - float(reader.asked["from"]) < 0.1
+
+    page.mouse.dblclick(left, middle)
+    page.wait_for_function("!location.hash.includes('from=')")
+    page.go_back()
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    assert "open" not in reader.asked
+
+
+def test_a_link_shows_the_same_and_escape_closes(reader: Reader, made: Path) -> None:
+    results = Results(report_results.KNOBS)
+    group = report_results.group(results.study(), ROW)
+    trial = group["trials"][2]
+    page = reader.visit(f"#open={group['key'].replace('+', '%2B')}&trial={trial}&from=1&to=2&all=1")
+    expect(page.locator(".series canvas")).to_have_count(5)
+    expect(page.get_by_role("dialog").locator("code")).to_have_text(
+        f"cambrian trial trials/{trial}.json --out again"
+    )
+    assert (made.parent / "trials" / f"{trial}.json").is_file()
+    expect(page.get_by_role("checkbox", name="All seeds as ribbons")).to_be_checked()
+    expect(page.get_by_role("status")).to_contain_text(f"all {len(group['trials'])} trials")
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+
+
+def test_a_panel_shows_what_the_trial_measured(reader: Reader) -> None:
+    """The mean of the drawn throughput is the mean of the packets that left the link."""
+    results = Results(report_results.KNOBS)
+    trial = report_results.group(results.study(), ROW)["trials"][0]
+    page = reader.visit()
+    open_cell(page)
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Throughput as CSV").click()
+    head, *rows = Path(download.value.path()).read_text().splitlines()
+    assert head == f"time_s,{ROW} (Mbps),tcp cubic (Mbps)"
+    packets = results.trial(trial).packets
+    end_s = float(results.trial(trial).manifest["trial"]["duration_s"])
+    for flow in (0, 1):
+        drawn = sum(float(row.split(",")[1 + flow]) for row in rows) / len(rows)
+        left = packets.filter(outcome="departed", flow=flow)
+        assert drawn == pytest.approx(float(left["size_bytes"].sum()) * 8e-6 / end_s, rel=0.01)
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Congestion window as SVG").click()
+    assert Path(download.value.path()).read_text().startswith("<svg")
+
+
+def test_keyboard_alone_opens_zooms_and_closes(reader: Reader) -> None:
+    page = reader.visit()
+    page.get_by_role("row", name=ROW).locator("a[data-open]").focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name="Close")).to_be_focused()
+    expect(page.locator(".series canvas")).to_have_count(5)
+    page.get_by_role("button", name="Zoom in").focus()
+    page.keyboard.press("Enter")
+    page.keyboard.press("Enter")
+    page.wait_for_function("location.hash.includes('from=')")
+    length = float(reader.asked["to"]) - float(reader.asked["from"])
+    page.get_by_role("button", name="Later").press("Enter")
+    assert float(reader.asked["to"]) - float(reader.asked["from"]) == pytest.approx(length, abs=1e-4)
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+
+
+def test_filters_hold_for_cell_and_explore(reader: Reader) -> None:
+    page = reader.visit()
+    page.get_by_label("seed", exact=True).select_option("2")
+    expect(page.locator(".filters output")).to_contain_text("of all seeds")
+    open_cell(page)
+    expect(page.locator(".seeds input:checked")).to_have_count(1)
+    assert (page.locator(".seeds label:has(:checked)").text_content() or "").startswith("2")
+    page.keyboard.press("Escape")
+    page.get_by_role("link", name="Explore").click()
+    expect(page.locator("#explore tbody tr").first).to_be_visible()
+    assert set(page.locator("#explore tbody tr td:nth-child(2)").all_text_contents()) == {"2"}
+
+
+def test_explore(reader: Reader) -> None:
+    page = reader.visit()
+    page.get_by_role("link", name="Explore").click()
+    expect(page.locator("#explore canvas")).to_have_count(1)
+    expect(page.locator(".matrix")).to_be_hidden()
+    fits(page)
+    page.get_by_label("Across (x)").select_option("contestant")
+    page.get_by_label("Up (y)").select_option("share_percent")
+    expect(page.locator("#explore > p")).to_contain_text("24 points: share_percent (%) over contestant")
+    expect(page.locator("#explore > p")).to_contain_text("95 % intervals")
+    assert {"x": "contestant", "y": "share_percent"}.items() <= reader.asked.items()
+    page.get_by_role("button", name="share_percent").click()
+    page.wait_for_function("location.hash.includes('sort=share_percent')")
+    column = page.locator("#explore thead th").all_text_contents().index("share_percent ↑")
+    values = page.locator(f"#explore tbody td:nth-child({column + 1})").all_text_contents()
+    assert len(values) == 24
+    assert [float(value) for value in values] == sorted(float(value) for value in values)
+    assert page.get_by_role("button", name="share_percent").get_attribute("title")
+
+    trial = page.locator("#explore tbody a").first
+    name = trial.text_content()
+    trial.click()
+    expect(page.get_by_role("dialog").locator("code")).to_contain_text(str(name))
+    page.go_back()
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    expect(page.locator("#explore canvas")).to_be_visible()
+    page.go_back()
+
+
+@pytest.mark.parametrize("view", ["", "#view=explore", "#open"])
+def test_nothing_serious_for_a_reader_with_a_screen_reader(reader: Reader, view: str) -> None:
+    if not AXE.is_file():
+        pytest.skip("axe-core is missing; remedy: make lint, which needs npm")
+    page = reader.visit("" if view == "#open" else view)
+    if view == "#open":
+        open_cell(page)
+    if view == "#view=explore":
+        expect(page.locator("#explore canvas")).to_have_count(1)
+    page.evaluate(AXE.read_text())
+    found: dict[str, Any] = page.evaluate("axe.run()")
+    serious = [
+        {"rule": one["id"], "at": [node["target"] for node in one["nodes"]][:3], "help": one["help"]}
+        for one in found["violations"]
+        if one["impact"] in ("serious", "critical")
+    ]
+    assert not serious, json.dumps(serious, indent=1)

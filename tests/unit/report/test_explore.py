@@ -1,0 +1,49 @@
+"""The data of the Explore view: the observations' own numbers, with the registry's words."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from cambrian.measure import quantities
+from cambrian.report import explore, tables
+from cambrian.report.collect import Collected, collect
+from cambrian.report.observations import observations
+from cambrian.store.results import Results
+from tests.unit import report_results
+
+
+@pytest.fixture(scope="module")
+def knobs() -> Collected:
+    return collect(Results(report_results.KNOBS))
+
+
+def test_each_column_is_the_observations(knobs: Collected) -> None:
+    frame = observations(knobs)
+    columns = {one["name"]: one for one in explore.data(knobs, tables.all_tables(knobs))["columns"]}
+    assert {"trial", "group", "flow", "contestant", "throughput_mbps", "share_percent"} <= columns.keys()
+    for name, column in columns.items():
+        assert len(column["values"]) == frame.height
+        if name in quantities.ALL:
+            assert (column["meaning"], column["unit"]) == (
+                quantities.ALL[name].meaning,
+                quantities.ALL[name].unit,
+            )
+    assert columns["throughput_mbps"]["values"] == pytest.approx(frame["throughput_mbps"].to_list(), rel=1e-5)
+    # a column without any value is left out
+    assert all(frame[name].null_count() == frame.height for name in frame.columns if name not in columns)
+
+
+def test_means_are_the_tables(knobs: Collected) -> None:
+    frames = tables.all_tables(knobs)
+    means = explore.data(knobs, frames)["means"]
+    assert len(means) == frames["flows"].height
+    for mean, row in zip(means, frames["flows"].to_dicts(), strict=True):
+        assert (mean["group"], mean["flow"]) == (row["group"], row["flow"])
+        for name in ("throughput_mbps", "throughput_mbps_low", "delay_p95_ms"):
+            assert mean[name] == pytest.approx(row[name], rel=1e-5)
+
+
+def test_it_is_plain_json(knobs: Collected) -> None:
+    json.dumps(explore.data(knobs, tables.all_tables(knobs)), allow_nan=False)

@@ -1,0 +1,94 @@
+"""A trial's series as the page gets them: exact, and as small as they are asked to be."""
+
+from __future__ import annotations
+
+import base64
+import zlib
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from cambrian.metrics.columns import int64
+from cambrian.report import series
+from cambrian.store.results import Results, TrialResult
+from tests.unit import report_results
+
+
+@pytest.fixture(scope="module")
+def result() -> TrialResult:
+    results = Results(report_results.KNOBS)
+    return results.trial(report_results.group(results.study(), "tcp cubic with TLS")["trials"][0])
+
+
+def unpacked(packed: dict[str, Any]) -> dict[str, list[list[int]]]:
+    """Series → its rows of stored numbers, read without the code that wrote them."""
+    numbers, value, place = [], 0, 0
+    for byte in zlib.decompress(base64.b64decode(packed["data"])):
+        value |= (byte & 127) << place
+        place += 7
+        if byte < 128:
+            numbers.append(value)
+            value = place = 0
+    rows: dict[str, list[list[int]]] = {}
+    for kind in packed["kinds"]:
+        rows[kind["name"]] = []
+        for length in kind["lengths"]:
+            row, numbers = numbers[:length], numbers[length:]
+            if kind["name"] != "throughput_mbps":
+                row = [
+                    int(one) for one in np.cumsum([n // 2 if n % 2 == 0 else -(n + 1) // 2 for n in row]) - 1
+                ]
+            rows[kind["name"]].append(row)
+    assert not numbers
+    return rows
+
+
+def read(result: TrialResult, most_bytes: int) -> series.Timeline:
+    duration_s = float(result.manifest["trial"]["duration_s"])
+    return series.read(result, flow_count=2, duration_s=duration_s, most_bytes=most_bytes)
+
+
+@pytest.mark.parametrize("most_bytes", [100_000, 10_000])
+def test_throughput_has_every_byte_that_left_the_link(result: TrialResult, most_bytes: int) -> None:
+    packed = read(result, most_bytes).packed
+    end_ns = packed["steps"] * packed["step_us"] * 1000
+    left = result.packets.filter((pl.col("outcome") == "departed") & (pl.col("departure_ns") < end_ns))
+    for flow, row in enumerate(unpacked(packed)["throughput_mbps"]):
+        assert sum(row) == int64(left.filter(pl.col("flow") == flow), "size_bytes").sum()
+
+
+def test_every_drop_is_there_to_a_tenth_of_a_millisecond(result: TrialResult) -> None:
+    packed = read(result, 100_000).packed
+    (scale,) = (kind["scale"] for kind in packed["kinds"] if kind["name"] == "drops_s")
+    for flow, row in enumerate(unpacked(packed)["drops_s"]):
+        dropped = result.packets.filter((pl.col("outcome") == "dropped") & (pl.col("flow") == flow))
+        assert np.array(row) * scale == pytest.approx(int64(dropped, "arrival_ns") / 1e9, abs=1e-4)
+
+
+def test_a_window_is_the_last_that_was_reported(result: TrialResult) -> None:
+    packed = read(result, 100_000).packed
+    row = unpacked(packed)["cwnd_kb"][0]
+    reported = result.transport.filter((pl.col("flow") == 0) & pl.col("cwnd_bytes").is_not_null())
+    for step in (packed["steps"] // 3, packed["steps"] - 1):
+        before = reported.filter(pl.col("time_ns") < (step + 1) * packed["step_us"] * 1000)
+        assert row[step] == round(int64(before, "cwnd_bytes")[-1] / 100)
+    assert row[0] == -1
+
+
+def test_a_smaller_budget_makes_longer_steps(result: TrialResult) -> None:
+    made = [read(result, most).packed for most in (100_000, 20_000, 5_000)]
+    assert [one["step_us"] for one in made] == sorted({one["step_us"] for one in made})
+    assert all(len(one["data"]) <= most for one, most in zip(made, (100_000, 20_000, 5_000), strict=True))
+
+
+def test_coarse_throughput_has_the_same_mean(result: TrialResult) -> None:
+    timeline = read(result, 10_000)
+    assert all(len(row) <= series.COARSE for row in timeline.coarse_mbps)
+    end_ns = round(float(result.manifest["trial"]["duration_s"]) * 1e9)
+    for flow, row in enumerate(timeline.coarse_mbps):
+        left = result.packets.filter(
+            (pl.col("outcome") == "departed") & (pl.col("departure_ns") < end_ns) & (pl.col("flow") == flow)
+        )
+        assert np.mean(row) == pytest.approx(int64(left, "size_bytes").sum() * 8000 / end_ns, rel=1e-3)

@@ -1,0 +1,18 @@
+// Which contestants a text is about.
+
+/** Contestant → its stack and its CCA. */
+export type Contestants = Record<string, [string, string]>;
+
+/** A test of texts: is it about a contestant of this stack and CCA (empty: any)? A text that names none is. */
+export function about(contestants: Contestants, stack: string, cca: string): (text: string) => boolean {
+  // the longest names first: one may begin like another
+  const names = Object.keys(contestants).sort((one, two) => two.length - one.length);
+  const named = new RegExp(names.map((name) => name.replace(/[^\w ]/g, "\\$&")).join("|") || "$^", "g");
+  const kept = new Set(
+    names.filter((name) => {
+      const [its, controller] = contestants[name] ?? ["", ""];
+      return (!stack || stack === its) && (!cca || cca === controller);
+    }),
+  );
+  return (text) => text.match(named)?.some((name) => kept.has(name)) ?? true;
+}

@@ -1,0 +1,135 @@
+// The Explore view: any two quantities of every flow of every trial, with the means of the report.
+import { changed, read, write } from "./address.ts";
+import { button, make } from "./dom.ts";
+import { drawSpec } from "./figures.ts";
+import { csv, save } from "./files.ts";
+import { load } from "./load.ts";
+import { chart, fields, type Column, type Data, type Fields } from "./points.ts";
+import { groups } from "./trial.ts";
+
+const FILTERS = ["stack", "cca", "network", "seed"];
+/** Columns of the table beside those that are drawn. */
+const PLACE = ["trial", "seed", "network", "contestant", "against"];
+const MOST_ROWS = 200;
+const MOST_CHARTS = 24;
+const LEVELS: Record<string, string> = { study: "The study", network: "The network", flow: "The flow", trial: "The trial" };
+const LABELS: Record<keyof Fields, string> = { x: "Across (x)", y: "Up (y)", colour: "Colour", facet: "One chart for each" };
+
+const place = document.getElementById("explore");
+let data: Promise<Data> | null = null;
+let shown = "";
+
+function go(changes: Record<string, string>): void {
+  location.hash = write(changed(read(location.hash), changes));
+}
+
+/** Show the view if the address asks for it. */
+export async function showExplore(view: URLSearchParams): Promise<void> {
+  if (!place) return;
+  const wanted = view.get("view") === "explore";
+  document.body.classList.toggle("exploring", wanted);
+  place.hidden = !wanted;
+  for (const link of document.querySelectorAll<HTMLAnchorElement>(".tabs a")) {
+    const isMine = link.hash === "#view=explore";
+    if (isMine === wanted) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
+  }
+  // a cell or a trial that opens over the view changes nothing here
+  const state = changed(view, { open: "", trial: "", from: "", to: "", all: "", at: "" }).toString();
+  if (!wanted || state === shown) return;
+  shown = state;
+  data ??= load<Data>("data", "explore.js");
+  const found = await data;
+  const chosen = fields(found.columns, view);
+  const rows = found.columns[0]?.values.map((_, row) => row).filter((row) => isKept(found.columns, row, view)) ?? [];
+  const width = place.clientWidth;
+  const colours = new Map(Object.values(groups).flatMap((group) => group.flows.map((flow) => [flow.name, flow.colour])));
+  const { spec, words } = chart(found, rows, chosen, width, colours);
+  const figure = make("div", { class: "points", role: "img", "aria-label": words });
+  place.replaceChildren(
+    make("h2", { class: "heard" }, "Explore"),
+    controls(found.columns, chosen),
+    make("p", { class: "quiet" }, "A point is one flow of one valid trial. ", words),
+    figure,
+    meanings(chosen),
+    table(found.columns, rows, chosen, view),
+  );
+  await drawSpec(figure, spec);
+}
+
+function isKept(columns: Column[], row: number, view: URLSearchParams): boolean {
+  return columns.every(({ name, values }) => !FILTERS.includes(name) || [null, String(values[row])].includes(view.get(name)));
+}
+
+/** A column with one value shows nothing; a chart for each of many values shows too much. */
+function isOffered({ values }: Column, role: keyof Fields): boolean {
+  const count = new Set(values).size;
+  return count > 1 && (role !== "facet" || count <= MOST_CHARTS);
+}
+
+function controls(columns: Column[], chosen: Fields): HTMLElement {
+  const form = make("form", { class: "controls", "aria-label": "Axes" });
+  for (const [role, label] of Object.entries(LABELS) as [keyof Fields, string][]) {
+    const select = make("select", { name: role });
+    if (role === "colour" || role === "facet") select.append(make("option", { value: "-" }, "–"));
+    for (const [level, title] of Object.entries(LEVELS)) {
+      const mine = columns.filter((one) => one.level === level && (one === chosen[role] || isOffered(one, role)));
+      if (!mine.length) continue;
+      select.append(make("optgroup", { label: title }, ...mine.map((one) => make("option", { value: one.name, title: one.meaning }, one.name))));
+    }
+    select.value = chosen[role]?.name ?? "-";
+    select.addEventListener("change", () => { go({ [role]: select.value }); });
+    form.append(make("label", {}, `${label} `, select));
+  }
+  return form;
+}
+
+function meanings(chosen: Fields): HTMLElement {
+  const used = [...new Set(Object.values(chosen))].filter((one): one is Column => Boolean(one));
+  return make("dl", { class: "meanings" }, ...used.flatMap((one) => [make("dt", {}, one.name), make("dd", {}, one.meaning, one.unit ? ` (${one.unit})` : "")]));
+}
+
+function table(columns: Column[], rows: number[], chosen: Fields, view: URLSearchParams): HTMLElement {
+  const sort = view.get("sort") ?? "";
+  const down = sort.startsWith("-");
+  const by = columns.find((one) => one.name === sort.replace(/^-/, ""));
+  const drawn = [...new Set([...PLACE, ...Object.values(chosen).map((one) => (one as Column | undefined)?.name ?? "")])];
+  const wanted = drawn.map((name) => columns.find((one) => one.name === name)).filter((one) => one !== undefined);
+  const order = by ? sorted(rows, by, down) : rows;
+  const heads = wanted.map((one) => {
+    const isBy = one === by;
+    const head = make("th", { scope: "col", "aria-sort": !isBy ? "none" : down ? "descending" : "ascending" });
+    if (one.number) head.className = "n";
+    const title = one.meaning + (one.unit ? ` (${one.unit})` : "");
+    head.append(button(`${one.name}${isBy ? (down ? " ↓" : " ↑") : ""}`, () => { go({ sort: isBy && !down ? `-${one.name}` : one.name }); }, { title }));
+    return head;
+  });
+  const body = order.slice(0, MOST_ROWS).map((row) => make("tr", {}, ...wanted.map((one) => cell(one, row, columns, view))));
+  const count = order.length > MOST_ROWS ? `The first ${MOST_ROWS} of ${order.length} rows` : `${order.length} rows`;
+  const all = button("CSV of all columns", () => {
+    save("explore.csv", csv(columns.map((one) => one.name), order.map((row) => columns.map((one) => one.values[row] ?? null))), "text/csv");
+  });
+  return make(
+    "div",
+    { class: "scroll", tabindex: "0", role: "region", "aria-label": "The points as a table" },
+    make("table", {}, make("caption", {}, `${count}. A heading sorts; the pointer on it says what it means. `, all), make("thead", {}, make("tr", {}, ...heads)), make("tbody", {}, ...body)),
+  );
+}
+
+function cell(column: Column, row: number, columns: Column[], view: URLSearchParams): HTMLElement {
+  const value = column.values[row] ?? null;
+  const text = value === null ? "–" : String(value);
+  const group = columns.find((one) => one.name === "group")?.values[row];
+  const inner = column.name === "trial" ? make("a", { href: write(changed(view, { open: String(group), trial: text })) }, text) : text;
+  return make("td", column.number ? { class: "n" } : {}, inner);
+}
+
+/** Rows in order of a column; rows without a value come last. */
+function sorted(rows: number[], { values }: Column, down: boolean): number[] {
+  const sign = down ? -1 : 1;
+  return [...rows].sort((one, two) => {
+    const [a, b] = [values[one] ?? null, values[two] ?? null];
+    if (a === null || b === null) return Number(a === null) - Number(b === null);
+    return a < b ? -sign : a > b ? sign : 0;
+  });
+}

@@ -1,0 +1,44 @@
+// Shows only what the address's filters ask for.
+import { about, type Contestants } from "./about.ts";
+import { all, embedded } from "./dom.ts";
+import { panels } from "./figures.ts";
+
+/** The form of the filters; a suite's page has none. */
+export const form = document.querySelector<HTMLFormElement>("form.filters");
+
+/** Show what `view` asks for. */
+export function filter(view: URLSearchParams): void {
+  if (!form) return;
+  const asked: Record<string, string> = {};
+  for (const select of all<HTMLSelectElement>(".filters select")) {
+    select.value = view.get(select.name) ?? "";
+    if (select.selectedIndex < 0) select.value = "";
+    asked[select.name] = select.value;
+  }
+  const seed = asked["seed"] ?? "";
+  const isKept = about((embedded("contestants") ?? {}) as Contestants, asked["stack"] ?? "", asked["cca"] ?? "");
+  const keeps = (one: Element | null | undefined): boolean => isKept(one?.textContent ?? "");
+  for (const one of all("[data-network]")) {
+    one.hidden = Boolean(asked["network"]) && one.dataset["network"] !== asked["network"];
+  }
+  for (const one of all(".findings li")) one.hidden ||= !keeps(one);
+  for (const row of all<HTMLTableRowElement>(".matrix tbody tr, .network tbody tr")) row.hidden = !keeps(row.cells[0]);
+  for (const one of all("details.verdict")) one.hidden = !keeps(one.querySelector("summary"));
+  for (const panel of panels) panel.hidden = !isKept(panel.getAttribute("aria-label") ?? "");
+  for (const table of all<HTMLTableElement>("#invalid table, #traces table")) {
+    const [head, ...rows] = table.rows;
+    const column = [...(head?.cells ?? [])].findIndex((cell) => cell.textContent === "Seed");
+    for (const row of rows) row.hidden = Boolean(seed) && row.cells[column]?.textContent !== seed;
+  }
+  for (const figure of all(".figure")) {
+    const mean = (figure.dataset["mean"] ??= figure.textContent);
+    const bySeed = JSON.parse(figure.dataset["seeds"] ?? "{}") as Record<string, string>;
+    figure.textContent = seed ? (bySeed[seed] ?? "–") : mean;
+  }
+  const rows = all(".matrix tbody tr");
+  const shown = `${rows.filter((row) => !row.hidden).length} of ${rows.length} row${rows.length === 1 ? "" : "s"}`;
+  const output = form.querySelector("output");
+  if (!output) return;
+  output.textContent =
+    (Object.values(asked).some(Boolean) ? shown : "") + (seed ? "; glyphs and findings are of all seeds" : "");
+}

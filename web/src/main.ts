@@ -1,0 +1,44 @@
+// The script of a report's page.
+import { changed, followed, read, write } from "./address.ts";
+import { all } from "./dom.ts";
+import { showExplore } from "./explore.ts";
+import * as figures from "./figures.ts";
+import { filter, form } from "./filters.ts";
+import * as trial from "./trial.ts";
+
+const view = (): URLSearchParams => read(location.hash);
+
+/** A link into closed sections opens them. */
+function openTarget(): void {
+  const target = document.getElementById(view().get("at") ?? "");
+  for (let one = target?.closest("details"); one; one = one.parentElement?.closest("details")) one.open = true;
+  target?.scrollIntoView();
+  target?.querySelector("summary")?.focus({ preventScroll: true });
+}
+
+function show(): void {
+  filter(view());
+  void showExplore(view());
+  trial.showTrial(view());
+  if (!view().has("open")) openTarget();
+}
+
+figures.start();
+trial.start();
+if (form) form.hidden = !form.querySelector("select");
+for (const select of all<HTMLSelectElement>(".filters select")) {
+  select.addEventListener("change", () => {
+    location.hash = write(changed(view(), { at: "", [select.name]: select.value }));
+  });
+}
+document.addEventListener("click", (event) => {
+  const link = event.target instanceof Element ? event.target.closest('a[href^="#"]') : null;
+  if (!link || event.ctrlKey || event.metaKey) return;
+  event.preventDefault();
+  const next = write(followed(view(), link.getAttribute("href") ?? ""));
+  // a second click on the same link must lead there again
+  if (next === location.hash) openTarget();
+  else location.hash = next;
+});
+window.addEventListener("hashchange", show);
+show();

@@ -1,0 +1,60 @@
+// The steps of a series that a panel draws: as many as there are pixels for.
+import type { Joins } from "./pack.ts";
+
+/** Steps `first` to `last` (not included), joined by `size`. */
+export interface Window {
+  first: number;
+  last: number;
+  size: number;
+}
+
+const ROUND = [1, 2, 5];
+
+/** The window of steps that shows [from, to] in seconds with at most `most` points; sizes are round. */
+export function windowOf(from: number, to: number, stepS: number, steps: number, most: number): Window {
+  const first = Math.max(0, Math.floor(from / stepS + 1e-9));
+  const last = Math.max(first + 1, Math.min(steps, Math.ceil(to / stepS - 1e-9)));
+  let size = 1;
+  for (let power = 1; (last - first) / size > most; power *= 10) {
+    for (const digit of ROUND) {
+      size = digit * power;
+      if ((last - first) / size <= most) break;
+    }
+  }
+  // joined steps begin at the same times wherever the window is
+  return { first: Math.floor(first / size) * size, last, size };
+}
+
+/** The middles of a window's joined steps, in seconds. */
+export function times({ first, last, size }: Window, stepS: number): number[] {
+  const found = [];
+  for (let at = first; at < last; at += size) found.push((at + Math.min(size, last - at) / 2) * stepS);
+  return found;
+}
+
+/** The values of a window's joined steps; null where there is none. */
+export function joined(row: Float64Array, { first, last, size }: Window, joins: Joins): (number | null)[] {
+  const found = [];
+  for (let at = first; at < last; at += size) {
+    const part = row.subarray(at, Math.min(at + size, last));
+    let value = NaN;
+    if (joins === "max") for (const one of part) value = value >= one ? value : one;
+    else if (joins === "last") value = part.at(-1) ?? NaN;
+    else value = part.reduce((sum, one) => sum + one, 0) / part.length;
+    found.push(Number.isFinite(value) ? value : null);
+  }
+  return found;
+}
+
+/** The whole range, or a part that lies in it and has at least `least` seconds. */
+export function within(from: number, to: number, end: number, least: number): [number, number] {
+  const length = Math.min(end, Math.max(to - from, least));
+  const start = Math.min(Math.max(0, (from + to - length) / 2), end - length);
+  return [start, start + length];
+}
+
+/** Seconds with a fitting unit. */
+export function duration(seconds: number): string {
+  const ms = Number((seconds * 1000).toPrecision(3));
+  return ms >= 1000 ? `${ms / 1000} s` : `${ms} ms`;
+}

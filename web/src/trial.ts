@@ -1,0 +1,236 @@
+// The dialog of a matrix cell: the group's envelopes, one trial over time, and all seeds.
+import { changed, read, write } from "./address.ts";
+import { all, button, embedded, make } from "./dom.ts";
+import { draw } from "./figures.ts";
+import { load } from "./load.ts";
+import { unpacked, type Kind, type Packed, type Rows } from "./pack.ts";
+import { Panel, type Flow, type Spread } from "./panel.ts";
+import { duration, windowOf, within } from "./steps.ts";
+
+interface Trial {
+  id: string;
+  seed: number;
+  end_s: number;
+}
+
+interface Group {
+  file: string;
+  title: string;
+  network: string;
+  /** The page's section about the network. */
+  section: string;
+  flows: Flow[];
+  trials: Trial[];
+  limits: Record<string, { value: number; words: string }>;
+}
+
+/** Key → group. */
+export const groups = (embedded("groups") ?? {}) as Record<string, Group>;
+const kinds = (embedded("kinds") ?? []) as Kind[];
+
+/** Order of a seed's trials: a, b, c… */
+const letter = (number: number): string => String.fromCharCode(97 + number);
+
+/** Change the address within the dialog: no new step of Back. */
+function replace(changes: Record<string, string>): void {
+  history.replaceState(null, "", write(changed(read(location.hash), changes)));
+  window.dispatchEvent(new HashChangeEvent("hashchange"));
+}
+
+class Dialog {
+  private readonly element = make("dialog", { class: "trial", "aria-labelledby": "trial-title" });
+  private readonly panels: Panel[] = [];
+  private readonly over = make("div");
+  private readonly step = make("p", { class: "quiet", role: "status" });
+  private readonly command = make("code");
+  private trial: Trial | undefined;
+  private rows: Rows = new Map();
+  private packed: Packed | undefined;
+  private spread: Spread | null = null;
+  private readonly dark = window.matchMedia("(prefers-color-scheme: dark)");
+  private readonly redraw = (): void => { this.draw(); };
+  private from = 0;
+  private to = 0;
+
+  /** `onClose` runs when the reader closes the dialog. */
+  constructor(readonly key: string, private readonly group: Group, onClose: () => void) {
+    this.element.append(
+      make(
+        "header",
+        {},
+        make("h2", { id: "trial-title" }, group.title, " ", make("span", { class: "quiet" }, "on ", make("a", { href: `#${group.section}`, title: "All tables and figures of this network" }, group.network))),
+        button("Close", () => { this.element.close(); }, { class: "close", autofocus: "" }),
+      ),
+      ...this.envelopes(),
+      make("section", { "aria-label": "One trial over time" }, make("h3", {}, "One trial over time"), this.controls(), this.legend(), this.step, this.over),
+      make("section", { "aria-label": "Repeat this trial" }, make("h3", {}, "Repeat this trial"), make("p", {}, "From this page’s folder:"), make("pre", {}, this.command), this.copyButton()),
+    );
+    this.element.addEventListener("close", onClose);
+    document.body.append(this.element);
+    this.element.showModal();
+    for (const panel of all(".panel", this.element)) void draw(panel);
+    let width = 0;
+    new ResizeObserver(() => {
+      if (width !== this.over.clientWidth) this.draw();
+      width = this.over.clientWidth;
+    }).observe(this.over);
+    this.dark.addEventListener("change", this.redraw);
+  }
+
+  /** Close without telling. */
+  remove(): void {
+    this.dark.removeEventListener("change", this.redraw);
+    for (const panel of this.panels) panel.destroy();
+    this.element.remove();
+  }
+
+  /** Show what the address asks for. */
+  async show(view: URLSearchParams): Promise<void> {
+    const { trials } = this.group;
+    const wanted = trials.find((one) => one.id === view.get("trial"));
+    const trial = wanted ?? trials.find((one) => String(one.seed) === view.get("seed")) ?? trials[0];
+    if (!trial) {
+      this.step.textContent = "No trial of this group is valid.";
+      return;
+    }
+    if (trial !== this.trial) {
+      this.trial = trial;
+      this.step.textContent = "Reading the trial…";
+      this.packed = await load<Packed>("data", `${trial.id}.js`);
+      this.rows = await unpacked(this.packed, kinds);
+    }
+    this.spread = view.get("all") ? await load<Spread>("data", this.group.file) : null;
+    [this.from, this.to] = within(Number(view.get("from") ?? 0), Number(view.get("to") ?? trial.end_s), trial.end_s, this.least);
+    for (const one of all<HTMLInputElement>("input[name=trial]", this.element)) one.checked = one.value === trial.id;
+    const everySeed = this.element.querySelector<HTMLInputElement>("input[name=all]");
+    if (everySeed) everySeed.checked = this.spread !== null;
+    this.command.textContent = `cambrian trial trials/${trial.id}.json --out again`;
+    this.draw();
+  }
+
+  /** Seconds of the shortest view: some steps. */
+  private get least(): number {
+    return (10 * (this.packed?.step_us ?? 1000)) / 1e6;
+  }
+
+  private draw(): void {
+    const { trial, packed } = this;
+    if (!trial || !packed || !this.over.clientWidth) return;
+    const stepS = packed.step_us / 1e6;
+    const window = windowOf(this.from, this.to, stepS, packed.steps, this.over.clientWidth / 1.5);
+    this.step.textContent =
+      `Step shown: ${duration(window.size * stepS)}; finest: ${duration(stepS)}. Drag to zoom, double-click for all. ` +
+      (this.spread ? `Ribbons: all ${this.spread.trials} trials; dark: the middle half, light: least to largest.` : "");
+    const present = kinds.filter((kind) => this.rows.has(kind.name));
+    if (!this.panels.length) {
+      for (const kind of present) {
+        const panel = new Panel(kind, (from, to) => { this.zoom(from, to); }, () => { this.zoom(0, trial.end_s); });
+        this.panels.push(panel);
+        this.over.append(panel.element);
+      }
+    }
+    present.forEach((kind, number) => {
+      const rows = this.rows.get(kind.name) ?? [];
+      const scene = { flows: this.group.flows, rows, stepS, from: this.from, to: this.to, window, limit: this.group.limits[kind.name], spread: this.spread };
+      this.panels[number]?.draw({ ...scene, file: trial.id, title: `${this.group.title} on ${this.group.network}, ${this.label(trial)}` });
+    });
+  }
+
+  private zoom(from: number, to: number): void {
+    if (!this.trial) return;
+    const [start, end] = within(from, to, this.trial.end_s, this.least);
+    const isAll = end - start >= this.trial.end_s;
+    replace({ from: isAll ? "" : start.toFixed(5), to: isAll ? "" : end.toFixed(5) });
+  }
+
+  private label(trial: Trial): string {
+    const mine = this.group.trials.filter((one) => one.seed === trial.seed);
+    return `seed ${trial.seed}${mine.length > 1 ? letter(mine.indexOf(trial)) : ""}`;
+  }
+
+  private envelopes(): HTMLElement[] {
+    const mine = all(".panel[data-figure^=envelope]").filter((panel) => panel.dataset["group"] === this.key);
+    if (!mine.length) return [];
+    const figures = mine.map((panel) => {
+      const copy = panel.cloneNode() as HTMLElement;
+      copy.hidden = false;
+      return make("figure", {}, make("figcaption", {}, panel.closest("figure")?.querySelector("h3")?.textContent ?? ""), copy);
+    });
+    return [make("section", { class: "envelopes", tabindex: "0", role: "region", "aria-label": "Performance envelopes" }, ...figures)];
+  }
+
+  private controls(): HTMLElement {
+    const seeds = make("fieldset", { class: "seeds" }, make("legend", {}, "Seed"));
+    for (const trial of this.group.trials) {
+      const choice = make("input", { type: "radio", name: "trial", value: trial.id });
+      choice.addEventListener("change", () => { replace({ trial: trial.id }); });
+      seeds.append(make("label", {}, choice, this.label(trial).replace("seed ", "")));
+    }
+    const every = make("input", { type: "checkbox", name: "all" });
+    every.addEventListener("change", () => { replace({ all: every.checked ? "1" : "" }); });
+    const move = (text: string, name: string, scale: number, shift: number): HTMLElement =>
+      button(text, () => {
+        const [middle, half] = [(this.from + this.to) / 2, (this.to - this.from) / 2];
+        const at = middle + shift * half;
+        this.zoom(at - half * scale, at + half * scale);
+      }, { "aria-label": name, title: name });
+    return make(
+      "div",
+      { class: "controls" },
+      seeds,
+      make("label", {}, every, "All seeds as ribbons"),
+      make("span", { class: "zoom" }, move("+", "Zoom in", 0.5, 0), move("−", "Zoom out", 2, 0), move("◀", "Earlier", 1, -1), move("▶", "Later", 1, 1), button("Whole trial", () => { this.zoom(0, Infinity); })),
+    );
+  }
+
+  private legend(): HTMLElement {
+    const items = this.group.flows.map((flow) => {
+      const line = make("span", { class: "line", "aria-hidden": "true" });
+      line.style.borderTop = `2px ${flow.dash[1] ? "dashed" : "solid"} ${flow.colour}`;
+      return make("li", {}, line, flow.name);
+    });
+    return make("ul", { class: "flows" }, ...items);
+  }
+
+  private copyButton(): HTMLButtonElement {
+    const copy = button("Copy the command", () => {
+      const text = this.command.textContent;
+      navigator.clipboard.writeText(text).then(
+        () => { copy.textContent = "Copied"; },
+        () => { getSelection()?.selectAllChildren(this.command); },
+      );
+    });
+    return copy;
+  }
+}
+
+let open: Dialog | null = null;
+/** Did a click on this page open the dialog? Then Back leads to the page without it. */
+let clicked = false;
+
+/** Open, change or close the dialog as the address asks. */
+export function showTrial(view: URLSearchParams): void {
+  const key = view.get("open") ?? "";
+  const group = groups[key];
+  if (open && open.key !== key) {
+    open.remove();
+    open = null;
+    clicked = false;
+  }
+  if (!group) return;
+  open ??= new Dialog(key, group, () => {
+    // closed by Back, there is nothing to change
+    if (!read(location.hash).get("open")) return;
+    if (clicked) history.back();
+    else replace({ open: "", trial: "", from: "", to: "", all: "" });
+  });
+  void open.show(view);
+}
+
+/** Let the cells of the matrix lead to their dialogs. */
+export function start(): void {
+  for (const link of all<HTMLAnchorElement>("a[data-open]")) {
+    link.href = `#${new URLSearchParams({ open: link.dataset["open"] ?? "" }).toString()}`;
+    link.addEventListener("click", () => { clicked = true; });
+  }
+}

@@ -1,0 +1,56 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+
+import { chart, fields, type Column, type Data } from "../src/points.ts";
+
+const column = (name: string, values: Column["values"], level = "flow", number = typeof values[0] === "number"): Column => ({ name, unit: "", level, meaning: `what ${name} is`, number, values });
+
+const DATA: Data = {
+  columns: [
+    column("trial", ["t1", "t1", "t2", "t2"], "study"),
+    column("group", ["g", "g", "g", "g"], "study"),
+    column("flow", [0, 1, 0, 1]),
+    column("seed", [1, 1, 2, 2], "study"),
+    column("contestant", ["a", "b", "a", "b"]),
+    column("throughput_mbps", [4, 6, 2, null]),
+    column("delay_p50_ms", [10, 11, 12, 13]),
+  ],
+  means: [
+    { group: "g", flow: 0, throughput_mbps: 3, throughput_mbps_low: 1, throughput_mbps_high: 5 },
+    { group: "g", flow: 1, throughput_mbps: 6, throughput_mbps_low: null, throughput_mbps_high: null },
+  ],
+};
+
+interface Point { kind: string; x: unknown; y: unknown; low?: unknown }
+
+function made(asked: string, rows = [0, 1, 2, 3]): { values: Point[]; words: string } {
+  const { spec, words } = chart(DATA, rows, fields(DATA.columns, new URLSearchParams(asked)), 800, new Map());
+  return { values: (spec as { data: { values: Point[] } }).data.values, words };
+}
+
+test("without an address: throughput over delay, by contestant", () => {
+  const start = fields(DATA.columns, new URLSearchParams());
+  assert.deepEqual([start.x.name, start.y.name, start.colour?.name, start.facet], ["delay_p50_ms", "throughput_mbps", "contestant", undefined]);
+  assert.equal(fields(DATA.columns, new URLSearchParams("colour=-")).colour, undefined);
+});
+
+test("a flow without a value has no point, and the words say so", () => {
+  const { values, words } = made("");
+  assert.deepEqual(values.map(({ kind, x, y }) => [kind, x, y]), [["trial", 10, 4], ["trial", 11, 6], ["trial", 12, 2]]);
+  assert.match(words, /^3 points: .* 1 flow has no value/);
+});
+
+test("a mean stands at the settings of its group, with its interval", () => {
+  const means = made("x=contestant").values.filter((one) => one.kind === "mean");
+  assert.deepEqual(means.map(({ x, y, low }) => [x, y, low]), [["a", 3, 1], ["b", 6, null]]);
+});
+
+test("a mean has no place among values that differ from trial to trial", () => {
+  assert.deepEqual(made("x=seed").values.filter((one) => one.kind === "mean"), []);
+  assert.deepEqual(made("x=contestant&colour=seed").values.filter((one) => one.kind === "mean"), []);
+});
+
+test("a facet makes several charts", () => {
+  const { spec } = chart(DATA, [0, 1, 2], fields(DATA.columns, new URLSearchParams("facet=contestant")), 800, new Map());
+  assert.equal((spec as { columns: number }).columns, 2);
+});

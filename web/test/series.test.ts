@@ -1,0 +1,82 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { deflateSync } from "node:zlib";
+
+import { panelCsv, panelSvg, type Shown } from "../src/files.ts";
+import { unpacked, varints, type Kind } from "../src/pack.ts";
+import { duration, joined, times, windowOf, within } from "../src/steps.ts";
+
+test("seven bits a byte, the lowest first", () => {
+  assert.deepEqual([...varints(Uint8Array.of(0, 127, 128, 1, 0xac, 2))], [0, 127, 128, 300]);
+});
+
+test("a row of means has its numbers, another one their differences", async () => {
+  const kinds = [
+    { name: "rate", joins: "mean" },
+    { name: "window", joins: "last" },
+  ] as Kind[];
+  // window: none, 0, 5, 3 in half units: differences 0, 1, 5, -2
+  const bytes = Uint8Array.of(3, 4, 0, 2, 10, 3);
+  const packed = {
+    step_us: 1000,
+    steps: 2,
+    kinds: [
+      { name: "rate", scale: 10, lengths: [1, 1] },
+      { name: "window", scale: 0.5, lengths: [4] },
+    ],
+    data: deflateSync(bytes).toString("base64"),
+  };
+  const rows = await unpacked(packed, kinds);
+  assert.deepEqual(rows.get("rate")?.map((row) => [...row]), [[30], [40]]);
+  assert.deepEqual([...(rows.get("window")?.[0] ?? [])], [NaN, 0, 2.5, 1.5]);
+});
+
+test("a window has at most as many points as asked, in round sizes", () => {
+  const whole = windowOf(0, 30, 0.001, 30_000, 800);
+  assert.deepEqual(whole, { first: 0, last: 30_000, size: 50 });
+  assert.equal(times(whole, 0.001).length, 600);
+  assert.deepEqual(windowOf(1.0031, 1.0099, 0.001, 30_000, 800), { first: 1003, last: 1010, size: 1 });
+});
+
+test("joined steps begin at multiples of their size", () => {
+  assert.equal(windowOf(1.013, 2, 0.001, 30_000, 100).first % 10, 0);
+});
+
+test("joins", () => {
+  const row = Float64Array.of(NaN, 1, 4, 2, 6);
+  const window = { first: 0, last: 5, size: 2 };
+  assert.deepEqual(joined(row, window, "max"), [1, 4, 6]);
+  assert.deepEqual(joined(row, window, "last"), [1, 2, 6]);
+  assert.deepEqual(joined(row, window, "mean"), [null, 3, 6]);
+  assert.deepEqual(joined(Float64Array.of(NaN, NaN), { first: 0, last: 2, size: 2 }, "max"), [null]);
+});
+
+test("a view stays within the trial", () => {
+  assert.deepEqual(within(-5, 5, 30, 0.01), [0, 10]);
+  assert.deepEqual(within(28, 34, 30, 0.01), [24, 30]);
+  assert.deepEqual(within(0, Infinity, 30, 0.01), [0, 30]);
+  const [from, to] = within(3, 3, 30, 0.01);
+  assert.ok(Math.abs(to - from - 0.01) < 1e-9);
+});
+
+test("durations", () => {
+  assert.equal(duration(0.0005), "0.5 ms");
+  assert.equal(duration(2), "2 s");
+});
+
+const SHOWN: Shown = {
+  heading: "Throughput", unit: "Mbps", from: 0, to: 2, top: 10, xs: [0.5, 1.5], marks: false,
+  lines: [{ label: 'a, <b>"', colour: "#000", dash: [1, 0], values: [4, null] }],
+};
+
+test("a panel's CSV", () => {
+  assert.equal(panelCsv(SHOWN), 'time_s,"a, <b>"" (Mbps)"\n0.5,4\n1.5,\n');
+  const marks = { ...SHOWN, marks: true, lines: [{ label: "a", colour: "#000", dash: [], values: [0.25, 1] }] };
+  assert.equal(panelCsv(marks), "flow,time_s\na,0.25\na,1\n");
+});
+
+test("a panel's SVG shows names as text", () => {
+  const svg = panelSvg(SHOWN, "<title>");
+  assert.ok(!svg.includes("<b>") && !svg.includes("<title>"));
+  assert.match(svg, /^<svg xmlns/);
+});
