@@ -35,8 +35,7 @@ NOT_BUILT = "shipped: stacks that are not built"
 STACKS = frozenset({"tcp", "quinn", "quic-go", "google-quiche"})
 _NETWORK = Network(rate_mbps=20, rtt_ms=50, buffer_bdp=1, loss_percent=0.1)
 _DURATION_S = 3
-#: stack, CCA and queue of each trial's first flow; the second is kernel CUBIC, half a second later. Packets
-#: of aioquic and kwik follow the machine's Python and Java
+#: stack, CCA and queue of each trial's first flow; the second is kernel CUBIC, half a second later
 _DUELS = (
     ("tcp", "cubic", "droptail"),
     ("tcp", "bbr", "droptail"),
@@ -44,7 +43,9 @@ _DUELS = (
     ("quinn", "cubic", "droptail"),
     ("quic-go", "cubic", "droptail"),
     ("google-quiche", "cubic", "droptail"),
+    ("aioquic", "cubic", "droptail"),
     ("haproxy", "cubic", "droptail"),
+    ("kwik", "reno", "droptail"),
     ("msquic", "cubic", "droptail"),
     ("nginx", "builtin", "droptail"),
     ("ngtcp2", "cubic", "droptail"),

@@ -122,16 +122,22 @@ def _pypi(stack: Stack, out: Path, log: Path, step: progress.Step) -> None:
 def _python(stack: Stack, out: Path, log: Path, step: progress.Step) -> None:
     """Our Python program and the libraries that its lock pins, all compiled to bytecode.
 
-    The guest cannot write bytecode, so it would compile them at every start.
+    The guest cannot write bytecode, so it would compile them at every start. If the stack's Debian packages
+    have a Python, it is the one that runs the program.
     """
     assert stack.manifest.build.lock is not None
     lock = stack.folder / stack.manifest.build.lock
-    wheels.install(lock, out / "site", log, on_tick=step.reach)
+    own = next((out / "root/usr/bin").glob("python3.[0-9]*"), None)
+    version = own.name.removeprefix("python") if own else None
+    wheels.install(lock, out / "site", log, on_tick=step.reach, python=version)
     for path in sorted(stack.folder.rglob("*.py")):
         to = out / path.relative_to(stack.folder)
         to.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, to)
-    wheels.compile_all(out)
+    if own:
+        wheels.compile_by(out / "root", own, out, log)
+    else:
+        wheels.compile_all(out)
     # the program consists of its lock and its source; their hashes identify this build
     shutil.copyfile(lock, out / "python.fetched")
 
