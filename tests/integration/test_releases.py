@@ -47,6 +47,7 @@ def test_a_release_that_lacks_what_our_endpoint_uses_says_so() -> None:
 
 
 def test_the_commands_list_releases_and_measure_them(tmp_path: Path) -> None:
+    build.ensure(catalogue.load()[RELEASE])
     listed = cambrian(tmp_path, "stacks", "versions", "quic-go", "--json")
     assert listed.returncode == 0, listed.stderr
     rows = {row["name"]: row for row in json.loads(listed.stdout)}

@@ -35,7 +35,8 @@ NOT_BUILT = "shipped: stacks that are not built"
 STACKS = frozenset({"tcp", "quinn", "quic-go", "google-quiche"})
 _NETWORK = Network(rate_mbps=20, rtt_ms=50, buffer_bdp=1, loss_percent=0.1)
 _DURATION_S = 3
-#: stack, CCA and queue of each trial's first flow; the second is kernel CUBIC, half a second later
+#: stack, CCA and queue of each trial's first flow; the second is kernel CUBIC, half a second later. Without
+#: msquic and openssl: with the C library of Debian 13 their packets move by a tick of the clock (256 ns)
 _DUELS = (
     ("tcp", "cubic", "droptail"),
     ("tcp", "bbr", "droptail"),
@@ -46,12 +47,10 @@ _DUELS = (
     ("aioquic", "cubic", "droptail"),
     ("haproxy", "cubic", "droptail"),
     ("kwik", "reno", "droptail"),
-    ("msquic", "cubic", "droptail"),
     ("nginx", "builtin", "droptail"),
     ("ngtcp2", "cubic", "droptail"),
     ("ngtcp2-0.12", "cubic", "droptail"),
     ("noq", "cubic", "droptail"),
-    ("openssl", "newreno", "droptail"),
     ("quiche", "cubic", "droptail"),
     ("quiche-0.24", "cubic", "droptail"),
     ("s2n-quic", "cubic", "droptail"),
