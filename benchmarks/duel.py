@@ -1,25 +1,32 @@
 """duel-20: how much faster than real time does a trial run?
 
-    .venv/bin/python benchmarks/duel.py [--core N] [--repeats N] [STACK:CCA…]
+    .venv/bin/python benchmarks/duel.py [--core N] [--repeats N] [--against KERNEL] [STACK:CCA…]
 
 Two flows of one contestant share 20 Mbps, 50 ms and one BDP of buffer for 60 virtual seconds,
 each packet captured. The figure is virtual seconds over wall seconds on one pinned core, from
 the plan to the finished results folder: boot, trial, capture, reading and writing of the
 traces. "empty" is the fixed cost: a tenth of a second of one flow. Run it on an idle machine;
 each repeat goes round all contestants, and the median counts.
+
+``--against`` names another kernel's binary (one of the cache's ``kernel/*/linux``, say). Each trial then runs
+on both in turn. The ratio of the two medians is the speed-up, and the packets must be the same.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import statistics
 import tempfile
 import time
+from collections import defaultdict
+from dataclasses import replace
 from pathlib import Path
 
 os.environ.setdefault("POLARS_MAX_THREADS", "1")
 
+from cambrian.kernel import locate
 from cambrian.run import prepare
 from cambrian.store.results import Results
 from cambrian.study.model import Contestant, Flow, Network, Trial
@@ -29,8 +36,6 @@ from cambrian.trial.environment import Environment
 NETWORK = Network(rate_mbps=20, rtt_ms=50, buffer_bdp=1)
 DURATION_S = 60
 EMPTY_S = 0.1
-#: virtual/wall that each stack is meant to reach
-TARGETS = {"tcp": 30, "quinn": 12, "quic-go": 5, "google-quiche": 5}
 
 
 def duel(stack: str, cca: str) -> Trial:
@@ -45,15 +50,21 @@ def empty() -> Trial:
     return Trial(network=NETWORK, flows=(flow,), duration_s=EMPTY_S)
 
 
-def timed(trial: Trial, made: Environment, core: int) -> float:
-    """Wall seconds from the plan to the finished folder."""
+def timed(trial: Trial, made: Environment, core: int) -> tuple[float, str]:
+    """Wall seconds from the plan to the finished folder, and the fingerprint of the packets."""
     with tempfile.TemporaryDirectory(prefix="cambrian-bench-") as folder:
         began = time.perf_counter()
         outcome = carry_out.run(trial, made, Results(Path(folder)), core=core)
         wall_s = time.perf_counter() - began
+        manifest = json.loads((Path(folder) / "trials" / outcome.trial_id / "manifest.json").read_text())
     if not outcome.valid and trial.duration_s > 1:
         raise SystemExit(f"{trial.flows[0].contestant.name}: not valid: {'; '.join(outcome.reasons)}")
-    return wall_s
+    return wall_s, manifest["packets_sha256"]
+
+
+def shown(walls: list[float]) -> str:
+    """Median and range."""
+    return f"{statistics.median(walls):.2f} ({min(walls):.2f}–{max(walls):.2f})"
 
 
 def main() -> None:
@@ -66,24 +77,34 @@ def main() -> None:
     )
     parser.add_argument("--core", type=int, default=max(os.sched_getaffinity(0)))
     parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--against", type=Path, metavar="KERNEL", help="compare with this kernel")
     asked = parser.parse_args()
     pairs = [tuple(text.split(":")) for text in asked.contestants]
     trials = {f"{stack} {cca}": duel(stack, cca) for stack, cca in pairs} | {"empty": empty()}
     made = prepare.ensure({name for trial in trials.values() for name in plan.stack_names(trial)})
+    environments = {"this kernel": made}
+    if asked.against:
+        environments["the other"] = replace(made, kernel=locate.from_binary(asked.against))
     os.sched_setaffinity(0, {asked.core})
     timed(empty(), made, asked.core)
-    walls: dict[str, list[float]] = {name: [] for name in trials}
+    walls: dict[tuple[str, str], list[float]] = defaultdict(list)
+    packets: dict[str, set[str]] = defaultdict(set)
     for _ in range(asked.repeats):
         for name, trial in trials.items():
-            walls[name].append(timed(trial, made, asked.core))
-    print(f"{'contestant':24} {'wall s: median (min–max)':28} virtual/wall  target")
-    for name, seen in walls.items():
-        median = statistics.median(seen)
-        spread = f"{median:.2f} ({min(seen):.2f}–{max(seen):.2f})"
-        if name == "empty":
-            print(f"{name:24} {spread:28} {'':12}  ≤ 1 s")
-        else:
-            print(f"{name:24} {spread:28} {DURATION_S / median:12.1f}  ≥ {TARGETS.get(name.split()[0], 1)}")
+            for kernel, environment in environments.items():
+                wall_s, fingerprint = timed(trial, environment, asked.core)
+                walls[name, kernel].append(wall_s)
+                packets[name].add(fingerprint)
+    print("wall s: median (min–max); virtual/wall of the median" + "; the other kernel" * bool(asked.against))
+    for name in trials:
+        median = statistics.median(walls[name, "this kernel"])
+        row = f"{name:24} {shown(walls[name, 'this kernel']):24}"
+        row += f" {'':6}" if name == "empty" else f" {DURATION_S / median:6.1f}"
+        if asked.against:
+            other = walls[name, "the other"]
+            row += f"  {shown(other):24} ratio {statistics.median(other) / median:.2f}"
+            row += ", the same packets" if len(packets[name]) == 1 else ", OTHER PACKETS"
+        print(row)
 
 
 if __name__ == "__main__":

@@ -169,12 +169,28 @@ class Counters(TypedDict):
     receiver: HostCounters
 
 
+class KernelEntries(TypedDict):
+    """How often a user's programs entered the guest's kernel.
+
+    ``calls``: number of a system call → how many there were, and how many of them returned an error.
+    ``page_faults``: of all kinds. ``traps``: RDTSC, and faults that were the program's end.
+    """
+
+    calls: dict[str, tuple[int, int]]
+    page_faults: int
+    traps: int
+
+
 class ProcessReport(TypedDict):
-    """One program's life. ``status``: as waitpid's, decoded; a signal's is negative. Times since zero."""
+    """One program's life. ``status``: as waitpid's, decoded; a signal's is negative. Times since zero.
+
+    ``kernel_entries``: of the program and all that it started, if it ran as a user of its own in a guest.
+    """
 
     status: int | None
     started_ns: int
     ended_ns: int | None
+    kernel_entries: NotRequired[KernelEntries]
 
 
 class LatenessReport(TypedDict):

@@ -1,4 +1,4 @@
-"""What the kernel counted: qdiscs, interfaces and UDP, per namespace."""
+"""What the kernel counted: qdiscs, interfaces and UDP, per namespace; entries to the kernel, per user."""
 
 from __future__ import annotations
 
@@ -10,7 +10,12 @@ from cambrian.testbed import system
 from cambrian.testbed.dumbbell import Dumbbell, Host
 
 if TYPE_CHECKING:
-    from cambrian.testbed.contract import Counters, QdiscCounters
+    from cambrian.testbed.contract import Counters, KernelEntries, QdiscCounters
+
+#: lines of user, kind, count, errors; kernel/patches/0012 has it, other kernels do not
+_ENTRIES = Path("/proc/kernel_entries")
+#: kinds that are no system call
+_PAGE_FAULT, _TRAP = -1, -2
 
 
 def _qdiscs(host: Host, interface: str) -> list[QdiscCounters]:
@@ -65,3 +70,21 @@ def read(net: Dumbbell) -> Counters:
         ],
         "receiver": {"snmp": _snmp(net.receiver)},
     }
+
+
+def kernel_entries() -> dict[int, KernelEntries]:
+    """How often each user's programs entered the kernel since boot: number of the user → counts.
+
+    Empty on a kernel that does not count.
+    """
+    found: dict[int, KernelEntries] = {}
+    for line in _ENTRIES.read_text().splitlines() if _ENTRIES.exists() else ():
+        user, kind, count, failed = map(int, line.split())
+        counts = found.setdefault(user, {"calls": {}, "page_faults": 0, "traps": 0})
+        if kind == _PAGE_FAULT:
+            counts["page_faults"] = count
+        elif kind == _TRAP:
+            counts["traps"] = count
+        else:
+            counts["calls"][str(kind)] = (count, failed)
+    return found

@@ -315,6 +315,18 @@ class Trial:
             }
             for process in self.processes
         }
+        self.count_kernel_entries()
+
+    def count_kernel_entries(self) -> None:
+        """What each endpoint has cost, whatever the machine: each is a user of its own."""
+        from cambrian.testbed import counters
+
+        entries = counters.kernel_entries()
+        for flow, spec in enumerate(self.plan["flows"]):
+            for side, program in (("sender", spec["sender"]), ("receiver", spec["receiver"])):
+                report = self.report["processes"].get(f"flow{flow}.{side}")
+                if report is not None and (counted := entries.get(program.get("user", 0))):
+                    report["kernel_entries"] = counted
 
 
 def carry_out(

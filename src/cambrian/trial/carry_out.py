@@ -67,7 +67,8 @@ def run(
     """
     name = trial_id(trial, environment)
     with results.new_trial(name) as folder:
-        raw = folder / "raw"
+        # the guest mounts it, whose working folder is another
+        raw = folder.absolute() / "raw"
         raw.mkdir()
         asked = plan.make(seating.seated(trial), environment.builds, environment.native)
         ended = boot.run(

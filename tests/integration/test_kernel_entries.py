@@ -1,0 +1,76 @@
+"""The guest's kernel counts the programs' entries, has few page faults, and ends after a panic."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cambrian.kernel import boot, locate
+from cambrian.run import pool
+from cambrian.store.results import TrialResult
+from cambrian.study.model import Contestant, Flow, Network, Trial
+from tests.integration.boots import first_program, output
+from tests.integration.conftest import RunTrials
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_entries_are_counted_and_memory_comes_in_blocks(tmp_path: Path) -> None:
+    init = first_program("entries_check", tmp_path)
+    lines = output(locate.ensure(), init, tmp_path / "run")
+    assert "getppid 1000 0" in lines
+    assert "dup 100 100" in lines
+    # 1,024 pages
+    assert "page faults 64" in lines
+
+
+def test_the_manifest_has_the_counts_of_each_side(run_trials: RunTrials) -> None:
+    flow = Flow(contestant=Contestant(stack="tcp", cca="cubic"))
+    trial = Trial(network=Network(rate_mbps=10, rtt_ms=20, buffer_bdp=1), flows=(flow,), duration_s=2)
+    first, second = (run_trials([trial], place)[0] for place in ("first", "second"))
+    assert set(_entries(first)) == {"flow0.sender", "flow0.receiver"}
+    for side in _entries(first).values():
+        assert sum(made for made, _ in side["calls"].values()) > 20
+        assert side["page_faults"] > 20
+    assert _entries(first) == _entries(second)
+
+
+def _entries(result: TrialResult) -> dict[str, Any]:
+    return {
+        name: process["kernel_entries"]
+        for name, process in result.manifest["guest"]["processes"].items()
+        if "kernel_entries" in process
+    }
+
+
+def test_no_stack_makes_more_calls_than_it_did() -> None:
+    command = [sys.executable, str(ROOT / "benchmarks" / "kernel_entries.py"), "--check"]
+    answer = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert answer.returncode == 0, answer.stderr
+
+
+@pytest.mark.skipif(shutil.which("unshare") is None, reason="no unshare here")
+def test_a_panic_ends_the_first_process_of_a_namespace(tmp_path: Path) -> None:
+    (tmp_path / "run").mkdir()
+    argv = boot.command(
+        locate.ensure(),
+        # the first program may not end
+        init=Path("/bin/true"),
+        run_directory=tmp_path / "run",
+        memory_mb=128,
+        seed=1,
+        clock="virtual",
+        core=pool.cores()[0],
+        seccomp=True,
+    )
+    command = ["unshare", "--user", "--map-root-user", "--pid", "--fork", "--kill-child", *argv]
+    answer = subprocess.run(
+        command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert "Kernel panic - not syncing: Attempted to kill init!" in answer.stdout + answer.stderr
+    assert answer.returncode == 128 + 6
