@@ -35,8 +35,7 @@ NOT_BUILT = "shipped: stacks that are not built"
 STACKS = frozenset({"tcp", "quinn", "quic-go", "google-quiche"})
 _NETWORK = Network(rate_mbps=20, rtt_ms=50, buffer_bdp=1, loss_percent=0.1)
 _DURATION_S = 3
-#: stack, CCA and queue of each trial's first flow; the second is kernel CUBIC, half a second later. Without
-#: msquic and openssl: with the C library of Debian 13 their packets move by a tick of the clock (256 ns)
+#: stack, CCA and queue of each trial's first flow; the second is kernel CUBIC, half a second later
 _DUELS = (
     ("tcp", "cubic", "droptail"),
     ("tcp", "bbr", "droptail"),
@@ -47,12 +46,15 @@ _DUELS = (
     ("aioquic", "cubic", "droptail"),
     ("haproxy", "cubic", "droptail"),
     ("kwik", "reno", "droptail"),
+    ("msquic", "cubic", "droptail"),
     ("nginx", "builtin", "droptail"),
     ("ngtcp2", "cubic", "droptail"),
     ("ngtcp2-0.12", "cubic", "droptail"),
     ("noq", "cubic", "droptail"),
+    ("openssl", "newreno", "droptail"),
     ("quiche", "cubic", "droptail"),
     ("quiche-0.24", "cubic", "droptail"),
+    ("quinn-lab", "cubic", "droptail"),
     ("s2n-quic", "cubic", "droptail"),
     ("tcp-h2", "cubic", "droptail"),
     ("tquic", "cubic", "droptail"),
