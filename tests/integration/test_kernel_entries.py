@@ -14,8 +14,9 @@ from cambrian.kernel import boot, locate
 from cambrian.run import pool
 from cambrian.store.results import TrialResult
 from cambrian.study.model import Contestant, Flow, Network, Trial
+from cambrian.trial import guest_packages
 from tests.integration.boots import first_program, output
-from tests.integration.conftest import RunTrials
+from tests.integration.conftest import RunTrials, duel, flow
 
 ROOT = Path(__file__).parents[2]
 
@@ -30,8 +31,8 @@ def test_entries_are_counted_and_memory_comes_in_blocks(tmp_path: Path) -> None:
 
 
 def test_the_manifest_has_the_counts_of_each_side(run_trials: RunTrials) -> None:
-    flow = Flow(contestant=Contestant(stack="tcp", cca="cubic"))
-    trial = Trial(network=Network(rate_mbps=10, rtt_ms=20, buffer_bdp=1), flows=(flow,), duration_s=2)
+    one = Flow(contestant=Contestant(stack="tcp", cca="cubic"))
+    trial = Trial(network=Network(rate_mbps=10, rtt_ms=20, buffer_bdp=1), flows=(one,), duration_s=2)
     first, second = (run_trials([trial], place)[0] for place in ("first", "second"))
     assert set(_entries(first)) == {"flow0.sender", "flow0.receiver"}
     for side in _entries(first).values():
@@ -52,6 +53,25 @@ def test_no_stack_makes_more_calls_than_it_did() -> None:
     command = [sys.executable, str(ROOT / "benchmarks" / "kernel_entries.py"), "--check"]
     answer = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert answer.returncode == 0, answer.stderr
+
+
+def test_the_agent_s_own_work_moves_no_packet(
+    run_trials: RunTrials, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trial = duel(flow("quinn", "cubic"), flow("tcp", "cubic", start_ms=300))
+    busier = tmp_path / "testbed"
+    shutil.copytree(guest_packages.testbed(), busier, ignore=shutil.ignore_patterns("__pycache__"))
+    agent = busier / "cambrian" / "testbed" / "guest.py"
+    before = "        import_everything()\n"
+    work = (
+        "        for _ in range(30_000): os.getppid()\n        for _ in range(100): os.path.exists('/none')\n"
+    )
+    assert before in agent.read_text()
+    agent.write_text(agent.read_text().replace(before, before + work))
+    usual = run_trials([trial], "usual")[0]
+    monkeypatch.setattr(guest_packages, "testbed", lambda: busier)
+    other = run_trials([trial], "busier")[0]
+    assert other.manifest["packets_sha256"] == usual.manifest["packets_sha256"]
 
 
 @pytest.mark.skipif(shutil.which("unshare") is None, reason="no unshare here")

@@ -22,7 +22,7 @@ import struct
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from pyroute2 import IPRoute
+from pyroute2.iproute import IPRoute
 
 from cambrian.testbed import addresses as at
 from cambrian.testbed import periodic_loss, qdiscs, system

@@ -9,6 +9,7 @@ absence means that the guest died.
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import select
@@ -97,11 +98,15 @@ def import_everything() -> None:
 
     The first modules came from where the host has them, which may be out of sight by now (a
     checkout below /tmp). A first import later on would cost its time then. pyroute2 reads
-    /proc, which must be mounted.
+    /proc, which must be mounted. Of pyroute2 only what the testbed names is imported: the package itself
+    imports its database, a shell and a web server, which takes a guest as long as its boot.
     """
     for name in [name for name in sys.modules if name.partition(".")[0] == "cambrian"]:
         del sys.modules[name]
     sys.path[:2] = [SOURCE, SITE_PACKAGES]
+    found = importlib.util.find_spec("pyroute2")
+    assert found is not None
+    sys.modules["pyroute2"] = importlib.util.module_from_spec(found)
     from cambrian.testbed import counters, dumbbell, handover, probe, processes, roots, tracing, users
 
     del counters, dumbbell, handover, probe, processes, roots, tracing, users

@@ -278,17 +278,16 @@ class _Guest:
             if seen.around.program is None
             else _start_behind(argv, seen, scratch, console)
         )
+        self._ended = os.pidfd_open(self._process.pid)
         self._kernel = None
         with suppress(OSError):
             self._kernel = os.pidfd_open(self.pid)
 
     def wait(self, timeout_s: float) -> bool:
         """Has the guest ended by itself within this time?"""
-        try:
-            self._process.wait(timeout=timeout_s)
-        except subprocess.TimeoutExpired:
-            return False
-        return True
+        # Popen.wait(timeout=…) looks every 50 ms only
+        select.select([self._ended], [], [], timeout_s)
+        return self._process.poll() is not None
 
     @property
     def ended_from_outside(self) -> str:
@@ -303,6 +302,9 @@ class _Guest:
         with suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
+        if self._ended >= 0:
+            os.close(self._ended)
+            self._ended = -1
         if self._kernel is not None:
             # the first process of its namespace: the kernel ends all others before this one has ended
             with suppress(ProcessLookupError):
