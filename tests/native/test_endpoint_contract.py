@@ -48,7 +48,8 @@ class Endpoint:
         self.prefix = command[: command.index("server")]
         if stack.manifest.server.root:
             tree = folder / "root"
-            loader, *_ = sorted(tree.glob("lib64/ld-linux-x86-64.so.2"))
+            # Debian 13's packages have it below /usr only
+            loader, *_ = tree.glob("**/lib64/ld-linux-x86-64.so.2")
             libraries = ":".join(str(tree / place / "x86_64-linux-gnu") for place in ("lib", "usr/lib"))
             self.prefix = [str(loader), "--library-path", libraries, *self.prefix]
         own = {key: fill(value, words) for key, value in stack.manifest.server.environment.items()}
