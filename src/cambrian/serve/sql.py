@@ -111,8 +111,8 @@ class Database:
     """The views and tables of one results directory.
 
     The views are those of :meth:`cambrian.store.results.Results.database`. The tables are ``trials`` and
-    ``observations`` (:class:`cambrian.data.Data`), and the report's own as ``tables.NAME``. All but ``trials``
-    are as of the last report.
+    ``observations`` (:class:`cambrian.data.Data`), and the report's own as ``tables.NAME``. All tables but
+    ``trials`` are as of the last report.
     """
 
     def __init__(self, folder: Path) -> None:
