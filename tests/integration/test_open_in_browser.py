@@ -119,6 +119,6 @@ def test_a_run_is_followed_and_its_packets_are_queried(folder: Path, address: st
 
 
 def _missing(folder: Path) -> str:
-    asked = {name for group in Results(folder).study()["groups"] for name in group["trials"]}
+    asked: set[str] = {name for group in Results(folder).study()["groups"] for name in group["trials"]}
     (name,) = (name for name in asked if not Results(folder).has(name))
     return name

@@ -122,10 +122,8 @@ class Progress:
 def _eta(times: list[float], began: float, missing: int, now: float) -> float | None:
     """Seconds until ``missing`` trials are done, at the pace of the run's last ones."""
     recent = [when for when in times if when >= began][-_RECENT:]
-    if missing and len(recent) < _FEWEST:
+    if not missing or len(recent) < _FEWEST:
         return None
-    if not missing:
-        return 0.0
     pace = (recent[-1] - recent[0]) / (len(recent) - 1)
     return max(pace * missing - (now - recent[-1]), pace)
 
