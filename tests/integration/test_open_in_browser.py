@@ -103,7 +103,7 @@ def test_a_run_is_followed_and_its_packets_are_queried(folder: Path, address: st
     bar.get_by_role("link", name="SQL").click()
     page.get_by_label("Example").select_option(label="Packets at the bottleneck, by their fate")
     page.get_by_label("Query").press("Control+Enter")
-    expect(page.get_by_role("status")).to_contain_text("12 rows in", timeout=60_000)
+    expect(page.get_by_role("status")).to_contain_text("12 rows in", timeout=PATIENCE_MS)
     expect(page.get_by_role("cell", name="dropped").first).to_be_visible()
     shown(page, "sql")
     assert not faults

@@ -112,6 +112,13 @@ class _Index(_Guarded):
             self.write(pages.index(self.served.places))
 
 
+class _NoIcon(_Guarded):
+    """Browsers ask for it on their own; a missing one is an error in their console."""
+
+    def get(self) -> None:
+        self.set_status(204)
+
+
 class _Folder(_Guarded):
     def get(self, key: str) -> None:
         self.redirect(self.place(key).address)
@@ -248,6 +255,7 @@ def application(served: Served) -> web.Application:
     return web.Application(
         [
             ("/", _Index, shared),
+            ("/favicon.ico", _NoIcon, shared),
             ("/-/([a-z.]+)", _Asset, shared),
             (f"{key}/progress.json", _Progress, shared),
             (f"{key}/remake", _Remake, shared),
