@@ -119,13 +119,13 @@ class Database:
         """``folder`` is a real path.
 
         Raises:
-            Refused: no trial has finished.
+            Refused: no trial has finished, or a run is writing one now.
             Damaged: a file of the results cannot be used.
         """
         try:
             self._base = Results(folder).database()
         except duckdb.Error as error:
-            raise Refused(f"No trial has finished yet, so there is nothing to read. {error}") from error
+            raise Refused(f"The trials' files cannot be read now; try again. {error}") from error
         frames = Evidence(folder).kept()
         self._add("trials", load(folder).trials)
         self._base.execute("CREATE SCHEMA tables")
