@@ -1,4 +1,4 @@
-// Bundles src/main.ts to page.js and page.css for the reports, or with --tests the unit tests for node.
+// Bundles src/main.ts to page.js and page.css for the reports, bar.ts and sql.ts for `cambrian open`, or with --tests the unit tests for node.
 //   node build.mjs [--out FOLDER]    default: the folder in which the Python package has the page's templates
 import { build } from "esbuild";
 import { readFileSync, readdirSync, writeFileSync } from "node:fs";
@@ -41,7 +41,7 @@ if (process.argv.includes("--tests")) {
   const out = asked < 0 ? join(here, "../src/cambrian/report/templates") : process.argv[asked + 1];
   const { metafile } = await build({
     ...common,
-    entryPoints: { page: "src/main.ts" },
+    entryPoints: { page: "src/main.ts", bar: "src/bar.ts", sql: "src/sql.ts" },
     outdir: out,
     format: "iife",
     target: "es2022",

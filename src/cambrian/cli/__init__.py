@@ -9,7 +9,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from cambrian import __version__
-from cambrian.cli import exporting, gating, hunting, proving, reading, releasing, running, supplies
+from cambrian.cli import exporting, gating, hunting, opening, proving, reading, releasing, running, supplies
 from cambrian.cli.shared import err, explained
 
 app = typer.Typer(
@@ -21,7 +21,7 @@ app = typer.Typer(
 )
 
 # --help shows the commands in this order
-for module in (running, reading, exporting, gating, releasing, hunting, supplies, proving):
+for module in (running, reading, opening, exporting, gating, releasing, hunting, supplies, proving):
     app.add_typer(module.commands)
 
 

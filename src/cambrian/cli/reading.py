@@ -42,6 +42,11 @@ def report(
 
     For a suite's results (results/wpi): a page of published and measured values, and each part's report.
     """
+    print(make_report(folder, to, parts=parts))
+
+
+def make_report(folder: Path, to: Path | None = None, *, parts: bool = True) -> Path:
+    """What ``cambrian report`` does; returns the page's path."""
     from cambrian.report import page
     from cambrian.report.evidence import Evidence
     from cambrian.report.suite import page as suite_page
@@ -52,8 +57,7 @@ def report(
         Results(folder).study()
         # its tables are kept for `cambrian table`
         with writing_to(to or folder / "report"):
-            print(page.write(*Evidence(folder.absolute()).collected(), to or folder / "report"))
-        return
+            return page.write(*Evidence(folder.absolute()).collected(), to or folder / "report")
     suite = ran.read(folder.absolute())
     reported = [part for part in suite.parts if part.trials] if parts else []
     evidence = Evidence(suite.folder.parent)
@@ -65,7 +69,7 @@ def report(
             page.write(*evidence.collected(name), part.folder / "report")
     err.print(f"report of the suite: {suite.suite.name}", markup=False)
     with writing_to(to or folder / "report"):
-        print(suite_page.write(suite, to or folder / "report"))
+        return suite_page.write(suite, to or folder / "report")
 
 
 @commands.command()

@@ -92,6 +92,18 @@ class Evidence:
         if any(next(sums.damage(folder, results.folder), None) for folder in made):
             self.collected(part)
 
+    def kept(self, part: str = ITSELF) -> dict[str, pl.DataFrame]:
+        """The observations and tables that the last report left, by name; nothing is measured.
+
+        Empty if none are kept. They may lack the trials of a run in progress.
+        """
+        results = Results(self.root / part)
+        for folder in (results.folder / "frames").glob("*"):
+            made = [folder / OBSERVATIONS, folder / _TABLES]
+            if not any(next(sums.damage(one, results.folder), None) for one in made):
+                return {path.stem: pl.read_parquet(path) for one in made for path in one.glob("*.parquet")}
+        return {}
+
     def collected(self, part: str = ITSELF) -> tuple[Collected, dict[str, pl.DataFrame]]:
         """The input of a part's report and its tables, measured now; the frames are kept for :meth:`frame`.
 

@@ -1,0 +1,1 @@
+"""``cambrian open``: the pages of results, for browsers of this machine."""

@@ -1,0 +1,156 @@
+"""How far a run is, and what its report lacks; read from the results directory, which is left as it is."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from cambrian.serve.places import Place
+from cambrian.store.reading import Damaged
+from cambrian.store.results import LOCK, Results
+
+#: the finished trials whose pace gives the ETA: enough for an average, few enough to follow a change
+_RECENT = 30
+#: with fewer there is no ETA
+_FEWEST = 3
+_LOCKS = Path("/proc/locks")
+
+
+@dataclass(frozen=True)
+class State:
+    """A results directory at one moment. Times are in seconds; None: it cannot be said."""
+
+    #: trials that the study asks for, and those of them that have results
+    asked: int
+    finished: int
+    #: finished trials that the gates reject
+    invalid: int
+    #: finished trials that the report lacks
+    new: int
+    #: since the last trial finished
+    since_last_s: float | None
+    #: another process holds the folder's lock
+    running: bool
+    #: until the run ends, at the pace of its last trials
+    eta_s: float | None
+    #: the report is missing, or older than the newest trial
+    stale: bool
+
+    def record(self) -> dict[str, Any]:
+        """As JSON has it."""
+        return asdict(self)
+
+
+class Progress:
+    """Reads the state of a place again and again. Each verdict is read once."""
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+        self._results = Results(place.folder)
+        self._parts = [Progress(part) for part in place.parts]
+        #: trial → when it finished, in seconds since the epoch, and whether it is valid
+        self._known: dict[str, tuple[float, bool]] = {}
+
+    def state(self) -> State:
+        """The state now.
+
+        Raises:
+            Damaged: study.json cannot be used.
+        """
+        return self._of_suite() if self._parts else self._of_study()
+
+    def _of_suite(self) -> State:
+        """The sum over the parts that were started. The other parts are unknown, so there is no ETA."""
+        states = [part.state() for part in self._parts]
+        since = [one.since_last_s for one in states if one.since_last_s is not None]
+        made = _when(self._place.page)
+        pages = [_when(part.page) for part in self._place.parts]
+        return State(
+            asked=sum(one.asked for one in states),
+            finished=sum(one.finished for one in states),
+            invalid=sum(one.invalid for one in states),
+            new=sum(one.new for one in states),
+            since_last_s=min(since, default=None),
+            running=any(one.running for one in states),
+            eta_s=None,
+            stale=made is None
+            or any(one.stale and one.finished for one in states)
+            or any(page is not None and page > made for page in pages),
+        )
+
+    def _of_study(self) -> State:
+        asked = {name for group in self._results.study()["groups"] for name in group["trials"]}
+        for name in asked:
+            self._look(name)
+        finished = {name: found for name in asked if (found := self._known.get(name))}
+        times = sorted(when for when, _ in finished.values())
+        made = _when(self._place.page)
+        new = [name for name, (when, _) in finished.items() if not self._reported(name, when, made)]
+        now = time.time()
+        began = _held_since(self._results.folder / LOCK)
+        return State(
+            asked=len(asked),
+            finished=len(finished),
+            invalid=sum(not valid for _, valid in finished.values()),
+            new=len(new),
+            since_last_s=max(0.0, now - times[-1]) if times else None,
+            running=began is not None,
+            eta_s=None if began is None else _eta(times, began, len(asked) - len(finished), now),
+            stale=made is None or bool(new),
+        )
+
+    def _look(self, name: str) -> None:
+        when = _when(self._results.trial(name).folder / "verdict.json")
+        if when is None:
+            self._known.pop(name, None)
+        elif name not in self._known or self._known[name][0] != when:
+            try:
+                valid = bool(self._results.trial(name).verdict["valid"])
+            except (Damaged, KeyError):
+                # `cambrian report` says what is wrong with it
+                valid = False
+            self._known[name] = (when, valid)
+
+    def _reported(self, name: str, finished: float, made: float | None) -> bool:
+        """Was the trial there when the report was made? A trial can finish while a report is being made."""
+        there = (self._place.report / "trials" / f"{name}.json").exists()
+        return made is not None and there and finished <= made
+
+
+def _eta(times: list[float], began: float, missing: int, now: float) -> float | None:
+    """Seconds until ``missing`` trials are done, at the pace of the run's last ones."""
+    recent = [when for when in times if when >= began][-_RECENT:]
+    if not missing or len(recent) < _FEWEST:
+        return None
+    pace = (recent[-1] - recent[0]) / (len(recent) - 1)
+    return max(pace * missing - (now - recent[-1]), pace)
+
+
+def _held_since(lock: Path) -> float | None:
+    """When the process that holds a lock took it, in seconds since the epoch; None if nobody holds it.
+
+    The kernel's list of locks says it. A lock of our own, for a moment, would stop a run that starts then.
+    The list has the number of the file; its device has another number on overlay and btrfs.
+    """
+    try:
+        found = lock.stat()
+        lines = _LOCKS.read_text().splitlines()
+    except OSError:
+        return None
+    held = any(
+        words[1] == "FLOCK" and words[3] == "WRITE" and words[5].rpartition(":")[2] == str(found.st_ino)
+        for words in map(str.split, lines)
+        if len(words) > 5
+    )
+    # opening the file to lock it empties it, which is a change of it
+    return found.st_mtime if held else None
+
+
+def _when(path: Path) -> float | None:
+    """When a file was last written, in seconds since the epoch; None if it is missing."""
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return None

@@ -1,0 +1,59 @@
+"""Makes a report again in the background: the command ``cambrian report``, in a process of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+
+from cambrian.serve.places import Place
+
+#: a report that is told to end may take so long, in seconds
+_PATIENCE_S = 10.0
+
+
+class Remaking:
+    """One report at a time, of any place."""
+
+    def __init__(self) -> None:
+        self._process: asyncio.subprocess.Process | None = None
+        #: the place whose report is being made
+        self.now: Place | None = None
+        #: why the last report of a place failed; empty if it did not
+        self.errors: dict[str, str] = {}
+
+    def start(self, place: Place) -> asyncio.Task[None] | None:
+        """Begin; None if a report is being made already."""
+        if self.now is not None:
+            return None
+        self.now = place
+        return asyncio.create_task(self._make(place))
+
+    async def _make(self, place: Place) -> None:
+        try:
+            self._process = await asyncio.create_subprocess_exec(
+                *(sys.executable, "-m", "cambrian", "report", str(place.folder)),
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.DEVNULL,
+                stderr=asyncio.subprocess.PIPE,
+                # Ctrl-C on a terminal is for the server, which then ends this process
+                start_new_session=True,
+            )
+            _, said = await self._process.communicate()
+            lines = said.decode(errors="replace").strip().splitlines()
+            failed = self._process.returncode != 0
+            self.errors[place.key] = (lines or ["the report could not be made"])[-1] if failed else ""
+        finally:
+            self._process = self.now = None
+
+    async def end(self) -> None:
+        """End the process, if there is one."""
+        process = self._process
+        if process is None or process.returncode is not None:
+            return
+        process.send_signal(signal.SIGTERM)
+        try:
+            await asyncio.wait_for(process.wait(), _PATIENCE_S)
+        except TimeoutError:
+            process.kill()
+            await process.wait()

@@ -1,0 +1,96 @@
+"""The state of results while a run writes to them."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from cambrian.serve import places
+from cambrian.serve.progress import Progress
+from cambrian.store import writing
+from cambrian.store.results import Results
+from tests.unit import report_results
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return report_results.copy(tmp_path)
+
+
+def progress(folder: Path) -> Progress:
+    return Progress(places.find([folder])[0])
+
+
+def reported(folder: Path) -> list[str]:
+    """A report of the trials that are there."""
+    names = [path.name for path in (folder / "trials").iterdir()]
+    (folder / "report" / "trials").mkdir(parents=True)
+    for name in names:
+        (folder / "report" / "trials" / f"{name}.json").write_text("{}")
+    (folder / "report" / "index.html").write_text("a report")
+    return names
+
+
+def test_a_run_in_progress(folder: Path) -> None:
+    trials = sorted((folder / "trials").iterdir())
+    for trial in trials[:4]:
+        writing.remove(trial)
+    with Results(folder).alone():
+        began = time.time()
+        # a trial each 10 s since the run began
+        for number, trial in enumerate(trials[4:]):
+            os.utime(trial / "verdict.json", (began, began + 10 * number))
+        state = progress(folder).state()
+    assert (state.asked, state.finished, state.invalid) == (12, 8, 0)
+    assert state.running and state.stale and state.new == 8
+    assert state.eta_s is not None and 10 <= state.eta_s <= 120
+
+
+def test_no_run(folder: Path) -> None:
+    state = progress(folder).state()
+    assert not state.running
+    assert state.eta_s is None
+    assert state.since_last_s is not None and state.since_last_s >= 0
+
+
+def test_looking_does_not_stop_a_run_that_starts(folder: Path) -> None:
+    looking = progress(folder)
+    with Results(folder).alone():
+        assert looking.state().running
+    with Results(folder).alone():
+        assert looking.state().running
+    assert not looking.state().running
+
+
+def test_what_the_report_lacks(folder: Path) -> None:
+    looking = progress(folder)
+    assert looking.state().stale
+    names = reported(folder)
+    state = looking.state()
+    assert not state.stale and state.new == 0
+    # it finished while the report was being made
+    (folder / "report" / "trials" / f"{names[0]}.json").unlink()
+    assert looking.state().new == 1
+    # it ran again after the report
+    os.utime(folder / "trials" / names[1] / "verdict.json", (time.time() + 9, time.time() + 9))
+    assert looking.state().new == 2
+
+
+def test_an_invalid_trial_is_counted(folder: Path) -> None:
+    looking = progress(folder)
+    assert looking.state().invalid == 0
+    report_results.reject(folder, next(iter((folder / "trials").iterdir())).name, "no reason")
+    assert looking.state().invalid == 1
+
+
+def test_the_only_results(folder: Path, tmp_path: Path) -> None:
+    assert places.alone(tmp_path) == folder
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "study.json").write_text("{}")
+    with pytest.raises(FileNotFoundError, match="remedy: name one or more"):
+        places.alone(tmp_path)
+    with pytest.raises(FileNotFoundError, match="remedy: cambrian run"):
+        places.alone(tmp_path / "missing")

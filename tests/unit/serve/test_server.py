@@ -1,0 +1,135 @@
+"""What the server answers, and to whom: real requests to a real port."""
+
+from __future__ import annotations
+
+import asyncio
+import http.client
+import json
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlencode
+
+import pytest
+from tornado import netutil
+from tornado.httpserver import HTTPServer
+
+from cambrian.serve import places, server
+from cambrian.serve.guard import LOOPBACK
+from tests.unit import report_results
+
+PAGE = """<!doctype html><html><head>
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'">
+</head><body>a report</body></html>"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Results whose report is one page, and links that lead out of it."""
+    folder = report_results.copy(tmp_path_factory.mktemp("served"))
+    (folder / "report" / "figures").mkdir(parents=True)
+    (folder / "report" / "index.html").write_text(PAGE)
+    (folder / "report" / "figures" / "a.csv").write_text("a\n1\n")
+    (folder / "report" / "out").symlink_to(folder / "study.json")
+    (folder / "report" / "all").symlink_to("/etc")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def port(folder: Path) -> Iterator[int]:
+    sockets = netutil.bind_sockets(0, LOOPBACK)
+    served = server.Served(places.find([folder]), sockets[0].getsockname()[1])
+    loop = asyncio.new_event_loop()
+
+    async def begin() -> None:
+        HTTPServer(server.application(served)).add_sockets(sockets)
+
+    loop.run_until_complete(begin())
+    thread = threading.Thread(target=loop.run_forever)
+    thread.start()
+    yield served.port
+    for querying in served.querying.values():
+        querying.end()
+    loop.call_soon_threadsafe(loop.stop)
+    thread.join()
+    served.threads.shutdown()
+
+
+def ask(
+    port: int, path: str, *, method: str = "GET", host: str = "", origin: str = "", query: str | None = None
+) -> tuple[int, http.client.HTTPMessage, str]:
+    connection = http.client.HTTPConnection(LOOPBACK, port, timeout=120)
+    headers = {"Host": host or f"{LOOPBACK}:{port}"} | ({"Origin": origin} if origin else {})
+    if query is not None:
+        headers["Content-Type"] = "application/x-www-form-urlencoded"
+    connection.request(method, path, None if query is None else urlencode({"query": query}), headers)
+    answer = connection.getresponse()
+    text = answer.read().decode()
+    connection.close()
+    return answer.status, answer.headers, text
+
+
+@pytest.mark.parametrize("path", ["/", "/knobs/report/index.html", "/-/bar.js", "/missing"])
+@pytest.mark.parametrize("host", ["evil.example", "evil.example:{port}", "127.0.0.1", "127.0.0.1:1"])
+def test_another_name_of_this_machine_is_refused(port: int, path: str, host: str) -> None:
+    assert ask(port, path, host=host.format(port=port))[0] == 403
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1:{port}", "localhost:{port}"])
+def test_its_own_names_are_answered(port: int, host: str) -> None:
+    assert ask(port, "/knobs/report/index.html", host=host.format(port=port))[0] == 200
+
+
+@pytest.mark.parametrize("path", ["/knobs/sql", "/knobs/sql.csv", "/knobs/remake"])
+@pytest.mark.parametrize("origin", ["", "null", "http://evil.example", "http://localhost:{port}"])
+def test_a_post_from_another_site_is_refused(port: int, path: str, origin: str) -> None:
+    status, _, _ = ask(port, path, method="POST", origin=origin.format(port=port), query="SELECT 1")
+    assert status == 403
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["../study.json", "%2e%2e/study.json", "/etc/passwd", "out", "all/passwd", "figures/../../study.json"],
+)
+def test_no_file_outside_the_report(port: int, path: str) -> None:
+    assert ask(port, f"/knobs/report/{path}")[0] in {403, 404}
+
+
+def test_the_report_has_a_bar_and_its_file_has_none(port: int, folder: Path) -> None:
+    status, headers, text = ask(port, "/knobs/report/index.html")
+    assert status == 200
+    assert 'id="cambrian-bar"' in text and "Content-Security-Policy" not in text
+    assert "connect-src 'self'" in headers["Content-Security-Policy"]
+    assert (folder / "report" / "index.html").read_text() == PAGE
+    assert ask(port, "/knobs/report/figures/a.csv")[2] == "a\n1\n"
+
+
+def test_every_answer_has_a_policy(port: int) -> None:
+    for path in ("/", "/missing", "/knobs/sql", "/knobs/progress.json", "/knobs/report/figures/a.csv"):
+        policy = ask(port, path)[1]["Content-Security-Policy"]
+        assert policy.startswith("default-src 'none'")
+        assert "http" not in policy and "*" not in policy
+
+
+def test_progress_and_a_query(port: int) -> None:
+    progress = json.loads(ask(port, "/knobs/progress.json")[2])
+    assert (progress["asked"], progress["finished"]) == (12, 12)
+    own = f"http://{LOOPBACK}:{port}"
+    status, _, text = ask(port, "/knobs/sql", method="POST", origin=own, query="SELECT count(*) FROM packets")
+    assert status == 200
+    assert json.loads(text)["rows"] == [["20037"]]
+    status, headers, text = ask(port, "/knobs/sql.csv", method="POST", origin=own, query="SELECT 0.1 AS a")
+    assert (status, text) == (200, "a\r\n0.1\r\n")
+    assert "attachment" in headers["Content-Disposition"]
+    status, _, text = ask(port, "/knobs/sql", method="POST", origin=own, query="SELEC")
+    assert status == 400
+    assert "syntax error" in json.loads(text)["error"] and "Traceback" not in text
+
+
+def test_a_link_in_the_place_of_the_report_leads_nowhere(tmp_path: Path) -> None:
+    folder = report_results.copy(tmp_path)
+    (folder / "report").symlink_to("/etc")
+    place = places.find([folder])[0]
+    from cambrian.serve import guard
+
+    assert not guard.is_inside(place.report / "passwd", place.report)

@@ -1,0 +1,98 @@
+"""Queries over real results, and those that are refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cambrian.report.evidence import Evidence
+from cambrian.serve import sql
+from cambrian.serve.querying import Querying
+from tests.unit import report_results
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = report_results.copy(tmp_path_factory.mktemp("sql")).resolve()
+    Evidence(folder).measure()
+    return folder
+
+
+@pytest.fixture(scope="module")
+def database(folder: Path) -> sql.Database:
+    return sql.Database(folder)
+
+
+@pytest.mark.parametrize("example", sql.EXAMPLES, ids=lambda one: one.title)
+def test_an_example_works(database: sql.Database, example: sql.Example) -> None:
+    answer = database.answer(example.query)
+    assert answer.columns
+    # every trial of these results is valid
+    assert (answer.count > 0) == (example.title != "Invalid trials")
+
+
+def test_the_first_rows_and_the_count_of_all(database: sql.Database) -> None:
+    answer = database.answer("SELECT * FROM packets")
+    assert len(answer.rows) == sql.MOST_ROWS
+    assert answer.count == 20037
+    assert len(database.as_csv("SELECT * FROM packets").splitlines()) == 20038
+
+
+def test_cells_keep_their_digits_and_nulls(database: sql.Database) -> None:
+    answer = database.answer("SELECT 9007199254740993 AS a, NULL AS b, 1 / 3 AS a, [1, 2] AS c")
+    assert answer.rows == [["9007199254740993", None, "0.333333", "[1, 2]"]]
+    assert answer.columns == ["a", "b", "a", "c"]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT * FROM read_csv('/etc/passwd')",
+        "SELECT * FROM read_text('{trials}/../study.json')",
+        "SELECT * FROM glob('/etc/*')",
+        "SELECT * FROM '/etc/passwd'",
+        "COPY (SELECT 1) TO '/tmp/cambrian.csv'",
+        "COPY (SELECT 1) TO '{trials}/written.csv'",
+        "EXPLAIN ANALYZE COPY (SELECT 1) TO '{trials}/written.csv'",
+        "SELECT * FROM query('COPY (SELECT 1) TO ''{trials}/written.csv''')",
+        "INSTALL httpfs",
+        "LOAD httpfs",
+        "ATTACH '/tmp/cambrian.db'",
+        "SET enable_external_access = true",
+        "CREATE TABLE a AS SELECT 1",
+        "DROP VIEW packets",
+        "SELECT 1; SELECT 2",
+        "",
+        " ;; -- nothing",
+        "SELECT * FROM folder",
+        "SELEC",
+    ],
+)
+def test_what_is_refused(database: sql.Database, folder: Path, query: str) -> None:
+    folder_before = sorted(folder.rglob("*"))
+    with pytest.raises(sql.Refused) as refused:
+        database.answer(query.format(trials=folder / "trials"))
+    assert str(refused.value)
+    assert sorted(folder.rglob("*")) == folder_before
+    assert database.answer("SELECT 1").rows == [["1"]]
+
+
+def test_a_long_query_is_stopped(database: sql.Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sql, "TIME_LIMIT_S", 0.5)
+    with pytest.raises(sql.Refused, match="stopped"):
+        database.answer(
+            "SELECT count(*) FROM packets a, packets b, packets c "
+            "WHERE a.size_bytes + b.size_bytes + c.size_bytes = 7"
+        )
+
+
+def test_what_duckdb_cannot_stop_is_killed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    querying = Querying(folder)
+    assert querying.answer("SELECT 1").rows == [["1"]]
+    monkeypatch.setattr(sql, "TIME_LIMIT_S", -1.0)
+    with pytest.raises(sql.Refused, match="stopped"):
+        querying.answer("SELECT length(repeat('x', 2000000000))")
+    monkeypatch.undo()
+    assert querying.answer("SELECT 2").rows == [["2"]]
+    querying.end()

@@ -1,0 +1,72 @@
+// The bar that `cambrian open` adds to a report: the run's progress, and the report with the new trials.
+import { count, span } from "./words.ts";
+
+/** /KEY/progress.json (src/cambrian/serve/progress.py). */
+interface Progress {
+  asked: number;
+  finished: number;
+  invalid: number;
+  new: number;
+  since_last_s: number | null;
+  running: boolean;
+  eta_s: number | null;
+  stale: boolean;
+  report: number;
+  remaking: boolean;
+  busy: boolean;
+  error: string;
+}
+
+const EVERY_MS = 2000;
+const bar = document.getElementById("cambrian-bar");
+const status = bar?.querySelector("p");
+const meter = bar?.querySelector("progress");
+const again = bar?.querySelector("button");
+let shown: number | null = null;
+
+function words(now: Progress): string {
+  const parts = [`${now.finished.toLocaleString("en")} of ${count(now.asked, "trial")} finished`];
+  if (now.invalid) parts.push(`${now.invalid} invalid`);
+  if (now.running) {
+    parts.push("running");
+    if (now.since_last_s !== null) parts.push(`last trial ${span(now.since_last_s)} ago`);
+    if (now.eta_s !== null) parts.push(`about ${span(now.eta_s)} left`);
+  }
+  if (now.remaking) parts.push("making the report…");
+  else if (now.error) parts.push(`no new report: ${now.error}`);
+  return parts.join(" · ");
+}
+
+function show(now: Progress): void {
+  if (!status || !meter || !again) return;
+  const text = words(now);
+  // a screen reader says it only when it changes
+  if (status.textContent !== text) status.textContent = text;
+  meter.hidden = now.finished >= now.asked;
+  meter.max = Math.max(now.asked, 1);
+  meter.value = now.finished;
+  again.hidden = !now.stale || now.finished === 0;
+  again.disabled = now.busy;
+  again.textContent = now.new ? `Show the ${now.new === 1 ? "new trial" : `${now.new} new trials`}` : "Make the report again";
+}
+
+async function look(): Promise<void> {
+  try {
+    const answer = await fetch(`${bar?.dataset["at"] ?? "/"}progress.json`, { cache: "no-store" });
+    if (!answer.ok) throw new Error(answer.statusText);
+    const now = (await answer.json()) as Progress;
+    // the address keeps the reader's view
+    if (shown !== null && shown !== now.report && !now.remaking) location.reload();
+    if (shown === null || !now.remaking) shown = now.report;
+    show(now);
+  } catch {
+    if (status) status.textContent = "The server has ended; this page stays as it is.";
+  }
+  setTimeout(() => void look(), EVERY_MS);
+}
+
+again?.addEventListener("click", () => {
+  again.disabled = true;
+  void fetch(`${bar?.dataset["at"] ?? "/"}remake`, { method: "POST" });
+});
+void look();
