@@ -15,7 +15,6 @@ on both in turn. The ratio of the two medians is the speed-up, and the packets m
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import statistics
 import tempfile
@@ -54,12 +53,13 @@ def timed(trial: Trial, made: Environment, core: int) -> tuple[float, str]:
     """Wall seconds from the plan to the finished folder, and the fingerprint of the packets."""
     with tempfile.TemporaryDirectory(prefix="cambrian-bench-") as folder:
         began = time.perf_counter()
-        outcome = carry_out.run(trial, made, Results(Path(folder)), core=core)
+        results = Results(Path(folder))
+        outcome = carry_out.run(trial, made, results, core=core)
         wall_s = time.perf_counter() - began
-        manifest = json.loads((Path(folder) / "trials" / outcome.trial_id / "manifest.json").read_text())
+        packets = str(results.trial(outcome.trial_id).manifest["packets_sha256"])
     if not outcome.valid and trial.duration_s > 1:
         raise SystemExit(f"{trial.flows[0].contestant.name}: not valid: {'; '.join(outcome.reasons)}")
-    return wall_s, manifest["packets_sha256"]
+    return wall_s, packets
 
 
 def shown(walls: list[float]) -> str:

@@ -77,12 +77,11 @@ def counts_of(manifest: dict[str, Any]) -> Counts:
 def measured(trial: Trial, made: Environment, core: int) -> Counts:
     """Run the trial and read its counts."""
     with tempfile.TemporaryDirectory(prefix="cambrian-bench-") as folder:
-        outcome = carry_out.run(trial, made, Results(Path(folder)), core=core)
+        results = Results(Path(folder))
+        outcome = carry_out.run(trial, made, results, core=core)
         if not outcome.valid:
             raise SystemExit(f"{trial.flows[0].contestant.name}: not valid: {'; '.join(outcome.reasons)}")
-        return counts_of(
-            json.loads((Path(folder) / "trials" / outcome.trial_id / "manifest.json").read_text())
-        )
+        return counts_of(results.trial(outcome.trial_id).manifest)
 
 
 def every_stack() -> list[str]:

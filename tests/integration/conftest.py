@@ -8,7 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import Browser, sync_playwright
 
+from cambrian.command import MissingTool
+from cambrian.pages import browser as installed
 from cambrian.run import pool, prepare
 from cambrian.stacks import catalogue
 from cambrian.store.results import Results, TrialResult
@@ -28,6 +31,19 @@ def all_stacks() -> Iterator[None]:
         catalogue.load.cache_clear()
         yield
     catalogue.load.cache_clear()
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    """The installed Chromium."""
+    try:
+        program = installed.find().path
+    except MissingTool as missing:
+        pytest.skip(f"{missing.what}; remedy: {missing.remedy}")
+    with sync_playwright() as driver:
+        started = driver.chromium.launch(executable_path=program)
+        yield started
+        started.close()
 
 
 @pytest.fixture

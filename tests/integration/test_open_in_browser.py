@@ -13,10 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 
-from cambrian.command import MissingTool
-from cambrian.pages import browser as installed
 from cambrian.store.results import Results
 from tests.unit import report_results
 
@@ -54,17 +52,11 @@ def address(folder: Path) -> Iterator[str]:
 
 
 @pytest.fixture
-def page() -> Iterator[Page]:
-    try:
-        program = installed.find().path
-    except MissingTool as missing:
-        pytest.skip(f"{missing.what}; remedy: {missing.remedy}")
-    with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=program)
-        page = browser.new_page(viewport={"width": 1280, "height": 800})
-        page.set_default_timeout(30_000)
-        yield page
-        browser.close()
+def page(chromium: Browser) -> Iterator[Page]:
+    page = chromium.new_page(viewport={"width": 1280, "height": 800})
+    page.set_default_timeout(30_000)
+    yield page
+    page.close()
 
 
 def shown(page: Page, name: str) -> None:

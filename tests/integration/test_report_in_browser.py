@@ -11,27 +11,13 @@ from typing import Any
 from urllib.parse import parse_qs
 
 import pytest
-from playwright.sync_api import Browser, Page, Route, expect, sync_playwright
+from playwright.sync_api import Browser, Page, Route, expect
 
-from cambrian.command import MissingTool
-from cambrian.pages import browser as installed
 from cambrian.store.results import Results
 from tests.unit import report_results
 
 AXE = Path(__file__).parents[2] / "web" / "node_modules" / "axe-core" / "axe.min.js"
 ROW = "tcp cubic with TLS"
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    try:
-        program = installed.find().path
-    except MissingTool as missing:
-        pytest.skip(f"{missing.what}; remedy: {missing.remedy}")
-    with sync_playwright() as driver:
-        started = driver.chromium.launch(executable_path=program)
-        yield started
-        started.close()
 
 
 @pytest.fixture(scope="module")

@@ -19,7 +19,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from tornado import netutil, web
 from tornado.httpserver import HTTPServer
@@ -29,9 +29,10 @@ from cambrian.serve.places import PAGE, Place
 from cambrian.serve.progress import Progress
 from cambrian.serve.querying import Querying
 from cambrian.serve.remaking import Remaking
-from cambrian.serve.sql import Answer, Refused
+from cambrian.serve.sql import Refused
 from cambrian.store.reading import Damaged
 
+_T = TypeVar("_T")
 #: bytes of a request's body: a query
 _MOST_BODY = 2**16
 
@@ -210,7 +211,17 @@ class _Remake(_Guarded):
                 self.served.querying[one.key].renew()
 
 
-class _Sql(_Guarded):
+class _Queried(_Guarded):
+    async def found(self, key: str, ask: Callable[[Querying, str], _T]) -> _T:
+        """What ``ask`` says of the request's query. Raises :class:`Refused`."""
+        if key not in self.served.querying:
+            raise web.HTTPError(404)
+        query = self.get_body_argument("query", "")
+        answer: _T = await self.aside(lambda: ask(self.served.querying[key], query))
+        return answer
+
+
+class _Sql(_Queried):
     def get(self, key: str) -> None:
         if self.place(key).is_suite:
             raise web.HTTPError(404)
@@ -218,11 +229,8 @@ class _Sql(_Guarded):
         self.write(pages.queries(self.place(key)))
 
     async def post(self, key: str) -> None:
-        if key not in self.served.querying:
-            raise web.HTTPError(404)
-        query = self.get_body_argument("query", "")
         try:
-            found: Answer = await self.aside(lambda: self.served.querying[key].answer(query))
+            found = await self.found(key, Querying.answer)
         except Refused as refused:
             self.set_status(400)
             self.write({"error": str(refused)})
@@ -231,13 +239,10 @@ class _Sql(_Guarded):
         self.write(json.dumps(vars(found)))
 
 
-class _SqlCsv(_Guarded):
+class _SqlCsv(_Queried):
     async def post(self, key: str) -> None:
-        if key not in self.served.querying:
-            raise web.HTTPError(404)
-        query = self.get_body_argument("query", "")
         try:
-            text: bytes = await self.aside(lambda: self.served.querying[key].as_csv(query))
+            text = await self.found(key, Querying.as_csv)
         except Refused as refused:
             self.set_status(400)
             self.set_header("Content-Type", "text/plain; charset=utf-8")

@@ -302,9 +302,7 @@ class _Guest:
         with suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
-        if self._ended >= 0:
-            os.close(self._ended)
-            self._ended = -1
+        os.close(self._ended)
         if self._kernel is not None:
             # the first process of its namespace: the kernel ends all others before this one has ended
             with suppress(ProcessLookupError):
