@@ -7,12 +7,12 @@ Needs root, the Debian packages mmdebstrap, qemu-system-x86 and bubblewrap, the 
 Python index, about 8 GB in $TMPDIR (or /tmp), and 5 GB of memory.
 
 For each release: a Debian root with its own Python, libc, compiler and kernel, this checkout, a copy of the
-kernel and the stacks of this user's cache, and a virtual environment from the lock. Kernel TCP's program and
-the testbed's are built there. Then ``cambrian selftest --only shipped`` runs
-on this machine, in the plain root (on this machine's kernel and processor), and for each --cpu in a virtual
-machine of the root without any network. The processors are QEMU's (``qemu-system-x86_64 -cpu help``), in
-software, which is slow. They need the level x86-64-v3, as duckdb and polars do. --accel kvm is faster, where
-it works; it can only hide features of this machine's processor.
+kernel and the stacks of this user's cache, and a virtual environment from the lock. What depends on the
+release is built there: kernel TCP's program, the testbed's, and stacks of C in Debian packages (ngtcp2). Then
+``cambrian selftest --only shipped`` runs on this machine, in the plain root (on this machine's kernel and
+processor), and for each --cpu in a virtual machine of the root without any network. The processors are QEMU's
+(``qemu-system-x86_64 -cpu help``), in software, which is slow. They need the level x86-64-v3, as duckdb and
+polars do. --accel kvm is faster, where it works; it can only hide features of this machine's processor.
 
 A row a machine: release, Python, libc, compiler, kernel, processor with its x86-64 level and features, and
 whether the packets have the hashes of the repository, or the first packet that differs. The exit status is 1
@@ -82,7 +82,7 @@ sleep 60
 #: fault); only the kernel's own use is off. no_timer_check: a busy machine fails it
 KERNEL = "console=ttyS0 quiet panic=-1 mitigations=off clearcpuid=cx16 no_timer_check root=/dev/vda rw"
 #: how long each step takes on two idle cores, for the progress
-SECONDS = {"root": 120, "venv": 60, "disk": 30, "plain": 30, "tcg": 1800, "kvm": 120}
+SECONDS = {"root": 120, "venv": 60, "stacks": 30, "disk": 30, "plain": 30, "tcg": 1800, "kvm": 120}
 #: a virtual machine that takes longer hangs
 PATIENCE_S = 12 * 3600
 
@@ -90,7 +90,11 @@ Answer = dict[str, str]
 
 
 def here() -> Answer:
-    """What this machine is; ``differs``: what the self-test says of packets that differ, empty if none do."""
+    """What this machine is, and what the self-test says.
+
+    ``trials``: how many have the shipped packets. ``differs``: the words about those that have others, empty
+    if none have; ``apart``: about those that cannot be compared here.
+    """
     # an emulated processor needs more CPU time than a trial may have
     argv = ["-m", "cambrian", "selftest", "--only", "shipped", "--json", "--cpu-limit", str(PATIENCE_S)]
     rows = [
@@ -108,8 +112,9 @@ def here() -> Answer:
         "gcc": _said("gcc", "-dumpfullversion").strip(),
         "kernel": platform.release(),
         "processor": f"{cpu['model name'].strip()}, {level[1] if level else 'x86-64-v1'}, {features}",
-        "trials": str(len(rows)),
-        "differs": "; ".join(f"{row['name']}: {row['measured']}" for row in rows if row["ok"] is not True),
+        "trials": str(sum(row["ok"] is True for row in rows)),
+        "differs": "; ".join(f"{row['name']}: {row['measured']}" for row in rows if row["ok"] is False),
+        "apart": "; ".join(f"{row['name']}: {row['measured']}" for row in rows if row["ok"] is None),
     }
 
 
@@ -189,6 +194,9 @@ def make_root(release: str, root: Path, log: Path) -> None:
     cached = [build.ensure(stack).folder for name, stack in catalogue.load().items() if name in names]
     for folder in (locate.ensure().path.parent, *cached):
         shutil.copytree(folder, root / CACHE / folder.relative_to(paths.cache()), symlinks=True)
+    # those whose build depends on the machine's release
+    argv = [".venv/bin/python", "-m", "cambrian", "stacks", "build", *sorted(names)]
+    step(f"{release}: stacks", "stacks", inside(root, argv, network=True), log)
     (root / INIT).write_text(START)
     (root / INIT).chmod(0o755)
 
@@ -277,6 +285,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="cambrian-machines-") as name:
         for machine, answer in answers(releases, cpus, asked.accel, Path(name)):
             told = answer["differs"] or f"the same in {answer['trials']} trials"
+            if answer.get("apart"):
+                told += f"; not compared: {answer['apart']}"
             print(
                 "|",
                 " | ".join([machine, *(answer.get(each, "?") for each in COLUMNS), told]),

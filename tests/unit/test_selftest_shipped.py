@@ -59,3 +59,25 @@ def test_only_what_differs_between_machines_is_named() -> None:
         "python 3.13 instead of 3.11"
     )
     assert shipped.differences({"wall": "bubblewrap"}, {"wall": "bubblewrap"}) == ""
+
+
+def test_packets_are_compared_with_those_of_the_same_software() -> None:
+    machine = {"processor": "A", "python": "3.11"}
+    here = {"processor": "B", "python": "3.11"}
+    software = {"kernel": "7", "quinn": "1"}
+    assert shipped.cause(software, software, machine, machine) == (True, "")
+    assert shipped.cause(software, software, machine, here) == (
+        True,
+        "; this machine differs: processor B instead of A",
+    )
+    comparable, why = shipped.cause(software, {"kernel": "7", "quinn": "2"}, machine, here)
+    assert not comparable and "quinn 2 instead of 1" in why and shipped.UPDATE in why
+
+
+def test_packets_of_java_follow_the_processor() -> None:
+    machine, here = {"processor": "A", "libc": "1"}, {"processor": "B", "libc": "1"}
+    software = {"kernel": "7", "kwik": "1"}
+    assert shipped.cause(software, software, machine, machine | {"libc": "2"})[0]
+    comparable, why = shipped.cause(software, software, machine, here)
+    assert not comparable
+    assert why == "; packets of kwik follow the processor, and processor B instead of A"

@@ -15,7 +15,7 @@ from cambrian.study.model import FRAME_BYTES, Flow, Trial
 from cambrian.testbed import addresses as at
 from cambrian.testbed import users
 from cambrian.testbed.contract import BottleneckPlan, CapturePlan, FlowPlan, Plan, ProgramPlan
-from cambrian.trial import interop_runner, links, page_loads, remains
+from cambrian.trial import baseline, interop_runner, links, page_loads, remains
 from cambrian.trial.environment import CERTIFICATES, Native
 
 HOME = "/run/cambrian"
@@ -28,7 +28,7 @@ BASE_ENVIRONMENT = {
     "HOME": "/tmp",
     "TMPDIR": "/tmp",
     "LANG": "C.UTF-8",
-}
+} | baseline.ENVIRONMENT
 #: path in the guest of the Python that runs the guest's own programs
 INTERPRETER = f"{HOME}/python"
 #: size of an endless request (docs/reference/endpoint-contract.md)
@@ -120,7 +120,7 @@ def _flow(trial: Trial, number: int, builds: Mapping[str, Built], pipe_bytes: in
         spec = command.role(built, how, words, settings)
         sides[side] = {
             "argv": spec.argv,
-            "environment": BASE_ENVIRONMENT | spec.environment,
+            "environment": BASE_ENVIRONMENT | baseline.joined(spec.environment),
             "files": spec.files,
             "work": words["work"],
         }
