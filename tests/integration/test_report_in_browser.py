@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 from collections.abc import Iterator
@@ -155,6 +156,28 @@ def test_a_panel_shows_what_the_trial_measured(reader: Reader) -> None:
     with page.expect_download() as download:
         page.get_by_role("button", name="Congestion window as SVG").click()
     assert Path(download.value.path()).read_text().startswith("<svg")
+
+
+def test_a_figure_is_saved_whole(reader: Reader, made: Path) -> None:
+    page = reader.visit()
+    figure = page.locator("figure[data-name]").first
+    name = figure.get_attribute("data-name")
+    saved: dict[str, bytes] = {}
+    for kind in ("SVG", "PNG", "CSV"):
+        with page.expect_download() as download:
+            figure.get_by_role("button", name=f": {kind}").click()
+        assert download.value.suggested_filename == f"{name}.{kind.lower()}"
+        saved[kind] = Path(download.value.path()).read_bytes()
+    panels = figure.locator(".panel").count()
+    assert saved["SVG"].startswith(b"<svg") and saved["SVG"].count(b"mark-group role-scope") >= panels
+    assert saved["PNG"].startswith(b"\x89PNG")
+    # the figure's own file has the same points
+    head, *rows = csv.reader(saved["CSV"].decode().splitlines())
+    assert {row[head.index("panel")] for row in rows} == {
+        panel.get_attribute("aria-label") for panel in figure.locator(".panel").all()
+    }
+    written = (made.parent / "figures" / f"{name}.csv").read_text().splitlines()
+    assert len(rows) >= len(written) - 1
 
 
 def test_keyboard_alone_opens_zooms_and_closes(reader: Reader) -> None:

@@ -58,6 +58,6 @@ def as_flows(data: dict[str, Any]) -> None:
 
 
 def report(folder: Path, out: Path) -> Path:
-    """The page of a results directory, in which nothing is kept."""
+    """The page of a results directory, in which nothing is kept, with its figures as files."""
     found = collect(Results(folder))
-    return page.write(found, tables.all_tables(found), out)
+    return page.write(found, tables.all_tables(found), out, with_files=True)

@@ -5,9 +5,15 @@ import { load, run } from "./load.ts";
 
 type Theme = "light" | "dark";
 
+/** A chart that Vega has drawn. */
+interface Drawn {
+  view: { toSVG: () => Promise<string>; toImageURL: (kind: "png", scale: number) => Promise<string> };
+  finalize: () => void;
+}
+
 declare global {
   interface Window {
-    vegaEmbed: (place: HTMLElement, spec: object, options: object) => Promise<unknown>;
+    vegaEmbed: (place: HTMLElement, spec: object, options: object) => Promise<Drawn>;
   }
 }
 

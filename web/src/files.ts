@@ -80,9 +80,14 @@ export function panelSvg(shown: Shown, title: string): string {
 /** Let the reader save a text as a file. */
 export function save(name: string, text: string, type: string): void {
   const address = URL.createObjectURL(new Blob([text], { type }));
+  saveFrom(name, address);
+  URL.revokeObjectURL(address);
+}
+
+/** Let the reader save what an address (blob: or data:) has. */
+export function saveFrom(name: string, address: string): void {
   const link = document.createElement("a");
   link.href = address;
   link.download = name;
   link.click();
-  URL.revokeObjectURL(address);
 }

@@ -4,6 +4,7 @@ import { all } from "./dom.ts";
 import { showExplore } from "./explore.ts";
 import * as figures from "./figures.ts";
 import { filter, form } from "./filters.ts";
+import * as saving from "./save.ts";
 import * as trial from "./trial.ts";
 
 const view = (): URLSearchParams => read(location.hash);
@@ -24,6 +25,7 @@ function show(): void {
 }
 
 figures.start();
+saving.start();
 trial.start();
 if (form) form.hidden = !form.querySelector("select");
 for (const select of all<HTMLSelectElement>(".filters select")) {

@@ -37,15 +37,19 @@ def report(
     parts: Annotated[
         bool, typer.Option("--parts/--no-parts", help="For a suite: also make the report of each part.")
     ] = True,
+    figures: Annotated[
+        bool, typer.Option("--figures", help="Also write each figure as PNG, SVG and CSV to figures/.")
+    ] = False,
 ) -> None:
-    """Make the report: one HTML page, each figure as PNG and SVG, the tables as CSV.
+    """Make the report: one HTML page, and beside it its figures, its tables as CSV, and its trials over time.
 
-    For a suite's results (results/wpi): a page of published and measured values, and each part's report.
+    The page saves each figure as SVG, PNG or CSV. For a suite's results (results/wpi): a page of published
+    and measured values, and each part's report.
     """
-    print(make_report(folder, to, parts=parts))
+    print(make_report(folder, to, parts=parts, figures=figures))
 
 
-def make_report(folder: Path, to: Path | None = None, *, parts: bool = True) -> Path:
+def make_report(folder: Path, to: Path | None = None, *, parts: bool = True, figures: bool = False) -> Path:
     """What ``cambrian report`` does; returns the page's path."""
     from cambrian.report import page
     from cambrian.report.evidence import Evidence
@@ -57,7 +61,8 @@ def make_report(folder: Path, to: Path | None = None, *, parts: bool = True) -> 
         Results(folder).study()
         # its tables are kept for `cambrian table`
         with writing_to(to or folder / "report"):
-            return page.write(*Evidence(folder.absolute()).collected(), to or folder / "report")
+            found = Evidence(folder.absolute()).collected()
+            return page.write(*found, to or folder / "report", with_files=figures)
     suite = ran.read(folder.absolute())
     reported = [part for part in suite.parts if part.trials] if parts else []
     evidence = Evidence(suite.folder.parent)
@@ -66,10 +71,10 @@ def make_report(folder: Path, to: Path | None = None, *, parts: bool = True) -> 
         # this keeps the frames that the suite's page uses, so each trial is measured once
         name = part.folder.relative_to(evidence.root).as_posix()
         with writing_to(part.folder / "report"):
-            page.write(*evidence.collected(name), part.folder / "report")
+            page.write(*evidence.collected(name), part.folder / "report", with_files=figures)
     err.print(f"report of the suite: {suite.suite.name}", markup=False)
     with writing_to(to or folder / "report"):
-        return suite_page.write(suite, to or folder / "report")
+        return suite_page.write(suite, to or folder / "report", with_files=figures)
 
 
 @commands.command()

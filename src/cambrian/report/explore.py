@@ -8,8 +8,6 @@ from typing import Any
 import polars as pl
 
 from cambrian.measure import quantities
-from cambrian.report.collect import Collected
-from cambrian.report.observations import observations
 
 #: of a number
 _DIGITS = 6
@@ -17,13 +15,13 @@ _DIGITS = 6
 _MEANS = "flows"
 
 
-def data(collected: Collected, frames: Mapping[str, pl.DataFrame]) -> dict[str, Any]:
-    """Columns of the observations that have a value, with what the registry says of them, and means.
+def data(observed: pl.DataFrame, frames: Mapping[str, pl.DataFrame]) -> dict[str, Any]:
+    """Columns of the study's observations that have a value, with what the registry says of them, and means.
 
     ``means`` are the rows of the table ``flows``: for a figure NAME its mean NAME, and the ends of its
     interval NAME_low and NAME_high where the table has them.
     """
-    seen = _short(observations(collected))
+    seen = _short(observed)
     columns = [_column(series) for series in seen.get_columns() if series.null_count() < len(series)]
     names = [column["name"] for column in columns]
     means = _short(frames[_MEANS])

@@ -7,6 +7,7 @@ files beside it when a reader wants it.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import metadata, resources
@@ -19,6 +20,7 @@ import polars as pl
 import vl_convert
 
 from cambrian.report import (
+    across,
     cards,
     explore,
     layout,
@@ -32,9 +34,10 @@ from cambrian.report import (
 )
 from cambrian.report.collect import Collected
 from cambrian.report.conformance import seed_pairs
-from cambrian.report.figures import all_figures
+from cambrian.report.figures import all_figures, colours
 from cambrian.report.figures.figure import Figure, config
 from cambrian.report.layout import Shown
+from cambrian.report.observations import observations
 from cambrian.report.series import Timeline
 
 #: most rows of a list that the page shows; its CSV has all
@@ -55,12 +58,14 @@ class Section:
     opened: bool
 
 
-def write(collected: Collected, frames: dict[str, pl.DataFrame], out: Path) -> Path:
+def write(
+    collected: Collected, frames: dict[str, pl.DataFrame], out: Path, *, with_files: bool = False
+) -> Path:
     """Write the report of ``collected`` with the tables ``frames`` to ``out``; return the page's path.
 
-    ``out`` gets ``index.html``, ``licences.txt``, ``figures/NAME.{png,svg,csv,js}``, ``tables/NAME.csv``,
+    ``out`` gets ``index.html``, ``licences.txt``, ``figures/NAME.js``, ``tables/NAME.csv``,
     ``data/NAME.js`` (:mod:`cambrian.report.timelines`) and ``trials/ID.json`` (each trial's description, for
-    ``cambrian trial``).
+    ``cambrian trial``); with ``with_files`` also ``figures/NAME.{png,svg,csv}``.
     """
     prepare(out, "figures", "tables", "data", "trials")
     for manifest in collected.manifests:
@@ -70,10 +75,15 @@ def write(collected: Collected, frames: dict[str, pl.DataFrame], out: Path) -> P
         frame.write_csv(out / "tables" / f"{name}.csv")
     over_time = timelines.of(collected)
     timelines.write(collected, over_time, out / "data")
-    timelines.script(out / "data" / "explore.js", explore.data(collected, frames))
-    shown = [drawn(figure, out / "figures") for figure in all_figures(collected)]
+    observed = observations(collected)
+    timelines.script(out / "data" / "explore.js", explore.data(observed, frames))
+    shown = list(all_figures(collected))
+    known, inks = [network.name for network in collected.networks], colours.palette(collected)
+    overall = across.figures(observed, known, collected.design, inks)
+    for figure in (*shown, *overall):
+        draw(figure, out / "figures", with_files=with_files)
     page = out / "index.html"
-    page.write_text(_render(collected, frames, shown, over_time), encoding="utf-8")
+    page.write_text(_render(collected, frames, shown, overall, over_time), encoding="utf-8")
     return page
 
 
@@ -88,12 +98,12 @@ def prepare(out: Path, *folders: str) -> None:
     (out / "licences.txt").write_text(licences(), encoding="utf-8")
 
 
-def drawn(figure: Figure, folder: Path) -> Figure:
-    """The figure for the template; its files are written to ``folder``."""
+def draw(figure: Figure, folder: Path, *, with_files: bool) -> None:
+    """Write what the page needs to draw the figure; with ``with_files`` also its PNG, SVG and CSV."""
     specs = [panel.spec() for panel in figure.panels]
-    figure.save(folder, specs)
     timelines.script(folder / f"{figure.name}.js", specs)
-    return figure
+    if with_files:
+        figure.save(folder, specs)
 
 
 def as_json(value: object) -> markupsafe.Markup:
@@ -106,6 +116,7 @@ def _render(
     collected: Collected,
     frames: dict[str, pl.DataFrame],
     figures: list[Figure],
+    overall: Sequence[Figure],
     over_time: dict[str, Timeline],
 ) -> str:
     facts = {fact.name: fact for fact in provenance.networks(collected)}
@@ -146,6 +157,7 @@ def _render(
             behaviour=probed.behaviour(collected),
             anchors={section.network.name: f"network-{number}" for number, section in enumerate(sections, 1)},
             sections=sections,
+            across=overall,
             invalid=layout.invalid(frames["invalid"].head(MOST_ROWS)),
             invalid_count=frames["invalid"].height,
             notes=gathered[:MOST_ROWS],
@@ -175,7 +187,8 @@ def _example(collected: Collected) -> dict[str, Any]:
 @cache
 def vega_bundle() -> str:
     """Vega, Vega-Lite and Vega-Embed as one script, from vl-convert, which also draws the files."""
-    return f'(() => {{"use strict";{vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")}}})();\n'
+    bundle = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
+    return f'(() => {{"use strict";{bundle}}})();\n'
 
 
 @cache

@@ -17,6 +17,7 @@ from cambrian.gate import carry_out as gate
 from cambrian.measure import quantities
 from cambrian.probes.table import Probe
 from cambrian.published import load as published
+from cambrian.report import across
 from cambrian.report.suite.sections import Section
 from cambrian.stacks import catalogue, checks, manifest
 from cambrian.study.load import parse_study
@@ -34,6 +35,7 @@ _KINDS = {
     "criterion": "scorecard",
     "comparison": "comparisons",
     "probe": "probes",
+    "chart": "charts",
     "build": "manifest",
     "parts": "suite",
     "network": "study",
@@ -102,6 +104,9 @@ def _read(kind: str, text: str, folder: Path) -> None:
         case "probes":
             (folder / "probes.toml").write_text(text)
             TomlFile(folder / "probes.toml", "docs/reference/probes.md").tables("probe", Probe)
+        case "charts":
+            (folder / "across.toml").write_text(text)
+            across.read(folder / "across.toml")
         case "gate":
             (folder / "gate.toml").write_text(text)
             for name in tomllib.loads(text).get("studies", ()):

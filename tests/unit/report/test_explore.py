@@ -21,7 +21,7 @@ def knobs() -> Collected:
 
 def test_each_column_is_the_observations(knobs: Collected) -> None:
     frame = observations(knobs)
-    columns = {one["name"]: one for one in explore.data(knobs, tables.all_tables(knobs))["columns"]}
+    columns = {one["name"]: one for one in explore.data(frame, tables.all_tables(knobs))["columns"]}
     assert {"trial", "group", "flow", "contestant", "throughput_mbps", "share_percent"} <= columns.keys()
     for name, column in columns.items():
         assert len(column["values"]) == frame.height
@@ -37,7 +37,7 @@ def test_each_column_is_the_observations(knobs: Collected) -> None:
 
 def test_means_are_the_tables(knobs: Collected) -> None:
     frames = tables.all_tables(knobs)
-    means = explore.data(knobs, frames)["means"]
+    means = explore.data(observations(knobs), frames)["means"]
     assert len(means) == frames["flows"].height
     for mean, row in zip(means, frames["flows"].to_dicts(), strict=True):
         assert (mean["group"], mean["flow"]) == (row["group"], row["flow"])
@@ -46,4 +46,4 @@ def test_means_are_the_tables(knobs: Collected) -> None:
 
 
 def test_it_is_plain_json(knobs: Collected) -> None:
-    json.dumps(explore.data(knobs, tables.all_tables(knobs)), allow_nan=False)
+    json.dumps(explore.data(observations(knobs), tables.all_tables(knobs)), allow_nan=False)

@@ -12,10 +12,10 @@ from cambrian.effects.where import matching
 from cambrian.published.agreement import WORDS
 from cambrian.published.compare import Compared
 from cambrian.report import layout
+from cambrian.report.charts import names, theory
 from cambrian.report.figures import colours
 from cambrian.report.figures.figure import PANEL_HEIGHT, Figure, Panel, inline
 from cambrian.report.layout import Column, Row
-from cambrian.report.suite import names, theory
 from cambrian.report.suite.blocks import Content, Tabled
 from cambrian.report.words import counted
 

@@ -11,7 +11,8 @@ import polars as pl
 from cambrian.claims.frames import Frames
 from cambrian.effects.errors import EffectError, NoDataError
 from cambrian.published import compare, load
-from cambrian.report.suite import beside, crossing, curves, heats, judged, names, rows
+from cambrian.report.charts import curves, heats, names
+from cambrian.report.suite import beside, crossing, judged, rows
 from cambrian.report.suite.blocks import Block, Content
 from cambrian.report.suite.sections import Section
 from cambrian.study import hints

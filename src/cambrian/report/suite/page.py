@@ -52,8 +52,10 @@ def blocks(ran: Ran) -> list[Block]:
     return build.blocks(subject, found, CachedFrames(Evidence(ran.folder.parent)))
 
 
-def write(ran: Ran, out: Path) -> Path:
+def write(ran: Ran, out: Path, *, with_files: bool = False) -> Path:
     """Write ``out``/index.html with its figures and tables; return the page's path.
+
+    ``with_files``: figures as PNG, SVG and CSV, too.
 
     Raises:
         StudyError: as :func:`blocks`.
@@ -63,6 +65,8 @@ def write(ran: Ran, out: Path) -> Path:
     for block in page_blocks:
         for one in block.content.tables:
             one.frame.write_csv(out / "tables" / one.shown.csv)
+        for figure in block.content.figures:
+            page.draw(figure, out / "figures", with_files=with_files)
     index = out / "index.html"
     index.write_text(
         page.environment()
@@ -71,10 +75,6 @@ def write(ran: Ran, out: Path) -> Path:
             suite=ran.suite,
             what_ran=what_ran(ran),
             blocks=page_blocks,
-            figures={
-                block.anchor: [page.drawn(figure, out / "figures") for figure in block.content.figures]
-                for block in page_blocks
-            },
             parts=[_shown(part, out) for part in ran.parts],
             methods=METHODS,
             command=ran.record["command"],

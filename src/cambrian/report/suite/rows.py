@@ -8,8 +8,8 @@ import polars as pl
 
 from cambrian.effects.where import matching, require_columns
 from cambrian.report import layout
+from cambrian.report.charts import names
 from cambrian.report.layout import Column
-from cambrian.report.suite import names
 from cambrian.report.suite.blocks import Content, Tabled
 from cambrian.report.suite.sections import TableOf
 

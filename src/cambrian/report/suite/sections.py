@@ -8,54 +8,13 @@ from typing import Annotated, Any
 from pydantic import Field, model_validator
 
 from cambrian.effects.model import OBSERVATIONS, Column, EffectSpec, Name, Where
+from cambrian.report.charts.model import Heat, Lines, with_cells
 from cambrian.study.model import Frozen
 from cambrian.study.toml_file import TomlFile
 from cambrian.suites.model import SECTION
 
 #: replaced by the contestant in a section that repeats for each contestant
 PLACEHOLDERS = ("$CONTESTANT", "$STACK", "$CCA")
-
-
-class Drawn(EffectSpec):
-    """An effect by cell, as a figure: a panel for each value of ``panel``.
-
-    ``title`` is the effect in words, with its unit: the title of the colours or of the axis.
-    ``logarithmic``: a logarithmic scale for effects.
-    """
-
-    panel: Column | None = None
-    title: Name
-    digits: Annotated[int, Field(ge=0, le=4)] = 2
-    logarithmic: bool = False
-
-
-class Heat(Drawn):
-    """Cells by column ``x`` and row ``y``; inconclusive cells are faint."""
-
-    x: Column
-    y: Column
-
-    @property
-    def spec(self) -> EffectSpec:
-        """The effect, with the figure's cells."""
-        return _with_cells(self, self.x, self.y, self.panel)
-
-
-class Lines(Drawn):
-    """The effect along ``x``, a line for each value of ``colour``, with intervals.
-
-    ``theory`` adds the predictions of Mathis and RFC 9438 for kernel TCP under random loss.
-    """
-
-    x: Column
-    colour: Column | None = None
-    theory: bool = False
-    logarithmic_x: bool = False
-
-    @property
-    def spec(self) -> EffectSpec:
-        """The effect, with the figure's cells."""
-        return _with_cells(self, self.x, self.colour, self.panel)
 
 
 class Crossover(EffectSpec):
@@ -68,7 +27,7 @@ class Crossover(EffectSpec):
     @property
     def spec(self) -> EffectSpec:
         """The effect, with ``along`` among its cell's columns."""
-        return _with_cells(self, self.along)
+        return with_cells(self, self.along)
 
 
 class TableOf(Frozen):
@@ -146,9 +105,3 @@ def _filled(given: Any, stack: str, cca: str) -> Any:
     if isinstance(given, Mapping):
         return {key: _filled(value, stack, cca) for key, value in given.items()}
     return [_filled(value, stack, cca) for value in given] if isinstance(given, list) else given
-
-
-def _with_cells(drawn: EffectSpec, *columns: str | None) -> EffectSpec:
-    names = {*EffectSpec.model_fields} - {"cell"}
-    cell = dict.fromkeys([*drawn.cell, *(one for one in columns if one is not None)])
-    return EffectSpec(**{name: getattr(drawn, name) for name in names}, cell=tuple(cell))

@@ -7,7 +7,7 @@ import math
 import polars as pl
 import pytest
 
-from cambrian.report.suite import theory
+from cambrian.report.charts import theory
 from tests.unit.report.suite.made import observations
 
 

@@ -12,10 +12,10 @@ import polars as pl
 from cambrian.effects.cells import cells
 from cambrian.effects.where import matching
 from cambrian.report import layout
+from cambrian.report.charts import names
+from cambrian.report.charts.model import Heat
 from cambrian.report.figures import heat as heat_map
 from cambrian.report.figures.figure import PANEL_WIDTH, Figure, Panel, inline
-from cambrian.report.suite import names
-from cambrian.report.suite.sections import Heat
 from cambrian.stats import states
 
 #: pixels that a column needs for its numbers

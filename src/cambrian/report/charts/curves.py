@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 
 import altair as alt
 import polars as pl
 
 from cambrian.effects.cells import cells
 from cambrian.effects.where import matching
+from cambrian.report.charts import names, theory
+from cambrian.report.charts.model import Lines
 from cambrian.report.figures import colours
 from cambrian.report.figures.figure import PANEL_HEIGHT, Figure, Panel, inline
-from cambrian.report.suite import names, theory
-from cambrian.report.suite.sections import Lines
 
 _MODELS = (("mathis_mbps", "Mathis", "#767b82"), ("rfc9438_mbps", "RFC 9438", "#8a6d3b"))
 #: stroke dashes of the two predictions: neither hides the other
@@ -25,8 +26,14 @@ _NUMBER = ".6~g"
 _LONG_NAME = 22
 
 
-def figure(frame: pl.DataFrame, lines: Lines, name: str, labels: Mapping[str, str]) -> Figure:
-    """The figure of ``lines`` on an observations frame.
+def figure(
+    frame: pl.DataFrame,
+    lines: Lines,
+    name: str,
+    labels: Mapping[str, str],
+    inks: Mapping[str, str] | None = None,
+) -> Figure:
+    """The figure of ``lines`` on an observations frame; ``inks`` gives lines their colours.
 
     Raises:
         EffectError: the frame has no such cell or column.
@@ -36,10 +43,11 @@ def figure(frame: pl.DataFrame, lines: Lines, name: str, labels: Mapping[str, st
     if lines.theory:
         drawn = pl.concat([drawn, _predicted(frame, lines, labels)], how="diagonal_relaxed")
     series = drawn["series"].unique(maintain_order=True).to_list()
+    colour_of = {one: _colour(one, series) for one in series} | dict(inks or {})
     span = _span(drawn, lines)
     values = None if lines.panel is None else effects[lines.panel]
     panels = [
-        Panel(_chart(part, lines, labels, above, series, span), _alt(part, lines, above))
+        Panel(_chart(part, lines, labels, above, colour_of, span), _alt(part, lines, above))
         for part, above in names.panels(drawn, values, labels)
     ]
     return Figure(
@@ -99,7 +107,7 @@ def _chart(
     lines: Lines,
     labels: Mapping[str, str],
     above: str | None,
-    series: list[str],
+    colour_of: Mapping[str, str],
     span: tuple[float, float],
 ) -> alt.TopLevelMixin:
     data = part.select(
@@ -112,7 +120,7 @@ def _chart(
             for one in ("low", "high", "trials_a")
         ),
     ).sort("x")
-    there = [one for one in series if one in set(data["series"])]
+    there = [one for one in colour_of if one in set(data["series"])]
     measured = set(part.filter(pl.col("kind") == "measured")["series"])
     # a panel of the whole width has room for two short names in a row, even on a phone
     columns = 1 if lines.panel or max(map(len, there), default=0) > _LONG_NAME else 2
@@ -122,13 +130,13 @@ def _chart(
     colour = alt.Color(
         "series:N",
         title=None,
-        scale=alt.Scale(domain=there, range=[_colour(one, series) for one in there]),
+        scale=alt.Scale(domain=there, range=[colour_of[one] for one in there]),
         legend=legend,
     )
     dash = alt.StrokeDash(
         "series:N",
         title=None,
-        scale=alt.Scale(domain=there, range=[_dash(one, measured) for one in there]),
+        scale=alt.Scale(domain=there, range=_dashes(there, measured, colour_of)),
         legend=legend,
     )
     numeric = part.schema[lines.x].is_numeric()
@@ -186,8 +194,17 @@ def _colour(series: str, all_series: list[str]) -> str:
     return colours.PALETTE[own.index(series) % len(colours.PALETTE)]
 
 
-def _dash(series: str, measured: set[str]) -> list[int]:
-    return [1, 0] if series in measured else _DASHES[series.partition(", ")[0]]
+def _dashes(series: list[str], measured: set[str], colour_of: Mapping[str, str]) -> list[Sequence[int]]:
+    """Predictions have dashes of their own; measured lines of one colour differ by their dashes."""
+    seen: Counter[str] = Counter()
+    found: list[Sequence[int]] = []
+    for one in series:
+        if one not in measured:
+            found.append(_DASHES[one.partition(", ")[0]])
+            continue
+        found.append(colours.DASHES[seen[colour_of[one]] % len(colours.DASHES)])
+        seen[colour_of[one]] += 1
+    return found
 
 
 def _is_model(series: str) -> bool:

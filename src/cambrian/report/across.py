@@ -1,0 +1,161 @@
+"""The report's section "Across networks": figures of all networks in one chart.
+
+``across.toml`` lists the charts. What the study's networks differ in decides the form: along one quantity,
+with a panel for each value of the others, if the networks are a grid; else network by network.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from itertools import product
+from pathlib import Path
+
+import polars as pl
+from pydantic import Field
+
+from cambrian.effects.model import Column, Where
+from cambrian.effects.where import matching
+from cambrian.measure import quantities
+from cambrian.report.charts import curves, heats, names
+from cambrian.report.charts.model import Heat, Lines
+from cambrian.report.figures import colours
+from cambrian.report.figures.figure import Figure
+from cambrian.study.model import Design, Frozen
+from cambrian.study.toml_file import TomlFile
+
+#: a chart with more lines than colours is a heat map
+_MOST_LINES = len(colours.PALETTE)
+#: from this ratio of the largest to the smallest value an axis is logarithmic
+_WIDE = 8
+_PANEL = "panel"
+
+
+class Chart(Frozen):
+    """A chart of ``across.toml``: ``quantity``, with a line or a row for each value of ``by``."""
+
+    designs: tuple[Design, ...]
+    quantity: Column
+    title: str
+    digits: int = 2
+    logarithmic: bool = False
+    by: Column = "contestant"
+    where: Where = Field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Axes:
+    """What the networks differ in. ``x`` is a column, ``panel`` another one or None.
+
+    ``panels`` are the panel's values in order, where the panel joins several columns in words.
+    """
+
+    x: str
+    panel: str | None = None
+    joined: tuple[str, ...] = ()
+
+
+@cache
+def charts() -> tuple[Chart, ...]:
+    """The charts of ``across.toml``, in the page's order."""
+    return read(Path(str(resources.files(__package__).joinpath("across.toml"))))
+
+
+def read(path: Path) -> tuple[Chart, ...]:
+    """The charts of a file.
+
+    Raises:
+        StudyError: a chart is wrong; the message has its line, its key and the remedy.
+    """
+    return tuple(TomlFile(path, "docs/how-to/add-a-chart.md").tables("chart", Chart))
+
+
+def figures(
+    observed: pl.DataFrame, networks: Sequence[str], design: Design, inks: Mapping[str, str]
+) -> tuple[Figure, ...]:
+    """The figures of a study of this design from its observations; none for one network.
+
+    ``networks`` are the names in the study's order; ``inks``: contestant → colour.
+    """
+    if observed["network"].n_unique() < 2:
+        return ()
+    frame = observed.with_columns(pl.col("network").cast(pl.Enum(networks)))
+    found = axes(frame)
+    drawn = (
+        _figure(chart, _rows(chart, frame, found), found, inks)
+        for chart in charts()
+        if design in chart.designs
+    )
+    return tuple(one for one in drawn if one is not None)
+
+
+def axes(frame: pl.DataFrame) -> Axes:
+    """How to lay out the networks of these observations."""
+    of_network = [
+        name for name, one in quantities.ALL.items() if one.level == "network" and name != "network"
+    ]
+    # the bytes of a buffer follow from the other columns if it is given in BDP
+    if frame["buffer_bdp"].null_count() == 0:
+        of_network.remove("buffer_bytes")
+    networks = frame.select("network", *of_network).unique()
+    values = {name: networks[name].unique().to_list() for name in of_network}
+    differ = {name: found for name, found in values.items() if len(found) > 1}
+    numeric = [name for name in differ if networks.schema[name].is_numeric() and None not in differ[name]]
+    is_grid = math.prod(map(len, differ.values())) == networks.height == networks["network"].n_unique()
+    if not numeric or not is_grid:
+        return Axes("network")
+    # of several with as many values the last, which is nearest to the queue
+    x = max(reversed(numeric), key=lambda name: len(differ[name]))
+    others = tuple(name for name in differ if name != x)
+    if len(others) < 2:
+        return Axes(x, others[0] if others else None)
+    return Axes(x, _PANEL, others)
+
+
+def _rows(chart: Chart, frame: pl.DataFrame, found: Axes) -> pl.DataFrame:
+    """The chart's observations, with the words of a panel that joins several columns."""
+    rows = matching(frame, chart.where).drop_nulls([chart.quantity, chart.by])
+    # a contestant against itself has an equal share by construction
+    rows = rows.filter(pl.col("contestant").ne_missing(pl.col("against")) | (pl.col("design") != "pairwise"))
+    if not found.joined:
+        return rows
+    values = [sorted(frame[name].unique().to_list()) for name in found.joined]
+    words = {
+        place: ", ".join(names.value(*pair) for pair in zip(found.joined, place, strict=True))
+        for place in product(*values)
+    }
+    panel = [words[place] for place in rows.select(found.joined).iter_rows()]
+    return rows.with_columns(pl.Series(_PANEL, panel, dtype=pl.Enum(list(words.values()))))
+
+
+def _figure(chart: Chart, rows: pl.DataFrame, found: Axes, inks: Mapping[str, str]) -> Figure | None:
+    if rows["network"].n_unique() < 2:
+        return None
+    name = f"across-{chart.quantity.replace('_', '-')}"
+    heat = Heat(
+        part="study",
+        quantity=chart.quantity,
+        title=chart.title,
+        digits=chart.digits,
+        logarithmic=chart.logarithmic,
+        x=found.x,
+        y=chart.by,
+        panel=found.panel,
+    )
+    if found.x == "network" or rows[chart.by].n_unique() > _MOST_LINES:
+        return heats.figure(rows, heat, name, {})[0]
+    values = rows[found.x].to_list()
+    lines = Lines(
+        part="study",
+        quantity=chart.quantity,
+        title=chart.title,
+        logarithmic=chart.logarithmic,
+        x=found.x,
+        logarithmic_x=min(values) > 0 and max(values) / min(values) >= _WIDE,
+        colour=chart.by,
+        panel=found.panel,
+    )
+    return curves.figure(rows, lines, name, {}, inks)
