@@ -4,6 +4,7 @@ import { all } from "./dom.ts";
 import { showExplore } from "./explore.ts";
 import * as figures from "./figures.ts";
 import { filter, form } from "./filters.ts";
+import * as rows from "./rows.ts";
 import * as trial from "./trial.ts";
 
 const view = (): URLSearchParams => read(location.hash);
@@ -18,6 +19,7 @@ function openTarget(): void {
 
 function show(): void {
   filter(view());
+  rows.showRows(view());
   void showExplore(view());
   trial.showTrial(view());
   if (!view().has("open")) openTarget();
@@ -25,6 +27,7 @@ function show(): void {
 
 figures.start();
 trial.start();
+rows.start();
 if (form) form.hidden = !form.querySelector("select");
 for (const select of all<HTMLSelectElement>(".filters select")) {
   select.addEventListener("change", () => {
