@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +18,8 @@ from playwright.sync_api import Browser, Page, expect
 from tests.integration.runs import cambrian
 
 AXE = Path(__file__).parents[2] / "web" / "node_modules" / "axe-core" / "axe.min.js"
+#: a comparison beside other work on the machine
+PATIENCE_MS = 240_000
 #: two networks, and the buffer of the second one
 STUDY = """
 name = "small"
@@ -145,3 +150,33 @@ def test_nothing_serious_for_a_reader_with_a_screen_reader(page: Page) -> None:
         if one["impact"] in ("serious", "critical")
     ]
     assert not serious
+
+
+@pytest.fixture
+def address(made: Path, tmp_path: Path) -> Iterator[str]:
+    """`cambrian open` serves the two stores; its cache is empty."""
+    argv = [sys.executable, "-m", "cambrian", "open", "before", "after", "--no-browser"]
+    known = os.environ | {"CAMBRIAN_CACHE": str(tmp_path)}
+    with subprocess.Popen(
+        argv, cwd=made.parents[1], env=known, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as command:
+        assert command.stdout
+        yield command.stdout.readline().strip()
+        command.send_signal(signal.SIGINT)
+        assert command.wait(timeout=60) == 128 + signal.SIGINT
+
+
+def test_open_makes_the_comparison_of_two_folders(
+    chromium: Browser, address: str, made: Path, tmp_path: Path
+) -> None:
+    page = chromium.new_page(viewport={"width": 1280, "height": 800})
+    page.goto(address)
+    page.get_by_role("link", name="Compare before with after").click()
+    expect(page.locator(".answer")).to_contain_text("queueing delay of tcp ", timeout=PATIENCE_MS)
+    bar = page.get_by_role("complementary", name="Progress")
+    # the two networks of the earlier study are equal, and share their trials
+    expect(bar.get_by_role("status")).to_have_text("18 of 18 trials finished")
+    expect(bar.get_by_role("link")).to_have_count(0)
+    (kept,) = tmp_path.glob("compared/*/report/index.html")
+    assert kept.read_text() == made.read_text()
+    page.close()
