@@ -126,8 +126,9 @@ class Changes:
 
     @cached_property
     def figures(self) -> list[Figure]:
-        """All figures, the most important first; of equal ones, that of a contestant under test."""
-        place = {name: number for number, name in enumerate(self.players)}
+        """All figures, the most important first; equal ones in the order of the study."""
+        names = (*self.players, *self.after.networks, *self.before.networks)
+        place = {name: number for number, name in reversed(list(enumerate(names)))}
         subjects = {**self.before.subjects, **self.after.subjects}
         found = [
             Figure(self.row(subject), subject, one)
@@ -138,7 +139,8 @@ class Changes:
         def rank(one: Figure) -> tuple[float, ...]:
             *order, size = one.found.rank
             # two flows share a link: the change of one share is that of the other
-            return (*order, round(size, 6), place.get(one.subject.contestant, math.inf))
+            equal = (place.get(name, math.inf) for name in (one.subject.contestant, one.subject.network))
+            return (*order, round(size, 6), *equal)
 
         return sorted(found, key=rank)
 
@@ -309,7 +311,7 @@ def sure(one: Difference) -> str:
     if one.p_holm is not None:
         parts.append(probability(one.p_holm))
     elif one.change is None:
-        parts.append("another kind")
+        parts.append("Another kind")
     elif one.low == one.high:
         parts.append("the same change in every seed")
     if one.seeds:
