@@ -22,7 +22,10 @@ const bar = document.getElementById("cambrian-bar");
 const status = bar?.querySelector("p");
 const meter = bar?.querySelector("progress");
 const again = bar?.querySelector("button");
+const what = bar?.dataset["what"] ?? "report";
 let shown: number | null = null;
+/** A page that is missing is made without a click, once. */
+let isWanted = bar?.dataset["make"] !== undefined;
 
 function words(now: Progress): string {
   const parts = [`${now.finished.toLocaleString("en")} of ${count(now.asked, "trial")} finished`];
@@ -32,8 +35,8 @@ function words(now: Progress): string {
     if (now.since_last_s !== null) parts.push(`last trial ${span(now.since_last_s)} ago`);
     if (now.eta_s !== null) parts.push(`about ${span(now.eta_s)} left`);
   }
-  if (now.remaking) parts.push("making the report…");
-  else if (now.error) parts.push(`no new report: ${now.error}`);
+  if (now.remaking) parts.push(`making the ${what}…`);
+  else if (now.error) parts.push(`no new ${what}: ${now.error}`);
   return parts.join(" · ");
 }
 
@@ -47,7 +50,7 @@ function show(now: Progress): void {
   meter.value = now.finished;
   again.hidden = !now.stale || now.finished === 0;
   again.disabled = now.busy;
-  again.textContent = now.new ? `Show the ${now.new === 1 ? "new trial" : `${now.new} new trials`}` : "Make the report again";
+  again.textContent = now.new ? `Show the ${now.new === 1 ? "new trial" : `${now.new} new trials`}` : `Make the ${what} again`;
 }
 
 async function look(): Promise<void> {
@@ -59,14 +62,18 @@ async function look(): Promise<void> {
     if (shown !== null && shown !== now.report && !now.remaking) location.reload();
     if (shown === null || !now.remaking) shown = now.report;
     show(now);
+    if (isWanted && now.finished && !now.busy) remake();
   } catch {
     if (status) status.textContent = "The server has ended; this page stays as it is.";
   }
   setTimeout(() => void look(), EVERY_MS);
 }
 
-again?.addEventListener("click", () => {
-  again.disabled = true;
+function remake(): void {
+  isWanted = false;
+  if (again) again.disabled = true;
   void fetch(`${bar?.dataset["at"] ?? "/"}remake`, { method: "POST" });
-});
+}
+
+again?.addEventListener("click", remake);
 void look();

@@ -18,11 +18,13 @@ export function filter(view: URLSearchParams): void {
   const seed = asked["seed"] ?? "";
   const isKept = about((embedded("contestants") ?? {}) as Contestants, asked["stack"] ?? "", asked["cca"] ?? "");
   const keeps = (one: Element | null | undefined): boolean => isKept(one?.textContent ?? "");
-  for (const one of all("[data-network]")) {
-    one.hidden = Boolean(asked["network"]) && one.dataset["network"] !== asked["network"];
-  }
+  const isElsewhere = (one: HTMLElement): boolean =>
+    Boolean(asked["network"]) && one.dataset["network"] !== undefined && one.dataset["network"] !== asked["network"];
+  for (const one of all("[data-network]")) one.hidden = isElsewhere(one);
   for (const one of all(".findings li")) one.hidden ||= !keeps(one);
-  for (const row of all<HTMLTableRowElement>(".matrix tbody tr, .network tbody tr")) row.hidden = !keeps(row.cells[0]);
+  for (const row of all<HTMLTableRowElement>(".matrix tbody tr, .network tbody tr, .rows tbody tr")) {
+    row.hidden = isElsewhere(row) || !keeps(row.cells[0]);
+  }
   for (const one of all("details.verdict")) one.hidden = !keeps(one.querySelector("summary"));
   for (const panel of panels) panel.hidden = !isKept(panel.getAttribute("aria-label") ?? "");
   for (const table of all<HTMLTableElement>("#invalid table, #traces table")) {

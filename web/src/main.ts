@@ -4,6 +4,7 @@ import { all } from "./dom.ts";
 import { showExplore } from "./explore.ts";
 import * as figures from "./figures.ts";
 import { filter, form } from "./filters.ts";
+import * as rows from "./rows.ts";
 import * as saving from "./save.ts";
 import * as trial from "./trial.ts";
 
@@ -19,6 +20,7 @@ function openTarget(): void {
 
 function show(): void {
   filter(view());
+  rows.showRows(view());
   void showExplore(view());
   trial.showTrial(view());
   if (!view().has("open")) openTarget();
@@ -27,6 +29,7 @@ function show(): void {
 figures.start();
 saving.start();
 trial.start();
+rows.start();
 if (form) form.hidden = !form.querySelector("select");
 for (const select of all<HTMLSelectElement>(".filters select")) {
   select.addEventListener("change", () => {

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from cambrian.cli.shared import JobsOption, JsonOption, err, fail, out
+from cambrian.cli.shared import JobsOption, JsonOption, err, fail, out, writing_to
 
 commands = typer.Typer()
 
@@ -94,6 +94,10 @@ def compare(
     ] = None,
     as_json: JsonOption = False,
     markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown.")] = False,
+    to: Annotated[
+        Path | None,
+        typer.Option("--page", metavar="DIR", help="Also write a page to this folder: DIR/index.html."),
+    ] = None,
 ) -> None:
     """Compare two results directories: what differs, by how much, and how sure that is.
 
@@ -102,16 +106,15 @@ def compare(
     import json
     from dataclasses import asdict
 
-    from cambrian.gate import differences, output, snapshot
+    from cambrian.gate import output
+    from cambrian.report.compared import page
 
     names = contestants or []
     if len(names) > len(("before", "after")):
         fail("give --contestant once or twice")
     one, two = (names[0], names[-1]) if names else (None, None)
-    earlier, later = snapshot.take({"": before}, one), snapshot.take({"": after}, two)
-    if two is not None and one != two:
-        earlier = snapshot.renamed(earlier, two)
-    compared = differences.snapshots(earlier, later)
+    changes = page.compare(before, after, (one, two))
+    compared = changes.compared
     if not compared.figures and not compared.same and not compared.changed:
         fail(f"{before} and {after} have no trial and no figure in common")
     if as_json:
@@ -120,3 +123,8 @@ def compare(
         print(output.markdown(f"{before} → {after}", compared), end="")
     else:
         output.terminal(out, compared)
+    if to is not None:
+        with writing_to(to):
+            written = page.write(changes, to)
+        # standard output is for the comparison
+        err.print(f"wrote {written}", markup=False, soft_wrap=True)

@@ -34,6 +34,7 @@ from cambrian.stats.jackknife import FEWEST_SEEDS
 from cambrian.stats.states import LEVEL
 
 State = Literal["equivalent", "different", "inconclusive"]
+Fate = Literal["same", "changed", "lost", "unknown"]
 #: a change of a parameter within this part of its earlier value has no practical effect
 PARAMETER_PART = 0.05
 #: fewest differing trials, or networks, for a parameter that is different
@@ -47,7 +48,8 @@ class Difference:
 
     ``change`` from ``low`` to ``high`` with ``margin`` in ``unit`` (of a ratio: its logarithm); None where
     they do not apply. ``looks``: it looks different. ``better``: the judgement by the
-    standard or by kernel TCP became good, or bad; None if neither. ``p`` is not corrected.
+    standard or by kernel TCP became good, or bad; None if neither. ``p`` is not corrected, ``p_holm`` is.
+    ``seeds``: behind the comparison; of a parameter: its trials.
     """
 
     place: str
@@ -64,6 +66,7 @@ class Difference:
     high: float | None = None
     margin: float | None = None
     p: float | None = None
+    p_holm: float | None = None
     seeds: int = 0
     why: str = ""
 
@@ -109,21 +112,30 @@ class Compared:
         return sum(one.state == state for one in self.figures)
 
 
+def fate(before: str | None, after: str) -> Fate:
+    """What became of a trial, by its texts in two snapshots; without it: None before, empty after."""
+    if after == before:
+        return "same"
+    if after.startswith(INVALID) or not after:
+        return "lost"
+    return "unknown" if before is None else "changed"
+
+
 def packets(before: Snapshot, after: Mapping[str, str]) -> Compared:
     """Compare packet hashes only; ``after``: trial → hash, of the trials that were to run."""
     same = changed = 0
     lost: dict[str, str] = {}
     unknown: list[str] = []
     for trial, text in after.items():
-        earlier = before.packets.get(trial)
-        if text == earlier:
-            same += 1
-        elif text.startswith(INVALID) or not text:
-            lost[trial] = text or "did not run"
-        elif earlier is None:
-            unknown.append(trial)
-        else:
-            changed += 1
+        match fate(before.packets.get(trial), text):
+            case "same":
+                same += 1
+            case "lost":
+                lost[trial] = text or "did not run"
+            case "unknown":
+                unknown.append(trial)
+            case "changed":
+                changed += 1
     return Compared(same, changed, lost, tuple(unknown), (), ())
 
 
@@ -173,16 +185,15 @@ def _value(place: str, name: str, old: Mapping[str, float], new: Mapping[str, fl
     margin = MARGINS[name].margin(earlier)
     found = compare.compare(_by_number(new), _by_number(old))
     interval = found.difference
-    quantity = quantities.ALL[name]
     one = Difference(
         place=place,
         name=name,
-        title=quantity.heading or name,
+        title=MARGINS[name].title,
         before=f"{earlier:.4g}",
         after=f"{math.fsum(new.values()) / len(new):.4g}",
         state="inconclusive",
         looks=abs(interval.estimate) > margin and not interval.low <= 0 <= interval.high,
-        unit=quantity.unit,
+        unit=quantities.ALL[name].unit,
         change=interval.estimate,
         low=_finite(interval.low),
         high=_finite(interval.high),
@@ -205,17 +216,21 @@ def _within(interval: Interval, margin: float) -> bool:
 
 def _corrected(values: list[Difference]) -> list[Difference]:
     """The figures by seed, with the tests corrected for their number."""
-    tested = [one for one in values if one.p is not None]
-    adjusted = correction.holm([one.p for one in tested if one.p is not None])
-    proven = {
-        (one.place, one.name)
-        for one, p in zip(tested, adjusted, strict=True)
-        if one.state == "inconclusive" and one.looks and p <= LEVEL
-    }
     return [
-        replace(one, state="different") if (one.place, one.name) in proven else _with_reason(one)
-        for one in values
+        replace(one, state="different") if _is_proven(one) else _with_reason(one)
+        for one in _with_holm(values)
     ]
+
+
+def _is_proven(one: Difference) -> bool:
+    chance = one.p_holm is None or one.p_holm > LEVEL
+    return one.state == "inconclusive" and one.looks and not chance
+
+
+def _with_holm(found: list[Difference]) -> list[Difference]:
+    """The same figures with p corrected for the number of those that are tested."""
+    adjusted = iter(correction.holm([one.p for one in found if one.p is not None]))
+    return [one if one.p is None else replace(one, p_holm=float(next(adjusted))) for one in found]
 
 
 def _with_reason(one: Difference) -> Difference:
@@ -239,14 +254,11 @@ def _others(before: Snapshot, after: Snapshot) -> Iterator[Difference]:
             for name, one in old.probes.items()
             if name in new.probes
         ]
-    tested = [one for one in found if one.p is not None]
-    adjusted = correction.holm([one.p for one in tested if one.p is not None])
-    chance = {(one.place, one.name) for one, p in zip(tested, adjusted, strict=True) if p > LEVEL}
     proven = [
         replace(one, state="inconclusive", why="may be chance among so many figures")
-        if one.state == "different" and (one.place, one.name) in chance
+        if one.state == "different" and one.p_holm is not None and one.p_holm > LEVEL
         else one
-        for one in found
+        for one in _with_holm(found)
     ]
     networks = Counter(one.name for one in proven if one.state == "different")
     for one in proven:
@@ -267,6 +279,7 @@ def _parameter(place: str, name: str, old: Parameter, new: Parameter) -> Differe
         after=_parameter_text(new),
         state="inconclusive",
         better=_improves(old.status, new.status),
+        unit=definition.unit,
         seeds=min(old.trials, new.trials),
     )
     events = min(old.events, new.events)
@@ -345,6 +358,7 @@ def _probe(place: str, name: str, old: Probe, new: Probe, seeds: int) -> Differe
         state="inconclusive",
         better=_improves(old.state, new.state),
         unit="" if ratio else probe.unit,
+        seeds=seeds,
     )
     if old.effect is None or new.effect is None:
         return replace(one, why="without an effect")

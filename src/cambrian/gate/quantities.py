@@ -12,9 +12,11 @@ from cambrian.stats.states import CONFORMANCE, SHARE_PERCENT
 class Change:
     """A change within ``± part`` of the earlier mean, or within ``± least``, has no practical effect.
 
-    ``least`` is in the quantity's unit. The larger of the two counts; ``why`` gives the reason.
+    ``title`` is the quantity in words. ``least`` is in the quantity's unit. The larger of the two counts;
+    ``why`` gives the reason.
     """
 
+    title: str
     part: float
     least: float
     why: str
@@ -26,17 +28,23 @@ class Change:
 
 #: quantity → the change of it that has no effect; docs/how-to/gate-a-ci.md lists them
 MARGINS: Mapping[str, Change] = {
-    "throughput_mbps": Change(0.05, 0.05, "a twentieth, as for a share of 45 to 55 of 100"),
-    "share_percent": Change(0.0, SHARE_PERCENT.high, SHARE_PERCENT.why),
-    "delay_mean_ms": Change(0.1, 2.0, "a tenth, or less than two packets at 10 Mbps"),
-    "delay_p95_ms": Change(0.1, 2.0, "a tenth, or less than two packets at 10 Mbps"),
-    "queue_loss_percent": Change(0.25, 0.1, "a quarter, or one packet in a thousand"),
-    "redundant_percent": Change(0.25, 0.2, "a quarter, or two packets in a thousand"),
-    "longest_pause_ms": Change(0.25, 200.0, "a quarter, or one round trip and its retransmission timeout"),
-    "packet_mean_bytes": Change(
-        0.02, 20.0, "2 %: the mean changes a little with the number of short packets"
+    "throughput_mbps": Change("throughput", 0.05, 0.05, "a twentieth, as for a share of 45 to 55 of 100"),
+    "share_percent": Change("share of throughput", 0.0, SHARE_PERCENT.high, SHARE_PERCENT.why),
+    "delay_mean_ms": Change("mean queueing delay", 0.1, 2.0, "a tenth, or less than two packets at 10 Mbps"),
+    "delay_p95_ms": Change(
+        "95th percentile of queueing delay", 0.1, 2.0, "a tenth, or less than two packets at 10 Mbps"
     ),
-    "conformance": Change(0.0, CONFORMANCE.high, CONFORMANCE.why),
-    "plt_ms": Change(0.05, 20.0, "a twentieth, or about one frame of a 60 Hz screen"),
-    "completion_s": Change(0.05, 0.02, "a twentieth, or about one frame of a 60 Hz screen"),
+    "queue_loss_percent": Change("queue loss", 0.25, 0.1, "a quarter, or one packet in a thousand"),
+    "redundant_percent": Change("redundant bytes", 0.25, 0.2, "a quarter, or two packets in a thousand"),
+    "longest_pause_ms": Change(
+        "longest pause", 0.25, 200.0, "a quarter, or one round trip and its retransmission timeout"
+    ),
+    "packet_mean_bytes": Change(
+        "mean packet size", 0.02, 20.0, "2 %: the mean changes a little with the number of short packets"
+    ),
+    "conformance": Change("conformance", 0.0, CONFORMANCE.high, CONFORMANCE.why),
+    "plt_ms": Change("page load time", 0.05, 20.0, "a twentieth, or about one frame of a 60 Hz screen"),
+    "completion_s": Change(
+        "completion time", 0.05, 0.02, "a twentieth, or about one frame of a 60 Hz screen"
+    ),
 }

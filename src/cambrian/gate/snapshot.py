@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -73,6 +74,22 @@ class Snapshot(Frozen):
     packets: dict[str, str]
     verdicts: dict[str, str] = Field(default_factory=dict)
     places: dict[str, Place] = Field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What a place is about: a contestant on a network; ``against`` is the rival beside it, or None."""
+
+    network: str
+    contestant: str
+    against: str | None = None
+
+    def place(self, part: str, *, alone: bool) -> str:
+        """The name of the place; ``alone``: the snapshot is of this contestant alone."""
+        if alone:
+            return _joined(part, self.network)
+        beside = f" beside {self.against}" if self.against else ""
+        return _joined(part, f"{self.network} {self.contestant}{beside}")
 
 
 def trials(
@@ -184,11 +201,15 @@ def take(parts: Mapping[str, Path], contestant: str | None = None) -> Snapshot:
 def renamed(before: Snapshot, contestant: str) -> Snapshot:
     """A contestant's snapshot with its trials named as those of another one, to compare the two."""
     assert before.contestant is not None
-    old, new = slug(before.contestant), slug(contestant)
     packets = {
-        re.sub(rf"(?<=/){re.escape(old)}(?=[ +])", new, name): text for name, text in before.packets.items()
+        renamed_trial(name, before.contestant, contestant): text for name, text in before.packets.items()
     }
     return before.model_copy(update={"packets": packets})
+
+
+def renamed_trial(name: str, old: str, new: str) -> str:
+    """The name that a trial, or a group of trials, has for the contestant ``new`` in the place of ``old``."""
+    return re.sub(rf"(?<=/){re.escape(slug(old))}(?=[ +]|$)", slug(new), name)
 
 
 def _values(frame: pl.DataFrame, part: str, label: str | None) -> Iterator[tuple[str, str, str, float]]:
@@ -225,10 +246,8 @@ def _probes(table: pl.DataFrame, part: str, label: str | None) -> Iterator[tuple
 
 
 def _place(part: str, row: Mapping[str, Any], label: str | None) -> str:
-    name = str(row["network"]) if label else f"{row['network']} {row['contestant']}"
-    if not label and row.get("against"):
-        name += f" beside {row['against']}"
-    return _joined(part, name)
+    subject = Subject(row["network"], row["contestant"], row.get("against"))
+    return subject.place(part, alone=label is not None)
 
 
 def _joined(part: str, name: str) -> str:

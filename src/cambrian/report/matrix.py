@@ -94,13 +94,24 @@ class Matrix:
     @property
     def filters(self) -> dict[str, list[str]]:
         """What a reader can filter by → its values; a filter with one value is left out."""
-        found = {
-            "stack": [stack for stack, _ in self.players.values()],
-            "cca": [cca for _, cca in self.players.values()],
-            "network": [cell.network for _, cell in self.cells],
-            "seed": [str(seed) for seed in sorted({seed for _, cell in self.cells for seed in cell.by_seed})],
-        }
-        return {name: [*once] for name, values in found.items() if len(once := dict.fromkeys(values)) > 1}
+        seeds = sorted({seed for _, cell in self.cells for seed in cell.by_seed})
+        return filters(self.players, [cell.network for _, cell in self.cells], seeds)
+
+
+def filters(
+    players: Mapping[str, tuple[str, str]], networks: Iterable[str], seeds: Iterable[int] = ()
+) -> dict[str, list[str]]:
+    """What a reader can filter by → its values; a filter with one value is left out.
+
+    ``players``: contestant → its stack and CCA.
+    """
+    found = {
+        "stack": [stack for stack, _ in players.values()],
+        "cca": [cca for _, cca in players.values()],
+        "network": networks,
+        "seed": [str(seed) for seed in seeds],
+    }
+    return {name: [*once] for name, values in found.items() if len(once := dict.fromkeys(values)) > 1}
 
 
 def combined(states: Iterable[str]) -> str:

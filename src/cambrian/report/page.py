@@ -88,13 +88,14 @@ def write(
 
 
 def prepare(out: Path, *folders: str) -> None:
-    """Make ``out`` with these folders, empty, and with what every page needs beside it."""
+    """Make ``out`` with these folders, empty, and with what a page needs beside it."""
     for name in folders:
         (out / name).mkdir(parents=True, exist_ok=True)
         # files of an earlier report must not mix with this one's
         for old in (out / name).iterdir():
             old.unlink()
-    (out / "figures" / "vega.js").write_text(vega_bundle(), encoding="utf-8")
+    if "figures" in folders:
+        (out / "figures" / "vega.js").write_text(vega_bundle(), encoding="utf-8")
     (out / "licences.txt").write_text(licences(), encoding="utf-8")
 
 

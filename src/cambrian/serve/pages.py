@@ -10,7 +10,7 @@ import jinja2
 
 from cambrian.report import page
 from cambrian.serve import sql
-from cambrian.serve.places import Place
+from cambrian.serve.places import Comparison, Place
 
 #: the report's own policy, for readers from a disk: it permits no request, and the bar asks for the progress
 _POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy"[^>]*>\n?')
@@ -24,7 +24,7 @@ def with_bar(html: str, place: Place) -> str:
 
 
 def nothing_yet(place: Place) -> str:
-    """The page of a study without a finished trial."""
+    """The page of a study without a finished trial, or of a comparison that is not made yet."""
     return with_bar(_render("nothing.html.j2", place=place), place)
 
 
@@ -39,9 +39,9 @@ def queries(place: Place) -> str:
     )
 
 
-def index(places: Sequence[Place]) -> str:
-    """Links to all places."""
-    return _render("index.html.j2", places=places)
+def index(places: Sequence[Place], comparisons: Sequence[Comparison]) -> str:
+    """Links to all places and comparisons."""
+    return _render("index.html.j2", places=places, comparisons=comparisons)
 
 
 def error(status: int, words: str) -> str:

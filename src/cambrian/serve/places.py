@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations
 from pathlib import Path
 
+from cambrian import paths
+from cambrian.report.compared import settings
 from cambrian.report.suite import ran
 from cambrian.store.results import Results
 from cambrian.suites.model import RECORD
 
 REPORT = "report"
 PAGE = "index.html"
+#: begins the addresses of comparisons
+COMPARE = "compare"
 _STUDY = "study.json"
+_DIGITS = 16
 
 
 @dataclass(frozen=True)
@@ -28,7 +35,7 @@ class Place:
 
     @property
     def is_suite(self) -> bool:
-        """Is it a suite? A study has no parts."""
+        """Is it a suite or a comparison? A study has no parts."""
         return bool(self.parts)
 
     @property
@@ -46,6 +53,16 @@ class Place:
         """The page's path in addresses."""
         return f"/{self.key}/{REPORT}/{PAGE}"
 
+    @property
+    def making(self) -> tuple[str, ...]:
+        """The words after ``cambrian`` that make the page."""
+        return "report", str(self.folder)
+
+    @property
+    def kind(self) -> str:
+        """What the page is, in a word."""
+        return "report"
+
     @cached_property
     def title(self) -> str:
         """The study's title; a suite's name."""
@@ -57,6 +74,62 @@ class Place:
         """This place and its parts."""
         yield self
         yield from self.parts
+
+
+class Comparison(Place):
+    """Two studies' results, compared, at ``/compare/KEY+KEY/``; its page is kept in the cache.
+
+    ``parts`` are the earlier and the later results.
+    """
+
+    @property
+    def making(self) -> tuple[str, ...]:
+        """The words after ``cambrian`` that make the page."""
+        before, after = self.parts
+        return "compare", str(before.folder), str(after.folder), "--page", str(self.report)
+
+    @property
+    def kind(self) -> str:
+        """What the page is, in a word."""
+        return "comparison"
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """The names of the two folders, as short as they differ."""
+        before, after = self.parts
+        return settings.names(before.folder, after.folder)
+
+    @cached_property
+    def title(self) -> str:
+        """The two folders."""
+        return " → ".join(self.names)
+
+
+def comparisons(places: Sequence[Place]) -> list[Comparison]:
+    """A comparison for each pair of places, or of their parts, that have the same study.
+
+    Raises:
+        Damaged: a study.json cannot be used.
+    """
+    studies = [[one for one in place.all() if not one.is_suite] for place in places]
+    return [
+        Comparison(f"{COMPARE}/{before.key}+{after.key}", _kept(before, after), (before, after))
+        for mine, others in combinations(studies, 2)
+        for before in mine
+        for after in others
+        if _study(before) == _study(after)
+    ]
+
+
+def _study(place: Place) -> str:
+    return str(Results(place.folder).study()["study"]["name"])
+
+
+def _kept(before: Place, after: Place) -> Path:
+    """The folder of a comparison, a real path; it may be missing."""
+    names = "\0".join((str(before.folder), str(after.folder)))
+    digest = hashlib.sha256(names.encode()).hexdigest()[:_DIGITS]
+    return Path(os.path.realpath(paths.cache() / "compared" / digest))
 
 
 def alone(results: Path) -> Path:
@@ -104,6 +177,6 @@ def _key(name: str, taken: Sequence[str]) -> str:
     """A name for addresses: letters, digits, dots and dashes; a number makes it different from others."""
     plain = "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in name).strip("-")
     key, number = plain or "results", 2
-    while key in taken:
+    while key in (*taken, COMPARE):
         key, number = f"{plain or 'results'}-{number}", number + 1
     return key

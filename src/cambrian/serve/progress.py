@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from cambrian.serve.places import Place
+from cambrian.serve.places import Comparison, Place
 from cambrian.store.reading import Damaged
 from cambrian.store.results import LOCK, Results
 
@@ -59,7 +59,17 @@ class Progress:
         Raises:
             Damaged: study.json cannot be used.
         """
+        if isinstance(self._place, Comparison):
+            return self._of_comparison()
         return self._of_suite() if self._parts else self._of_study()
+
+    def _of_comparison(self) -> State:
+        """The sum over both studies; what is new is what the comparison's page lacks."""
+        both = self._of_suite()
+        made = _when(self._place.page)
+        times = [when for part in self._parts for when, _ in part._known.values()]
+        new = 0 if made is None else sum(when > made for when in times)
+        return replace(both, new=new, stale=made is None or new > 0)
 
     def _of_suite(self) -> State:
         """The sum over the parts that were started. The other parts are unknown, so there is no ETA."""

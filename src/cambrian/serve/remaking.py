@@ -1,4 +1,4 @@
-"""Makes a report again in the background: the command ``cambrian report``, in a process of its own."""
+"""Makes a page in the background: ``cambrian report`` or ``cambrian compare``, in a process of its own."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Remaking:
     async def _make(self, place: Place) -> None:
         try:
             self._process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-m", "cambrian", "report", str(place.folder)),
+                *(sys.executable, "-m", "cambrian", *place.making),
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=asyncio.subprocess.DEVNULL,
                 stderr=asyncio.subprocess.PIPE,
@@ -42,7 +42,7 @@ class Remaking:
             _, said = await self._process.communicate()
             lines = said.decode(errors="replace").strip().splitlines()
             failed = self._process.returncode != 0
-            self.errors[place.key] = (lines or ["the report could not be made"])[-1] if failed else ""
+            self.errors[place.key] = (lines or [f"the {place.kind} could not be made"])[-1] if failed else ""
         finally:
             self._process = self.now = None
 

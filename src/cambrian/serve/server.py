@@ -2,8 +2,9 @@
 
 ::
 
-    /                            links to all folders; the report itself if there is one folder
+    /                            links to folders and comparisons; the report itself if there is one folder
     /KEY/report/…                the report, its page with a bar that shows the progress
+    /compare/KEY+KEY/report/…    the comparison of two folders
     /KEY/progress.json           see cambrian.serve.progress
     /KEY/remake                  POST: make the report again
     /KEY/sql, /KEY/sql.csv       the page for SQL; POST: a query
@@ -25,7 +26,7 @@ from tornado import netutil, web
 from tornado.httpserver import HTTPServer
 
 from cambrian.serve import guard, pages
-from cambrian.serve.places import PAGE, Place
+from cambrian.serve.places import PAGE, Place, comparisons
 from cambrian.serve.progress import Progress
 from cambrian.serve.querying import Querying
 from cambrian.serve.remaking import Remaking
@@ -48,7 +49,8 @@ class Served:
     threads: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(4))
 
     def __post_init__(self) -> None:
-        every = [one for place in self.places for one in place.all()]
+        self.comparisons = comparisons(self.places)
+        every = [*(one for place in self.places for one in place.all()), *self.comparisons]
         self.by_key = {place.key: place for place in every}
         self.progress = {place.key: Progress(place) for place in every}
         self.querying = {place.key: Querying(place.folder) for place in every if not place.is_suite}
@@ -110,7 +112,7 @@ class _Index(_Guarded):
         if len(self.served.places) == 1:
             self.redirect(self.served.places[0].address)
         else:
-            self.write(pages.index(self.served.places))
+            self.write(pages.index(self.served.places, self.served.comparisons))
 
 
 class _NoIcon(_Guarded):

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import http.client
 import json
+import os
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlencode
@@ -14,8 +16,9 @@ import pytest
 from tornado import netutil
 from tornado.httpserver import HTTPServer
 
-from cambrian.serve import places, server
+from cambrian.serve import pages, places, server
 from cambrian.serve.guard import LOOPBACK
+from cambrian.serve.progress import Progress
 from tests.unit import report_results
 
 PAGE = """<!doctype html><html><head>
@@ -133,3 +136,34 @@ def test_a_link_in_the_place_of_the_report_leads_nowhere(tmp_path: Path) -> None
     from cambrian.serve import guard
 
     assert not guard.is_inside(place.report / "passwd", place.report)
+
+
+def test_two_results_of_one_study_have_a_comparison_in_the_cache(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CAMBRIAN_CACHE", str(tmp_path / "cache"))
+    one, two = (report_results.copy(tmp_path / name) for name in ("old", "new"))
+    other = report_results.KNOBS.parent / "pages"
+    found = places.find([one, two, other])
+    (comparison,) = places.comparisons(found)
+    assert comparison.address == "/compare/knobs+knobs-2/report/index.html"
+    assert comparison.title == "old/knobs → new/knobs"
+    assert comparison.report.is_relative_to(tmp_path / "cache")
+    assert comparison.making == ("compare", str(one), str(two), "--page", str(comparison.report))
+
+    progress = Progress(comparison)
+    assert (progress.state().finished, progress.state().stale) == (24, True)
+    comparison.report.mkdir(parents=True)
+    comparison.page.write_text("")
+    assert (progress.state().new, progress.state().stale) == (0, False)
+    newest = next((two / "trials").iterdir()) / "verdict.json"
+    os.utime(newest, (time.time() + 60,) * 2)
+    assert (progress.state().new, progress.state().stale) == (1, True)
+
+    text = pages.index(found, places.comparisons(found))
+    assert "Compare old/knobs with new/knobs" in text and text.count('href="/compare/') == 1
+
+
+def test_a_folder_of_the_name_compare_has_another_key(tmp_path: Path) -> None:
+    folder = report_results.copy(tmp_path).rename(tmp_path / "compare")
+    assert places.find([folder])[0].key == "compare-2"

@@ -1,0 +1,366 @@
+"""What a comparison shows first: a sentence, a matrix of contestants and networks, and cards."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import count
+from typing import Literal
+
+from cambrian.gate import differences
+from cambrian.gate.differences import Compared, Difference, Fate
+from cambrian.gate.snapshot import INVALID, Subject
+from cambrian.metrics.parameters.definitions import PARAMETERS
+from cambrian.probes.table import probes
+from cambrian.report import cards, matrix
+from cambrian.report.compared.sides import Group, Side
+from cambrian.report.words import counted
+
+SAME: Literal["same"] = "same"
+#: state → its glyph
+GLYPHS = matrix.GLYPHS | {SAME: "="}
+#: importance of a cell's state; a cell that cannot be compared comes before those without a change
+_ORDER = (matrix.DIFFERENT, matrix.OPEN, "", matrix.EQUIVALENT, SAME)
+
+
+#: a change below this part of its margin is shown as 0
+_LEAST_PART = 1e-3
+#: rank of a network without a cell
+_LAST = (math.inf,)
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A compared figure, and whom and where it is about. ``row`` is the matrix's."""
+
+    row: str
+    subject: Subject
+    found: Difference
+
+    @property
+    def who(self) -> str:
+        """The contestant, with its rival."""
+        beside = f" beside {self.subject.against}" if self.subject.against else ""
+        return f"{self.row}{beside}"
+
+    @property
+    def values(self) -> str:
+        """``9.4 → 3.1 Mbps``."""
+        one = self.found
+        unit = f" {one.unit}" if one.unit else ""
+        return f"{one.before} → {one.after}{unit}"
+
+
+@dataclass(frozen=True)
+class Packets:
+    """A trial of either side; ``fate`` is None if it is invalid on both.
+
+    ``why`` it cannot be compared; empty if it can.
+    """
+
+    name: str
+    group: Group | None
+    fate: Fate | None
+    why: str = ""
+
+    @property
+    def is_lost(self) -> bool:
+        """Can its packets not be compared?"""
+        return self.fate in (None, "lost", "unknown")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A contestant on a network. ``state`` is empty if nothing could be compared there.
+
+    ``anchor`` names the cell in addresses. ``change`` is the most important figure's name, ``values`` are its
+    values before and after; both may be empty. ``rest`` is about the others.
+    """
+
+    anchor: str
+    network: str
+    state: str
+    change: str
+    values: str
+    rest: str
+    #: sorts by importance
+    rank: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Row:
+    """A contestant; network → its cell."""
+
+    name: str
+    cells: Mapping[str, Cell]
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """The rows and the networks, those with the most important change first."""
+
+    rows: tuple[Row, ...]
+    networks: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Changes:
+    """Two sides, compared. The earlier side's trials have the later side's names."""
+
+    before: Side
+    after: Side
+    compared: Compared
+
+    @cached_property
+    def players(self) -> dict[str, tuple[str, str]]:
+        """Contestant of either side → its stack and CCA, in the later study's order."""
+        return self.after.players | self.before.players
+
+    def row(self, subject: Subject) -> str:
+        """The matrix's row; with two contestants of one comparison: both."""
+        old, new = self.before.label, self.after.label
+        return f"{old} → {new}" if old != new else subject.contestant
+
+    @cached_property
+    def figures(self) -> list[Figure]:
+        """All figures, the most important first; equal ones in the order of the study."""
+        names = (*self.players, *self.after.networks, *self.before.networks)
+        place = {name: number for number, name in reversed(list(enumerate(names)))}
+        subjects = {**self.before.subjects, **self.after.subjects}
+        found = [
+            Figure(self.row(subject), subject, one)
+            for one in self.compared.figures
+            if (subject := subjects.get(one.place)) is not None
+        ]
+
+        def rank(one: Figure) -> tuple[float, ...]:
+            *order, size = one.found.rank
+            # two flows share a link: the change of one share is that of the other
+            equal = (place.get(name, math.inf) for name in (one.subject.contestant, one.subject.network))
+            return (*order, round(size, 6), *equal)
+
+        return sorted(found, key=rank)
+
+    @cached_property
+    def packets(self) -> list[Packets]:
+        """Every trial of both sides."""
+        old, new = self.before.snapshot.packets, self.after.snapshot.packets
+        return [self._packets(name, old.get(name), new.get(name, "")) for name in (new | old)]
+
+    def _packets(self, name: str, old: str | None, new: str) -> Packets:
+        group = self.after.group(name) or self.before.group(name)
+        fate = differences.fate(old, new)
+        if fate == "same" and new.startswith(INVALID):
+            return Packets(name, group, None, f"before and after {new}")
+        if fate == "unknown":
+            return Packets(name, group, fate, "only after")
+        return Packets(name, group, fate, (new or "only before") if fate == "lost" else "")
+
+
+def answer(changes: Changes) -> str:
+    """The one sentence that says what changed."""
+    figures, trials = changes.figures, changes.packets
+    different = [one for one in figures if one.found.state == matrix.DIFFERENT]
+    if different:
+        first = different[0]
+        share = f"{len(different)} of {counted(len(figures), 'figure')}"
+        where = f"{first.found.title} of {first.who} on {first.subject.network}"
+        if len(different) == 1:
+            return f"{share} is different: {where}, {first.values}."
+        return f"{share} are different; the largest: {where}, {first.values}."
+    compared = [one for one in trials if not one.is_lost]
+    if compared and all(one.fate == SAME for one in compared):
+        lost = len(trials) - len(compared)
+        rest = f"; {counted(lost, 'other')} cannot be compared" if lost else ""
+        return f"Nothing changed: the packets of all {counted(len(compared), 'trial')} are the same{rest}."
+    if not figures:
+        return "No figure can be compared: the two folders have none in common."
+    open_ = [one for one in figures if one.found.state == matrix.OPEN]
+    if not open_:
+        all_ = counted(len(figures), "figure")
+        return f"No figure is different: packets changed, and all {all_} are equivalent."
+    looks = sum(one.found.looks for one in open_)
+    verb = "is" if len(open_) == 1 else "are"
+    seems = f", and {looks} of them {'looks' if looks == 1 else 'look'} different" if looks else ""
+    return f"No figure is different; {len(open_)} of {len(figures)} {verb} inconclusive{seems}."
+
+
+def table(changes: Changes) -> Matrix:
+    """The matrix: a row each contestant, a column each network."""
+    figures: dict[tuple[str, str], list[Figure]] = defaultdict(list)
+    trials: dict[tuple[str, str], list[Packets]] = defaultdict(list)
+    for one in changes.figures:
+        figures[one.row, one.subject.network].append(one)
+    for trial in changes.packets:
+        for place in _places(trial, changes):
+            trials[place].append(trial)
+    names = list(dict.fromkeys(changes.row(Subject("", name)) for name in changes.players))
+    networks = list(dict.fromkeys((*changes.after.networks, *changes.before.networks)))
+    number = count(1)
+    rows = [
+        Row(
+            name,
+            {
+                network: cell(f"c{next(number)}", network, figures[name, network], trials[name, network])
+                for network in networks
+                if figures[name, network] or trials[name, network]
+            },
+        )
+        for name in names
+    ]
+    rows = [row for row in rows if row.cells]
+    first = {
+        network: min((row.cells[network].rank for row in rows if network in row.cells), default=_LAST)
+        for network in networks
+    }
+    return Matrix(
+        rows=tuple(sorted(rows, key=lambda row: min(one.rank for one in row.cells.values()))),
+        networks=tuple(sorted(networks, key=lambda network: first[network])),
+    )
+
+
+def _places(trial: Packets, changes: Changes) -> Iterator[tuple[str, str]]:
+    """The cells that a trial belongs to."""
+    if trial.group is None or trial.group.is_placebo:
+        return
+    for name in dict.fromkeys(trial.group.names):
+        if name in changes.players:
+            yield changes.row(Subject(trial.group.network, name)), trial.group.network
+
+
+def cell(anchor: str, network: str, figures: Sequence[Figure], trials: Sequence[Packets]) -> Cell:
+    """The cell of these figures (the most important first) and trials."""
+    state = _state(figures, trials)
+    shown = [one for one in figures if one.found.state == state]
+    first = shown[0] if state in (matrix.DIFFERENT, matrix.OPEN) else None
+    size = first.found.rank[-1] if first else 0.0
+    return Cell(
+        anchor=anchor,
+        network=network,
+        state=state,
+        change=first.found.title if first else "",
+        values=first.values if first else "",
+        rest=_rest(state, len(shown), len(figures), trials),
+        # what looks different comes before what does not
+        rank=(_ORDER.index(state), *(first.found.rank[:2] if first else (0, 0)), size),
+    )
+
+
+def _state(figures: Iterable[Figure], trials: Sequence[Packets]) -> str:
+    states = {one.found.state for one in figures}
+    if matrix.DIFFERENT in states:
+        return matrix.DIFFERENT
+    if trials and all(one.fate == SAME for one in trials):
+        return SAME
+    return next((state for state in GLYPHS if state in states), "")
+
+
+def _rest(state: str, shown: int, figures: int, trials: Sequence[Packets]) -> str:
+    """What a cell says besides its most important figure."""
+    if state == SAME:
+        return f"same packets in {counted(len(trials), 'trial')}"
+    if not state:
+        lost = sum(one.is_lost for one in trials)
+        return f"not compared: {lost} of {counted(len(trials), 'trial')} missing or invalid"
+    if state == matrix.EQUIVALENT:
+        return f"{counted(figures, 'figure')} equivalent, other packets"
+    return f"{shown} of {counted(figures, 'figure')} {state}"
+
+
+@dataclass(frozen=True)
+class Card:
+    """A figure that is different; ``also`` are other networks where it is different for this contestant."""
+
+    figure: Figure
+    also: tuple[str, ...]
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """How sure the change is, and where else it is seen."""
+        return sure(self.figure.found), f"Also on {', '.join(self.also)}" if self.also else ""
+
+
+def largest(figures: Sequence[Figure]) -> list[Card]:
+    """The cards: the largest different figures, each contestant's quantity once."""
+    different = [one for one in figures if one.found.state == matrix.DIFFERENT]
+    # one of two shares of a link says both
+    shares = {(one.subject.network, one.found.name, _pair(one)): one for one in reversed(different)}
+    kept = [one for one in different if shares[one.subject.network, one.found.name, _pair(one)] is one]
+    networks: dict[tuple[str, str], list[Figure]] = defaultdict(list)
+    for one in kept:
+        networks[one.row, one.found.name].append(one)
+    return [Card(first, _others(first, rest)) for first, *rest in networks.values()][: cards.MOST]
+
+
+def _others(first: Figure, rest: Sequence[Figure]) -> tuple[str, ...]:
+    """The networks of ``rest`` besides that of ``first``."""
+    named = (one.subject.network for one in rest if one.subject.network != first.subject.network)
+    return tuple(dict.fromkeys(named))
+
+
+def _pair(one: Figure) -> frozenset[str | None]:
+    return frozenset((one.subject.contestant, one.subject.against))
+
+
+def sure(one: Difference) -> str:
+    """How sure a change is: its interval, margin, p and seeds."""
+    parts = [f"Change {change(one)}", f"margin {_size(one, one.margin)}"] if one.change is not None else []
+    if one.p_holm is not None:
+        parts.append(probability(one.p_holm))
+    elif one.change is None:
+        parts.append("Another kind")
+    elif one.low == one.high:
+        parts.append("the same change in every seed")
+    if one.seeds:
+        parts.append(counted(one.seeds, "trial" if _is_parameter(one) else "seed"))
+    return ", ".join(parts)
+
+
+def probability(p: float) -> str:
+    """``p < 0.001`` or ``p = 0.012``."""
+    return "p < 0.001" if p < 0.001 else f"p = {p:.2g}"
+
+
+def change(one: Difference) -> str:
+    """``−6.4 Mbps [−6.6, −6.3]``; ``× 0.71 [0.62, 0.80]`` for a ratio; empty without one."""
+    if one.change is None:
+        return ""
+    between = one.low is not None and one.high is not None and one.low != one.high
+    interval = f" [{_signed(one, one.low)}, {_signed(one, one.high)}]" if between else ""
+    unit = f" {one.unit}" if one.unit else ""
+    return f"{'× ' if is_ratio(one) else ''}{_signed(one, one.change)}{unit}{interval}"
+
+
+def _signed(one: Difference, value: float | None) -> str:
+    if value is None:
+        return ""
+    if is_ratio(one):
+        return f"{math.exp(value):.3g}"
+    # far below the margin the digits are those of rounding
+    is_nothing = abs(value) <= _LEAST_PART * (one.margin or 0.0)
+    return "0" if is_nothing else f"{value:+.3g}".replace("-", "−")
+
+
+def _size(one: Difference, value: float | None) -> str:
+    """A margin: ``0.5 Mbps``, or ``× 1.25`` of a ratio."""
+    if value is None:
+        return ""
+    unit = f" {one.unit}" if one.unit else ""
+    return f"× {math.exp(value):.3g}" if is_ratio(one) else f"{value:.3g}{unit}"
+
+
+def margin(one: Difference) -> str:
+    """The margin with its unit; empty without one."""
+    return _size(one, one.margin)
+
+
+def is_ratio(one: Difference) -> bool:
+    """Is the change a logarithm of a ratio?"""
+    return any(probe.name == one.name and probe.compare == "ratio" for probe in probes())
+
+
+def _is_parameter(one: Difference) -> bool:
+    return one.name in PARAMETERS

@@ -1,0 +1,128 @@
+"""The page that compares two results directories: one HTML file, with its tables in a folder beside it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+from cambrian.gate import differences
+from cambrian.report import matrix, page
+from cambrian.report.compared import changes as first
+from cambrian.report.compared import lists, settings, sides
+from cambrian.report.compared.changes import GLYPHS, Changes
+from cambrian.report.words import counted
+from cambrian.stats.jackknife import FEWEST_SEEDS
+from cambrian.stats.states import LEVEL
+
+#: most causes in the sentence on the first screen; the table has all
+_MOST_CAUSES = 4
+_NAMES = {first.SAME: "same packets"}
+
+
+def compare(before: Path, after: Path, contestants: tuple[str | None, str | None] = (None, None)) -> Changes:
+    """Compare two results directories, with all contestants or one ``STACK/CCA`` of each side.
+
+    Raises:
+        FileNotFoundError, Damaged: a folder holds no results, or a file cannot be used.
+        StudyError: there is no trial of the contestant.
+    """
+    one, two = contestants
+    old, new = sides.read(before, one), sides.read(after, two)
+    if two is not None and one != two:
+        old = old.renamed(two)
+    return Changes(old, new, differences.snapshots(old.snapshot, new.snapshot))
+
+
+def write(changes: Changes, out: Path) -> Path:
+    """Write ``out``/index.html, licences.txt and tables/NAME.csv; return the page's path."""
+    page.prepare(out, "tables")
+    shown = first.table(changes)
+    anchors = {(row.name, cell.network): cell.anchor for row in shown.rows for cell in row.cells.values()}
+    made = settings.software(changes.before, changes.after)
+    differing = settings.settings(changes.before.study, changes.after.study)
+    tables = {
+        "figures": lists.figures(changes),
+        "packets": lists.packets(changes),
+        "settings": lists.settings([*made, *differing]),
+        "margins": lists.margins(),
+    }
+    for name, (frame, _) in tables.items():
+        frame.write_csv(out / "tables" / f"{name}.csv")
+    index = out / "index.html"
+    index.write_text(
+        page.environment()
+        .get_template("compared.html.j2")
+        .render(
+            names=_names(changes),
+            study=changes.after.study,
+            answer=first.answer(changes),
+            counts=_counts(changes),
+            causes=_causes([one for one in made if one.differs] + differing),
+            testbed=any(one.name in ("testbed", "kernel") and one.differs for one in made),
+            matrix=shown,
+            filters=matrix.filters(changes.players, shown.networks),
+            cards=first.largest(changes.figures),
+            anchors=anchors,
+            glyphs=GLYPHS,
+            state_names=_NAMES,
+            marks=[
+                {"network": one.subject.network, "cell": anchors.get((one.row, one.subject.network), "")}
+                for one in changes.figures
+            ],
+            tables={name: table for name, (_, table) in tables.items()},
+            lost=_lost(changes),
+            only=settings.only(changes.before, changes.after),
+            missing=changes.compared.missing,
+            verdicts=changes.compared.verdicts,
+            limits={
+                "level": f"{LEVEL:.0%}",
+                "parameter": f"{differences.PARAMETER_PART:.0%}",
+                "seeds": FEWEST_SEEDS,
+                "trials": differences.FEWEST_TRIALS,
+            },
+            contestants=page.as_json(changes.players),
+            style=page.style(),
+            script=page.asset("page.js"),
+        ),
+        encoding="utf-8",
+    )
+    return index
+
+
+def _names(changes: Changes) -> tuple[str, str]:
+    """The names of the two sides: folders, contestants, or both."""
+    before, after = changes.before, changes.after
+    folders = settings.names(before.folder, after.folder)
+    if before.label is None:
+        return folders
+    one, two = (f"{side.label} in {name}" for side, name in zip((before, after), folders, strict=True))
+    return (one, two) if before.folder != after.folder else (str(before.label), str(after.label))
+
+
+def _counts(changes: Changes) -> str:
+    """How many trials and figures are in which state, in one sentence."""
+    fates = Counter(one.fate for one in changes.packets)
+    lost = sum(one.is_lost for one in changes.packets)
+    text = f"{counted(len(changes.packets), 'trial')}: {fates[first.SAME]:,} with the same packets, "
+    text += f"{fates['changed']:,} with others{f', {lost:,} not compared' if lost else ''}. "
+    found = changes.compared
+    states = ", ".join(
+        f"{found.count(state):,} {state}" for state in ("different", "equivalent", "inconclusive")
+    )
+    return (
+        f"{text}{counted(len(changes.figures), 'figure')}: {states} ({len(found.doubtful)} look different)."
+    )
+
+
+def _causes(found: list[settings.Setting]) -> str:
+    """What differs in software and settings, in a few words."""
+    if not found:
+        return "Software and settings are the same."
+    rest = len(found) - _MOST_CAUSES
+    listed = "; ".join(one.short for one in found[:_MOST_CAUSES])
+    return f"Software and settings that differ: {listed}{f'; {rest} more' if rest > 0 else ''}."
+
+
+def _lost(changes: Changes) -> list[tuple[str, str]]:
+    """(Trial, why it cannot be compared), up to the page's limit."""
+    return [(one.name, one.why) for one in changes.packets if one.is_lost][: page.MOST_ROWS]

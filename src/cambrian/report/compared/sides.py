@@ -1,0 +1,107 @@
+"""One side of a comparison: a results directory, its snapshot, and what the snapshot's names mean."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from cambrian.gate import snapshot
+from cambrian.gate.snapshot import Snapshot, Subject
+from cambrian.report.collect import flow_names
+from cambrian.store.results import Results
+from cambrian.study.model import Contestant, Study
+
+
+@dataclass(frozen=True)
+class Group:
+    """A group of trials: where they ran, and who was in them.
+
+    ``is_placebo``: the reference in a contestant's place; it is no contestant of its own.
+    """
+
+    key: str
+    network: str
+    names: tuple[str, ...]
+    is_placebo: bool
+
+
+@dataclass(frozen=True)
+class Side:
+    """A results directory. ``subjects``: the name of a place in the snapshot → what the place is about."""
+
+    folder: Path
+    study: Study
+    snapshot: Snapshot
+    groups: tuple[Group, ...]
+    subjects: Mapping[str, Subject]
+
+    @property
+    def label(self) -> str | None:
+        """The contestant that the snapshot is about; None for all."""
+        chosen = self.snapshot.contestant
+        return chosen.replace("/", " ") if chosen else None
+
+    @property
+    def players(self) -> dict[str, tuple[str, str]]:
+        """Contestant → its stack and CCA; the contestants under test come first."""
+        here = {name for group in self.groups if not group.is_placebo for name in group.names}
+        found = {one.name: (one.stack, one.cca) for one in everybody(self.study) if one.name in here}
+        # the kernel's own controllers are references, which no study lists
+        others = sorted(here - found.keys())
+        known = found | {name: (name.partition(" ")[0], name.partition(" ")[2]) for name in others}
+        return {name: one for name, one in known.items() if self.label in (None, name)}
+
+    @property
+    def networks(self) -> list[str]:
+        """The networks of the groups, in the study's order."""
+        return list(dict.fromkeys(group.network for group in self.groups))
+
+    def group(self, trial: str) -> Group | None:
+        """The group of a trial of the snapshot; None if the side has no such group."""
+        key = trial.rpartition(" seed ")[0]
+        return next((group for group in self.groups if group.key == key), None)
+
+    def renamed(self, contestant: str) -> Side:
+        """This side with its trials and groups named as those of another contestant."""
+        old = self.snapshot.contestant
+        assert old is not None
+        groups = (replace(one, key=snapshot.renamed_trial(one.key, old, contestant)) for one in self.groups)
+        return replace(self, snapshot=snapshot.renamed(self.snapshot, contestant), groups=tuple(groups))
+
+
+def everybody(study: Study) -> Iterator[Contestant]:
+    """The contestants that a study names, those of its flows too."""
+    yield from study.contestants
+    for flow in study.every_flow:
+        yield flow.contestant
+
+
+def read(folder: Path, contestant: str | None = None) -> Side:
+    """The side of a results directory, with all contestants or one ``STACK/CCA``.
+
+    Raises:
+        FileNotFoundError, Damaged: the folder holds no results, or a file cannot be used.
+        StudyError: there is no trial of the contestant.
+    """
+    raw = Results(folder).study()
+    study = Study.model_validate(raw["study"])
+    taken = snapshot.take({"": folder}, contestant)
+    groups = tuple(_group(one, study) for one in raw["groups"])
+    side = Side(folder, study, taken, groups, {})
+    subjects = (one for group in groups for one in _subjects(group) if side.label in (None, one.contestant))
+    return replace(side, subjects={one.place("", alone=side.label is not None): one for one in subjects})
+
+
+def _group(raw: dict[str, Any], study: Study) -> Group:
+    return Group(str(raw["key"]), str(raw["network"]), flow_names(raw, study), bool(raw.get("placebo")))
+
+
+def _subjects(group: Group) -> Iterator[Subject]:
+    """What a group's figures, parameters and probes are about."""
+    for number, name in enumerate(group.names):
+        # parameters and probes are those of a contestant on a network
+        yield Subject(group.network, name)
+        if len(group.names) == 2:
+            yield Subject(group.network, name, group.names[1 - number])
