@@ -84,12 +84,15 @@ class Subject:
     contestant: str
     against: str | None = None
 
-    def place(self, part: str, *, alone: bool) -> str:
-        """The name of the place; ``alone``: the snapshot is of this contestant alone."""
-        if alone:
-            return _joined(part, self.network)
-        beside = f" beside {self.against}" if self.against else ""
-        return _joined(part, f"{self.network} {self.contestant}{beside}")
+    def place(self, part: str, *, alone: bool, rivals: int = 1) -> str:
+        """The name of the place; ``alone``: the snapshot is of this contestant alone.
+
+        Its only rival on a network goes unnamed then, so that it can be compared with another contestant
+        and that one's rival. ``rivals``: their number; running without a rival counts as one.
+        """
+        who = "" if alone else f" {self.contestant}"
+        beside = f" beside {self.against}" if self.against and (not alone or rivals > 1) else ""
+        return _joined(part, f"{self.network}{who}{beside}")
 
 
 def trials(
@@ -154,7 +157,7 @@ def take(parts: Mapping[str, Path], contestant: str | None = None) -> Snapshot:
     """Measure the trials of the parts (name → results folder), of one contestant or of all.
 
     For one contestant the places are named ``PART/NETWORK``, for all ``PART/NETWORK CONTESTANT``, with
-    `` beside RIVAL`` in trials of two flows.
+    `` beside RIVAL`` in trials of two flows (of one contestant: if it has several rivals on the network).
 
     Raises:
         FileNotFoundError, Damaged: a folder holds no results, or a file cannot be used.
@@ -218,9 +221,10 @@ def _values(frame: pl.DataFrame, part: str, label: str | None) -> Iterator[tuple
     if label is not None:
         mine = mine.filter(pl.col("contestant") == label)
     names = [name for name in MARGINS if name in frame.columns]
+    rivals = dict(mine.group_by("network").agg(pl.col("against").n_unique()).iter_rows())
     by_seed = mine.group_by(["network", "contestant", "against", "seed"], maintain_order=True)
     for row in by_seed.agg(pl.col(name).mean() for name in names).sort("seed").to_dicts():
-        place = _place(part, row, label)
+        place = _place(part, row, label, rivals[row["network"]])
         for name in names:
             # alone, the share is 100 %; beside a rival, the throughput follows from the share
             follows = name == ("share_percent" if row["against"] is None else "throughput_mbps")
@@ -245,9 +249,9 @@ def _probes(table: pl.DataFrame, part: str, label: str | None) -> Iterator[tuple
             yield _place(part, row, label), row["probe"], figures | {"state": row["state"]}
 
 
-def _place(part: str, row: Mapping[str, Any], label: str | None) -> str:
+def _place(part: str, row: Mapping[str, Any], label: str | None, rivals: int = 1) -> str:
     subject = Subject(row["network"], row["contestant"], row.get("against"))
-    return subject.place(part, alone=label is not None)
+    return subject.place(part, alone=label is not None, rivals=rivals)
 
 
 def _joined(part: str, name: str) -> str:

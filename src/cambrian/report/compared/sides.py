@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -90,8 +91,25 @@ def read(folder: Path, contestant: str | None = None) -> Side:
     taken = snapshot.take({"": folder}, contestant)
     groups = tuple(_group(one, study) for one in raw["groups"])
     side = Side(folder, study, taken, groups, {})
-    subjects = (one for group in groups for one in _subjects(group) if side.label in (None, one.contestant))
-    return replace(side, subjects={one.place("", alone=side.label is not None): one for one in subjects})
+    rivals = _rivals(groups, side.label)
+    named = {
+        one.place("", alone=side.label is not None, rivals=rivals[one.network]): one
+        for group in groups
+        for one in _subjects(group)
+        if side.label in (None, one.contestant)
+    }
+    return replace(side, subjects=named)
+
+
+def _rivals(groups: Sequence[Group], label: str | None) -> Counter[str]:
+    """Network → how many rivals the contestant ``label`` has there; no rival counts as one."""
+    met = {
+        (group.network, group.names[1 - number] if len(group.names) == 2 else None)
+        for group in groups
+        for number, name in enumerate(group.names)
+        if name == label and not group.is_placebo
+    }
+    return Counter(network for network, _ in met)
 
 
 def _group(raw: dict[str, Any], study: Study) -> Group:

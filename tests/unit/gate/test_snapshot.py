@@ -1,0 +1,47 @@
+"""What a results directory says of one contestant, with one rival or several on a network."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from cambrian.gate import snapshot
+from cambrian.report.collect import collect
+from cambrian.report.compared import sides
+from cambrian.report.observations import observations
+from cambrian.store.results import Results
+from tests.unit import report_results
+
+NETWORK = "4mbps-20ms-2bdp"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return report_results.copy(tmp_path_factory.mktemp("snapshot"))
+
+
+def test_each_rival_has_a_place_of_its_own(folder: Path) -> None:
+    places = snapshot.take({"": folder}, "tcp/cubic").places
+    frame = observations(collect(Results(folder))).filter(contestant="tcp cubic", placebo=False)
+    rivals = frame["against"].unique().to_list()
+    assert len(rivals) > 1
+    for rival in rivals:
+        mine = frame.filter(against=rival).group_by("seed").agg(pl.col("share_percent").mean())
+        found = places[f"{NETWORK} beside {rival}"].values["share_percent"]
+        assert found == {str(seed): pytest.approx(share, rel=1e-5) for seed, share in mine.iter_rows()}
+    assert set(places[f"{NETWORK} beside tcp cubic"].values["share_percent"].values()) == {50.0}
+
+
+def test_the_only_rival_goes_unnamed() -> None:
+    subject = snapshot.Subject("n", "a cubic", "b cubic")
+    assert subject.place("part", alone=True) == "part/n"
+    assert subject.place("part", alone=True, rivals=2) == "part/n beside b cubic"
+    assert subject.place("", alone=False) == "n a cubic beside b cubic"
+
+
+@pytest.mark.parametrize("contestant", [None, "tcp/cubic", "tcp/reno"])
+def test_every_place_has_a_subject(folder: Path, contestant: str | None) -> None:
+    side = sides.read(folder, contestant)
+    assert side.snapshot.places and set(side.snapshot.places) <= set(side.subjects)
