@@ -80,20 +80,25 @@ def follow(law: Law, epochs: Epochs, below: BoolArray) -> FloatArray:
     estimate = np.array(begin, dtype=float)
     windows = np.empty_like(epochs.segments)
     windows[:, 0] = w
-    for moment in range(1, epochs.segments.shape[1]):
-        t_s = (epochs.passed_s[:, moment] + epochs.passed_s[:, moment - 1]) / 2
-        share = epochs.acked[:, moment] / w
-        target = np.clip(law.c * (t_s + law.lead_s - k_s) ** 3 + origin, w, MOST_GROWTH * w)
+    # what does not follow from the window is known for every moment at once; rows are moments
+    passed_s, acked = epochs.passed_s.T, epochs.acked.T
+    middle_s = (passed_s[1:] + passed_s[:-1]) / 2
+    cubic = law.c * (middle_s + law.lead_s - k_s) ** 3 + origin
+    without_lead = law.c * (middle_s - k_s) ** 3 + origin
+    if law.timed:
+        gaps_s = np.maximum(passed_s[1:] - passed_s[:-1], 1e-9)
+        since_s = np.maximum(passed_s[1:] + law.lead_s - law.ahead_s, 0.0)
+    for step in range(len(middle_s)):
+        share = acked[step + 1] / w
+        target = np.minimum(np.maximum(cubic[step], w), MOST_GROWTH * w)
         if law.timed:
-            trips = share / np.maximum(epochs.passed_s[:, moment] - epochs.passed_s[:, moment - 1], 1e-9)
-            since_s = np.maximum(epochs.passed_s[:, moment] + law.lead_s - law.ahead_s, 0.0)
-            estimate = begin + law.alpha * since_s * trips
+            estimate = begin + law.alpha * since_s[step] * (share / gaps_s[step])
         else:
             estimate = estimate + law.alpha * share
-        friendly = law.c * (t_s - k_s) ** 3 + origin < estimate
         grown = target + (w - target) * np.exp(-share)
+        friendly = without_lead[step] < estimate
         w = np.where(friendly, np.maximum(grown, estimate), grown)
-        windows[:, moment] = w
+        windows[:, step + 1] = w
     return windows
 
 
