@@ -68,7 +68,7 @@ test-all: test ## and the slow tests
 	@.venv/bin/pytest -m slow || [ $$? -eq 5 ] # 5: there are none
 
 bench: kernel stacks ## how fast virtual time runs here, and how often intervals are right (minutes)
-	@for each in $(filter-out benchmarks/__init__.py benchmarks/placebo_storm.py benchmarks/false_accusations.py benchmarks/kills.py benchmarks/hostile.py benchmarks/gate.py benchmarks/hunt.py benchmarks/other_machines.py,$(wildcard benchmarks/*.py)); do \
+	@for each in $(filter-out benchmarks/__init__.py benchmarks/placebo_storm.py benchmarks/false_accusations.py benchmarks/kills.py benchmarks/hostile.py benchmarks/gate.py benchmarks/hunt.py benchmarks/other_machines.py benchmarks/report_page.py,$(wildcard benchmarks/*.py)); do \
 	  echo "$$each" >&2; .venv/bin/python "$$each" || exit 1; done
 
 placebo: kernel stacks ## how often the page accuses the kernel against itself: 200 studies (a quarter of an hour)
