@@ -212,7 +212,7 @@ def _is_model(series: str) -> bool:
 
 
 def _caption(lines: Lines) -> str:
-    text = "Mean over trials; bars: 95 % interval."
+    text = "Mean over seeds; bars: 95 % interval."
     return f"{text} {theory.WORDS} The figure draws it at the link’s rate." if lines.theory else text
 
 
