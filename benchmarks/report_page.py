@@ -40,14 +40,14 @@ _ANSWERED = """async ([act, shown]) => {
   await frame();
   return performance.now() - from;
 }"""
-_NETWORK = "document.querySelector('.matrix [data-network] a').textContent"
 #: input → what a reader does, and what the page shows then, as scripts
 INPUTS = {
-    "choose a network": (
-        f"location.hash = '#network=' + encodeURIComponent({_NETWORK})",
-        "document.querySelector('[name=network]').value !== ''",
+    "choose in a filter": (
+        "const one = document.querySelector('.filters select'); one.selectedIndex = 1;"
+        "one.dispatchEvent(new Event('change'))",
+        "location.hash.includes(document.querySelector('.filters select').name + '=')",
     ),
-    "show all again": ("location.hash = '#all'", "document.querySelector('[name=network]').value === ''"),
+    "show all again": ("location.hash = '#all'", "document.querySelector('.filters select').value === ''"),
     "open a cell": (
         "document.querySelector('.matrix a[data-open]').click()",
         "document.querySelectorAll('.series canvas').length === 5",
