@@ -13,6 +13,7 @@ from functools import cache
 from importlib import resources
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 from pydantic import Field
@@ -84,10 +85,10 @@ def figures(
         return ()
     frame = observed.with_columns(pl.col("network").cast(pl.Enum(networks)))
     found = axes(frame)
+    if found.joined:
+        frame = _with_panels(frame, found.joined)
     drawn = (
-        _figure(chart, _rows(chart, frame, found), found, inks)
-        for chart in charts()
-        if design in chart.designs
+        _figure(chart, _rows(chart, frame), found, inks) for chart in charts() if design in chart.designs
     )
     return tuple(one for one in drawn if one is not None)
 
@@ -115,47 +116,38 @@ def axes(frame: pl.DataFrame) -> Axes:
     return Axes(x, _PANEL, others)
 
 
-def _rows(chart: Chart, frame: pl.DataFrame, found: Axes) -> pl.DataFrame:
-    """The chart's observations, with the words of a panel that joins several columns."""
-    rows = matching(frame, chart.where).drop_nulls([chart.quantity, chart.by])
-    # a contestant against itself has an equal share by construction
-    rows = rows.filter(pl.col("contestant").ne_missing(pl.col("against")) | (pl.col("design") != "pairwise"))
-    if not found.joined:
-        return rows
-    values = [sorted(frame[name].unique().to_list()) for name in found.joined]
+def _with_panels(frame: pl.DataFrame, joined: Sequence[str]) -> pl.DataFrame:
+    """The observations with the words of a panel that joins these columns, in the order of their values."""
+    values = [sorted(frame[name].unique().to_list()) for name in joined]
     words = {
-        place: ", ".join(names.value(*pair) for pair in zip(found.joined, place, strict=True))
+        place: ", ".join(names.value(*pair) for pair in zip(joined, place, strict=True))
         for place in product(*values)
     }
-    panel = [words[place] for place in rows.select(found.joined).iter_rows()]
-    return rows.with_columns(pl.Series(_PANEL, panel, dtype=pl.Enum(list(words.values()))))
+    panel = [words[place] for place in frame.select(joined).iter_rows()]
+    return frame.with_columns(pl.Series(_PANEL, panel, dtype=pl.Enum(list(words.values()))))
+
+
+def _rows(chart: Chart, frame: pl.DataFrame) -> pl.DataFrame:
+    """The chart's observations."""
+    rows = matching(frame, chart.where).drop_nulls([chart.quantity, chart.by])
+    # a contestant against itself has an equal share by construction
+    return rows.filter(pl.col("contestant").ne_missing(pl.col("against")) | (pl.col("design") != "pairwise"))
 
 
 def _figure(chart: Chart, rows: pl.DataFrame, found: Axes, inks: Mapping[str, str]) -> Figure | None:
     if rows["network"].n_unique() < 2:
         return None
     name = f"across-{chart.quantity.replace('_', '-')}"
-    heat = Heat(
-        part="study",
-        quantity=chart.quantity,
-        title=chart.title,
-        digits=chart.digits,
-        logarithmic=chart.logarithmic,
-        x=found.x,
-        y=chart.by,
-        panel=found.panel,
-    )
+    common: dict[str, Any] = {
+        "part": "study",
+        "quantity": chart.quantity,
+        "title": chart.title,
+        "logarithmic": chart.logarithmic,
+        "x": found.x,
+        "panel": found.panel,
+    }
     if found.x == "network" or rows[chart.by].n_unique() > _MOST_LINES:
-        return heats.figure(rows, heat, name, {})[0]
+        return heats.figure(rows, Heat(**common, y=chart.by, digits=chart.digits), name, {})[0]
     values = rows[found.x].to_list()
-    lines = Lines(
-        part="study",
-        quantity=chart.quantity,
-        title=chart.title,
-        logarithmic=chart.logarithmic,
-        x=found.x,
-        logarithmic_x=min(values) > 0 and max(values) / min(values) >= _WIDE,
-        colour=chart.by,
-        panel=found.panel,
-    )
-    return curves.figure(rows, lines, name, {}, inks)
+    wide = min(values) > 0 and max(values) / min(values) >= _WIDE
+    return curves.figure(rows, Lines(**common, colour=chart.by, logarithmic_x=wide), name, {}, inks)
