@@ -11,16 +11,15 @@ an installation may have none and be read-only.
 
 from __future__ import annotations
 
-import compileall
 import hashlib
 import shutil
+import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping
 from functools import cache
 from importlib import metadata
 from pathlib import Path, PurePath
-from py_compile import PycInvalidationMode
 
 from cambrian import paths
 
@@ -72,8 +71,7 @@ def _folder(name: str, files: Mapping[PurePath, Path]) -> Path:
             target = fresh / place
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(file, target)
-        # by hash, so that times of files have no effect
-        compileall.compile_dir(fresh, quiet=2, invalidation_mode=PycInvalidationMode.UNCHECKED_HASH)
+        _compile(fresh)
         # a guest's programs may run as other users
         for path in (fresh, *fresh.rglob("*")):
             path.chmod(0o755 if path.is_dir() else 0o644)
@@ -86,6 +84,15 @@ def _folder(name: str, files: Mapping[PurePath, Path]) -> Path:
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
     return folder
+
+
+def _compile(folder: Path) -> None:
+    """Compile all files below ``folder``: the same bytes whatever the folder's name and the files' times are.
+
+    A process of its own: bytecode also notes which strings the process that compiles has in use.
+    """
+    argv = [sys.executable, "-I", "-S", "-m", "compileall", "-qq", "--invalidation-mode", "unchecked-hash"]
+    subprocess.run([*argv, "-s", str(folder), str(folder)], check=False)
 
 
 def _is_wanted(file: PurePath) -> bool:
