@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from cambrian.report import page, tables
+from cambrian.report import study_page, tables
 from cambrian.report.collect import collect
 from cambrian.store.results import Results
 
@@ -60,4 +60,4 @@ def as_flows(data: dict[str, Any]) -> None:
 def report(folder: Path, out: Path) -> Path:
     """The page of a results directory, in which nothing is kept, with its figures as files."""
     found = collect(Results(folder))
-    return page.write(found, tables.all_tables(found), out, with_files=True)
+    return study_page.write(found, tables.all_tables(found), out, with_files=True)

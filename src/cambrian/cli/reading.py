@@ -51,7 +51,7 @@ def report(
 
 def make_report(folder: Path, to: Path | None = None, *, parts: bool = True, figures: bool = False) -> Path:
     """What ``cambrian report`` does; returns the page's path."""
-    from cambrian.report import page
+    from cambrian.report import study_page
     from cambrian.report.evidence import Evidence
     from cambrian.report.suite import page as suite_page
     from cambrian.report.suite import ran
@@ -62,7 +62,7 @@ def make_report(folder: Path, to: Path | None = None, *, parts: bool = True, fig
         # its tables are kept for `cambrian table`
         with writing_to(to or folder / "report"):
             found = Evidence(folder.absolute()).collected()
-            return page.write(*found, to or folder / "report", with_files=figures)
+            return study_page.write(*found, to or folder / "report", with_files=figures)
     suite = ran.read(folder.absolute())
     reported = [part for part in suite.parts if part.trials] if parts else []
     evidence = Evidence(suite.folder.parent)
@@ -71,7 +71,7 @@ def make_report(folder: Path, to: Path | None = None, *, parts: bool = True, fig
         # this keeps the frames that the suite's page uses, so each trial is measured once
         name = part.folder.relative_to(evidence.root).as_posix()
         with writing_to(part.folder / "report"):
-            page.write(*evidence.collected(name), part.folder / "report", with_files=figures)
+            study_page.write(*evidence.collected(name), part.folder / "report", with_files=figures)
     err.print(f"report of the suite: {suite.suite.name}", markup=False)
     with writing_to(to or folder / "report"):
         return suite_page.write(suite, to or folder / "report", with_files=figures)

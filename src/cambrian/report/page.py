@@ -1,14 +1,13 @@
-"""The report: an HTML page and, in folders beside it, its figures, its tables and its trials over time.
+"""A page of the report: one HTML file that needs no server and no network, with its files beside it.
 
-The page needs no server and no network. It holds what the first screen shows; it loads all else from the
-files beside it when a reader wants it.
+The page holds what the first screen shows; it loads all else from the files beside it when a reader wants it.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from importlib import metadata, resources
 from pathlib import Path
@@ -16,29 +15,11 @@ from typing import Any
 
 import jinja2
 import markupsafe
-import polars as pl
 import vl_convert
 
-from cambrian.report import (
-    across,
-    cards,
-    explore,
-    layout,
-    matrix,
-    notes,
-    probed,
-    provenance,
-    tables,
-    timelines,
-    words,
-)
-from cambrian.report.collect import Collected
-from cambrian.report.conformance import seed_pairs
-from cambrian.report.figures import all_figures, colours
+from cambrian.report import timelines
 from cambrian.report.figures.figure import Figure, config
-from cambrian.report.layout import Shown
-from cambrian.report.observations import observations
-from cambrian.report.series import Timeline
+from cambrian.report.sections import Section, every
 
 #: most rows of a list that the page shows; its CSV has all
 MOST_ROWS = 200
@@ -49,42 +30,53 @@ _OF_VEGA = (
 
 
 @dataclass(frozen=True)
-class Section:
-    """One network's section of the page."""
+class Page:
+    """A page: its head, its first screen and its sections.
 
-    network: provenance.NetworkFacts
-    tables: tuple[Shown, ...]
-    figures: tuple[Figure, ...]
-    opened: bool
-
-
-def write(
-    collected: Collected, frames: dict[str, pl.DataFrame], out: Path, *, with_files: bool = False
-) -> Path:
-    """Write the report of ``collected`` with the tables ``frames`` to ``out``; return the page's path.
-
-    ``out`` gets ``index.html``, ``licences.txt``, ``figures/NAME.js``, ``tables/NAME.csv``,
-    ``data/NAME.js`` (:mod:`cambrian.report.timelines`) and ``trials/ID.json`` (each trial's description, for
-    ``cambrian trial``); with ``with_files`` also ``figures/NAME.{png,svg,csv}``.
+    ``about``: what the page is, and of what, such as ``("Cambrian report", "study", "quickstart")``.
+    ``answer`` is the sentence that answers the question, ``warnings`` stand below it. ``first`` is the
+    template of the first screen with its ``context``. ``explore``: it has the view "Explore". ``tables``:
+    names of the CSV files. ``data``: identity → what the page's script reads.
     """
-    prepare(out, "figures", "tables", "data", "trials")
-    for manifest in collected.manifests:
-        description = json.dumps(manifest["trial"], indent=1) + "\n"
-        (out / "trials" / f"{manifest['id']}.json").write_text(description)
-    for name, frame in frames.items():
-        frame.write_csv(out / "tables" / f"{name}.csv")
-    over_time = timelines.of(collected)
-    timelines.write(collected, over_time, out / "data")
-    observed = observations(collected)
-    timelines.script(out / "data" / "explore.js", explore.data(observed, frames))
-    shown = list(all_figures(collected))
-    known, inks = [network.name for network in collected.networks], colours.palette(collected)
-    overall = across.figures(observed, known, collected.design, inks)
-    for figure in (*shown, *overall):
+
+    about: tuple[str, str, str]
+    title: str
+    sections: Sequence[Section]
+    answer: str = ""
+    warnings: tuple[str, ...] = ()
+    leads: tuple[str, ...] = ()
+    first: str = ""
+    context: Mapping[str, Any] = field(default_factory=dict)
+    explore: bool = False
+    tables: tuple[str, ...] = ()
+    data: Mapping[str, object] = field(default_factory=dict)
+
+
+def write(page: Page, out: Path, *, with_files: bool = False) -> Path:
+    """Write ``out``/index.html and the figures of the page's sections; return the former's path.
+
+    :func:`prepare` has made the folders. ``with_files``: figures as PNG, SVG and CSV, too.
+    """
+    data = dict(page.data)
+    figures = list(every(Figure, page.sections))
+    for figure in figures:
         draw(figure, out / "figures", with_files=with_files)
-    page = out / "index.html"
-    page.write_text(_render(collected, frames, shown, overall, over_time), encoding="utf-8")
-    return page
+    if (out / "figures").is_dir():
+        data["themes"] = {theme: config(theme) for theme in ("light", "dark")}
+    index = out / "index.html"
+    text = (
+        environment()
+        .get_template("page.html.j2")
+        .render(
+            page=page,
+            data={name: as_json(one) for name, one in data.items()},
+            style=style(),
+            script=asset("page.js"),
+            **page.context,
+        )
+    )
+    index.write_text(text, encoding="utf-8")
+    return index
 
 
 def prepare(out: Path, *folders: str) -> None:
@@ -111,78 +103,6 @@ def as_json(value: object) -> markupsafe.Markup:
     """JSON that can stand in a <script> element."""
     text = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
     return markupsafe.Markup(text.replace("<", "\\u003c"))  # noqa: S704 — no markup can be left in it
-
-
-def _render(
-    collected: Collected,
-    frames: dict[str, pl.DataFrame],
-    figures: list[Figure],
-    overall: Sequence[Figure],
-    over_time: dict[str, Timeline],
-) -> str:
-    facts = {fact.name: fact for fact in provenance.networks(collected)}
-    sections = [
-        Section(
-            network=facts[network.name],
-            tables=tables.on(network, collected, frames),
-            figures=tuple(one for one in figures if one.network == network.name),
-            opened=len(collected.networks) == 1,
-        )
-        for network in collected.networks
-    ]
-    gathered = notes.gathered(frames["notes"])
-    shown = matrix.matrix(collected, frames, over_time)
-    verdicts = frames["verdicts"].to_dicts() if "verdicts" in frames else []
-    return (
-        environment()
-        .get_template("page.html.j2")
-        .render(
-            study=collected.study,
-            design=collected.design,
-            what_ran=words.what_ran(collected),
-            measured_interval=words.measured_interval(collected),
-            answer=words.answer(collected, frames),
-            matrix=shown,
-            glyphs=matrix.GLYPHS,
-            cards=cards.cards(collected, frames, shown),
-            nothing=cards.nothing(shown, frames.get("verdicts")),
-            contestants=as_json(shown.players),
-            groups=as_json(timelines.groups(collected)),
-            kinds=as_json(timelines.kinds()),
-            placebo=words.placebo_differs(collected, frames.get("verdicts"), frames.get("harm")),
-            placebo_holds=words.placebo_holds(collected),
-            controls=words.controls(collected),
-            verdicts=verdicts,
-            verdict_ids={one["contestant"]: f"verdict-{number}" for number, one in enumerate(verdicts, 1)},
-            verdicts_shown=any(row.verdict for row in shown.rows),
-            behaviour=probed.behaviour(collected),
-            anchors={section.network.name: f"network-{number}" for number, section in enumerate(sections, 1)},
-            sections=sections,
-            across=overall,
-            invalid=layout.invalid(frames["invalid"].head(MOST_ROWS)),
-            invalid_count=frames["invalid"].height,
-            notes=gathered[:MOST_ROWS],
-            notes_count=len(gathered),
-            facts=provenance.facts(collected),
-            traces=layout.traces(frames["traces"].head(MOST_ROWS)),
-            traces_count=frames["traces"].height,
-            command=collected.raw["command"],
-            example=_example(collected),
-            csv_names=list(frames),
-            most_rows=MOST_ROWS,
-            least_floor=seed_pairs.LEAST_FLOOR,
-            style=style(),
-            script=asset("page.js"),
-            themes=as_json({theme: config(theme) for theme in ("light", "dark")}),
-        )
-    )
-
-
-def _example(collected: Collected) -> dict[str, Any]:
-    """A trial that a reader may repeat: the first valid one, or the first."""
-    records = [record for cell in collected.cells for record in cell.records]
-    chosen = next((record for record in records if record.valid), records[0])
-    return {"id": chosen.id, "packets_sha256": chosen.packets_sha256}
 
 
 @cache

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import PurePath
 from typing import Any
 
 from cambrian.report.collect import Collected
-from cambrian.report.layout import NOTHING
+from cambrian.report.layout import NOTHING, Shown
 from cambrian.study.limits import bdp_bytes
 from cambrian.study.model import Network
 
@@ -75,6 +75,13 @@ class NetworkFacts:
     queue: str
     loss: str
     other: str
+
+
+def table(collected: Collected) -> Shown:
+    """Every network that ran, as the page's table."""
+    headings = ("Network", "Rate", "Base RTT", "Buffer", "Queue", "Random loss", "Other")
+    rows = tuple(astuple(one) for one in networks(collected))
+    return Shown("Networks", headings, (False,) * len(headings), rows, csv="")
 
 
 def networks(collected: Collected) -> list[NetworkFacts]:

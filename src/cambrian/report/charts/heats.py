@@ -22,8 +22,6 @@ from cambrian.stats import states
 COLUMN = 34
 #: the quantity whose natural null is an equal share
 SHARE = "share_percent"
-#: opacity of an inconclusive cell
-_FAINT = 0.3
 #: part of a side of the scale above which a cell is too dark for dark text
 _DARK = 0.62
 
@@ -134,35 +132,22 @@ def _chart(
             axis=alt.Axis(grid=False),
         ),
     )
-    squares = base.mark_rect().encode(
-        color=_colour(heat, shade),
-        opacity=alt.condition("datum.conclusive == 1", alt.value(1), alt.value(_FAINT)),
-        tooltip=[
-            alt.Tooltip("x:N", title=names.heading(heat.x, labels)),
-            alt.Tooltip("y:N", title=names.heading(heat.y, labels)),
-            alt.Tooltip("effect:Q", title=heat.title, format=".4~g"),
-            alt.Tooltip("low:Q", title="95 % from", format=".4~g"),
-            alt.Tooltip("high:Q", title="to", format=".4~g"),
-            alt.Tooltip("p_bh:Q", title="p (corrected)", format=".2g"),
-            alt.Tooltip("state:N", title="State"),
-            alt.Tooltip("seeds:Q", title="Seeds"),
-        ],
-    )
-    middle = shade.middle
-    if middle is None:
+    tooltip = [
+        alt.Tooltip("x:N", title=names.heading(heat.x, labels)),
+        alt.Tooltip("y:N", title=names.heading(heat.y, labels)),
+        alt.Tooltip("effect:Q", title=heat.title, format=".4~g"),
+        alt.Tooltip("low:Q", title="95 % from", format=".4~g"),
+        alt.Tooltip("high:Q", title="to", format=".4~g"),
+        alt.Tooltip("p_bh:Q", title="p (corrected)", format=".2g"),
+        alt.Tooltip("state:N", title="State"),
+        alt.Tooltip("seeds:Q", title="Seeds"),
+    ]
+    if shade.middle is None:
         dark = f"datum.shade > {shade.least + _DARK * (shade.most - shade.least)}"
     else:
-        dark = f"datum.conclusive == 1 && abs(datum.shade) > {_DARK * shade.most}"
-    ink = {
-        "condition": [
-            {"test": dark, "value": "white"},
-            {"test": "datum.conclusive == 1", "value": "#1b1f24"},
-        ],
-        "value": "#767b82",
-    }
-    drawing = alt.layer(squares, base.mark_text(fontSize=11).encode(text="text:N", color=ink))
-    sized = drawing.properties(height=heat_map.ROW * len(order_y))
-    return sized.properties(title=above) if above else sized
+        dark = f"abs(datum.shade) > {_DARK * shade.most}"
+    height = heat_map.ROW * len(order_y)
+    return heat_map.squares(base, _colour(heat, shade), tooltip, dark, height=height, above=above)
 
 
 def _renamed(text: Mapping[str, str], heat: Heat) -> dict[str, str]:

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+import markupsafe
+
 from cambrian.gate import differences
-from cambrian.report import matrix, page
+from cambrian.report import matrix, methods, page
 from cambrian.report.compared import changes as first
 from cambrian.report.compared import lists, settings, sides
 from cambrian.report.compared.changes import GLYPHS, Changes
+from cambrian.report.layout import Shown
+from cambrian.report.page import Page
+from cambrian.report.sections import Facts, Lines, Section, Table, Words, joined, link
 from cambrian.report.words import counted
 from cambrian.stats.jackknife import FEWEST_SEEDS
 from cambrian.stats.states import LEVEL
@@ -17,6 +23,10 @@ from cambrian.stats.states import LEVEL
 #: most causes in the sentence on the first screen; the table has all
 _MOST_CAUSES = 4
 _NAMES = {first.SAME: "same packets"}
+_PACKETS = "The same packets: the same flows, times and sizes, and the same drops at the bottleneck."
+_TESTBED = markupsafe.Markup(
+    "<strong>Testbed or kernel differ too, so packets may differ for that reason alone.</strong>"
+)
 
 
 def compare(before: Path, after: Path, contestants: tuple[str | None, str | None] = (None, None)) -> Changes:
@@ -40,53 +50,96 @@ def write(changes: Changes, out: Path) -> Path:
     anchors = {(row.name, cell.network): cell.anchor for row in shown.rows for cell in row.cells.values()}
     made = settings.software(changes.before, changes.after)
     differing = settings.settings(changes.before.study, changes.after.study)
-    tables = {
+    frames = {
         "figures": lists.figures(changes),
         "packets": lists.packets(changes),
         "settings": lists.settings([*made, *differing]),
         "margins": lists.margins(),
     }
-    for name, (frame, _) in tables.items():
+    for name, (frame, _) in frames.items():
         frame.write_csv(out / "tables" / f"{name}.csv")
-    index = out / "index.html"
-    index.write_text(
-        page.environment()
-        .get_template("compared.html.j2")
-        .render(
-            names=_names(changes),
-            study=changes.after.study,
+    tables = {name: table for name, (_, table) in frames.items()}
+    counts = joined(f"{_counts(changes)} ", link("What was compared.", "#compared"))
+    testbed = any(one.name in ("testbed", "kernel") and one.differs for one in made)
+    return page.write(
+        Page(
+            about=("Cambrian comparison", "study", changes.after.study.name),
+            title=" → ".join(_names(changes)),
             answer=first.answer(changes),
-            counts=_counts(changes),
-            causes=_causes([one for one in made if one.differs] + differing),
-            testbed=any(one.name in ("testbed", "kernel") and one.differs for one in made),
-            matrix=shown,
-            filters=matrix.filters(changes.players, shown.networks),
-            cards=first.largest(changes.figures),
-            anchors=anchors,
-            glyphs=GLYPHS,
-            state_names=_NAMES,
-            marks=[
-                {"network": one.subject.network, "cell": anchors.get((one.row, one.subject.network), "")}
-                for one in changes.figures
-            ],
-            tables={name: table for name, (_, table) in tables.items()},
-            lost=_lost(changes),
-            only=settings.only(changes.before, changes.after),
-            missing=changes.compared.missing,
-            verdicts=changes.compared.verdicts,
-            limits={
-                "level": f"{LEVEL:.0%}",
-                "parameter": f"{differences.PARAMETER_PART:.0%}",
-                "seeds": FEWEST_SEEDS,
-                "trials": differences.FEWEST_TRIALS,
+            leads=(
+                _causes([one for one in made if one.differs] + differing),
+                counts,
+                *((_TESTBED,) if testbed else ()),
+            ),
+            first="changes.html.j2",
+            context={
+                "matrix": shown,
+                "networks": dict.fromkeys(shown.networks, ""),
+                "filters": matrix.filters(changes.players, shown.networks),
+                "cards": first.largest(changes.figures),
+                "anchors": anchors,
+                "glyphs": GLYPHS,
+                "state_names": _NAMES,
             },
-            contestants=page.as_json(changes.players),
-            style=page.style(),
-            script=page.asset("page.js"),
+            sections=tuple(_sections(changes, tables, anchors)),
+            tables=tuple(tables),
+            data={"contestants": changes.players},
         ),
-        encoding="utf-8",
+        out,
     )
-    return index
+
+
+def _sections(
+    changes: Changes, tables: dict[str, Shown], anchors: Mapping[tuple[str, str], str]
+) -> Iterator[Section]:
+    figures = tables["figures"]
+    marks = tuple(
+        {"network": one.subject.network, "cell": anchors.get((one.row, one.subject.network), "")}
+        for one in changes.figures
+    )
+    yield Section(
+        "All figures",
+        "figures",
+        (Table(figures, marks=marks, sortable=True),),
+        folded=True,
+        opened=not figures.is_closed,
+        aside=f"{len(figures.rows)}, the most important first",
+    )
+    yield from _not_compared(changes)
+    yield Section("Packets", "packets", (Words((_PACKETS,)), Table(tables["packets"])))
+    before, after = _names(changes)
+    said = f"Before: {before}. After: {after}. Study: {changes.after.study.title}."
+    verdicts = tuple(
+        (f"Verdict, {name}" if name else "Verdict", f"{old} → {new}")
+        for name, old, new in changes.compared.verdicts
+    )
+    facts = (Facts(verdicts),) if verdicts else ()
+    yield Section("What was compared", "compared", (Words((said,)), Table(tables["settings"]), *facts))
+    texts = methods.of(
+        "comparison",
+        level=f"{LEVEL:.0%}",
+        parameter=f"{differences.PARAMETER_PART:.0%}",
+        seeds=str(FEWEST_SEEDS),
+        trials=str(differences.FEWEST_TRIALS),
+    )
+    yield Section("Methods", "methods", (texts, Table(tables["margins"])), folded=True)
+
+
+def _not_compared(changes: Changes) -> Iterator[Section]:
+    """Trials and figures of one side only."""
+    only = tuple(settings.only(changes.before, changes.after))
+    lost, missing = _lost(changes), changes.compared.missing
+    if not (only or lost or missing):
+        return
+    details = [
+        Section(f"{title}: {len(lines)}", "", (Lines(lines),), folded=True)
+        for title, lines in (
+            ("Trials", tuple(lost)),
+            (f"Figures that only {_names(changes)[0]} has", tuple(("", name) for name in missing)),
+        )
+        if lines
+    ]
+    yield Section("Not compared", "not-compared", (*((Words(only),) if only else ()), *details))
 
 
 def _names(changes: Changes) -> tuple[str, str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import altair as alt
 import polars as pl
@@ -47,6 +47,8 @@ class Panel:
 class Figure:
     """Panels that belong together. ``name`` is the name of its files; ``data`` has everything drawn."""
 
+    #: among the pieces of a section
+    kind: ClassVar = "figure"
     name: str
     network: str
     heading: str

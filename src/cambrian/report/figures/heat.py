@@ -1,4 +1,4 @@
-"""A heat map of contestants by contestants; inconclusive cells are faint."""
+"""Heat maps: squares with numbers, faint where inconclusive; and a map of contestants by contestants."""
 
 from __future__ import annotations
 
@@ -64,31 +64,50 @@ def chart(
     )
     least, middle, most = domain
     legend = alt.Legend(orient="bottom", direction="horizontal", gradientLength=180, gradientThickness=10)
-    squares = base.mark_rect().encode(
-        color=alt.Color(
-            f"{value}:Q",
-            title=title,
-            scale=alt.Scale(scheme="purpleorange", domain=[least, most], domainMid=middle, clamp=True),
-            legend=legend,
-        ),
-        opacity=alt.condition("datum.conclusive == 1", alt.value(1), alt.value(_FAINT)),
-        tooltip=[
-            alt.Tooltip("x:N", title="row"),
-            alt.Tooltip("y:N", title="column"),
-            alt.Tooltip(f"{value}:Q", title=title, format=".3f"),
-            alt.Tooltip("seeds:Q", title="Seeds"),
-        ],
+    colour = alt.Color(
+        f"{value}:Q",
+        title=title,
+        scale=alt.Scale(scheme="purpleorange", domain=[least, most], domainMid=middle, clamp=True),
+        legend=legend,
     )
-    # dark cells at both ends of the scale need light text, and faint ones the page's own ink
+    tooltip = [
+        alt.Tooltip("x:N", title="row"),
+        alt.Tooltip("y:N", title="column"),
+        alt.Tooltip(f"{value}:Q", title=title, format=".3f"),
+        alt.Tooltip("seeds:Q", title="Seeds"),
+    ]
+    # dark at both ends of the scale
     low, high = middle - 0.5 * (middle - least), middle + 0.74 * (most - middle)
-    dark = f"datum.conclusive == 1 && (datum.{value} < {low} || datum.{value} > {high})"
+    dark = f"datum.{value} < {low} || datum.{value} > {high}"
+    return squares(base, colour, tooltip, dark, height=ROW * len(rows), above=title_above)
+
+
+def squares(
+    base: alt.Chart,
+    colour: alt.Color,
+    tooltip: list[alt.Tooltip],
+    dark: str,
+    *,
+    height: int,
+    above: str | None,
+) -> alt.TopLevelMixin:
+    """The squares of ``base`` with their texts, from its columns ``text`` and ``conclusive`` (1 or 0).
+
+    ``dark``: where a conclusive square needs light text; an inconclusive one is faint. ``above``: a title.
+    """
+    drawn = base.mark_rect().encode(
+        color=colour,
+        opacity=alt.condition("datum.conclusive == 1", alt.value(1), alt.value(_FAINT)),
+        tooltip=tooltip,
+    )
     ink = {
         "condition": [
-            {"test": dark, "value": "white"},
+            {"test": f"datum.conclusive == 1 && ({dark})", "value": "white"},
             {"test": "datum.conclusive == 1", "value": "#1b1f24"},
         ],
         "value": "#767b82",
     }
-    drawn = alt.layer(squares, base.mark_text(fontSize=11).encode(text="text:N", color=ink))
-    sized = drawn.properties(height=ROW * len(rows))
-    return sized.properties(title=title_above) if title_above else sized
+    sized = alt.layer(drawn, base.mark_text(fontSize=11).encode(text="text:N", color=ink)).properties(
+        height=height
+    )
+    return sized.properties(title=above) if above else sized

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import vl_convert
 
+from cambrian.report import methods
 from cambrian.report.figures.figure import Figure, rounded
+from cambrian.report.sections import Section, Table, every
 from cambrian.report.suite import markdown, page, ran
-from cambrian.report.suite.blocks import Block
 from cambrian.report.suite.ran import Ran
 
 FIGURES, TABLES = "figures", "tables"
@@ -43,18 +44,18 @@ def make(results: Path, out: Path, tell: Callable[[int, int, str], None]) -> Pat
 
 
 def _write(suite: Ran, out: Path) -> None:
-    blocks = page.blocks(suite)
+    sections = page.sections_of(suite)
     prefix = f"{suite.suite.name}/"
     for kind in (FIGURES, TABLES):
         folder = out / kind / suite.suite.name
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
-    for block in blocks:
-        for figure in block.content.figures:
-            _draw(figure, out, prefix)
-    for tabled in markdown.all_tables(blocks):
-        tabled.frame.write_csv(out / TABLES / f"{prefix}{tabled.shown.csv}")
-    text = "\n".join(_page(suite, blocks, prefix))
+    for figure in every(Figure, sections):
+        _draw(figure, out, prefix)
+    for table in every(Table, sections):
+        if table.frame is not None:
+            table.frame.write_csv(out / TABLES / f"{prefix}{table.shown.csv}")
+    text = "\n".join(_page(suite, sections, prefix))
     (out / f"{suite.suite.name}.md").write_text(text, encoding="utf-8")
 
 
@@ -64,7 +65,7 @@ def _draw(figure: Figure, out: Path, prefix: str) -> None:
     rounded(figure.data).write_csv(out / TABLES / f"{prefix}{figure.name}-figure.csv")
 
 
-def _page(suite: Ran, blocks: Sequence[Block], prefix: str) -> Iterator[str]:
+def _page(suite: Ran, sections: Sequence[Section], prefix: str) -> Iterator[str]:
     yield f"# {suite.suite.title}"
     yield ""
     if suite.suite.description:
@@ -72,11 +73,11 @@ def _page(suite: Ran, blocks: Sequence[Block], prefix: str) -> Iterator[str]:
         yield ""
     yield from _facts(suite)
     yield ""
-    for block in blocks:
-        yield from markdown.block(block, FIGURES, TABLES, prefix)
+    for section in sections:
+        yield from markdown.section(section, FIGURES, TABLES, prefix)
     yield "## Methods"
     yield ""
-    for name, words in page.METHODS:
+    for name, words in methods.of("suite").pairs:
         yield from (f"**{name}.** {words}", "")
 
 

@@ -16,7 +16,7 @@ from cambrian.report.charts import names, theory
 from cambrian.report.figures import colours
 from cambrian.report.figures.figure import PANEL_HEIGHT, Figure, Panel, inline
 from cambrian.report.layout import Column, Row
-from cambrian.report.suite.blocks import Content, Tabled
+from cambrian.report.sections import Piece, Table, Words
 from cambrian.report.words import counted
 
 #: a figure needs this number of measured cells
@@ -42,17 +42,16 @@ def content(
     labels: Mapping[str, str],
     *,
     with_theory: bool,
-) -> Content:
+) -> tuple[Piece, ...]:
     """The section's content, with data."""
     figure = _figure(compared, f"{name}-scatter", labels)
-    tables = [Tabled(_table(compared, f"{name}.csv", labels), compared.frame)]
-    words = [_summary(compared)]
+    table = Table(_table(compared, f"{name}.csv", labels), compared.frame)
+    predicted = None
     if with_theory and observations is not None:
         predicted = _theory(compared, observations, f"{name}-theory.csv", labels)
-        if predicted is not None:
-            tables.append(predicted)
-            words.append(theory.WORDS)
-    return Content(words=tuple(words), figures=(figure,) if figure else (), tables=tuple(tables))
+    words = (_summary(compared), theory.WORDS) if predicted else (_summary(compared),)
+    pieces = (Words(words, found=True), figure, table, predicted)
+    return tuple(one for one in pieces if one is not None)
 
 
 def _summary(compared: Compared) -> str:
@@ -182,7 +181,7 @@ def _alt(part: pl.DataFrame, side: str | None) -> str:
 
 def _theory(
     compared: Compared, observations: pl.DataFrame, csv: str, labels: Mapping[str, str]
-) -> Tabled | None:
+) -> Table | None:
     """Kernel TCP's cells: published, measured and predicted figures."""
     comparison = compared.comparison
     spec = comparison.measured
@@ -217,4 +216,4 @@ def _theory(
         layout.plain("measured_over_rfc9438", "Measured / RFC 9438", 2),
     ]
     shown = layout.shown(frame, columns, "Kernel TCP compared with theory", csv)
-    return Tabled(replace(shown, keyed=True), frame)
+    return Table(replace(shown, keyed=True), frame)

@@ -1,9 +1,9 @@
-"""Makes a page's blocks from sections and evidence."""
+"""Makes a page's sections from those of suite.toml and the evidence."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
@@ -12,8 +12,9 @@ from cambrian.claims.frames import Frames
 from cambrian.effects.errors import EffectError, NoDataError
 from cambrian.published import compare, load
 from cambrian.report.charts import curves, heats, names
+from cambrian.report.sections import Commands, Piece, Words
+from cambrian.report.sections import Section as PageSection
 from cambrian.report.suite import beside, crossing, judged, rows
-from cambrian.report.suite.blocks import Block, Content
 from cambrian.report.suite.sections import Section
 from cambrian.study import hints
 from cambrian.study.errors import StudyError
@@ -43,16 +44,16 @@ class Subject:
         return f"cambrian run {asked}" + (f" --profile {self.profile}" if self.profile else "") + who
 
 
-def blocks(subject: Subject, sections: Sequence[Section], frames: Frames) -> list[Block]:
-    """Each section with its content; a section without data has the command that makes the data.
+def built(subject: Subject, sections: Sequence[Section], frames: Frames) -> list[PageSection]:
+    """Each section for the page; a section without data has the command that makes the data.
 
     Raises:
         StudyError: a section does not fit its data, or names something unknown.
     """
-    return [_block(subject, section, number, frames) for number, section in enumerate(sections, 1)]
+    return [_section(subject, section, number, frames) for number, section in enumerate(sections, 1)]
 
 
-def _block(subject: Subject, section: Section, number: int, frames: Frames) -> Block:
+def _section(subject: Subject, section: Section, number: int, frames: Frames) -> PageSection:
     name = f"{number:02d}-{names.short_slug(section.heading)}"
     try:
         content = _content(subject, section, name, frames)
@@ -66,10 +67,11 @@ def _block(subject: Subject, section: Section, number: int, frames: Frames) -> B
             remedy="correct the section’s keys",
         ) from error
     words = tuple(" ".join(part.split()) for part in section.text.split("\n\n") if part.strip())
-    return Block(section.heading, names.slug(section.heading), words, content)
+    pieces = (Words(words), *content) if words else content
+    return PageSection(section.heading, names.slug(section.heading), pieces)
 
 
-def _content(subject: Subject, section: Section, name: str, frames: Frames) -> Content:
+def _content(subject: Subject, section: Section, name: str, frames: Frames) -> tuple[Piece, ...]:
     if section.comparison is not None:
         return _comparison(subject, section, name, frames)
     if section.claims:
@@ -78,22 +80,21 @@ def _content(subject: Subject, section: Section, name: str, frames: Frames) -> C
         wanted = section.claims if isinstance(section.claims, tuple) else ()
         return judged.claims(subject.paper, wanted, frames, str(subject.file))
     if section.scorecard is not None:
-        card = judged.card(subject.file.parent / section.scorecard, subject.prefixes, frames, name)
-        return replace(card, commands=(subject.command(subject.name),)) if card.not_run else card
+        command = subject.command(subject.name)
+        return judged.card(subject.file.parent / section.scorecard, subject.prefixes, frames, name, command)
     if section.part is None:
-        return Content()
+        return ()
     frame = _frame(section, frames)
     if frame is None:
         return _nothing(subject, section.part, "Not run.")
     return _shown(section, frame, name)
 
 
-def _shown(section: Section, frame: pl.DataFrame, name: str) -> Content:
+def _shown(section: Section, frame: pl.DataFrame, name: str) -> tuple[Piece, ...]:
     if section.heat is not None:
-        figure, _ = heats.figure(frame, section.heat, name, section.labels)
-        return Content(figures=(figure,))
+        return (heats.figure(frame, section.heat, name, section.labels)[0],)
     if section.lines is not None:
-        return Content(figures=(curves.figure(frame, section.lines, name, section.labels),))
+        return (curves.figure(frame, section.lines, name, section.labels),)
     if section.crossover is not None:
         return crossing.content(frame, section.crossover, name, section.labels)
     assert section.table is not None
@@ -106,7 +107,7 @@ def _frame(section: Section, frames: Frames) -> pl.DataFrame | None:
     return frames.frame(shown.part, shown.table)
 
 
-def _comparison(subject: Subject, section: Section, name: str, frames: Frames) -> Content:
+def _comparison(subject: Subject, section: Section, name: str, frames: Frames) -> tuple[Piece, ...]:
     paper = load.folder(subject.paper or "")
     known = load.comparisons(paper) if subject.paper else {}
     if section.comparison not in known:
@@ -120,12 +121,12 @@ def _comparison(subject: Subject, section: Section, name: str, frames: Frames) -
     content = beside.content(compared, frame, name, section.labels, with_theory=section.theory)
     if compared.ran:
         return content
-    missing = _nothing(subject, comparison.measured.part, "Not run: no published cell has been measured.")
-    return replace(content, not_run=missing.not_run, commands=missing.commands)
+    why = "Not run: no published cell has been measured."
+    return *_nothing(subject, comparison.measured.part, why), *content
 
 
-def _nothing(subject: Subject, part: str | None, why: str) -> Content:
-    return Content(not_run=why, commands=(subject.command(part),) if part else ())
+def _nothing(subject: Subject, part: str | None, why: str) -> tuple[Piece, ...]:
+    return (Commands((subject.command(part),) if part else (), why),)
 
 
 def _part(subject: Subject, section: Section) -> str | None:

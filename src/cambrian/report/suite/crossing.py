@@ -10,7 +10,7 @@ from cambrian.effects.crossover import crossovers
 from cambrian.report import layout
 from cambrian.report.charts import names
 from cambrian.report.layout import Column, Row
-from cambrian.report.suite.blocks import Content, Tabled
+from cambrian.report.sections import Piece, Table, Words
 from cambrian.report.suite.sections import Crossover
 
 WORDS = (
@@ -20,7 +20,9 @@ WORDS = (
 )
 
 
-def content(frame: pl.DataFrame, crossover: Crossover, name: str, labels: Mapping[str, str]) -> Content:
+def content(
+    frame: pl.DataFrame, crossover: Crossover, name: str, labels: Mapping[str, str]
+) -> tuple[Piece, ...]:
     """The table of ``crossover`` on an observations frame.
 
     Raises:
@@ -35,7 +37,7 @@ def content(frame: pl.DataFrame, crossover: Crossover, name: str, labels: Mappin
         Column("Measured", lambda row: f"{row['values']} from {row['least']:g} to {row['most']:g}"),
     ]
     table = layout.shown(crossing, columns, crossover.title, f"{name}.csv")
-    return Content(words=(WORDS.format(threshold=crossover.threshold),), tables=(Tabled(table, crossing),))
+    return Words((WORDS.format(threshold=crossover.threshold),), found=True), Table(table, crossing)
 
 
 def _key(column: str, labels: Mapping[str, str]) -> Column:

@@ -1,4 +1,4 @@
-"""A section's claims and scorecards, judged, as blocks."""
+"""A section's claims and scorecards, judged, as pieces of the page."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from cambrian.claims import contradictions, listing, load, scorecard, verdicts
 from cambrian.claims.frames import Frames
 from cambrian.report import layout
 from cambrian.report.layout import Column, Row
-from cambrian.report.suite.blocks import Content, Entry, Tabled
+from cambrian.report.sections import Commands, Piece, Statement, Table, Words
 from cambrian.report.words import counted
 from cambrian.study import hints
 from cambrian.study.errors import StudyError
 
 
-def claims(paper: str, wanted: Sequence[str], frames: Frames, file: str) -> Content:
+def claims(paper: str, wanted: Sequence[str], frames: Frames, file: str) -> tuple[Piece, ...]:
     """The verdicts on the claims ``wanted``, or on all claims of ``paper`` if ``wanted`` is empty.
 
     Raises:
@@ -37,17 +37,21 @@ def claims(paper: str, wanted: Sequence[str], frames: Frames, file: str) -> Cont
     explained = [
         contradictions.explain(one, frames) for one in ledger.contradictions if names & set(one.claims)
     ]
-    entries = [
-        Entry(one.claim.id, one.verdict, one.claim.text, tuple(listing.claim_lines(one))) for one in judged
+    said = [
+        Statement(one.claim.id, one.verdict, one.claim.text, lines=tuple(listing.claim_lines(one)))
+        for one in judged
     ]
-    entries += [
-        Entry(one.contradiction.id, one.verdict, one.contradiction.text,
-              tuple(listing.contradiction_lines(one, judged)))
+    said += [
+        Statement(
+            one.contradiction.id,
+            one.verdict,
+            one.contradiction.text,
+            lines=tuple(listing.contradiction_lines(one, judged)),
+        )
         for one in explained
-    ]  # fmt: skip
-    return Content(
-        words=(_counts([one.verdict for one in judged]),) if judged else (), entries=tuple(entries)
-    )
+    ]
+    counts = Words((_counts([one.verdict for one in judged]),), found=True)
+    return (counts, *said) if judged else tuple(said)
 
 
 def _counts(found: Sequence[str]) -> str:
@@ -56,8 +60,10 @@ def _counts(found: Sequence[str]) -> str:
     return f"{counted(len(found), 'claim')}: {listed}."
 
 
-def card(path: Path, prefixes: Mapping[str, Mapping[str, str]], frames: Frames, name: str) -> Content:
-    """A scorecard: criteria by contestants, and every test.
+def card(
+    path: Path, prefixes: Mapping[str, Mapping[str, str]], frames: Frames, name: str, command: str
+) -> tuple[Piece, ...]:
+    """A scorecard: criteria by contestants, and every test. ``command`` runs what it needs.
 
     ``prefixes`` maps the folder of each contestant's parts to its placeholders.
 
@@ -72,7 +78,7 @@ def card(path: Path, prefixes: Mapping[str, Mapping[str, str]], frames: Frames, 
         infer_schema_length=None,
     )
     if tests.is_empty():
-        return Content(not_run="Not run.")
+        return (Commands((command,), "Not run."),)
     whole = tests.group_by("criterion", "text", "source", maintain_order=True).agg(
         *(
             pl.col("of_criterion").filter(pl.col("contestant") == title).first().alias(title)
@@ -94,13 +100,11 @@ def card(path: Path, prefixes: Mapping[str, Mapping[str, str]], frames: Frames, 
         for title in titles.values()
     ]
     ran = (tests["verdict"] != "not run").any()
-    return Content(
-        not_run="" if ran else "Not run.",
-        words=("Criteria by contestant: " + "; ".join(counts) + ".",),
-        tables=(
-            Tabled(layout.shown(whole, columns, "Scorecard", f"{name}.csv"), whole),
-            Tabled(layout.shown(tests, details, "Every test", f"{name}-tests.csv", folded=True), tests),
-        ),
+    return (
+        *(() if ran else (Commands((command,), "Not run."),)),
+        Words(("Criteria by contestant: " + "; ".join(counts) + ".",), found=True),
+        Table(layout.shown(whole, columns, "Scorecard", f"{name}.csv"), whole),
+        Table(layout.shown(tests, details, "Every test", f"{name}-tests.csv", folded=True), tests),
     )
 
 

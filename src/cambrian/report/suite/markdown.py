@@ -1,14 +1,13 @@
-"""The page's blocks as Markdown, for a reader of the repository."""
+"""A page's sections as Markdown, for a reader of the repository."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from cambrian.report.figures.figure import Figure
 from cambrian.report.layout import Shown
-from cambrian.report.suite.blocks import Block, Tabled
-
-#: rows of a longer table that Markdown shows; its CSV has all
-MOST_ROWS = 200
+from cambrian.report.page import MOST_ROWS
+from cambrian.report.sections import Commands, Section, Statement, Table, Words
 
 
 def table(shown: Shown, csv: str) -> Iterator[str]:
@@ -32,54 +31,53 @@ def table(shown: Shown, csv: str) -> Iterator[str]:
         yield "</details>"
 
 
-def block(one: Block, figures: str, tables: str, prefix: str) -> Iterator[str]:
+def section(one: Section, figures: str, tables: str, prefix: str) -> Iterator[str]:
     """A section's lines; its files are ``FIGURES/PREFIX…`` and ``TABLES/PREFIX…``."""
     yield f"## {_text(one.heading)}"
     yield ""
-    content = one.content
-    for words in one.words:
-        yield from (_text(words), "")
-    if content.not_run:
-        commands = " ".join(f"`{command}`" for command in content.commands)
-        yield f"**{_text(content.not_run)}**" + (f" Run it with: {commands}" if commands else "")
-        yield ""
-    for words in content.words:
-        yield from (_text(words), "")
-    for figure in content.figures:
-        alt = "; ".join(panel.alt for panel in figure.panels)
-        yield f"### {_text(figure.heading)}"
-        yield ""
-        yield f"![{_plain(alt)}]({figures}/{prefix}{figure.name}.png)"
-        yield ""
-        yield f"{_text(figure.caption)} ([data](" + f"{tables}/{prefix}{figure.name}-figure.csv))"
-        yield ""
-    for shown in content.tables:
-        yield from table(shown.shown, f"{tables}/{prefix}{shown.shown.csv}")
-        yield ""
-    if content.entries:
-        yield from _entries(one)
+    for piece in one.pieces:
+        match piece:
+            case Words(texts):
+                for text in texts:
+                    yield from (_text(text), "")
+            case Commands(lines, why):
+                commands = " ".join(f"`{line}`" for line in lines)
+                yield f"**{_text(why)}**" + (f" Run it with: {commands}" if commands else "")
+                yield ""
+            case Figure():
+                yield from _figure(piece, figures, tables, prefix)
+            case Table(shown):
+                yield from table(shown, f"{tables}/{prefix}{shown.csv}")
+                yield ""
+    statements = [piece for piece in one.pieces if isinstance(piece, Statement)]
+    if statements:
+        yield from _statements(statements)
 
 
-def _entries(one: Block) -> Iterator[str]:
+def _figure(figure: Figure, figures: str, tables: str, prefix: str) -> Iterator[str]:
+    alt = "; ".join(panel.alt for panel in figure.panels)
+    yield f"### {_text(figure.heading)}"
+    yield ""
+    yield f"![{_plain(alt)}]({figures}/{prefix}{figure.name}.png)"
+    yield ""
+    yield f"{_text(figure.caption)} ([data](" + f"{tables}/{prefix}{figure.name}-figure.csv))"
+    yield ""
+
+
+def _statements(statements: Sequence[Statement]) -> Iterator[str]:
     yield "| Verdict | Claim |"
     yield "|---|---|"
-    for entry in one.content.entries:
-        yield f"| **{_text(entry.verdict)}** | {_text(entry.text)} |"
+    for one in statements:
+        yield f"| **{_text(one.verdict)}** | {_text(one.text)} |"
     yield ""
     yield "<details><summary>Figures, sources and possible reasons for differences</summary>"
     yield ""
-    for entry in one.content.entries:
-        yield f"- **{_text(entry.name)}**: {_text(entry.verdict)}"
-        yield from (f"  - {label}: {_text(line)}" for label, line in entry.lines)
+    for one in statements:
+        yield f"- **{_text(one.name)}**: {_text(one.verdict)}"
+        yield from (f"  - {label}: {_text(line)}" for label, line in one.lines)
     yield ""
     yield "</details>"
     yield ""
-
-
-def all_tables(blocks: Sequence[Block]) -> Iterator[Tabled]:
-    """Every table of a page."""
-    for one in blocks:
-        yield from one.content.tables
 
 
 def _text(text: str) -> str:

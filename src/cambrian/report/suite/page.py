@@ -1,4 +1,4 @@
-"""A suite's page from its results: blocks, rendered as one self-contained HTML file."""
+"""A suite's page from its results."""
 
 from __future__ import annotations
 
@@ -6,42 +6,22 @@ import os
 from pathlib import Path
 
 from cambrian.claims.frames import CachedFrames
-from cambrian.report import page
+from cambrian.report import methods, page
 from cambrian.report.evidence import Evidence
-from cambrian.report.figures.figure import config
+from cambrian.report.layout import NOTHING, Shown
+from cambrian.report.page import Page
+from cambrian.report.sections import Commands, Lines, Section, Table, Words, code, every, joined, link
 from cambrian.report.suite import build
-from cambrian.report.suite.blocks import Block
 from cambrian.report.suite.build import Subject
 from cambrian.report.suite.ran import Part, Ran
 from cambrian.report.suite.sections import sections
 from cambrian.report.words import counted
 
-METHODS = (
-    (
-        "Published figures",
-        "As printed; published/ has the table and row of each. Their intervals are Student’s 95 %, "
-        "from the printed SD and number of runs, if known. We compare our figures with them; they are no "
-        "expected values.",
-    ),
-    (
-        "Measured figures",
-        "The unit of replication is the seed. Its value for a side is the mean of its trials, and a "
-        "cell’s figure is the mean over its seeds. Brackets are 95 % jackknife intervals: each seed is left "
-        "out once, of all cells together. With fewer than three seeds there is no interval. Throughput "
-        "counts frames at the bottleneck, payload throughput counts the payload of UDP or TCP in them.",
-    ),
-    (
-        "Different, equivalent, inconclusive",
-        "Cells are compared by t over seeds, paired if both sides have the same seeds, or else Welch’s; "
-        "Benjamini–Hochberg over the cells of a figure, 5 %. Equivalent: the whole interval lies within a "
-        "margin (1 %, or 5 points of a share). Inconclusive: neither. Comparisons of measured with "
-        "published cells are not corrected: among many cells, some 95 % intervals miss by chance.",
-    ),
-)
+_PARTS = "Each part is one study. Its report lists all networks, trials, versions and hashes."
 
 
-def blocks(ran: Ran) -> list[Block]:
-    """The suite's sections with their content.
+def sections_of(ran: Ran) -> list[Section]:
+    """The suite's own sections with their content.
 
     Raises:
         StudyError: a section is wrong, or does not fit its data.
@@ -49,7 +29,7 @@ def blocks(ran: Ran) -> list[Block]:
     found = sections(ran.file, ran.contestants)
     profile = ran.record.get("profile")
     subject = Subject(ran.suite.name, ran.file.path, ran.suite.paper, profile, ran.prefixes)
-    return build.blocks(subject, found, CachedFrames(Evidence(ran.folder.parent)))
+    return build.built(subject, found, CachedFrames(Evidence(ran.folder.parent)))
 
 
 def write(ran: Ran, out: Path, *, with_files: bool = False) -> Path:
@@ -58,36 +38,26 @@ def write(ran: Ran, out: Path, *, with_files: bool = False) -> Path:
     ``with_files``: figures as PNG, SVG and CSV, too.
 
     Raises:
-        StudyError: as :func:`blocks`.
+        StudyError: as :func:`sections_of`.
     """
-    page_blocks = blocks(ran)
+    own = sections_of(ran)
     page.prepare(out, "figures", "tables")
-    for block in page_blocks:
-        for one in block.content.tables:
+    for one in every(Table, own):
+        if one.frame is not None:
             one.frame.write_csv(out / "tables" / one.shown.csv)
-        for figure in block.content.figures:
-            page.draw(figure, out / "figures", with_files=with_files)
-    index = out / "index.html"
-    index.write_text(
-        page.environment()
-        .get_template("suite.html.j2")
-        .render(
-            suite=ran.suite,
-            what_ran=what_ran(ran),
-            blocks=page_blocks,
-            parts=[_shown(part, out) for part in ran.parts],
-            methods=METHODS,
-            command=ran.record["command"],
-            profile=ran.record.get("profile"),
-            kernels=ran.kernels,
-            sha256=ran.sha256,
-            style=page.style(),
-            script=page.asset("page.js"),
-            themes=page.as_json({theme: config(theme) for theme in ("light", "dark")}),
+    description = (ran.suite.description or "").strip()
+    made = Page(
+        about=("Cambrian report", "suite", ran.suite.name),
+        title=ran.suite.title,
+        leads=(*((description,) if description else ()), *what_ran(ran)),
+        sections=(
+            *own,
+            _parts(ran, out),
+            Section("Methods", "methods", (methods.of("suite"),)),
+            _repeat(ran),
         ),
-        encoding="utf-8",
     )
-    return index
+    return page.write(made, out, with_files=with_files)
 
 
 def what_ran(ran: Ran) -> list[str]:
@@ -105,15 +75,39 @@ def what_ran(ran: Ran) -> list[str]:
     return [text] + ([f"Parts that have not run: {', '.join(absent)}."] if absent else [])
 
 
-def _shown(part: Part, out: Path) -> dict[str, object]:
-    """The part for the page, with a link to its own report if it has one."""
+def _parts(ran: Ran, out: Path) -> Section:
+    """The suite's parts, and why their invalid trials are invalid."""
+    headings = ("Part", "Question", "Valid trials", "Invalid", "Not run")
+    rows = tuple(
+        (_place(part, out), part.title, f"{part.valid:,}", f"{part.invalid:,}", f"{part.missing:,}")
+        for part in ran.parts
+    )
+    table = Shown("Parts of the suite", headings, (False, False, True, True, True), rows, csv="")
+    reasons = [
+        Section(
+            f"{part.place}: {part.invalid} invalid, with reasons",
+            "",
+            (Lines(tuple(("", reason) for reason in part.reasons)),),
+            folded=True,
+        )
+        for part in ran.parts
+        if part.reasons
+    ]
+    return Section("Parts", "parts", (Words((_PARTS,)), Table(table), *reasons))
+
+
+def _place(part: Part, out: Path) -> str:
+    """The part's name, with a link to its own report if it has one."""
     report = part.folder / "report" / "index.html"
-    return {
-        "place": part.place,
-        "title": part.title,
-        "valid": f"{part.valid:,}",
-        "invalid": f"{part.invalid:,}",
-        "missing": f"{part.missing:,}",
-        "reasons": part.reasons,
-        "report": Path(os.path.relpath(report, out)).as_posix() if report.is_file() else "",
-    }
+    if not report.is_file():
+        return part.place
+    return link(part.place, Path(os.path.relpath(report, out)).as_posix())
+
+
+def _repeat(ran: Ran) -> Section:
+    facts = joined(
+        f"Profile {ran.record.get('profile') or 'as written'}; kernel {', '.join(ran.kernels) or NOTHING}. "
+        "SHA-256 of the sorted list of all trials’ packet hashes: ",
+        code(ran.sha256),
+    )
+    return Section("Repeat it", "repeat", (Commands((str(ran.record["command"]),)), Words((facts,))))

@@ -10,16 +10,14 @@ from cambrian.effects.where import matching, require_columns
 from cambrian.report import layout
 from cambrian.report.charts import names
 from cambrian.report.layout import Column
-from cambrian.report.suite.blocks import Content, Tabled
+from cambrian.report.page import MOST_ROWS
+from cambrian.report.sections import Commands, Piece, Table, Words
 from cambrian.report.suite.sections import TableOf
-
-#: most rows that a page shows; the CSV has all
-MOST_ROWS = 200
 
 
 def content(
     frame: pl.DataFrame, table: TableOf, name: str, caption: str, labels: Mapping[str, str]
-) -> Content:
+) -> tuple[Piece, ...]:
     """The rows that the section selects.
 
     Raises:
@@ -31,15 +29,14 @@ def content(
         kept = kept.sort(table.sort, maintain_order=True)
     kept = kept.select(table.columns) if table.columns else kept
     if kept.is_empty():
-        return Content(not_run="No rows match.")
-    words = (
-        ()
-        if kept.height <= MOST_ROWS
-        else (f"The first {MOST_ROWS} of {kept.height:,} rows; the CSV has all.",)
-    )
+        return (Commands((), "No rows match."),)
     columns = [_column(one, kept.schema[one], table.digits, labels) for one in kept.columns]
     shown = layout.shown(kept.head(MOST_ROWS), columns, table.caption or caption, f"{name}.csv")
-    return Content(words=words, tables=(Tabled(shown, kept),))
+    if kept.height <= MOST_ROWS:
+        return (Table(shown, kept),)
+    return Words((f"The first {MOST_ROWS} of {kept.height:,} rows; the CSV has all.",), found=True), Table(
+        shown, kept
+    )
 
 
 def _column(name: str, kind: pl.DataType, digits: int, labels: Mapping[str, str]) -> Column:

@@ -1,4 +1,4 @@
-"""Sections and evidence → blocks."""
+"""A suite's sections and evidence → the page's sections."""
 
 from __future__ import annotations
 
@@ -7,21 +7,27 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from cambrian.report.figures.figure import Figure
+from cambrian.report.sections import Commands, Section, Table, Words, every
 from cambrian.report.suite import build
-from cambrian.report.suite.blocks import Block
 from cambrian.report.suite.build import Subject
 from cambrian.report.suite.sections import sections
 from cambrian.study.errors import StudyError
 from tests.unit.report.suite.made import FIGURES, HEAT, LINES, Frames, observations, section, subject
 
 
-def block(folder: Path, text: str, frame: pl.DataFrame | None = None) -> Block:
-    (found,) = build.blocks(subject(folder), sections(section(folder, text), ()), Frames(frame))
+def built(folder: Path, text: str, frame: pl.DataFrame | None = None) -> Section:
+    (found,) = build.built(subject(folder), sections(section(folder, text), ()), Frames(frame))
+    return found
+
+
+def figure_of(folder: Path, text: str, frame: pl.DataFrame | None = None) -> Figure:
+    (found,) = every(Figure, built(folder, text, frame).pieces)
     return found
 
 
 def test_a_heat_map_holds_each_cells_effect(tmp_path: Path) -> None:
-    (figure,) = block(tmp_path, HEAT).content.figures
+    figure = figure_of(tmp_path, HEAT)
     found = dict(zip(figure.data["loss_percent"], figure.data["effect"], strict=True))
     expected = {loss: FIGURES["quic"][loss] / FIGURES["tcp"][loss] for loss in (0.0, 1.0, 2.0)}
     assert found == pytest.approx(expected)
@@ -37,7 +43,7 @@ def test_what_is_not_significant_is_faint_and_in_parentheses(tmp_path: Path) -> 
         .otherwise("payload_mbps")
         .alias("payload_mbps")
     )
-    (figure,) = block(tmp_path, HEAT, frame).content.figures
+    figure = figure_of(tmp_path, HEAT, frame)
     drawn = str(figure.panels[0].spec())
     assert "(1.00)" in drawn
     assert "(2.50)" not in drawn and "2.50" in drawn
@@ -76,7 +82,7 @@ def test_a_map_of_shares_is_tested_against_an_equal_one_and_its_diagonal_is_not(
         for seed, share in enumerate(shares)
         for flow in (0, 1)
     ]
-    (figure,) = block(tmp_path, SHARES, pl.DataFrame(rows)).content.figures
+    figure = figure_of(tmp_path, SHARES, pl.DataFrame(rows))
     found = {(one["contestant"], one["against"]): one for one in figure.data.to_dicts()}
     assert found["quic", "tcp"]["state"] == found["tcp", "quic"]["state"] == "different"
     assert found["quic", "other"]["state"] == "inconclusive"
@@ -91,9 +97,9 @@ def test_a_map_of_shares_is_tested_against_an_equal_one_and_its_diagonal_is_not(
 
 
 def test_lines_have_theory_for_kernel_tcp_alone(tmp_path: Path) -> None:
-    (plain,) = block(tmp_path, LINES).content.figures
+    plain = figure_of(tmp_path, LINES)
     assert set(plain.data["series"]) == {"quic", "tcp"}
-    (figure,) = block(tmp_path, LINES + "theory = true\n").content.figures
+    figure = figure_of(tmp_path, LINES + "theory = true\n")
     assert set(figure.data["series"]) == {"quic", "tcp", "Mathis", "RFC 9438"}
     limit = 4 * 1448 / 1514
     clean = figure.data.filter((pl.col("series") == "Mathis") & (pl.col("loss_percent") == 0))
@@ -102,15 +108,13 @@ def test_lines_have_theory_for_kernel_tcp_alone(tmp_path: Path) -> None:
 
 
 def test_a_part_that_has_not_been_run_says_what_runs_it(tmp_path: Path) -> None:
-    content = block(tmp_path, HEAT.replace("made/grid", "made/other")).content
-    assert content.not_run
-    assert content.commands == ("cambrian run made/other --profile quick",)
-    assert not content.figures
+    (missing,) = built(tmp_path, HEAT.replace("made/grid", "made/other")).pieces
+    assert missing == Commands(("cambrian run made/other --profile quick",), "Not run.")
 
 
 def test_a_side_without_trials_is_not_run(tmp_path: Path) -> None:
-    content = block(tmp_path, HEAT.replace('"tcp"', '"sctp"')).content
-    assert "side b" in content.not_run
+    (missing,) = every(Commands, built(tmp_path, HEAT.replace('"tcp"', '"sctp"')).pieces)
+    assert "side b" in missing.why
 
 
 def test_the_command_names_the_contestant() -> None:
@@ -122,19 +126,19 @@ def test_the_command_names_the_contestant() -> None:
 
 def test_a_column_that_is_not_there_is_a_fault_with_its_section(tmp_path: Path) -> None:
     with pytest.raises(StudyError) as raised:
-        block(tmp_path, HEAT.replace('y = "rate_mbps"', 'y = "rat_mbps"'))
+        built(tmp_path, HEAT.replace('y = "rate_mbps"', 'y = "rat_mbps"'))
     assert "What was found" in str(raised.value) and "did you mean rate_mbps" in str(raised.value)
 
 
 def test_a_table_shows_rows_as_they_are(tmp_path: Path) -> None:
     text = '[section.table]\npart = "made/grid"\ncolumns = ["seed", "payload_mbps"]\n'
     text += 'where = { contestant = "tcp", loss_percent = 2 }\n'
-    (table,) = block(tmp_path, text).content.tables
+    (table,) = every(Table, built(tmp_path, text).pieces)
     assert table.shown.headings == ("Seed", "Payload throughput (Mbps)")
     assert table.shown.rows[0] == ("1", "0.96")
 
 
 def test_words_become_paragraphs(tmp_path: Path) -> None:
-    found = block(tmp_path, 'text = """\nOne\nline.\n\nTwo.\n"""')
-    assert found.words == ("One line.", "Two.")
+    found = built(tmp_path, 'text = """\nOne\nline.\n\nTwo.\n"""')
+    assert found.pieces == (Words(("One line.", "Two.")),)
     assert found.anchor == "what-was-found"

@@ -14,8 +14,9 @@ from typer.testing import CliRunner
 
 from cambrian.cli import app
 from cambrian.report import layout
+from cambrian.report.page import MOST_ROWS
+from cambrian.report.sections import Section, Statement, Table, Words
 from cambrian.report.suite import atlas, markdown, page, ran
-from cambrian.report.suite.blocks import Block, Content, Entry, Tabled
 from cambrian.study.errors import StudyError
 from tests.unit import report_results
 
@@ -96,20 +97,20 @@ def test_the_atlas_needs_a_suite(tmp_path: Path) -> None:
         atlas.make(tmp_path, tmp_path / "out", lambda *_: None)
 
 
-def made_block(rows: int) -> Block:
+def made_section(rows: int) -> Section:
     frame = pl.DataFrame({"name": [f"a|{number}" for number in range(rows)], "value": [1.5] * rows})
     columns = [layout.text("name", "Name"), layout.plain("value", "Value", 1)]
-    table = Tabled(layout.shown(frame, columns, "Of all", "all.csv"), frame)
-    entry = Entry("an-id", "doesn't hold", "A < B", (("ours", "1"),))
-    return Block("Head", "head", ("Words.",), Content(tables=(table,), entries=(entry,)))
+    table = Table(layout.shown(frame, columns, "Of all", "all.csv"), frame)
+    said = Statement("an-id", "doesn't hold", "A < B", lines=(("ours", "1"),))
+    return Section("Head", "head", (Words(("Words.",)), table, said))
 
 
 def test_markdown_keeps_a_short_table_open_and_folds_a_long_one() -> None:
-    short = "\n".join(markdown.block(made_block(2), "figures", "tables", "x/"))
+    short = "\n".join(markdown.section(made_section(2), "figures", "tables", "x/"))
     assert "| a\\|0 | 1.5 |" in short
     assert "[CSV](tables/x/all.csv)" in short
     assert "| **doesn't hold** | A &lt; B |" in short
     assert "Of all: " not in short
-    long = "\n".join(markdown.block(made_block(markdown.MOST_ROWS + 1), "figures", "tables", "x/"))
-    assert f"<details><summary>Of all: {markdown.MOST_ROWS + 1} rows, the first" in long
-    assert long.count("| 1.5 |") == markdown.MOST_ROWS
+    long = "\n".join(markdown.section(made_section(MOST_ROWS + 1), "figures", "tables", "x/"))
+    assert f"<details><summary>Of all: {MOST_ROWS + 1} rows, the first" in long
+    assert long.count("| 1.5 |") == MOST_ROWS
