@@ -1,12 +1,8 @@
 """What libraries may use of the processor on every machine: x86-64-v3, AES and PCLMULQDQ.
 
-Libraries choose code by the processor's features. Other code touches other pages, so it meets other page
-faults, and a packet moves by some ticks of the clock. Each variable hides the features beyond the baseline
-from one family of libraries; none adds a feature that the processor lacks. The Rust library ring has no such
-setting.
-
-How much of the processor's state the dynamic linker saves when it looks up a function at its first call also
-depends on the processor, and with it the depth of the stack. So all functions are looked up at the start.
+Libraries choose code by the processor's features. Other code uses memory in other ways, and packets of some
+stacks (x-net-quic) move by ticks of the clock. Each variable hides the features beyond the baseline from one
+family of libraries; none adds a feature that the processor lacks. The Rust library ring has no such setting.
 """
 
 from __future__ import annotations
@@ -39,7 +35,6 @@ ENVIRONMENT = {
     "OPENSSL_ia32cap": ":".join(f"~{_ALL & ~kept:#x}" for kept in (_LEAF_1, _LEAF_7, 0, 0, 0)),
     "GODEBUG": ",".join(f"cpu.{name}=off" for name in _GO),
     "GNUTLS_CPUID_OVERRIDE": f"{_GNUTLS:#x}",
-    "LD_BIND_NOW": "1",
 }
 #: variables that are lists: a program's own entries come after these
 _LISTS = {"GLIBC_TUNABLES": ":", "GODEBUG": ","}

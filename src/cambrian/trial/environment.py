@@ -20,7 +20,9 @@ from cambrian.trial.wall import OWN_ETC, Wall
 PACKAGES = ("cambrian.trial", "cambrian.testbed")
 #: reads manifests and words their errors; the content of a manifest is part of its stack's hash
 WITHOUT = frozenset({"cambrian.study.toml_file"})
-#: certificates that every endpoint presents and trusts; the size of a handshake depends on them
+#: certificates that every endpoint presents and trusts. The key is RSA, so all signatures, and with them
+#: handshakes, have one length. An ECDSA signature's is random, and OpenSSL mixes addresses of its memory into
+#: its random numbers; they follow from the code that it chooses for the processor.
 CERTIFICATES = Path(__file__).resolve().parents[1] / "testbed" / "certs"
 
 

@@ -20,7 +20,7 @@ HOST = "cambrian.test"
 NETLOG_SUFFIX = f".{remains.NETLOG}"
 #: base64 of SHA-256 of the public key in ``testbed/certs/cert.pem``; the browser accepts only this
 #: key without a signature of an authority
-KEY_HASH = "Mco4U1T2HVMDpkXFHuYBtL288AElzTJ7TCjO1NbEIc8="
+KEY_HASH = "5RfPyLTcUIjZUPTgxirXNau1esXBJhn4KwPQNIv8bGE="
 #: additional memory of a guest for each browser
 BROWSER_MB = 512
 #: time between the browser's start and the trial's: until the browser is idle
