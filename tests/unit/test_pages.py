@@ -102,9 +102,9 @@ def test_the_catalogue_is_the_papers_table() -> None:
 
 def test_the_browser_trusts_the_testbeds_key() -> None:
     der = ssl.PEM_cert_to_DER_cert((CERTIFICATES / "cert.pem").read_text())
-    # SubjectPublicKeyInfo of a P-256 key is 91 bytes: SEQUENCE, then id-ecPublicKey's OID
-    start = der.index(bytes.fromhex("3059301306072a8648ce3d0201"))
-    assert base64.b64encode(hashlib.sha256(der[start : start + 91]).digest()).decode() == engine.KEY_HASH
+    # SubjectPublicKeyInfo of an RSA key of 2048 bits is 294 bytes: SEQUENCE, then rsaEncryption's OID
+    start = der.index(bytes.fromhex("30820122300d06092a864886f70d010101"))
+    assert base64.b64encode(hashlib.sha256(der[start : start + 294]).digest()).decode() == engine.KEY_HASH
 
 
 @pytest.mark.parametrize(
