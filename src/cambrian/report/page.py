@@ -61,7 +61,7 @@ def write(page: Page, out: Path, *, with_files: bool = False) -> Path:
     figures = list(every(Figure, page.sections))
     for figure in figures:
         draw(figure, out / "figures", with_files=with_files)
-    if (out / "figures").is_dir():
+    if figures:
         data["themes"] = {theme: config(theme) for theme in ("light", "dark")}
     index = out / "index.html"
     text = (
