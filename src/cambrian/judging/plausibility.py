@@ -15,10 +15,12 @@ from cambrian.judging.sides import Side, State
 
 #: share of the link
 UTILISATION_MARGIN = 0.10
-#: percentage points of the packets
-LOSS_MARGIN_PERCENT = 1.0
+#: percentage points of the packets, or share of the reference's loss: on small links all lose much
+LOSS_MARGIN_PERCENT, LOSS_MARGIN_SHARE = 1.0, 0.5
 #: median queueing delay: share of the round trip without queueing, or of the reference's delay
 DELAY_MARGIN_RTT, DELAY_MARGIN_SHARE = 0.25, 0.5
+#: and the time that the link takes for so many full frames
+DELAY_MARGIN_FRAMES, FRAME_BITS = 2.0, 8 * 1514
 #: on a path with random loss, throughput within this factor is plausible
 THROUGHPUT_FACTOR = 2.0
 
@@ -29,9 +31,11 @@ class Alone:
 
     ``utilisation``: 0 to 1; None for a link that follows a trace. ``loss_percent``: share of its packets that
     the queue dropped. ``delay_ms``: median queueing delay. ``lossy``: the path has random loss.
+    ``rate_mbps``: the link's; None for a link that follows a trace.
     """
 
     rtt_ms: float
+    rate_mbps: float | None
     throughput_mbps: float
     utilisation: float | None
     loss_percent: float | None
@@ -97,10 +101,13 @@ def _compare(network: str, mine: Sequence[Alone], reference: Sequence[Alone], ti
     a, b = (_known([each.loss_percent for each in trials]) for trials in (mine, reference))
     if a and b:
         text = f"packet loss {_mean(a):.1f} % ({title} {_mean(b):.1f} %)"
-        found.append(compared("loss", a, b, LOSS_MARGIN_PERCENT, text))
+        found.append(compared("loss", a, b, max(LOSS_MARGIN_PERCENT, LOSS_MARGIN_SHARE * _mean(b)), text))
     a, b = (_known([each.delay_ms for each in trials]) for trials in (mine, reference))
     if a and b:
-        margin = max(DELAY_MARGIN_RTT * mine[0].rtt_ms, DELAY_MARGIN_SHARE * _mean(b))
+        frame_ms = FRAME_BITS / (1000 * mine[0].rate_mbps) if mine[0].rate_mbps else 0.0
+        margin = max(
+            DELAY_MARGIN_RTT * mine[0].rtt_ms, DELAY_MARGIN_SHARE * _mean(b), DELAY_MARGIN_FRAMES * frame_ms
+        )
         text = f"median queueing delay {_mean(a):.0f} ms ({title} {_mean(b):.0f} ms)"
         found.append(compared("delay", a, b, margin, text))
     return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -14,12 +15,19 @@ class Figure:
 
     ``resolution``: half-width that the measure cannot resolve, in the same unit. ``trip_s``: the flow's mean
     round trip, queueing included, if theory predicts the value from it.
+
+    Raises:
+        ValueError: a value or resolution that is not finite.
     """
 
     value: float
     events: int
     resolution: float = 0.0
     trip_s: float | None = None
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.value) and math.isfinite(self.resolution)):
+            raise ValueError(f"not finite: {self.value} ± {self.resolution}")
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,7 @@ def kept(flow: ProbedFlow) -> Figure | NoFigure:
     """Share of the flight that the sender keeps after the marks of one round trip, mean over such groups."""
     if (why := _unmarked(flow)) is not None:
         return why
-    found = _alone(flow)
+    found = [one for one in _alone(flow) if np.isfinite(one.kept)]
     if len(found) < FEWEST:
         return NoFigure(f"{len(found)} undisturbed round trips with marks; {FEWEST} are needed")
     packet = flow.flight.packet_bytes / float(np.median([one.before_bytes for one in found]))

@@ -95,6 +95,7 @@ def alone(collected: Collected, contestant: str) -> dict[str, list[Alone]]:
         trials[network.name] = [
             Alone(
                 rtt_ms=network.rtt_ms,
+                rate_mbps=network.rate_mbps,
                 throughput_mbps=trial.flows[0]["throughput_mbps"],
                 utilisation=trial.utilisation,
                 loss_percent=trial.flows[0]["interval_queue_loss_percent"],

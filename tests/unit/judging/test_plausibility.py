@@ -15,7 +15,7 @@ def alone(
     lossy: bool = False,
 ) -> Alone:
     carried = 20 * utilisation if mbps is None else mbps
-    return Alone(50.0, carried, utilisation, loss, delay_ms, lossy)
+    return Alone(50.0, 20.0, carried, utilisation, loss, delay_ms, lossy)
 
 
 REFERENCE = {"a": [alone(), alone(0.961)], "b": [alone(0.97)]}
@@ -74,3 +74,15 @@ def test_with_random_loss_only_a_factor_in_throughput_counts() -> None:
         {"l": [alone(mbps=3.0, lossy=True), alone(mbps=2.2, lossy=True)]}, reference, "tcp cubic"
     )
     assert near.state == "equivalent"
+
+
+def small(loss: float, delay_ms: float) -> Alone:
+    return Alone(2.0, 2.0, 1.9, 0.96, loss, delay_ms, False)
+
+
+def test_on_a_small_link_all_lose_much_and_a_packet_takes_long() -> None:
+    reference = {"a": [small(8.1, 6.0), small(8.2, 6.1)]}
+    near = {"a": [small(9.3, 13.0), small(9.4, 13.1)]}
+    assert plausibility.side(near, reference, "tcp reno").state == "equivalent"
+    far = {"a": [small(13.3, 13.0), small(13.4, 13.1)]}
+    assert plausibility.side(far, reference, "tcp reno").state == "different"

@@ -131,6 +131,16 @@ def frame(sizes: list[int], waits_ms: list[int], marked: list[int] | None = None
     return alone(trace(packets, 20_000_000_000), network("probe-ecn", queue="codel", ecn=True))
 
 
+def test_a_larger_probe_of_the_mtu_leaves_the_others_full() -> None:
+    assert value(steady.full_percent(frame([1242] * 999 + [1514], [4] * 1000))) == 100
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf")])
+def test_no_figure_is_nan(number: float) -> None:
+    with pytest.raises(ValueError, match="not finite"):
+        Figure(number, 1)
+
+
 def test_sizes_delay_and_rate_are_of_the_settled_flow() -> None:
     seen = frame([1000] * 80 + [100] * 20, [4] * 100)
     assert value(steady.full_percent(seen)) == 80

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import numpy as np
+import polars as pl
 
-from cambrian.metrics.columns import NS_PER_MS, NS_PER_S
+from cambrian.metrics.columns import NS_PER_MS, NS_PER_S, int64
 from cambrian.metrics.parameters.bbr_low_stages import LowStage, waits_s
 from cambrian.metrics.parameters.estimate import Estimate, Missing, Source
 from cambrian.metrics.parameters.flow_trace import FlowTrace
@@ -25,6 +26,8 @@ SHARE_RESOLUTION: dict[Source, float] = {"window": 0.03, "packets": 0.05}
 FEW_PACKETS = 8
 #: a lower RTT starts the wait for the next ProbeRTT anew; waits that exceed the least by more had one
 SAME_WAIT = 0.02
+#: ProbeRTT lasts 200 ms and a round trip at least: on longer paths than this, the round trip decides
+LONGEST_TRIP_MS = 180.0
 
 
 def estimates_from_stages(
@@ -32,7 +35,7 @@ def estimates_from_stages(
 ) -> Iterator[Estimate | Missing]:
     """ProbeRTT's parameters from at least one stage. ``bdp``: the flow's, in packets."""
     yield _interval(stages, source)
-    yield _duration(stages, source)
+    yield _duration(stages, trace, source)
     packets = np.array([stage.packets for stage in stages])
     share = SHARE_RESOLUTION[source]
     half = max(PACKETS_RESOLUTION[source], share * float(np.median(packets)))
@@ -61,11 +64,30 @@ def _interval(stages: Sequence[LowStage], source: Source) -> Estimate | Missing:
     return Estimate("probe_rtt_interval_s", tuple(least.tolist()), within_s, source)
 
 
-def _duration(stages: Sequence[LowStage], source: Source) -> Estimate | Missing:
+def _duration(stages: Sequence[LowStage], trace: FlowTrace, source: Source) -> Estimate | Missing:
     """The time with a low window. An acknowledgement ends it, so half of the longest wait is subtracted."""
+    if not trace.steady:
+        return Missing("probe_rtt_duration_ms", "the path changes", source)
     whole = [stage for stage in stages if stage.low_ns is not None]
     if not whole:
         return Missing("probe_rtt_duration_ms", "the trace does not show when the flight was low", source)
+    trip_ms = max(_round_trip_ms(stage, trace) for stage in whole)
+    if trip_ms > LONGEST_TRIP_MS:
+        why = f"a round trip of up to {trip_ms:.0f} ms may decide when ProbeRTT ends"
+        return Missing("probe_rtt_duration_ms", why, source)
     wait_ms = float(np.median([stage.wait_ns for stage in whole])) / NS_PER_MS
     lasted_ms = np.array([stage.leave_ns - (stage.low_ns or 0) for stage in whole]) / NS_PER_MS
     return Estimate("probe_rtt_duration_ms", tuple((lasted_ms - wait_ms / 2).tolist()), wait_ms / 2, source)
+
+
+def _round_trip_ms(stage: LowStage, trace: FlowTrace) -> float:
+    """The longest round trip of a packet that is sent while the flight is low, queueing included."""
+    since_ns = (stage.low_ns or stage.enter_ns) + trace.forward_ns
+    until_ns = stage.leave_ns + trace.forward_ns
+    inside = trace.packets.filter(
+        pl.col("arrival_ns").is_between(since_ns, until_ns) & pl.col("departure_ns").is_not_null()
+    )
+    if not inside.height:
+        return trace.rtt_ms
+    waits_ns = int64(inside, "departure_ns") - int64(inside, "arrival_ns")
+    return trace.rtt_ms + float(waits_ns.max()) / NS_PER_MS

@@ -16,6 +16,8 @@ from cambrian.metrics.parameters.reductions import Reductions
 
 #: β of one connection (RFC 9438 section 4.6, RFC 5681 section 3.1)
 ONE_CONNECTION = {"cubic": 0.7, "reno": 0.5}
+#: largest share that is kept after CE marks (RFC 8511 section 3.1: 0.8, and 0.85 for CUBIC)
+MOST_AFTER_MARKS = 0.85
 #: segments that a ratio's numerator may be off by: a window in whole segments; a flight besides by
 #: what delayed acknowledgements hide
 ERROR_SEGMENTS: dict[Source, float] = {"window": 1.0, "packets": 2.5}
@@ -37,11 +39,21 @@ FEWEST: dict[Source, int] = {"window": 1, "packets": 2}
 SAME_SEGMENTS: dict[Source, float] = {"window": 0.1, "packets": 1.0}
 
 
-def estimates(found: Reductions, family: str, source: Source) -> Iterator[Estimate | Missing]:
-    """β, the same after a loss below the last maximum (CUBIC only), and N (CUBIC and Reno)."""
+def estimates(
+    found: Reductions, family: str, source: Source, marked: BoolArray
+) -> Iterator[Estimate | Missing]:
+    """β, the same after a loss below the last maximum (CUBIC only), and N (CUBIC and Reno).
+
+    ``marked``: events that answer CE marks only, shape (n,).
+    """
     ratio, error = found.after / found.before, ERROR_SEGMENTS[source] / found.before + ERROR_SHARE[source]
     # where a flight comes back at once, it may never have been a window
     kept = ~found.undone if source == "packets" else np.ones(len(found), bool)
+    if _keeps_more(ratio, error, family, kept & marked):
+        kept &= ~marked
+        if kept.sum() < FEWEST[source]:
+            yield Missing("beta", "its events are marks, after which RFC 8511 allows to keep more", source)
+            return
     if kept.sum() > FEWEST_LATER:
         kept[0] = False
     if kept.sum() < FEWEST[source]:
@@ -62,6 +74,14 @@ def estimates(found: Reductions, family: str, source: Source) -> Iterator[Estima
         yield Missing("beta_again", "too few losses below the last maximum to compare", source)
     if family in ONE_CONNECTION:
         yield _connections(ONE_CONNECTION[family], ratio[plain], error[plain], source)
+
+
+def _keeps_more(ratio: FloatArray, error: FloatArray, family: str, marked: BoolArray) -> bool:
+    """Does the flow keep more after marks than after losses, as much as RFC 8511 (ABE) allows?"""
+    if family not in ONE_CONNECTION or not marked.any():
+        return False
+    share, near = float(np.median(ratio[marked])), float(np.median(error[marked]))
+    return ONE_CONNECTION[family] + near < share <= MOST_AFTER_MARKS + near
 
 
 def _usual(ratio: FloatArray, error: FloatArray, kept: BoolArray) -> BoolArray:

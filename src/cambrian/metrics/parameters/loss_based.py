@@ -39,8 +39,8 @@ def estimate(trace: FlowTrace) -> Iterator[Estimate | Missing]:
     flown = window.of_flight(trace, found)
     if trace.has_window and len(found.arrival_ns):
         own = window.of_stack(trace)
-        yield from _of(trace, own, reductions.in_window(own, int(found.round_trip_ns.max())), found, flown)
-    why = trace.hidden
+        yield from _of(trace, own, reductions.in_window(own, found, trace.forward_ns), found, flown)
+    why = trace.hidden or _rare_acks(trace)
     if why is not None:
         for parameter in _BY_FAMILY.get(trace.family, ()) + _ALWAYS:
             yield Missing(parameter, why, "packets")
@@ -48,11 +48,20 @@ def estimate(trace: FlowTrace) -> Iterator[Estimate | Missing]:
     yield from _of(trace, flown, flight_reductions.in_flight(found, flown, trace.forward_ns), found, flown)
 
 
+def _rare_acks(trace: FlowTrace) -> str | None:
+    """Why the flight's envelope is not the window, if each acknowledgement releases many packets."""
+    departed = (trace.packets["outcome"] == "departed").sum()
+    if not trace.acks or departed <= window.ENVELOPE_PACKETS * trace.acks:
+        return None
+    return f"one acknowledgement for {departed / trace.acks:.0f} packets hides the window"
+
+
 def _of(
     trace: FlowTrace, own: Window, events: Reductions, found: Flight, flown: Window
 ) -> Iterator[Estimate | Missing]:
     source = own.source
-    left = list(decrease.estimates(events, trace.family, source))
+    marked = reductions.marked(events, found, trace.forward_ns)
+    left = list(decrease.estimates(events, trace.family, source, marked))
     yield from left
     yield from rollback.estimates(events, source)
     yield from window_cap.estimates(trace, own, flown, found)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import polars as pl
 import pytest
@@ -117,6 +118,12 @@ def test_probe_rtt_by_the_window_alone_without_states() -> None:
     found = by_key(kernel)
     holds(found["probe_rtt_interval_s", "window"], 10, 5)
     holds(found["probe_rtt_packets", "window"], 4, 5)
+
+
+@pytest.mark.parametrize("changed", [{"rtt_ms": 300.0}, {"steady": False}])
+def test_on_a_long_path_the_round_trip_ends_probe_rtt(changed: dict[str, Any]) -> None:
+    found = by_key(replace(run(Bbr()), **changed))
+    assert isinstance(found["probe_rtt_duration_ms", "window"], Missing)
 
 
 def test_one_probe_rtt_tells_no_interval() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -124,6 +125,15 @@ def test_what_cannot_be_seen_is_missing() -> None:
     assert "other flows" in missing(shared)["cubic_c", "packets"]
     unsteady = Sender(packets=2_000).run(steady=False)
     assert "delay changes" in missing(unsteady)["beta", "packets"]
+
+
+def test_rare_acknowledgements_hide_the_window() -> None:
+    trace = CubicSender(packets=60_000).run()
+    departed = int((trace.packets["outcome"] == "departed").sum())
+    assert "hides the window" in missing(replace(trace, acks=departed // 32))["beta", "packets"]
+    rare = measured(replace(trace, acks=departed // 32))
+    assert ("beta", "window") in rare
+    assert ("beta", "packets") in measured(replace(trace, acks=departed // 10))
 
 
 def test_other_families_and_empty_traces() -> None:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cambrian.metrics.columns import PACKETS
+from cambrian.metrics.columns import PACKETS, BoolArray
 from cambrian.metrics.parameters import decrease, reductions
-from cambrian.metrics.parameters.estimate import Estimate
-from cambrian.metrics.parameters.flight import flight
+from cambrian.metrics.parameters.estimate import Estimate, Missing
+from cambrian.metrics.parameters.flight import Flight, flight
+from cambrian.metrics.parameters.reductions import Reductions
 from cambrian.metrics.parameters.window import Window
 from tests.unit.metrics.parameters.sender_model import FORWARD, FRAME, RTT, trace_of
 
@@ -32,8 +35,16 @@ def window(*values: tuple[int, float], threshold: float = np.nan, timeouts: tupl
     )
 
 
+def round_trips(*trips_ms: int) -> Flight:
+    """A packet each 100 ms, with these round trips."""
+    times = np.arange(len(trips_ms), dtype=np.int64) * 100 * MS
+    trips_ns = np.array(trips_ms, dtype=np.int64) * MS
+    none = np.empty(0, np.int64)
+    return Flight(times, none, 1514, trips_ns, none, none, none.astype(bool))
+
+
 def found(of: Window) -> list[tuple[float, float, bool]]:
-    events = reductions.in_window(of, 100 * MS)
+    events = reductions.in_window(of, round_trips(100), 0)
     return [
         (float(before), float(after), bool(undone))
         for before, after, undone in zip(events.before, events.after, events.undone, strict=True)
@@ -66,7 +77,44 @@ def test_timeouts_and_dips_within_recovery_are_none() -> None:
 
 
 def test_no_window_no_event() -> None:
-    assert len(reductions.in_window(window(), 100 * MS)) == 0
+    assert len(reductions.in_window(window(), round_trips(100), 0)) == 0
+
+
+def unmarked(events: Reductions) -> BoolArray:
+    return np.zeros(len(events), dtype=bool)
+
+
+def test_growth_in_many_short_round_trips_takes_nothing_back() -> None:
+    """One deep queue at the start does not stretch the round trips of later events."""
+    of = window((0, 100), (310, 70), (700, 100), (900, 101))
+    assert reductions.in_window(of, round_trips(200, 100, 100, 100, 100), 0).undone.tolist() == [False]
+    assert reductions.in_window(of, round_trips(100, 100, 100, 100, 200), 0).undone.tolist() == [True]
+
+
+def test_what_is_kept_after_marks_is_no_beta_of_losses() -> None:
+    before = np.full(8, 100.0)
+    times = np.arange(8, dtype=np.int64) * 1000 * MS
+    share = np.where(np.arange(8) % 2, 0.85, 0.7)
+    events = reductions.Reductions(times, times, before, before * share, np.zeros(8, bool))
+    beta = next(iter(decrease.estimates(events, "cubic", "window", share > 0.8)))
+    assert isinstance(beta, Estimate)
+    assert beta.value == pytest.approx(0.7)
+    alone = reductions.Reductions(times, times, before, before * 0.85, np.zeros(8, bool))
+    assert isinstance(next(iter(decrease.estimates(alone, "cubic", "window", np.ones(8, bool)))), Missing)
+    # 0.95 is more than RFC 8511 allows
+    much = reductions.Reductions(times, times, before, before * 0.95, np.zeros(8, bool))
+    assert isinstance(next(iter(decrease.estimates(much, "cubic", "window", np.ones(8, bool)))), Estimate)
+
+
+def test_an_event_is_marked_if_its_signals_are() -> None:
+    times = np.array([300, 600, 900], dtype=np.int64) * MS
+    values = np.ones(3)
+    events = reductions.Reductions(times, times, values, values, np.zeros(3, bool))
+    flown = round_trips(*[100] * 12)
+    learnt = np.array([290, 580, 595], dtype=np.int64) * MS
+    signals = replace(flown, signal_ns=learnt, learnt_ns=learnt, marked=np.array([True, True, False]))
+    # marks; a mark and a drop; no signal
+    assert reductions.marked(events, signals, 0).tolist() == [True, False, False]
 
 
 @given(st.floats(0.3, 0.9), st.lists(st.floats(50, 500), min_size=1, max_size=8))
@@ -74,7 +122,7 @@ def test_beta_is_inside_whatever_the_windows(beta: float, befores: list[float]) 
     before = np.array(befores)
     times = np.arange(len(before), dtype=np.int64) * 1000 * MS
     events = reductions.Reductions(times, times, before, before * beta, np.zeros(len(before), bool))
-    by_name = {one.parameter: one for one in decrease.estimates(events, "reno", "window")}
+    by_name = {one.parameter: one for one in decrease.estimates(events, "reno", "window", unmarked(events))}
     assert isinstance(by_name["beta"], Estimate)
     assert abs(by_name["beta"].value - beta) <= by_name["beta"].resolution
     assert isinstance(by_name["emulated_connections"], Estimate)
