@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from cambrian.metrics.columns import NS_PER_MS, NS_PER_S, int64, to_mbps
+from cambrian.metrics.parameters import window
 from cambrian.probes.figures import Figure, NoFigure
 from cambrian.probes.probed_flow import ProbedFlow
 
 #: a frame of at least this share of the flow's full frame is full
 FULL = 0.9
-#: full frames, and smaller ones, carry this share of the bytes; the rest are probes of the path's MTU
-FULL_SHARE = 0.95
 
 
 def carried_mbps(flow: ProbedFlow) -> Figure | NoFigure:
@@ -36,19 +33,12 @@ def usual_frame_bytes(flow: ProbedFlow) -> Figure | NoFigure:
     """Median frame size, by bytes: frames of at least this size carry half of the bytes."""
     if not len(flow.sizes_bytes):
         return NoFigure("the flow sent nothing after its first slow start")
-    return Figure(_frame_bytes(flow, 0.5), len(flow.sizes_bytes))
+    return Figure(float(window.frame_of_share(flow.sizes_bytes, 0.5)), len(flow.sizes_bytes))
 
 
 def full_percent(flow: ProbedFlow) -> Figure | NoFigure:
     """Percentage of a bulk flow's packets that are full."""
     if not len(flow.sizes_bytes):
         return NoFigure("the flow sent nothing after its first slow start")
-    full = flow.sizes_bytes >= FULL * _frame_bytes(flow, FULL_SHARE)
+    full = flow.sizes_bytes >= FULL * window.frame_of_share(flow.sizes_bytes, window.FULL_SHARE)
     return Figure(100 * float(full.mean()), len(flow.sizes_bytes))
-
-
-def _frame_bytes(flow: ProbedFlow, share: float) -> float:
-    """Frames of at most this size carry so much of the flow's bytes (at least one frame)."""
-    sizes = np.sort(flow.sizes_bytes)
-    carried = np.cumsum(sizes)
-    return float(sizes[np.searchsorted(carried, share * carried[-1])])

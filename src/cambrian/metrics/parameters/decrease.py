@@ -49,15 +49,14 @@ def estimates(
     ratio, error = found.after / found.before, ERROR_SEGMENTS[source] / found.before + ERROR_SHARE[source]
     # where a flight comes back at once, it may never have been a window
     kept = ~found.undone if source == "packets" else np.ones(len(found), bool)
-    if _keeps_more(ratio, error, family, kept & marked):
+    if left_out := _keeps_more(ratio, error, family, kept & marked):
         kept &= ~marked
-        if kept.sum() < FEWEST[source]:
-            yield Missing("beta", "its events are marks, after which RFC 8511 allows to keep more", source)
-            return
     if kept.sum() > FEWEST_LATER:
         kept[0] = False
     if kept.sum() < FEWEST[source]:
         why = "too few lasting congestion events" if len(found) else "no congestion event"
+        if left_out:
+            why = "its events are marks, after which RFC 8511 allows to keep more"
         yield Missing("beta", why, source)
         return
     below = depth_below_maximum(found) > SAME_SEGMENTS[source]

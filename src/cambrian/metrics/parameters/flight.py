@@ -20,6 +20,8 @@ from cambrian.metrics.parameters.flow_trace import FlowTrace
 
 #: packets after a lost one whose acknowledgements tell of the loss
 PACKET_THRESHOLD = 3
+#: round trips by which a sender may learn of a drop or mark later than the packets show
+LATE = 0.3
 #: later than all times: stands for "never removed"
 NEVER_NS = np.iinfo(np.int64).max
 
@@ -43,6 +45,18 @@ class Flight:
     signal_ns: Int64Array
     learnt_ns: Int64Array
     marked: BoolArray
+
+    def trips_ns(self, at_ns: Int64Array) -> Int64Array:
+        """The round trip of the packet that arrives at the queue at each time, or next; 0 without packets."""
+        if not len(self.arrival_ns):
+            return np.zeros(len(at_ns), np.int64)
+        place = np.searchsorted(self.arrival_ns, at_ns).clip(max=len(self.arrival_ns) - 1)
+        trips_ns: Int64Array = self.round_trip_ns[place]
+        return trips_ns
+
+    def trip_ns(self, at_ns: int) -> int:
+        """The same for one time."""
+        return int(self.trips_ns(np.array([at_ns]))[0])
 
 
 def flight(trace: FlowTrace) -> Flight:

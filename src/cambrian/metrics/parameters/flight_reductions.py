@@ -11,14 +11,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from cambrian.metrics.parameters.flight import NEVER_NS, Flight
+from cambrian.metrics.parameters.flight import LATE, NEVER_NS, Flight
 from cambrian.metrics.parameters.reductions import AT_ONCE, BACK, Reductions, nothing, real
 from cambrian.metrics.parameters.window import Window
 
 #: in round trips since the sender learnt of a drop: no further drop until then
 QUIET = 0.9
-#: round trips by which a sender may learn of a drop later than the third packet after it shows
-LATE = 0.3
 #: between these a flight that falls gradually is lowest, and one that does not has been silent
 LOWEST = (0.5, 1.6)
 #: by then a reduction that is taken back has been; a flight that is back between the two went down
@@ -65,8 +63,7 @@ def _first_signals(found: Flight) -> list[tuple[int, int]]:
     events, position = [], 0
     while position < len(learnt_ns):
         first_ns = int(learnt_ns[position])
-        sent = min(int(np.searchsorted(found.arrival_ns, first_ns)), len(found.arrival_ns) - 1)
-        known_ns = first_ns + round(LATE * float(found.round_trip_ns[sent]))
+        known_ns = first_ns + round(LATE * found.trip_ns(first_ns))
         # what is learnt later was sent later
         position = int(np.searchsorted(sent_ns, known_ns, side="right"))
         events.append((first_ns, int(sent_ns[position]) if position < len(sent_ns) else NEVER_NS))

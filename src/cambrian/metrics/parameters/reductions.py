@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cambrian.metrics.columns import BoolArray, FloatArray, Int64Array
-from cambrian.metrics.parameters.flight import Flight
+from cambrian.metrics.parameters.flight import LATE, Flight
 from cambrian.metrics.parameters.window import Window
 
 #: a step of this share of the window is a reduction at once; two of them are two reductions
@@ -32,8 +32,6 @@ NEW_THRESHOLD = 0.97
 #: growth makes good says nothing
 BACK = 0.98
 UNDONE_SEGMENTS = 5.0
-#: round trips by which a sender may learn of a mark later than the packet's acknowledgement shows
-LATE = 0.3
 
 
 @dataclass(frozen=True)
@@ -81,7 +79,7 @@ def in_window(window: Window, found: Flight, forward_ns: int) -> Reductions:
         settled_ns=time[end],
         before=w[start],
         after=w[end],
-        undone=_undone(window, start, end, _trips_ns(found, time[start + 1] + forward_ns)),
+        undone=_undone(window, start, end, found.trips_ns(time[start + 1] + forward_ns)),
     )
 
 
@@ -114,22 +112,13 @@ def _apart(window: Window, falls: Int64Array, round_trip_ns: int) -> BoolArray:
 def marked(events: Reductions, found: Flight, forward_ns: int) -> BoolArray:
     """Events for which the sender had learnt of CE marks only, shape (n,)."""
     at_ns = events.start_ns + forward_ns
-    trip_ns = _trips_ns(found, at_ns)
+    trip_ns = found.trips_ns(at_ns)
     order = np.argsort(found.learnt_ns, kind="stable")
     learnt_ns = found.learnt_ns[order]
     drops = np.concatenate(([0], np.cumsum(~found.marked[order])))
     begin = np.searchsorted(learnt_ns, at_ns - trip_ns)
     end = np.searchsorted(learnt_ns, at_ns + (LATE * trip_ns).astype(np.int64), side="right")
     return np.asarray((end > begin) & (drops[end] == drops[begin]), dtype=bool)
-
-
-def _trips_ns(found: Flight, at_ns: Int64Array) -> Int64Array:
-    """The round trip, queueing included, of the packet that arrives at the queue at each time or next."""
-    if not len(found.arrival_ns):
-        return np.zeros(len(at_ns), np.int64)
-    place = np.searchsorted(found.arrival_ns, at_ns).clip(max=len(found.arrival_ns) - 1)
-    trips_ns: Int64Array = found.round_trip_ns[place]
-    return trips_ns
 
 
 def _undone(window: Window, start: Int64Array, end: Int64Array, trip_ns: Int64Array) -> BoolArray:

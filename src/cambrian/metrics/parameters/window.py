@@ -44,11 +44,16 @@ class Window:
 
 def frame_bytes(trace: FlowTrace) -> int:
     """The flow's full frame: no more than 5 % of its bytes are in larger ones; 0 without packets."""
-    sizes = np.sort(int64(trace.packets, "size_bytes"))
-    if not len(sizes):
+    return frame_of_share(int64(trace.packets, "size_bytes"), FULL_SHARE)
+
+
+def frame_of_share(sizes_bytes: Int64Array, share: float) -> int:
+    """Frames of at most this size carry so much of the bytes; 0 without frames."""
+    if not len(sizes_bytes):
         return 0
+    sizes = np.sort(sizes_bytes)
     carried = np.cumsum(sizes)
-    return int(sizes[np.searchsorted(carried, FULL_SHARE * carried[-1])])
+    return int(sizes[np.searchsorted(carried, share * carried[-1])])
 
 
 def segment_bytes(trace: FlowTrace) -> int:

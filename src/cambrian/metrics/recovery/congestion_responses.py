@@ -13,11 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from cambrian.metrics.columns import BoolArray, FloatArray, Int64Array
-from cambrian.metrics.parameters.flight import NEVER_NS, Flight
+from cambrian.metrics.parameters.flight import LATE, NEVER_NS, Flight
 from cambrian.metrics.parameters.window import Window
 
-#: round trips by which a sender may learn of a drop later than the third packet after it shows
-LATE = 0.3
 #: the flight is compared with the earlier one this long after the first signal, in round trips
 SEEN = (0.8, 1.8)
 #: smallest fall of a flight that counts, as a share and in segments
@@ -105,8 +103,7 @@ def _episodes(found: Flight) -> list[_Episode]:
     rows, position = [], 0
     while position < count:
         first_ns = int(learnt_ns[position])
-        sent = min(int(np.searchsorted(found.arrival_ns, first_ns)), len(found.arrival_ns) - 1)
-        trip_ns = int(found.round_trip_ns[sent])
+        trip_ns = found.trip_ns(first_ns)
         after, latest = (
             int(np.searchsorted(sent_ns, first_ns + round(share * trip_ns), side="right"))
             for share in (LATE, SAME_TRIPS)
