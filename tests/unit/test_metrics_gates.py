@@ -205,7 +205,7 @@ def test_saturation_tells_a_limit_from_a_controller() -> None:
     idle = saturation_gate(frame(slow), 20, 0, S)
     assert idle.ok is False
     assert idle.measured == pytest.approx(0.4)
-    assert "application" in idle.text
+    assert "the application, a send or receive window, or the controller" in idle.text
     dropped = [*slow, (0, 999 * MS, None, 1000, "dropped")]
     assert saturation_gate(frame(dropped), 20, 0, S).ok is None
     marked = frame(slow, ce=[False] * 999 + [True])

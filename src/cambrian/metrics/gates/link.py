@@ -102,8 +102,8 @@ def saturation_gate(
 
     Below ``threshold`` the cause decides. If the queue dropped or marked packets in the
     interval, the controllers reacted to congestion: that is a finding about them, and the
-    gate gives a note. Without such a signal the application or the receive window probably
-    limited the senders: the trial shows no congestion control, and is invalid.
+    gate gives a note. Without such a signal the application, a window or the controller limited the
+    senders. Packets do not tell which, so the trial is invalid.
     """
     name = "saturation"
     require(packets, "arrival_ns", "outcome", "ce")
@@ -115,8 +115,8 @@ def saturation_gate(
     signals = packets.filter(signal & pl.col("arrival_ns").is_between(t0_ns, t1_ns, closed="left")).height
     if signals:
         return Gate(name, None, used, threshold, f"{text}; {signals} packets were dropped or marked")
-    suspicion = "no packet was dropped or marked: suspect an application or receive-window limit"
-    return Gate(name, False, used, threshold, f"{text}; {suspicion}")
+    causes = "the application, a send or receive window, or the controller itself limited the senders"
+    return Gate(name, False, used, threshold, f"{text}; no packet was dropped or marked: {causes}")
 
 
 def loss_gate(label: str, offered_packets: int, lost_packets: int, loss_percent: float) -> Gate:
