@@ -68,7 +68,6 @@ class Dialog {
     this.element.addEventListener("close", onClose);
     document.body.append(this.element);
     this.element.showModal();
-    for (const panel of all(".panel", this.element)) void draw(panel);
     let width = 0;
     new ResizeObserver(() => {
       if (width !== this.over.clientWidth) this.draw();
@@ -91,6 +90,7 @@ class Dialog {
     const trial = wanted ?? trials.find((one) => String(one.seed) === view.get("seed")) ?? trials[0];
     if (!trial) {
       this.step.textContent = "No trial of this group is valid.";
+      this.drawEnvelopes();
       return;
     }
     if (trial !== this.trial) {
@@ -106,6 +106,13 @@ class Dialog {
     if (everySeed) everySeed.checked = this.spread !== null;
     this.command.textContent = `cambrian trial trials/${trial.id}.json --out again`;
     this.draw();
+    this.drawEnvelopes();
+  }
+
+  /** Draw one envelope after the other, each after a paint: one takes longer than all panels of a trial. */
+  private drawEnvelopes(waiting = all(".panel:empty", this.element)): void {
+    const [next, ...rest] = waiting;
+    if (next) requestAnimationFrame(() => setTimeout(() => void draw(next).then(() => { this.drawEnvelopes(rest); })));
   }
 
   /** Seconds of the shortest view: some steps. */
