@@ -75,7 +75,7 @@ def prepare(frame: pl.DataFrame, spec: EffectSpec) -> Prepared:
     rows = rows.with_columns(pl.when(pl.col(_VALUE).is_finite()).then(_VALUE))
     sides = {"a": spec.a} if spec.b is None else {"a": spec.a, "b": spec.b}
     long = {name: _trials(rows, spec, where, name) for name, where in sides.items()}
-    known = {name: trials.drop_nulls(_VALUE) for name, trials in long.items()}
+    known = {name: _complete(trials, spec) for name, trials in long.items()}
     keys = _common_cells(known, spec)
     numbered = keys.with_row_index(_CELL)
     kept = {
@@ -108,6 +108,13 @@ def _trials(rows: pl.DataFrame, spec: EffectSpec, where: Where, name: str) -> pl
     value = {"mean": column.mean(), "min": column.min(), "max": column.max(),
              "sum": pl.when(column.null_count() == 0).then(column.sum())}[spec.flows]  # fmt: skip
     return found.group_by([*dict.fromkeys([*spec.cell, "trial", "seed"])]).agg(value)
+
+
+def _complete(trials: pl.DataFrame, spec: EffectSpec) -> pl.DataFrame:
+    """The seeds of which each trial has a value: one order of a seed alone would be unbalanced."""
+    place = [*dict.fromkeys([*spec.cell, "seed"])]
+    gaps = trials.filter(pl.col(_VALUE).is_null()).select(place).unique()
+    return trials.join(gaps, on=place, how="anti", nulls_equal=True)
 
 
 def _common_cells(known: dict[str, pl.DataFrame], spec: EffectSpec) -> pl.DataFrame:

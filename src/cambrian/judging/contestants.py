@@ -10,6 +10,7 @@ from cambrian.judging import findings, references
 from cambrian.judging.contradictions import Contradiction, contradicts
 from cambrian.judging.findings import Finding
 from cambrian.judging.references import Reference
+from cambrian.metrics.parameters.definitions import PARAMETERS
 from cambrian.metrics.parameters.estimate import Estimate, Measured, Missing, Source, differing, pooled
 
 _ROLLBACK = "rollback_share"
@@ -18,8 +19,10 @@ _ROLLBACK = "rollback_share"
 _FITTED = frozenset({"cubic_growth", "cubic_c", "cubic_k_rule", "alpha", "fast_convergence", "reno_friendly"})
 #: halfway between ProbeRTTs every 5 s, as in the later drafts, and every 10 s
 _LONGEST_LATER_INTERVAL_S = 7.5
-#: the value of ``bbr_generation`` for BBRs later than the kernel's
-_LATER_BBR = "BBRv2- or v3-like"
+#: values of ``bbr_generation``: the kernel's, and later ones
+_FIRST_BBR, _LATER_BBR = PARAMETERS["bbr_generation"].kinds
+#: parameters whose reference value depends on the measured β
+_BY_BETA = frozenset({"alpha", "fast_convergence"})
 #: in order of preference: the exported window, then packets
 _SOURCES: tuple[Source, ...] = ("window", "packets")
 #: a loss also ends the slow start of a sender that could leave it earlier: where another network shows an
@@ -60,7 +63,9 @@ def judge(network: str, family: str, trials: Sequence[Sequence[Estimate | Missin
     """
     different = differing(trials)
     measured = {
-        (name, source): pooled(estimates, len(different))
+        (name, source): replace(
+            pooled(estimates, len(different)), shown=len(_estimates(trials, name, source)), ran=len(trials)
+        )
         for name, source in sorted({(one.parameter, one.source) for trial in different for one in trial})
         if (estimates := _estimates(different, name, source))
     }
@@ -76,12 +81,21 @@ def judge(network: str, family: str, trials: Sequence[Sequence[Estimate | Missin
         _judge(family, network, measurement, standard.get(name), unresolved.get(name, ""))
         for name, measurement in best.items()
     ]
+    if family == "cubic" and (beta := best.get("beta")) and (few := findings.too_little(beta)):
+        judged = [
+            findings.inconclusive(finding, f"its value follows from β, and of β there is too little: {few}")
+            if finding.key in _BY_BETA and finding.status != "not judged"
+            else finding
+            for finding in judged
+        ]
     if any(finding.key == _ROLLBACK and "off" in (finding.status, finding.looks) for finding in judged):
         judged = [findings.unjudged(finding) if finding.key in _FITTED else finding for finding in judged]
     contradictions = [
         each
         for name in best
-        if (each := contradicts(network, measured, name, standard.get(name))) is not None
+        # from packets alone these are known too loosely to contradict a log
+        if not (family == "cubic" and name in _FITTED)
+        and (each := contradicts(network, measured, name, standard.get(name))) is not None
     ]
     contradicted = {each.parameter for each in contradictions}
     judged = [
@@ -111,10 +125,14 @@ def combined(judged: Mapping[str, Judged]) -> dict[str, Judged]:
     """Settle the findings of one contestant's networks by each other.
 
     A difference seen in one trial is confirmed if another network shows the same. A parameter that differs on
-    less than half of the conclusive networks is inconclusive on all of them.
+    less than half of the conclusive networks is inconclusive on all of them. The same holds for
+    contradictions, of the networks on which the log and the packets both show the parameter.
     """
     names = dict.fromkeys(finding.key for here in judged.values() for finding in here.findings)
     contradicted = Counter(each.parameter for here in judged.values() for each in here.contradictions)
+    comparable = Counter(
+        name for here in judged.values() if not here.refused for name in _twice_measured(here.both)
+    )
     settled = {
         name: _across([f for here in judged.values() for f in here.findings if f.key == name])
         for name in names
@@ -125,11 +143,33 @@ def combined(judged: Mapping[str, Judged]) -> dict[str, Judged]:
             next(f for f in settled[finding.key] if f.network == finding.network) for finding in here.findings
         )
         contradictions = tuple(
-            replace(each, confirmed=each.confirmed or contradicted[each.parameter] >= findings.FEWEST_TRIALS)
+            replace(
+                each,
+                confirmed=(each.confirmed or contradicted[each.parameter] >= findings.FEWEST_TRIALS)
+                and contradicted[each.parameter] >= _AGREEING_NETWORKS * comparable[each.parameter],
+            )
             for each in here.contradictions
         )
         by_network[network] = replace(here, findings=settled_here, contradictions=contradictions)
     return by_network
+
+
+def _twice_measured(both: Sequence[Measured]) -> set[str]:
+    """Parameters that the log and the packets show by enough events."""
+    enough = Counter(one.parameter for one in both if one.events >= PARAMETERS[one.parameter].fewest)
+    return {name for name, sources in enough.items() if sources == len(_SOURCES)}
+
+
+def family(judged: Sequence[Judged]) -> str:
+    """The algorithm of a contestant's networks together; empty without a network.
+
+    A network may not show BBR's generation. A later one on any network decides, if none shows the first.
+    """
+    families = [one.family for one in judged]
+    shown = {one.label for here in judged for one in here.both if one.parameter == "bbr_generation"}
+    if references.LATER_BBR in families and _FIRST_BBR not in shown:
+        return references.LATER_BBR
+    return max(families, key=families.count, default="")
 
 
 def _across(several: Sequence[Finding]) -> list[Finding]:

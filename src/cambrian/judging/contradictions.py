@@ -14,6 +14,8 @@ from cambrian.judging.references import Reference
 from cambrian.metrics.parameters.definitions import PARAMETERS
 from cambrian.metrics.parameters.estimate import Measured, Source
 
+#: how far the flight may stay below the largest window, as a share of it: pacing, headers, the last packet
+_BELOW_WINDOW = 0.1
 #: parameters that both sources measure in the same events; pacing and bursts come from different times
 _COMPARED = frozenset({"beta", "alpha", "rollback_share", "max_window_packets"})
 
@@ -43,7 +45,8 @@ def contradicts(
         return None
     if min(window.events, packets.events) < PARAMETERS[name].fewest:
         return None
-    if max(window.low - packets.high, packets.low - window.high) <= reference.tolerance:
+    below = _BELOW_WINDOW * window.value if name == "max_window_packets" else reference.tolerance
+    if window.low - packets.high <= below and packets.low - window.high <= reference.tolerance:
         return None
     text = (
         f"{PARAMETERS[name].title} is {value_text(window)} in the stack's log and {value_text(packets)} by "

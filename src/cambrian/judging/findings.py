@@ -57,14 +57,14 @@ def judge(network: str, measured: Measured, reference: Reference | None) -> Find
     if reference is None:
         return Finding(network, measured, None, "not judged")
     finding = Finding(network, measured, reference, "inconclusive")
-    if why := _too_little(measured):
+    if why := too_little(measured):
         return replace(finding, why=why, few=measured.events < PARAMETERS[measured.parameter].fewest)
     if _agrees(measured, reference):
         return replace(finding, status="as it should be")
     if not _excludes(measured, reference):
         return replace(finding, why="the interval contains right and wrong values")
     differing = _differing(reference)
-    if measured.trials < FEWEST_TRIALS:
+    if measured.agreeing < FEWEST_TRIALS:
         return replace(finding, why="seen in one trial; a difference needs two", looks=differing)
     return replace(finding, status=differing, looks=differing)
 
@@ -88,19 +88,23 @@ def unjudged(finding: Finding) -> Finding:
     return Finding(finding.network, finding.measured, None, "not judged")
 
 
-def _too_little(measured: Measured) -> str:
-    """Why the data is too little to judge any value; empty if it is enough."""
+def too_little(measured: Measured) -> str:
+    """Why the data is too little to judge any value; empty if it is enough.
+
+    Identical trials count here: a parameter that most of them do not show is known from the few others only.
+    """
     fewest = PARAMETERS[measured.parameter].fewest
     if measured.events < fewest:
         events = "event" if measured.events == 1 else "events"
         return f"{measured.events} {events}; a judgement needs {fewest}"
-    of_trials = max(measured.of_trials, measured.trials)
-    if measured.trials < SHOWN_SHARE * of_trials:
-        return f"measured in only {measured.trials} of {of_trials} trials"
+    if measured.shown < SHOWN_SHARE * measured.ran:
+        return f"measured in only {measured.shown} of {measured.ran} trials"
     if measured.agreement < AGREEING_SHARE:
         return (
             f"{100 * measured.agreement:.0f} % of its events agree; {100 * AGREEING_SHARE:.0f} % are needed"
         )
+    if measured.agreeing <= measured.trials / 2:
+        return f"{measured.agreeing} of {measured.trials} trials agree; more than half are needed"
     return ""
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from cambrian.judging.findings import FEWEST_TRIALS
 from cambrian.judging.sides import Side, State
+from cambrian.metrics.parameters.estimate import SAME_SHARE
 
 #: share of the link
 UTILISATION_MARGIN = 0.10
@@ -45,7 +46,8 @@ class Alone:
 
 @dataclass(frozen=True)
 class _Compared:
-    """One figure on one network. ``trials``: number of the contestant's differing trials."""
+    """One figure on one network. ``trials``: number of the contestant's differing trials, at most the
+    reference's number of trials."""
 
     name: str
     network: str
@@ -83,7 +85,7 @@ def side(mine: Mapping[str, Sequence[Alone]], reference: Mapping[str, Sequence[A
 
 
 def _compare(network: str, mine: Sequence[Alone], reference: Sequence[Alone], title: str) -> list[_Compared]:
-    trials = len({(one.throughput_mbps, one.delay_ms) for one in mine})
+    trials = min(_differing(mine), len(reference))
 
     def compared(name: str, a: Sequence[float], b: Sequence[float], margin: float, text: str) -> _Compared:
         return _Compared(name, network, _state(a, b, margin), trials, f"{text} on {network}")
@@ -111,6 +113,24 @@ def _compare(network: str, mine: Sequence[Alone], reference: Sequence[Alone], ti
         text = f"median queueing delay {_mean(a):.0f} ms ({title} {_mean(b):.0f} ms)"
         found.append(compared("delay", a, b, margin, text))
     return found
+
+
+def _differing(trials: Sequence[Alone]) -> int:
+    """Number of trials that differ from each other by more than rounding."""
+    kept: list[Alone] = []
+    for one in trials:
+        if not any(_same(one, other) for other in kept):
+            kept.append(one)
+    return len(kept)
+
+
+def _same(one: Alone, other: Alone) -> bool:
+    pairs = (
+        (one.throughput_mbps, other.throughput_mbps),
+        (one.delay_ms or 0.0, other.delay_ms or 0.0),
+        (one.loss_percent or 0.0, other.loss_percent or 0.0),
+    )
+    return all(abs(mine - its) <= SAME_SHARE * abs(mine) for mine, its in pairs)
 
 
 def _state(mine: Sequence[float], reference: Sequence[float], margin: float) -> State:

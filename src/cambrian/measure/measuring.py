@@ -105,7 +105,8 @@ def probed_flow(result: TrialResult, trial: Trial, families: Sequence[Family | N
         return None
     page = trial.flows[0].page
     starts_ns = tuple(round(flow.start_ms * NS_PER_MS) for flow in trial.flows)
-    return ProbedFlow(trace, trial.network, result.packets, starts_ns, page.name if page else None)
+    end_ns = round(trial.duration_s * NS_PER_S)
+    return ProbedFlow(trace, trial.network, result.packets, starts_ns, end_ns, page.name if page else None)
 
 
 def _sharing(window: TrialWindow) -> Sharing:

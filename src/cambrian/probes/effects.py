@@ -9,7 +9,7 @@ measure's resolution.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -47,16 +47,16 @@ class Compared:
     ratio: float | None
 
 
-def compare(probe: Probe, mine: Side, its: Side, *, drawn: bool, textbook: float | None = None) -> Compared:
+def compare(probe: Probe, mine: Side, its: Side, *, drawn: bool, allowed: Sequence[float] = ()) -> Compared:
     """Compare ``mine`` with ``its``, seed by seed, or with the probe's bound.
 
-    ``drawn``: the network has randomness, or flows compete. ``textbook``: the value by theory; the margin
-    then reaches from theory to the kernel, because agreement with either is enough.
+    ``drawn``: the network has randomness, or flows compete. ``allowed``: values by theory; the margin
+    then reaches from the lowest of these and the kernel to the highest: agreement with one is enough.
     """
     values = _effects(probe, mine, its)
     resolution = _resolution(probe, mine, its)
     mean, low, high = _ends(values, resolution, drawn=drawn)
-    margin = _margin(probe, its, textbook)
+    margin = _margin(probe, its, allowed)
     state = _state(low, high, margin) if len(values) >= FEWEST_TRIALS else "inconclusive"
     more = _more(values, resolution, margin, drawn=drawn) if state == "inconclusive" else None
     if probe.compare == "ratio":
@@ -100,15 +100,14 @@ def _student(seeds: int) -> float:
     return float(-scipy.special.stdtrit(seeds - 1, (1 - CONFIDENCE) / 2))
 
 
-def _margin(probe: Probe, its: Side, textbook: float | None) -> tuple[float, float]:
+def _margin(probe: Probe, its: Side, allowed: Sequence[float]) -> tuple[float, float]:
     """The margin on the scale of the effects."""
     if probe.compare != "ratio":
         return probe.low, probe.high
     low, high = math.log(probe.low), math.log(probe.high)
-    if textbook is None:
-        return low, high
-    away = math.log(textbook / max(float(np.mean([one.value for one in its.values()])), _LEAST))
-    return low + min(away, 0.0), high + max(away, 0.0)
+    kernel = max(float(np.mean([one.value for one in its.values()])), _LEAST)
+    away = [0.0, *(math.log(value / kernel) for value in allowed)]
+    return low + min(away), high + max(away)
 
 
 def _state(low: float, high: float, margin: tuple[float, float]) -> State:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from cambrian.judging.findings import SHOWN_SHARE
 from cambrian.metrics import theory
 from cambrian.probes import effects
 from cambrian.probes.effects import FEWEST_TRIALS, Side
@@ -22,8 +23,11 @@ from cambrian.stats.states import State
 from cambrian.study.model import FRAME_BYTES, Network
 
 _TITLES = {"cubic": "kernel CUBIC", "reno": "kernel Reno", "bbr": "kernel BBR"}
-#: generations of BBR that the kernel lacks
-_LATER = ("bbr2", "bbr3")
+#: how the names of generations of BBR begin that the kernel lacks
+_LATER = ("bbr2", "bbr3", "bbrv2", "bbrv3")
+
+#: Reno's mean window if it grows once for two packets, relative to once for each (Mathis et al., table 1)
+RENO_DELAYED_ACKS = math.sqrt(1 / 2)
 
 #: seed → its trial's figure, or why there is none
 Readings = Mapping[int, Figure | NoFigure]
@@ -58,12 +62,12 @@ class Finding:
 
 
 def judge(
-    probe: Probe, network: Network, family: str, cca: str, mine: Readings, its: Readings | None
+    probe: Probe, network: Network, family: str, later: bool, mine: Readings, its: Readings | None
 ) -> Finding:
     """Compare one probe's readings of a contestant with those of kernel TCP with the CCA ``family``.
 
     Parameters:
-        cca: the contestant's own name of its controller.
+        later: the contestant is a BBR of a generation that the kernel lacks.
         its: None if kernel TCP was not run alone on this network.
     """
     here, kernel = _figures(mine), _figures(its or {})
@@ -76,10 +80,14 @@ def judge(
         theory=_theory(probe, network, family, here),
         text=_words(probe, network, family, here, kernel),
     )
-    if why := _uncomparable(probe, mine, its, here, kernel, cca):
+    if why := _uncomparable(probe, mine, its, here, kernel, later):
         return replace(finding, why=why)
     drawn = probe.flows > 1 or is_random(network)
-    compared = effects.compare(probe, here, kernel, drawn=drawn, textbook=finding.theory)
+    allowed = [] if finding.theory is None else [finding.theory]
+    if family == "reno" and finding.theory is not None:
+        # RFC 5681, section 3.1: one that counts delayed acknowledgements, and not bytes, grows half as fast
+        allowed.append(finding.theory * RENO_DELAYED_ACKS)
+    compared = effects.compare(probe, here, kernel, drawn=drawn, allowed=allowed)
     text = finding.text
     if compared.ratio is not None:
         text += f" ({compared.ratio:.2f} times the kernel's)"
@@ -95,6 +103,11 @@ def judge(
         seeds=compared.seeds,
         more=compared.more,
     )
+
+
+def is_later_bbr(cca: str) -> bool:
+    """Does the name of a controller say that it is a BBR of a generation that the kernel lacks?"""
+    return cca.startswith(_LATER)
 
 
 def is_random(network: Network) -> bool:
@@ -115,7 +128,7 @@ def _figures(readings: Readings) -> Side:
 
 
 def _uncomparable(
-    probe: Probe, mine: Readings, its: Readings | None, here: Side, kernel: Side, cca: str
+    probe: Probe, mine: Readings, its: Readings | None, here: Side, kernel: Side, later: bool
 ) -> str | None:
     """Why nothing is compared; None if it is."""
     if not here:
@@ -123,12 +136,15 @@ def _uncomparable(
     if probe.bound is not None:
         # a bound that kernel TCP violates is not applied to others
         return None if all(map(probe.keeps, kernel.values())) else "kernel TCP itself exceeds the bound here"
-    if cca in _LATER:
+    if later:
         return "the kernel has no BBR of this generation"
     if its is None:
         return "kernel TCP was not run alone on this network"
     if not kernel:
         return f"kernel TCP gives no figure: {_why_unseen(its)}"
+    for side, readings, whose in ((here, mine, "the contestant"), (kernel, its, "kernel TCP")):
+        if len(side) < SHOWN_SHARE * len(readings):
+            return f"only {len(side)} of {len(readings)} trials of {whose} give a figure"
     if not here.keys() & kernel.keys():
         return "no seed has trials of both the contestant and kernel TCP"
     return None

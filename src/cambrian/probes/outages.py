@@ -78,6 +78,8 @@ def blackout_restart(flow: ProbedFlow) -> Figure | NoFigure:
         return found
     _, before_bytes, back_ns = found
     arrivals, trip_ns = flow.flight.arrival_ns, flow.trace.rtt_ns
+    if not _came_back(flow, back_ns):
+        return NoFigure("the flow sent nothing after the blackout")
     first, last = np.searchsorted(arrivals, [back_ns + trips * trip_ns for trips in RESTART])
     inside = arrivals[first:last]
     if not len(inside):
@@ -103,7 +105,7 @@ def blackout_recovery_s(flow: ProbedFlow) -> Figure | NoFigure:
     if flow.network.rate_mbps is None:
         return NoFigure("the link has no constant rate")
     _, _, back_ns = found
-    if back_ns >= flow.trace.end_ns:
+    if not _came_back(flow, back_ns):
         return NoFigure("the flow sent nothing after the blackout")
     left = flow.carried.filter(flow.carried["departure_ns"] >= back_ns)
     times, sizes = int64(left, "departure_ns"), int64(left, "size_bytes")
@@ -129,9 +131,15 @@ def _blackout(flow: ProbedFlow) -> tuple[Loss, float, int] | NoFigure:
     if position < 0:
         return NoFigure("the flow had not started when the blackout began")
     # a flow that sent nothing more was silent at least until the trial's end
-    back_ns = int(arrivals[after]) if after < len(arrivals) else flow.trace.end_ns
+    back_ns = int(arrivals[after]) if after < len(arrivals) else flow.end_ns
     before = flow.most_in_flight(found.begin_ns - float(flow.flight.round_trip_ns[position]), found.begin_ns)
+    if not np.isfinite(before):
+        return NoFigure("the flow was silent when the blackout began")
     return found, before, back_ns
+
+
+def _came_back(flow: ProbedFlow, back_ns: int) -> bool:
+    return back_ns <= int(flow.flight.arrival_ns[-1])
 
 
 def _longest_pause_ns(arrivals_ns: Int64Array, fall: Fall) -> float:

@@ -22,14 +22,15 @@ WARM_UP_TRIPS = 50
 class ProbedFlow:
     """A flow's trace and its network.
 
-    ``packets``: of all flows of the trial. ``starts_ns``: start of each flow. ``page``: name of the page that
-    the flow loads.
+    ``packets``: of all flows of the trial. ``starts_ns``: start of each flow. ``end_ns``: the trial's
+    end; the trace of a flow that gave up ends before. ``page``: name of the page that the flow loads.
     """
 
     trace: FlowTrace
     network: Network
     packets: pl.DataFrame
     starts_ns: tuple[int, ...]
+    end_ns: int
     page: str | None = None
 
     @cached_property

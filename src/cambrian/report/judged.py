@@ -39,7 +39,7 @@ def by_network(collected: Collected) -> dict[tuple[str, str], Judged]:
         place: contestants.judge(place[1], reference(collected, place[0]), found)
         for place, found in trials.items()
     }
-    families = {name: _commonest(first, name) for name, _ in first}
+    families = {name: family(first, name) for name, _ in first}
     # one network may not show the generation of BBR: then the other networks decide
     same = {
         place: one
@@ -47,29 +47,32 @@ def by_network(collected: Collected) -> dict[tuple[str, str], Judged]:
         else contestants.judge(place[1], families[place[0]], trials[place])
         for place, one in first.items()
     }
+    # before networks settle each other: a network that judges nobody confirms nothing on another one, and
+    # the reference's own test is of each network by itself
+    same = {
+        place: contestants.refuse(one, why) if (why := _refusal(collected, same, place)) else one
+        for place, one in same.items()
+    }
     settled: dict[tuple[str, str], Judged] = {}
     for name in families:
         here = {network: one for (contestant, network), one in same.items() if contestant == name}
         settled |= {(name, network): one for network, one in contestants.combined(here).items()}
-    return {
-        place: contestants.refuse(one, why) if (why := _refusal(collected, settled, place)) else one
-        for place, one in settled.items()
-    }
+    return {place: settled[place] for place in same}
 
 
-def _refusal(collected: Collected, settled: Mapping[tuple[str, str], Judged], place: tuple[str, str]) -> str:
+def _refusal(collected: Collected, judged: Mapping[tuple[str, str], Judged], place: tuple[str, str]) -> str:
     """Why a network judges no contestant of a family: the kernel's controller or its placebo fails there."""
     title = f"{_KERNEL} {reference(collected, place[0])}"
     for name in (title, placebo.names(collected).get((place[1], title))):
-        own = settled.get((name, place[1])) if name else None
+        own = judged.get((name, place[1])) if name else None
         for accusation in contestants.failures(own) if own is not None else ():
             return f"{place[1]} judges no contestant, because {name} itself fails there: {accusation}"
     return ""
 
 
-def _commonest(judged: Mapping[tuple[str, str], Judged], contestant: str) -> str:
-    families = [one.family for (name, _), one in judged.items() if name == contestant]
-    return max(families, key=families.count, default="")
+def family(judged: Mapping[tuple[str, str], Judged], contestant: str) -> str:
+    """The algorithm that a contestant is judged as, over its networks; empty if it is not judged."""
+    return contestants.family([one for (name, _), one in judged.items() if name == contestant])
 
 
 def _subjects(cell: Cell) -> Iterator[int]:
@@ -117,12 +120,12 @@ def all_verdicts(
     judged = by_network(collected)
     judgements = []
     for name in dict.fromkeys((*(contestant for contestant, _ in judged), *(behaviour or {}))):
-        family = _commonest(judged, name) or reference(collected, name)
+        judged_as = family(judged, name) or reference(collected, name)
         found = verdicts.verdict(
             name,
-            family,
+            judged_as,
             [one for (contestant, _), one in judged.items() if contestant == name],
-            plausibility=plausible(collected, name, family),
+            plausibility=plausible(collected, name, judged_as),
             behaviour=(behaviour or {}).get(name),
             impact=(impact or {}).get(name),
         )

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
+from cambrian.judging import references
 from cambrian.probes import figures, judge, table
 from cambrian.probes.figures import Figure, NoFigure
 from cambrian.probes.judge import Finding
+from cambrian.report import judged
 from cambrian.report.collect import Cell, Collected
 from cambrian.stats.states import State
 from cambrian.study.model import Contestant
@@ -27,10 +29,13 @@ class Probed:
 
 def findings(collected: Collected) -> list[Probed]:
     """Every probe of every contestant on the networks that show it, in the study's order."""
-    return [one for cell in collected.cells for one in _cell_findings(cell, collected)]
+    parameters = judged.by_network(collected)
+    later = {name for name, _ in parameters if judged.family(parameters, name) == references.LATER_BBR}
+    return [one for cell in collected.cells for one in _cell_findings(cell, collected, later)]
 
 
-def _cell_findings(cell: Cell, collected: Collected) -> Iterator[Probed]:
+def _cell_findings(cell: Cell, collected: Collected, later: Collection[str]) -> Iterator[Probed]:
+    """``later``: contestants whose packets show a BBR of a later generation than the kernel's."""
     contestant = cell.names[0]
     family = collected.families.get(contestant)
     if family is None or not any(trial.probes for trial in cell.trials):
@@ -39,10 +44,11 @@ def _cell_findings(cell: Cell, collected: Collected) -> Iterator[Probed]:
     if kernel is cell:
         return
     cca = cell.trials[0].trial.flows[0].contestant.cca
+    is_later = contestant in later or judge.is_later_bbr(cca)
     for probe in table.probes():
         if mine := _readings(cell, probe.name):
             its = _readings(kernel, probe.name) if kernel is not None else None
-            finding = judge.judge(probe, cell.network, family.reference, cca, mine, its)
+            finding = judge.judge(probe, cell.network, family.reference, is_later, mine, its)
             yield Probed(contestant, finding)
 
 

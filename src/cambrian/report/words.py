@@ -94,12 +94,12 @@ def placebo_differs(
 
 
 def placebo_holds(collected: Collected) -> str:
-    """How many placebos there are, none of them judged to differ; empty without one."""
+    """How many placebos there are, none of them clearly different; empty without one."""
     count = sum(cell.is_placebo for cell in collected.cells)
     if not count:
         return ""
     no_placebo = {1: "The placebo", 2: "Neither placebo"}.get(count, f"None of the {count} placebos")
-    verb = "does not differ" if count == 1 else "differs"
+    verb = "does not clearly differ" if count == 1 else "clearly differs"
     return f"{no_placebo} (kernel TCP against itself, judged like a contestant) {verb}."
 
 
@@ -143,6 +143,7 @@ def _pairwise(ratios: pl.DataFrame) -> str:
     share = number(100 * max(uneven["ratio"], 1 - uneven["ratio"]), 0)
     most = (
         f"the most uneven one is {uneven[winner]}’s {share} % against {uneven[loser]} on {uneven['network']}"
+        + ("" if uneven["split"] == "different" else " (inconclusive)")
     )
     if not known["p_bh"].is_not_null().any():
         return f"Too few seeds to test whether a split is even; {most}."

@@ -54,16 +54,15 @@ def varies(values: Sequence[float] | FloatArray, size: float | None = None) -> b
 def errors(found: FloatArray) -> FloatArray:
     """Standard errors of figures from their replicates, shape (1 + n, k) → (k,).
 
-    Ignores replicates that are NaN; NaN for fewer than two others.
+    NaN where a replicate is not finite: a figure that one seed alone defines has an unknown error.
     """
     drawn = found[1:]
-    known = np.isfinite(drawn)
-    count = known.sum(axis=0)
-    value = np.where(known, drawn, 0.0)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        middle = value.sum(axis=0) / count
-        squares = np.where(known, np.square(drawn - middle), 0.0).sum(axis=0)
-        return np.asarray(np.where(count > 1, np.sqrt((count - 1) / count * squares), np.nan))
+    count = len(drawn)
+    if count < 2:
+        return np.full(found.shape[1:], np.nan)
+    with np.errstate(invalid="ignore"):
+        squares = np.square(drawn - drawn.mean(axis=0)).sum(axis=0)
+    return np.asarray(np.sqrt((count - 1) / count * squares))
 
 
 def fitting(found: FloatArray, scale: Scale) -> Scale:
@@ -83,12 +82,13 @@ def interval(
 
     ``seeds`` is the number of seeds of the smallest arm: one more than the degrees of freedom. The interval
     is symmetric on ``scale`` if all values fit it, else on the plain scale, and never exceeds the scale's
-    ends. The bounds are NaN for fewer than three seeds. The length is 0 if leaving out a seed changes only
+    ends. The bounds are NaN for fewer than three seeds, and if the figure is undefined without one of the
+    seeds. The length is 0 if leaving out a seed changes only
     rounding (relative to ``size``, by default the figure).
     """
     check_confidence(confidence)
     estimate = float(found[0])
-    if seeds < FEWEST_SEEDS or len(found) < 2 or not math.isfinite(estimate):
+    if seeds < FEWEST_SEEDS or len(found) < 2 or not np.isfinite(found).all():
         return Interval(estimate, math.nan, math.nan, confidence, seeds, _LABEL)
     if not _changes(found, size):
         return Interval(estimate, estimate, estimate, confidence, seeds, _LABEL)
@@ -106,7 +106,7 @@ def p_value(
 
     None without an interval, and if leaving out a seed changes only rounding.
     """
-    if seeds < FEWEST_SEEDS or len(found) < 2 or not np.isfinite(found[0]) or not _changes(found, size):
+    if seeds < FEWEST_SEEDS or len(found) < 2 or not np.isfinite(found).all() or not _changes(found, size):
         return None
     used = fitting(np.append(found, null), scale)
     laid = scales.transform(found, used)
@@ -166,9 +166,6 @@ def fewest(arms: Sequence[Arm]) -> int:
 
 
 def _changes(found: FloatArray, size: float | None) -> bool:
-    drawn = found[1:][np.isfinite(found[1:])]
-    if not len(drawn):
-        return False
     # without one of n seeds a mean moves by 1/(n − 1) of that seed's distance from it
-    moved = (len(found) - 2) * float(np.ptp(np.append(drawn, found[0])))
+    moved = (len(found) - 2) * float(np.ptp(found))
     return moved > RESOLUTION * (abs(float(found[0])) if size is None else size)

@@ -15,7 +15,7 @@ from cambrian.effects.errors import EffectError, NoDataError
 from cambrian.effects.model import SummarySpec
 from cambrian.effects.prepare import Prepared, Side
 from cambrian.effects.summary import estimate, summary
-from tests.unit.effects.frames import frame
+from tests.unit.effects.frames import frame, row
 
 A, B = {"contestant": "a"}, {"contestant": "b"}
 
@@ -213,3 +213,20 @@ def test_what_has_no_figure() -> None:
 def test_keys_that_do_not_go_together(keys: dict[str, object], said: str) -> None:
     with pytest.raises(ValueError, match=said):
         spec(**keys)
+
+
+def test_a_seed_of_which_one_order_has_no_value_is_left_out() -> None:
+    def orders(contestant: str, missing: bool) -> list[dict[str, object]]:
+        return [
+            row(
+                {"rate": 4, "order": order},
+                contestant,
+                seed,
+                None if missing and order == 2 and seed == 1 else x,
+            )
+            for seed in (1, 2, 3)
+            for order, x in ((1, 10.0), (2, 2.0))
+        ]
+
+    rows = pl.DataFrame(orders("a", True) + orders("b", False))
+    assert summary(rows, spec(cell=["rate"])).estimate == pytest.approx(1)

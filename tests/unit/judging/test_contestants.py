@@ -10,6 +10,8 @@ from cambrian.judging import contestants, references
 from cambrian.judging.contestants import Judged
 from cambrian.metrics.parameters.estimate import Estimate, Missing, Source
 
+LATER = "BBRv2- or v3-like"
+
 
 def one(
     parameter: str,
@@ -173,3 +175,55 @@ def test_a_network_that_accuses_the_reference_judges_nobody() -> None:
     refused = contestants.refuse(judge("cubic", one("beta", 0.85)), "why")
     assert {f.status for f in refused.findings} == {"not judged"}
     assert refused.refused == "why"
+
+
+def test_a_kind_needs_two_trials_that_are_of_it() -> None:
+    one_trial = [one("cubic_growth", 1, "another", events=40)], [one("cubic_growth", 0, "CUBIC's", events=8)]
+    found = contestants.judge("n", "cubic", [[*each, one("burst_packets", 2.0 + place)]
+                                             for place, each in enumerate(one_trial)])  # fmt: skip
+    assert not [each for each in found.findings if each.differs or each.looks]
+
+
+def test_identical_trials_without_a_parameter_count_as_trials() -> None:
+    nothing = [[Missing("beta", "no congestion event")] for _ in range(18)]
+    shown = [[one("beta", 0.85)], [one("beta", 0.87)]]
+    found = contestants.judge("n", "cubic", [*nothing, *shown])
+    (beta,) = found.findings
+    assert (beta.status, beta.why) == ("inconclusive", "measured in only 2 of 20 trials")
+
+
+def test_alpha_is_not_judged_by_a_beta_of_one_event() -> None:
+    few = one("beta", 0.9, half=0.02, events=1)
+    assert statuses("cubic", one("alpha", 0.53), few)["alpha"] == "inconclusive"
+    assert statuses("cubic", one("alpha", 0.53), one("beta", 0.9, half=0.02))["alpha"] == "off"
+
+
+def test_a_network_without_bbrs_generation_follows_one_that_shows_it() -> None:
+    silent, later = judge("bbr", one("probe_rtt_cwnd", 40.0)), judge("bbr", one("bbr_generation", 1, LATER))
+    first = judge("bbr", one("bbr_generation", 0, "BBRv1-like"))
+    assert contestants.family([silent, silent, later]) == references.LATER_BBR
+    assert contestants.family([silent, first, later]) == "bbr"
+    assert contestants.family([]) == ""
+
+
+def test_a_contradiction_on_a_minority_of_the_networks_is_not_confirmed() -> None:
+    odd = judge("reno", one("beta", 0.5), one("beta", 0.3, source="packets"), network="odd")
+    even = {
+        name: judge("reno", one("beta", 0.5), one("beta", 0.5, source="packets"), network=name)
+        for name in "abc"
+    }
+    assert [each.confirmed for each in contestants.combined({"odd": odd})["odd"].contradictions] == [True]
+    settled = contestants.combined({"odd": odd, **even})["odd"]
+    assert [each.confirmed for each in settled.contradictions] == [False]
+
+
+def test_cubics_alpha_by_packets_contradicts_no_log() -> None:
+    found = judge("cubic", one("beta", 0.7), one("alpha", 0.53), one("alpha", 0.76, source="packets"))
+    assert found.contradictions == ()
+
+
+def test_a_flight_just_below_the_largest_window_is_no_contradiction() -> None:
+    for flight, expected in ((1951.0, 0), (1000.0, 1)):
+        found = judge("cubic", one("max_window_packets", 2000.0),
+                      one("max_window_packets", flight, source="packets"))  # fmt: skip
+        assert len(found.contradictions) == expected

@@ -24,8 +24,9 @@ def measured(
 ) -> Measured:
     low, high = value - half, value + half
     return Measured(
-        parameter, value, low, high, trials, events, "window", "trials", label, agreement, of_trials
-    )
+        parameter, value, low, high, trials, events, "window", "trials", trials, label, agreement, of_trials,
+        trials, of_trials or trials,
+    )  # fmt: skip
 
 
 def test_every_reference_is_of_a_known_parameter() -> None:

@@ -86,3 +86,8 @@ def test_on_a_small_link_all_lose_much_and_a_packet_takes_long() -> None:
     assert plausibility.side(near, reference, "tcp reno").state == "equivalent"
     far = {"a": [small(13.3, 13.0), small(13.4, 13.1)]}
     assert plausibility.side(far, reference, "tcp reno").state == "different"
+
+
+def test_rounding_and_a_single_trial_of_the_reference_are_no_second_trial() -> None:
+    assert side(a=[alone(0.53), alone(0.53001)]).state == "inconclusive"
+    assert side(b=[alone(0.53), alone(0.56)]).state == "inconclusive"

@@ -155,7 +155,7 @@ def trace(packets: pl.DataFrame, end_ns: int, **settings: Any) -> FlowTrace:
 
 def seen(flow: FlowTrace, where: Network) -> ProbedFlow:
     """That flow alone."""
-    return ProbedFlow(flow, where, flow.packets, (flow.start_ns,))
+    return ProbedFlow(flow, where, flow.packets, (flow.start_ns,), flow.end_ns)
 
 
 def alone_with(packets: pl.DataFrame, end_ns: int, where: Network) -> ProbedFlow:

@@ -29,10 +29,11 @@ def judge(
     name: str,
     mine: dict[int, Figure | NoFigure],
     its: dict[int, Figure | NoFigure] | None,
-    cca: str = "cubic",
+    family: str = "cubic",
+    later: bool = False,
 ) -> Finding:
     where = RANDOM if name == "response" else LONE
-    return judging.judge(probe(name), where, "cubic", cca, mine, its)
+    return judging.judge(probe(name), where, family, later, mine, its)
 
 
 def test_a_ratio_beyond_the_margin_is_different_and_said_in_plain_words() -> None:
@@ -98,7 +99,7 @@ def test_why_a_trial_shows_nothing_is_told() -> None:
 
 
 def test_a_later_bbr_has_no_kernel_to_be_compared_with() -> None:
-    assert judge("lone-loss-kept", figures(0.9, 0.9), figures(0.7, 0.7), cca="bbr3").state is None
+    assert judge("lone-loss-kept", figures(0.9, 0.9), figures(0.7, 0.7), later=True).state is None
 
 
 def test_a_bound_needs_no_kernel_but_does_not_stand_where_the_kernel_breaks_it() -> None:
@@ -167,9 +168,9 @@ def test_faults_without_a_name_are_described_by_the_probe_that_shows_them(sender
         {seed: reading.read(each.run(where, loses, 40 + seed))[named] for seed in (1, 2)}
         for each in (sender, Sender())
     )
-    assert judging.judge(one, where, "cubic", "cubic", mine, its).state == "different"
+    assert judging.judge(one, where, "cubic", False, mine, its).state == "different"
     # and the sender without the fault is not accused
-    assert judging.judge(one, where, "cubic", "cubic", its, its).state == "equivalent"
+    assert judging.judge(one, where, "cubic", False, its, its).state == "equivalent"
 
 
 def test_who_is_near_the_textbook_is_not_called_different_for_a_kernel_that_is_not() -> None:
@@ -179,3 +180,28 @@ def test_who_is_near_the_textbook_is_not_called_different_for_a_kernel_that_is_n
     assert judge("lone-loss-window", figures(44.0, 44.0), figures(59.0, 59.0)).state == "different"
     far: dict[int, Figure | NoFigure] = {seed: Figure(30.0, 5, trip_s=0.1) for seed in (1, 2)}
     assert judge("lone-loss-window", far, figures(59.0, 59.0)).state == "different"
+
+
+@pytest.mark.parametrize("cca", ["bbr2", "bbr2_gcongestion", "bbr3", "bbrv3"])
+def test_later_generations_of_bbr_are_known_by_their_names(cca: str) -> None:
+    assert judging.is_later_bbr(cca)
+    assert not judging.is_later_bbr("bbr")
+
+
+def test_a_few_trials_with_a_figure_say_nothing() -> None:
+    missing: dict[int, Figure | NoFigure] = {seed: NoFigure("too few losses") for seed in range(3, 11)}
+    few = figures(0.9, 0.92) | missing
+    assert judge("lone-loss-kept", few, figures(*[0.7] * 10)).why == (
+        "only 2 of 10 trials of the contestant give a figure"
+    )
+    assert judge("lone-loss-kept", figures(*[0.7] * 10), few).why == (
+        "only 2 of 10 trials of kernel TCP give a figure"
+    )
+
+
+def test_a_reno_that_counts_delayed_acknowledgements_is_not_called_different() -> None:
+    # RFC 5681, section 3.1; Mathis at 1/1500 is 47 segments for one packet an ACK, and 34 for two
+    slow: dict[int, Figure | NoFigure] = {seed: Figure(34.0, 5, trip_s=0.1) for seed in (1, 2)}
+    assert judge("lone-loss-window", slow, figures(48.0, 48.0), "reno").state == "equivalent"
+    slower: dict[int, Figure | NoFigure] = {seed: Figure(20.0, 5, trip_s=0.1) for seed in (1, 2)}
+    assert judge("lone-loss-window", slower, figures(48.0, 48.0), "reno").state == "different"

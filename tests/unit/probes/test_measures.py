@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -109,8 +110,11 @@ def test_silence_and_recovery_after_a_blackout() -> None:
 
 def test_a_flow_that_never_comes_back_counts_to_the_end() -> None:
     seen = Sender().run(OUTAGES, lambda number, now: in_outage(number, now) or now > 18e9)
-    assert value(outages.blackout_restart(seen)) == 0
+    assert isinstance(outages.blackout_restart(seen), NoFigure)
     assert value(outages.blackout_silence(seen)) == pytest.approx((30 - 21.05) / 3)
+    # one that gave up in the blackout was silent until the trial's end, not until its own
+    gone = replace(seen, trace=replace(seen.trace, end_ns=int(seen.flight.arrival_ns[-1])))
+    assert value(outages.blackout_silence(gone)) == pytest.approx((30 - 21.05) / 3)
     assert isinstance(outages.blackout_recovery_s(seen), NoFigure)
 
 
@@ -181,5 +185,5 @@ def test_a_late_flows_share_is_of_the_time_after_it_settled() -> None:
         schema=pl.Schema(PACKETS),
     )
     mine = trace(packets.filter(pl.col("flow") == 0), 60_000_000_000, alone=False)
-    both = ProbedFlow(mine, network("probe-latecomer"), packets, (0, 20_000_000_000))
+    both = ProbedFlow(mine, network("probe-latecomer"), packets, (0, 20_000_000_000), 60_000_000_000)
     assert value(latecomer.share_percent(both)) == pytest.approx(25, abs=0.1)

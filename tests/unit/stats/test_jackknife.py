@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -108,3 +109,17 @@ def test_trials_of_a_seed_are_averaged_and_what_is_unbalanced_left_out() -> None
     trials = [(2, 1.0), (1, 3.0), (2, 2.0), (1, None), (3, 5.0), (3, math.inf)]
     assert by_seed(trials, orders=2) == {2: 1.5}
     assert by_seed(trials) == {1: 3.0, 2: 1.5, 3: 5.0}
+
+
+def test_a_figure_that_one_seed_alone_defines_has_no_interval() -> None:
+    # the ratio without seed 5 is 0/0: without that replicate the others hardly differ
+    arms = [arm([0.0, 0.0, 0.0, 0.0, 2.0]), arm([0.0, 0.0, 0.0, 0.0, 20.0])]
+
+    def ratio(means: Sequence[np.ndarray]) -> np.ndarray:
+        with np.errstate(invalid="ignore"):
+            return np.asarray(means[0] / means[1])
+
+    found = jackknife.replicates(arms, ratio)
+    assert math.isnan(jackknife.interval(found, 5).low)
+    assert jackknife.p_value(found, 5, 1.0) is None
+    assert np.isnan(jackknife.errors(found[:, np.newaxis])).all()

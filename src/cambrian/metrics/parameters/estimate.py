@@ -84,6 +84,8 @@ class Measured:
     resolution; from the events' spread where there are fewer than 3 trials (``by`` says which).
     ``trials``: differing trials that show it, of ``of_trials`` that ran. ``events``: over those.
     ``agreement``: of a kind, the share of events that are of the kind ``label``; 1 of a number.
+    ``agreeing``: trials whose own kind is ``label``; all of them for a number. ``shown``: trials that
+    show it, of ``ran``; here identical trials count each.
     """
 
     parameter: str
@@ -94,9 +96,12 @@ class Measured:
     events: int
     source: Source
     by: Literal["trials", "events"]
+    agreeing: int
     label: str | None = None
     agreement: float = 1.0
     of_trials: int = 0
+    shown: int = 0
+    ran: int = 0
 
 
 #: largest difference of equal values of a parameter, relative to its resolution or to itself
@@ -155,8 +160,11 @@ def pooled(estimates: Sequence[Estimate], of_trials: int = 0) -> Measured:
         source=first.source,
         by="trials" if len(by_trial) >= FEWEST_TRIALS else "events",
         label=label,
+        agreeing=sum(one.label == label for one in estimates),
         agreement=agreement,
         of_trials=max(of_trials, len(estimates)),
+        shown=len(estimates),
+        ran=max(of_trials, len(estimates)),
     )
 
 

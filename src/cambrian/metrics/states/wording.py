@@ -25,8 +25,7 @@ def sentences(found: Difference, reference: str) -> list[str]:
     apart = [
         one
         for one in found.states
-        if (one.verdict == "different" or (one.verdict == SAME and not _within(one)))
-        and percent(one.test) != percent(one.reference)
+        if one.verdict == "different" or (one.verdict == SAME and not _within(one))
     ]
     apart.sort(key=lambda one: -round(abs(one.difference.estimate), 9))
     said = [_spends(one, reference) for one in apart[:_MOST_STATES]]
@@ -48,6 +47,8 @@ def _within(one: StateDifference) -> bool:
 def _spends(one: StateDifference, reference: str) -> str:
     same = f" ({SAME})" if one.verdict == SAME else ""
     mine, its = percent(one.test), percent(one.reference)
+    if mine == its:
+        mine, its = (f"{100 * share:.1f} %" for share in (one.test, one.reference))
     return f"spends {mine} of its time in {words(one.state)}, {reference} {its}{same}"
 
 

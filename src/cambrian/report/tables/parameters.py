@@ -37,8 +37,11 @@ def table(collected: Collected) -> pl.DataFrame | None:
 
 
 def _row(measured: Measured, one: Judged) -> rows.Row:
-    reference = references.for_family(one.family).get(measured.parameter)
-    finding = next((finding for finding in one.findings if finding.measured == measured), None)
+    judged_by = next((finding for finding in one.findings if finding.key == measured.parameter), None)
+    finding = judged_by if judged_by is not None and judged_by.measured == measured else None
+    # some values follow from others, as CUBIC's α from its β: the one that was judged by, if there is one
+    own = judged_by.reference if judged_by is not None else None
+    reference = own or references.for_family(one.family).get(measured.parameter)
     return {
         "parameter": measured.parameter,
         "title": PARAMETERS[measured.parameter].title,
