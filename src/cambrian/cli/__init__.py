@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import sys
+import traceback
 from typing import Annotated, NoReturn
 
 import typer
@@ -105,4 +106,8 @@ def main() -> None:
         Untrusted,
     ) as error:
         err.print(f"cambrian: {error}", markup=False, soft_wrap=True)
+        sys.exit(2)
+    except Exception:
+        # a fault of ours; status 1, Python's own, is a verdict of several commands
+        traceback.print_exc()
         sys.exit(2)

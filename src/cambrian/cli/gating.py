@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from cambrian.cli.shared import JobsOption, JsonOption, err, fail, out, writing_to
+
+if TYPE_CHECKING:
+    from cambrian.gate.carry_out import Result
 
 commands = typer.Typer()
 
@@ -47,27 +50,25 @@ def gate(
     from cambrian.run.study import RunOptions
 
     gates = [carry_out.read(path) for path in files]
-    results = []
+    results: list[carry_out.Result] = []
     for one in gates:
         options = RunOptions(str(one.path), jobs=jobs, trust=trust, started_by=f"cambrian gate {one.path}")
         place = folder or carry_out.default_folder(one)
         if folder and len(gates) > 1:
             place = folder / one.path.stem
-        result = carry_out.run(one, place, options, err, update=update)
+        try:
+            result = carry_out.run(one, place, options, err, update=update)
+        except Exception as error:
+            if len(gates) == 1:
+                raise
+            # the results of the other gates count all the same
+            text = str(error) or type(error).__name__
+            result = carry_out.Result(one, "not judged", None, all_seeds=False, errors=(text,))
         results.append(result)
-        if result.compared is not None:
-            output.terminal(out, result.compared)
-        for text in result.errors:
-            out.print(f"could not run: {text}", markup=False, soft_wrap=True, highlight=False)
-        title = f"{one.contestant}: {output.headline(result)}"
-        out.print(title, markup=False, soft_wrap=True, highlight=False)
-        if update:
-            out.print(f"wrote {one.baseline}", markup=False, soft_wrap=True, highlight=False)
-        elif text := output.remedy(result):
-            out.print(text, markup=False, soft_wrap=True, highlight=False)
+        _tell(result, update=update)
         if markdown is not None and result.compared is not None:
             with markdown.open("a") as summary:
-                summary.write(output.markdown(title, result.compared))
+                summary.write(output.markdown(_title(result), result.compared))
         if os.environ.get("GITHUB_ACTIONS") == "true":
             for line in output.github_lines(result):
                 print(line)
@@ -78,6 +79,27 @@ def gate(
     statuses = {result.status for result in results}
     if not update and (status := 1 if 1 in statuses else max(statuses)):
         raise typer.Exit(status)
+
+
+def _title(result: Result) -> str:
+    from cambrian.gate import output
+
+    return f"{result.gate.contestant}: {output.headline(result)}"
+
+
+def _tell(result: Result, *, update: bool) -> None:
+    """Print one gate's result."""
+    from cambrian.gate import output
+
+    if result.compared is not None:
+        output.terminal(out, result.compared)
+    for text in result.errors:
+        out.print(f"could not run: {text}", markup=False, soft_wrap=True, highlight=False)
+    out.print(_title(result), markup=False, soft_wrap=True, highlight=False)
+    if update:
+        out.print(f"wrote {result.gate.baseline}", markup=False, soft_wrap=True, highlight=False)
+    elif text := output.remedy(result):
+        out.print(text, markup=False, soft_wrap=True, highlight=False)
 
 
 @commands.command()

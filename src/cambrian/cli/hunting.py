@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from cambrian.cli.shared import JobsOption, at_a_time, err, fail, out
+from cambrian.cli.shared import JobsOption, TrustOption, at_a_time, err, fail, out
 
 commands = typer.Typer()
 _BUDGET = re.compile(r"(\d+(?:\.\d+)?)\s*(s|min|h)")
@@ -31,6 +31,7 @@ def hunt(
         typer.Option("--out", "-o", help="Results directory; hunts share kernel TCP's trials there."),
     ] = Path("results/hunt"),
     jobs: JobsOption = 0,
+    trust: TrustOption = False,
     listing: Annotated[bool, typer.Option("--list", help="List the properties, and exit.")] = False,
 ) -> None:
     """Search for a network on which a contestant breaks a property, and make that network simple.
@@ -44,8 +45,10 @@ def hunt(
     from cambrian.hunt.properties import all_properties
     from cambrian.hunt.search import Hunt
     from cambrian.hunt.trials import Runner
-    from cambrian.stacks import catalogue
+    from cambrian.run import trust as trusting
+    from cambrian.stacks import catalogue, checks
     from cambrian.study import hints
+    from cambrian.trial import wall
 
     known = all_properties()
     if listing:
@@ -60,7 +63,11 @@ def hunt(
     if not (matched := _BUDGET.fullmatch(budget)):
         fail(f"--budget {budget}: give a number with s, min or h, such as 10min")
     seconds = float(matched[1]) * _SECONDS[matched[2]]
-    catalogue.look_in(Path.cwd() / "stacks")
+    own = Path.cwd() / "stacks"
+    catalogue.look_in(own)
+    if not trust:
+        checks.check_named(contestant)
+        trusting.check([contestant.partition("/")[0]], own, wall.find())
     count = 0
     with Runner(contestant, folder.absolute(), at_a_time(jobs)) as runner:
         wanted = [known[name] for name in properties] if properties else list(known.values())

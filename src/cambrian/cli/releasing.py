@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cambrian.cli.shared import JobsOption, err, fail, out
+from cambrian.cli.shared import JobsOption, TrustOption, err, fail, out
 
 if TYPE_CHECKING:
     from cambrian.releases.trials import Bench
@@ -23,10 +23,6 @@ SeedsOption = Annotated[
 ]
 OutOption = Annotated[
     Path | None, typer.Option("--out", "-o", help="Results directory, which keeps all trials.")
-]
-TrustOption = Annotated[
-    bool,
-    typer.Option("--trust", help="Build and run a stack in the folder stacks/ here, or beside the study."),
 ]
 
 
@@ -122,8 +118,10 @@ def bisect(
         study = bisections.PROBED
     (bench,) = _benches("bisect", contestant, study, network, seeds, folder, jobs, trust)
     # what no judgement by kernel TCP belongs to needs none of its trials
-    bench = replace(bench, reference=quantity not in MARGINS)
+    bench = replace(bench, reference=quantity not in MARGINS or quantity == "conformance")
     result = bisections.run(bench, ends, quantity, err)
+    # nothing runs anew; the folder then knows the pair, which the user is told to compare
+    bench.measure(list(dict.fromkeys([ends.good, ends.bad, *result.pair])), err)
     for line in output.bisected(result, bench, registry.package(stack)):
         out.print(line, markup=False, soft_wrap=True, highlight=False)
 
@@ -148,12 +146,12 @@ def _benches(
     if not trust:
         ready.trusted(stack, Path.cwd())
     started_by = f"cambrian {command} {contestant}"
-    options = RunOptions(study or trials.STUDY, jobs=jobs, trust=trust, started_by=started_by)
+    options = RunOptions(study or trials.STUDY, jobs=jobs, trust=trust, seeds=seeds, started_by=started_by)
     wanted = [cca] if cca else list(stack.manifest.ccas)
     found = []
     for one in wanted:
         place = folder or Path("results") / command / slug(f"{name}-{one}")
         if folder and len(wanted) > 1:
             place = folder / one
-        found.append(trials.Bench(name, one, options, place, network, seeds))
+        found.append(trials.Bench(name, one, options, place, network))
     return found

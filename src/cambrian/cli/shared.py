@@ -48,6 +48,10 @@ CpuLimitOption = Annotated[
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 MarkdownOption = Annotated[bool, typer.Option("--markdown", help="Print a Markdown table.")]
+TrustOption = Annotated[
+    bool,
+    typer.Option("--trust", help="Build and run a stack in the folder stacks/ here, or beside the study."),
+]
 StackNames = Annotated[list[str] | None, typer.Argument(help="Names of stacks; default: all.")]
 
 

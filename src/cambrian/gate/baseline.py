@@ -32,6 +32,7 @@ def write(path: Path, snapshot: Snapshot, command: str) -> None:
     for key, value in content.items():
         document.add(key, value)
     document.add("places", _places(places))
+    path.parent.mkdir(parents=True, exist_ok=True)
     fresh = path.with_name(f".{path.name}.new")
     fresh.write_text(tomlkit.dumps(document))
     fresh.rename(path)

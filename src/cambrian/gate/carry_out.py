@@ -126,7 +126,7 @@ def run(gate: Gate, folder: Path, options: RunOptions, console: Console, *, upda
     if not options.trust:
         needed = sorted(set().union(*(studies.needed_stacks(part.groups) for part in parts)))
         trust.check(needed, gate.path.absolute().parent / "stacks", wall.find())
-    before = baseline.read(gate.baseline) if gate.baseline.exists() else None
+    before = _baseline(gate, console, update=update)
     if before is None and not update:
         problem = "there is no baseline"
         remedy = f"make it with the version to compare with: cambrian gate {gate.path} --update"
@@ -144,6 +144,27 @@ def run(gate: Gate, folder: Path, options: RunOptions, console: Console, *, upda
     if update:
         _write(gate, after, errors)
     return Result(gate, outcome, compared_all, all_seeds=True, errors=errors)
+
+
+def _baseline(gate: Gate, console: Console, *, update: bool) -> Snapshot | None:
+    """The baseline to compare with, None without one; an unusable one is an error, unless it is replaced."""
+    if not gate.baseline.exists():
+        return None
+    try:
+        found = baseline.read(gate.baseline)
+        if found.contestant != gate.contestant:
+            raise StudyError(
+                file=str(gate.baseline),
+                key="contestant",
+                problem=f"it is the baseline of {found.contestant}, and the gate is of {gate.contestant}",
+                remedy="give the gate a baseline of its own, or make this one anew with --update",
+            )
+    except StudyError as error:
+        if not update:
+            raise
+        console.print(f"the old baseline is replaced without a comparison: {error}", markup=False)
+        return None
+    return found
 
 
 def _write(gate: Gate, after: Snapshot, errors: Sequence[str]) -> None:
@@ -164,7 +185,7 @@ def outcome_of(compared: Compared | None) -> Outcome:
         return "unchanged"
     if any(not one.better for one in compared.different):
         return "different"
-    if compared.lost or compared.doubtful or not compared.figures:
+    if compared.lost or compared.doubtful or compared.gaps or not compared.figures:
         return "not judged"
     return "better" if compared.different else "equivalent"
 
@@ -179,19 +200,20 @@ def planned(gate: Gate, options: RunOptions) -> list[Planned]:
     for name in gate.file.studies:
         own = name in STUDIES
         path = Path(__file__).with_name(f"{name}.toml") if own else gate.path.parent / name
-        part = plan(Part("gate", path.stem, path, gate.contestant), options)
-        parts.append(replace(part, groups=_seeds(part.groups, gate.file.seeds)) if own else part)
+        mine = replace(options, seeds=gate.file.seeds) if own else options
+        parts.append(plan(Part("gate", path.stem, path, gate.contestant), mine))
     return parts
 
 
-def _seeds(groups: Sequence[Group], seeds: int) -> list[Group]:
-    return [group.model_copy(update={"trials": group.trials[: seeds * group.orders]}) for group in groups]
-
-
 def _first(part: Planned, gate: Gate) -> Planned:
-    """The first seeds of the contestant's own groups."""
-    own = [group for group in part.groups if gate.contestant in _contestants(group)]
-    return replace(part, groups=_seeds(own, gate.file.first_seeds))
+    """The first seeds of the contestant's own groups, without a stopping rule, which may need more."""
+    first = gate.file.first_seeds
+    own = [
+        group.model_copy(update={"trials": group.trials[: first * group.orders], "stopping": None})
+        for group in part.groups
+        if gate.contestant in _contestants(group)
+    ]
+    return replace(part, groups=own)
 
 
 def _contestants(group: Group) -> set[str]:

@@ -8,7 +8,8 @@ Each figure has one of the three states of every comparison (:mod:`cambrian.stat
   every change within it. Both are corrected by Holm's method, for the number of figures by seed and for the
   number of parameters and probes;
 * *inconclusive*: neither. It *looks* different if the change is larger than the margin, and its interval (not
-  corrected) does not contain "no change".
+  corrected) does not contain "no change". A figure by seed also does if a seed lies beyond all earlier ones
+  by more than three margins: one seed that stalls makes the interval wide.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ import scipy
 from cambrian.gate.quantities import MARGINS
 from cambrian.gate.snapshot import INVALID, Parameter, Place, Probe, Snapshot
 from cambrian.judging import references
+from cambrian.judging.findings import AGREEING_SHARE
 from cambrian.measure import quantities
 from cambrian.metrics.parameters.definitions import PARAMETERS
 from cambrian.metrics.parameters.estimate import FEWEST_TRIALS as BY_TRIALS
@@ -39,6 +41,8 @@ Fate = Literal["same", "changed", "lost", "unknown"]
 PARAMETER_PART = 0.05
 #: fewest differing trials, or networks, for a parameter that is different
 FEWEST_TRIALS = 2
+#: a seed that lies beyond all earlier ones by so many margins looks different, however wide the interval
+LARGE = 3
 _GOOD, _BAD = ("as it should be", "equivalent"), ("off", "different")
 
 
@@ -85,7 +89,7 @@ class Compared:
     ``same``, ``changed``: number of trials with the same packets, and with others. ``lost``: trial → why it
     cannot be compared: it is invalid now, or did not run. ``unknown``: trials that the earlier snapshot
     lacks. ``verdicts`` and ``software``: (name, before, after) of those that changed. ``missing``: figures
-    that only the earlier snapshot has.
+    that only the earlier snapshot has. ``gaps``: figures by seed that now lack seeds, in words.
     """
 
     same: int
@@ -96,6 +100,7 @@ class Compared:
     software: tuple[tuple[str, str, str], ...]
     figures: tuple[Difference, ...] = ()
     missing: tuple[str, ...] = ()
+    gaps: tuple[str, ...] = ()
 
     @property
     def different(self) -> list[Difference]:
@@ -127,6 +132,10 @@ def packets(before: Snapshot, after: Mapping[str, str]) -> Compared:
     lost: dict[str, str] = {}
     unknown: list[str] = []
     for trial, text in after.items():
+        if text.startswith(INVALID):
+            # whatever it was before: it sent no packets that count
+            lost[trial] = text
+            continue
         match fate(before.packets.get(trial), text):
             case "same":
                 same += 1
@@ -150,7 +159,18 @@ def snapshots(before: Snapshot, after: Snapshot) -> Compared:
         software=_changed(before.made_with, after.made_with),
         figures=tuple(sorted(figures, key=lambda one: one.rank)),
         missing=tuple(sorted(set(_names(before)) - set(_names(after)))),
+        gaps=tuple(_gaps(before, after)),
     )
+
+
+def _gaps(before: Snapshot, after: Snapshot) -> Iterator[str]:
+    """Figures that now have fewer seeds than the earlier snapshot, as where downloads no longer complete."""
+    for name, place in before.places.items():
+        now = after.places.get(name, Place()).values
+        for quantity, seeds in place.values.items():
+            if gone := seeds.keys() - now.get(quantity, {}).keys():
+                numbers = ", ".join(sorted(gone, key=int))
+                yield f"{MARGINS[quantity].title} ({name}): seed{'s' if len(gone) > 1 else ''} {numbers}"
 
 
 def _names(one: Snapshot) -> Iterator[str]:
@@ -192,7 +212,8 @@ def _value(place: str, name: str, old: Mapping[str, float], new: Mapping[str, fl
         before=f"{earlier:.4g}",
         after=f"{math.fsum(new.values()) / len(new):.4g}",
         state="inconclusive",
-        looks=abs(interval.estimate) > margin and not interval.low <= 0 <= interval.high,
+        looks=abs(interval.estimate) > margin
+        and (_farthest(new, old) > LARGE * margin or not interval.low <= 0 <= interval.high),
         unit=quantities.ALL[name].unit,
         change=interval.estimate,
         low=_finite(interval.low),
@@ -208,6 +229,11 @@ def _value(place: str, name: str, old: Mapping[str, float], new: Mapping[str, fl
         # the same change in every seed
         return replace(one, state="different" if one.looks else "equivalent")
     return one
+
+
+def _farthest(new: Mapping[str, float], old: Mapping[str, float]) -> float:
+    """How far a seed lies beyond all earlier ones."""
+    return max(max(new.values()) - max(old.values()), min(old.values()) - min(new.values()))
 
 
 def _within(interval: Interval, margin: float) -> bool:
@@ -288,7 +314,8 @@ def _parameter(place: str, name: str, old: Parameter, new: Parameter) -> Differe
     if old.label is not None or new.label is not None:
         if old.label == new.label:
             return replace(one, state="equivalent")
-        if "inconclusive" in (old.status, new.status):
+        agreement = min(old.agreement or 1.0, new.agreement or 1.0)
+        if "inconclusive" in (old.status, new.status) or agreement < AGREEING_SHARE:
             return replace(one, why="too few of its events agree on one kind")
         return replace(one, state="different", looks=True)
     if old.value is None or new.value is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -14,14 +15,16 @@ from rich.table import Table
 from cambrian.gate.carry_out import Outcome, Result
 from cambrian.gate.differences import Compared, Difference
 
+#: characters that XML 1.0 cannot have, such as the colours of a program's log
+_NO_XML = re.compile(r"\x1b\[[0-9;]*m|[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 #: most figures that a table shows
 _MOST = 25
 _HEADLINES: dict[Outcome, str] = {
     "unchanged": "unchanged: every trial sent the same packets as the baseline's",
-    "equivalent": "equivalent: packets differ, but no figure changed by more than its margin",
+    "equivalent": "equivalent: packets differ, but no change of a figure is proven, or looks so",
     "better": "better: figures changed, all of them towards the standard or the kernel",
     "different": "different: figures changed by more than their margin",
-    "not judged": "not judged: something looks different without proof, or trials are missing",
+    "not judged": "not judged: something looks different without proof, or trials or figures are missing",
 }
 _REMEDIES: dict[Outcome, str] = {
     "unchanged": "",
@@ -34,7 +37,7 @@ _REMEDIES: dict[Outcome, str] = {
 
 def headline(result: Result) -> str:
     """The outcome in one sentence."""
-    if result.compared is None:
+    if result.compared is None and not result.errors:
         return "baseline written; there was none to compare with"
     return _HEADLINES[result.outcome]
 
@@ -57,6 +60,8 @@ def notes(compared: Compared) -> Iterator[str]:
             f"{compared.count(state)} {state}" for state in ("different", "equivalent", "inconclusive")
         )
         yield f"{len(compared.figures)} figures: {counts} ({len(compared.doubtful)} look different)"
+    for text in compared.gaps[:_MOST]:
+        yield f"without a figure now: {text}"
     if compared.missing:
         yield f"figures that are missing now: {len(compared.missing)}, such as {compared.missing[0]}"
     for trial, why in list(compared.lost.items())[:_MOST]:
@@ -128,6 +133,7 @@ def record(result: Result) -> dict[str, object]:
 
 def write_json(path: Path, results: Sequence[Result]) -> None:
     """Write the results of several gates."""
+    path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps([record(result) for result in results], indent=1, ensure_ascii=False) + "\n")
 
 
@@ -147,11 +153,13 @@ def write_junit(path: Path, results: Sequence[Result]) -> None:
             failures=str(sum(kind == "failure" for _, _, kind, _ in cases)),
             errors=str(sum(kind == "error" for _, _, kind, _ in cases)),
         )
-        for place, name, kind, text in cases:
-            case = ElementTree.SubElement(suite, "testcase", classname=place, name=name)
+        for place, name, kind, said in cases:
+            text = _NO_XML.sub("", said)
+            case = ElementTree.SubElement(suite, "testcase", classname=place, name=_NO_XML.sub("", name))
             if kind:
                 ElementTree.SubElement(case, kind, message=text).text = text
     ElementTree.indent(root)
+    path.parent.mkdir(parents=True, exist_ok=True)
     ElementTree.ElementTree(root).write(path, encoding="utf-8", xml_declaration=True)
 
 
@@ -166,6 +174,8 @@ def _cases(result: Result) -> Iterator[tuple[str, str, str, str]]:
     yield gate, "packets", "", ""
     for trial, why in compared.lost.items():
         yield gate, trial, "error", why
+    for text in compared.gaps:
+        yield gate, text, "error", f"without a figure now: {text}"
     for one in compared.figures:
         kind = {"different": "" if one.better else "failure", "inconclusive": "error" if one.looks else ""}
         text = f"{one.title}: {one.before} → {one.after} ({change(one)})"

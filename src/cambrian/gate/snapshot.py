@@ -18,7 +18,7 @@ from cambrian.report.evidence import Evidence
 from cambrian.store.results import Results, TrialResult
 from cambrian.study import hints
 from cambrian.study.errors import StudyError
-from cambrian.study.model import Frozen
+from cambrian.study.model import Contestant, Frozen
 from cambrian.study.naming import slug
 
 #: characters of a packet hash, and significant digits of a figure, in a snapshot
@@ -27,13 +27,21 @@ _HASH_DIGITS, _DIGITS = 16, 6
 INVALID = "invalid: "
 
 
+#: seed → a figure's mean over the seed's trials
+BySeed = Annotated[dict[Annotated[str, Field(pattern=r"^[0-9]+$")], float], Field(min_length=1)]
+
+
 class Parameter(Frozen):
-    """A parameter's estimate with its 95 % interval, or its kind; ``status`` is its judgement."""
+    """A parameter's estimate with its 95 % interval, or its kind; ``status`` is its judgement.
+
+    ``agreement``: of a kind, the share of events that are of it.
+    """
 
     value: float | None = None
     low: float | None = None
     high: float | None = None
     label: str | None = None
+    agreement: float | None = None
     trials: int
     events: int
     status: str
@@ -51,7 +59,7 @@ class Probe(Frozen):
 class Place(Frozen):
     """One contestant on one network. ``values``: quantity → seed → mean over the seed's trials."""
 
-    values: dict[str, dict[Annotated[str, Field(pattern=r"^[0-9]+$")], float]] = Field(default_factory=dict)
+    values: dict[str, BySeed] = Field(default_factory=dict)
     parameters: dict[str, Parameter] = Field(default_factory=dict)
     probes: dict[str, Probe] = Field(default_factory=dict)
 
@@ -78,11 +86,15 @@ class Snapshot(Frozen):
 
 @dataclass(frozen=True)
 class Subject:
-    """What a place is about: a contestant on a network; ``against`` is the rival beside it, or None."""
+    """What a place is about: a contestant on a network; ``against`` is the rival beside it, or None.
+
+    ``detail``: the page or the line-up, where the contestant has several on the network.
+    """
 
     network: str
     contestant: str
     against: str | None = None
+    detail: str = ""
 
     def place(self, part: str, *, alone: bool, rivals: int = 1) -> str:
         """The name of the place; ``alone``: the snapshot is of this contestant alone.
@@ -92,7 +104,8 @@ class Subject:
         """
         who = "" if alone else f" {self.contestant}"
         beside = f" beside {self.against}" if self.against and (not alone or rivals > 1) else ""
-        return _joined(part, f"{self.network}{who}{beside}")
+        detail = f" {self.detail}" if self.detail else ""
+        return _joined(part, f"{self.network}{who}{beside}{detail}")
 
 
 def trials(
@@ -157,7 +170,9 @@ def take(parts: Mapping[str, Path], contestant: str | None = None) -> Snapshot:
     """Measure the trials of the parts (name → results folder), of one contestant or of all.
 
     For one contestant the places are named ``PART/NETWORK``, for all ``PART/NETWORK CONTESTANT``, with
-    `` beside RIVAL`` in trials of two flows (of one contestant: if it has several rivals on the network).
+    `` beside RIVAL`` in trials of two flows (of one contestant: if it has several rivals on the network), and
+    with the page or line-up if it has several. If a part has one contestant under several names, as with
+    labels or receivers, the places of all but the plain name have the name too.
 
     Raises:
         FileNotFoundError, Damaged: a folder holds no results, or a file cannot be used.
@@ -171,27 +186,28 @@ def take(parts: Mapping[str, Path], contestant: str | None = None) -> Snapshot:
         where = ", ".join(map(str, parts.values()))
         remedy = hints.for_name(contestant, sorted(everyone), "its contestants are")
         raise StudyError(file=where, key=contestant, problem="no trial of this contestant", remedy=remedy)
-    label = contestant.replace("/", " ") if contestant else None
     verdicts: dict[str, str] = {}
     places: dict[str, dict[str, dict[str, Any]]] = {}
     for part, folder in parts.items():
+        mine = names(contestant, folder)
         evidence = Evidence(folder.absolute())
         evidence.measure()
         frame = evidence.frame()
         if frame is None:
             continue
-        for name, quantity, seed, value in _values(frame, part, label):
+        for name, quantity, seed, value in _values(frame, part, mine):
             place = places.setdefault(name, {})
             place.setdefault("values", {}).setdefault(quantity, {})[seed] = value
         tables = evidence.tables()
         for kind, rows in (("parameters", _parameters), ("probes", _probes)):
             table = tables.get(kind)
-            for name, key, row in rows(table, part, label) if table is not None else ():
+            for name, key, row in rows(table, part, mine) if table is not None else ():
                 places.setdefault(name, {}).setdefault(kind, {})[key] = row
         judged = tables.get("verdicts")
         for row in judged.to_dicts() if judged is not None else ():
-            if label in (None, row["contestant"]):
-                verdicts[part if label else _joined(part, row["contestant"])] = row["verdict"]
+            if mine is None or row["contestant"] in mine.found:
+                unnamed = mine is not None and mine.place_without(row["contestant"])
+                verdicts[part if unnamed else _joined(part, row["contestant"])] = row["verdict"]
     return Snapshot(
         contestant=contestant,
         made_with=software(result for _, result in listed),
@@ -212,20 +228,52 @@ def renamed(before: Snapshot, contestant: str) -> Snapshot:
 
 def renamed_trial(name: str, old: str, new: str) -> str:
     """The name that a trial, or a group of trials, has for the contestant ``new`` in the place of ``old``."""
-    return re.sub(rf"(?<=/){re.escape(slug(old))}(?=[ +]|$)", slug(new), name)
+    return re.sub(rf"(?<=/){re.escape(slug(old))}(?=[ +/]|$)", slug(new), name)
 
 
-def _values(frame: pl.DataFrame, part: str, label: str | None) -> Iterator[tuple[str, str, str, float]]:
+@dataclass(frozen=True)
+class Names:
+    """The names of one ``stack/cca`` in a part: the plain one, and all that occur, as labels do."""
+
+    plain: str
+    found: frozenset[str]
+
+    def place_without(self, name: str) -> bool:
+        """Do the places of this name go without it? So two contestants' places can be compared."""
+        return name == self.plain or len(self.found) == 1
+
+
+def names(contestant: str | None, folder: Path) -> Names | None:
+    """The names of a contestant in a part; None for all contestants."""
+    if contestant is None:
+        return None
+    found = (result for _, result in trials({"": folder}, contestant) if result is not None)
+    flows = (flow["contestant"] for result in found for flow in result.manifest["trial"]["flows"])
+    mine = [flow for flow in flows if f"{flow['stack']}/{flow['cca']}" == contestant]
+    return Names(contestant.replace("/", " "), frozenset(Contestant.model_validate(one).name for one in mine))
+
+
+def detail(group: str) -> str:
+    """What distinguishes a group of trials from others of the same contestants: its page or line-up."""
+    return group.rpartition("/")[2]
+
+
+def _values(frame: pl.DataFrame, part: str, names: Names | None) -> Iterator[tuple[str, str, str, float]]:
     """(Place, quantity, seed, mean over the seed's trials) of every quantity that has a margin."""
     mine = frame.filter(~pl.col("placebo"))
-    if label is not None:
-        mine = mine.filter(pl.col("contestant") == label)
-    names = [name for name in MARGINS if name in frame.columns]
+    if names is not None:
+        mine = mine.filter(pl.col("contestant").is_in(list(names.found)))
+    figures = [name for name in MARGINS if name in frame.columns]
     rivals = dict(mine.group_by("network").agg(pl.col("against").n_unique()).iter_rows())
-    by_seed = mine.group_by(["network", "contestant", "against", "seed"], maintain_order=True)
-    for row in by_seed.agg(pl.col(name).mean() for name in names).sort("seed").to_dicts():
-        place = _place(part, row, label, rivals[row["network"]])
-        for name in names:
+    same = ["network", "contestant", "against"]
+    groups = {
+        tuple(key): count for *key, count in mine.group_by(same).agg(pl.col("group").n_unique()).iter_rows()
+    }
+    by_seed = mine.group_by([*same, "group", "seed"], maintain_order=True)
+    for row in by_seed.agg(pl.col(name).mean() for name in figures).sort("seed").to_dicts():
+        several = groups[row["network"], row["contestant"], row["against"]] > 1
+        place = _place(part, row, names, rivals[row["network"]], detail(row["group"]) if several else "")
+        for name in figures:
             # alone, the share is 100 %; beside a rival, the throughput follows from the share
             follows = name == ("share_percent" if row["against"] is None else "throughput_mbps")
             if not follows and (value := _rounded(row[name])) is not None:
@@ -233,25 +281,29 @@ def _values(frame: pl.DataFrame, part: str, label: str | None) -> Iterator[tuple
 
 
 def _parameters(
-    table: pl.DataFrame, part: str, label: str | None
+    table: pl.DataFrame, part: str, names: Names | None
 ) -> Iterator[tuple[str, str, dict[str, Any]]]:
     for row in table.filter(pl.col("status").is_not_null()).to_dicts():
-        if label in (None, row["contestant"]):
+        if names is None or row["contestant"] in names.found:
             figures = {key: _rounded(row[key]) for key in ("value", "low", "high")}
             kept = {key: row[key] for key in ("label", "trials", "events", "status")}
-            yield _place(part, row, label), row["parameter"], figures | kept
+            if row["label"] is not None:
+                kept["agreement"] = _rounded(row["agreement"])
+            yield _place(part, row, names), row["parameter"], figures | kept
 
 
-def _probes(table: pl.DataFrame, part: str, label: str | None) -> Iterator[tuple[str, str, dict[str, Any]]]:
+def _probes(table: pl.DataFrame, part: str, names: Names | None) -> Iterator[tuple[str, str, dict[str, Any]]]:
     for row in table.filter(pl.col("state").is_not_null()).to_dicts():
-        if label in (None, row["contestant"]):
+        if names is None or row["contestant"] in names.found:
             figures = {key: _rounded(row[key]) for key in ("effect", "low", "high")}
-            yield _place(part, row, label), row["probe"], figures | {"state": row["state"]}
+            yield _place(part, row, names), row["probe"], figures | {"state": row["state"]}
 
 
-def _place(part: str, row: Mapping[str, Any], label: str | None, rivals: int = 1) -> str:
-    subject = Subject(row["network"], row["contestant"], row.get("against"))
-    return subject.place(part, alone=label is not None, rivals=rivals)
+def _place(part: str, row: Mapping[str, Any], names: Names | None, rivals: int = 1, detail: str = "") -> str:
+    subject = Subject(row["network"], row["contestant"], row.get("against"), detail)
+    return subject.place(
+        part, alone=names is not None and names.place_without(row["contestant"]), rivals=rivals
+    )
 
 
 def _joined(part: str, name: str) -> str:

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from cambrian.hunt.properties import Property
 from cambrian.hunt.situation import Situation, situations, systematic
 from cambrian.hunt.trials import Evidence, Runner
+from cambrian.probes.judge import is_later_bbr
 
 #: seeds of the search, and of what it reports
 SEEDS, MORE_SEEDS = 2, 5
@@ -60,7 +61,12 @@ class Hunt:
         tell: Callable[[str], None],
     ) -> None:
         self._runner, self._seed, self._tell = runner, seed, tell
-        self._left = [one for one in properties if not one.families or runner.reference in one.families]
+        later = is_later_bbr(runner.contestant.partition("/")[2])
+        self._left = [
+            one
+            for one in properties
+            if (not one.families or runner.reference in one.families) and not (later and one.beside_kernel)
+        ]
         self._budget_s = budget_s
         self._end = time.monotonic() + budget_s
         self._known: dict[tuple[str, Situation], Evidence] = {}

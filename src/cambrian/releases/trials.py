@@ -27,7 +27,7 @@ STUDY = str(Path(__file__).with_name("alone.toml"))
 class Bench:
     """A study for contestants of one stack and CCA; ``folder`` keeps its trials.
 
-    ``network``: a pattern of the networks that count. ``seeds`` None: as many as the study has.
+    ``network``: a pattern of the networks that count.
     ``reference``: kernel TCP runs too, if the study has it, because parameters and probes are judged by it.
     """
 
@@ -36,7 +36,6 @@ class Bench:
     options: RunOptions
     folder: Path
     network: str = "*"
-    seeds: int | None = None
     reference: bool = True
 
     def contestant(self, release: str) -> str:
@@ -61,9 +60,7 @@ class Bench:
 
     def _selected(self, groups: Sequence[Group]) -> list[Group]:
         found = [
-            group.model_copy(update={"trials": group.trials[: self.seeds * group.orders]})
-            if self.seeds
-            else group
+            group
             for group in groups
             if fnmatchcase(group.network, self.network) and (self.reference or not _of_kernel(group))
         ]

@@ -54,8 +54,8 @@ class RunOptions:
 
     ``trust``: build and run the study's own stacks without asking. ``shard`` (i, n): only the i-th of n parts
     of the groups, counted from 1. ``cluster``: where trials run; None means this machine. ``contestants``:
-    ``stack/cca`` of those that take the place of the study's. ``started_by``: the command, if it is not
-    `cambrian run`.
+    ``stack/cca`` of those that take the place of the study's. ``seeds``: their number in place of the
+    study's, which then has no stopping rule. ``started_by``: the command, if it is not `cambrian run`.
     """
 
     study: str
@@ -69,7 +69,12 @@ class RunOptions:
     shard: tuple[int, int] | None = None
     cluster: Engine | None = None
     contestants: tuple[str, ...] = ()
+    seeds: int | None = None
     started_by: str = ""
+
+    def with_seeds(self, study: Study) -> Study:
+        """The study with the number of seeds that the user gave, if any."""
+        return study.model_copy(update={"seeds": self.seeds, "stopping": None}) if self.seeds else study
 
     def mine(self, groups: Sequence[Group]) -> list[Group]:
         """The groups of this shard: every n-th."""
@@ -119,6 +124,7 @@ def expanded(options: RunOptions) -> tuple[Study, list[Group]]:
         checks.check_named(name)
     if contestants:
         study = replace.with_contestants(study, contestants, catalogue.reference_of)
+    study = options.with_seeds(study)
     groups = expand(
         study,
         profile=options.profile,

@@ -84,6 +84,7 @@ def plan(part: Part, options: RunOptions) -> Planned:
         catalogue.reference_of,
         checks,
     )
+    study = options.with_seeds(study)
     options = replace(options, study=part.asked_as)
     groups = expand(
         study,

@@ -202,3 +202,43 @@ def test_outcomes() -> None:
     assert outcome(better, old) == "different"
     assert outcome(old, same) == "equivalent"
     assert outcome(old, {"net": beta(parameter(0.75, 0.07))}) == "not judged"
+
+
+@pytest.mark.parametrize("stalled", [1, 2])
+def test_a_seed_that_stalls_is_no_equivalence(stalled: int) -> None:
+    now = [0.1] * stalled + [9.41, 9.4, 9.39, 9.4][: 5 - stalled]
+    before, after = values("throughput_mbps", [9.4] * 5), values("throughput_mbps", now)
+    one = compared(before, after)
+    assert one.looks and one.state != "equivalent"
+    found = differences.snapshots(snapshot({"net": before}), snapshot({"net": after}, "b"))
+    assert carry_out.outcome_of(found) == "not judged"
+
+
+def test_a_figure_that_seeds_no_longer_have_is_a_gap() -> None:
+    before, some = values("completion_s", [10.0] * 5), values("completion_s", [10.0] * 3)
+    found = differences.snapshots(snapshot({"net": before}), snapshot({"net": some}, "b"))
+    assert found.gaps == ("completion time (net): seeds 4, 5",) and not found.missing
+    assert carry_out.outcome_of(found) == "not judged"
+
+
+def test_a_trial_that_is_invalid_on_both_sides_is_not_the_same() -> None:
+    both = snapshot(packets="invalid: crashed")
+    found = differences.packets(both, both.packets)
+    assert found.same == 0 and len(found.lost) == 2
+
+
+def test_a_kind_on_which_few_events_agree_proves_nothing() -> None:
+    kinds = [
+        Place(
+            parameters={
+                "pacing": Parameter(label=word, agreement=0.6, trials=5, events=5, status="not judged")
+            }
+        )
+        for word in ("paced", "not paced")
+    ]
+    assert compared(*kinds).state == "inconclusive"
+
+
+def test_a_figure_by_seed_has_seeds() -> None:
+    with pytest.raises(ValueError, match="at least 1"):
+        Place(values={"throughput_mbps": {}})

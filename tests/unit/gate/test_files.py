@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from rich.console import Console
 
 from cambrian.gate import baseline, carry_out, differences, output, snapshot
 from cambrian.gate.carry_out import Gate, GateFile, Result
@@ -91,8 +93,6 @@ def test_a_wrong_baseline_is_an_error_with_its_line(tmp_path: Path) -> None:
 def test_without_a_baseline_the_error_says_how_to_make_it(tmp_path: Path) -> None:
     gate = carry_out.read(written(tmp_path, 'contestant = "quinn/cubic"'))
     assert gate.baseline == tmp_path / "gate.baseline.toml"
-    from rich.console import Console
-
     with pytest.raises(StudyError, match="--update"):
         carry_out.run(gate, tmp_path / "out", RunOptions("gate"), Console(quiet=True), update=False)
 
@@ -126,6 +126,51 @@ def test_the_gates_own_studies_run_the_contestant_and_its_reference(tmp_path: Pa
     assert all(len(group.trials) == 6 for group in duel)
 
 
+def test_more_seeds_than_the_studies_have_are_added(tmp_path: Path) -> None:
+    gate = carry_out.read(written(tmp_path, 'contestant = "quinn/bbr"\nseeds = 8'))
+    alone, duel = (part.groups for part in carry_out.planned(gate, RunOptions("gate")))
+    assert {len(group.trials) for group in alone} == {8} and {len(group.trials) for group in duel} == {16}
+
+
+def test_the_first_seeds_run_without_a_stopping_rule(tmp_path: Path) -> None:
+    written(
+        tmp_path,
+        'name = "mine"\ntitle = "Mine"\ndesign = "solo"\nduration_s = 5\nseeds = 3\n'
+        "[stopping]\nhalf_width_mbps = 0.5\nmax_seeds = 12\n"
+        "[[network]]\nrate_mbps = 5\nrtt_ms = 50\nbuffer_bdp = 1\n"
+        '[[contestant]]\nstack = "$STACK"\ncca = "$CCA"\n',
+        "mine.toml",
+    )
+    gate = carry_out.read(written(tmp_path, 'contestant = "quinn/reno"\nstudies = ["mine.toml"]'))
+    (part,) = carry_out.planned(gate, RunOptions("gate"))
+    (group,) = carry_out._first(part, gate).groups
+    assert part.groups[0].stopping is not None
+    assert group.stopping is None and len(group.trials) == 2
+
+
+def test_the_baseline_of_another_contestant_is_an_error(tmp_path: Path) -> None:
+    gate = carry_out.read(written(tmp_path, 'contestant = "quinn/reno"'))
+    baseline.write(gate.baseline, BEFORE, "x")
+    with pytest.raises(StudyError, match="it is the baseline of quinn/cubic"):
+        carry_out.run(gate, tmp_path / "out", RunOptions("gate"), Console(quiet=True), update=False)
+
+
+def test_a_baseline_gets_its_folder(tmp_path: Path) -> None:
+    baseline.write(tmp_path / "a" / "b.toml", BEFORE, "x")
+    assert baseline.read(tmp_path / "a" / "b.toml") == BEFORE
+
+
+def test_junit_is_xml_whatever_a_program_wrote(tmp_path: Path) -> None:
+    lost = replace(
+        differences.packets(BEFORE, {}), lost={"alone/net seed 1": "invalid: \x1b[31mpanic\x1b[0m \x00"}
+    )
+    gate = Gate(Path("my.toml"), GateFile(contestant="quinn/cubic"))
+    output.write_junit(tmp_path / "new" / "j.xml", [Result(gate, "not judged", lost, all_seeds=True)])
+    text = (tmp_path / "new" / "j.xml").read_text()
+    ElementTree.fromstring(text)
+    assert "invalid: panic " in text
+
+
 def test_a_study_beside_the_gate_takes_its_contestant(tmp_path: Path) -> None:
     written(
         tmp_path,
@@ -151,7 +196,9 @@ def test_outcomes_have_exit_statuses() -> None:
 def test_junit_has_a_failure_for_a_difference_and_an_error_for_a_lost_trial(tmp_path: Path) -> None:
     output.write_junit(tmp_path / "j.xml", [result()])
     suite = ElementTree.parse(tmp_path / "j.xml").getroot()[0]
-    assert suite.get("name") == "quinn/cubic" and suite.get("failures") == "1" and suite.get("errors") == "1"
+    assert suite.get("name") == "quinn/cubic" and suite.get("failures") == "1"
+    # the lost trial, and the page load time that is gone
+    assert suite.get("errors") == "2"
     failed = next(case for case in suite if case.find("failure") is not None)
     assert failed.get("classname") == "alone/net"
     assert "9.45 → 3.05" in str(failed[0].get("message"))

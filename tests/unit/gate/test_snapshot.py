@@ -45,3 +45,18 @@ def test_the_only_rival_goes_unnamed() -> None:
 def test_every_place_has_a_subject(folder: Path, contestant: str | None) -> None:
     side = sides.read(folder, contestant)
     assert side.snapshot.places and set(side.snapshot.places) <= set(side.subjects)
+
+
+def test_a_labelled_name_has_places_with_it_beside_the_plain_one(folder: Path) -> None:
+    places = snapshot.take({"": folder}, "tcp/cubic").places
+    assert f"{NETWORK} tcp cubic with TLS beside tcp cubic" in places
+    names = snapshot.Names("tcp cubic", frozenset({"tcp cubic to reference"}))
+    assert names.place_without("tcp cubic to reference")
+
+
+def test_a_page_is_part_of_a_trials_name() -> None:
+    assert (
+        snapshot.renamed_trial("net/a-cubic/large seed 1", "a/cubic", "b/cubic") == "net/b-cubic/large seed 1"
+    )
+    assert snapshot.detail("net/a-cubic/large") == "large"
+    assert snapshot.Subject("net", "a cubic", None, "large").place("", alone=True) == "net large"

@@ -130,6 +130,7 @@ class Rule:
     """Evidence by a rule, in place of trials."""
 
     reference = "cubic"
+    contestant = "quinn/cubic"
     jobs = 2
 
     def __init__(self, *, kernel: float = -1.0) -> None:

@@ -33,7 +33,8 @@ class Property:
     which it must hold. ``variants``: the networks that are run, by default the situation alone. ``excess``:
     from the figures of one seed on each network, how far it is broken: above 0 is broken, 1 is far beyond,
     NaN if the trials do not show it. ``shows``: what was measured, in words. ``families``: algorithms of
-    kernel TCP that it holds for; all if empty.
+    kernel TCP that it holds for; all if empty. ``beside_kernel``: it is about sharing with the kernel's
+    controller of the same algorithm, so it says nothing about a generation that the kernel lacks.
     """
 
     name: str
@@ -44,6 +45,7 @@ class Property:
     shows: Callable[[Sequence[Figures], Situation], str]
     variants: Callable[[Situation], tuple[Situation, ...]] = _only
     families: tuple[str, ...] = ()
+    beside_kernel: bool = False
 
     @property
     def is_relation(self) -> bool:
@@ -62,6 +64,7 @@ def bounded(
     least: float | None = None,
     most: float | Callable[[Situation], float] | None = None,
     families: tuple[str, ...] = (),
+    beside_kernel: bool = False,
 ) -> Property:
     """A property of one figure with a bound: give ``least`` or ``most``.
 
@@ -88,7 +91,9 @@ def bounded(
         return shows.format(value=value, bound=bound(situation))
 
     text = says.format(least=least, most=None if callable(most) else most)
-    return Property(name, text, source, applies, excess, words, families=families)
+    return Property(
+        name, text, source, applies, excess, words, families=families, beside_kernel=beside_kernel
+    )
 
 
 @cache

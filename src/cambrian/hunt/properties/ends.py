@@ -21,6 +21,12 @@ def _excess(trials: Sequence[Figures], situation: Situation) -> float:
     return 1.0 if _outcome(trials) in (*ENDED_EARLY, "failed") else -1.0
 
 
+def _shows(trials: Sequence[Figures], situation: Situation) -> str:
+    del situation
+    reasons = trials[0].result.verdict["reasons"]
+    return f"the flow {_outcome(trials)}" + (f" ({reasons[0]})" if reasons else "")
+
+
 PROPERTIES = (
     Property(
         name=NAME,
@@ -28,6 +34,6 @@ PROPERTIES = (
         source="RFC 9000, section 10.1; RFC 9002, section 6.2: probe timeouts go on until the idle timeout",
         applies=lambda situation: True,
         excess=_excess,
-        shows=lambda trials, _: f"the flow {_outcome(trials)}",
+        shows=_shows,
     ),
 )

@@ -29,6 +29,7 @@ PROPERTIES = (
         applies=_applies,
         figure=_share,
         least=10.0,
+        beside_kernel=True,
         shows="it has {value:.0f} % of the throughput",
     ),
     bounded(
@@ -38,6 +39,7 @@ PROPERTIES = (
         applies=_applies,
         figure=_others,
         least=10.0,
+        beside_kernel=True,
         shows="it leaves kernel TCP {value:.0f} % of the throughput",
     ),
 )

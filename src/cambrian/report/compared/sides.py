@@ -91,12 +91,15 @@ def read(folder: Path, contestant: str | None = None) -> Side:
     taken = snapshot.take({"": folder}, contestant)
     groups = tuple(_group(one, study) for one in raw["groups"])
     side = Side(folder, study, taken, groups, {})
+    names = snapshot.names(contestant, folder)
     rivals = _rivals(groups, side.label)
     named = {
-        one.place("", alone=side.label is not None, rivals=rivals[one.network]): one
+        one.place(
+            "", alone=names is not None and names.place_without(one.contestant), rivals=rivals[one.network]
+        ): one
         for group in groups
-        for one in _subjects(group)
-        if side.label in (None, one.contestant)
+        for one in _subjects(group, groups)
+        if names is None or one.contestant in names.found
     }
     return replace(side, subjects=named)
 
@@ -104,7 +107,7 @@ def read(folder: Path, contestant: str | None = None) -> Side:
 def _rivals(groups: Sequence[Group], label: str | None) -> Counter[str]:
     """Network → how many rivals the contestant ``label`` has there; no rival counts as one."""
     met = {
-        (group.network, group.names[1 - number] if len(group.names) == 2 else None)
+        (group.network, _against(group, number))
         for group in groups
         for number, name in enumerate(group.names)
         if name == label and not group.is_placebo
@@ -116,10 +119,26 @@ def _group(raw: dict[str, Any], study: Study) -> Group:
     return Group(str(raw["key"]), str(raw["network"]), flow_names(raw, study), bool(raw.get("placebo")))
 
 
-def _subjects(group: Group) -> Iterator[Subject]:
-    """What a group's figures, parameters and probes are about."""
+def _subjects(group: Group, groups: Sequence[Group]) -> Iterator[Subject]:
+    """What a group's figures, parameters and probes are about; ``groups``: all of the side."""
     for number, name in enumerate(group.names):
         # parameters and probes are those of a contestant on a network
         yield Subject(group.network, name)
-        if len(group.names) == 2:
-            yield Subject(group.network, name, group.names[1 - number])
+        against = _against(group, number)
+        if against is not None:
+            yield Subject(group.network, name, against)
+        if not group.is_placebo and _groups_with(groups, group.network, name, against) > 1:
+            yield Subject(group.network, name, against, snapshot.detail(group.key))
+
+
+def _against(group: Group, number: int) -> str | None:
+    return group.names[1 - number] if len(group.names) == 2 else None
+
+
+def _groups_with(groups: Sequence[Group], network: str, name: str, against: str | None) -> int:
+    """Number of groups in which a contestant has this rival, or none, on a network."""
+    return sum(
+        any(one == name and _against(group, number) == against for number, one in enumerate(group.names))
+        for group in groups
+        if group.network == network and not group.is_placebo
+    )
