@@ -26,16 +26,19 @@ def withhold(
     is_placebo: Callable[[Row], bool],
     differs: Sequence[str],
     scope: Callable[[Row], Hashable],
+    column: str = "verdict",
 ) -> None:
     """Replace the verdicts of the rows whose placebo differs.
 
     Parameters:
-        rows: a table's rows, with their ``verdict``; changed in place.
+        rows: a table's rows, with their verdict in ``column``; changed in place.
         is_placebo: whether a row is the placebo's.
         differs: the verdicts that mean a difference.
         scope: a key that a row shares with its placebo, such as network and reference.
     """
-    failed = {scope(row) for row in rows if is_placebo(row) and row["verdict"] in differs}
+    failed = {scope(row) for row in rows if is_placebo(row) and row[column] in differs}
     for row in rows:
         if not is_placebo(row) and scope(row) in failed:
-            row |= {"verdict": WITHHELD, "more_seeds": None}
+            row[column] = WITHHELD
+            if "more_seeds" in row:
+                row["more_seeds"] = None

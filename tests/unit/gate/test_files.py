@@ -135,7 +135,7 @@ def test_more_seeds_than_the_studies_have_are_added(tmp_path: Path) -> None:
 def test_the_first_seeds_run_without_a_stopping_rule(tmp_path: Path) -> None:
     written(
         tmp_path,
-        'name = "mine"\ntitle = "Mine"\ndesign = "solo"\nduration_s = 5\nseeds = 3\n'
+        'name = "mine"\ntitle = "Mine"\ndesign = "solo"\nduration_s = 5\n'
         "[stopping]\nhalf_width_mbps = 0.5\nmax_seeds = 12\n"
         "[[network]]\nrate_mbps = 5\nrtt_ms = 50\nbuffer_bdp = 1\n"
         '[[contestant]]\nstack = "$STACK"\ncca = "$CCA"\n',

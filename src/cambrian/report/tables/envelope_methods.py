@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from cambrian.report import conformance, families, layout
+from cambrian.report import conformance, families, layout, placebo
 from cambrian.report.collect import Collected
 from cambrian.report.conformance import seed_pairs
 from cambrian.report.conformance.scores import Compared
@@ -36,13 +36,20 @@ def table(collected: Collected) -> pl.DataFrame | None:
     # original and translated envelopes are two families
     p_corrected = families.corrected_for_verdicts([one.p for _, one in compared])
     p_t_corrected = families.corrected_for_verdicts([one.p_t for _, one in compared])
-    return rows.frame(
-        [
-            place | _row(one, p, p_t)
-            for (place, one), p, p_t in zip(compared, p_corrected, p_t_corrected, strict=True)
-        ],
-        "network",
-    )
+    table_rows = [
+        place | _row(one, p, p_t)
+        for (place, one), p, p_t in zip(compared, p_corrected, p_t_corrected, strict=True)
+    ]
+    placebos = placebo.names(collected)
+    for column in ("verdict", "verdict_t"):
+        placebo.withhold(
+            table_rows,
+            is_placebo=lambda row: row["contestant"] == placebos.get((row["network"], row["reference"])),
+            differs=("different",),
+            scope=lambda row: (row["network"], row["reference"], row["method"]),
+            column=column,
+        )
+    return rows.frame(table_rows, "network")
 
 
 def _row(one: Compared, p_corrected: float | None, p_t_corrected: float | None) -> rows.Row:
