@@ -81,3 +81,13 @@ def test_packets_of_java_follow_the_processor() -> None:
     comparable, why = shipped.cause(software, software, machine, here)
     assert not comparable
     assert why == "; packets of kwik follow the processor, and processor B instead of A"
+
+
+def test_processors_of_one_name_are_told_apart() -> None:
+    numbers = "cpu family\t: 25\nmodel\t\t: 17\nstepping\t: 1\n"
+    text = f"model name\t: AMD EPYC\n{numbers}flags\t\t: sse avx\n\nmodel name\t: B\n"
+    one = shipped.processor(text)
+    assert one.startswith("AMD EPYC, cpu family 25 model 17 stepping 1, features ")
+    assert one == shipped.processor(text.replace("sse avx", "avx sse"))
+    others = (text.replace(" 17", " 1"), text.replace("avx", ""))
+    assert len({one, *map(shipped.processor, others)}) == 3

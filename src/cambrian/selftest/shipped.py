@@ -8,6 +8,7 @@ again.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import platform
 from collections.abc import Iterator, Mapping
@@ -34,7 +35,7 @@ NOT_BUILT = "shipped: stacks that are not built"
 #: the stacks that the self-test builds; of the others it runs those that are built
 STACKS = frozenset({"tcp", "quinn", "quic-go", "google-quiche"})
 #: Java compiles code for the processor, and no options hide all of its features: packets follow the processor
-_BY_PROCESSOR = frozenset({"kwik"})
+BY_PROCESSOR = frozenset({"kwik"})
 _NETWORK = Network(rate_mbps=20, rtt_ms=50, buffer_bdp=1, loss_percent=0.1)
 _DURATION_S = 3
 #: stack, CCA and queue of each trial's first flow; the second is kernel CUBIC, half a second later
@@ -138,7 +139,7 @@ def cause(
     if other := differences(software, software_here):
         return False, f"; the shipped packets are of other software: {other}; remedy: {UPDATE}"
     others = differences(machine, machine_here)
-    followers = sorted(_BY_PROCESSOR & software.keys())
+    followers = sorted(BY_PROCESSOR & software.keys())
     if followers and machine["processor"] != machine_here["processor"]:
         return False, f"; packets of {' and '.join(followers)} follow the processor, and {others}"
     return True, f"; this machine differs: {others}" if others else ""
@@ -205,16 +206,23 @@ def _software(result: TrialResult) -> dict[str, str]:
 
 def _machine(bench: Bench) -> dict[str, str]:
     """What of this machine could show in packets, and must not."""
-    models = [
-        line.partition(":")[2].strip()
-        for line in Path("/proc/cpuinfo").read_text().splitlines()
-        if line.startswith("model name")
-    ]
     return {
         "python": platform.python_version(),
         "libc": " ".join(platform.libc_ver()),
         "compiler": toolchain.cc().version,
-        "processor": models[0] if models else "unknown",
+        "processor": processor(Path("/proc/cpuinfo").read_text()),
         "wall": bench.made.wall.name,
         "programs run by": "seccomp" if bench.made.seccomp else "ptrace",
     }
+
+
+def processor(cpuinfo: str) -> str:
+    """Name, family, model, stepping and hash of features of the first processor in ``/proc/cpuinfo``'s text.
+
+    A virtual machine may show one name for different processors, such as "AMD EPYC".
+    """
+    first = cpuinfo.partition("\n\n")[0].splitlines()
+    known = {key.strip(): value.strip() for key, _, value in (line.partition(":") for line in first)}
+    features = hashlib.sha256(" ".join(sorted(known.get("flags", "").split())).encode()).hexdigest()[:8]
+    numbers = " ".join(f"{key} {known.get(key, '?')}" for key in ("cpu family", "model", "stepping"))
+    return f"{known.get('model name', 'unknown')}, {numbers}, features {features}"
