@@ -22,8 +22,8 @@ DURATION_S = 8
 #: repeats with idle cores, and with all cores busy
 IDLE, BUSY = 3, 2
 #: as nobody, in a user namespace: the program has another user id and no privileges, but can
-#: read a checkout and a cache that only their owner may read
-AS_OTHER_USER = ("unshare", "--user", "--map-user=65534")
+#: read a checkout and a cache that only their owner may read; bubblewrap needs the group
+AS_OTHER_USER = ("unshare", "--user", "--map-user=65534", "--map-group=65534")
 
 
 def _duels() -> list[Trial]:
@@ -68,8 +68,12 @@ def _elsewhere(bench: Bench, duels: list[Trial], expected: list[str]) -> Iterato
     """Repeat each duel from another checkout in another folder, with another user id and environment."""
     name = "determinism: other checkout, other user"
     wanted = "the same packet traces"
-    if subprocess.run([*AS_OTHER_USER, "true"], capture_output=True, check=False).returncode:
-        yield Check(name, wanted, "not checked: this machine does not allow user namespaces", None)
+    # without the wall of the expected trials the packets would be others
+    program = bench.made.wall.program
+    walled = [program, "--ro-bind", "/", "/", "--unshare-user", "--"] if program else []
+    if subprocess.run([*AS_OTHER_USER, *walled, "true"], capture_output=True, check=False).returncode:
+        missing = "user namespaces, or none within them"
+        yield Check(name, wanted, f"not checked: this machine does not allow {missing}", None)
         return
     folder = bench.folder / "elsewhere" / "a-folder" / "of-another-name"
     folder.mkdir(parents=True)
