@@ -193,7 +193,14 @@ def test_loss_and_changes_of_the_path_explain_an_end_without_competition(
 def test_one_that_falls_silent_counts_only_after_tries_in_vain() -> None:
     """What had no more to send is silent too: a file that was too short, in a study that was to go on."""
     sending = [n / 10 for n in range(1, 300)]
-    assert not ended(*sending, dropped_s=(29.5,), others=RIVAL).counts
+    silent = ended(*sending, dropped_s=(29.5,), others=RIVAL)
+    assert not silent.counts
+    assert "had dropped 1 of its packets" in silent.text
+    assert silent.text.endswith(
+        "sent no retries with growing timeouts, so the network does not explain its end"
+    )
+    by_itself = ended(*sending, dropped_s=(29.5,))
+    assert by_itself.text.endswith("(alone, it lost 1 packets to the queue that it filled)")
     assert not ended(*sending, random_losses=9).counts
     # probes that came through and were not answered: a receiver that could not read them
     probes = (30.5, 31.5, 33.5, 37.5)

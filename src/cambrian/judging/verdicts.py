@@ -53,8 +53,10 @@ _RESTATES = {
     "beta_again": "beta",
     "pacing": "pacing_factor",
 }
-#: parameter → the parameter that explains it if both are off
-_FOLLOWS = _RESTATES | {"losses_answered": "rollback_share"}
+#: parameter → the parameters that explain it if one of them is off as well
+_FOLLOWS = {key: {of} for key, of in _RESTATES.items()} | {
+    "losses_answered": {"rollback_share", "regrown_share"}
+}
 #: the parameter for the law of window growth
 _LAW = "cubic_growth"
 #: fewest core parameters off in a different algorithm; fewer may be one changed setting
@@ -196,7 +198,7 @@ def _accusations(off: Sequence[Finding], by_key: Mapping[str, Sequence[Finding]]
 def _once(findings: Sequence[Finding]) -> list[Finding]:
     """The findings without those that follow from another one of them."""
     keys = {finding.key for finding in findings}
-    return [finding for finding in findings if _FOLLOWS.get(finding.key) not in keys]
+    return [finding for finding in findings if not keys & _FOLLOWS.get(finding.key, set())]
 
 
 def _where(finding: Finding, several: Sequence[Finding]) -> str:

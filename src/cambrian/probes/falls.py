@@ -20,7 +20,7 @@ LEARNT, SETTLED = 1.0, 3.0
 LATER = (5.0, 6.0)
 #: round trips before a loss in which the queue itself may drop nothing
 CLEAR = 3.0
-_HALF_TRIPS = 0.5
+HALF_TRIPS = 0.5
 #: largest relative change of a steady flight from one round trip to the next, before a loss
 STEADY = 0.15
 #: a flight that keeps more than this did not respond; the noise of one packet is 1 to 2 %
@@ -40,13 +40,15 @@ class Fall:
     """One loss: the flight before it in bytes, and the shares of it that the sender kept and had later.
 
     ``kept`` and ``later`` are NaN if the flow sent nothing at that time, or the trial ended before.
-    ``trip_ns`` is the round trip before the loss, with queueing.
+    ``delay_trips``: round trips from the loss to the first half round trip in which the flight is lower; NaN
+    if it does not fall within :data:`LATER`. ``trip_ns`` is the round trip before the loss, with queueing.
     """
 
     loss: Loss
     before_bytes: float
     kept: float
     later: float
+    delay_trips: float
     trip_ns: int
 
 
@@ -68,8 +70,8 @@ def after(
         if _signals(flow, loss, trip_ns) > own_signals or loss.end_ns + SETTLED * trip_ns > flow.trace.end_ns:
             continue
         before = flow.most_in_flight(loss.begin_ns - trip_ns, loss.begin_ns)
-        parts = np.arange(learnt, SETTLED, _HALF_TRIPS)
-        flights = [_flight(flow, loss, trip_ns, part, part + _HALF_TRIPS) for part in parts]
+        parts = np.arange(learnt, SETTLED, HALF_TRIPS)
+        flights = [_flight(flow, loss, trip_ns, part, part + HALF_TRIPS) for part in parts]
         earlier = flow.most_in_flight(loss.begin_ns - 2 * trip_ns, loss.begin_ns - trip_ns)
         # false for NaN, when nothing was sent
         if not abs(earlier / before - 1) <= STEADY:
@@ -77,12 +79,21 @@ def after(
         kept = float(np.nanmin(flights)) / before if np.isfinite(flights).any() else np.nan
         ends = loss.end_ns + LATER[1] * trip_ns <= flow.trace.end_ns
         later = _flight(flow, loss, trip_ns, *LATER) / before if ends else np.nan
-        found.append(Fall(loss, before, kept, later, trip_ns))
+        found.append(Fall(loss, before, kept, later, _delay_trips(flow, loss, trip_ns, before), trip_ns))
     return found
 
 
 def _flight(flow: ProbedFlow, loss: Loss, trip_ns: int, begin: float, end: float) -> float:
     return flow.most_in_flight(loss.end_ns + begin * trip_ns, loss.end_ns + end * trip_ns)
+
+
+def _delay_trips(flow: ProbedFlow, loss: Loss, trip_ns: int, before_bytes: float) -> float:
+    for part in np.arange(LEARNT, LATER[1], HALF_TRIPS):
+        # in a half round trip without packets the flight has fallen, too
+        most = _flight(flow, loss, trip_ns, part, part + HALF_TRIPS)
+        if loss.end_ns + part * trip_ns < flow.trace.end_ns and not most >= ANSWERED * before_bytes:
+            return float(part)
+    return float("nan")
 
 
 def _signals(flow: ProbedFlow, loss: Loss, trip_ns: int) -> int:

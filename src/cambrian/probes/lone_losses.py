@@ -50,11 +50,19 @@ def kept(flow: ProbedFlow) -> Figure | NoFigure:
 
 
 def answered_percent(flow: ProbedFlow) -> Figure | NoFigure:
-    """Percentage of the lone losses after which the flight fell."""
+    """Percentage of the lone losses after which the flight fell within three round trips."""
     found = [one for one in followed(flow) if np.isfinite(one.kept)]
     if len(found) < FEWEST:
         return _too_few(found)
     return Figure(100 * float(np.mean([one.kept < falls.ANSWERED for one in found])), len(found))
+
+
+def delay_trips(flow: ProbedFlow) -> Figure | NoFigure:
+    """Round trips from a lone loss to the fall of the flight, mean over the losses after which it falls."""
+    found = [one for one in followed(flow) if np.isfinite(one.delay_trips)]
+    if len(found) < FEWEST:
+        return NoFigure(f"the flight falls after {len(found)} undisturbed lone losses; {FEWEST} are needed")
+    return Figure(float(np.mean([one.delay_trips for one in found])), len(found), falls.HALF_TRIPS / 2)
 
 
 def later(flow: ProbedFlow) -> Figure | NoFigure:

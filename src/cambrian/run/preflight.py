@@ -39,9 +39,11 @@ def _to_build(stacks: Iterable[str], *, kernel: bool) -> str:
     loaded = catalogue.load()
     waiting = [("the kernel", _KERNEL_S)] if kernel and locate.find() is None else []
     waiting += [
-        (name, float(loaded[name].manifest.build.seconds))
+        (name, float(expected_s))
         for name in sorted(stacks)
-        if build.status(loaded[name]).state == "missing"
+        # a program that is there takes no time
+        if (expected_s := loaded[name].manifest.build.expected_s)
+        and build.status(loaded[name]).state == "missing"
     ]
     listed = ", ".join(f"{name} (about {rough_time(seconds)})" for name, seconds in waiting)
     return f"builds first: {listed}" if listed else ""
@@ -51,8 +53,11 @@ def _few_seeds(groups: Sequence[Group]) -> str:
     seeds = min((len(group.trials) // group.orders for group in groups), default=FEWEST_SEEDS)
     if seeds >= FEWEST_SEEDS:
         return ""
-    few = "1 seed gives" if seeds == 1 else f"{seeds} seeds give"
-    return f"{few} no interval and no verdict; remedy: seeds = {FEWEST_SEEDS} or more"
+    few = "1 seed" if seeds == 1 else f"{seeds} seeds"
+    return (
+        f"{few}: comparisons have no interval and stay inconclusive; only parameters, which have many events "
+        f"in a trial, can be judged; remedy: seeds = {FEWEST_SEEDS} or more"
+    )
 
 
 def _same_seeds(groups: Sequence[Group]) -> str:

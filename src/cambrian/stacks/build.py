@@ -144,7 +144,7 @@ def status(stack: Stack) -> Status:
     if source is None and (why := pinned.failure(stack)):
         return Status("fails", why, f"{remedy} tries again")
     if source is None:
-        return Status("missing", f"about {stack.manifest.build.seconds} s to build", remedy)
+        return Status("missing", f"about {stack.manifest.build.expected_s} s to build", remedy)
     try:
         home = _home(source, _tool(source, fetch=False))
     except MissingTool as missing:
@@ -156,7 +156,7 @@ def status(stack: Stack) -> Status:
         return Status("built", str(home), None)
     if (failure := _failure(home)).exists():
         return Status("fails", failure.read_text(), f"{remedy} tries again")
-    return Status("missing", f"about {stack.manifest.build.seconds} s to build", remedy)
+    return Status("missing", f"about {stack.manifest.build.expected_s} s to build", remedy)
 
 
 def ensure(stack: Stack) -> Built:
@@ -242,7 +242,7 @@ def _build(stack: Stack, home: Path) -> None:
     fresh.chmod(0o755)
     began = time.monotonic()
     try:
-        with progress.step(f"build {stack.name}", total=float(wanted.seconds)) as step:
+        with progress.step(f"build {stack.name}", total=float(wanted.expected_s)) as step:
             try:
                 kinds.make(stack, fresh, log, step)
             except CommandFailed as failed:

@@ -143,6 +143,11 @@ class Build(Frozen):
             raise ValueError("packages and suite go together")
         return self
 
+    @property
+    def expected_s(self) -> int:
+        """``seconds``, and 0 of a program that is there."""
+        return 0 if self.kind == "none" else self.seconds
+
 
 class File(Frozen):
     """A file rendered for one run: a template in the stack's folder, and its name in ``{work}``."""

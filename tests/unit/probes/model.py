@@ -35,6 +35,7 @@ class Sender:
     ``cut(window, event)``: the window after a loss; ``event`` counts congestion events from 1.
     ``per_packet``: each lost packet is an event. ``growth``: packets of window a round trip. ``collapses``: a
     timeout twice in a row leaves a window of two. ``silence``: ns without sending after a burst of eight.
+    ``late``: round trips between learning of a loss and the cut.
     """
 
     cut: Callable[[float, int], float] = lambda window, event: window * 0.7
@@ -42,6 +43,7 @@ class Sender:
     per_packet: bool = False
     collapses: bool = True
     silence: int = 0
+    late: int = 0
     most: float = 150.0
     initial: float = 80.0
 
@@ -110,11 +112,17 @@ class Sender:
         for number, _ in lost:
             if self.per_packet or number > self.recovery:
                 self.event += 1
-                self.window = max(self.cut(self.window, self.event), 2.0)
                 self.recovery = self.number
+                if self.late:
+                    self._at(now + self.late * RTT, "cut", 0)
+                else:
+                    self._cut(now, 0)
         if self.silence and len(lost) >= 8:
             self.quiet = now + self.silence
             self._at(self.quiet, "send", 0)
+
+    def _cut(self, now: int, _: int) -> None:
+        self.window = max(self.cut(self.window, self.event), 2.0)
 
     def _trace(self) -> FlowTrace:
         kept = [(arrival, departure) for arrival, departure in self.rows if arrival < self.end]

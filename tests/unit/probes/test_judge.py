@@ -143,6 +143,7 @@ def test_a_probe_reads_only_the_networks_that_it_names() -> None:
     assert set(reading.read(seen)) == {
         "lone-loss-kept",
         "lone-loss-answered",
+        "lone-loss-delay",
         "lone-loss-later",
         "lone-loss-window",
     }

@@ -10,10 +10,12 @@ import polars as pl
 import pytest
 
 from cambrian.metrics.columns import PACKETS
-from cambrian.probes import latecomer, lone_losses, marks, outages, steady
+from cambrian.probes import latecomer, lone_losses, marks, outages, start, steady
 from cambrian.probes.figures import Figure, NoFigure
 from cambrian.probes.probed_flow import ProbedFlow
+from cambrian.study.model import Network
 from cambrian.testbed import probe
+from tests.unit.metrics.parameters.sender_model import Sender as TrainSender
 from tests.unit.probes.model import LONE, OUTAGES, RTT, Sender, each_nth, in_outage, network, trace
 from tests.unit.probes.model import seen as alone
 
@@ -56,6 +58,17 @@ def test_losses_that_are_ignored_are_not_answered() -> None:
 def test_every_second_loss_answered_is_half_of_them() -> None:
     seen = Sender(cut=lambda window, event: window * (0.7 if event % 2 else 1)).run(LONE, each_nth, 60)
     assert value(lone_losses.answered_percent(seen)) == pytest.approx(50, abs=10)
+
+
+def test_the_time_to_a_fall_is_measured_and_a_late_one_is_no_answer() -> None:
+    soon = Sender().run(LONE, each_nth, 40)
+    assert value(lone_losses.delay_trips(soon)) == pytest.approx(1.0, abs=0.5)
+    late = Sender(late=3).run(LONE, each_nth, 40)
+    assert value(lone_losses.answered_percent(late)) < 30
+    assert value(lone_losses.delay_trips(late)) == pytest.approx(4.0, abs=0.5)
+    assert isinstance(
+        lone_losses.delay_trips(Sender(cut=lambda window, event: window).run(LONE, each_nth, 40)), NoFigure
+    )
 
 
 def test_a_flight_that_comes_straight_back_is_seen_later() -> None:
@@ -187,3 +200,11 @@ def test_a_late_flows_share_is_of_the_time_after_it_settled() -> None:
     mine = trace(packets.filter(pl.col("flow") == 0), 60_000_000_000, alone=False)
     both = ProbedFlow(mine, network("probe-latecomer"), packets, (0, 20_000_000_000), 60_000_000_000)
     assert value(latecomer.share_percent(both)) == pytest.approx(25, abs=0.1)
+
+
+@pytest.mark.parametrize("together", [2, 40])
+def test_the_largest_burst_of_slow_start(together: int) -> None:
+    trace = TrainSender(pacing=1.0, train=together, packets=700).run()
+    network = Network(rate_mbps=20, rtt_ms=50, buffer_bdp=1)
+    figure = start.burst_packets(ProbedFlow(trace, network, trace.packets, (trace.start_ns,), trace.end_ns))
+    assert value(figure) == pytest.approx(together, abs=2)

@@ -69,12 +69,12 @@ PROPERTIES = (
     _one_cut("Reno", 35.0),
     bounded(
         "answers-losses",
-        says="After at least {least:g} % of lone losses, many round trips apart, the flight falls.",
+        says="Within three round trips of at least {least:g} % of lone losses, many apart, the flight falls.",
         source=_SOURCE,
         applies=lambda one: _shows_cuts(one) and one.event == "none" and bool(one.loss_every_packets),
         figure=_of(_answered_percent),
         least=70.0,
-        shows="its flight falls after {value:.0f} % of lone losses",
+        shows="its flight falls within three round trips of {value:.0f} % of lone losses",
         families=("cubic", "reno"),
     ),
 )

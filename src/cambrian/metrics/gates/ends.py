@@ -115,24 +115,36 @@ def flow_end(life: Life, network: Network) -> FlowEnd:
     if not closes and (tried_ns := _still_trying_ns(life, arrivals, tail)) is not None:
         return FlowEnd("ran", None, counts=True, text=f"{sent}, and retried until {_s(tried_ns)}")
     why = _explained(life, network, last_ns)
+    retried = True
     if closes:
         sent += ", a short one after retries with growing timeouts, none of them answered"
     elif len(tail):
         sent += ", the last of its retries with growing timeouts, none of them answered"
-    elif _handover_s(network, last_ns) is None:
+    else:
         # a program that had nothing more to send looks like this too
-        why = None
-    return _early("fell silent", last_ns, life, f"{sent}, and its programs continued to run", why)
+        retried = _handover_s(network, last_ns) is not None
+    return _early("fell silent", last_ns, life, f"{sent}, and its programs continued to run", why, retried)
 
 
-def _early(outcome: Outcome, ended_ns: int | None, life: Life, text: str, why: str | None) -> FlowEnd:
-    if not life.excusable:
-        why = None
+def _early(
+    outcome: Outcome, ended_ns: int | None, life: Life, text: str, why: str | None, retried: bool = True
+) -> FlowEnd:
+    """An early end. ``why``: the network's cause; it explains nothing if the sender has not ``retried``."""
     ended_s = None if ended_ns is None else ended_ns / NS_PER_S
-    if why is None:
-        cause = "; the network does not explain it: no competition, loss or change of the path before it"
-        return FlowEnd(outcome, ended_s, counts=False, text=text + (cause if life.excusable else ""))
-    return FlowEnd(outcome, ended_s, counts=True, text=f"{text}; {why}; it counts with the bytes carried")
+    if not life.excusable:
+        return FlowEnd(outcome, ended_s, counts=False, text=text)
+    if why and retried:
+        return FlowEnd(outcome, ended_s, counts=True, text=f"{text}; {why}; it counts with the bytes carried")
+    if why:
+        cause = (
+            f"{why}, but it sent no retries with growing timeouts, so the network does not explain its end"
+        )
+    else:
+        dropped = life.packets.filter(pl.col("outcome") == "dropped").height
+        alone = f" (alone, it lost {dropped} packets to the queue that it filled)" if dropped else ""
+        none = "no loss beside another flow, random loss or change of the path before it"
+        cause = f"the network does not explain it: {none}{alone if not life.others.height else ''}"
+    return FlowEnd(outcome, ended_s, counts=False, text=f"{text}; {cause}")
 
 
 def _never_sent(life: Life, arrivals: Int64Array) -> FlowEnd:

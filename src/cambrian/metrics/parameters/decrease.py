@@ -40,21 +40,24 @@ SAME_SEGMENTS: dict[Source, float] = {"window": 0.1, "packets": 1.0}
 
 
 def estimates(
-    found: Reductions, family: str, source: Source, marked: BoolArray
+    found: Reductions, family: str, source: Source, marked: BoolArray, unexplained: BoolArray
 ) -> Iterator[Estimate | Missing]:
     """β, the same after a loss below the last maximum (CUBIC only), and N (CUBIC and Reno).
 
-    ``marked``: events that answer CE marks only, shape (n,).
+    ``marked``: events that answer CE marks only, shape (n,). ``unexplained``: events that answer neither a
+    loss nor a mark, shape (n,); what they leave is no β.
     """
     ratio, error = found.after / found.before, ERROR_SEGMENTS[source] / found.before + ERROR_SHARE[source]
     # where a flight comes back at once, it may never have been a window
-    kept = ~found.undone if source == "packets" else np.ones(len(found), bool)
+    kept = ~found.undone if source == "packets" else ~unexplained
     if left_out := _keeps_more(ratio, error, family, kept & marked):
         kept &= ~marked
     if kept.sum() > FEWEST_LATER:
         kept[0] = False
     if kept.sum() < FEWEST[source]:
         why = "too few lasting congestion events" if len(found) else "no congestion event"
+        if len(found) and unexplained.all():
+            why = "no loss or mark explains any cut of the window"
         if left_out:
             why = "its events are marks, after which RFC 8511 allows to keep more"
         yield Missing("beta", why, source)

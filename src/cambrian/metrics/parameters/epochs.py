@@ -89,7 +89,7 @@ def stretches(trace: FlowTrace, window: Window, found: Reductions) -> Int64Array
 
 def _stretch(trace: FlowTrace, window: Window, found: Reductions, number: int) -> tuple[int, int, int] | None:
     """When an epoch begins to grow and ends; None where it is too short or not undisturbed."""
-    if found.undone[number]:
+    if not found.lasting[number]:
         return None
     start_ns, end_ns = int(found.settled_ns[number]), int(found.start_ns[number + 1])
     trip_ns = max(_trip_ns(trace, float(found.before[number])), start_ns - int(found.start_ns[number]))

@@ -67,6 +67,13 @@ def of_kind(parameter: str, codes: Sequence[int], kinds: Sequence[str], source: 
     return Estimate(parameter, tuple(float(code) for code in codes), 0.0, source, word)
 
 
+def of_share(parameter: str, these: int, count: int, source: Source) -> Estimate:
+    """``these`` of ``count`` events (at least one); resolved to two standard errors and half an event."""
+    share = these / count
+    error = 2 * math.sqrt(share * (1 - share) / count) + 0.5 / count
+    return Estimate(parameter, (share,), error, source, events=count)
+
+
 @dataclass(frozen=True)
 class Missing:
     """A parameter without an estimate in this trial; ``why``, in words."""

@@ -50,6 +50,7 @@ def in_flight(found: Flight, window: Window, forward_ns: int) -> Reductions:
         before=before[kept],
         after=after[kept],
         undone=undone[kept],
+        grown=np.zeros(int(kept.sum()), bool),
     )
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from cambrian.metrics.parameters import (
     cubic_curve,
     decrease,
@@ -15,7 +17,7 @@ from cambrian.metrics.parameters import (
     window_cap,
 )
 from cambrian.metrics.parameters.epochs import epochs
-from cambrian.metrics.parameters.estimate import Estimate, Missing
+from cambrian.metrics.parameters.estimate import Estimate, Missing, of_share
 from cambrian.metrics.parameters.flight import Flight, flight
 from cambrian.metrics.parameters.flow_trace import FlowTrace
 from cambrian.metrics.parameters.reductions import Reductions
@@ -61,7 +63,12 @@ def _of(
 ) -> Iterator[Estimate | Missing]:
     source = own.source
     marked = reductions.marked(events, found, trace.forward_ns)
-    left = list(decrease.estimates(events, trace.family, source, marked))
+    unexplained = np.zeros(len(events), bool)
+    if source == "window":
+        unexplained = reductions.unexplained(events, found, own, trace)
+        if len(events):
+            yield of_share("unexplained_cuts", int(unexplained.sum()), len(events), source)
+    left = list(decrease.estimates(events, trace.family, source, marked, unexplained))
     yield from left
     yield from rollback.estimates(events, source)
     yield from window_cap.estimates(trace, own, flown, found)

@@ -11,10 +11,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import polars as pl
 
-from cambrian.metrics.columns import BoolArray, FloatArray, Int64Array
+from cambrian.metrics.columns import BoolArray, FloatArray, Int64Array, int64
 from cambrian.metrics.parameters.flight import LATE, Flight
+from cambrian.metrics.parameters.flow_trace import FlowTrace
 from cambrian.metrics.parameters.window import Window
+from cambrian.metrics.theory import CUBIC_C
 
 #: a step of this share of the window is a reduction at once; two of them are two reductions
 AT_ONCE = 0.05
@@ -32,6 +35,14 @@ NEW_THRESHOLD = 0.97
 #: growth makes good says nothing
 BACK = 0.98
 UNDONE_SEGMENTS = 5.0
+#: a step of this share of the cut takes it back; acknowledgements let a window grow in many steps
+ONE_STEP = 0.5
+#: growth that takes less than this share of CUBIC's time back is not CUBIC's
+SOONER = 0.5
+#: a cut so long after the last sign of a loss or mark has another cause: in round trips, and at least
+EXPLAINS_TRIPS, EXPLAINS_NS = 8.0, 1_000_000_000
+#: a window is in use if this share of it is in flight
+IN_USE = 0.5
 
 
 @dataclass(frozen=True)
@@ -40,7 +51,8 @@ class Reductions:
 
     ``start_ns``, ``settled_ns``: the sender's time at which the fall begins, and when it is over.
     ``before``, ``after``: the window in segments, just before and settled.
-    ``undone``: the window was back where it had been within two round trips.
+    ``undone``: the window was back where it had been within two round trips, in a window mostly in one step.
+    ``grown``: it was back as soon, but step by step, as acknowledgements let it grow; False for a flight.
     """
 
     start_ns: Int64Array
@@ -48,6 +60,12 @@ class Reductions:
     before: FloatArray
     after: FloatArray
     undone: BoolArray
+    grown: BoolArray
+
+    @property
+    def lasting(self) -> BoolArray:
+        """The window stayed below what it had been for two round trips, shape (n,)."""
+        return ~(self.undone | self.grown)
 
     def __len__(self) -> int:
         return len(self.start_ns)
@@ -74,12 +92,14 @@ def in_window(window: Window, found: Flight, forward_ns: int) -> Reductions:
     settled = ~(w[end] < window.ssthresh[end] - SMALLEST_SEGMENTS)
     kept = real(w[start], w[end]) & settled & (timeouts[end + 1] == timeouts[start])
     start, end = start[kept], end[kept]
+    undone, grown = _back(window, start, end, found.trips_ns(time[start + 1] + forward_ns))
     return Reductions(
         start_ns=time[start + 1],
         settled_ns=time[end],
         before=w[start],
         after=w[end],
-        undone=_undone(window, start, end, found.trips_ns(time[start + 1] + forward_ns)),
+        undone=undone,
+        grown=grown,
     )
 
 
@@ -91,8 +111,8 @@ def real(before: FloatArray, after: FloatArray) -> BoolArray:
 
 def nothing() -> Reductions:
     """No reductions: arrays of length 0."""
-    times, values = np.empty(0, np.int64), np.empty(0)
-    return Reductions(times, times, values, values, np.empty(0, bool))
+    times, values, flags = np.empty(0, np.int64), np.empty(0), np.empty(0, bool)
+    return Reductions(times, times, values, values, flags, flags)
 
 
 def _apart(window: Window, falls: Int64Array, round_trip_ns: int) -> BoolArray:
@@ -121,9 +141,44 @@ def marked(events: Reductions, found: Flight, forward_ns: int) -> BoolArray:
     return np.asarray((end > begin) & (drops[end] == drops[begin]), dtype=bool)
 
 
-def _undone(window: Window, start: Int64Array, end: Int64Array, trip_ns: Int64Array) -> BoolArray:
-    """Was the window back at 98 % of what it had been, in two round trips and faster than by growth?"""
+def unexplained(events: Reductions, found: Flight, window: Window, trace: FlowTrace) -> BoolArray:
+    """Events before which the sender had learnt of no loss and no mark for a long time, shape (n,).
+
+    The network's and the sender's word both count: drops and marks of the queue, and losses by the log, which
+    may be false. So does a timeout, and a flight far below the window, after which a sender may lower it
+    (RFC 9002 section 7.8, RFC 7661). Nothing is unexplained on a path that itself loses or delays packets.
+    """
+    if trace.random_loss or not trace.steady:
+        return np.zeros(len(events), bool)
+    told = pl.col("event").is_in(["loss", "retransmit", "rto", "pto"])
+    logged_ns = int64(trace.transport.filter(told), "time_ns")
+    timeouts_ns = window.time_ns[window.timeout]
+    learnt_ns = np.sort(np.concatenate((found.learnt_ns - trace.forward_ns, logged_ns, timeouts_ns)))
+    trips_ns = found.trips_ns(events.start_ns + trace.forward_ns)
+    since_ns = events.start_ns - np.maximum(EXPLAINS_TRIPS * trips_ns, EXPLAINS_NS)
+    # a log may write down the cut just before the loss
+    until_ns = events.start_ns + (LATE * trips_ns).astype(np.int64)
+    causes = np.searchsorted(learnt_ns, until_ns, side="right") - np.searchsorted(learnt_ns, since_ns)
+    at = np.searchsorted(found.arrival_ns, events.start_ns + trace.forward_ns) - 1
+    flown = found.flight_bytes[at.clip(min=0)] / max(1, found.packet_bytes)
+    return np.asarray((causes == 0) & (at >= 0) & (flown >= IN_USE * events.before), dtype=bool)
+
+
+def _back(
+    window: Window, start: Int64Array, end: Int64Array, trip_ns: Int64Array
+) -> tuple[BoolArray, BoolArray]:
+    """Was the window back at 98 % of what it had been in two round trips: in one step, or by growth?"""
     w, time = window.segments, window.time_ns
     until = np.searchsorted(time, time[end] + 2 * trip_ns, side="right")
-    back = [bool((w[e:u] >= BACK * w[s]).any()) for s, e, u in zip(start, end, until, strict=True)]
-    return np.array(back, dtype=bool) & (w[start] - w[end] >= UNDONE_SEGMENTS)
+    undone, grown = np.zeros(len(start), bool), np.zeros(len(start), bool)
+    for row, (s, e, u) in enumerate(zip(start, end, until, strict=True)):
+        cut = w[s] - w[e]
+        there = np.flatnonzero(w[e:u] >= BACK * w[s])
+        if cut < UNDONE_SEGMENTS or not len(there):
+            continue
+        largest = float(np.diff(w[e : e + there[0] + 1]).max(initial=0.0))
+        undone[row] = largest >= ONE_STEP * cut
+        # on a very long path CUBIC itself is back by then (RFC 9438, section 4.2)
+        cubic_s = float(np.cbrt(cut / CUBIC_C))
+        grown[row] = not undone[row] and (time[e + there[0]] - time[e]) / 1e9 <= SOONER * cubic_s
+    return undone, grown

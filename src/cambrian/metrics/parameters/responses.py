@@ -6,12 +6,11 @@ episode? :mod:`cambrian.metrics.recovery.congestion_responses` finds the episode
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 
 from cambrian.metrics.columns import BoolArray
 from cambrian.metrics.parameters import window
-from cambrian.metrics.parameters.estimate import Estimate, Missing
+from cambrian.metrics.parameters.estimate import Estimate, Missing, of_share
 from cambrian.metrics.parameters.flight import flight
 from cambrian.metrics.parameters.flow_trace import FlowTrace
 from cambrian.metrics.recovery.congestion_responses import (
@@ -75,6 +74,4 @@ def _share(name: str, found: CongestionResponses, which: BoolArray, nothing: str
     count = int(which.sum())
     if not count:
         return Missing(name, nothing, "packets")
-    share = float(found.fell[which].mean())
-    error = 2 * math.sqrt(share * (1 - share) / count) + 0.5 / count
-    return Estimate(name, (share,), error, "packets", events=count)
+    return of_share(name, int(found.fell[which].sum()), count, "packets")

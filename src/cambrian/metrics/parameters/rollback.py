@@ -1,13 +1,16 @@
-"""Rollback of congestion events: the window returns to its value before within two round trips."""
+"""Congestion events that do not last: the window is back at its value before within two round trips.
+
+It is *taken back* in one step, as after a loss that turns out to be none. It may also *grow back* with the
+acknowledgements, as in slow start. A flight does not show which.
+"""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 
 import numpy as np
 
-from cambrian.metrics.parameters.estimate import Estimate, Missing, Source
+from cambrian.metrics.parameters.estimate import Estimate, Missing, Source, of_share
 from cambrian.metrics.parameters.reductions import Reductions
 
 #: a flight that falls and comes back is a window only if it falls as far as when it stays, within this share
@@ -15,7 +18,7 @@ LIKE_OTHERS = 0.1
 
 
 def estimates(found: Reductions, source: Source) -> Iterator[Estimate | Missing]:
-    """The share of events that were undone; resolved to two standard errors of a share and half an event."""
+    """The shares of events that were taken back and, in a window, that grew back."""
     count, undone = len(found), found.undone
     if source == "packets" and undone.any():
         if undone.all():
@@ -24,9 +27,9 @@ def estimates(found: Reductions, source: Source) -> Iterator[Estimate | Missing]
         ratio = found.after / found.before
         like = np.abs(ratio - np.median(ratio[~undone])) <= LIKE_OTHERS * np.median(ratio[~undone])
         count, undone = int((like | ~undone).sum()), undone & like
-    if not count:
-        yield Missing("rollback_share", "no congestion event", source)
-        return
-    share = float(undone.sum() / count)
-    error = 2 * math.sqrt(share * (1 - share) / count) + 0.5 / count
-    yield Estimate("rollback_share", (share,), error, source, events=count)
+    shares = {"rollback_share": undone} | ({"regrown_share": found.grown} if source == "window" else {})
+    for name, these in shares.items():
+        if count:
+            yield of_share(name, int(these.sum()), count, source)
+        else:
+            yield Missing(name, "no congestion event", source)

@@ -97,6 +97,36 @@ def test_reductions_that_are_taken_back(source: str) -> None:
     assert holds(found["beta", source], 0.7, within=0.06)
 
 
+def test_growth_back_to_the_old_window_is_not_taken_back() -> None:
+    """Slow start after each cut: each acknowledgement lets the window grow by a packet."""
+
+    def back(window: float, acked: int) -> float:
+        return float(acked) if window < 160 else acked / window
+
+    found = measured(Sender(avoidance=back, beta=0.7, packets=60_000).run(family="reno"))
+    assert found["rollback_share", "window"].value == 0
+    assert found["regrown_share", "window"].low > 0.2
+    assert holds(found["beta", "window"], 0.7, within=0.05)
+
+
+def test_a_cut_without_a_loss_is_no_beta() -> None:
+    """A window that is halved every ten thousand packets, whatever happens, and cut to 0.7 after losses."""
+    sent = 0
+
+    def avoidance(window: float, acked: int) -> float:
+        nonlocal sent
+        sent += acked
+        return -window / 2 if sent % 14_000 < acked else acked / window
+
+    trace = Sender(avoidance=avoidance, beta=0.7, packets=90_000).run(family="reno")
+    found = measured(trace)
+    assert holds(found["beta", "window"], 0.7, within=0.05)
+    assert 0.2 < found["unexplained_cuts", "window"].value < 0.8
+    # on a path that loses packets itself, the queue does not show why a window is cut
+    assert measured(replace(trace, random_loss=True))["unexplained_cuts", "window"].value == 0
+    assert cubic()["unexplained_cuts", "window"].value == 0
+
+
 @pytest.mark.parametrize("source", BOTH)
 @pytest.mark.parametrize("alpha", [1.0, 2.0])
 def test_reno_increase(source: str, alpha: float) -> None:

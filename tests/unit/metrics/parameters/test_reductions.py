@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cambrian.metrics.columns import PACKETS, BoolArray
+from cambrian.metrics.columns import PACKETS, BoolArray, FloatArray, Int64Array
 from cambrian.metrics.parameters import decrease, reductions
 from cambrian.metrics.parameters.estimate import Estimate, Missing
 from cambrian.metrics.parameters.flight import Flight, flight
@@ -80,6 +80,12 @@ def test_no_window_no_event() -> None:
     assert len(reductions.in_window(window(), round_trips(100), 0)) == 0
 
 
+def events_of(times_ns: Int64Array, before: FloatArray, after: FloatArray) -> Reductions:
+    """At once, and lasting."""
+    none = np.zeros(len(times_ns), dtype=bool)
+    return Reductions(times_ns, times_ns, before, after, none, none)
+
+
 def unmarked(events: Reductions) -> BoolArray:
     return np.zeros(len(events), dtype=bool)
 
@@ -95,21 +101,25 @@ def test_what_is_kept_after_marks_is_no_beta_of_losses() -> None:
     before = np.full(8, 100.0)
     times = np.arange(8, dtype=np.int64) * 1000 * MS
     share = np.where(np.arange(8) % 2, 0.85, 0.7)
-    events = reductions.Reductions(times, times, before, before * share, np.zeros(8, bool))
-    beta = next(iter(decrease.estimates(events, "cubic", "window", share > 0.8)))
+    events = events_of(times, before, before * share)
+    beta = next(iter(decrease.estimates(events, "cubic", "window", share > 0.8, unmarked(events))))
     assert isinstance(beta, Estimate)
     assert beta.value == pytest.approx(0.7)
-    alone = reductions.Reductions(times, times, before, before * 0.85, np.zeros(8, bool))
-    assert isinstance(next(iter(decrease.estimates(alone, "cubic", "window", np.ones(8, bool)))), Missing)
+    alone = events_of(times, before, before * 0.85)
+    assert isinstance(
+        next(iter(decrease.estimates(alone, "cubic", "window", np.ones(8, bool), unmarked(alone)))), Missing
+    )
     # 0.95 is more than RFC 8511 allows
-    much = reductions.Reductions(times, times, before, before * 0.95, np.zeros(8, bool))
-    assert isinstance(next(iter(decrease.estimates(much, "cubic", "window", np.ones(8, bool)))), Estimate)
+    much = events_of(times, before, before * 0.95)
+    assert isinstance(
+        next(iter(decrease.estimates(much, "cubic", "window", np.ones(8, bool), unmarked(much)))), Estimate
+    )
 
 
 def test_an_event_is_marked_if_its_signals_are() -> None:
     times = np.array([300, 600, 900], dtype=np.int64) * MS
     values = np.ones(3)
-    events = reductions.Reductions(times, times, values, values, np.zeros(3, bool))
+    events = events_of(times, values, values)
     flown = round_trips(*[100] * 12)
     learnt = np.array([290, 580, 595], dtype=np.int64) * MS
     signals = replace(flown, signal_ns=learnt, learnt_ns=learnt, marked=np.array([True, True, False]))
@@ -121,8 +131,10 @@ def test_an_event_is_marked_if_its_signals_are() -> None:
 def test_beta_is_inside_whatever_the_windows(beta: float, befores: list[float]) -> None:
     before = np.array(befores)
     times = np.arange(len(before), dtype=np.int64) * 1000 * MS
-    events = reductions.Reductions(times, times, before, before * beta, np.zeros(len(before), bool))
-    by_name = {one.parameter: one for one in decrease.estimates(events, "reno", "window", unmarked(events))}
+    events = events_of(times, before, before * beta)
+    by_name = {
+        one.parameter: one for one in decrease.estimates(events, "reno", "window", *[unmarked(events)] * 2)
+    }
     assert isinstance(by_name["beta"], Estimate)
     assert abs(by_name["beta"].value - beta) <= by_name["beta"].resolution
     assert isinstance(by_name["emulated_connections"], Estimate)
@@ -132,7 +144,7 @@ def test_beta_is_inside_whatever_the_windows(beta: float, befores: list[float]) 
 def test_below_the_last_maximum() -> None:
     before = np.array([100.0, 90.0, 89.0, 80.0])
     times = np.arange(4, dtype=np.int64)
-    events = reductions.Reductions(times, times, before, before * 0.7, np.zeros(4, bool))
+    events = events_of(times, before, before * 0.7)
     # 90 < 100: W_max becomes 76.5, so that 89 is above it; 80 < 89 is below again
     assert decrease.depth_below_maximum(events) == pytest.approx([-100, 10, -12.5, 9])
 
