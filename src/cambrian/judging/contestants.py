@@ -13,9 +13,9 @@ from cambrian.judging.references import Reference
 from cambrian.metrics.parameters.definitions import PARAMETERS
 from cambrian.metrics.parameters.estimate import Estimate, Measured, Missing, Source, differing, pooled
 
-#: parameters by which reductions do not last
-_PASSING = frozenset({"rollback_share", "regrown_share"})
-#: parameters fitted between two reductions: they mean nothing where reductions do not last. Estimates
+#: parameters by which reductions do not last, or are none of the law's
+_NOT_THE_LAWS = frozenset({"rollback_share", "regrown_share", "unexplained_cuts"})
+#: parameters fitted between two reductions: they mean nothing where one of these is off. Estimates
 #: from packets do not make them differ, because a flight follows its window loosely
 _FITTED = frozenset({"cubic_growth", "cubic_c", "cubic_k_rule", "alpha", "fast_convergence", "reno_friendly"})
 #: halfway between ProbeRTTs every 5 s, as in the later drafts, and every 10 s
@@ -89,7 +89,7 @@ def judge(network: str, family: str, trials: Sequence[Sequence[Estimate | Missin
             else finding
             for finding in judged
         ]
-    if any(finding.key in _PASSING and "off" in (finding.status, finding.looks) for finding in judged):
+    if any(finding.key in _NOT_THE_LAWS and "off" in (finding.status, finding.looks) for finding in judged):
         judged = [findings.unjudged(finding) if finding.key in _FITTED else finding for finding in judged]
     contradictions = [
         each

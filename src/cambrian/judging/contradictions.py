@@ -7,7 +7,7 @@ and neither is used.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from cambrian.judging.findings import FEWEST_TRIALS, value_text
 from cambrian.judging.references import Reference
@@ -41,6 +41,10 @@ def contradicts(
     None if they agree, if one of the two is missing, or if one has too few events.
     """
     window, packets = measured.get((name, "window")), measured.get((name, "packets"))
+    regrown = measured.get(("regrown_share", "window"))
+    if name == "rollback_share" and window is not None and regrown is not None:
+        # a flight that is soon back does not show whether its window was taken back or grew
+        window = replace(window, low=window.low + regrown.low, high=window.high + regrown.high)
     if name not in _COMPARED or reference is None or window is None or packets is None:
         return None
     if min(window.events, packets.events) < PARAMETERS[name].fewest:

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
+from cambrian.metrics.columns import BITS_PER_BYTE
 from cambrian.metrics.parameters.beginning import beginning
 from cambrian.metrics.parameters.trains import trains
 from cambrian.probes.figures import Figure, NoFigure
 from cambrian.probes.probed_flow import ProbedFlow
+
+#: packets that follow each other ten times as fast as the link sends them leave together: a sender needs
+#: several system calls for a large burst, and a pacer in slow start has two to three times the link's rate
+_TOGETHER_SERVICE = 0.1
 
 
 def burst_packets(flow: ProbedFlow) -> Figure | NoFigure:
@@ -16,7 +21,11 @@ def burst_packets(flow: ProbedFlow) -> Figure | NoFigure:
     if begun is None:
         return NoFigure("its first flight of data is not visible")
     until_ns = min(flow.settled_ns, int(flow.flight.learnt_ns.min(initial=flow.settled_ns)))
-    packets = trains(flow.trace).between(begun.next_ns, until_ns).packets
+    rate_mbps = flow.trace.rate_mbps
+    if rate_mbps is None:
+        return NoFigure("the link's rate changes")
+    service_ns = flow.flight.packet_bytes * BITS_PER_BYTE * 1000 / rate_mbps
+    packets = trains(flow.trace, _TOGETHER_SERVICE * service_ns).between(begun.next_ns, until_ns).packets
     if not len(packets):
         return NoFigure("it sent nothing between its first flight and the queue's first drop")
     return Figure(float(np.max(packets)), len(packets), 0.5)

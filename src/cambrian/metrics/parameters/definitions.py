@@ -35,7 +35,7 @@ _ALL = (
     Parameter("reno_friendly", "never slower than Reno", "", 0, ("yes", "no")),
     Parameter("emulated_connections", "connections that one stands for, N", "", 1),
     Parameter("rollback_share", "congestion events taken back", "share", 2),
-    Parameter("regrown_share", "cuts of the window that grow back within two round trips", "share", 2),
+    Parameter("regrown_share", "cuts of the window that grow back within three round trips", "share", 2),
     Parameter("unexplained_cuts", "cuts of the window without a loss or mark", "share", 2),
     # what losses and marks are answered with
     Parameter("losses_answered", "loss episodes after which the flight falls and stays down", "share", 2),

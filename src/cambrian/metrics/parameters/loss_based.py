@@ -80,6 +80,8 @@ def _of(
             yield Missing(parameter, "the path changes", source)
     elif trace.family == "cubic":
         seen = epochs(trace, own, events)
+        # what a controller does after a cut of another cause is not the law's
+        seen = seen.only(~unexplained[seen.number])
         depth = decrease.depth_below_maximum(events)[seen.number]
         beta = next((one.value for one in left if isinstance(one, Estimate) and one.parameter == "beta"), 1.0)
         yield from cubic_curve.estimates(seen, depth, beta, trace.rtt_ms / 1e3, source)

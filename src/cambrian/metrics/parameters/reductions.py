@@ -34,9 +34,12 @@ NEW_THRESHOLD = 0.97
 #: a window that is back at this share of what it was has been taken back; what a few round trips'
 #: growth makes good says nothing
 BACK = 0.98
-UNDONE_SEGMENTS = 5.0
+UNDONE_TRIPS, UNDONE_SEGMENTS = 2.0, 5.0
 #: a step of this share of the cut takes it back; acknowledgements let a window grow in many steps
 ONE_STEP = 0.5
+#: a window that grows back may take so many round trips, and its cut has at least so many segments:
+#: Reno's growth makes good what is less
+GROWN_TRIPS, GROWN_SEGMENTS = 3.0, 10.0
 #: growth that takes less than this share of CUBIC's time back is not CUBIC's
 SOONER = 0.5
 #: a cut so long after the last sign of a loss or mark has another cause: in round trips, and at least
@@ -52,7 +55,7 @@ class Reductions:
     ``start_ns``, ``settled_ns``: the sender's time at which the fall begins, and when it is over.
     ``before``, ``after``: the window in segments, just before and settled.
     ``undone``: the window was back where it had been within two round trips, in a window mostly in one step.
-    ``grown``: it was back as soon, but step by step, as acknowledgements let it grow; False for a flight.
+    ``grown``: it was back within three, step by step, as acknowledgements let it grow; False for a flight.
     """
 
     start_ns: Int64Array
@@ -64,7 +67,7 @@ class Reductions:
 
     @property
     def lasting(self) -> BoolArray:
-        """The window stayed below what it had been for two round trips, shape (n,)."""
+        """The window did not come back within two or three round trips, shape (n,)."""
         return ~(self.undone | self.grown)
 
     def __len__(self) -> int:
@@ -167,9 +170,9 @@ def unexplained(events: Reductions, found: Flight, window: Window, trace: FlowTr
 def _back(
     window: Window, start: Int64Array, end: Int64Array, trip_ns: Int64Array
 ) -> tuple[BoolArray, BoolArray]:
-    """Was the window back at 98 % of what it had been in two round trips: in one step, or by growth?"""
+    """Was the window soon back at 98 % of what it had been: in one step, or by growth?"""
     w, time = window.segments, window.time_ns
-    until = np.searchsorted(time, time[end] + 2 * trip_ns, side="right")
+    until = np.searchsorted(time, time[end] + (GROWN_TRIPS * trip_ns).astype(np.int64), side="right")
     undone, grown = np.zeros(len(start), bool), np.zeros(len(start), bool)
     for row, (s, e, u) in enumerate(zip(start, end, until, strict=True)):
         cut = w[s] - w[e]
@@ -177,8 +180,9 @@ def _back(
         if cut < UNDONE_SEGMENTS or not len(there):
             continue
         largest = float(np.diff(w[e : e + there[0] + 1]).max(initial=0.0))
-        undone[row] = largest >= ONE_STEP * cut
+        waited_ns = time[e + there[0]] - time[e]
+        undone[row] = largest >= ONE_STEP * cut and waited_ns <= UNDONE_TRIPS * trip_ns[row]
         # on a very long path CUBIC itself is back by then (RFC 9438, section 4.2)
-        cubic_s = float(np.cbrt(cut / CUBIC_C))
-        grown[row] = not undone[row] and (time[e + there[0]] - time[e]) / 1e9 <= SOONER * cubic_s
+        soon = waited_ns / 1e9 <= SOONER * float(np.cbrt(cut / CUBIC_C))
+        grown[row] = soon and largest < ONE_STEP * cut and cut >= GROWN_SEGMENTS
     return undone, grown

@@ -43,8 +43,11 @@ class Trains:
         return Trains(self.start_ns[chosen], self.packets[chosen], self.frame_bytes[chosen])
 
 
-def trains(trace: FlowTrace) -> Trains:
-    """The flow's data, in trains; none without data."""
+def trains(trace: FlowTrace, together_ns: float | None = None) -> Trains:
+    """The flow's data, in trains; none without data.
+
+    ``together_ns``: most ns between two packets of a train; by default that of one go of a sender's loop.
+    """
     arrival_ns, size_bytes = int64(trace.packets, "arrival_ns"), int64(trace.packets, "size_bytes")
     data = size_bytes >= SMALLEST_DATA_BYTES
     if not data.all():
@@ -52,7 +55,7 @@ def trains(trace: FlowTrace) -> Trains:
     if not len(arrival_ns):
         empty = np.empty(0, np.int64)
         return Trains(empty, empty, empty)
-    together_ns = _together_ns(trace, size_bytes)
+    together_ns = _together_ns(trace, size_bytes) if together_ns is None else together_ns
     first = np.flatnonzero(np.concatenate(([True], np.diff(arrival_ns) > together_ns)))
     sent = np.cumsum(size_bytes)
     last = np.concatenate((first[1:], [len(arrival_ns)])) - 1
