@@ -16,7 +16,6 @@ import tempfile
 import threading
 from concurrent.futures import CancelledError
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -27,11 +26,10 @@ from distributed.diagnostics.plugin import WorkerPlugin
 from distributed.system import MEMORY_LIMIT
 from filelock import FileLock, Timeout
 
-from cambrian import paths
 from cambrian.cluster import parcels
 from cambrian.cluster.needed import Needed, Part, Refused
+from cambrian.run.cores import Held, hold
 from cambrian.run.local import Local
-from cambrian.run.pool import cores
 from cambrian.store import writing
 from cambrian.store.results import Results
 from cambrian.study.model import Trial
@@ -195,7 +193,9 @@ class Member(WorkerPlugin):
         if self._local is None:
             # what a killed process left
             writing.remove(results.folder)
-            self._local = Local([own_core()], self._environment, results, self._needed.cpu_limit_s)
+            own = _own_core()
+            core = own.cores[0] if own.cores else None
+            self._local = Local([core], self._environment, results, self._needed.cpu_limit_s)
             _begun.add(self)
         return self._local
 
@@ -247,20 +247,10 @@ def install(part: Part, archive: BinaryIO) -> Path:
 
 
 @cache
-def own_core() -> int | None:
-    """This process's core, which no other worker of this user on this machine has; None if all are taken."""
-    folder = paths.cache() / "cores"
-    folder.mkdir(parents=True, exist_ok=True)
-    for core in cores():
-        # the kernel releases it when this process dies
-        lock = FileLock(folder / f"{platform.node()}-{core}.lock", thread_local=False)
-        with suppress(Timeout):
-            lock.acquire(timeout=0)
-            _held.append(lock)
-            return core
-    return None
+def _own_core() -> Held:
+    """This process's core: a worker has one as long as it lives, for all its runs. None if all are taken."""
+    return hold(1)
 
 
-#: the lock of this process's core, and the runs that have a process here
-_held: list[FileLock] = []
+#: the runs that have a process here
 _begun: set[Member] = set()

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cambrian import parallel
+from cambrian.run.cores import Held, hold
 from cambrian.run.pool import cores
 from cambrian.store import writing
 from cambrian.store.results import Results
@@ -30,13 +31,19 @@ class Cores:
 
     def begin(self, environment: Environment, results: Results, cpu_limit_s: float | None) -> Local:
         """Workers that write to ``results``."""
-        available = cores()
-        taken = [available[number % len(available)] for number in range(self.jobs)]
-        return Local(taken, environment, results, cpu_limit_s)
+        held = hold(self.jobs)
+        every = cores()
+        # cores of other runs are shared only if there are too few
+        rest = [core for core in every if core not in held.cores] or every
+        shared = [rest[number % len(rest)] for number in range(self.jobs - len(held.cores))]
+        return Local([*held.cores, *shared], environment, results, cpu_limit_s, held)
 
 
 class Local:
-    """Worker processes, each pinned to one of the cores ``taken``; None leaves a worker where it is."""
+    """Worker processes, each pinned to one of the cores ``taken``; None leaves a worker where it is.
+
+    ``held``: those of them that no other run has, until :meth:`close`.
+    """
 
     def __init__(
         self,
@@ -44,9 +51,11 @@ class Local:
         environment: Environment,
         results: Results,
         cpu_limit_s: float | None,
+        held: Held | None = None,
     ) -> None:
         os.environ.setdefault("POLARS_MAX_THREADS", "1")
         self._taken = taken
+        self._held = held
         self._asked = (environment, results, cpu_limit_s)
         # a killed worker leaves its temporary files; Results.sweep() removes them if this process dies too
         results.trials_folder.mkdir(parents=True, exist_ok=True)
@@ -75,6 +84,8 @@ class Local:
     def close(self) -> None:
         """Wait for the running trials, and end the workers."""
         self._pool.shutdown(wait=True, cancel_futures=True)
+        if self._held is not None:
+            self._held.release()
         writing.remove(self._scratch)
 
     def _workers(self) -> ProcessPoolExecutor:
