@@ -301,11 +301,13 @@ def _sort(error: Exception) -> str:
     return next((name for name, words in _SORTS.items() if re.search(words, str(error))), "rule")
 
 
-#: unit at the end of a key → smallest and largest value that makes sense, independent of the models' limits
+#: key, or unit at its end → smallest and largest value that makes sense, independent of the models' limits
 _SENSE: Mapping[str, tuple[float, float]] = {
     "mbps": (0, 10_000),
     "ms": (0, 86_400_000),
     "us": (0, 1_000_000),
+    # of logs, which say what the network did
+    "srtt_us": (0, 3_600_000_000),
     "s": (0, 36_000),
     "percent": (0, 100),
     "bytes": (0, 1e12),
@@ -335,6 +337,6 @@ def absurdities(value: object, key: str = "") -> Iterator[str]:
         if re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", value):
             yield f"{key} = {value!a}"
     elif isinstance(value, (int, float)) and not isinstance(value, bool):
-        low, high = _SENSE.get(key.rpartition("_")[2], (-1e19, 1e19))
+        low, high = _SENSE.get(key) or _SENSE.get(key.rpartition("_")[2], (-1e19, 1e19))
         if not math.isfinite(value) or not low <= value <= high:
             yield f"{key} = {str(value)[:40]}"

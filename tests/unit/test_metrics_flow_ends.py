@@ -200,7 +200,7 @@ def test_one_that_falls_silent_counts_only_after_tries_in_vain() -> None:
         "sent no retries with growing timeouts, so the network does not explain its end"
     )
     by_itself = ended(*sending, dropped_s=(29.5,))
-    assert by_itself.text.endswith("(alone, it lost 1 packets to the queue that it filled)")
+    assert by_itself.text.endswith("it was alone, and lost 1 packets to the queue that it filled")
     assert not ended(*sending, random_losses=9).counts
     # probes that came through and were not answered: a receiver that could not read them
     probes = (30.5, 31.5, 33.5, 37.5)

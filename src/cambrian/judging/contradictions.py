@@ -7,7 +7,7 @@ and neither is used.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from cambrian.judging.findings import FEWEST_TRIALS, value_text
 from cambrian.judging.references import Reference
@@ -16,8 +16,9 @@ from cambrian.metrics.parameters.estimate import Measured, Source
 
 #: how far the flight may stay below the largest window, as a share of it: pacing, headers, the last packet
 _BELOW_WINDOW = 0.1
-#: parameters that both sources measure in the same events; pacing and bursts come from different times
-_COMPARED = frozenset({"beta", "alpha", "rollback_share", "max_window_packets"})
+#: parameters that both sources measure in the same events; pacing and bursts come from different times, and a
+#: flight that is soon back does not show whether its window was taken back or grew
+_COMPARED = frozenset({"beta", "alpha", "max_window_packets"})
 
 
 @dataclass(frozen=True)
@@ -41,10 +42,6 @@ def contradicts(
     None if they agree, if one of the two is missing, or if one has too few events.
     """
     window, packets = measured.get((name, "window")), measured.get((name, "packets"))
-    regrown = measured.get(("regrown_share", "window"))
-    if name == "rollback_share" and window is not None and regrown is not None:
-        # a flight that is soon back does not show whether its window was taken back or grew
-        window = replace(window, low=window.low + regrown.low, high=window.high + regrown.high)
     if name not in _COMPARED or reference is None or window is None or packets is None:
         return None
     if min(window.events, packets.events) < PARAMETERS[name].fewest:

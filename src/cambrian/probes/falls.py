@@ -41,7 +41,8 @@ class Fall:
 
     ``kept`` and ``later`` are NaN if the flow sent nothing at that time, or the trial ended before.
     ``delay_trips``: round trips from the loss to the first half round trip in which the flight is lower; NaN
-    if it does not fall within :data:`LATER`. ``trip_ns`` is the round trip before the loss, with queueing.
+    if it does not fall within :data:`LATER`, or the queue drops or marks a packet in that time.
+    ``trip_ns`` is the round trip before the loss, with queueing.
     """
 
     loss: Loss
@@ -79,7 +80,9 @@ def after(
         kept = float(np.nanmin(flights)) / before if np.isfinite(flights).any() else np.nan
         ends = loss.end_ns + LATER[1] * trip_ns <= flow.trace.end_ns
         later = _flight(flow, loss, trip_ns, *LATER) / before if ends else np.nan
-        found.append(Fall(loss, before, kept, later, _delay_trips(flow, loss, trip_ns, before), trip_ns))
+        clear = _signals(flow, loss, trip_ns, LATER[1]) <= own_signals
+        delay_trips = _delay_trips(flow, loss, trip_ns, before) if clear else np.nan
+        found.append(Fall(loss, before, kept, later, delay_trips, trip_ns))
     return found
 
 
@@ -96,8 +99,9 @@ def _delay_trips(flow: ProbedFlow, loss: Loss, trip_ns: int, before_bytes: float
     return float("nan")
 
 
-def _signals(flow: ProbedFlow, loss: Loss, trip_ns: int) -> int:
+def _signals(flow: ProbedFlow, loss: Loss, trip_ns: int, until_trips: float = SETTLED) -> int:
     """Number of drops and marks by the queue that are close enough to be confused with the loss."""
     signals = np.sort(flow.flight.signal_ns)
-    first, last = np.searchsorted(signals, [loss.begin_ns - CLEAR * trip_ns, loss.end_ns + SETTLED * trip_ns])
+    edges_ns = [loss.begin_ns - CLEAR * trip_ns, loss.end_ns + until_trips * trip_ns]
+    first, last = np.searchsorted(signals, edges_ns)
     return int(last - first)

@@ -21,6 +21,8 @@ PROBE_PACKETS = 2
 FIRST_COUNTED = 2
 #: fewest losses for a mean
 FEWEST = 3
+#: smallest share of losses that a fall follows, to say how soon
+ANSWERED_SHARE = 0.5
 
 
 def positions(packets: int, every: int) -> Int64Array:
@@ -58,10 +60,14 @@ def answered_percent(flow: ProbedFlow) -> Figure | NoFigure:
 
 
 def delay_trips(flow: ProbedFlow) -> Figure | NoFigure:
-    """Round trips from a lone loss to the fall of the flight, mean over the losses after which it falls."""
-    found = [one for one in followed(flow) if np.isfinite(one.delay_trips)]
-    if len(found) < FEWEST:
-        return NoFigure(f"the flight falls after {len(found)} undisturbed lone losses; {FEWEST} are needed")
+    """Round trips from a lone loss to the fall of the flight, mean over the losses after which it falls.
+
+    Falls that follow fewer than half of the losses are not their answer.
+    """
+    every = followed(flow)
+    found = [one for one in every if np.isfinite(one.delay_trips)]
+    if len(found) < max(FEWEST, ANSWERED_SHARE * len(every)):
+        return NoFigure(f"the flight falls after {len(found)} of {len(every)} undisturbed lone losses")
     return Figure(float(np.mean([one.delay_trips for one in found])), len(found), falls.HALF_TRIPS / 2)
 
 

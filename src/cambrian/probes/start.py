@@ -16,7 +16,7 @@ _TOGETHER_SERVICE = 0.1
 
 
 def burst_packets(flow: ProbedFlow) -> Figure | NoFigure:
-    """Most packets that leave together after the initial window, and before the queue's first drop."""
+    """Most packets that leave together after the initial window, before the sender knows of a signal."""
     begun = beginning(flow.trace)
     if begun is None:
         return NoFigure("its first flight of data is not visible")
@@ -27,5 +27,5 @@ def burst_packets(flow: ProbedFlow) -> Figure | NoFigure:
     service_ns = flow.flight.packet_bytes * BITS_PER_BYTE * 1000 / rate_mbps
     packets = trains(flow.trace, _TOGETHER_SERVICE * service_ns).between(begun.next_ns, until_ns).packets
     if not len(packets):
-        return NoFigure("it sent nothing between its first flight and the queue's first drop")
+        return NoFigure("it sent nothing between its first flight and the first drop or mark")
     return Figure(float(np.max(packets)), len(packets), 0.5)

@@ -23,6 +23,8 @@ TRANSPORT: dict[str, Any] = {
 #: what a controller says of itself
 _NUMBERS = ("cwnd_bytes", "ssthresh_bytes", "in_flight_bytes", "srtt_us", "pacing_bps")
 _LARGEST = 10**15
+#: an hour
+_LONGEST_SRTT_US = 3_600_000_000
 #: longest name of an event or a state
 _MOST_CHARACTERS = 100
 
@@ -33,7 +35,9 @@ def empty() -> pl.DataFrame:
 
 
 def checked(frame: pl.DataFrame, what: str) -> pl.DataFrame:
-    """What an endpoint wrote, with null for numbers that no controller can have (negative, or above 10^15).
+    """What an endpoint wrote, with null for numbers that no controller can have.
+
+    These are negative numbers, those above 10^15, and round-trip times above an hour.
 
     Raises:
         TraceError: the name of an event or a state is long or has control characters; pages and terminals
@@ -44,4 +48,5 @@ def checked(frame: pl.DataFrame, what: str) -> pl.DataFrame:
         if (names.str.len_chars() > _MOST_CHARACTERS).any() or names.str.contains(r"\p{C}").any():
             raise TraceError(f"{what}: a name of {column} has control characters or is too long")
     numbers = pl.col(_NUMBERS)
-    return frame.with_columns(pl.when(numbers.is_between(0, _LARGEST)).then(numbers))
+    frame = frame.with_columns(pl.when(numbers.is_between(0, _LARGEST)).then(numbers))
+    return frame.with_columns(pl.when(pl.col("srtt_us") <= _LONGEST_SRTT_US).then(pl.col("srtt_us")))

@@ -70,11 +70,11 @@ def cpu_s(pid: int) -> float:
     """
     ticks: dict[int, int] = {}
     children: dict[int, list[int]] = {}
-    for stat in Path("/proc").glob("[0-9]*/stat"):
+    # not Path.glob: it fails if a process ends while it looks
+    for number in (int(folder.name) for folder in Path("/proc").iterdir() if folder.name.isdecimal()):
         with suppress(OSError):
             # the name in parentheses may contain spaces and parentheses
-            fields = stat.read_text().rpartition(")")[2].split()
-            number = int(stat.parent.name)
+            fields = Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()
             children.setdefault(int(fields[1]), []).append(number)
             ticks[number] = sum(int(value) for value in fields[11:15])
     total, family = 0, [pid]

@@ -141,9 +141,14 @@ def _early(
         )
     else:
         dropped = life.packets.filter(pl.col("outcome") == "dropped").height
-        alone = f" (alone, it lost {dropped} packets to the queue that it filled)" if dropped else ""
-        none = "no loss beside another flow, random loss or change of the path before it"
-        cause = f"the network does not explain it: {none}{alone if not life.others.height else ''}"
+        lost = dropped + life.random_losses
+        if outcome == "never sent" and lost:
+            none = f"{lost} lost packets are too few for it"
+        elif dropped and not life.others.height:
+            none = f"it was alone, and lost {dropped} packets to the queue that it filled"
+        else:
+            none = "no loss beside another flow, random loss or change of the path before it"
+        cause = f"the network does not explain it: {none}"
     return FlowEnd(outcome, ended_s, counts=False, text=f"{text}; {cause}")
 
 
@@ -163,7 +168,9 @@ def _never_sent(life: Life, arrivals: Int64Array) -> FlowEnd:
         text = f"failed at its start: {through} of {len(arrivals)} packets left the bottleneck"
         if life.connected is False:
             text += ", and its connection was never established"
-        if dropped and dropped >= through and life.others.height:
+        if life.random_losses and life.random_losses >= through:
+            why = f"its link lost {life.random_losses} packets at random"
+        elif dropped and dropped >= through and life.others.height:
             why = f"the bottleneck, which it shared, dropped {dropped} of them"
     if life.closing:
         text += f"; {life.closing.text}"

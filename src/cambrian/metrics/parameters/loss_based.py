@@ -17,7 +17,7 @@ from cambrian.metrics.parameters import (
     window_cap,
 )
 from cambrian.metrics.parameters.epochs import epochs
-from cambrian.metrics.parameters.estimate import Estimate, Missing, of_share
+from cambrian.metrics.parameters.estimate import Estimate, Missing, Source, of_share
 from cambrian.metrics.parameters.flight import Flight, flight
 from cambrian.metrics.parameters.flow_trace import FlowTrace
 from cambrian.metrics.parameters.reductions import Reductions
@@ -63,14 +63,13 @@ def _of(
 ) -> Iterator[Estimate | Missing]:
     source = own.source
     marked = reductions.marked(events, found, trace.forward_ns)
-    unexplained = np.zeros(len(events), bool)
+    known = reductions.causeless(events, found, own, trace) if source == "window" else None
+    unexplained = np.zeros(len(events), bool) if known is None else known.cuts
     if source == "window":
-        unexplained = reductions.unexplained(events, found, own, trace)
-        if len(events):
-            yield of_share("unexplained_cuts", int(unexplained.sum()), len(events), source)
+        yield _unexplained(known, source)
     left = list(decrease.estimates(events, trace.family, source, marked, unexplained))
     yield from left
-    yield from rollback.estimates(events, source)
+    yield from rollback.estimates(events, source, marked)
     yield from window_cap.estimates(trace, own, flown, found)
     if trace.family == "reno":
         yield from increase.estimates(trace, own, events)
@@ -85,3 +84,12 @@ def _of(
         depth = decrease.depth_below_maximum(events)[seen.number]
         beta = next((one.value for one in left if isinstance(one, Estimate) and one.parameter == "beta"), 1.0)
         yield from cubic_curve.estimates(seen, depth, beta, trace.rtt_ms / 1e3, source)
+
+
+def _unexplained(known: reductions.Causeless | None, source: Source) -> Estimate | Missing:
+    if known is None:
+        return Missing("unexplained_cuts", "path or log do not show each loss", source)
+    count = int((~known.allowed).sum())
+    if not count:
+        return Missing("unexplained_cuts", "no congestion event", source)
+    return of_share("unexplained_cuts", int((known.cuts & ~known.allowed).sum()), count, source)

@@ -33,19 +33,21 @@ RISE_SEGMENTS = 2.0
 NEW_THRESHOLD = 0.97
 #: a window that is back at this share of what it was has been taken back; what a few round trips'
 #: growth makes good says nothing
-BACK = 0.98
+BACK, BACK_OF_CUT = 0.98, 0.95
 UNDONE_TRIPS, UNDONE_SEGMENTS = 2.0, 5.0
 #: a step of this share of the cut takes it back; acknowledgements let a window grow in many steps
 ONE_STEP = 0.5
 #: a window that grows back may take so many round trips, and its cut has at least so many segments:
 #: Reno's growth makes good what is less
 GROWN_TRIPS, GROWN_SEGMENTS = 3.0, 10.0
-#: growth that takes less than this share of CUBIC's time back is not CUBIC's
+#: growth that takes less than this share of CUBIC's time back is not CUBIC's: 95 % of the cut take 0.63 of it
 SOONER = 0.5
 #: a cut so long after the last sign of a loss or mark has another cause: in round trips, and at least
 EXPLAINS_TRIPS, EXPLAINS_NS = 8.0, 1_000_000_000
+#: time by which a log's cut may come before its loss, at least
+LOG_LATE_NS = 100_000_000
 #: a window is in use if this share of it is in flight
-IN_USE = 0.5
+IN_USE = 0.9
 
 
 @dataclass(frozen=True)
@@ -95,7 +97,11 @@ def in_window(window: Window, found: Flight, forward_ns: int) -> Reductions:
     settled = ~(w[end] < window.ssthresh[end] - SMALLEST_SEGMENTS)
     kept = real(w[start], w[end]) & settled & (timeouts[end + 1] == timeouts[start])
     start, end = start[kept], end[kept]
-    undone, grown = _back(window, start, end, found.trips_ns(time[start + 1] + forward_ns))
+    trips_ns = found.trips_ns(time[start + 1] + forward_ns)
+    undone, grown = _back(window, start, end, trips_ns)
+    # recovery may inflate a window by what duplicate acknowledgements tell (RFC 5681 section 3.2): it ends
+    # with a fall to the same value, and without another loss
+    grown &= _lost_again(time[end] + trips_ns, time[start + 1] + trips_ns, found.learnt_ns - forward_ns)
     return Reductions(
         start_ns=time[start + 1],
         settled_ns=time[end],
@@ -144,27 +150,51 @@ def marked(events: Reductions, found: Flight, forward_ns: int) -> BoolArray:
     return np.asarray((end > begin) & (drops[end] == drops[begin]), dtype=bool)
 
 
-def unexplained(events: Reductions, found: Flight, window: Window, trace: FlowTrace) -> BoolArray:
-    """Events before which the sender had learnt of no loss and no mark for a long time, shape (n,).
+@dataclass(frozen=True)
+class Causeless:
+    """``cuts``: before these events the sender had learnt of no loss and no mark for a long time.
+
+    ``allowed``: those of them after a pause, or where the window was not used: a sender may lower it then
+    (RFC 9002 section 7.8, RFC 7661). Shape (n,) each.
+    """
+
+    cuts: BoolArray
+    allowed: BoolArray
+
+
+def causeless(events: Reductions, found: Flight, window: Window, trace: FlowTrace) -> Causeless | None:
+    """The events without a loss or mark.
 
     The network's and the sender's word both count: drops and marks of the queue, and losses by the log, which
-    may be false. So does a timeout, and a flight far below the window, after which a sender may lower it
-    (RFC 9002 section 7.8, RFC 7661). Nothing is unexplained on a path that itself loses or delays packets.
+    may be false. So does a timeout. None on a path that itself loses or delays packets, and for a log that
+    tells of no loss: losses behind the queue show in the log alone.
     """
-    if trace.random_loss or not trace.steady:
-        return np.zeros(len(events), bool)
-    told = pl.col("event").is_in(["loss", "retransmit", "rto", "pto"])
-    logged_ns = int64(trace.transport.filter(told), "time_ns")
+    logged_ns = int64(trace.transport.filter(pl.col("event").is_in(["loss", "retransmit", "rto"])), "time_ns")
+    if trace.random_loss or not trace.steady or not len(logged_ns):
+        return None
     timeouts_ns = window.time_ns[window.timeout]
     learnt_ns = np.sort(np.concatenate((found.learnt_ns - trace.forward_ns, logged_ns, timeouts_ns)))
     trips_ns = found.trips_ns(events.start_ns + trace.forward_ns)
-    since_ns = events.start_ns - np.maximum(EXPLAINS_TRIPS * trips_ns, EXPLAINS_NS)
-    # a log may write down the cut just before the loss
-    until_ns = events.start_ns + (LATE * trips_ns).astype(np.int64)
+    # the cut was made some time after the row before its own
+    earliest_ns = window.time_ns[np.searchsorted(window.time_ns, events.start_ns).clip(min=1) - 1]
+    since_ns = earliest_ns - np.maximum(EXPLAINS_TRIPS * trips_ns, EXPLAINS_NS)
+    # a log may write down the cut before the loss, and its clock may be another's
+    until_ns = events.start_ns + np.maximum(trips_ns, LOG_LATE_NS)
     causes = np.searchsorted(learnt_ns, until_ns, side="right") - np.searchsorted(learnt_ns, since_ns)
-    at = np.searchsorted(found.arrival_ns, events.start_ns + trace.forward_ns) - 1
-    flown = found.flight_bytes[at.clip(min=0)] / max(1, found.packet_bytes)
-    return np.asarray((causes == 0) & (at >= 0) & (flown >= IN_USE * events.before), dtype=bool)
+    at_ns = events.start_ns + trace.forward_ns
+    last = np.searchsorted(found.arrival_ns, at_ns) - 1
+    flown = found.flight_bytes[last.clip(min=0)] / max(1, found.packet_bytes)
+    busy = (last >= 0) & (at_ns - found.arrival_ns[last.clip(min=0)] < trips_ns)
+    cuts = np.asarray(causes == 0, dtype=bool)
+    return Causeless(cuts, cuts & ~(busy & (flown >= IN_USE * events.before)))
+
+
+def _lost_again(from_ns: Int64Array, starts_ns: Int64Array, learnt_ns: Int64Array) -> BoolArray:
+    """Has the sender learnt of a loss or mark after ``from_ns``, and before the next of ``starts_ns``?"""
+    learnt_ns = np.sort(learnt_ns)
+    next_ns = np.append(starts_ns[1:], np.iinfo(np.int64).max)
+    between = np.searchsorted(learnt_ns, next_ns, side="right") > np.searchsorted(learnt_ns, from_ns)
+    return np.asarray(between, dtype=bool)
 
 
 def _back(
@@ -176,13 +206,14 @@ def _back(
     undone, grown = np.zeros(len(start), bool), np.zeros(len(start), bool)
     for row, (s, e, u) in enumerate(zip(start, end, until, strict=True)):
         cut = w[s] - w[e]
-        there = np.flatnonzero(w[e:u] >= BACK * w[s])
+        there = np.flatnonzero(w[e:u] >= max(BACK * w[s], w[e] + BACK_OF_CUT * cut))
         if cut < UNDONE_SEGMENTS or not len(there):
             continue
         largest = float(np.diff(w[e : e + there[0] + 1]).max(initial=0.0))
         waited_ns = time[e + there[0]] - time[e]
         undone[row] = largest >= ONE_STEP * cut and waited_ns <= UNDONE_TRIPS * trip_ns[row]
-        # on a very long path CUBIC itself is back by then (RFC 9438, section 4.2)
-        soon = waited_ns / 1e9 <= SOONER * float(np.cbrt(cut / CUBIC_C))
+        # on a very long path CUBIC itself is back by then, whose curve is read a round trip ahead
+        # (RFC 9438, section 4.2)
+        soon = (waited_ns + trip_ns[row]) / 1e9 <= SOONER * float(np.cbrt(cut / CUBIC_C))
         grown[row] = soon and largest < ONE_STEP * cut and cut >= GROWN_SEGMENTS
     return undone, grown

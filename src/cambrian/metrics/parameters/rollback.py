@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from cambrian.metrics.columns import BoolArray
 from cambrian.metrics.parameters.estimate import Estimate, Missing, Source, of_share
 from cambrian.metrics.parameters.reductions import Reductions
 
@@ -17,8 +18,11 @@ from cambrian.metrics.parameters.reductions import Reductions
 LIKE_OTHERS = 0.1
 
 
-def estimates(found: Reductions, source: Source) -> Iterator[Estimate | Missing]:
-    """The shares of events that were taken back and, in a window, that grew back."""
+def estimates(found: Reductions, source: Source, marked: BoolArray) -> Iterator[Estimate | Missing]:
+    """The shares of events that were taken back and, in a window and after losses, that grew back.
+
+    ``marked``: events that answer CE marks only, shape (n,): RFC 8511 allows to keep more then.
+    """
     count, undone = len(found), found.undone
     if source == "packets" and undone.any():
         if undone.all():
@@ -27,9 +31,11 @@ def estimates(found: Reductions, source: Source) -> Iterator[Estimate | Missing]
         ratio = found.after / found.before
         like = np.abs(ratio - np.median(ratio[~undone])) <= LIKE_OTHERS * np.median(ratio[~undone])
         count, undone = int((like | ~undone).sum()), undone & like
-    shares = {"rollback_share": undone} | ({"regrown_share": found.grown} if source == "window" else {})
-    for name, these in shares.items():
-        if count:
-            yield of_share(name, int(these.sum()), count, source)
+    shares = {"rollback_share": (undone, count)}
+    if source == "window":
+        shares["regrown_share"] = (found.grown & ~marked, int((~marked).sum()))
+    for name, (these, of) in shares.items():
+        if of:
+            yield of_share(name, int(these.sum()), of, source)
         else:
             yield Missing(name, "no congestion event", source)
