@@ -97,6 +97,38 @@ def test_growth_in_many_short_round_trips_takes_nothing_back() -> None:
     assert reductions.in_window(of, round_trips(100, 100, 100, 100, 200), 0).undone.tolist() == [True]
 
 
+def lossy(flown: Flight, *at_ms: int) -> Flight:
+    """The flight with a drop that the sender learns of at these times."""
+    learnt = np.array(at_ms, dtype=np.int64) * MS
+    return replace(flown, signal_ns=learnt, learnt_ns=learnt, marked=np.zeros(len(learnt), bool))
+
+
+@pytest.mark.parametrize("beta", [0.7, 0.85])
+def test_cubic_on_a_very_long_path_does_not_grow_back(beta: float) -> None:
+    """With 600 ms CUBIC is back in a few round trips: its curve is read a round trip ahead."""
+    rows, cuts, now_ms = [(0, 100.0)], [], 10
+    k_s = np.cbrt(100 * (1 - beta) / 0.4)
+    for _ in range(3):
+        cuts.append(now_ms)
+        rows += [
+            (now_ms + n, 0.4 * (n / 1000 + 0.6 - k_s) ** 3 + 100) for n in range(0, round(1000 * k_s), 20)
+        ]
+        now_ms += round(1000 * k_s)
+    flown = lossy(round_trips(*[600] * (now_ms // 100 + 20)), *cuts)
+    events = reductions.in_window(window(*rows), flown, 0)
+    assert len(events) >= 2
+    assert not events.grown.any()
+
+
+def test_growth_back_needs_a_next_loss() -> None:
+    """An inflated window (RFC 5681, section 3.2) falls again without one."""
+    up = [(20 + n, 50.0 + n) for n in range(51)]
+    of = window((0, 100), (20, 50), *up[1:], (300, 50), (500, 51))
+    flown = round_trips(*[100] * 12)
+    assert reductions.in_window(of, lossy(flown, 20), 0).grown.tolist() == [False, False]
+    assert reductions.in_window(of, lossy(flown, 20, 290), 0).grown.tolist() == [True, False]
+
+
 def test_what_is_kept_after_marks_is_no_beta_of_losses() -> None:
     before = np.full(8, 100.0)
     times = np.arange(8, dtype=np.int64) * 1000 * MS
