@@ -1,6 +1,6 @@
 """Do kills change the results of a run? Each kill is a SIGKILL, at a seeded moment.
 
-    .venv/bin/python benchmarks/kills.py [--kills 30] [--seed 1] [--trials 40] [--seconds 20]
+    .venv/bin/python benchmarks/kills.py [--kills 30] [--seed 1] [--trials 160] [--seconds 20]
         [--jobs N | --cluster WHERE]
 
 One study of short trials of kernel TCP runs undisturbed. Then it runs with the given number of kills, spread
@@ -166,7 +166,7 @@ def main() -> None:
     )
     parser.add_argument("--kills", type=int, default=30)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--trials", type=int, default=40)
+    parser.add_argument("--trials", type=int, default=160)
     parser.add_argument("--seconds", type=int, default=20)
     parser.add_argument("--jobs", default="0")
     parser.add_argument("--cluster")
