@@ -248,7 +248,7 @@ def install(part: Part, archive: BinaryIO) -> Path:
 
 @cache
 def _own_core() -> Held:
-    """This process's core: a worker has one as long as it lives, for all its runs. None if all are taken."""
+    """This process's core: a worker keeps one for all its runs. No core if all are taken."""
     return hold(1)
 
 

@@ -40,8 +40,6 @@ class Fall:
     """One loss: the flight before it in bytes, and the shares of it that the sender kept and had later.
 
     ``kept`` and ``later`` are NaN if the flow sent nothing at that time, or the trial ended before.
-    ``delay_trips``: round trips from the loss to the first half round trip in which the flight is lower; NaN
-    if it does not fall within :data:`LATER`, or the queue drops or marks a packet in that time.
     ``trip_ns`` is the round trip before the loss, with queueing.
     """
 
@@ -49,7 +47,6 @@ class Fall:
     before_bytes: float
     kept: float
     later: float
-    delay_trips: float
     trip_ns: int
 
 
@@ -80,9 +77,7 @@ def after(
         kept = float(np.nanmin(flights)) / before if np.isfinite(flights).any() else np.nan
         ends = loss.end_ns + LATER[1] * trip_ns <= flow.trace.end_ns
         later = _flight(flow, loss, trip_ns, *LATER) / before if ends else np.nan
-        clear = _signals(flow, loss, trip_ns, LATER[1]) <= own_signals
-        delay_trips = _delay_trips(flow, loss, trip_ns, before) if clear else np.nan
-        found.append(Fall(loss, before, kept, later, delay_trips, trip_ns))
+        found.append(Fall(loss, before, kept, later, trip_ns))
     return found
 
 
@@ -90,11 +85,18 @@ def _flight(flow: ProbedFlow, loss: Loss, trip_ns: int, begin: float, end: float
     return flow.most_in_flight(loss.end_ns + begin * trip_ns, loss.end_ns + end * trip_ns)
 
 
-def _delay_trips(flow: ProbedFlow, loss: Loss, trip_ns: int, before_bytes: float) -> float:
+def delay_trips(flow: ProbedFlow, fall: Fall) -> float:
+    """Round trips from a loss to the first half round trip in which the flight is lower.
+
+    NaN if it does not fall within :data:`LATER`, or the queue drops or marks a packet in that time.
+    """
+    loss, trip_ns = fall.loss, fall.trip_ns
+    if _signals(flow, loss, trip_ns, LATER[1]):
+        return float("nan")
     for part in np.arange(LEARNT, LATER[1], HALF_TRIPS):
         # in a half round trip without packets the flight has fallen, too
         most = _flight(flow, loss, trip_ns, part, part + HALF_TRIPS)
-        if loss.end_ns + part * trip_ns < flow.trace.end_ns and not most >= ANSWERED * before_bytes:
+        if loss.end_ns + part * trip_ns < flow.trace.end_ns and not most >= ANSWERED * fall.before_bytes:
             return float(part)
     return float("nan")
 

@@ -65,10 +65,10 @@ def delay_trips(flow: ProbedFlow) -> Figure | NoFigure:
     Falls that follow fewer than half of the losses are not their answer.
     """
     every = followed(flow)
-    found = [one for one in every if np.isfinite(one.delay_trips)]
+    found = [trips for one in every if np.isfinite(trips := falls.delay_trips(flow, one))]
     if len(found) < max(FEWEST, ANSWERED_SHARE * len(every)):
         return NoFigure(f"the flight falls after {len(found)} of {len(every)} undisturbed lone losses")
-    return Figure(float(np.mean([one.delay_trips for one in found])), len(found), falls.HALF_TRIPS / 2)
+    return Figure(float(np.mean(found)), len(found), falls.HALF_TRIPS / 2)
 
 
 def later(flow: ProbedFlow) -> Figure | NoFigure:

@@ -17,7 +17,7 @@ from cambrian.metrics.parameters import (
     window_cap,
 )
 from cambrian.metrics.parameters.epochs import epochs
-from cambrian.metrics.parameters.estimate import Estimate, Missing, Source, of_share
+from cambrian.metrics.parameters.estimate import Estimate, Missing, of_share
 from cambrian.metrics.parameters.flight import Flight, flight
 from cambrian.metrics.parameters.flow_trace import FlowTrace
 from cambrian.metrics.parameters.reductions import Reductions
@@ -63,10 +63,12 @@ def _of(
 ) -> Iterator[Estimate | Missing]:
     source = own.source
     marked = reductions.marked(events, found, trace.forward_ns)
-    known = reductions.causeless(events, found, own, trace) if source == "window" else None
-    unexplained = np.zeros(len(events), bool) if known is None else known.cuts
+    unexplained = np.zeros(len(events), bool)
     if source == "window":
-        yield _unexplained(known, source)
+        known = reductions.causeless(events, found, own, trace)
+        yield _unexplained(known)
+        if known is not None:
+            unexplained = known.cuts
     left = list(decrease.estimates(events, trace.family, source, marked, unexplained))
     yield from left
     yield from rollback.estimates(events, source, marked)
@@ -86,10 +88,10 @@ def _of(
         yield from cubic_curve.estimates(seen, depth, beta, trace.rtt_ms / 1e3, source)
 
 
-def _unexplained(known: reductions.Causeless | None, source: Source) -> Estimate | Missing:
+def _unexplained(known: reductions.Causeless | None) -> Estimate | Missing:
     if known is None:
-        return Missing("unexplained_cuts", "path or log do not show each loss", source)
+        return Missing("unexplained_cuts", "path or log do not show each loss")
     count = int((~known.allowed).sum())
     if not count:
-        return Missing("unexplained_cuts", "no congestion event", source)
-    return of_share("unexplained_cuts", int((known.cuts & ~known.allowed).sum()), count, source)
+        return Missing("unexplained_cuts", "no congestion event")
+    return of_share("unexplained_cuts", int((known.cuts & ~known.allowed).sum()), count, "window")
