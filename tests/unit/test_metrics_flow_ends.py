@@ -197,7 +197,7 @@ def test_one_that_falls_silent_counts_only_after_tries_in_vain() -> None:
     assert not silent.counts
     assert "had dropped 1 of its packets" in silent.text
     assert silent.text.endswith(
-        "sent no retries with growing timeouts, so the network does not explain its end"
+        "sent fewer than 3 retries with growing timeouts, so the network does not explain its end"
     )
     by_itself = ended(*sending, dropped_s=(29.5,))
     assert by_itself.text.endswith("it was alone, and lost 1 packets to the queue that it filled")

@@ -136,9 +136,8 @@ def _early(
     if why and retried:
         return FlowEnd(outcome, ended_s, counts=True, text=f"{text}; {why}; it counts with the bytes carried")
     if why:
-        cause = (
-            f"{why}, but it sent no retries with growing timeouts, so the network does not explain its end"
-        )
+        few = f"fewer than {_FEWEST_INTERVALS} retries with growing timeouts"
+        cause = f"{why}, but it sent {few}, so the network does not explain its end"
     else:
         dropped = life.packets.filter(pl.col("outcome") == "dropped").height
         lost = dropped + life.random_losses
