@@ -31,8 +31,8 @@ RISE_SHARE = 0.02
 RISE_SEGMENTS = 2.0
 #: a new threshold is lower than this share of the old one
 NEW_THRESHOLD = 0.97
-#: a window is back at this share of what it was, with this share of the cut. It has been taken back if that is
-#: within so many round trips, and after a cut of so many segments: what growth makes good says nothing
+#: a window is back at this share of what it was, with this share of the cut. It has been taken back if that
+#: is within so many round trips, and after a cut of so many segments: what growth makes good says nothing
 BACK, BACK_OF_CUT = 0.98, 0.95
 UNDONE_TRIPS, UNDONE_SEGMENTS = 2.0, 5.0
 #: a step of this share of the cut takes it back; acknowledgements let a window grow in many steps
