@@ -198,6 +198,18 @@ def test_fair_queueing_shares_equally_and_marks_nothing(run_trials: RunTrials) -
     assert fair.packets["ce"].sum() == 0
 
 
+def test_acknowledgements_are_lost_on_schedule(run_trials: RunTrials) -> None:
+    schedule = [{"at_s": 4, "return_loss_percent": 100}, {"at_s": 8, "return_loss_percent": 0}]
+    contestants = [flow("tcp", "cubic"), flow("quinn", "cubic")]
+    for result in run_trials([duel(one, seconds=12, schedule=schedule) for one in contestants]):
+        valid(result)
+        sent = result.packets.filter(pl.col("arrival_ns").is_between(4.2 * SECOND, 8 * SECOND))
+        # two to four timeouts of each flow, of one or two packets
+        assert 4 <= sent.height <= 16
+        after = result.packets.filter(pl.col("arrival_ns") > 10 * SECOND)
+        assert after.height > 500
+
+
 def test_the_rate_changes_on_schedule(run_trials: RunTrials) -> None:
     schedule = [{"at_s": 5, "rate_mbps": 5}, {"at_s": 10, "rate_mbps": 20}]
     (result,) = run_trials([duel(flow("tcp", "cubic"), seconds=15, schedule=schedule)])

@@ -281,6 +281,7 @@ def test_transport_samples_are_judged_per_flow(packets: pl.DataFrame) -> None:
         ({"schedule": (Change(at_s=1, rate_mbps=5),)}, {"rate", "saturation"}),
         ({"schedule": (Change(at_s=1, rtt_ms=5),)}, {"base RTT"}),
         ({"schedule": (Change(at_s=1, loss_percent=5),)}, {"saturation"}),
+        ({"schedule": (Change(at_s=1, return_loss_percent=5),)}, {"saturation"}),
         ({"schedule": (Change(at_s=1, handover_overlap_ms=0),)}, {"saturation"}),
         ({"jitter_ms": 1.0}, {"base RTT", "saturation"}),
         ({"reorder_percent": 1.0}, {"base RTT", "saturation"}),

@@ -1,7 +1,8 @@
 """Plausibility: compare a contestant alone on a link with the reference alone.
 
-A fault that no parameter describes shows in utilisation, packet loss and queueing delay. The comparison is
-coarse on purpose: honest implementations of one algorithm differ by less than the margins.
+A fault that no parameter describes shows in utilisation, packet loss, queueing delay and data that is sent
+again without need. The comparison is coarse on purpose: honest implementations of one algorithm differ by
+less than the margins.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ LOSS_MARGIN_PERCENT, LOSS_MARGIN_SHARE = 1.0, 0.5
 DELAY_MARGIN_RTT, DELAY_MARGIN_SHARE = 0.25, 0.5
 #: and the time that the link takes for so many full frames
 DELAY_MARGIN_FRAMES, FRAME_BITS = 2.0, 8 * 1514
+#: percentage points of the delivered bytes, or share of the reference's
+TWICE_MARGIN_PERCENT, TWICE_MARGIN_SHARE = 2.0, 0.5
 #: on a path with random loss, throughput within this factor is plausible
 THROUGHPUT_FACTOR = 2.0
 
@@ -32,7 +35,8 @@ class Alone:
 
     ``utilisation``: 0 to 1; None for a link that follows a trace. ``loss_percent``: share of its packets that
     the queue dropped. ``delay_ms``: median queueing delay. ``lossy``: the path has random loss.
-    ``rate_mbps``: the link's; None for a link that follows a trace.
+    ``rate_mbps``: the link's; None for a link that follows a trace. ``twice_percent``: the least share of the
+    delivered bytes that the receiver already had, because headers are known within limits; None if unknown.
     """
 
     rtt_ms: float
@@ -42,6 +46,7 @@ class Alone:
     loss_percent: float | None
     delay_ms: float | None
     lossy: bool
+    twice_percent: float | None = None
 
 
 @dataclass(frozen=True)
@@ -90,12 +95,12 @@ def _compare(network: str, mine: Sequence[Alone], reference: Sequence[Alone], ti
     def compared(name: str, a: Sequence[float], b: Sequence[float], margin: float, text: str) -> _Compared:
         return _Compared(name, network, _state(a, b, margin), trials, f"{text} on {network}")
 
-    found = []
+    found = _twice(network, mine, reference, trials, title)
     if any(each.lossy for each in (*mine, *reference)):
         a, b = ([each.throughput_mbps for each in trials] for trials in (mine, reference))
         text = f"throughput {_mean(a):.1f} Mbps ({title} {_mean(b):.1f} Mbps)"
         margin = (THROUGHPUT_FACTOR - 1) * max(min(_mean(a), _mean(b)), 0.1)
-        return [compared("throughput", a, b, margin, text)]
+        return [compared("throughput", a, b, margin, text), *found]
     a, b = (_known([each.utilisation for each in trials]) for trials in (mine, reference))
     if a and b:
         text = f"utilisation {100 * _mean(a):.0f} % ({title} {100 * _mean(b):.0f} %)"
@@ -113,6 +118,19 @@ def _compare(network: str, mine: Sequence[Alone], reference: Sequence[Alone], ti
         text = f"median queueing delay {_mean(a):.0f} ms ({title} {_mean(b):.0f} ms)"
         found.append(compared("delay", a, b, margin, text))
     return found
+
+
+def _twice(
+    network: str, mine: Sequence[Alone], reference: Sequence[Alone], trials: int, title: str
+) -> list[_Compared]:
+    """Data delivered twice: only more than the reference's is a fault."""
+    a, b = (_known([each.twice_percent for each in side]) for side in (mine, reference))
+    if not a or not b:
+        return []
+    most = max(b) + max(TWICE_MARGIN_PERCENT, TWICE_MARGIN_SHARE * max(b))
+    state: State = "different" if min(a) > most else "equivalent" if max(a) <= most else "inconclusive"
+    text = f"{_mean(a):.1f} % of what arrives had arrived before ({title} {_mean(b):.1f} %)"
+    return [_Compared("twice", network, state, trials, f"{text} on {network}")]
 
 
 def _differing(trials: Sequence[Alone]) -> int:

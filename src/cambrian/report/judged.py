@@ -10,6 +10,7 @@ from cambrian.judging.contestants import Judged
 from cambrian.judging.plausibility import Alone
 from cambrian.judging.sides import Side
 from cambrian.judging.verdicts import Verdict
+from cambrian.measure.trial import TrialMeasures
 from cambrian.metrics.parameters.estimate import Estimate, Missing
 from cambrian.probes import table
 from cambrian.report import placebo
@@ -104,11 +105,23 @@ def alone(collected: Collected, contestant: str) -> dict[str, list[Alone]]:
                 loss_percent=trial.flows[0]["interval_queue_loss_percent"],
                 delay_ms=trial.flows[0]["delay_p50_ms"],
                 lossy=lossy,
+                twice_percent=_twice_percent(trial),
             )
             for trial in cell.trials
             if not trial.trial.flows[0].size_bytes
         ]
     return trials
+
+
+def _twice_percent(trial: TrialMeasures) -> float | None:
+    """The least share of bytes that flow 0's receiver already had; None if unknown.
+
+    Where acknowledgements are lost, data must be sent again without need.
+    """
+    recovery = trial.recoveries[0] if trial.recoveries else None
+    if recovery is None or recovery.redundancy is None or trial.trial.network.return_loss_percent:
+        return None
+    return recovery.redundancy.percent(recovery.redundancy.low_bytes)
 
 
 def all_verdicts(

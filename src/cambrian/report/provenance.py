@@ -147,6 +147,7 @@ def _other(network: Network) -> str:
                 (change.rate_mbps, f"{change.rate_mbps} Mbps"),
                 (change.rtt_ms, f"{change.rtt_ms} ms"),
                 (change.loss_percent, f"{change.loss_percent} % loss"),
+                (change.return_loss_percent, f"{change.return_loss_percent} % loss of ACKs"),
                 (
                     change.handover_overlap_ms,
                     f"receivers get a new address and keep the old one for {change.handover_overlap_ms} ms",

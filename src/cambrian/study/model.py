@@ -89,7 +89,9 @@ class Change(Frozen):
     at_s: Annotated[TimeS, Field(gt=0)]
     rate_mbps: RateMbps | None = None
     rtt_ms: RttMs | None = None
+    #: random loss before the bottleneck, and on the return path
     loss_percent: Percent | None = None
+    return_loss_percent: Percent | None = None
     #: the receivers get a new address, and keep the old address for this time
     handover_overlap_ms: StartMs | None = None
 
@@ -97,7 +99,8 @@ class Change(Frozen):
     def _says_something(self) -> Change:
         if all(getattr(self, name) is None for name in Change.model_fields if name != "at_s"):
             raise ValueError(
-                "this step changes nothing: name rate_mbps, rtt_ms, loss_percent or handover_overlap_ms"
+                "this step changes nothing: name rate_mbps, rtt_ms, loss_percent, return_loss_percent "
+                "or handover_overlap_ms"
             )
         return self
 
@@ -159,11 +162,11 @@ class Network(Frozen):
             raise ValueError("forward loss has one kind: give loss_percent or burst_loss, not both")
         if self.trace_file and self.queue != "droptail":
             raise ValueError('a trace_file link has a drop-tail queue: set queue = "droptail"')
-        if self.trace_file and any(change.rate_mbps is not None for change in self.schedule):
+        if self.trace_file and self.changes("rate_mbps"):
             raise ValueError("a trace_file link takes its rate from the trace: no rate_mbps in schedule")
         self._check_queue()
         self._check_offload()
-        if self.burst_loss and any(change.loss_percent is not None for change in self.schedule):
+        if self.burst_loss and self.changes("loss_percent"):
             raise ValueError("burst_loss applies to the whole trial: remove loss_percent from schedule")
         handovers = [change for change in self.schedule if change.handover_overlap_ms is not None]
         if self.trace_file and handovers:
@@ -184,6 +187,10 @@ class Network(Frozen):
         if self.rate_mbps is not None and (problem := self.path_problem(self.rate_mbps)):
             raise ValueError(problem)
         return self
+
+    def changes(self, key: str) -> bool:
+        """Does a step of the schedule set this key?"""
+        return any(getattr(change, key) is not None for change in self.schedule)
 
     def path_problem(self, rate_mbps: float, rtts_ms: Sequence[float] = ()) -> str | None:
         """``problem: remedy`` if the guest has not enough memory for the full path and its buffer.

@@ -13,6 +13,8 @@ from cambrian.testbed.contract import AqmPlan, ChangePlan, LinkPlan, TbfPlan
 
 #: cake counts a packet's memory instead of its bytes: kernel memory of a full frame
 CAKE_BYTES_PER_FRAME = 2304
+#: what a step of a schedule may change of the flows' links
+LINK_KEYS = ("rtt_ms", "loss_percent", "return_loss_percent")
 
 
 def buffer_bytes(network: Network, rate_mbps: float) -> int:
@@ -44,8 +46,9 @@ def access(
     *,
     rtt_ms: float | None = None,
     loss_percent: float | None = None,
+    return_loss_percent: float | None = None,
 ) -> LinkPlan:
-    """netem of one flow's link, both directions; ``rtt_ms`` and ``loss_percent`` override the network's."""
+    """netem of one flow's link, both directions; the arguments after ``seed`` override the network's."""
     rtt = rtt_ms or flow.base_rtt_ms(network)
     forward_ns = round(rtt * network.forward_delay_percent / 100 * 1e6)
     forward: dict[str, Any] = {
@@ -60,7 +63,7 @@ def access(
         forward["burst_loss"] = network.burst_loss.model_dump()
     back = {
         "delay_ns": round(rtt * 1e6) - forward_ns,
-        "loss_percent": network.return_loss_percent,
+        "loss_percent": network.return_loss_percent if return_loss_percent is None else return_loss_percent,
         "prng_seed": link_seed(seed, position, "back"),
     }
     return {
@@ -120,19 +123,18 @@ def aqm(network: Network, limit_bytes: int) -> AqmPlan | None:
 
 def schedule(trial: Trial, limit_bytes: int) -> list[ChangePlan]:
     """The network's changes: ``at_ns`` and the new parameters of qdiscs; other parameters stay the same."""
-    rtt_ms: float | None = None
-    loss_percent: float | None = None
+    #: the links' values from the steps so far
+    latest: dict[str, float] = {}
     handovers = 0
     steps: list[ChangePlan] = []
     for change in trial.network.schedule:
         step: ChangePlan = {"at_ns": round(change.at_s * 1e9)}
         if change.rate_mbps is not None:
             step["tbf"] = tbf(change.rate_mbps, limit_bytes, trial.clock)
-        if change.rtt_ms is not None or change.loss_percent is not None:
-            rtt_ms = change.rtt_ms if change.rtt_ms is not None else rtt_ms
-            loss_percent = change.loss_percent if change.loss_percent is not None else loss_percent
+        if changed := change.model_dump(include=set(LINK_KEYS), exclude_none=True):
+            latest |= changed
             step["links"] = [
-                access(trial.network, flow, position, trial.seed, rtt_ms=rtt_ms, loss_percent=loss_percent)
+                access(trial.network, flow, position, trial.seed, **latest)
                 for position, flow in zip(trial.positions, trial.flows, strict=True)
             ]
         steps.append(step)

@@ -109,10 +109,15 @@ def _program(
 
 def _random_losses(network: Network, counted: FlowCounters) -> int:
     """Packets and acknowledgements that a flow's link lost, if it has random losses."""
-    scheduled = any(change.loss_percent is not None for change in network.schedule)
-    forward = network.loss_percent or network.burst_loss or network.loss_every_packets or scheduled
+    forward = (
+        network.loss_percent
+        or network.burst_loss
+        or network.loss_every_packets
+        or network.changes("loss_percent")
+    )
+    back = network.return_loss_percent or network.changes("return_loss_percent")
     lost = link_count(counted["forward"], network.loss_every_packets).lost if forward else 0
-    return lost + (link_count(counted["back"]).lost if network.return_loss_percent else 0)
+    return lost + (link_count(counted["back"]).lost if back else 0)
 
 
 def _flow(trial: Trial, number: int, report: GuestReport, plan: Plan, programs: Programs) -> FlowFacts:
@@ -179,12 +184,12 @@ def _link_gates(trial: Trial, counters: Counters, seen: pl.DataFrame, late: Sequ
     if network.duplicate_percent:
         return [gates.skipped("link loss", "copies of packets count as offered")]
     captured = dict(seen.group_by("flow").len().iter_rows())
-    forward: float | None = network.loss_percent
-    if network.burst_loss or any(change.loss_percent is not None for change in network.schedule):
-        forward = None
+    # what a schedule changes has no one value to hold the counters against
+    forward = None if network.burst_loss or network.changes("loss_percent") else network.loss_percent
+    back = None if network.changes("return_loss_percent") else network.return_loss_percent
     for number, flow in enumerate(trial.flows):
         label = f"flow {number} ({flow.contestant.name})"
-        ways = (("forward", forward), ("back", network.return_loss_percent))
+        ways = (("forward", forward), ("back", back))
         counted = counters["flows"][number]
         for way, percent in ways:
             # the losses of every n-th packet come before netem, and netem counts its own

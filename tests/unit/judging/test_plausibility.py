@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from cambrian.judging import plausibility
 from cambrian.judging.plausibility import Alone
 from cambrian.judging.sides import Side
@@ -13,9 +15,10 @@ def alone(
     delay_ms: float = 30.0,
     mbps: float | None = None,
     lossy: bool = False,
+    twice: float | None = None,
 ) -> Alone:
     carried = 20 * utilisation if mbps is None else mbps
-    return Alone(50.0, 20.0, carried, utilisation, loss, delay_ms, lossy)
+    return Alone(50.0, 20.0, carried, utilisation, loss, delay_ms, lossy, twice)
 
 
 REFERENCE = {"a": [alone(), alone(0.961)], "b": [alone(0.97)]}
@@ -44,6 +47,24 @@ def test_a_third_of_the_packets_lost_is_odd() -> None:
 def test_a_standing_queue_is_odd() -> None:
     assert side(a=[alone(delay_ms=161)], b=[alone(delay_ms=160)]).state == "different"
     assert side(a=[alone(delay_ms=38)], b=[alone(delay_ms=40)]).state == "equivalent"
+
+
+@pytest.mark.parametrize("lossy", [False, True])
+def test_data_that_is_sent_again_without_need_is_odd(lossy: bool) -> None:
+    def judged(mine: list[float | None], its: float | None) -> Side:
+        trials = [alone(0.96 - n / 100, twice=twice, lossy=lossy) for n, twice in enumerate(mine)]
+        return plausibility.side({"a": trials}, {"a": [alone(twice=its, lossy=lossy)] * 2}, "tcp cubic")
+
+    found = judged([2.9, 3.1], 0.0)
+    assert found.state == "different"
+    assert found.findings == ("3.0 % of what arrives had arrived before (tcp cubic 0.0 %) on a",)
+    # less than the reference's is no fault, and neither is a little more
+    assert judged([0.0, 0.0], 6.0).state == "equivalent"
+    assert judged([8.0, 8.5], 6.0).state == "equivalent"
+    assert judged([1.0, 3.0], 0.0).state == "inconclusive"
+    # and where it is not known, nothing is said
+    assert judged([None, None], 0.0).state == "equivalent"
+    assert judged([3.0, 3.0], None).state == "equivalent"
 
 
 def test_one_trial_accuses_nobody() -> None:

@@ -35,7 +35,8 @@ class Sender:
     ``cut(window, event)``: the window after a loss; ``event`` counts congestion events from 1.
     ``per_packet``: each lost packet is an event. ``growth``: packets of window a round trip. ``collapses``: a
     timeout twice in a row leaves a window of two. ``silence``: ns without sending after a burst of eight.
-    ``late``: round trips between learning of a loss and the cut.
+    ``late``: round trips between learning of a loss and the cut. ``timeout``: the first one, in ns;
+    ``backs_off``: how much longer each is than the one before.
     """
 
     cut: Callable[[float, int], float] = lambda window, event: window * 0.7
@@ -44,6 +45,8 @@ class Sender:
     collapses: bool = True
     silence: int = 0
     late: int = 0
+    timeout: int = TIMEOUT
+    backs_off: float = 2.0
     most: float = 150.0
     initial: float = 80.0
 
@@ -51,6 +54,8 @@ class Sender:
         """Play it for so many seconds."""
         self.rows: list[tuple[int, int]] = []
         self.service = round(FRAME * 8 * 1000 / (network.rate_mbps or 1))
+        at_s = [step.at_s for step in network.schedule if step.return_loss_percent is not None]
+        self.silent_s = list(zip(at_s[::2], at_s[1::2], strict=True))
         self.loses, self.end = loses, round(duration_s * NS_PER_S)
         self.window, self.threshold = self.initial, 0.0
         self.outstanding: deque[tuple[int, int]] = deque()
@@ -82,12 +87,13 @@ class Sender:
             arrival = now + FORWARD
             self.free_at = max(self.free_at, arrival) + self.service
             self.rows.append((arrival, self.free_at))
-            self._at(self.free_at + RTT - FORWARD, "ack", self.number)
+            if not any(begin * NS_PER_S <= self.free_at < end * NS_PER_S for begin, end in self.silent_s):
+                self._at(self.free_at + RTT - FORWARD, "ack", self.number)
 
     def _arm(self, now: int) -> None:
         self.timer += 1
         waited = max(self.free_at - now, 0)
-        self._at(now + waited + TIMEOUT * 2**self.timeouts, "timeout", self.timer)
+        self._at(now + waited + round(self.timeout * self.backs_off**self.timeouts), "timeout", self.timer)
 
     def _timeout(self, now: int, timer: int) -> None:
         if timer == self.timer and self.outstanding:
@@ -189,9 +195,20 @@ OUTAGES = network(
 )
 
 
+LOST_ACKS = network(
+    "probe-lost-acks",
+    schedule=(Change(at_s=10, return_loss_percent=100), Change(at_s=18, return_loss_percent=0)),
+)
+
+
 def each_nth(number: int, now: int) -> bool:
     """The loss of :data:`LONE`."""
     return number % EVERY == 0
+
+
+def nothing(number: int, now: int) -> bool:
+    """No packet is lost."""
+    return False
 
 
 def in_outage(number: int, now: int) -> bool:

@@ -12,7 +12,16 @@ from cambrian.probes.table import Probe
 from cambrian.stacks import catalogue
 from cambrian.study.builtin import find_study
 from cambrian.study.load import load_study
-from tests.unit.probes.model import LONE, OUTAGES, Sender, each_nth, in_outage, network
+from tests.unit.probes.model import (
+    LONE,
+    LOST_ACKS,
+    OUTAGES,
+    Sender,
+    each_nth,
+    in_outage,
+    network,
+    nothing,
+)
 
 RANDOM = network("probe-response-1", loss_percent=1)
 
@@ -149,6 +158,13 @@ def test_a_probe_reads_only_the_networks_that_it_names() -> None:
     }
 
 
+SHOWN_BY = {
+    "probe-lone-losses*": (LONE, each_nth),
+    "probe-outages*": (OUTAGES, in_outage),
+    "probe-lost-acks*": (LOST_ACKS, nothing),
+}
+
+
 @pytest.mark.parametrize(
     ("sender", "named"),
     [
@@ -159,12 +175,18 @@ def test_a_probe_reads_only_the_networks_that_it_names() -> None:
         (Sender(per_packet=True), "burst-kept"),
         (Sender(silence=1_000_000_000), "burst-silence"),
         (Sender(collapses=False, cut=lambda window, event: window), "blackout-restart"),
+        (Sender(backs_off=1.0), "timeout-growth"),
+        (Sender(backs_off=1.5), "timeout-growth"),
+        (Sender(timeout=50_000_000), "timeout-trips"),
     ],
-    ids=["ignores", "every-second", "slow-start", "grows-faster", "cut-per-packet", "silent", "no-collapse"],
+    ids=[
+        *("ignores", "every-second", "slow-start", "grows-faster", "cut-per-packet", "silent", "no-collapse"),
+        *("timeouts-stay-the-same", "timeouts-grow-slowly", "early-timeout"),
+    ],
 )
 def test_faults_without_a_name_are_described_by_the_probe_that_shows_them(sender: Sender, named: str) -> None:
     one = probe(named)
-    where, loses = (OUTAGES, in_outage) if "probe-outages*" in one.networks else (LONE, each_nth)
+    where, loses = SHOWN_BY[one.networks[0]]
     mine, its = (
         {seed: reading.read(each.run(where, loses, 40 + seed))[named] for seed in (1, 2)}
         for each in (sender, Sender())

@@ -101,6 +101,21 @@ def test_a_flow_alone_may_have_the_losses_of_another_position() -> None:
     assert seed == links.link_seed(1, 3, "forward") != links.link_seed(1, 0, "forward")
 
 
+def test_a_step_of_the_schedule_keeps_what_earlier_steps_set() -> None:
+    steps = [
+        {"at_s": 1, "return_loss_percent": 100},
+        {"at_s": 2, "rtt_ms": 30},
+        {"at_s": 3, "return_loss_percent": 0, "loss_percent": 2},
+    ]
+    network = NETWORK.model_validate(NETWORK.model_dump() | {"schedule": steps})
+    made = [
+        step["links"][0] for step in links.schedule(trial(0).model_copy(update={"network": network}), 9999)
+    ]
+    assert [one["back"]["loss_percent"] for one in made] == [100, 100, 0]
+    assert [one["forward"]["loss_percent"] for one in made] == [1, 1, 2]
+    assert [one["forward"]["delay_ns"] for one in made][1:] == [15_000_000, 15_000_000]
+
+
 @pytest.mark.parametrize("positions", [(0,), (0, 0), (0, 64), (0, -1), (0, 1, 2)])
 def test_positions_that_fit_no_testbed_are_refused(positions: tuple[int, ...]) -> None:
     with pytest.raises(ValueError, match="one number from 0 to 63 for each flow, all different"):

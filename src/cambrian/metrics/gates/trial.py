@@ -82,7 +82,7 @@ def exemptions(network: Network) -> dict[str, str]:
     scheduled = {
         name
         for change in network.schedule
-        for name in ("rate_mbps", "rtt_ms", "loss_percent", "handover_overlap_ms")
+        for name in ("rate_mbps", "rtt_ms", "loss_percent", "return_loss_percent", "handover_overlap_ms")
         if getattr(change, name) is not None
     }
     if network.rate_mbps is None:
@@ -97,6 +97,8 @@ def exemptions(network: Network) -> dict[str, str]:
         or "loss_percent" in scheduled
     ):
         skip.setdefault("saturation", "random loss may slow the senders down")
+    if "return_loss_percent" in scheduled:
+        skip.setdefault("saturation", "the loss of acknowledgements changes on a schedule")
     if network.reorder_percent or network.jitter_ms:
         skip.setdefault("saturation", "senders that declare reordered packets lost may slow down")
     if network.jitter_ms:
