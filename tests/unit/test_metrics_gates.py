@@ -140,6 +140,16 @@ def test_rate_gate(packets: pl.DataFrame) -> None:
     assert rate_gate(frame([]), 20, BURST).ok is None
 
 
+@pytest.mark.parametrize(("ticks", "ok"), [(54, True), (55, True), (56, True), (50, False), (60, False)])
+def test_one_small_packet_shows_a_rate_within_two_ticks_of_the_clock(ticks: int, ok: bool) -> None:
+    # 176 bytes at 100 Mbps take 55 ticks of 256 ns; the large packet before them empties the bucket
+    last_ns = 1_000_000 + 256 * ticks
+    rows = [(0, 999_000, 1_000_000, 1514, "departed"), (0, 999_500, last_ns, 176, "departed")]
+    gate = rate_gate(frame(rows), 100, 1514)
+    assert gate.ok is ok
+    assert "busy for only" in gate.text
+
+
 @given(
     st.lists(
         st.tuples(st.integers(0, 2), st.integers(0, 3_000), st.integers(60, 1514)), min_size=1, max_size=80

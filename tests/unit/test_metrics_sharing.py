@@ -16,7 +16,7 @@ from cambrian.metrics.theory import (
     reno_window_segments,
     window_rate_mbps,
 )
-from cambrian.metrics.utilisation import busy_rate_mbps, capacity_bits, utilisation
+from cambrian.metrics.utilisation import busy, capacity_bits, utilisation
 from tests.unit.metrics_frames import bottleneck, frame, steady
 
 MS = 1_000_000
@@ -90,16 +90,18 @@ def test_busy_rate_is_exact_in_spite_of_bursts_and_pauses(burst: int) -> None:
     # Four busy periods with pauses in which the bucket fills up again; 8 ns a byte = 1000 Mbps.
     offered = [(0, period * MS, 1514) for period in range(4) for _ in range(40)]
     packets = bottleneck(offered, byte_ns=8, limit_bytes=10**6, burst_bytes=burst)
-    assert busy_rate_mbps(packets, burst) == pytest.approx(1000.0, rel=1e-12)
-    # Ignoring the bucket sees the link faster than it is.
-    ignoring = busy_rate_mbps(packets, 0)
+    measured, ignoring = busy(packets, burst), busy(packets, 0)
+    assert measured is not None
     assert ignoring is not None
-    assert (ignoring > 1000.5) == (burst > 1514)
+    assert measured.rate_mbps == pytest.approx(1000.0, rel=1e-12)
+    assert measured.runs == 3  # the last one is still queued
+    # Ignoring the bucket sees the link faster than it is.
+    assert (ignoring.rate_mbps > 1000.5) == (burst > 1514)
 
 
 def test_busy_rate_of_an_idle_link_is_unknown() -> None:
-    assert busy_rate_mbps(frame(steady(0, 50, MS)), 1600) is None
-    assert busy_rate_mbps(frame([]), 1600) is None
+    assert busy(frame(steady(0, 50, MS)), 1600) is None
+    assert busy(frame([]), 1600) is None
 
 
 def test_jain_by_hand() -> None:

@@ -38,7 +38,11 @@ def report(
         bool, typer.Option("--parts/--no-parts", help="For a suite: also make the report of each part.")
     ] = True,
     figures: Annotated[
-        bool, typer.Option("--figures", help="Also write each figure as PNG, SVG and CSV to figures/.")
+        bool,
+        typer.Option(
+            "--figures",
+            help="Also write each figure to figures/: PNG, SVG, CSV, and PDF for a paper.",
+        ),
     ] = False,
 ) -> None:
     """Make the report: one HTML page, and beside it its figures, its tables as CSV, and its trials over time.

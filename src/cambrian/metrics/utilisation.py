@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
@@ -38,8 +39,17 @@ def utilisation(packets: pl.DataFrame, capacity: float, t0_ns: int, t1_ns: int) 
     return float(int64(departed(packets, t0_ns, t1_ns), "size_bytes").sum()) * BITS_PER_BYTE / capacity
 
 
-def busy_rate_mbps(packets: pl.DataFrame, burst_bytes: int) -> float | None:
-    """The bottleneck's departure rate while it was busy, in Mbps; None if it never was.
+@dataclass(frozen=True)
+class Busy:
+    """The bottleneck while it was busy: its departure rate over ``busy_ns`` in all, in ``runs`` of gaps."""
+
+    rate_mbps: float
+    busy_ns: int
+    runs: int
+
+
+def busy(packets: pl.DataFrame, burst_bytes: int) -> Busy | None:
+    """The bottleneck's departure rate while it was busy; None if it never was.
 
     A busy period is a run of departures in which each packet waits when the previous one
     departs. A token bucket of at most ``burst_bytes`` begins a period with a burst, so a gap
@@ -56,4 +66,7 @@ def busy_rate_mbps(packets: pl.DataFrame, burst_bytes: int) -> float | None:
     sent_before_period = np.maximum.accumulate(np.where(opens, sent - size, 0))
     counted = waiting & ((sent - sent_before_period)[:-1] >= burst_bytes)
     busy_ns = int(np.diff(departure)[counted].sum())
-    return to_mbps(float(size[1:][counted].sum()), busy_ns) if busy_ns else None
+    if not busy_ns:
+        return None
+    runs = int((counted & ~np.concatenate([[False], counted[:-1]])).sum())
+    return Busy(to_mbps(float(size[1:][counted].sum()), busy_ns), busy_ns, runs)

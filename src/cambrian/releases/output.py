@@ -79,14 +79,13 @@ def show_history(found: History, names: Sequence[str], console: Console) -> None
 
 
 def write_history(found: History, names: Sequence[str], folder: Path) -> list[Path]:
-    """Write ``history-figures.csv`` (every figure), and the chart: ``history.png``, ``.svg`` and ``.csv``."""
+    """Write ``history-figures.csv`` (every figure), and the chart's files."""
     folder.mkdir(parents=True, exist_ok=True)
     written = [folder / "history-figures.csv"]
     history.frame(found).write_csv(written[0])
     drawn = chart.figure(found, names)
     if drawn is not None:
-        drawn.save(folder, [panel.spec() for panel in drawn.panels])
-        written += [folder / f"{drawn.name}.{kind}" for kind in ("png", "svg", "csv")]
+        written += drawn.save(folder, [panel.spec() for panel in drawn.panels])
     return written
 
 

@@ -77,7 +77,8 @@ def write(
 
     ``out`` gets ``index.html``, ``licences.txt``, ``figures/NAME.js``, ``tables/NAME.csv``,
     ``data/NAME.js`` (:mod:`cambrian.report.timelines`) and ``trials/ID.json`` (each trial's description, for
-    ``cambrian trial``); with ``with_files`` also ``figures/NAME.{png,svg,csv}``.
+    ``cambrian trial``); with ``with_files`` also what
+    :meth:`cambrian.report.figures.figure.Figure.save` writes.
     """
     page.prepare(out, "figures", "tables", "data", "trials")
     for manifest in collected.manifests:

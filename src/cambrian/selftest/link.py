@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Literal
 
 from cambrian.metrics.queueing import max_occupancy_bytes
-from cambrian.metrics.utilisation import busy_rate_mbps
+from cambrian.metrics.utilisation import busy
 from cambrian.selftest.bench import Bench, flow, trial
 from cambrian.selftest.check import Check, within
 from cambrian.stats.exact import expected_count
@@ -56,8 +56,9 @@ def _shape(network: Network, result: TrialResult) -> Iterator[Check]:
     label = f"{rate:g} Mbps, {rtt:g} ms, {network.buffer_bdp:g} BDP"
     base_ms = max(value / 1e6 for value in result.manifest["guest"]["base_rtt_ns"])
     yield within(f"rtt: {label}", base_ms, rtt, RTT_TOLERANCE_MS, "ms", digits=5)
-    busy = busy_rate_mbps(result.packets, links.burst_bytes(rate)) or 0.0
-    yield within(f"rate: {label}", busy, rate, rate * RATE_TOLERANCE_PERCENT / 100, "Mbps")
+    measured = busy(result.packets, links.burst_bytes(rate))
+    mbps = measured.rate_mbps if measured else 0.0
+    yield within(f"rate: {label}", mbps, rate, rate * RATE_TOLERANCE_PERCENT / 100, "Mbps")
     limit = links.buffer_bytes(network, rate)
     largest = max_occupancy_bytes(result.packets)
     yield Check(

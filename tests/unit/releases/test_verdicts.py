@@ -158,7 +158,7 @@ def test_a_history_says_what_changed_from_each_release_to_the_next(tmp_path: Pat
     assert drawn is not None and len(drawn.panels) == 1
     written = output.write_history(found, names, tmp_path)
     assert all(path.stat().st_size > 100 for path in written)
-    assert {path.suffix for path in written} == {".csv", ".png", ".svg"}
+    assert {path.suffix for path in written} == {".csv", ".png", ".svg", ".pdf"}
 
 
 def test_the_reason_of_a_failed_command_is_one_line() -> None:

@@ -7,6 +7,8 @@ A panel is one small chart without a width. On the page it takes the width of it
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -20,6 +22,11 @@ PANEL_WIDTH = 320
 PANEL_HEIGHT = 220
 #: panels in a row, in files
 COLUMNS = 3
+#: a paper's figure → its width in points, and its panels in a row: \columnwidth and \textwidth of ACM's
+#: two-column format (acmart, sigconf)
+PAPER: Mapping[str, tuple[float, int]] = {"one-column": (241.1, 1), "two-columns": (506.3, 2)}
+#: pixels of a panel there, and points for each pixel at most: labels of 11 pixels become 8 points
+PAPER_PANEL_WIDTH, POINTS_PER_PIXEL = 260, 0.75
 #: PNG pixels for each pixel of the chart
 PNG_SCALE = 2
 
@@ -63,15 +70,39 @@ class Figure:
     #: the figure shows the main result, so it comes before the tables
     leads: bool = False
 
-    def save(self, folder: Path, specs: list[dict[str, Any]]) -> None:
-        """Write ``NAME.png``, ``NAME.svg`` and ``NAME.csv``; ``specs`` are the panels' specifications."""
-        (folder / f"{self.name}.svg").write_text(svg := self.svg(specs))
-        (folder / f"{self.name}.png").write_bytes(vl_convert.svg_to_png(svg, scale=PNG_SCALE))
-        rounded(self.data).write_csv(folder / f"{self.name}.csv")
+    def save(self, folder: Path, specs: list[dict[str, Any]]) -> list[Path]:
+        """Write ``NAME.png``, ``NAME.svg``, ``NAME.csv``, and a ``NAME-WIDTH.pdf`` for each width of a paper.
 
-    def svg(self, specs: list[dict[str, Any]]) -> str:
+        Returns the files. ``specs`` are the panels' specifications.
+        """
+        svg = self.svg(specs)
+        pictures = {
+            f"{self.name}.svg": svg.encode(),
+            f"{self.name}.png": vl_convert.svg_to_png(svg, scale=PNG_SCALE),
+            f"{self.name}.csv": rounded(self.data).write_csv().encode(),
+            **{f"{self.name}-{width}.pdf": self._pdf(specs, *PAPER[width]) for width in PAPER},
+        }
+        for name, content in pictures.items():
+            (folder / name).write_bytes(content)
+        return [folder / name for name in pictures]
+
+    def _pdf(self, specs: list[dict[str, Any]], width_points: float, columns: int) -> bytes:
+        """The figure as a PDF of this width."""
+        drawn = self.svg(specs, columns=columns, width=PAPER_PANEL_WIDTH)
+        size = re.search(r'width="([\d.]+)" height="([\d.]+)"', drawn)
+        assert size is not None, "Vega writes the size first"
+        # what has fewer panels than columns is narrower, and its letters are no larger
+        points = min(width_points, POINTS_PER_PIXEL * float(size[1]))
+        height = points * float(size[2]) / float(size[1])
+        pdf: bytes = vl_convert.svg_to_pdf(
+            drawn.replace(size[0], f'width="{points:.1f}" height="{height:.1f}"', 1)
+        )
+        return pdf
+
+    def svg(self, specs: list[dict[str, Any]], *, columns: int = COLUMNS, width: int = PANEL_WIDTH) -> str:
         """The whole figure on white; ``specs`` are the panels' specifications."""
-        width = PANEL_WIDTH * (2 if self.wide else 1)
+        if self.wide:
+            columns, width = 1, 2 * width
         sized = [spec | {"width": width, "height": self.height} for spec in specs]
         datasets = {name: rows for spec in sized for name, rows in spec.pop("datasets", {}).items()}
         whole = {
@@ -80,7 +111,7 @@ class Figure:
             "concat": sized,
             # each panel has its own contestants; equal domains make the axes equal
             "resolve": {"scale": dict.fromkeys(("color", "shape", "strokeDash"), "independent")},
-            "columns": 1 if self.wide else COLUMNS,
+            "columns": columns,
             "spacing": 28,
             "datasets": datasets,
             "config": config("light"),
