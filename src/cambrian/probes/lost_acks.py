@@ -1,7 +1,8 @@
 """Lost acknowledgements: for seconds the return path loses everything, and only timeouts send packets.
 
 The packets themselves still arrive, so the capture at the bottleneck shows each timeout. In a blackout of the
-forward path it shows none.
+forward path it shows none. Other packets may come between (a ping, a close), so no figure relies on one
+particular gap.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from cambrian.metrics.columns import NS_PER_S, Int64Array
+from cambrian.metrics.columns import NS_PER_S, FloatArray, Int64Array
 from cambrian.probes.figures import Figure, NoFigure
 from cambrian.probes.probed_flow import ProbedFlow
 
@@ -19,40 +20,55 @@ from cambrian.probes.probed_flow import ProbedFlow
 TOGETHER_TRIPS = 0.5
 #: fewer times between timeouts give fewer than two ratios
 FEWEST_TIMES = 3
+#: two ratios are the same within this share
+SAME_RATIO = 0.1
+#: round trips after which the last acknowledgements no longer cause packets: a paced flight takes one
+QUIET_TRIPS = 2
 
 
 def timeout_growth(flow: ProbedFlow) -> Figure | NoFigure:
-    """How much longer each timeout is than the one before: the median ratio of successive times between them.
-
-    Timeouts that double give 2, constant ones 1.
-    """
+    """The largest ratio of two successive times between timeouts: 2 if timeouts double, 1 if none grows."""
     times_ns = _times_ns(flow)
-    return times_ns if isinstance(times_ns, NoFigure) else Figure(_growth(times_ns), len(times_ns))
+    return (
+        times_ns if isinstance(times_ns, NoFigure) else Figure(float(_ratios(times_ns).max()), len(times_ns))
+    )
 
 
 def timeout_trips(flow: ProbedFlow) -> Figure | NoFigure:
-    """The first timeout, in round trips without queueing.
+    """The first timeout, in round trips without queueing, the least that a sender may have measured.
 
-    It is the second time divided by the growth, because the first time may count from an acknowledgement, and
-    TCP's is that of its tail loss probe. The round trip without queueing is the least that a sender may have
-    measured. Its smoothed one is not known from packets.
+    It is the first time from which the times grow as they do in the median. The times before it belong to
+    other packets: TCP's tail loss probe, or what the last acknowledgement allowed. If a timeout's own time is
+    among those, this is the next one, so the figure may be too large.
     """
     times_ns = _times_ns(flow)
     if isinstance(times_ns, NoFigure):
         return times_ns
-    return Figure(float(times_ns[1]) / _growth(times_ns) / flow.trace.rtt_ns, 1)
+    ratios = _ratios(times_ns)
+    usual = np.abs(ratios / np.median(ratios) - 1) <= SAME_RATIO
+    if not usual.any():
+        return NoFigure("its timeouts do not grow by one factor")
+    return Figure(float(times_ns[np.argmax(usual)]) / flow.trace.rtt_ns, 1)
 
 
-def _growth(times_ns: Int64Array) -> float:
-    return float(np.median(times_ns[1:] / times_ns[:-1]))
+def timeout_packets(flow: ProbedFlow) -> Figure | NoFigure:
+    """Number of packets while acknowledgements are lost, from two round trips after the last one on."""
+    silence = _silence_ns(flow)
+    if isinstance(silence, NoFigure):
+        return silence
+    begin_ns, end_ns = silence
+    first, last = np.searchsorted(
+        flow.flight.arrival_ns, [begin_ns + QUIET_TRIPS * flow.trace.rtt_ns, end_ns]
+    )
+    return Figure(float(last - first), 1)
 
 
-def _silence_ns(flow: ProbedFlow) -> tuple[int, int]:
+def _silence_ns(flow: ProbedFlow) -> tuple[int, int] | NoFigure:
     """The time at the queue in which no packet follows from an acknowledgement."""
     steps = [step for step in flow.network.schedule if step.return_loss_percent is not None]
     lost = next((pair for pair in pairwise(steps) if pair[0].return_loss_percent == 100), None)
     if lost is None:
-        raise ValueError(f"network {flow.network.name} loses no acknowledgements in its schedule")
+        return NoFigure("the network's schedule loses no acknowledgements and then keeps them again")
     begin_ns, end_ns = (round(step.at_s * NS_PER_S) for step in lost)
     # acknowledgements are lost at the beginning of the return path: those on their way still arrive
     return begin_ns + flow.trace.rtt_ns, end_ns + flow.trace.rtt_ns
@@ -60,9 +76,11 @@ def _silence_ns(flow: ProbedFlow) -> tuple[int, int]:
 
 def _times_ns(flow: ProbedFlow) -> Int64Array | NoFigure:
     """The times between successive timeouts; the first counts from the last packet before them."""
-    begin_ns, end_ns = _silence_ns(flow)
+    silence = _silence_ns(flow)
+    if isinstance(silence, NoFigure):
+        return silence
     arrivals = flow.flight.arrival_ns
-    first, last = np.searchsorted(arrivals, [begin_ns, end_ns])
+    first, last = np.searchsorted(arrivals, silence)
     gaps = np.diff(arrivals[max(first - 1, 0) : last])
     times: Int64Array = gaps[gaps > TOGETHER_TRIPS * flow.trace.rtt_ns]
     if len(times) < FEWEST_TIMES:
@@ -70,3 +88,8 @@ def _times_ns(flow: ProbedFlow) -> Int64Array | NoFigure:
             f"{len(times)} timeouts while its acknowledgements were lost; {FEWEST_TIMES} are needed"
         )
     return times
+
+
+def _ratios(times_ns: Int64Array) -> FloatArray:
+    ratios: FloatArray = times_ns[1:] / times_ns[:-1]
+    return ratios

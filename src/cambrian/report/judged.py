@@ -116,10 +116,12 @@ def alone(collected: Collected, contestant: str) -> dict[str, list[Alone]]:
 def _twice_percent(trial: TrialMeasures) -> float | None:
     """The least share of bytes that flow 0's receiver already had; None if unknown.
 
-    Where acknowledgements are lost, data must be sent again without need.
+    Where acknowledgements are lost, data must be sent again without need. A slow receiver's socket may lose
+    what has left the bottleneck.
     """
     recovery = trial.recoveries[0] if trial.recoveries else None
-    if recovery is None or recovery.redundancy is None or trial.trial.network.return_loss_percent:
+    slow = trial.trial.flows[0].contestant.receiver_cpu is not None
+    if recovery is None or recovery.redundancy is None or trial.trial.network.return_loss_percent or slow:
         return None
     return recovery.redundancy.percent(recovery.redundancy.low_bytes)
 

@@ -92,7 +92,8 @@ class Sender:
 
     def _arm(self, now: int) -> None:
         self.timer += 1
-        waited = max(self.free_at - now, 0)
+        # the queue delays the acknowledgement that restarts the timer, but no timeout does
+        waited = 0 if self.timeouts else max(self.free_at - FORWARD - now, 0)
         self._at(now + waited + round(self.timeout * self.backs_off**self.timeouts), "timeout", self.timer)
 
     def _timeout(self, now: int, timer: int) -> None:

@@ -177,11 +177,12 @@ SHOWN_BY = {
         (Sender(collapses=False, cut=lambda window, event: window), "blackout-restart"),
         (Sender(backs_off=1.0), "timeout-growth"),
         (Sender(backs_off=1.5), "timeout-growth"),
-        (Sender(timeout=50_000_000), "timeout-trips"),
+        (Sender(timeout=70_000_000, initial=20, most=30), "timeout-trips"),
+        (Sender(timeout=40_000_000, backs_off=1.0), "timeout-packets"),
     ],
     ids=[
         *("ignores", "every-second", "slow-start", "grows-faster", "cut-per-packet", "silent", "no-collapse"),
-        *("timeouts-stay-the-same", "timeouts-grow-slowly", "early-timeout"),
+        *("timeouts-stay-the-same", "timeouts-grow-slowly", "early-timeout", "storm"),
     ],
 )
 def test_faults_without_a_name_are_described_by_the_probe_that_shows_them(sender: Sender, named: str) -> None:
