@@ -48,8 +48,10 @@ impl Prr {
             let limit = if self.lost_now { limit } else { limit + self.segment };
             (self.ssthresh - pipe).min(limit)
         };
-        // The first retransmission leaves at once.
-        if self.out == 0 {
+        // The first retransmission leaves at once. And with less than a packet in flight one may always leave, as
+        // in Google's sender: what is in flight may be something that no peer acknowledges yet, such as data
+        // that it can read only after a lost part of the handshake.
+        if self.out == 0 || pipe < self.segment {
             allowance.max(self.segment)
         } else {
             allowance
@@ -81,6 +83,16 @@ mod tests {
         }
         assert_eq!(sent, 8);
         assert_eq!(pipe, 10_000);
+    }
+
+    #[test]
+    fn a_small_packet_does_not_stop_the_retransmission() {
+        // 146 bytes of data left before the lost part of the handshake could, and nobody acknowledges them.
+        let mut prr = Prr::new(40_000, 47_000, 1420, 207);
+        prr.on_sent(146);
+        assert_eq!(prr.allowance(146), 1420);
+        prr.on_sent(1420);
+        assert!(prr.allowance(1566) < 1420);
     }
 
     #[test]
