@@ -259,7 +259,8 @@ impl LossBased {
     fn follow_prr(&mut self, in_flight_bytes: u64) {
         if let Some(Recovery { prr: Some(prr), .. }) = &self.recovery {
             let bytes = in_flight_bytes + prr.allowance(in_flight_bytes);
-            self.cwnd = (bytes as f64 / self.segment_bytes).max(1.0);
+            // Half a byte more: the window in bytes is rounded down, and a packet must fit that just fits.
+            self.cwnd = ((bytes as f64 + 0.5) / self.segment_bytes).max(1.0);
         }
     }
 }

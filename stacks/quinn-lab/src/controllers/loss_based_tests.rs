@@ -140,6 +140,24 @@ fn the_window_has_a_ceiling_and_a_floor() {
 }
 
 #[test]
+fn the_first_retransmission_of_prr_fits_whatever_is_in_flight() {
+    for (segment, in_flight_bytes) in
+        [1200, 1452, 1472].into_iter().flat_map(|s| (0..3000).map(move |f| (s, f)))
+    {
+        let mut reno = LossBased::new(LossBasedConfig { prr: true, ..reno() }, segment);
+        let loss = Loss {
+            now: ms(200),
+            lost_bytes: segment,
+            newest_sent: ms(100),
+            in_flight_bytes,
+            persistent: false,
+        };
+        reno.on_loss(&loss);
+        assert!(reno.cwnd_bytes() >= in_flight_bytes + segment, "{segment} {in_flight_bytes}");
+    }
+}
+
+#[test]
 fn prr_ends_recovery_at_ssthresh() {
     let mut reno = LossBased::new(LossBasedConfig { prr: true, ..reno() }, SEGMENT);
     ack(&mut reno, 100, 10);
