@@ -162,6 +162,7 @@ SHOWN_BY = {
     "probe-lone-losses*": (LONE, each_nth),
     "probe-outages*": (OUTAGES, in_outage),
     "probe-lost-acks*": (LOST_ACKS, nothing),
+    "probe-lost-acks": (LOST_ACKS, nothing),
 }
 
 
