@@ -18,7 +18,7 @@ from cambrian.trace.endpoint_events import EndpointEvents
 def flow_recoveries(result: TrialResult, trial: Trial) -> tuple[FlowRecovery | None, ...]:
     """The recovery of each flow; None if the network duplicates packets or changes delays."""
     network = trial.network
-    if network.duplicate_percent or any(change.rtt_ms is not None for change in network.schedule):
+    if network.duplicate_percent or network.changes("rtt_ms"):
         return (None,) * len(trial.flows)
     return tuple(
         recovery.flow_recovery(
@@ -41,7 +41,7 @@ def _facts(result: TrialResult, trial: Trial, number: int) -> FlowFacts:
     done = EndpointEvents.of(manifest, f"flow{number}.receiver").done
     done_ns = done.time_ns - guest["zero_ns"] if done and done.complete else None
     whole = done_ns is not None and bool(flow.size_bytes)
-    rates_change = any(change.rate_mbps is not None for change in trial.network.schedule)
+    rates_change = trial.network.changes("rate_mbps")
     return FlowFacts(
         forward_ns=link["forward"]["delay_ns"],
         back_ns=link["back"]["delay_ns"],

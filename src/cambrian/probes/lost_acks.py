@@ -7,11 +7,9 @@ particular gap.
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import numpy as np
 
-from cambrian.metrics.columns import NS_PER_S, FloatArray, Int64Array
+from cambrian.metrics.columns import FloatArray, Int64Array
 from cambrian.probes.figures import Figure, NoFigure
 from cambrian.probes.probed_flow import ProbedFlow
 
@@ -29,9 +27,9 @@ QUIET_TRIPS = 2
 def timeout_growth(flow: ProbedFlow) -> Figure | NoFigure:
     """The largest ratio of two successive times between timeouts: 2 if timeouts double, 1 if none grows."""
     times_ns = _times_ns(flow)
-    return (
-        times_ns if isinstance(times_ns, NoFigure) else Figure(float(_ratios(times_ns).max()), len(times_ns))
-    )
+    if isinstance(times_ns, NoFigure):
+        return times_ns
+    return Figure(float(_ratios(times_ns).max()), len(times_ns))
 
 
 def timeout_trips(flow: ProbedFlow) -> Figure | NoFigure:
@@ -65,11 +63,10 @@ def timeout_packets(flow: ProbedFlow) -> Figure | NoFigure:
 
 def _silence_ns(flow: ProbedFlow) -> tuple[int, int] | NoFigure:
     """The time at the queue in which no packet follows from an acknowledgement."""
-    steps = [step for step in flow.network.schedule if step.return_loss_percent is not None]
-    lost = next((pair for pair in pairwise(steps) if pair[0].return_loss_percent == 100), None)
-    if lost is None:
+    spans_ns = flow.lost_spans_ns("return_loss_percent")
+    if not spans_ns:
         return NoFigure("the network's schedule loses no acknowledgements and then keeps them again")
-    begin_ns, end_ns = (round(step.at_s * NS_PER_S) for step in lost)
+    begin_ns, end_ns = spans_ns[0]
     # acknowledgements are lost at the beginning of the return path: those on their way still arrive
     return begin_ns + flow.trace.rtt_ns, end_ns + flow.trace.rtt_ns
 

@@ -6,8 +6,6 @@ are lost before the queue.
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import numpy as np
 
 from cambrian.metrics.columns import NS_PER_S, Int64Array, int64
@@ -33,12 +31,10 @@ BACK, BACK_OVER_S = 0.8, 1.0
 
 def outages(flow: ProbedFlow) -> list[Loss]:
     """Each outage of the schedule, in times at the queue."""
-    changes = [change for change in flow.network.schedule if change.loss_percent is not None]
     forward_ns = flow.trace.forward_ns
     return [
-        Loss(round(one.at_s * NS_PER_S) + forward_ns, round(two.at_s * NS_PER_S) + forward_ns)
-        for one, two in pairwise(changes)
-        if one.loss_percent == 100
+        Loss(begin_ns + forward_ns, end_ns + forward_ns)
+        for begin_ns, end_ns in flow.lost_spans_ns("loss_percent")
     ]
 
 

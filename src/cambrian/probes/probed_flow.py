@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
+from typing import Literal
 
 import numpy as np
 import polars as pl
 
-from cambrian.metrics.columns import Int64Array, int64
+from cambrian.metrics.columns import NS_PER_S, Int64Array, int64
 from cambrian.metrics.parameters import flight
 from cambrian.metrics.parameters.flight import Flight
 from cambrian.metrics.parameters.flow_trace import FlowTrace
@@ -53,6 +55,15 @@ class ProbedFlow:
     def sizes_bytes(self) -> Int64Array:
         """Frame sizes of all packets that arrived after :attr:`settled_ns`, in order of arrival."""
         return int64(self.trace.packets.filter(pl.col("arrival_ns") >= self.settled_ns), "size_bytes")
+
+    def lost_spans_ns(self, key: Literal["loss_percent", "return_loss_percent"]) -> list[tuple[int, int]]:
+        """(from, to) while this key of the schedule is 100 %: everything is lost."""
+        steps = [step for step in self.network.schedule if getattr(step, key) is not None]
+        return [
+            (round(one.at_s * NS_PER_S), round(two.at_s * NS_PER_S))
+            for one, two in pairwise(steps)
+            if getattr(one, key) == 100
+        ]
 
     def most_in_flight(self, begin_ns: float, end_ns: float) -> float:
         """The most bytes in flight at a packet sent in [begin_ns, end_ns); NaN where none was sent."""
