@@ -137,6 +137,21 @@ def test_a_link_shows_the_same_and_escape_closes(reader: Reader, made: Path) -> 
     expect(page.get_by_role("dialog")).to_have_count(0)
 
 
+def test_the_keyboard_stays_in_an_open_cell(reader: Reader) -> None:
+    page = reader.visit("")
+    page.locator(".matrix a[data-open]").first.click()
+    dialog = page.get_by_role("dialog")
+    expect(page.locator(".series canvas")).to_have_count(5)
+    for key in ("Shift+Tab", "Shift+Tab", "Tab", "Tab", "Tab"):
+        page.keyboard.press(key)
+        # the browser's own controls come after the last element
+        assert page.evaluate("document.activeElement === document.body") or dialog.evaluate(
+            "one => one.contains(document.activeElement)"
+        )
+    page.keyboard.press("Escape")
+    expect(dialog).to_have_count(0)
+
+
 def test_a_panel_shows_what_the_trial_measured(reader: Reader) -> None:
     """The mean of the drawn throughput is the mean of the packets that left the link."""
     results = Results(report_results.KNOBS)

@@ -1,7 +1,7 @@
 // The view is in the address (#stack=quinn&seed=2&at=network-1), so that a link shows the same.
 
 /** Filters stay when the reader goes to another place of the page. */
-const FILTERS = ["stack", "cca", "network", "seed"];
+export const FILTERS = ["stack", "cca", "network", "seed"];
 
 /** What a hash asks for; a plain one such as #network-1 is a place and asks for no filter. */
 export function read(hash: string): URLSearchParams {

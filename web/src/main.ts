@@ -1,5 +1,5 @@
 // The script of a report's page.
-import { changed, followed, read, write } from "./address.ts";
+import { changed, FILTERS, followed, read, write } from "./address.ts";
 import { all } from "./dom.ts";
 import { showExplore } from "./explore.ts";
 import * as figures from "./figures.ts";
@@ -18,9 +18,16 @@ function openTarget(): void {
   target?.querySelector("summary")?.focus({ preventScroll: true });
 }
 
+/** What the address asked of the page's rows when they were last shown. */
+let rowsShown: string | undefined;
+
 function show(): void {
-  filter(view());
-  rows.showRows(view());
+  const asked = [...FILTERS, "cell", "sort"].map((name) => view().get(name) ?? "").join("\n");
+  if (asked !== rowsShown) {
+    filter(view());
+    rows.showRows(view());
+    rowsShown = asked;
+  }
   void showExplore(view());
   trial.showTrial(view());
   if (!view().has("open")) openTarget();

@@ -43,9 +43,32 @@ export function varints(bytes: Uint8Array): Float64Array {
 }
 
 async function inflated(base64: string): Promise<Uint8Array> {
-  const bytes = Uint8Array.from(atob(base64), (one) => one.charCodeAt(0));
+  // plain loops here and below: a call for each of 100,000 values took a third of the time to open a cell
+  const text = atob(base64);
+  const bytes = new Uint8Array(text.length);
+  for (let at = 0; at < text.length; at++) bytes[at] = text.charCodeAt(at);
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
   return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+/** Values in steps → values in the series' unit. */
+function scaled(steps: Float64Array, scale: number): Float64Array {
+  const values = new Float64Array(steps.length);
+  for (let at = 0; at < steps.length; at++) values[at] = (steps[at] ?? 0) * scale;
+  return values;
+}
+
+/** Differences, with the sign in the lowest bit → values; below 0 there is none. */
+function summed(differences: Float64Array, scale: number): Float64Array {
+  const values = new Float64Array(differences.length);
+  let sum = -1;
+  for (let at = 0; at < differences.length; at++) {
+    const coded = differences[at] ?? 0;
+    const half = Math.floor(coded / 2);
+    sum += coded === 2 * half ? half : -half - 1;
+    values[at] = sum < 0 ? NaN : sum * scale;
+  }
+  return values;
 }
 
 /** The series of a trial. */
@@ -58,13 +81,8 @@ export async function unpacked(packed: Packed, kinds: Kind[]): Promise<Rows> {
     rows.set(
       name,
       lengths.map((length) => {
-        const mine = numbers.slice(start, (start += length));
-        if (joins === "mean") return mine.map((value) => value * scale);
-        let sum = -1;
-        return mine.map((value) => {
-          sum += value % 2 ? -(value + 1) / 2 : value / 2;
-          return sum < 0 ? NaN : sum * scale;
-        });
+        const mine = numbers.subarray(start, (start += length));
+        return joins === "mean" ? scaled(mine, scale) : summed(mine, scale);
       }),
     );
   }

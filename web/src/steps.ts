@@ -36,11 +36,17 @@ export function times({ first, last, size }: Window, stepS: number): number[] {
 export function joined(row: Float64Array, { first, last, size }: Window, joins: Joins): (number | null)[] {
   const found = [];
   for (let at = first; at < last; at += size) {
-    const part = row.subarray(at, Math.min(at + size, last));
+    const end = Math.min(at + size, last, row.length);
     let value = NaN;
-    if (joins === "max") for (const one of part) value = value >= one ? value : one;
-    else if (joins === "last") value = part.at(-1) ?? NaN;
-    else value = part.reduce((sum, one) => sum + one, 0) / part.length;
+    // a row may be shorter than the trial
+    if (end <= at) value = NaN;
+    else if (joins === "last") value = row[end - 1] ?? NaN;
+    else if (joins === "max") for (let one = at; one < end; one++) value = value >= (row[one] ?? NaN) ? value : (row[one] ?? NaN);
+    else {
+      let sum = 0;
+      for (let one = at; one < end; one++) sum += row[one] ?? NaN;
+      value = sum / (end - at);
+    }
     found.push(Number.isFinite(value) ? value : null);
   }
   return found;

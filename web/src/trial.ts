@@ -38,7 +38,7 @@ function replace(changes: Record<string, string>): void {
 }
 
 class Dialog {
-  private readonly element = make("dialog", { class: "trial", "aria-labelledby": "trial-title" });
+  private readonly element = make("dialog", { class: "trial", "aria-labelledby": "trial-title", "aria-modal": "true" });
   private readonly panels: Panel[] = [];
   private readonly over = make("div");
   private readonly step = make("p", { class: "quiet", role: "status" });
@@ -49,6 +49,10 @@ class Dialog {
   private spread: Spread | null = null;
   private readonly dark = window.matchMedia("(prefers-color-scheme: dark)");
   private readonly redraw = (): void => { this.draw(); };
+  private readonly escape = (event: KeyboardEvent): void => { if (event.key === "Escape") this.element.close(); };
+  private readonly keepFocus = ({ target }: FocusEvent): void => {
+    if (target instanceof Node && !this.element.contains(target)) this.element.querySelector<HTMLElement>(".close")?.focus();
+  };
   private from = 0;
   private to = 0;
 
@@ -67,7 +71,10 @@ class Dialog {
     );
     this.element.addEventListener("close", onClose);
     document.body.append(this.element);
-    this.element.showModal();
+    // showModal() would make the whole page inert, and style all of it again: most of the time to open a cell
+    this.element.show();
+    document.addEventListener("keydown", this.escape);
+    document.addEventListener("focusin", this.keepFocus);
     let width = 0;
     new ResizeObserver(() => {
       if (width !== this.over.clientWidth) this.draw();
@@ -79,6 +86,8 @@ class Dialog {
   /** Close without telling. */
   remove(): void {
     this.dark.removeEventListener("change", this.redraw);
+    document.removeEventListener("keydown", this.escape);
+    document.removeEventListener("focusin", this.keepFocus);
     for (const panel of this.panels) panel.destroy();
     this.element.remove();
   }

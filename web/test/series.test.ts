@@ -49,6 +49,9 @@ test("joins", () => {
   assert.deepEqual(joined(row, window, "last"), [1, 2, 6]);
   assert.deepEqual(joined(row, window, "mean"), [null, 3, 6]);
   assert.deepEqual(joined(Float64Array.of(NaN, NaN), { first: 0, last: 2, size: 2 }, "max"), [null]);
+  for (const joins of ["max", "last", "mean"] as const) {
+    assert.deepEqual(joined(Float64Array.of(1, 3), { first: 0, last: 6, size: 2 }, joins).slice(1), [null, null], "a short row");
+  }
 });
 
 test("a view stays within the trial", () => {
