@@ -27,7 +27,7 @@ and adds contestant, network and seed ([read the data](../how-to/read-the-data.m
 | `trials/ID/logs/` | what the programs printed |
 | `trials/ID/SHA256SUMS` | the hash of each file of the trial, for `cambrian doctor` and `sha256sum --check` |
 | `frames/` | observations and tables, computed once; can be deleted at any time |
-| `report/` | the page, its figures as PNG and SVG, its tables as CSV |
+| `report/` | the page, its figures and trials, its tables as CSV; `--figures` adds PNG, SVG and PDF |
 | `damaged/` | what `cambrian doctor --mend` moved away |
 | `.lock` | a run locks it, so that no other run uses the folder |
 """
