@@ -1,1 +1,0 @@
-../../quiche-0.24/build.rs
