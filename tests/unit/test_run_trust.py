@@ -55,6 +55,16 @@ def test_a_build_needs_trust(beside: Path) -> None:
     assert "--trust" in text
 
 
+def test_the_receiver_of_a_stack_needs_trust_too(beside: Path) -> None:
+    path = beside / "binary" / "manifest.toml"
+    path.write_text(path.read_text() + '[client]\nstack = "stranger"\n')
+    stranger = beside / "stranger" / "manifest.toml"
+    stranger.write_text(stranger.read_text() + '[client]\ncommand = ["{bin}"]\n')
+    catalogue.load.cache_clear()
+    with pytest.raises(trust.Untrusted, match="would be built here by make"):
+        trust.check(["binary"], beside, WALL)
+
+
 def test_a_program_that_is_there_needs_a_wall(beside: Path) -> None:
     trust.check(["tcp", "binary"], beside, WALL)
     with pytest.raises(trust.Untrusted, match="without a wall: bubblewrap is not installed"):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cambrian.cli.shared import JobsOption, JsonOption, err, fail, out, writing_to
+from cambrian.cli.shared import JobsOption, JsonOption, err, fail, in_words, out, writing_to
 
 if TYPE_CHECKING:
     from cambrian.gate.carry_out import Result
@@ -48,37 +49,67 @@ def gate(
     """
     from cambrian.gate import carry_out, output
     from cambrian.run.study import RunOptions
+    from cambrian.stacks import catalogue
 
-    gates = [carry_out.read(path) for path in files]
+    named = os.environ.get("CAMBRIAN_STACKS", "")
+
+    def gate_in(path: Path) -> carry_out.Gate:
+        # each gate has the stacks beside it, and not those beside another one
+        catalogue.look_only_in(named)
+        return carry_out.read(path)
+
+    # an error in any of the files is told before the first trial
+    for path in files:
+        gate_in(path)
     results: list[carry_out.Result] = []
-    for one in gates:
-        options = RunOptions(str(one.path), jobs=jobs, trust=trust, started_by=f"cambrian gate {one.path}")
-        place = folder or carry_out.default_folder(one)
-        if folder and len(gates) > 1:
-            place = folder / one.path.stem
-        try:
-            result = carry_out.run(one, place, options, err, update=update)
-        except Exception as error:
-            if len(gates) == 1:
-                raise
-            # the results of the other gates count all the same
-            text = str(error) or type(error).__name__
-            result = carry_out.Result(one, "not judged", None, all_seeds=False, errors=(text,))
-        results.append(result)
-        _tell(result, update=update)
-        if markdown is not None and result.compared is not None:
-            with markdown.open("a") as summary:
-                summary.write(output.markdown(_title(result), result.compared))
-        if os.environ.get("GITHUB_ACTIONS") == "true":
-            for line in output.github_lines(result):
-                print(line)
-    if junit is not None:
-        output.write_junit(junit, results)
-    if json_file is not None:
-        output.write_json(json_file, results)
+    failure: Exception | None = None
+    try:
+        for path in files:
+            one = gate_in(path)
+            options = RunOptions(str(path), jobs=jobs, trust=trust, started_by=f"cambrian gate {path}")
+            place = folder or carry_out.default_folder(one)
+            if folder and len(files) > 1:
+                place = folder / path.stem
+            try:
+                result = carry_out.run(one, place, options, err, update=update)
+            except Exception as error:
+                # the results of the other gates count all the same
+                failure = error
+                result = carry_out.Result(one, "not judged", None, all_seeds=False, errors=(in_words(error),))
+            results.append(result)
+            if failure is None or len(files) > 1:
+                _tell(result, update=update)
+            _report(result, markdown)
+    finally:
+        # after Ctrl-C too: a CI must not read the reports of an earlier run
+        if junit is not None:
+            output.write_junit(junit, results)
+        if json_file is not None:
+            output.write_json(json_file, results)
+    if failure is not None and len(files) == 1:
+        raise failure
+    raise typer.Exit(_status(results, update=update))
+
+
+def _status(results: Sequence[Result], *, update: bool) -> int:
+    if update:
+        # what differs from the old baseline is what the user wants to keep
+        return 2 if any(result.errors for result in results) else 0
     statuses = {result.status for result in results}
-    if not update and (status := 1 if 1 in statuses else max(statuses)):
-        raise typer.Exit(status)
+    return 1 if 1 in statuses else max(statuses)
+
+
+def _report(result: Result, markdown: Path | None) -> None:
+    """Append one gate's summary to the file, and print annotations for GitHub Actions."""
+    from cambrian.gate import output
+
+    if markdown is not None:
+        compared = result.compared
+        with markdown.open("a") as summary:
+            summary.write(output.markdown(_title(result), compared) if compared else output.failed(result))
+    if os.environ.get("GITHUB_ACTIONS") == "true":
+        for line in output.github_lines(result):
+            print(line)
 
 
 def _title(result: Result) -> str:
@@ -96,9 +127,9 @@ def _tell(result: Result, *, update: bool) -> None:
     for text in result.errors:
         out.print(f"could not run: {text}", markup=False, soft_wrap=True, highlight=False)
     out.print(_title(result), markup=False, soft_wrap=True, highlight=False)
-    if update:
+    if update and not result.errors:
         out.print(f"wrote {result.gate.baseline}", markup=False, soft_wrap=True, highlight=False)
-    elif text := output.remedy(result):
+    elif not update and (text := output.remedy(result)):
         out.print(text, markup=False, soft_wrap=True, highlight=False)
 
 
@@ -130,6 +161,7 @@ def compare(
 
     from cambrian.gate import output
     from cambrian.report.compared import page
+    from cambrian.report.compared import settings as of_studies
 
     names = contestants or []
     if len(names) > len(("before", "after")):
@@ -139,12 +171,16 @@ def compare(
     compared = changes.compared
     if not compared.figures and not compared.same and not compared.changed:
         fail(f"{before} and {after} have no trial and no figure in common")
+    studies = changes.before.study, changes.after.study
+    settings = [one.short for one in of_studies.settings(*studies)]
     if as_json:
-        print(json.dumps(asdict(compared), indent=1, ensure_ascii=False))
+        print(json.dumps(asdict(compared) | {"settings": settings}, indent=1, ensure_ascii=False))
     elif markdown:
-        print(output.markdown(f"{before} → {after}", compared), end="")
+        print(output.markdown(f"{before} → {after}", compared, settings), end="")
     else:
         output.terminal(out, compared)
+        for text in settings:
+            out.print(f"the studies differ: {text}", markup=False, soft_wrap=True, highlight=False)
     if to is not None:
         with writing_to(to):
             written = page.write(changes, to)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from cambrian.cli.shared import JobsOption, TrustOption, at_a_time, err, fail, out
+
+if TYPE_CHECKING:
+    from cambrian.hunt.search import Hunt
 
 commands = typer.Typer()
 _BUDGET = re.compile(r"(\d+(?:\.\d+)?)\s*(s|min|h)")
@@ -60,9 +63,7 @@ def hunt(
     for name in properties or ():
         if name not in known:
             fail(f"no property {name}; {hints.for_name(name, known, 'they are')}")
-    if not (matched := _BUDGET.fullmatch(budget)):
-        fail(f"--budget {budget}: give a number with s, min or h, such as 10min")
-    seconds = float(matched[1]) * _SECONDS[matched[2]]
+    seconds = _budget_s(budget)
     own = Path.cwd() / "stacks"
     catalogue.look_in(own)
     if not trust:
@@ -70,7 +71,7 @@ def hunt(
         trusting.check([contestant.partition("/")[0]], own, wall.find())
     count = 0
     with Runner(contestant, folder.absolute(), at_a_time(jobs)) as runner:
-        wanted = [known[name] for name in properties] if properties else list(known.values())
+        wanted = [known[name] for name in dict.fromkeys(properties or known)]
         search = Hunt(
             runner, wanted, seconds, seed, lambda line: err.print(line, markup=False, soft_wrap=True)
         )
@@ -79,10 +80,30 @@ def hunt(
             path = output.written(found, runner, folder)
             for line in output.sentences(found, runner):
                 out.print(line, markup=False, soft_wrap=True, highlight=False)
-            again = f"cambrian run {path} --out {path.with_suffix('')}"
+            again = f"{output.before_run(runner)}cambrian run {path} --out {path.with_suffix('')}"
+            if trust:
+                again += " --trust"
             out.print(f"Repeat it: {again}", markup=False, soft_wrap=True, highlight=False)
-    for reason in search.invalid:
-        err.print(f"invalid trials, not counted: {reason}", markup=False, soft_wrap=True)
-    out.print(f"{search.tried} situations tried; {count} properties broken", highlight=False)
+    _end(search, count, contestant)
     if count:
         raise typer.Exit(1)
+
+
+def _budget_s(budget: str) -> float:
+    """Seconds of ``10min``; ends the command for anything else."""
+    matched = _BUDGET.fullmatch(budget)
+    seconds = float(matched[1]) * _SECONDS[matched[2]] if matched else 0
+    if seconds == 0:
+        fail(f"--budget {budget}: give a number above 0 with s, min or h, such as 10min")
+    return seconds
+
+
+def _end(search: Hunt, broken: int, contestant: str) -> None:
+    """Say how much was tried; ends the command if nothing could be judged."""
+    for reason in search.invalid:
+        err.print(f"invalid trials, not counted: {reason}", markup=False, soft_wrap=True)
+    if not search.tried:
+        fail(f"nothing was tried: these properties are not asked of {contestant}; see cambrian hunt --list")
+    out.print(f"{search.tried} situations tried; {broken} properties broken", highlight=False)
+    if not search.judged:
+        fail("no valid trial shows any property; the reasons are above")

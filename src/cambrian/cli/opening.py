@@ -25,7 +25,7 @@ def open_results(
         list[Path] | None,
         typer.Argument(
             metavar="[DIR]...",
-            help="Results of `cambrian run`: studies or suites. Default: the one in results/, if it is alone.",
+            help="Results of `cambrian run`: studies or suites. Default: the only one in results/.",
         ),
     ] = None,
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port on 127.0.0.1; 0: a free one.")] = 0,

@@ -120,10 +120,10 @@ def bisect(
     # what no judgement by kernel TCP belongs to needs none of its trials
     bench = replace(bench, reference=quantity not in MARGINS or quantity == "conformance")
     result = bisections.run(bench, ends, quantity, err)
-    # nothing runs anew; the folder then knows the pair, which the user is told to compare
-    bench.measure(list(dict.fromkeys([ends.good, ends.bad, *result.pair])), err)
     for line in output.bisected(result, bench, registry.package(stack)):
         out.print(line, markup=False, soft_wrap=True, highlight=False)
+    # nothing runs anew; the folder then knows the pair, which the user is told to compare
+    bench.measure(list(dict.fromkeys([ends.good, ends.bad, *result.pair])), err)
 
 
 def _benches(

@@ -76,6 +76,14 @@ def fail(message: str, status: int = 2) -> NoReturn:
     raise typer.Exit(status)
 
 
+def in_words(error: Exception) -> str:
+    """An error in one line; of what is no expected error, its kind too."""
+    if isinstance(error, OSError):
+        return explained(error)
+    kind = type(error).__name__
+    return f"{kind}: {error}" if type(error).__module__ == "builtins" else str(error) or kind
+
+
 def explained(error: OSError) -> str:
     """An operating system's error in one line: the path, what is wrong, the remedy."""
     if error.errno is None:

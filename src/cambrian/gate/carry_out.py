@@ -6,7 +6,7 @@ other seeds and kernel TCP run too, and everything is compared.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Literal
@@ -102,6 +102,10 @@ def read(path: Path) -> Gate:
             problem = f"there is no {name} beside the gate"
             remedy = f"give a file beside it, or one of its own studies: {', '.join(STUDIES)}"
             raise file.error(("studies", number), problem, remedy)
+        if Path(name).stem in [Path(other).stem for other in found.studies[:number]]:
+            # its results would take the place of the other's
+            problem = f"a second study called {Path(name).stem}"
+            raise file.error(("studies", number), problem, "name each study once; give a file another name")
     catalogue.look_in(path.absolute().parent / "stacks")
     stack = found.contestant.partition("/")[0]
     if stack == REFERENCE_STACK:
@@ -133,14 +137,20 @@ def run(gate: Gate, folder: Path, options: RunOptions, console: Console, *, upda
         raise StudyError(file=str(gate.baseline), problem=problem, remedy=remedy)
     if before is not None and not update:
         errors = run_parts(gate, [_first(part, gate) for part in parts], folder, options, console)
-        compared = differences.packets(before, _packets(parts, folder, gate.contestant))
-        if not errors and compared.same and not (compared.changed or compared.lost or compared.unknown):
+        ran = _packets(parts, folder, gate.contestant)
+        compared = differences.packets(before, ran)
+        differs = errors or compared.changed or compared.lost or compared.unknown
+        # a study or a network that the gate no longer has is no evidence
+        if compared.same and not differs and _groups(before.packets) <= _groups(ran):
             return Result(gate, "unchanged", compared, all_seeds=False)
-        console.print("packets differ from the baseline's, so all seeds run", highlight=False)
+        console.print("the first seeds are not those of the baseline, so all seeds run", highlight=False)
     errors = run_parts(gate, parts, folder, options, console)
     after = snapshot.take(folders(parts, folder), gate.contestant)
     compared_all = differences.snapshots(before, after) if before is not None else None
-    outcome = "not judged" if errors else outcome_of(compared_all)
+    outcome = outcome_of(compared_all)
+    if errors and outcome != "different":
+        # what could not run takes nothing away from a proof
+        outcome = "not judged"
     if update:
         _write(gate, after, errors)
     return Result(gate, outcome, compared_all, all_seeds=True, errors=errors)
@@ -201,7 +211,12 @@ def planned(gate: Gate, options: RunOptions) -> list[Planned]:
         own = name in STUDIES
         path = Path(__file__).with_name(f"{name}.toml") if own else gate.path.parent / name
         mine = replace(options, seeds=gate.file.seeds) if own else options
-        parts.append(plan(Part("gate", path.stem, path, gate.contestant), mine))
+        part = plan(Part("gate", path.stem, path, gate.contestant), mine)
+        if not any(gate.contestant in _contestants(group) for group in part.groups):
+            problem = f"no trial of it has {gate.contestant}"
+            remedy = 'give a contestant stack = "$STACK" and cca = "$CCA"'
+            raise StudyError(file=str(path), problem=problem, remedy=remedy)
+        parts.append(part)
     return parts
 
 
@@ -243,6 +258,11 @@ def run_parts(
             summary = studies.run_groups(part.study, part.groups, place.absolute(), options, console)
             whole.add(part.part.name, summary)
     return tuple(whole.errors)
+
+
+def _groups(trials: Iterable[str]) -> set[str]:
+    """The groups of trials with these names."""
+    return {name.rpartition(" seed ")[0] for name in trials}
 
 
 def _packets(parts: Sequence[Planned], folder: Path, contestant: str) -> dict[str, str]:

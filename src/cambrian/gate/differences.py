@@ -43,6 +43,11 @@ PARAMETER_PART = 0.05
 FEWEST_TRIALS = 2
 #: a seed that lies beyond all earlier ones by so many margins looks different, however wide the interval
 LARGE = 3
+#: a parameter that was judged from so many times the fewest events does not vanish by chance
+SURE = 3
+#: what a snapshot lacks
+_NO_PARAMETER = Parameter(trials=0, events=0, status="missing")
+_NO_PROBE = Probe(state="missing")
 _GOOD, _BAD = ("as it should be", "equivalent"), ("off", "different")
 
 
@@ -170,7 +175,9 @@ def _gaps(before: Snapshot, after: Snapshot) -> Iterator[str]:
         for quantity, seeds in place.values.items():
             if gone := seeds.keys() - now.get(quantity, {}).keys():
                 numbers = ", ".join(sorted(gone, key=int))
-                yield f"{MARGINS[quantity].title} ({name}): seed{'s' if len(gone) > 1 else ''} {numbers}"
+                # a baseline of another version may have a quantity that this one lacks
+                title = MARGINS[quantity].title if quantity in MARGINS else quantity
+                yield f"{title} ({name}): seed{'s' if len(gone) > 1 else ''} {numbers}"
 
 
 def _names(one: Snapshot) -> Iterator[str]:
@@ -271,14 +278,14 @@ def _others(before: Snapshot, after: Snapshot) -> Iterator[Difference]:
     for place, old, new in _both(before, after):
         seeds = min(old.seeds, new.seeds)
         found += [
-            _parameter(place, name, one, new.parameters[name])
+            _parameter(place, name, one, new.parameters.get(name, _NO_PARAMETER))
             for name, one in old.parameters.items()
-            if name in new.parameters
+            if name in PARAMETERS and (name in new.parameters or _is_sure(name, one))
         ]
         found += [
-            _probe(place, name, one, new.probes[name], seeds)
+            _probe(place, name, one, new.probes.get(name, _NO_PROBE), seeds)
             for name, one in old.probes.items()
-            if name in new.probes
+            if name in {probe.name for probe in probes()}
         ]
     proven = [
         replace(one, state="inconclusive", why="may be chance among so many figures")
@@ -310,7 +317,8 @@ def _parameter(place: str, name: str, old: Parameter, new: Parameter) -> Differe
     )
     events = min(old.events, new.events)
     if events < definition.fewest:
-        return replace(one, why=f"{events} events; a judgement needs {definition.fewest}")
+        why = f"{new.events} events, {old.events} before; a judgement needs {definition.fewest}"
+        return replace(one, why=why, looks=_is_sure(name, old))
     if old.label is not None or new.label is not None:
         if old.label == new.label:
             return replace(one, state="equivalent")
@@ -323,6 +331,11 @@ def _parameter(place: str, name: str, old: Parameter, new: Parameter) -> Differe
     margin = max(PARAMETER_PART * abs(old.value), _tolerance(name))
     values = min(_values_of(old), _values_of(new))
     return _judged(one, new.value - old.value, (_arm(old), _arm(new)), margin, values)
+
+
+def _is_sure(name: str, one: Parameter) -> bool:
+    """Was it judged, from so many events that it cannot vanish by chance?"""
+    return one.status in (*_GOOD, *_BAD) and one.events >= SURE * PARAMETERS[name].fewest
 
 
 def _values_of(one: Parameter) -> int:
@@ -388,7 +401,8 @@ def _probe(place: str, name: str, old: Probe, new: Probe, seeds: int) -> Differe
         seeds=seeds,
     )
     if old.effect is None or new.effect is None:
-        return replace(one, why="without an effect")
+        gone = old.effect is not None and old.state in (*_GOOD, *_BAD)
+        return replace(one, why="without a figure", looks=gone)
     if ratio and min(old.effect, new.effect) <= 0:
         same = old.effect == new.effect
         return replace(

@@ -24,7 +24,7 @@ _HEADLINES: dict[Outcome, str] = {
     "equivalent": "equivalent: packets differ, but no change of a figure is proven, or looks so",
     "better": "better: figures changed, all of them towards the standard or the kernel",
     "different": "different: figures changed by more than their margin",
-    "not judged": "not judged: something looks different without proof, or trials or figures are missing",
+    "not judged": "not judged: a figure looks different without proof, or trials or figures are missing",
 }
 _REMEDIES: dict[Outcome, str] = {
     "unchanged": "",
@@ -39,6 +39,8 @@ def headline(result: Result) -> str:
     """The outcome in one sentence."""
     if result.compared is None and not result.errors:
         return "baseline written; there was none to compare with"
+    if result.outcome == "unchanged" and not result.all_seeds:
+        return "unchanged: the first seeds of every network sent the same packets as the baseline's"
     return _HEADLINES[result.outcome]
 
 
@@ -107,9 +109,19 @@ def terminal(console: Console, compared: Compared) -> None:
         console.print(note, markup=False, soft_wrap=True, highlight=False)
 
 
-def markdown(title: str, compared: Compared) -> str:
-    """The same as Markdown, for a job's summary."""
-    lines = [f"### {title}", ""]
+def failed(result: Result) -> str:
+    """Markdown of a gate that could not be compared, with the reasons; empty if it was."""
+    if result.compared is not None:
+        return ""
+    reasons = "".join(f"- {line}\n" for text in result.errors for line in text.splitlines())
+    return f"### {result.gate.contestant}: could not be judged\n\n{reasons}" if reasons else ""
+
+
+def markdown(title: str, compared: Compared, settings: Sequence[str] = ()) -> str:
+    """The same as Markdown, for a job's summary; ``settings``: those of the studies that differ."""
+    lines = [f"### {title}", "", *(f"- setting: {one}" for one in settings)]
+    if settings:
+        lines.append("")
     if rows := shown(compared):
         lines += [f"| {' | '.join(_HEADINGS)} |", "|---" * len(_HEADINGS) + "|"]
         lines += ["| " + " | ".join(cell.replace("|", "\\|") for cell in cells(one)) + " |" for one in rows]
@@ -185,8 +197,11 @@ def _cases(result: Result) -> Iterator[tuple[str, str, str, str]]:
 def github_lines(result: Result) -> Iterator[str]:
     """Lines that GitHub Actions shows beside the gate's file."""
     level = {"different": "error", "not judged": "warning"}.get(result.outcome)
+    where = f"file={result.gate.path},title=cambrian gate {result.gate.contestant}"
+    for text in result.errors[:10]:
+        yield f"::error {where}::could not run: {'%0A'.join(text.splitlines())}"
     if level is None or result.compared is None:
         return
     for one in shown(result.compared)[:10]:
         text = f"{one.place}: {one.title}: {one.before} → {one.after} ({change(one)})"
-        yield f"::{level} file={result.gate.path},title=cambrian gate {result.gate.contestant}::{text}"
+        yield f"::{level} {where}::{text}"

@@ -228,7 +228,7 @@ def renamed(before: Snapshot, contestant: str) -> Snapshot:
 
 def renamed_trial(name: str, old: str, new: str) -> str:
     """The name that a trial, or a group of trials, has for the contestant ``new`` in the place of ``old``."""
-    return re.sub(rf"(?<=/){re.escape(slug(old))}(?=[ +/]|$)", slug(new), name)
+    return re.sub(rf"(?<=[/+]){re.escape(slug(old))}(?=[ +/]|$)", slug(new), name)
 
 
 @dataclass(frozen=True)

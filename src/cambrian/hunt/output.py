@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 from cambrian.hunt.search import MORE_SEEDS, Counterexample
 from cambrian.hunt.trials import Runner
+from cambrian.stacks import catalogue
 from cambrian.study.naming import slug
 
 
@@ -17,6 +19,13 @@ def written(found: Counterexample, runner: Runner, folder: Path) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("\n".join([*lines, text]))
     return path
+
+
+def before_run(runner: Runner) -> str:
+    """What a command that repeats the study needs before it, for a stack in ``stacks/`` here."""
+    here = Path.cwd() / "stacks"
+    stack = catalogue.load()[runner.contestant.partition("/")[0]]
+    return f"CAMBRIAN_STACKS={shlex.quote(str(here))} " if stack.file.is_relative_to(here) else ""
 
 
 def sentences(found: Counterexample, runner: Runner) -> list[str]:

@@ -6,6 +6,7 @@ First one situation for each single cause, then what Hypothesis draws and steers
 from __future__ import annotations
 
 import itertools
+import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -75,6 +76,11 @@ class Hunt:
     def tried(self) -> int:
         """Number of situations that were tried."""
         return len({situation for _, situation in self._known})
+
+    @property
+    def judged(self) -> bool:
+        """Did a trial show any property?"""
+        return any(not math.isnan(excess) for one in self._known.values() for excess in one.excess)
 
     @property
     def invalid(self) -> list[str]:

@@ -13,6 +13,7 @@ from cambrian.hunt import situation as situations
 from cambrian.hunt.properties import Property, ends
 from cambrian.hunt.situation import Situation
 from cambrian.measure.figures import Figures
+from cambrian.metrics.gates.flows import UNSUPPORTED
 from cambrian.run import pool, prepare
 from cambrian.run.local import Cores
 from cambrian.stacks import catalogue, checks
@@ -29,6 +30,8 @@ from cambrian.trial.carry_out import Outcome
 ROOM = 0.2
 #: gates about what the sender did: to others its trial is no sample, here that is what is judged
 _ABOUT_THE_SENDER = ("saturation", "premature end")
+#: to the property about how a flow ends, what an endpoint ended with is what is judged
+_ABOUT_THE_END = (*_ABOUT_THE_SENDER, "endpoint")
 #: trials whose figures stay in memory
 _MOST_MEASURED = 20
 
@@ -164,14 +167,15 @@ class Runner:
     ) -> Evidence:
         """What these samples show. A sample has one trial for each variant.
 
-        One with an invalid trial counts only for the property about how a flow ends.
+        One with an invalid trial counts only if the property judges what made it invalid.
         """
         found = self._run([group.trials[number] for group in groups for number in numbers])
         excess, shows, invalid = [], [], []
         for number in numbers:
             trials = [found[id(group.trials[number])] for group in groups]
-            bad = [reason for result in trials for reason in _reasons(result)]
-            if bad and one.name != ends.NAME:
+            judged = _ABOUT_THE_END if one.name == ends.NAME else _ABOUT_THE_SENDER
+            bad = [reason for result in trials for reason in _reasons(result, judged)]
+            if bad:
                 invalid += bad
                 excess.append(math.nan)
                 shows.append(f"an invalid trial: {bad[0]}")
@@ -202,7 +206,7 @@ class Runner:
             self._begin(trials)
             for name in names.values():
                 begun = self._begun.pop(name, None)
-                error = begun.exception() if begun else None
+                error = pool.error_of(begun) if begun else None
                 if error is not None and (
                     attempt + 1 == pool.TRIES or not isinstance(error, pool.DISTURBANCES)
                 ):
@@ -210,7 +214,14 @@ class Runner:
         return {number: self.results.checked(name) for number, name in names.items()}
 
 
-def _reasons(result: TrialResult) -> list[str]:
-    """Why a trial is no sample for a hunt."""
-    about = [gate["text"] for gate in result.verdict["gates"] if gate["name"] in _ABOUT_THE_SENDER]
+def _reasons(result: TrialResult, judged: Sequence[str]) -> list[str]:
+    """Why a trial is no sample for a property; ``judged``: the gates about what the property judges.
+
+    An endpoint that cannot play its role here (exit status 127) shows no behaviour.
+    """
+    about = [
+        gate["text"]
+        for gate in result.verdict["gates"]
+        if gate["name"] in judged and gate["measured"] != UNSUPPORTED
+    ]
     return [reason for reason in result.verdict["reasons"] if reason not in about]

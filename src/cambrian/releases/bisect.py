@@ -148,8 +148,8 @@ def state(like: Like | None, *, older_is_good: bool) -> State:
 
 def _end(bench: Bench, release: str, console: Console) -> None:
     console.print(f"{bench.contestant(release)}", markup=False, highlight=False)
-    if why := ready.why_not(releases.joined(bench.stack, release)):
-        raise _no_end(bench, release, f"does not build with this endpoint: {why}")
+    if why := ready.why_not(releases.joined(bench.stack, release), bench.cca):
+        raise _no_end(bench, release, why)
 
 
 def _no_end(bench: Bench, release: str, why: str) -> StudyError:
@@ -188,8 +188,8 @@ def _try(
     bad: Snapshot,
     console: Console,
 ) -> Tried:
-    if why := ready.why_not(releases.joined(bench.stack, release)):
-        return Tried(release, None, f"does not build with this endpoint: {why}")
+    if why := ready.why_not(releases.joined(bench.stack, release), bench.cca):
+        return Tried(release, None, why)
     tried = bench.measure([ends.good, ends.bad, release], console)[release]
     if why := invalid(tried):
         return Tried(release, None, why)

@@ -52,7 +52,8 @@ class Entry:
     @property
     def same_packets(self) -> bool:
         """Does it send the packets of the release before?"""
-        return self.change is not None and not (self.change.changed or self.change.lost)
+        one = self.change
+        return one is not None and bool(one.same) and not (one.changed or one.lost or one.unknown)
 
     @property
     def changes(self) -> str:
@@ -96,7 +97,7 @@ def run(bench: Bench, stack: Stack, wanted: Sequence[str], console: Console) -> 
             markup=False,
             highlight=False,
         )
-        why[release] = ready.why_not(releases.joined(stack.name, release))
+        why[release] = ready.why_not(releases.joined(stack.name, release), bench.cca)
     built = [release for release in wanted if why[release] is None]
     measured = bench.measure(built, console) if built else {}
     entries: list[Entry] = []

@@ -115,6 +115,7 @@ def bisected(result: Result, bench: Bench, package: str) -> Iterator[str]:
     yield f"Compare the pair: cambrian compare {bench.folder} {bench.folder} --contestant " + (
         f"{bench.contestant(last)} --contestant {bench.contestant(first)}"
     )
+    only = "" if bench.network == "*" else f" --only '{bench.network}/*'"
     yield f"Run the pair: cambrian run {bench.options.study} --contestant {bench.contestant(last)} " + (
-        f"--contestant {bench.contestant(first)}"
+        f"--contestant {bench.contestant(first)}{only}"
     )

@@ -12,6 +12,8 @@ from cambrian.stacks.catalogue import Stack
 from cambrian.study.errors import StudyError
 from cambrian.trial import wall
 
+_NO_BUILD = "does not build with this endpoint"
+
 
 def stack_of(name: str) -> Stack:
     """The stack with this name, which has releases; the folder ``stacks/`` here counts.
@@ -47,8 +49,8 @@ def chosen(stack: Stack, pattern: str) -> list[str]:
     return [releases.split(name)[1] or "" for name in registry.expanded(stack, pattern)]
 
 
-def why_not(name: str) -> str | None:
-    """Build ``STACK@RELEASE``; None if it is built, else why not, in one line.
+def why_not(name: str, cca: str) -> str | None:
+    """Build ``STACK@RELEASE``; None if it is built and has the CCA, else why not, in one line.
 
     A release that did not build with this source and compiler is not built again.
 
@@ -56,14 +58,16 @@ def why_not(name: str) -> str | None:
         MissingTool: no compiler.
     """
     stack = catalogue.load()[name]
+    if cca not in stack.manifest.ccas:
+        return f"has no {cca}"
     status = build.status(stack)
     if status.state == "fails":
-        return status.detail
+        return f"{_NO_BUILD}: {status.detail}"
     try:
         build.ensure(stack)
     except CommandFailed as failed:
         status = build.status(stack)
-        return status.detail if status.state == "fails" else reason(str(failed))
+        return f"{_NO_BUILD}: {status.detail if status.state == 'fails' else reason(str(failed))}"
     return None
 
 

@@ -56,7 +56,22 @@ class Bench:
         summary = studies.run_groups(study, groups, self.folder.absolute(), options, console)
         for text in summary.errors:
             console.print(f"could not run: {text}", markup=False, soft_wrap=True)
-        return {release: snapshot.take({"": self.folder}, self.contestant(release)) for release in wanted}
+        return {release: self._taken(release, groups) for release in wanted}
+
+    def _taken(self, release: str, groups: Sequence[Group]) -> Snapshot:
+        """What a release measures; each trial of it that did not run is in ``packets``, as invalid."""
+        contestant = self.contestant(release)
+        # a stopping rule may need fewer than all
+        mine = (group for group in groups if contestant in _contestants(group) and group.stopping is None)
+        expected = sum(len(group.trials) for group in mine)
+        try:
+            found = snapshot.take({"": self.folder}, contestant)
+        except StudyError:
+            # none of its trials ran
+            found = Snapshot(contestant=contestant, made_with={}, packets={})
+        missing = max(0, expected - len(found.packets))
+        absent = {f"trial {number}": f"{INVALID}did not run" for number in range(1, missing + 1)}
+        return found.model_copy(update={"packets": found.packets | absent})
 
     def _selected(self, groups: Sequence[Group]) -> list[Group]:
         found = [
@@ -75,6 +90,11 @@ class Bench:
 
 def _of_kernel(group: Group) -> bool:
     return all(flow.contestant.stack == REFERENCE_STACK for flow in group.trials[0].flows)
+
+
+def _contestants(group: Group) -> set[str]:
+    """``stack/cca`` of the group's flows."""
+    return {f"{flow.contestant.stack}/{flow.contestant.cca}" for flow in group.trials[0].flows}
 
 
 def invalid(one: Snapshot) -> str | None:

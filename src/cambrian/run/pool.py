@@ -194,7 +194,7 @@ def run(
                 under_way[workers.submit(trial)] = trial
             # not for ever: a cluster may have more places by then
             done, _ = wait(under_way, timeout=_LOOK_S, return_when=FIRST_COMPLETED)
-            errors = {future: _error(future) for future in done}
+            errors = {future: error_of(future) for future in done}
             for error in errors.values():
                 # every other trial would fail too
                 if isinstance(error, PermissionError):
@@ -216,7 +216,8 @@ def run(
         workers.close()
 
 
-def _error(future: Future[Outcome]) -> BaseException | None:
+def error_of(future: Future[Outcome]) -> BaseException | None:
+    """Why a finished trial has no result; None if it has one."""
     return CancelledError() if future.cancelled() else future.exception()
 
 

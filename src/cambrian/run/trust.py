@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from cambrian import paths
-from cambrian.stacks import build, catalogue
+from cambrian.stacks import build, catalogue, receivers
 from cambrian.stacks.catalogue import Stack
 from cambrian.trial.wall import Wall
 
@@ -20,7 +20,7 @@ class Untrusted(RuntimeError):
 
 
 def check(names: Iterable[str], beside: Path, around: Wall) -> None:
-    """Refuse the stacks in the folder ``beside`` a study that need the user's trust.
+    """Refuse the stacks in the folder ``beside`` a study, and their receivers, that need the user's trust.
 
     These are the ones that must be built and are not built yet, and all of them if no wall stands around the
     guests. Cambrian's own stacks and those of the user's configuration are trusted.
@@ -31,14 +31,25 @@ def check(names: Iterable[str], beside: Path, around: Wall) -> None:
     own = (paths.data() / "stacks", catalogue.own_folder())
     if beside in own:
         return
-    stacks = (catalogue.load()[name] for name in names)
-    found = [text for stack in stacks if stack.file.is_relative_to(beside) and (text := _why(stack, around))]
+    known = catalogue.load()
+    needed = {stack.name: stack for name in names for stack in _with_receiver(known[name])}
+    here = (stack for stack in needed.values() if stack.file.is_relative_to(beside))
+    found = [text for stack in here if (text := _why(stack, around))]
     if found:
         lines = "\n".join(found)
         raise Untrusted(
             f"{lines}\n  remedy: read the manifest and its sources; if you trust them, add --trust, "
             "or `cambrian stacks add FILE`"
         )
+
+
+def _with_receiver(stack: Stack) -> list[Stack]:
+    """The stack, and the one whose client receives from it."""
+    try:
+        return [stack, receivers.choose(stack).stack]
+    except receivers.NoReceiver:
+        # a study that names a receiver needs no client of the stack
+        return [stack]
 
 
 def _why(stack: Stack, around: Wall) -> str:

@@ -88,6 +88,12 @@ def look_in(folder: Path) -> None:
         load.cache_clear()
 
 
+def look_only_in(named: str) -> None:
+    """Set the folders of :func:`folders` that the user named, as ``CAMBRIAN_STACKS`` has them (a:b)."""
+    os.environ["CAMBRIAN_STACKS"] = named
+    load.cache_clear()
+
+
 class Catalogue(dict[str, Stack]):
     """Name → stack; ``broken`` has the manifests with an error, by name. The two share no name but tcp.
 

@@ -204,6 +204,19 @@ def test_outcomes() -> None:
     assert outcome(old, {"net": beta(parameter(0.75, 0.07))}) == "not judged"
 
 
+def test_a_judged_parameter_or_probe_that_is_gone_is_not_judged() -> None:
+    before, gone = beta(parameter(0.7, 0.01)), Parameter(trials=3, events=0, status="inconclusive")
+    for after in (Place(), beta(gone)):
+        one = compared(before, after)
+        assert one.state == "inconclusive" and one.looks and "0 events, 50 before" in one.why
+    few = beta(parameter(0.7, 0.01).model_copy(update={"events": 4}))
+    assert not differences.snapshots(snapshot({"net": few}), snapshot({"net": Place()}, "b")).doubtful
+    answered = Place(probes={"response": Probe(effect=1.0, low=0.9, high=1.1, state="equivalent")})
+    assert compared(answered, Place()).looks
+    unknown = Place(probes={"response": Probe(state="inconclusive")})
+    assert not compared(unknown, Place()).looks
+
+
 @pytest.mark.parametrize("stalled", [1, 2])
 def test_a_seed_that_stalls_is_no_equivalence(stalled: int) -> None:
     now = [0.1] * stalled + [9.41, 9.4, 9.39, 9.4][: 5 - stalled]

@@ -8,11 +8,15 @@ from xml.etree import ElementTree
 
 import pytest
 from rich.console import Console
+from typer.testing import CliRunner
 
+from cambrian import paths
+from cambrian.cli import app
 from cambrian.gate import baseline, carry_out, differences, output, snapshot
 from cambrian.gate.carry_out import Gate, GateFile, Result
 from cambrian.gate.snapshot import Parameter, Place, Probe, Snapshot
 from cambrian.run.study import RunOptions
+from cambrian.stacks import catalogue
 from cambrian.study.errors import StudyError
 
 BEFORE = Snapshot(
@@ -75,6 +79,7 @@ def test_trials_of_two_contestants_are_compared_by_the_name_of_one() -> None:
         "a/net/quinn-cubic seed 1",
         "d/net/quinn-cubic+tcp-cubic seed 2 order 1",
         "a/net/tcp-cubic seed 1",
+        "p/net/quinn-cubic+quinn-cubic seed 1",
     ]
     before = BEFORE.model_copy(update={"packets": dict.fromkeys(names, "aa")})
     found = snapshot.renamed(before, "quic-go/reno").packets
@@ -106,6 +111,7 @@ def test_without_a_baseline_the_error_says_how_to_make_it(tmp_path: Path) -> Non
         ('contestant = "quinn/cubic"\nseeds = 2', "seeds"),
         ('contestant = "quinn/cubic"\nfirst_seeds = 9', "more than seeds"),
         ('contestant = "quinn/cubic"\nstudies = ["no.toml"]', "no.toml"),
+        ('contestant = "quinn/cubic"\nstudies = ["alone", "alone"]', "a second study called alone"),
         ('contestant = "quinn/cubic"\nbase = "x"', "baseline"),
     ],
 )
@@ -114,6 +120,103 @@ def test_a_wrong_gate_is_an_error_with_its_line(tmp_path: Path, text: str, said:
         carry_out.read(written(tmp_path, text))
     assert said in str(error.value)
     assert error.value.line == text.count("\n") + 1
+
+
+def test_a_study_without_the_contestant_is_an_error(tmp_path: Path) -> None:
+    study = """name = "page"
+title = "Nobody"
+design = "solo"
+duration_s = 5
+seeds = 1
+[[network]]
+rate_mbps = 5
+rtt_ms = 20
+buffer_bdp = 1
+[[contestant]]
+stack = "quic-go"
+cca = "reno"
+"""
+    written(tmp_path, study, "page.toml")
+    gate = carry_out.read(written(tmp_path, 'contestant = "quinn/cubic"\nstudies = ["page.toml"]'))
+    with pytest.raises(StudyError, match="no trial of it has quinn/cubic"):
+        carry_out.planned(gate, RunOptions("gate"))
+
+
+def _gates(folder: Path, *names: str) -> list[str]:
+    return [str(written(folder, 'contestant = "quinn/cubic"', f"{name}.toml")) for name in names]
+
+
+def _answers(monkeypatch: pytest.MonkeyPatch, answers: dict[str, Result | Exception]) -> None:
+    """Let the gates of these files end so, without a trial."""
+
+    def run(gate: Gate, *_: object, **__: object) -> Result:
+        answer = answers[gate.path.stem]
+        if isinstance(answer, Exception):
+            raise answer
+        return replace(answer, gate=gate)
+
+    monkeypatch.setattr(carry_out, "run", run)
+
+
+def test_one_gate_that_fails_leaves_the_others_and_its_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = StudyError(file="a.baseline.toml", problem="not written", remedy="mend the stack")
+    _answers(monkeypatch, {"a": broken, "b": result()})
+    junit, summary = tmp_path / "junit.xml", tmp_path / "summary.md"
+    words = ["gate", *_gates(tmp_path, "a", "b"), "--junit", str(junit), "--markdown", str(summary)]
+    told = CliRunner().invoke(app, words)
+    assert told.exit_code == 1, told.output
+    assert "could not run: a.baseline.toml: not written" in told.output
+    cases = {case.get("name"): case for case in ElementTree.parse(junit).iter("testcase")}
+    assert cases["a.baseline.toml"].find("error") is not None
+    assert "could not be judged" in summary.read_text() and "not written" in summary.read_text()
+    updated = CliRunner().invoke(app, [*words, "--update"])
+    assert updated.exit_code == 2 and "wrote" in updated.output
+    assert updated.output.count("wrote") == 1, updated.output
+
+
+def test_a_gate_that_fails_alone_writes_its_reports(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _answers(monkeypatch, {"a": OSError(28, "No space left on device", "results")})
+    junit = tmp_path / "junit.xml"
+    told = CliRunner().invoke(app, ["gate", *_gates(tmp_path, "a"), "--junit", str(junit)])
+    assert isinstance(told.exception, OSError)
+    assert next(ElementTree.parse(junit).iter("error")).text
+
+
+def test_each_gate_has_the_stacks_beside_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CAMBRIAN_STACKS", "")
+    seen = []
+
+    def run(gate: Gate, *_: object, **__: object) -> Result:
+        seen.append(catalogue.load()["mine"].file.parents[2].name)
+        return replace(result(), gate=gate, outcome="unchanged")
+
+    monkeypatch.setattr(carry_out, "run", run)
+    files = []
+    for name in ("one", "two"):
+        folder = tmp_path / name / "stacks" / "mine"
+        folder.mkdir(parents=True)
+        text = (paths.data() / "stacks" / "quinn" / "manifest.toml").read_text()
+        (folder / "manifest.toml").write_text(text.replace('name = "quinn"', 'name = "mine"', 1))
+        files.append(str(written(tmp_path / name, 'contestant = "mine/cubic"')))
+    told = CliRunner().invoke(app, ["gate", *files])
+    catalogue.load.cache_clear()
+    assert seen == ["one", "two"] and told.exit_code == 0, told.output
+
+
+def test_a_study_that_the_gate_no_longer_has_is_not_unchanged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gate = carry_out.read(written(tmp_path, 'contestant = "quinn/cubic"\nstudies = ["alone"]'))
+    packets = {"alone/net/quinn-cubic seed 1": "aa", "duel/net/quinn-cubic+tcp-cubic seed 1": "bb"}
+    baseline.write(gate.baseline, BEFORE.model_copy(update={"packets": packets}), "a test")
+    monkeypatch.setattr(carry_out, "run_parts", lambda *_: ())
+    monkeypatch.setattr(carry_out, "_packets", lambda *_: {"alone/net/quinn-cubic seed 1": "aa"})
+    now = BEFORE.model_copy(update={"packets": {"alone/net/quinn-cubic seed 1": "aa"}})
+    monkeypatch.setattr(snapshot, "take", lambda *_: now)
+    found = carry_out.run(gate, tmp_path / "out", RunOptions("gate"), Console(quiet=True), update=False)
+    assert found.outcome == "not judged" and found.all_seeds
 
 
 def test_the_gates_own_studies_run_the_contestant_and_its_reference(tmp_path: Path) -> None:

@@ -6,19 +6,21 @@ import math
 import time
 from collections.abc import Iterable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import cast
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cambrian.hunt import situation
+from cambrian.hunt import situation, trials
 from cambrian.hunt.properties import Property, all_properties, bounded
 from cambrian.hunt.search import Counterexample, Hunt
 from cambrian.hunt.situation import CHOICES, Situation, situations, systematic
 from cambrian.hunt.trials import ROOM, Evidence, Runner
 from cambrian.measure.figures import Figures
 from cambrian.stacks import catalogue, checks
+from cambrian.store.results import TrialResult
 from cambrian.study.expand import expand
 from cambrian.study.load import parse_study
 from cambrian.study.model import Group
@@ -223,3 +225,19 @@ def test_where_more_seeds_keep_it_the_situations_around_are_tried() -> None:
     (found,) = hunted(Seldom())
     assert found.situation == Situation(event="burst", rtt_ms=200.0)
     assert found.evidence.is_broken
+
+
+@pytest.mark.parametrize(("status", "counts"), [(1, True), (127, False)])
+def test_a_stack_that_cannot_play_its_role_breaks_nothing(status: int, counts: bool) -> None:
+    gate = {"name": "endpoint", "measured": status, "text": "endpoint: it ended"}
+    result = cast("TrialResult", SimpleNamespace(verdict={"gates": [gate], "reasons": [gate["text"]]}))
+    assert trials._reasons(result, trials._ABOUT_THE_END) == ([] if counts else [gate["text"]])
+    assert trials._reasons(result, trials._ABOUT_THE_SENDER) == [gate["text"]]
+
+
+def test_an_endpoints_end_does_not_excuse_the_testbed() -> None:
+    gate = {"name": "endpoint", "measured": 1, "text": "endpoint: it ended"}
+    result = cast(
+        "TrialResult", SimpleNamespace(verdict={"gates": [gate], "reasons": [gate["text"], "capture: lost"]})
+    )
+    assert trials._reasons(result, trials._ABOUT_THE_END) == ["capture: lost"]

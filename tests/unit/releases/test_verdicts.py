@@ -8,6 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from cambrian.gate.differences import Compared
 from cambrian.gate.snapshot import Parameter, Place, Snapshot
 from cambrian.releases import bisect, chart, history, output, ready, verdicts
 from cambrian.releases.bisect import Ends, Result, Tried
@@ -165,3 +166,14 @@ def test_the_reason_of_a_failed_command_is_one_line() -> None:
     text = "go get x\nended with status 1; its last lines:\n  go: x imports\n  y: not found\nlog: z"
     assert ready.reason(text) == "go: x imports y: not found"
     assert ready.reason("cargo update\nended; its last lines:\n  error: no such\nlog: z") == "error: no such"
+
+
+@pytest.mark.parametrize(
+    ("same", "unknown", "is_same"), [(3, (), True), (0, (), False), (1, ("net seed 2",), False)]
+)
+def test_only_trials_that_both_have_show_the_same_packets(
+    same: int, unknown: tuple[str, ...], is_same: bool
+) -> None:
+    change = Compared(same, 0, {}, unknown, (), ())
+    entry = Entry("1.1.0", "2026-01-01", None, None, change, "1.0.0")
+    assert entry.same_packets is is_same
