@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from cambrian.store.results import Results, TrialResult
 from cambrian.study.expand import expand
 from cambrian.study.model import Study, Trial
 from cambrian.trace import packets
-from cambrian.trial import boot, carry_out
+from cambrian.trial import boot, carry_out, validate
 from tests.integration.conftest import RunTrials, duel, flow, valid
 
 SECOND = 1_000_000_000
@@ -131,6 +132,22 @@ def test_the_agent_s_python_does_not_show(tmp_path: Path, monkeypatch: pytest.Mo
         outcome = carry_out.run(trial, made, results)
         hashes.append(valid(results.trial(outcome.trial_id)).manifest["packets_sha256"])
     assert hashes[0] == hashes[1]
+
+
+def test_a_capture_that_overflowed_runs_again_with_a_larger_ring(
+    run_trials: RunTrials, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trial = duel(flow("quinn", "cubic"), flow("tcp", "cubic", start_ms=300), seconds=3, loss_percent=0.2)
+    (plain,) = run_trials([trial], "plain")
+    real, counts = validate.capture_lost, [12_464]
+    monkeypatch.setattr(validate, "capture_lost", lambda programs: counts.pop() if counts else real(programs))
+    (again,) = run_trials([trial], "again")
+    sizes = []
+    for result in (plain, again):
+        argv = json.loads((valid(result).folder / "plan.json").read_text())["capture"]["argv"]
+        sizes.append(int(argv[argv.index("--ring-kib") + 1]))
+    assert sizes[1] == 16 * sizes[0]
+    assert plain.manifest["packets_sha256"] == again.manifest["packets_sha256"], "the ring moves no packet"
 
 
 def test_a_raw_capture_is_kept_on_request_only(run_trials: RunTrials) -> None:

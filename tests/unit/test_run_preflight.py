@@ -76,3 +76,40 @@ def test_missing_builds_are_named_with_their_time(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(build, "status", lambda stack: Status("missing", stack.name, None))
     (line,) = notes(groups(), tmp_path, ("tcp", "msquic"))
     assert line.startswith("builds first: msquic (about ") and ", tcp (about " in line
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (
+            (
+                "buffer_bdp = 1",
+                "buffer_bdp = 1\nschedule = [{ at_s = 30, rate_mbps = 5 }]\n[profile.quick]\nduration_s = 20",
+            ),
+            "1 of 1 steps never come: trials end after 20 s, and the first of them is due at 30 s",
+        ),
+        (
+            ("buffer_bdp = 1", 'buffer_bdp = 1\nqueue = "cake"'),
+            "cake always mark packets of senders that support ECN",
+        ),
+        (
+            ("buffer_bdp = 1", "buffer_bdp = 1\nschedule = [{ at_s = 30, handover_overlap_ms = 100 }]"),
+            "a TCP connection cannot follow",
+        ),
+        (
+            (
+                '[[contestant]]\nstack = "quinn"\ncca = "cubic"',
+                '[[flow]]\nstack = "quinn"\ncca = "cubic"\nsize_bytes = 500_000_000',
+            ),
+            "500,000,000 bytes of quinn cubic cannot complete: the link needs 200 s, and the trial has 60 s",
+        ),
+    ],
+)
+def test_what_would_mislead_is_told(change: tuple[str, str], said: str, tmp_path: Path) -> None:
+    text = STUDY.replace(*change)
+    if "[[flow]]" in text:
+        text = text.replace('name = "s"', 'name = "s"\ndesign = "flows"')
+    study = parse_study(text, "s.toml", Path(), CATALOGUE, lambda *_: "cubic")
+    quick = "quick" if "profile.quick" in text else None
+    found = list(expand(study, profile=quick, reference_of=lambda *_: "cubic"))
+    assert any(said in line for line in notes(found, tmp_path)), notes(found, tmp_path)

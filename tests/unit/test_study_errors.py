@@ -82,6 +82,12 @@ def test_the_good_study_is_good() -> None:
         # impossible values
         (RTT, "rtt_ms = 0", 5, "rtt_ms", "a number at least 0.01 and at most 10,000"),
         (RTT, "rtt_ms = [10, -1]", 5, "rtt_ms", "a number at least 0.01"),
+        (RTT, "rtt_ms = 0,5", 5, "rtt_ms", "a decimal point"),
+        (RTT, RTT + "\nmtu_bytes = 1400", 6, "mtu_bytes", "packets of 1500 bytes"),
+        (RTT, RTT + "\nreturn_rate_mbps = 1", 6, "return_rate_mbps", "only the bottleneck has a rate"),
+        (RTT, RTT + "\nloss_percent = 100", 6, "loss_percent", "a step of schedule"),
+        (RTT, RTT + "\nreorder_percent = 100", 6, "reorder_percent", "give less"),
+        (RTT, "forward_delay_percent = 0\nreorder_percent = 5\n" + RTT, 6, "reorder_percent", "above 0"),
         (RTT, "rtt_ms = nan", 5, "rtt_ms", "a number at least 0.01"),
         (RTT, RTT + "\njitter_ms = inf", 6, "jitter_ms", "a number at least 0"),
         (RTT, 'rtt_ms = "50"', 5, "rtt_ms", "without quotes"),
@@ -92,7 +98,7 @@ def test_the_good_study_is_good() -> None:
         (BUFFER, "buffer_bytes = 1.5", 6, "buffer_bytes", "a whole number at least 1,514"),
         ('name = "x"', 'name = "X y"', 1, "name", "lower-case letters"),
         (TITLE, TITLE + '\ndesign = "duel"', 3, "design", '"versus-reference"'),
-        ('cca = "cubic"', 'cca = "cubic"\noptions = { a = [1] }', 10, "a", "text, a number"),
+        ('cca = "cubic"', 'cca = "cubic"\noptions = { a = [1] }', 10, "a", "one [[contestant]] for each"),
         (TITLE, TITLE + "\ndescription = 1979-05-27", 3, "description", "text in quotes"),
         (RTT, RTT + "\nburst_loss = 3", 6, "burst_loss", "give a table"),
         ('cca = "cubic"', 'cca = "cubic"\nreceiver_cpu = 60', 10, "receiver_cpu", "give a table"),
@@ -308,3 +314,43 @@ def test_one_clear_error_of_line_ups(old: str, new: str, line: int, key: str, re
 def test_two_line_ups_need_two_names() -> None:
     error = error_of(FLOWS + FLOWS[FLOWS.index("[[lineup]]") :])
     assert (error.line, error.key) == (14, "name")
+
+
+def test_all_errors_are_reported_at_once() -> None:
+    text = GOOD.replace(RTT, "rtt_ms = -1").replace('cca = "cubic"', 'cca = "cubi"')
+    error = error_of(text.replace(TITLE, TITLE + "\nquestion = 1"))
+    lines = str(error).splitlines()
+    assert [line.split(": ")[1] for line in lines if line.startswith("x.toml:")] == [
+        "question",
+        "rtt_ms",
+        "cca",
+    ]
+    assert lines[lines.index("    rtt_ms = -1") + 1] == "    ^"
+    assert [one.key for one in error.others] == ["rtt_ms", "cca"]
+
+
+def test_many_errors_are_counted() -> None:
+    more = "".join(f'[[contestant]]\nstack = "no{number}"\ncca = "cubic"\n' for number in range(15))
+    text = str(error_of(GOOD + more))
+    assert text.count("remedy: ") == StudyError.MOST
+    assert text.endswith("and 5 more errors")
+
+
+def test_flows_alone_ask_for_their_design() -> None:
+    error = error_of(GOOD.replace(CONTESTANT, "[[flow]]"))
+    assert (error.line, error.problem) == (7, 'design = "versus-reference" takes no [[flow]]')
+    assert 'set design = "flows"' in error.remedy and not error.others
+
+
+def test_two_flows_of_one_name_have_one_meaning() -> None:
+    flows = GOOD.replace(TITLE, TITLE + '\ndesign = "flows"').replace(CONTESTANT, "[[flow]]")
+    again = '[[flow]]\nstack = "quinn"\ncca = "cubic"\n'
+    parse_study(flows + again, "x.toml", Path(), CATALOGUE, reference_of)
+    error = error_of(flows + again + "options = { pacing = false }\n")
+    assert error.problem == 'two different contestants are called "quinn cubic"' and error.key == "label"
+
+
+def test_a_step_of_the_round_trip_is_for_all_flows() -> None:
+    flows = GOOD.replace(TITLE, TITLE + '\ndesign = "flows"').replace(CONTESTANT, "[[flow]]\nrtt_ms = 20")
+    error = error_of(flows.replace(BUFFER, BUFFER + "\nschedule = [{ at_s = 5, rtt_ms = 80 }]"))
+    assert "gives all flows one round trip" in error.problem and error.key == "rtt_ms"

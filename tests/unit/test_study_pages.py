@@ -91,10 +91,15 @@ def test_a_page_costs_its_client_and_its_objects() -> None:
     [
         (
             'pages = ["beta-smal"]',
-            '12:10: pages: unknown page "beta-smal"\n  remedy: did you mean beta-small?',
+            '12:10: pages: unknown page "beta-smal"\n    pages = ["beta-smal"]\n             ^\n'
+            "  remedy: did you mean beta-small?",
         ),
         ("pages = []", "12:1: pages: a list here is not possible"),
-        ('client = "light"', 'pages: missing\n  remedy: add pages = ["beta-small"]'),
+        ('client = "light"', '  remedy: add pages = ["beta-small"]'),
+        (
+            'client = "light"\npages = [{ objects = [{ count = 20, size_bytes = 500, after_ms = 10000 }] }]',
+            "its images wait for 200 s in all",
+        ),
         ('pages = ["beta-small"]\nclient = "firefox"', '13:1: client: "firefox" is not possible'),
         ("pages = [{ objects = [{ count = 2000, size_bytes = 500 }] }]", "count: 2000 is not possible"),
         (

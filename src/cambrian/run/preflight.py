@@ -13,6 +13,7 @@ from cambrian.stats.jackknife import FEWEST_SEEDS
 from cambrian.study.cost import rough_time
 from cambrian.study.limits import FRAME_BYTES, bdp_bytes
 from cambrian.study.model import Group, Network
+from cambrian.study.queues import AQMS
 from cambrian.study.tracefile import mean_rate_mbps
 
 #: of a packet at the bottleneck, in packets.parquet and transport.parquet; measured: 7.6 bytes for one flow
@@ -32,6 +33,7 @@ def notes(groups: Sequence[Group], folder: Path, to_build: Iterable[str], *, ker
     ``to_build``: stacks that this machine must build if it lacks them; ``kernel``: the guests' kernel too.
     """
     found = [_to_build(to_build, kernel=kernel), _few_seeds(groups), _same_seeds(groups)]
+    found += [_never_complete(groups), _steps_cut(groups), _cannot_follow(groups), _marks_anyway(groups)]
     return [line for line in (*found, *_small_buffers(groups), _disk(groups, folder)) if line]
 
 
@@ -74,6 +76,63 @@ def _are_alike(group: Group) -> bool:
     starts = {tuple(sorted(flow.start_ms for flow in trial.flows)) for trial in group.trials}
     several = len(group.trials) > group.orders
     return several and len(starts) == 1 and group.page is None and not is_random(group.trials[0].network)
+
+
+def _never_complete(groups: Sequence[Group]) -> str:
+    """Flows with a size, or a page, that the link cannot carry until the end of the trial."""
+    for group in groups:
+        trial = group.trials[0]
+        rate_mbps = trial.network.most("rate_mbps", mean_rate_mbps(trial.network))
+        for flow in trial.flows:
+            size_bytes = flow.page.size_bytes if flow.page else flow.size_bytes
+            needed_s = flow.start_ms / 1e3 + size_bytes * 8 / (rate_mbps * 1e6)
+            if size_bytes and needed_s >= trial.duration_s:
+                what = f"the page {flow.page.name}" if flow.page else f"{size_bytes:,} bytes"
+                return (
+                    f"{group.network}: {what} of {flow.contestant.name} cannot complete: the link needs "
+                    f"{needed_s:.3g} s, and the trial has {trial.duration_s:g} s; remedy: a longer duration_s"
+                )
+    return ""
+
+
+def _steps_cut(groups: Sequence[Group]) -> str:
+    """Steps of a schedule that a profile's shorter trials never reach."""
+    for group in groups:
+        trial = group.trials[0]
+        late = [step.at_s for step in trial.network.schedule if step.at_s >= trial.duration_s]
+        if late:
+            return (
+                f"{group.network}: {len(late)} of {len(trial.network.schedule)} steps never come: trials "
+                f"end after {trial.duration_s:g} s, and the first of them is due at {late[0]:g} s"
+            )
+    return ""
+
+
+def _cannot_follow(groups: Sequence[Group]) -> str:
+    """Kernel TCP where the receivers get another address."""
+    stacks = catalogue.load()
+    moved = (group for group in groups if group.trials[0].network.changes("handover_overlap_ms"))
+    flows = (flow.contestant for group in moved for flow in group.trials[0].flows)
+    if not any(stacks[one.stack].manifest.protocol == "tcp" for one in flows):
+        return ""
+    return "a TCP connection cannot follow to another address: its flows end soon after handover_overlap_ms"
+
+
+def _marks_anyway(groups: Sequence[Group]) -> str:
+    """AQMs that mark packets whatever ``ecn`` says."""
+    always = {
+        network.queue
+        for group in groups
+        if not (network := group.trials[0].network).ecn
+        and network.queue != "droptail"
+        and AQMS[network.queue].ecn == "always"
+    }
+    if not always:
+        return ""
+    return (
+        f"{' and '.join(sorted(always))} always mark packets of senders that support ECN; "
+        "ecn = false only keeps kernel TCP from asking for it"
+    )
 
 
 def _small_buffers(groups: Sequence[Group]) -> Iterator[str]:

@@ -6,7 +6,7 @@ from cambrian.stacks import catalogue, receivers
 from cambrian.stacks.manifest import ManifestError
 from cambrian.study import hints
 from cambrian.study.errors import StudyError
-from cambrian.study.model import Contestant
+from cambrian.study.model import Contestant, Network
 
 
 def receiver_problem(contestant: Contestant) -> str | None:
@@ -51,6 +51,24 @@ def check_named(contestant: str) -> None:
     else:
         return
     raise StudyError(file="--contestant", key=contestant, problem=what, remedy=remedy)
+
+
+def use_problem(contestant: Contestant, network: Network, *, page: bool) -> tuple[str, str, str] | None:
+    """Why a contestant cannot do what a study asks of it on a network: the key, the problem and the remedy.
+
+    ``page``: it serves a page.
+    """
+    known = catalogue.load()
+    manifest = known[contestant.stack].manifest
+    if contestant.tls and contestant.stack != catalogue.REFERENCE_STACK:
+        return "tls", f"{contestant.stack} always encrypts", "leave tls out: it is for the stack tcp"
+    if page and manifest.pages is None:
+        serving = hints.choices(name for name, stack in known.items() if stack.manifest.pages)
+        return "stack", f"{contestant.stack} serves no pages", f"give {serving}"
+    if manifest.ccas[contestant.cca].needs_ecn and not network.ecn:
+        problem = f"without ECN {contestant.cca} is another algorithm, and {network.name} has none"
+        return "cca", problem, 'give each network an AQM and ecn = true, such as queue = "codel"'
+    return None
 
 
 def option_problem(contestant: Contestant) -> tuple[str, str, str] | None:

@@ -34,6 +34,8 @@ class Cca(Frozen):
 
     #: the kernel CCA that it is judged against; None where the kernel has no counterpart
     reference: str | None = None
+    #: without marks of an AQM it is another algorithm
+    needs_ecn: bool = False
     #: extra template words
     values: dict[str, str] = {}
     notes: str = ""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+#: a longer line of a file is not shown
+LONGEST_SHOWN = 100
+
 
 class StudyError(Exception):
     """A study, or a file that it names, has an error.
@@ -9,8 +12,12 @@ class StudyError(Exception):
     ``file`` is the path as the user gave it. ``line`` and ``column`` count from 1
     (``None`` if the error is outside a file's text). ``key`` is the wrong key
     as written (empty for a syntax error). ``problem`` says what is wrong,
-    ``remedy`` how to correct it.
+    ``remedy`` how to correct it. ``source`` is the text of the line, if it is known;
+    ``others`` are further errors of the same reading, in the file's order.
     """
+
+    #: errors that are printed; more are counted
+    MOST = 10
 
     def __init__(
         self,
@@ -21,6 +28,7 @@ class StudyError(Exception):
         key: str = "",
         line: int | None = None,
         column: int | None = None,
+        source: str = "",
     ) -> None:
         super().__init__(file, line, column, key, problem, remedy)
         self.file = file
@@ -29,8 +37,22 @@ class StudyError(Exception):
         self.key = key
         self.problem = problem
         self.remedy = remedy
+        self.source = source
+        self.others: tuple[StudyError, ...] = ()
 
     def __str__(self) -> str:
+        shown = [self, *self.others][: self.MOST]
+        more = 1 + len(self.others) - len(shown)
+        return "\n".join([*(one._alone() for one in shown), *([f"and {more} more errors"] if more else [])])
+
+    def _alone(self) -> str:
         place = ":".join(str(part) for part in (self.file, self.line, self.column) if part is not None)
         subject = f"{self.key}: " if self.key else ""
-        return f"{place}: {subject}{self.problem}\n  remedy: {self.remedy}"
+        return f"{place}: {subject}{self.problem}\n{self._marked()}  remedy: {self.remedy}"
+
+    def _marked(self) -> str:
+        """The line with a mark below the column; empty for a long or unknown line."""
+        if not self.source.strip() or self.column is None or len(self.source) > LONGEST_SHOWN:
+            return ""
+        text = self.source.replace("\t", " ")
+        return f"    {text}\n    {' ' * (self.column - 1)}^\n"

@@ -68,6 +68,11 @@ _OPTION = (
 )
 _OPTION_NAME = "give a name without spaces, = and control characters; at most 100 characters"
 _SHOWN_CHARACTERS = 60
+#: model whose keys take one value → what to do with several
+_ONE_EACH = {
+    "Contestant": "write one [[contestant]] for each value; equal ones need a label",
+    "Flow": "write one [[flow]] for each value",
+}
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -123,6 +128,8 @@ def explain(
                 faults.add(locate(where), "unknown key", hints.for_key(field, value, owner.model_fields))
             else:
                 remedy = f"give {expected(owner, field, value)}"
+                if isinstance(value, list) and (one := _ONE_EACH.get(owner.__name__)):
+                    remedy = one
                 faults.add(locate(where), f"{shown(value)} is not possible", remedy)
 
 

@@ -1,4 +1,4 @@
-"""Collects the errors of one file and raises the first in the file's order."""
+"""Collects the errors of one file, and raises them together."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ class Faults:
             key=key if key is not None else (names[-1] if names else ""),
             problem=problem,
             remedy=remedy,
+            source=self._positions.line(place.line),
         )
         self._found.append((place, error))
 
@@ -36,7 +37,10 @@ class Faults:
         """Add an error in another file that is named at ``path``."""
         self._found.append((self._positions.find(path), error))
 
-    def raise_first(self) -> None:
-        """Raise the first error in the file's order, if there is one."""
-        if self._found:
-            raise min(self._found, key=lambda placed: placed[0])[1]
+    def raise_all(self) -> None:
+        """Raise the errors, if there are any: the first in the file's order, with the others."""
+        if not self._found:
+            return
+        first, *others = (error for _, error in sorted(self._found, key=lambda placed: placed[0]))
+        first.others = tuple(others)
+        raise first

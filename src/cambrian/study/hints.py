@@ -100,6 +100,31 @@ _SYNONYMS: dict[str, tuple[_Meaning, ...]] = {
 }
 
 
+_RETURN = "only the bottleneck has a rate and a queue; the return path has delay and return_loss_percent"
+_NO_POLICER = "the bottleneck queues packets and sends them one by one at its rate; a policer is not modelled"
+#: words of a key → why no key has its meaning, and what comes nearest
+_NOT_MODELLED: tuple[tuple[tuple[str, ...], str], ...] = (
+    (
+        ("mtu",),
+        "every link takes packets of 1500 bytes; a stack may have an option for its own",
+    ),
+    (("burst", "bytes"), _NO_POLICER),
+    (("policer",), _NO_POLICER),
+    (("return", "rate"), _RETURN),
+    (("return", "buffer"), _RETURN),
+    (("uplink",), _RETURN),
+    (("upload",), _RETURN),
+    (("gap",), "a reordered packet skips the forward delay; give reorder_percent or jitter_ms"),
+    (("window",), "a receiver's window is not limited; for a slow receiver give a contestant receiver_cpu"),
+)
+
+
+def not_modelled(key: str) -> str | None:
+    """What comes nearest to a key whose meaning no key has; None for others."""
+    words = key.lower().replace("-", "_").split("_")
+    return next((nearest for these, nearest in _NOT_MODELLED if set(these) <= set(words)), None)
+
+
 def near(word: str, known: Iterable[str], most: int = 3) -> list[str]:
     """The ``most`` known names most similar to ``word``, best first; none with a similarity below 0.6."""
     by_folded = {name.lower(): name for name in known}
@@ -128,7 +153,7 @@ def for_name(word: str, known: Iterable[str], what: str) -> str:
 def for_key(key: str, value: object, known: Iterable[str]) -> str:
     """Remedy for an unknown ``key`` with ``value``, in a table with the keys ``known``."""
     known = list(known)
-    return _right_unit(key, value, known) or for_name(key, known, "this table takes")
+    return _right_unit(key, value, known) or not_modelled(key) or for_name(key, known, "this table takes")
 
 
 def _right_unit(key: str, value: object, known: list[str]) -> str | None:

@@ -70,10 +70,11 @@ def parse_study(
     raw = toml_text.parse(text, file)
     faults = Faults(file, Positions(text.replace("\r\n", "\n")))
     heading = {key: raw[key] for key in HEADING_KEYS if key in raw}
-    if _top_keys_are_known(raw, faults):
-        _check_heading(heading, faults)
-        if not raw.get("network"):
-            faults.add(("network",), "the study has no network", "add a [[network]] table")
+    known = _top_keys_are_known(raw, faults)
+    # an unknown key may be a misspelling of one that is missing
+    _check_heading(heading if known else _PLACEHOLDERS | heading, faults)
+    if known and not raw.get("network"):
+        faults.add(("network",), "the study has no network", "add a [[network]] table")
     networks = read_networks(raw, folder, faults)
     contestants = read_contestants(raw, catalogue, faults)
     flows = read_flows(raw, catalogue, faults)
@@ -81,7 +82,7 @@ def parse_study(
     page_load = read_page_load(raw, faults)
     stopping = read_stopping(raw, faults)
     profiles = read_profiles(raw, faults)
-    faults.raise_first()
+    faults.raise_all()
 
     study = Study(
         **heading,
@@ -98,7 +99,7 @@ def parse_study(
     if checks is not None:
         everyone = [*flows, *(flow for placed in lineups for flow in placed.flows)]
         check_stacks(study, contestants, everyone, checks, faults)
-    faults.raise_first()
+    faults.raise_all()
     return study
 
 
@@ -117,6 +118,10 @@ def _top_keys_are_known(raw: Mapping[str, Any], faults: Faults) -> bool:
 
 def _head(table: str) -> str:
     return SINGLE.get(table, f"[[{table}]]")
+
+
+#: values of the keys that a study must have
+_PLACEHOLDERS = {"name": "name", "title": "title"}
 
 
 def _check_heading(heading: Mapping[str, Any], faults: Faults) -> None:

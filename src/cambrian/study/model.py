@@ -166,6 +166,7 @@ class Network(Frozen):
             raise ValueError("a trace_file link takes its rate from the trace: no rate_mbps in schedule")
         self._check_queue()
         self._check_offload()
+        self._check_losses()
         if self.burst_loss and self.changes("loss_percent"):
             raise ValueError("burst_loss applies to the whole trial: remove loss_percent from schedule")
         handovers = [change for change in self.schedule if change.handover_overlap_ms is not None]
@@ -192,20 +193,24 @@ class Network(Frozen):
         """Does a step of the schedule set this key?"""
         return any(getattr(change, key) is not None for change in self.schedule)
 
+    def most(self, key: Literal["rate_mbps", "rtt_ms"], *values: float) -> float:
+        """The largest of these values and those of the schedule's steps."""
+        steps: list[float | None] = [getattr(change, key) for change in self.schedule]
+        return max(*values, *(value for value in steps if value is not None), 0.0)
+
     def path_problem(self, rate_mbps: float, rtts_ms: Sequence[float] = ()) -> str | None:
         """``problem: remedy`` if the guest has not enough memory for the full path and its buffer.
 
         ``rate_mbps`` is the bottleneck's rate at the start, ``rtts_ms`` has the flows' own round trips.
         """
-        rates_mbps = [rate_mbps, *(step.rate_mbps for step in self.schedule if step.rate_mbps is not None)]
-        rtts_ms = [self.rtt_ms, *rtts_ms, *(step.rtt_ms for step in self.schedule if step.rtt_ms is not None)]
         if self.buffer_bytes is not None:
             key, buffer_bytes = "buffer_bytes", float(self.buffer_bytes)
         elif self.buffer_packets is not None:
             key, buffer_bytes = "buffer_packets", float(self.buffer_packets * FRAME_BYTES)
         else:
             key, buffer_bytes = "buffer_bdp", (self.buffer_bdp or 0) * bdp_bytes(rate_mbps, self.rtt_ms)
-        return path_problem(key, buffer_bytes, bdp_bytes(max(rates_mbps), max(rtts_ms)))
+        most = bdp_bytes(self.most("rate_mbps", rate_mbps), self.most("rtt_ms", self.rtt_ms, *rtts_ms))
+        return path_problem(key, buffer_bytes, most)
 
     def _check_offload(self) -> None:
         if not self.offload:
@@ -218,6 +223,27 @@ class Network(Frozen):
             raise ValueError(
                 f"{given[0]} applies to large packets, before they are cut, and would hit many at once: "
                 f"remove offload or {given[0]}"
+            )
+
+    def _check_losses(self) -> None:
+        for key in ("loss_percent", "return_loss_percent"):
+            if getattr(self, key) == 100 and not self.changes(key):
+                raise ValueError(
+                    f"{key} = 100 loses every packet of the trial: "
+                    "give less, or a step of schedule with it for an outage"
+                )
+        if self.burst_loss and not (
+            self.burst_loss.loss_in_bad_percent or self.burst_loss.loss_in_good_percent
+        ):
+            raise ValueError("this burst_loss loses nothing: give loss_in_bad_percent above 0, or remove it")
+        if self.reorder_percent == 100:
+            raise ValueError(
+                "with reorder_percent = 100 every packet skips the delay, and none overtakes: give less"
+            )
+        if self.reorder_percent and not self.forward_delay_percent:
+            raise ValueError(
+                "reorder_percent lets packets skip the forward delay, and there is none: "
+                "give forward_delay_percent above 0"
             )
 
     def _check_queue(self) -> None:

@@ -22,6 +22,7 @@ _EXTRAS = {
     "aqm_interval_ms": "{}interval",
     "loss_percent": "{}loss",
     "return_loss_percent": "{}retloss",
+    "loss_every_packets": "1in{}loss",
     "jitter_ms": "{}jitter",
     "reorder_percent": "{}reorder",
     "duplicate_percent": "{}dup",

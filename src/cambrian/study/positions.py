@@ -51,6 +51,10 @@ class Positions:
         column = len(self._lines[row][:byte].decode(errors="replace"))
         return Position(row + 1, column + 1)
 
+    def line(self, number: int) -> str:
+        """The text of a line; lines count from 1."""
+        return self._lines[number - 1].decode(errors="replace").rstrip("\r")
+
     def __contains__(self, path: Path) -> bool:
         return path in self._places
 

@@ -8,7 +8,8 @@ from typing import Protocol
 
 from cambrian.study import hints, naming
 from cambrian.study.faults import Faults
-from cambrian.study.model import Contestant, Flow, Stopping, Study
+from cambrian.study.model import Contestant, Flow, Network, Page, Stopping, Study
+from cambrian.study.positions import Path
 from cambrian.study.reference import ReferenceOf, reference_contestant
 from cambrian.study.tables import PlacedContestant, PlacedFlow, PlacedLineup, PlacedNetwork
 from cambrian.study.tracefile import mean_rate_mbps
@@ -22,6 +23,11 @@ class StackChecks(Protocol):
 
     def option_problem(self, contestant: Contestant, /) -> tuple[str, str, str] | None:
         """The first option that is wrong: its key, the problem and the remedy."""
+
+    def use_problem(
+        self, contestant: Contestant, network: Network, /, *, page: bool
+    ) -> tuple[str, str, str] | None:
+        """Why it cannot do what a study asks of it on a network: the key, the problem and the remedy."""
 
 
 def check_stacks(
@@ -39,6 +45,11 @@ def check_stacks(
         if wrong is not None:
             key, problem, remedy = wrong
             faults.add((*table, "options", key), problem, remedy)
+        uses = (checks.use_problem(contestant, network, page=not bulk) for network in study.networks)
+        unfit = next((one for one in uses if one is not None), None)
+        if unfit is not None:
+            key, problem, remedy = unfit
+            faults.add((*table, key), problem, remedy, key=key)
         problem_of_receiver = checks.receiver_problem(contestant) if bulk else None
         if problem_of_receiver is not None:
             at = path if contestant.receiver == "own" else (*table, "receiver")
@@ -62,6 +73,10 @@ def check_whole(
     _network_names_differ(networks, faults)
     _contestant_names_differ(contestants, faults)
     everyone = [*flows, *(flow for placed in lineups for flow in placed.flows)]
+    for together in (*(placed.flows for placed in lineups), flows):
+        _flow_names_differ(together, faults)
+    _one_round_trip_at_a_time(networks, everyone, faults)
+    _pages_end(study, everyone, faults)
     _events_fall_within_the_trial(study, networks, everyone, faults)
     _paths_fit_into_the_guest(networks, everyone, faults)
     _profiles_keep_something(study, faults)
@@ -94,7 +109,7 @@ def _design_has_its_players(
             problem = 'design = "flows" takes no [[contestant]]'
             faults.add(contestants[0].path[:2], problem, "write each as a [[flow]], or choose another design")
     else:
-        if not contestants:
+        if not contestants and not flows and not lineups:
             problem = f'design = "{study.design}" needs contestants'
             faults.add(("design",), problem, "add a [[contestant]] table", key="design")
         for path in [placed.path for placed in (*flows, *lineups)]:
@@ -179,6 +194,46 @@ def _contestant_names_differ(contestants: Sequence[PlacedContestant], faults: Fa
             remedy = 'give each its own label, such as label = "quinn cubic, no pacing"'
             faults.add(placed.path, f'two contestants are called "{name}"', remedy, key="label")
         seen.add(naming.slug(name))
+
+
+def _flow_names_differ(flows: Sequence[PlacedFlow], faults: Faults) -> None:
+    """Flows of one trial that have one name are one contestant to its tables."""
+    seen: dict[str, Contestant] = {}
+    for placed in flows:
+        contestant = placed.flow.contestant
+        known = seen.setdefault(naming.slug(contestant.name), contestant)
+        if known != contestant:
+            problem = f'two different contestants are called "{contestant.name}"'
+            remedy = f'give one a label, such as label = "{contestant.name}, tuned"'
+            faults.add(placed.path, problem, remedy, key="label")
+
+
+def _one_round_trip_at_a_time(
+    networks: Sequence[PlacedNetwork], flows: Sequence[PlacedFlow], faults: Faults
+) -> None:
+    own = next((placed for placed in flows if placed.flow.rtt_ms is not None), None)
+    stepped = next((one.network.name for one in networks if one.network.changes("rtt_ms")), None)
+    if own is not None and stepped is not None:
+        problem = f"a step of {stepped} gives all flows one round trip"
+        faults.add((*own.path, "rtt_ms"), problem, "remove rtt_ms of the flow, or of the steps")
+
+
+def _pages_end(study: Study, flows: Sequence[PlacedFlow], faults: Faults) -> None:
+    """A page whose own pauses last longer than the trial is never complete."""
+    pages: list[tuple[Path, Page, float]] = [
+        (("page_load", "pages", index), page, 0.0) for index, page in enumerate(_pages(study))
+    ]
+    pages += [((*one.path, "page"), one.flow.page, one.flow.start_ms) for one in flows if one.flow.page]
+    for path, page, start_ms in pages:
+        waits_ms = start_ms + sum(group.count * (group.after_ms or 0) for group in page.objects)
+        if waits_ms >= study.duration_s * 1000:
+            ends = f"the trial ends after {study.duration_s:g} s"
+            remedy = f"{ends}: give a smaller after_ms or a longer duration_s"
+            faults.add(path, f"its images wait for {waits_ms / 1000:g} s in all", remedy)
+
+
+def _pages(study: Study) -> tuple[Page, ...]:
+    return study.page_load.pages if study.page_load else ()
 
 
 def _references_exist(

@@ -25,6 +25,8 @@ _LONG_DOTTED_KEY = re.compile(
     rf"{{{MOST_LEVELS}}}"
 )
 
+_DECIMAL_COMMA = re.compile(r"=\s*\d+,\d+\s*(#.*)?$")
+
 _REMEDIES = {
     "Invalid value": 'put text in quotes (queue = "codel"), numbers without quotes (rtt_ms = 50)',
     "Expected '=' after a key": "write key = value",
@@ -128,9 +130,18 @@ def _syntax_error(text: str, file: str, message: str) -> StudyError:
     line, column = numbers if len(numbers) == 2 else (len(lines), len(lines[-1]) + 1)
     source = lines[line - 1] if line <= len(lines) else ""
     key = source.partition("=")[0].strip() if "=" in source else ""
-    remedy = next(
+    if _DECIMAL_COMMA.search(source):
+        remedy = "write a number with a decimal point, such as 0.5"
+    else:
+        remedy = _remedy(problem)
+    problem = f"not TOML: {problem[:1].lower()}{problem[1:]}"
+    return StudyError(
+        file=file, line=line, column=column, key=key, problem=problem, remedy=remedy, source=source
+    )
+
+
+def _remedy(problem: str) -> str:
+    return next(
         (remedy for start, remedy in _REMEDIES.items() if problem.startswith(start)),
         "TOML 1.0 has key = value lines under [[table]] heads",
     )
-    problem = f"not TOML: {problem[:1].lower()}{problem[1:]}"
-    return StudyError(file=file, line=line, column=column, key=key, problem=problem, remedy=remedy)

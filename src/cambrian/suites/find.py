@@ -23,6 +23,17 @@ class SuiteFolder:
     folder: Path
 
 
+def _own_suite(folder: Path) -> StudyError:
+    """The error for a suite's folder that is not built in."""
+    parts = sorted(path for path in folder.glob("*.toml") if path.name != model.FILE)
+    return StudyError(
+        file=str(folder / model.FILE),
+        problem="only built-in suites are run as a whole",
+        remedy=f"put the folder into studies/ of a checkout of Cambrian; "
+        f"or run its studies by themselves: cambrian run {parts[0] if parts else folder / 'STUDY.toml'}",
+    )
+
+
 def suites() -> list[SuiteFolder]:
     """All built-in suites, sorted by name."""
     return [
@@ -43,11 +54,15 @@ def suites_named(name: str) -> tuple[list[SuiteFolder], str | None]:
         return suites(), None
     head, _, part = name.partition("/")
     file = builtin.folder() / head / model.FILE
+    if Path(name).name == model.FILE:
+        raise _own_suite(Path(name).parent)
     if Path(name).is_file() or name.endswith(".toml"):
         return [], None
     if not re.fullmatch(model.NAME, head) or not file.is_file():
         if (builtin.folder() / f"{name}.toml").is_file():
             return [], None
+        if (Path(name) / model.FILE).is_file():
+            raise _own_suite(Path(name))
         known = [
             *(study.name for study in builtin.builtin_studies()),
             *(found.suite.name for found in suites()),

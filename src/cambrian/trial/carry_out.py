@@ -69,24 +69,15 @@ def run(
     with results.new_trial(name) as folder:
         # the guest mounts it, whose working folder is another
         raw = folder.absolute() / "raw"
-        raw.mkdir()
         asked = plan.make(seating.seated(trial), environment.builds, environment.native)
-        ended = boot.run(
-            environment.kernel,
-            asked,
-            raw,
-            seed=trial.seed,
-            clock=trial.clock,
-            allowed=limits.limits_of(trial, cpu_limit_s),
-            core=core,
-            seccomp=environment.seccomp,
-            around=environment.wall,
-            shown=[
-                path
-                for stack in plan.stack_names(trial)
-                for path in readable(environment.builds[stack].stack)
-            ],
-        )
+        ended = _booted(trial, asked, raw, environment, core, cpu_limit_s)
+        # a window of unusual size overflows the capture's ring: the same packets, and a larger ring
+        while validate.capture_lost(Programs(raw)) and (ring_kib := plan.larger_ring_kib(asked)):
+            shutil.rmtree(raw)
+            asked = plan.make(
+                seating.seated(trial), environment.builds, environment.native, least_ring_kib=ring_kib
+            )
+            ended = _booted(trial, asked, raw, environment, core, cpu_limit_s)
         made = seating.kept_plan(asked, trial)
         if ended.report is not None:
             ended = replace(ended, report=seating.kept_report(ended.report, trial))
@@ -102,6 +93,31 @@ def run(
         _tidy(folder, raw, keep=trial.raw_capture, console=ended.console)
         write_json(folder / "verdict.json", verdict)
     return Outcome(name, verdict["valid"], tuple(verdict["reasons"]), ended.wall_s, manifest["speed"])
+
+
+def _booted(
+    trial: Trial,
+    asked: Plan,
+    raw: Path,
+    environment: Environment,
+    core: int | None,
+    cpu_limit_s: float | None,
+) -> boot.Ended:
+    """Run the plan's guest, which leaves its files in the new folder ``raw``."""
+    raw.mkdir()
+    stacks = (environment.builds[name].stack for name in plan.stack_names(trial))
+    return boot.run(
+        environment.kernel,
+        asked,
+        raw,
+        seed=trial.seed,
+        clock=trial.clock,
+        allowed=limits.limits_of(trial, cpu_limit_s),
+        core=core,
+        seccomp=environment.seccomp,
+        around=environment.wall,
+        shown=[path for stack in stacks for path in readable(stack)],
+    )
 
 
 def _judged(

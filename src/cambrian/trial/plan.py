@@ -40,6 +40,10 @@ _RECEIVE_BUFFER_BYTES = 8 * 2**20
 _RING_BYTES_PER_PACKET = 256
 #: smallest and largest ring; each used page of memory costs time in the guest
 _RING_KIB = (256, 65536)
+#: a ring that overflowed is tried again so many times as large
+_RING_STEP = 16
+#: a ring from this size on gets memory of its own
+_LARGE_RING_KIB = 4096
 #: size of a ring of whole packets in rings of records (``WHOLE_RINGS`` of testbed/native/capture.c)
 _WHOLE_RINGS = 8
 
@@ -170,18 +174,21 @@ def _with_path(client: Client, sender: Built) -> Client:
 
 
 def _bodies(trial: Trial, flow: Flow) -> dict[str, int]:
-    """Name → bytes of the bodies that a flow may request: its size; if endless, twice the link's capacity."""
-    rate_mbps = trial.network.rate_mbps or 1000.0
+    """Name → bytes of the bodies that a flow may request: its size, or twice what the link can carry."""
+    rate_mbps = trial.network.most("rate_mbps", trial.network.rate_mbps or 1000.0)
     amount_bytes = flow.size_bytes or round(rate_mbps * 1e6 / 8 * trial.duration_s * 2)
     return {str(name): amount_bytes for name in (amount_bytes, ENDLESS_BYTES)}
 
 
-def make(trial: Trial, builds: Mapping[str, Built], native: Native) -> Plan:
+def make(
+    trial: Trial, builds: Mapping[str, Built], native: Native, *, least_ring_kib: int = _RING_KIB[0]
+) -> Plan:
     """The plan of ``trial``.
 
     Parameters:
         builds: stack name → its build, for each of :func:`stack_names`.
         native: the testbed's programs.
+        least_ring_kib: smallest ring of the capture.
 
     Raises:
         PlanError: the trial cannot run.
@@ -192,8 +199,10 @@ def make(trial: Trial, builds: Mapping[str, Built], native: Native) -> Plan:
         assert network.trace_file is not None
         rate_mbps = tracefile.read_trace(Path(network.trace_file)).mean_rate_mbps
     limit_bytes = links.buffer_bytes(network, rate_mbps)
-    longest_rtt_ms = max(flow.base_rtt_ms(network) for flow in trial.flows)
-    pipe_bytes = round(bdp_bytes(rate_mbps, longest_rtt_ms)) + limit_bytes
+    rtts_ms = [flow.base_rtt_ms(network) for flow in trial.flows]
+    pipe_bytes = round(bdp_bytes(network.most("rate_mbps", rate_mbps), network.most("rtt_ms", *rtts_ms)))
+    pipe_bytes += limit_bytes
+    ring_kib = max(least_ring_kib, _ring_kib(trial, pipe_bytes))
     mounts = {f"{HOME}/native": str(native.folder), f"{HOME}/certs": str(CERTIFICATES)}
     # only this trial's stacks: other mounts could shift the trial by a tick of the guest's clock
     for name in stack_names(trial):
@@ -219,7 +228,7 @@ def make(trial: Trial, builds: Mapping[str, Built], native: Native) -> Plan:
         bottleneck["aqm"] = links.aqm(network, limit_bytes)
     return {
         "mounts": mounts,
-        "memory_mb": page_loads.memory_mb(trial) + _whole_rings_mb(trial, pipe_bytes),
+        "memory_mb": page_loads.memory_mb(trial) + _rings_mb(trial, ring_kib),
         "kernel_settings": trial.kernel_settings,
         "real_time": trial.clock != "virtual",
         "duration_ns": round(trial.duration_s * 1e9),
@@ -232,7 +241,7 @@ def make(trial: Trial, builds: Mapping[str, Built], native: Native) -> Plan:
         "bottleneck": bottleneck,
         "schedule": links.schedule(trial, limit_bytes),
         "flows": [_flow(trial, number, builds, pipe_bytes) for number in range(len(trial.flows))],
-        "capture": _capture(trial, pipe_bytes),
+        "capture": _capture(trial, ring_kib),
     }
 
 
@@ -243,8 +252,9 @@ def _program(argv: list[str], name: str) -> ProgramPlan:
 def _ring_kib(trial: Trial, pipe_bytes: int) -> int:
     """Size of the ring in KiB: eight times the packets that the path and its queue hold.
 
-    In virtual time a whole window can pass in one instant, before any program runs. In
-    real time the reader may also be late, so the ring has its largest size.
+    In virtual time a whole window can pass in one instant, before any program runs. A sender whose window is
+    larger still needs a larger ring (:func:`larger_ring_kib`). In real time the reader may also be late, so
+    the ring has its largest size.
     """
     smallest, largest = _RING_KIB
     if trial.clock != "virtual":
@@ -253,15 +263,21 @@ def _ring_kib(trial: Trial, pipe_bytes: int) -> int:
     return min(max(smallest, -(-wanted // 64) * 64), largest)
 
 
-def _whole_rings_mb(trial: Trial, pipe_bytes: int) -> int:
-    """Memory in MB that a raw capture takes: a ring of whole packets on each side of the bottleneck."""
-    if not trial.raw_capture:
-        return 0
-    return -(-2 * _WHOLE_RINGS * _ring_kib(trial, pipe_bytes) // 1024)
+def larger_ring_kib(made: Plan) -> int | None:
+    """The size of the ring to try after this plan's overflowed; None if it has the largest."""
+    argv = made["capture"]["argv"]
+    now = int(argv[argv.index("--ring-kib") + 1])
+    return min(_RING_STEP * now, _RING_KIB[1]) if now < _RING_KIB[1] else None
 
 
-def _capture(trial: Trial, pipe_bytes: int) -> CapturePlan:
-    argv = [f"{HOME}/native/capture", "--ring-kib", str(_ring_kib(trial, pipe_bytes))]
+def _rings_mb(trial: Trial, ring_kib: int) -> int:
+    """Memory in MB of large rings on both sides of the bottleneck, and of a raw capture's whole packets."""
+    rings = (_WHOLE_RINGS if trial.raw_capture else 0) + (1 if ring_kib >= _LARGE_RING_KIB else 0)
+    return -(-2 * rings * ring_kib // 1024)
+
+
+def _capture(trial: Trial, ring_kib: int) -> CapturePlan:
+    argv = [f"{HOME}/native/capture", "--ring-kib", str(ring_kib)]
     argv += ["--router-ns", at.namespace_path(at.ROUTER), "--receiver-ns", at.namespace_path(at.RECEIVER)]
     argv += ["--receiver-if", at.RECEIVER_IF, "--out", f"{OUT}/capture.bin"]
     if trial.clock == "real":

@@ -21,7 +21,7 @@ from cambrian.report import across
 from cambrian.report.suite.sections import Section
 from cambrian.stacks import catalogue, checks, manifest
 from cambrian.study.load import parse_study
-from cambrian.study.model import Contestant
+from cambrian.study.model import Contestant, Network
 from cambrian.study.offered import Stacks
 from cambrian.study.toml_file import TomlFile
 from cambrian.suites import model as suites
@@ -67,6 +67,12 @@ class _Checks:
 
     def option_problem(self, contestant: Contestant) -> tuple[str, str, str] | None:
         return checks.option_problem(contestant) if contestant.stack in catalogue.load() else None
+
+    def use_problem(
+        self, contestant: Contestant, network: Network, *, page: bool
+    ) -> tuple[str, str, str] | None:
+        known = contestant.stack in catalogue.load()
+        return checks.use_problem(contestant, network, page=page) if known else None
 
     def receiver_problem(self, contestant: Contestant) -> str | None:
         return checks.receiver_problem(contestant) if contestant.stack in catalogue.load() else None

@@ -1,0 +1,60 @@
+"""What a trial's plan provides for: the largest path of its schedule, and a capture that loses nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cambrian.stacks import catalogue
+from cambrian.stacks.built import Built
+from cambrian.study.model import Change, Contestant, Flow, Network, Trial
+from cambrian.testbed.contract import Plan
+from cambrian.trial import plan
+from cambrian.trial.environment import Native
+
+FLOW = Flow(contestant=Contestant(stack="quinn", cca="cubic"))
+STEPS = (Change(at_s=5, rate_mbps=500), Change(at_s=10, rtt_ms=200))
+
+
+def planned(network: Network, tmp_path: Path, **asked: int) -> Plan:
+    trial = Trial(network=network, flows=(FLOW,), duration_s=20)
+    stack = catalogue.load()["quinn"]
+    built = {"quinn": Built(stack, tmp_path, tmp_path / "server", "0" * 64)}
+    return plan.make(trial, built, Native(tmp_path, "0" * 64), **asked)
+
+
+def network(*steps: Change) -> Network:
+    return Network(name="n", rate_mbps=10, rtt_ms=50, buffer_bdp=1, schedule=steps)
+
+
+def ring_kib(made: Plan) -> int:
+    argv = made["capture"]["argv"]
+    return int(argv[argv.index("--ring-kib") + 1])
+
+
+def test_the_ring_is_for_the_largest_path_of_the_schedule(tmp_path: Path) -> None:
+    # 500 Mbps and 200 ms are 12.5 MB, eight times 8,256 packets of 256 bytes
+    assert ring_kib(planned(network(), tmp_path)) == 256
+    assert ring_kib(planned(network(*STEPS), tmp_path)) > 16_000
+
+
+def test_bodies_are_for_the_highest_rate_of_the_schedule() -> None:
+    trials = [Trial(network=one, flows=(FLOW,), duration_s=20) for one in (network(), network(*STEPS))]
+    sizes = [min(plan._bodies(trial, FLOW).values()) for trial in trials]
+    assert sizes[1] == 50 * sizes[0]
+
+
+def test_a_ring_that_overflowed_grows_to_its_largest_size(tmp_path: Path) -> None:
+    sizes = [256]
+    while (
+        larger := plan.larger_ring_kib(planned(network(), tmp_path, least_ring_kib=sizes[-1]))
+    ) is not None:
+        sizes.append(larger)
+    assert sizes == [256, 4096, 65536]
+
+
+@pytest.mark.parametrize(("size_kib", "more_mb"), [(256, 0), (4096, 8), (65536, 128)])
+def test_a_large_ring_has_memory_of_its_own(size_kib: int, more_mb: int, tmp_path: Path) -> None:
+    plain = planned(network(), tmp_path)["memory_mb"]
+    assert planned(network(), tmp_path, least_ring_kib=size_kib)["memory_mb"] == plain + more_mb
