@@ -369,7 +369,7 @@ def errors(
     for verdict, truth in verdicts:
         for name, draw in DRAWS.items():
             line: Line = {"what": f"{verdict}: truth: {truth}", "seeds are": name}
-            part = 8 if "half" in verdict or "map" in verdict else 1
+            part = 8 if "half" in verdict else 2 if "map" in verdict else 1
             for n in seeds:
                 rng = np.random.default_rng([n, len(verdict), len(name), 1])
                 wrong = [WRONG[verdict, truth](rng, draw, n) for _ in range(studies // part)]

@@ -156,6 +156,9 @@ def _flow(trial: Trial, number: int, report: GuestReport, plan: Plan, programs: 
         random_losses=_random_losses(trial.network, report["counters"]["flows"][number]),
         slow_receiver=flow.contestant.receiver_cpu is not None,
         loads_page=flow.page is not None,
+        leaves_room=catalogue.load()[flow.contestant.stack]
+        .manifest.ccas[flow.contestant.cca]
+        .causes.get("capacity", ""),
     )
 
 

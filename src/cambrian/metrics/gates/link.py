@@ -123,7 +123,10 @@ def saturation_gate(
     signals = packets.filter(signal & pl.col("arrival_ns").is_between(t0_ns, t1_ns, closed="left")).height
     if signals:
         return Gate(name, None, used, threshold, f"{text}; {signals} packets were dropped or marked")
-    causes = "the application, a send or receive window, or the controller itself limited the senders"
+    causes = (
+        "the application, a send or receive window, or the controller itself limited the senders "
+        "(if the controller does, say why in its manifest: causes.capacity)"
+    )
     return Gate(name, False, used, threshold, f"{text}; no packet was dropped or marked: {causes}")
 
 

@@ -36,6 +36,7 @@ class FlowFacts:
     neither program reports it. ``random_losses``: packets that its link was told to lose, on both ways.
     ``slow_receiver``: its receiver has a slow CPU, which may hold the sender back.
     ``loads_page``: only a loaded page has figures, so no cause excuses an early end.
+    ``leaves_room``: why its controller leaves a part of an empty link unused, as its manifest says.
     """
 
     label: str
@@ -53,6 +54,7 @@ class FlowFacts:
     random_losses: int = 0
     slow_receiver: bool = False
     loads_page: bool = False
+    leaves_room: str = ""
 
 
 @dataclass(frozen=True)
@@ -186,6 +188,8 @@ def _link_gates(
         gates.append(skipped("saturation", "a flow has a fixed size"))
     elif any(flow.slow_receiver for flow in facts.flows):
         gates.append(skipped("saturation", "a slow receiver may hold its sender back"))
+    elif known := next((flow for flow in facts.flows if flow.leaves_room), None):
+        gates.append(skipped("saturation", f"{known.label} leaves a part of the link: {known.leaves_room}"))
     elif facts.warmup_ns >= facts.duration_ns:
         gates.append(skipped("saturation", "the trial ends within its warm-up"))
     else:
