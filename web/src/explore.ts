@@ -1,5 +1,5 @@
 // The Explore view: any two quantities of every flow of every trial, with the means of the report.
-import { changed, read, write } from "./address.ts";
+import { changed, FILTERS, read, write } from "./address.ts";
 import { button, make } from "./dom.ts";
 import { drawSpec } from "./figures.ts";
 import { csv, save } from "./files.ts";
@@ -7,7 +7,6 @@ import { load } from "./load.ts";
 import { chart, fields, type Column, type Data, type Fields } from "./points.ts";
 import { groups } from "./trial.ts";
 
-const FILTERS = ["stack", "cca", "network", "seed"];
 /** Columns of the table beside those that are drawn. */
 const PLACE = ["trial", "seed", "network", "contestant", "against"];
 const MOST_ROWS = 200;
