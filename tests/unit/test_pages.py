@@ -236,3 +236,7 @@ def test_only_trials_with_a_browser_get_its_memory() -> None:
 
     assert memory(plain, light) == memory(plain) == 768
     assert memory(plain, browsing, browsing) == 768 + 2 * engine.BROWSER_MB
+    # ten of Google QUICHE thrash in 768 MiB
+    kernel = Flow(contestant=Contestant(stack="tcp", cca="cubic"))
+    assert memory(*[plain] * 4, *[kernel] * 20) == 768
+    assert memory(*[plain] * 10, *[kernel] * 10) == 768 + 6 * 256

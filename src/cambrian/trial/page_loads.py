@@ -10,6 +10,7 @@ from cambrian.stacks.catalogue import Stack
 from cambrian.stacks.manifest import Pages, Server
 from cambrian.stacks.receivers import NoReceiver, Receiver
 from cambrian.study.model import Trial
+from cambrian.study.reference import REFERENCE_STACK
 from cambrian.testbed import addresses as at
 from cambrian.testbed import users
 from cambrian.testbed.contract import ProgramPlan
@@ -23,6 +24,9 @@ NETLOG_SUFFIX = f".{remains.NETLOG}"
 KEY_HASH = "5RfPyLTcUIjZUPTgxirXNau1esXBJhn4KwPQNIv8bGE="
 #: additional memory of a guest for each browser
 BROWSER_MB = 512
+#: memory of each flow of a stack with programs of its own, after so many. Ten of Google QUICHE need more than
+#: MEMORY_MB: the guest then reads their code from the disk again and again
+FLOW_MB, FLOWS_WITHOUT = 256, 4
 #: time between the browser's start and the trial's: until the browser is idle
 _SETTLE_S = 5.0
 #: BoringSSL seeds itself with RDRAND, which the trial's seed does not control; with bit 62 of the CPU's
@@ -38,9 +42,10 @@ def uses_browser(trial: Trial) -> bool:
 
 
 def memory_mb(trial: Trial) -> int:
-    """Memory of the trial's guest in MB."""
+    """Memory of the trial's guest in MB; its pages are the host's only once they are used."""
     browsers = sum(flow.page is not None and flow.client == "chromium" for flow in trial.flows)
-    return MEMORY_MB + BROWSER_MB * browsers
+    programs = sum(flow.contestant.stack != REFERENCE_STACK for flow in trial.flows)
+    return MEMORY_MB + BROWSER_MB * browsers + FLOW_MB * max(0, programs - FLOWS_WITHOUT)
 
 
 def served(stack: Stack) -> Pages:
