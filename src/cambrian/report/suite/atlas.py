@@ -109,6 +109,8 @@ def _index(suites: Sequence[Ran]) -> Iterator[str]:
             f"{sum(getattr(part, name) for part in suite.parts):,}"
             for name in ("valid", "invalid", "missing")
         )
+        if suite.absent:
+            missing = f"{'' if missing == '0' else f'{missing} and '}all of {', '.join(suite.absent)}"
         profile = suite.record.get("profile") or "as written"
         name = suite.suite.name
         yield (

@@ -71,8 +71,7 @@ def what_ran(ran: Ran) -> list[str]:
         f", {trials - valid:,} invalid (in no average and no figure)" if trials > valid else ", none invalid"
     )
     text += f"; {counted(missing, 'trial')} not run yet." if missing else "."
-    absent = [name for name in ran.suite.parts if name not in {part.folder.name for part in ran.parts}]
-    return [text] + ([f"Parts that have not run: {', '.join(absent)}."] if absent else [])
+    return [text] + ([f"Parts that have not run: {', '.join(ran.absent)}."] if ran.absent else [])
 
 
 def _parts(ran: Ran, out: Path) -> Section:

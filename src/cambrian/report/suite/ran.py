@@ -53,6 +53,12 @@ class Ran:
     parts: tuple[Part, ...]
 
     @property
+    def absent(self) -> list[str]:
+        """The parts that have no results."""
+        here = {part.folder.name for part in self.parts}
+        return [name for name in self.suite.parts if name not in here]
+
+    @property
     def sha256(self) -> str:
         """SHA-256 of the sorted packet hashes of all trials, one per line; a dash without trials.
 
