@@ -90,7 +90,7 @@ def test_missing_builds_are_named_with_their_time(tmp_path: Path, monkeypatch: p
         ),
         (
             ("buffer_bdp = 1", 'buffer_bdp = 1\nqueue = "cake"'),
-            "cake always mark packets of senders that support ECN",
+            "cake: packets of senders that support ECN are always marked",
         ),
         (
             ("buffer_bdp = 1", "buffer_bdp = 1\nschedule = [{ at_s = 30, handover_overlap_ms = 100 }]"),

@@ -62,7 +62,7 @@ def test_the_receiver_of_a_stack_needs_trust_too(beside: Path) -> None:
     stranger.write_text(stranger.read_text() + '[client]\ncommand = ["{bin}"]\n')
     catalogue.load.cache_clear()
     with pytest.raises(trust.Untrusted, match="would be built here by make"):
-        trust.check(["binary"], beside, WALL)
+        trust.check(trust.with_receiver("binary"), beside, WALL)
 
 
 def test_a_program_that_is_there_needs_a_wall(beside: Path) -> None:

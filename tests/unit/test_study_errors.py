@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 
 import pytest
@@ -327,6 +328,17 @@ def test_all_errors_are_reported_at_once() -> None:
     ]
     assert lines[lines.index("    rtt_ms = -1") + 1] == "    ^"
     assert [one.key for one in error.others] == ["rtt_ms", "cca"]
+    assert str(pickle.loads(pickle.dumps(error))) == str(error)
+
+
+def test_nothing_of_a_file_controls_the_terminal() -> None:
+    text = str(error_of(GOOD.replace(RTT, "rtt_ms = -1 # \t" + chr(0x9B) + "31m")))
+    assert "rtt_ms = -1 #  ?31m" in text and all(one.isprintable() or one == "\n" for one in text)
+
+
+def test_a_value_that_fits_no_type_is_one_error() -> None:
+    error = error_of(GOOD.replace('cca = "cubic"', 'cca = "cubic"\noptions = { a = [3, 4] }'))
+    assert not error.others
 
 
 def test_many_errors_are_counted() -> None:
@@ -353,4 +365,4 @@ def test_two_flows_of_one_name_have_one_meaning() -> None:
 def test_a_step_of_the_round_trip_is_for_all_flows() -> None:
     flows = GOOD.replace(TITLE, TITLE + '\ndesign = "flows"').replace(CONTESTANT, "[[flow]]\nrtt_ms = 20")
     error = error_of(flows.replace(BUFFER, BUFFER + "\nschedule = [{ at_s = 5, rtt_ms = 80 }]"))
-    assert "gives all flows one round trip" in error.problem and error.key == "rtt_ms"
+    assert "sets one rtt_ms for all flows" in error.problem and error.key == "rtt_ms"

@@ -68,7 +68,7 @@ def hunt(
     catalogue.look_in(own)
     if not trust:
         checks.check_named(contestant)
-        trusting.check([contestant.partition("/")[0]], own, wall.find())
+        trusting.check(trusting.with_receiver(contestant.partition("/")[0]), own, wall.find())
     count = 0
     with Runner(contestant, folder.absolute(), at_a_time(jobs)) as runner:
         wanted = [known[name] for name in dict.fromkeys(properties or known)]
@@ -103,7 +103,7 @@ def _end(search: Hunt, broken: int, contestant: str) -> None:
     for reason in search.invalid:
         err.print(f"invalid trials, not counted: {reason}", markup=False, soft_wrap=True)
     if not search.tried:
-        fail(f"nothing was tried: these properties are not asked of {contestant}; see cambrian hunt --list")
+        fail(f"nothing was tried: no property is asked of {contestant}, or the budget was too short")
     out.print(f"{search.tried} situations tried; {broken} properties broken", highlight=False)
     if not search.judged:
-        fail("no valid trial shows any property; the reasons are above")
+        fail("no trial shows any of these properties")

@@ -45,6 +45,8 @@ FEWEST_TRIALS = 2
 LARGE = 3
 #: a parameter that was judged from so many times the fewest events does not vanish by chance
 SURE = 3
+#: nor is it one of few events: a mean of 12 gives none in one of 160,000 cases
+SURE_EVENTS = 12
 #: what a snapshot lacks
 _NO_PARAMETER = Parameter(trials=0, events=0, status="missing")
 _NO_PROBE = Probe(state="missing")
@@ -335,7 +337,7 @@ def _parameter(place: str, name: str, old: Parameter, new: Parameter) -> Differe
 
 def _is_sure(name: str, one: Parameter) -> bool:
     """Was it judged, from so many events that it cannot vanish by chance?"""
-    return one.status in (*_GOOD, *_BAD) and one.events >= SURE * PARAMETERS[name].fewest
+    return one.status in (*_GOOD, *_BAD) and one.events >= max(SURE_EVENTS, SURE * PARAMETERS[name].fewest)
 
 
 def _values_of(one: Parameter) -> int:
@@ -401,7 +403,7 @@ def _probe(place: str, name: str, old: Probe, new: Probe, seeds: int) -> Differe
         seeds=seeds,
     )
     if old.effect is None or new.effect is None:
-        gone = old.effect is not None and old.state in (*_GOOD, *_BAD)
+        gone = old.effect is not None and old.state in (*_GOOD, *_BAD) and seeds >= FEWEST_SEEDS
         return replace(one, why="without a figure", looks=gone)
     if ratio and min(old.effect, new.effect) <= 0:
         same = old.effect == new.effect

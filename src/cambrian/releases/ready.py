@@ -37,7 +37,7 @@ def trusted(stack: Stack, around: Path) -> None:
     Raises:
         cambrian.run.trust.Untrusted: it is beside a study, or here, and needs the user's trust.
     """
-    trust.check([stack.name], around / "stacks", wall.find())
+    trust.check(trust.with_receiver(stack.name), around / "stacks", wall.find())
 
 
 def chosen(stack: Stack, pattern: str) -> list[str]:

@@ -130,7 +130,7 @@ def _marks_anyway(groups: Sequence[Group]) -> str:
     if not always:
         return ""
     return (
-        f"{' and '.join(sorted(always))} always mark packets of senders that support ECN; "
+        f"{' and '.join(sorted(always))}: packets of senders that support ECN are always marked; "
         "ecn = false only keeps kernel TCP from asking for it"
     )
 

@@ -20,7 +20,7 @@ class Untrusted(RuntimeError):
 
 
 def check(names: Iterable[str], beside: Path, around: Wall) -> None:
-    """Refuse the stacks in the folder ``beside`` a study, and their receivers, that need the user's trust.
+    """Refuse the stacks in the folder ``beside`` a study that need the user's trust.
 
     These are the ones that must be built and are not built yet, and all of them if no wall stands around the
     guests. Cambrian's own stacks and those of the user's configuration are trusted.
@@ -31,10 +31,8 @@ def check(names: Iterable[str], beside: Path, around: Wall) -> None:
     own = (paths.data() / "stacks", catalogue.own_folder())
     if beside in own:
         return
-    known = catalogue.load()
-    needed = {stack.name: stack for name in names for stack in _with_receiver(known[name])}
-    here = (stack for stack in needed.values() if stack.file.is_relative_to(beside))
-    found = [text for stack in here if (text := _why(stack, around))]
+    stacks = (catalogue.load()[name] for name in names)
+    found = [text for stack in stacks if stack.file.is_relative_to(beside) and (text := _why(stack, around))]
     if found:
         lines = "\n".join(found)
         raise Untrusted(
@@ -43,13 +41,12 @@ def check(names: Iterable[str], beside: Path, around: Wall) -> None:
         )
 
 
-def _with_receiver(stack: Stack) -> list[Stack]:
-    """The stack, and the one whose client receives from it."""
+def with_receiver(name: str) -> list[str]:
+    """The stack of this name, and the one whose client receives from it by default."""
     try:
-        return [stack, receivers.choose(stack).stack]
+        return [name, receivers.choose(catalogue.load()[name]).stack.name]
     except receivers.NoReceiver:
-        # a study that names a receiver needs no client of the stack
-        return [stack]
+        return [name]
 
 
 def _why(stack: Stack, around: Wall) -> str:

@@ -66,8 +66,8 @@ def use_problem(contestant: Contestant, network: Network, *, page: bool) -> tupl
         serving = hints.choices(name for name, stack in known.items() if stack.manifest.pages)
         return "stack", f"{contestant.stack} serves no pages", f"give {serving}"
     if manifest.ccas[contestant.cca].needs_ecn and not network.ecn:
-        problem = f"without ECN {contestant.cca} is another algorithm, and {network.name} has none"
-        return "cca", problem, 'give each network an AQM and ecn = true, such as queue = "codel"'
+        problem = f"without ECN {contestant.cca} is another algorithm, and {network.name} has no ECN"
+        return "cca", problem, 'give a network an AQM and ecn = true, such as queue = "codel"'
     return None
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 #: a longer line of a file is not shown
 LONGEST_SHOWN = 100
 
@@ -40,6 +42,10 @@ class StudyError(Exception):
         self.source = source
         self.others: tuple[StudyError, ...] = ()
 
+    def __reduce__(self) -> tuple[Callable[..., StudyError], tuple[object, ...]]:
+        """A worker process may raise it."""
+        return _again, (self.__dict__,)
+
     def __str__(self) -> str:
         shown = [self, *self.others][: self.MOST]
         more = 1 + len(self.others) - len(shown)
@@ -54,5 +60,13 @@ class StudyError(Exception):
         """The line with a mark below the column; empty for a long or unknown line."""
         if not self.source.strip() or self.column is None or len(self.source) > LONGEST_SHOWN:
             return ""
-        text = self.source.replace("\t", " ")
+        # the file may be a stranger's: nothing of it controls the terminal
+        text = "".join(one if one.isprintable() else "?" for one in self.source.replace("\t", " "))
         return f"    {text}\n    {' ' * (self.column - 1)}^\n"
+
+
+def _again(state: dict[str, object]) -> StudyError:
+    """The error with these attributes."""
+    error = StudyError(file="", problem="", remedy="")
+    error.__dict__.update(state)
+    return error

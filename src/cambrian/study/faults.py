@@ -31,7 +31,9 @@ class Faults:
             remedy=remedy,
             source=self._positions.line(place.line),
         )
-        self._found.append((place, error))
+        # a value that fits none of several types has a fault for each
+        if str(error) not in (str(known) for _, known in self._found):
+            self._found.append((place, error))
 
     def add_error(self, path: Path, error: StudyError) -> None:
         """Add an error in another file that is named at ``path``."""

@@ -114,15 +114,20 @@ _NOT_MODELLED: tuple[tuple[tuple[str, ...], str], ...] = (
     (("return", "buffer"), _RETURN),
     (("uplink",), _RETURN),
     (("upload",), _RETURN),
-    (("gap",), "a reordered packet skips the forward delay; give reorder_percent or jitter_ms"),
-    (("window",), "a receiver's window is not limited; for a slow receiver give a contestant receiver_cpu"),
+    (("reorder", "gap"), "a reordered packet skips the forward delay; give reorder_percent or jitter_ms"),
+    (
+        ("receive", "window"),
+        "a receiver's window is not limited; a contestant's receiver_cpu slows one",
+    ),
 )
 
 
 def not_modelled(key: str) -> str | None:
     """What comes nearest to a key whose meaning no key has; None for others."""
-    words = key.lower().replace("-", "_").split("_")
-    return next((nearest for these, nearest in _NOT_MODELLED if set(these) <= set(words)), None)
+    words = set(key.lower().replace("-", "_").split("_"))
+    if "loss" in words:
+        return None
+    return next((nearest for these, nearest in _NOT_MODELLED if set(these) <= words), None)
 
 
 def near(word: str, known: Iterable[str], most: int = 3) -> list[str]:
@@ -153,7 +158,8 @@ def for_name(word: str, known: Iterable[str], what: str) -> str:
 def for_key(key: str, value: object, known: Iterable[str]) -> str:
     """Remedy for an unknown ``key`` with ``value``, in a table with the keys ``known``."""
     known = list(known)
-    return _right_unit(key, value, known) or not_modelled(key) or for_name(key, known, "this table takes")
+    of_network = not_modelled(key) if "rtt_ms" in known else None
+    return _right_unit(key, value, known) or of_network or for_name(key, known, "this table takes")
 
 
 def _right_unit(key: str, value: object, known: list[str]) -> str | None:

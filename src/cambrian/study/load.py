@@ -1,6 +1,6 @@
 """TOML text → :class:`~cambrian.study.model.Study`, or one clear :class:`StudyError`.
 
-The fault reported is the first in the file. Rules that need a whole, valid study
+All faults are reported, in the order of the file. Rules that need a whole, valid study
 (names that must differ, patterns that must match) are checked after the rest.
 """
 
@@ -50,7 +50,7 @@ def load_study(
     ``trace_file`` paths are relative to the study's folder and come out absolute.
 
     Raises:
-        StudyError: naming the first fault's file, line, key and remedy.
+        StudyError: each fault with its file, line, key and remedy.
     """
     path = FilePath(path)
     remedy = "give the path of a TOML file or the name of a built-in study"
@@ -106,7 +106,7 @@ def parse_study(
 def _top_keys_are_known(raw: Mapping[str, Any], faults: Faults) -> bool:
     known = (*HEADING_KEYS, *TABLE_KEYS)
     unknown = [key for key in raw if key not in known]
-    # only the first is reported, and a remedy takes time
+    # a few are enough, and a remedy takes time
     for key in unknown[:MOST_UNKNOWN]:
         # [[contestants]] is more likely a slip for [[contestant]] than a profile's key out of place
         slip = key.removesuffix("s") in TABLE_KEYS

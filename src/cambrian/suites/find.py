@@ -24,7 +24,10 @@ class SuiteFolder:
 
 
 def _own_suite(folder: Path) -> StudyError:
-    """The error for a suite's folder that is not built in."""
+    """The error for a suite's folder: a built-in suite is run by its name, another one cannot be run."""
+    if folder.resolve().parent == builtin.folder().resolve():
+        remedy = f"give its name: cambrian run {folder.resolve().name}"
+        return StudyError(file=str(folder), problem="this is a built-in suite's folder", remedy=remedy)
     parts = sorted(path for path in folder.glob("*.toml") if path.name != model.FILE)
     return StudyError(
         file=str(folder / model.FILE),

@@ -211,10 +211,11 @@ def test_a_judged_parameter_or_probe_that_is_gone_is_not_judged() -> None:
         assert one.state == "inconclusive" and one.looks and "0 events, 50 before" in one.why
     few = beta(parameter(0.7, 0.01).model_copy(update={"events": 4}))
     assert not differences.snapshots(snapshot({"net": few}), snapshot({"net": Place()}, "b")).doubtful
-    answered = Place(probes={"response": Probe(effect=1.0, low=0.9, high=1.1, state="equivalent")})
-    assert compared(answered, Place()).looks
-    unknown = Place(probes={"response": Probe(state="inconclusive")})
-    assert not compared(unknown, Place()).looks
+    seeds = values("throughput_mbps", [9.4] * 3)
+    for state, effect, looks in (("equivalent", 1.0, True), ("inconclusive", None, False)):
+        answered = seeds.model_copy(update={"probes": {"response": Probe(effect=effect, state=state)}})
+        found = differences.snapshots(snapshot({"net": answered}), snapshot({"net": seeds}, "b"))
+        assert [one.looks for one in found.figures if one.name == "response"] == [looks]
 
 
 @pytest.mark.parametrize("stalled", [1, 2])

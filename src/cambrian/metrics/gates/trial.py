@@ -188,7 +188,8 @@ def _link_gates(
         gates.append(skipped("saturation", "a flow has a fixed size"))
     elif any(flow.slow_receiver for flow in facts.flows):
         gates.append(skipped("saturation", "a slow receiver may hold its sender back"))
-    elif known := next((flow for flow in facts.flows if flow.leaves_room), None):
+    elif facts.flows and all(flow.leaves_room for flow in facts.flows):
+        known = facts.flows[0]
         gates.append(skipped("saturation", f"{known.label} leaves a part of the link: {known.leaves_room}"))
     elif facts.warmup_ns >= facts.duration_ns:
         gates.append(skipped("saturation", "the trial ends within its warm-up"))
