@@ -212,7 +212,7 @@ def planned(gate: Gate, options: RunOptions) -> list[Planned]:
         path = Path(__file__).with_name(f"{name}.toml") if own else gate.path.parent / name
         mine = replace(options, seeds=gate.file.seeds) if own else options
         part = plan(Part("gate", path.stem, path, gate.contestant), mine)
-        if not any(gate.contestant in _contestants(group) for group in part.groups):
+        if not any(gate.contestant in contestants(group) for group in part.groups):
             problem = f"no trial of it has {gate.contestant}"
             remedy = 'give a contestant stack = "$STACK" and cca = "$CCA"'
             raise StudyError(file=str(path), problem=problem, remedy=remedy)
@@ -226,12 +226,12 @@ def _first(part: Planned, gate: Gate) -> Planned:
     own = [
         group.model_copy(update={"trials": group.trials[: first * group.orders], "stopping": None})
         for group in part.groups
-        if gate.contestant in _contestants(group)
+        if gate.contestant in contestants(group)
     ]
     return replace(part, groups=own)
 
 
-def _contestants(group: Group) -> set[str]:
+def contestants(group: Group) -> set[str]:
     """``stack/cca`` of the group's flows."""
     return {f"{flow.contestant.stack}/{flow.contestant.cca}" for flow in group.trials[0].flows}
 

@@ -277,6 +277,7 @@ def _with_reason(one: Difference) -> Difference:
 def _others(before: Snapshot, after: Snapshot) -> Iterator[Difference]:
     """Parameters and probes, with the tests corrected for their number."""
     found = []
+    known = {probe.name for probe in probes()}
     for place, old, new in _both(before, after):
         seeds = min(old.seeds, new.seeds)
         found += [
@@ -287,7 +288,7 @@ def _others(before: Snapshot, after: Snapshot) -> Iterator[Difference]:
         found += [
             _probe(place, name, one, new.probes.get(name, _NO_PROBE), seeds)
             for name, one in old.probes.items()
-            if name in {probe.name for probe in probes()}
+            if name in known
         ]
     proven = [
         replace(one, state="inconclusive", why="may be chance among so many figures")

@@ -10,6 +10,7 @@ from pathlib import Path
 from rich.console import Console
 
 from cambrian.gate import snapshot
+from cambrian.gate.carry_out import contestants
 from cambrian.gate.snapshot import INVALID, Snapshot
 from cambrian.run import study as studies
 from cambrian.run.study import RunOptions
@@ -62,7 +63,7 @@ class Bench:
         """What a release measures; each trial of it that did not run is in ``packets``, as invalid."""
         contestant = self.contestant(release)
         # a stopping rule may need fewer than all
-        mine = (group for group in groups if contestant in _contestants(group) and group.stopping is None)
+        mine = (group for group in groups if contestant in contestants(group) and group.stopping is None)
         expected = sum(len(group.trials) for group in mine)
         try:
             found = snapshot.take({"": self.folder}, contestant)
@@ -90,11 +91,6 @@ class Bench:
 
 def _of_kernel(group: Group) -> bool:
     return all(flow.contestant.stack == REFERENCE_STACK for flow in group.trials[0].flows)
-
-
-def _contestants(group: Group) -> set[str]:
-    """``stack/cca`` of the group's flows."""
-    return {f"{flow.contestant.stack}/{flow.contestant.cca}" for flow in group.trials[0].flows}
 
 
 def invalid(one: Snapshot) -> str | None:
