@@ -31,7 +31,10 @@ class Step(Protocol):
     """A running step."""
 
     def reach(self, done: float) -> None:
-        """Show how much is done, in the unit of the total; at most the total."""
+        """Show how much is done, in the unit of the total.
+
+        The total of a build is an estimate in seconds. Beyond it there is no ETA.
+        """
 
     def say(self, note: str) -> None:
         """Show the current activity, in a few words."""
@@ -55,8 +58,11 @@ class _PlainStep:
         if now - self._printed < PLAIN_INTERVAL_S or not self._total or done <= 0:
             return
         self._printed = now
-        share = min(done / self._total, 1.0)
         elapsed = now - self._began
+        if done > self._total:
+            self._line(f"still at work after {duration(elapsed)}, longer than expected")
+            return
+        share = done / self._total
         # the first items are slow, and would give an ETA of hours
         left = f", about {duration(elapsed / share - elapsed)} left" if share >= ETA_FROM else ""
         self._line(f"{share:.0%} after {duration(elapsed)}{left}")
@@ -78,6 +84,8 @@ class _BarStep:
         self._task = progress.add_task(title, total=total)
 
     def reach(self, done: float) -> None:
+        if self._total and done > self._total:
+            self._progress.update(self._task, description=f"{self._title}: longer than expected")
         self._progress.update(self._task, completed=min(done, self._total) if self._total else done)
 
     def say(self, note: str) -> None:
