@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 
 from cambrian.kernel import boot
@@ -49,6 +50,7 @@ def output(
     clock: Clock = "virtual",
     memory_mb: int = 512,
     timeout_s: int = 120,
+    settings: Mapping[str, int] | None = None,
 ) -> list[str]:
     """The lines of a boot with ``init``, whose program must succeed."""
     folder.mkdir()
@@ -61,6 +63,7 @@ def output(
         clock=clock,
         core=pool.cores()[0],
         seccomp=seccomp,
+        settings=settings,
     )
     answer = subprocess.run(
         argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=timeout_s, check=False
