@@ -17,6 +17,7 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -358,6 +359,34 @@ static int run_process(struct log *logs)
 	return 0;
 }
 
+/* Reads that move no time: the same value until the process sleeps, however often */
+static int free_reads(void)
+{
+	static const clockid_t clocks[] = { CLOCK_REALTIME, CLOCK_MONOTONIC, CLOCK_BOOTTIME,
+					    CLOCK_MONOTONIC_RAW, CLOCK_MONOTONIC_COARSE };
+	struct timespec wait = { .tv_nsec = 1234567 };
+	int fd = open("/proc/sys/kernel/free_clock_reads", O_WRONLY), moved = 0;
+
+	if (fd < 0 || write(fd, "1", 1) != 1)
+		return 1;
+	for (int turn = 0; turn < 3; turn++) {
+		for (size_t i = 0; i < sizeof(clocks) / sizeof(clocks[0]); i++) {
+			long long first = read_ns(clocks[i]);
+
+			for (int more = 0; more < 10000; more++)
+				moved += read_ns(clocks[i]) != first;
+			printf("free %d %lld\n", (int)clocks[i], first);
+		}
+		nanosleep(&wait, NULL);
+	}
+	printf("free reads moved time %d times\n", moved);
+	if (pwrite(fd, "0", 1, 0) != 1)
+		return 1;
+	close(fd);
+	printf("not free %lld\n", read_ns(CLOCK_MONOTONIC) - read_ns(CLOCK_MONOTONIC));
+	return moved != 0;
+}
+
 int main(int argc, char **argv)
 {
 	size_t size = sizeof(struct log) * PROCESSES * ACTORS;
@@ -398,6 +427,7 @@ int main(int argc, char **argv)
 		failed |= logs[i].failed != 0;
 	}
 	printf("parent %lld\n", read_ns(CLOCK_MONOTONIC));
+	failed |= free_reads();
 	fflush(stdout);
 	if (fork() == 0)
 		execl("/proc/self/exe", "clock_check", "--after-exec", (char *)NULL);

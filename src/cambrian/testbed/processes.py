@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import signal
 import time
 from contextlib import AbstractContextManager, nullcontext
@@ -167,12 +168,20 @@ def stop(processes: list[Process], timeout_s: float = STOP_TIMEOUT_S) -> list[st
     """SIGTERM, then SIGKILL to whatever has not ended in time; returns those names."""
     for process in processes:
         process.signal(signal.SIGTERM)
-    deadline_s = time.monotonic() + timeout_s
-    while time.monotonic() < deadline_s and not all(process.reap() for process in processes):
-        time.sleep(_POLL_S)
-    stubborn = [process for process in processes if not process.reap()]
+    stubborn = _still_running(processes, timeout_s)
     for process in stubborn:
         process.signal(signal.SIGKILL)
-    while not all(process.reap() for process in stubborn):
-        time.sleep(_POLL_S)
+    while _still_running(stubborn, timeout_s):
+        pass
     return [process.name for process in stubborn]
+
+
+def _still_running(processes: list[Process], timeout_s: float) -> list[Process]:
+    """Wait until all have ended; those that have not in time."""
+    deadline_s = time.monotonic() + timeout_s
+    while running := [process for process in processes if not process.reap()]:
+        left_s = deadline_s - time.monotonic()
+        if left_s <= 0:
+            break
+        select.select([process.pidfd for process in running], [], [], left_s)
+    return running
