@@ -17,6 +17,7 @@ const LABELS: Record<keyof Fields, string> = { x: "Across (x)", y: "Up (y)", col
 const place = document.getElementById("explore");
 let data: Promise<Data> | null = null;
 let shown = "";
+let chartShown = "";
 
 function go(changes: Record<string, string>): void {
   location.hash = write(changed(read(location.hash), changes));
@@ -38,26 +39,66 @@ export async function showExplore(view: URLSearchParams): Promise<void> {
   if (!wanted || state === shown) return;
   shown = state;
   data ??= load<Data>("data", "explore.js");
-  const found = await data;
+  let found: Data;
+  try {
+    found = await data;
+  } catch (error) {
+    place.replaceChildren(make("p", {}, `There is nothing to explore: ${String(error instanceof Error ? error.message : error)}.`));
+    return;
+  }
+  // a newer address has come meanwhile
+  if (state !== shown) return;
   const chosen = fields(found.columns, view);
   const rows = found.columns[0]?.values.map((_, row) => row).filter((row) => isKept(found.columns, row, view)) ?? [];
+  // the order of the table changes nothing else
+  const chartState = `${changed(view, { sort: "", open: "", trial: "", from: "", to: "", all: "", at: "" }).toString()} ${place.clientWidth}`;
+  const old = place.querySelector(".scroll");
+  if (old && chartState === chartShown) {
+    withFocus(() => { old.replaceWith(table(found.columns, rows, chosen, view)); });
+    return;
+  }
+  chartShown = chartState;
   const width = place.clientWidth;
   const colours = new Map(Object.values(groups).flatMap((group) => group.flows.map((flow) => [flow.name, flow.colour])));
-  const { spec, words } = chart(found, rows, chosen, width, colours);
+  const { spec, words } = chart(found, rows, chosen, width, colours, view.has("seed"));
   const figure = make("div", { class: "points", role: "img", "aria-label": words });
-  place.replaceChildren(
-    make("h2", { class: "heard" }, "Explore"),
-    controls(found.columns, chosen),
-    make("p", { class: "quiet" }, "A point is one flow of one valid trial. ", words),
-    figure,
-    meanings(chosen),
-    table(found.columns, rows, chosen, view),
-  );
+  withFocus(() => {
+    place.replaceChildren(
+      make("h2", { class: "heard" }, "Explore"),
+      controls(found.columns, chosen),
+      make("p", { class: "quiet" }, "A point is one flow of one valid trial. ", words),
+      figure,
+      meanings(chosen),
+      table(found.columns, rows, chosen, view),
+    );
+  });
   await drawSpec(figure, spec);
 }
 
+/** Replace a part of the view; the focus stays on the control of the same name. */
+function withFocus(replace: () => void): void {
+  const name = place?.contains(document.activeElement) ? document.activeElement?.getAttribute("name") : null;
+  replace();
+  if (name) place?.querySelector<HTMLElement>(`[name="${CSS.escape(name)}"]`)?.focus({ preventScroll: true });
+}
+
+/** Draw the view again when its width changes. */
+export function start(): void {
+  if (!place) return;
+  new ResizeObserver(() => {
+    if (!place.hidden && chartShown && !chartShown.endsWith(` ${place.clientWidth}`)) {
+      shown = "";
+      void showExplore(read(location.hash));
+    }
+  }).observe(place);
+}
+
 function isKept(columns: Column[], row: number, view: URLSearchParams): boolean {
-  return columns.every(({ name, values }) => !FILTERS.includes(name) || [null, String(values[row])].includes(view.get(name)));
+  return columns.every(({ name, values }) => {
+    const asked = FILTERS.includes(name) ? view.get(name) : null;
+    // the filters above offer no value that no trial has, and show all then
+    return asked === null || String(values[row]) === asked || !values.some((value) => String(value) === asked);
+  });
 }
 
 /** A column with one value shows nothing; a chart for each of many values shows too much. */
@@ -100,7 +141,7 @@ function table(columns: Column[], rows: number[], chosen: Fields, view: URLSearc
     const head = make("th", { scope: "col", "aria-sort": !isBy ? "none" : down ? "descending" : "ascending" });
     if (one.number) head.className = "n";
     const title = one.meaning + (one.unit ? ` (${one.unit})` : "");
-    head.append(button(`${one.name}${isBy ? (down ? " ↓" : " ↑") : ""}`, () => { go({ sort: isBy && !down ? `-${one.name}` : one.name }); }, { title }));
+    head.append(button(`${one.name}${isBy ? (down ? " ↓" : " ↑") : ""}`, () => { go({ sort: isBy && !down ? `-${one.name}` : one.name }); }, { title, name: `sort-${one.name}` }));
     return head;
   });
   const body = order.slice(0, MOST_ROWS).map((row) => make("tr", {}, ...wanted.map((one) => cell(one, row, columns, view))));

@@ -1,4 +1,5 @@
 // Files that the page makes when a reader asks for them.
+import { digits } from "./words.ts";
 
 /** A line or a ribbon of a panel, or the marks of one flow. */
 export interface Line {
@@ -6,6 +7,13 @@ export interface Line {
   colour: string;
   dash: number[];
   values: (number | null)[];
+}
+
+/** One flow over all trials: least, lower and upper quartile, and largest value at each time. */
+export interface Ribbon {
+  label: string;
+  colour: string;
+  edges: (number | null)[][];
 }
 
 /** What a panel shows. `marks`: each line's values are times; they stand in a row of their own. */
@@ -17,12 +25,15 @@ export interface Shown {
   top: number;
   xs: number[];
   lines: Line[];
+  ribbons: Ribbon[];
+  limit: { value: number; words: string } | undefined;
   marks: boolean;
 }
 
 const escaped = (text: string): string => text.replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
 const quoted = (text: string): string => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
-const short = (value: number): string => String(Number(value.toPrecision(7)));
+// a seed is a whole number, and has more digits than a measured value
+const short = (value: number): string => String(Number.isInteger(value) ? value : Number(value.toPrecision(7)));
 
 /** Comma-separated values with a heading. */
 export function csv(head: string[], rows: (string | number | boolean | null)[][]): string {
@@ -36,10 +47,13 @@ export function panelCsv(shown: Shown): string {
   if (shown.marks) {
     return csv(["flow", "time_s"], shown.lines.flatMap((line) => line.values.map((time) => [line.label, time])));
   }
-  const head = ["time_s", ...shown.lines.map((line) => `${line.label} (${shown.unit})`)];
-  return csv(head, shown.xs.map((x, at) => [x, ...shown.lines.map((line) => line.values[at] ?? null)]));
+  const ribbons = shown.ribbons.flatMap(({ label, edges }) => edges.map((values, edge) => ({ label: `${label}, ${EDGES[edge] ?? ""} of all trials`, values })));
+  const columns = [...shown.lines, ...ribbons];
+  const head = ["time_s", ...columns.map((column) => `${column.label} (${shown.unit})`)];
+  return csv(head, shown.xs.map((x, at) => [x, ...columns.map((column) => column.values[at] ?? null)]));
 }
 
+const EDGES = ["least", "lower quartile", "upper quartile", "largest"];
 const [WIDTH, HEIGHT, LEFT, TOP, BOTTOM] = [960, 300, 60, 60, 40];
 
 /** A panel as SVG on white. */
@@ -52,9 +66,22 @@ export function panelSvg(shown: Shown, title: string): string {
     parts.push(`<text x="${x(time)}" y="${HEIGHT - 20}" text-anchor="middle">${short(Number(time.toFixed(6)))}</text>`);
     if (shown.marks || tick > 4) continue;
     const value = (shown.top * tick) / 4;
-    parts.push(`<path d="M${LEFT},${y(value)}H${WIDTH - 20}" stroke="#ddd"/><text x="${LEFT - 6}" y="${y(value)}" text-anchor="end" dominant-baseline="middle">${Number(value.toPrecision(3))}</text>`);
+    parts.push(`<path d="M${LEFT},${y(value)}H${WIDTH - 20}" stroke="#ddd"/><text x="${LEFT - 6}" y="${y(value)}" text-anchor="end" dominant-baseline="middle">${digits(value)}</text>`);
   }
   parts.push(`<text x="${WIDTH / 2}" y="${HEIGHT - 4}" text-anchor="middle">Time (s)</text>`);
+  for (const { colour, edges } of shown.ribbons) {
+    const [least = [], low = [], high = [], most = []] = edges;
+    for (const [below, above, opacity] of [[least, most, 0.13], [low, high, 0.27]] as const) {
+      const known = shown.xs.flatMap((time, at) => (below[at] == null || above[at] == null ? [] : [[time, below[at], above[at]] as const]));
+      const upper = known.map(([time, , value]) => `${x(time)},${y(value)}`);
+      const lower = known.map(([time, value]) => `${x(time)},${y(value)}`).reverse();
+      if (known.length) parts.push(`<path d="M${[...upper, ...lower].join("L")}Z" fill="${colour}" fill-opacity="${opacity}"/>`);
+    }
+  }
+  if (shown.limit) {
+    const at = y(shown.limit.value);
+    parts.push(`<path d="M${LEFT},${at}H${WIDTH - 20}" stroke="#666" stroke-dasharray="6 4"/><text x="${WIDTH - 24}" y="${Number(at) + 13}" text-anchor="end" fill="#444">${escaped(shown.limit.words)}</text>`);
+  }
   shown.lines.forEach((line, number) => {
     const at = LEFT + (number * (WIDTH - LEFT)) / shown.lines.length;
     const stroke = `fill="none" stroke="${line.colour}" stroke-width="1.5"`;

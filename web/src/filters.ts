@@ -22,6 +22,14 @@ export function filter(view: URLSearchParams): void {
     Boolean(asked["network"]) && one.dataset["network"] !== undefined && one.dataset["network"] !== asked["network"];
   for (const one of all("[data-network]")) one.hidden = isElsewhere(one);
   for (const one of all(".findings li")) one.hidden ||= !keeps(one);
+  const isFiltered = Object.values(asked).some(Boolean);
+  const findings = all(".findings li");
+  const listed = document.querySelector<HTMLElement>(".findings .listed");
+  if (listed && findings.length) {
+    const left = findings.filter((one) => !one.hidden).length;
+    const words = left ? "Of the study’s largest differences, these are about the choice" : "None of the study’s largest differences is about the choice";
+    listed.textContent = isFiltered && left < findings.length ? `${words}; the verdicts and tables below have all.` : "";
+  }
   for (const row of all<HTMLTableRowElement>(".matrix tbody tr, .network tbody tr, .rows tbody tr")) {
     row.hidden = isElsewhere(row) || !keeps(row.cells[0]);
   }
@@ -42,5 +50,5 @@ export function filter(view: URLSearchParams): void {
   const output = form.querySelector("output");
   if (!output) return;
   output.textContent =
-    (Object.values(asked).some(Boolean) ? shown : "") + (seed ? "; glyphs and findings are of all seeds" : "");
+    (isFiltered ? shown : "") + (seed ? "; of this seed: the matrix’s numbers, Explore, and lists of trials; all else is of all seeds" : "");
 }

@@ -1,7 +1,7 @@
 // The script of a report's page.
 import { changed, FILTERS, followed, read, write } from "./address.ts";
 import { all } from "./dom.ts";
-import { showExplore } from "./explore.ts";
+import * as explore from "./explore.ts";
 import * as figures from "./figures.ts";
 import { filter, form } from "./filters.ts";
 import * as rows from "./rows.ts";
@@ -18,6 +18,9 @@ function openTarget(): void {
   target?.querySelector("summary")?.focus({ preventScroll: true });
 }
 
+/** The place of the page to which the address led last: the close of a dialog must not lead there again. */
+let placeShown: string | null = null;
+
 /** What the address asked of the page's rows when they were last shown. */
 let rowsShown: string | undefined;
 
@@ -28,14 +31,18 @@ function show(): void {
     rows.showRows(view());
     rowsShown = asked;
   }
-  void showExplore(view());
+  void explore.showExplore(view());
   trial.showTrial(view());
-  if (!view().has("open")) openTarget();
+  if (view().has("open")) return;
+  const at = view().get("at");
+  if (at !== placeShown) openTarget();
+  placeShown = at;
 }
 
 figures.start();
 saving.start();
 trial.start();
+explore.start();
 rows.start();
 if (form) form.hidden = !form.querySelector("select");
 for (const select of all<HTMLSelectElement>(".filters select")) {

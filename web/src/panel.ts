@@ -6,6 +6,7 @@ import { button, colour, make } from "./dom.ts";
 import { panelCsv, panelSvg, save, type Line, type Shown } from "./files.ts";
 import type { Kind } from "./pack.ts";
 import { joined, times, type Window } from "./steps.ts";
+import { digits } from "./words.ts";
 
 export interface Flow {
   name: string;
@@ -44,8 +45,9 @@ export class Panel {
   readonly element: HTMLElement;
   private readonly place = make("div", { class: "plot" });
   private readonly readout = make("span", { class: "values" });
+  private readonly absent = make("span", { class: "quiet" });
   private plot: uPlot | null = null;
-  private shown: Shown = { heading: "", unit: "", from: 0, to: 1, top: 1, xs: [], lines: [], marks: false };
+  private shown: Shown = { heading: "", unit: "", from: 0, to: 1, top: 1, xs: [], lines: [], ribbons: [], limit: undefined, marks: false };
   private limit: Scene["limit"];
   private single = false;
   /** What a plot is made for; another one needs a new plot. */
@@ -65,7 +67,7 @@ export class Panel {
     this.element = make(
       "figure",
       { class: "series", "data-series": kind.name },
-      make("figcaption", {}, make("h4", {}, `${kind.heading}${unit}`), make("span", { class: "quiet" }, kind.meaning), this.readout, files),
+      make("figcaption", {}, make("h4", {}, `${kind.heading}${unit}`), make("span", { class: "quiet" }, kind.meaning), this.absent, this.readout, files),
       this.place,
     );
   }
@@ -94,7 +96,21 @@ export class Panel {
     // a limit that is far above the data would flatten it
     this.limit = scene.limit && scene.limit.value <= 2 * largest ? scene.limit : undefined;
     const top = 1.05 * Math.max(largest, this.limit?.value ?? 0, 1e-3);
-    this.shown = { heading: this.kind.heading, unit: this.kind.unit, from: scene.from, to: scene.to, top, xs, lines, marks: this.marks };
+    this.shown = {
+      heading: this.kind.heading,
+      unit: this.kind.unit,
+      from: scene.from,
+      to: scene.to,
+      top,
+      xs,
+      lines,
+      ribbons: lines.flatMap((line, number) => (ribbons.length ? [{ label: line.label, colour: line.colour, edges: ribbons.slice(4 * number, 4 * number + 4) }] : [])),
+      limit: this.limit,
+      marks: this.marks,
+    };
+    // a line that is missing needs a reason
+    const without = this.marks ? [] : scene.rows.flatMap((row, number) => (row.some((value) => Number.isFinite(value)) ? [] : [(flows[number] ?? LINK).name]));
+    this.absent.textContent = without.length ? `Not reported: ${without.join(", ")}.` : "";
     // single steps are seen as points
     this.single = !this.marks && scene.window.size === 1 && scene.window.last - scene.window.first < 150;
     this.file = `${scene.file}-${this.kind.name}`;
@@ -126,7 +142,7 @@ export class Panel {
       if (this.marks) return `${line.label}: ${line.values.length}`;
       const known = line.values.filter((value) => value !== null);
       const mean = known.reduce((sum, value) => sum + value, 0) / known.length;
-      return known.length ? `${line.label}: mean ${mean.toPrecision(3)} ${this.kind.unit}` : `${line.label}: none`;
+      return known.length ? `${line.label}: mean ${digits(mean)} ${this.kind.unit}` : `${line.label}: none`;
     });
     return `${this.kind.heading} over time. ${words.join("; ")}.`;
   }
@@ -189,7 +205,10 @@ export class Panel {
   private tell(at: number | null | undefined): void {
     if (this.marks) return;
     const time = at == null ? undefined : this.shown.xs[at];
-    const words = this.shown.lines.map((line) => `${line.label} ${line.values[at ?? 0]?.toPrecision(3) ?? "–"}`);
+    const words = this.shown.lines.map((line) => {
+      const value = line.values[at ?? 0] ?? null;
+      return `${line.label} ${value === null ? "–" : `${digits(value)} ${this.kind.unit}`}`;
+    });
     this.readout.textContent = time === undefined ? "" : `${Number(time.toFixed(4))} s: ${words.join(", ")}`;
   }
 

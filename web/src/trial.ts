@@ -5,7 +5,7 @@ import { draw } from "./figures.ts";
 import { load } from "./load.ts";
 import { unpacked, type Kind, type Packed, type Rows } from "./pack.ts";
 import { Panel, type Flow, type Spread } from "./panel.ts";
-import { duration, windowOf, within } from "./steps.ts";
+import { duration, windowOf, within, type Window } from "./steps.ts";
 
 interface Trial {
   id: string;
@@ -28,6 +28,11 @@ interface Group {
 export const groups = (embedded("groups") ?? {}) as Record<string, Group>;
 const kinds = (embedded("kinds") ?? []) as Kind[];
 
+const THROUGHPUT = "throughput_mbps";
+/** Bits of ten packets: the least in a step of throughput, if the view then has enough points. */
+const STEP_BITS = 10 * 1500 * 8;
+const LEAST_POINTS = 40;
+
 /** Order of a seed's trials: a, b, c… */
 const letter = (number: number): string => String.fromCharCode(97 + number);
 
@@ -47,8 +52,13 @@ class Dialog {
   private rows: Rows = new Map();
   private packed: Packed | undefined;
   private spread: Spread | null = null;
+  /** How often a trial was asked for: a file that arrives late must not be shown under another trial's name. */
+  private asked = 0;
   private readonly dark = window.matchMedia("(prefers-color-scheme: dark)");
-  private readonly redraw = (): void => { this.draw(); };
+  private readonly redraw = (): void => {
+    this.draw();
+    this.drawEnvelopes(all(".panel", this.element));
+  };
   private readonly escape = (event: KeyboardEvent): void => { if (event.key === "Escape") this.element.close(); };
   private readonly keepFocus = ({ target }: FocusEvent): void => {
     if (target instanceof Node && !this.element.contains(target)) this.element.querySelector<HTMLElement>(".close")?.focus();
@@ -57,7 +67,7 @@ class Dialog {
   private to = 0;
 
   /** `onClose` runs when the reader closes the dialog. */
-  constructor(readonly key: string, private readonly group: Group, onClose: () => void) {
+  constructor(readonly key: string, private readonly group: Group, private readonly onClose: () => void) {
     this.element.append(
       make(
         "header",
@@ -83,8 +93,11 @@ class Dialog {
     this.dark.addEventListener("change", this.redraw);
   }
 
-  /** Close without telling. */
+  /** Close without telling; the focus goes back to where it was. */
   remove(): void {
+    this.asked++;
+    this.element.removeEventListener("close", this.onClose);
+    this.element.close();
     this.dark.removeEventListener("change", this.redraw);
     document.removeEventListener("keydown", this.escape);
     document.removeEventListener("focusin", this.keepFocus);
@@ -102,13 +115,23 @@ class Dialog {
       this.drawEnvelopes();
       return;
     }
-    if (trial !== this.trial) {
+    const asked = ++this.asked;
+    if (trial !== this.trial) this.step.textContent = "Reading the trial…";
+    try {
+      const packed = trial === this.trial && this.packed ? this.packed : await load<Packed>("data", `${trial.id}.js`);
+      const rows = packed === this.packed ? this.rows : await unpacked(packed, kinds);
+      const spread = view.get("all") ? await load<Spread>("data", this.group.file) : null;
+      if (asked !== this.asked) return;
       this.trial = trial;
-      this.step.textContent = "Reading the trial…";
-      this.packed = await load<Packed>("data", `${trial.id}.js`);
-      this.rows = await unpacked(this.packed, kinds);
+      this.packed = packed;
+      this.rows = rows;
+      this.spread = spread;
+    } catch (error) {
+      if (asked !== this.asked) return;
+      this.step.textContent = `This trial cannot be shown: ${String(error instanceof Error ? error.message : error)}.`;
+      this.drawEnvelopes();
+      return;
     }
-    this.spread = view.get("all") ? await load<Spread>("data", this.group.file) : null;
     [this.from, this.to] = within(Number(view.get("from") ?? 0), Number(view.get("to") ?? trial.end_s), trial.end_s, this.least);
     for (const one of all<HTMLInputElement>("input[name=trial]", this.element)) one.checked = one.value === trial.id;
     const everySeed = this.element.querySelector<HTMLInputElement>("input[name=all]");
@@ -133,9 +156,16 @@ class Dialog {
     const { trial, packed } = this;
     if (!trial || !packed || !this.over.clientWidth) return;
     const stepS = packed.step_us / 1e6;
-    const window = windowOf(this.from, this.to, stepS, packed.steps, this.over.clientWidth / 1.5);
+    const most = this.over.clientWidth / 1.5;
+    const part = (points: number): Window => windowOf(this.from, this.to, stepS, packed.steps, points);
+    const window = part(most);
+    // with less than some packets in a step, a flow's throughput jumps between 0 and twice the link's rate
+    const rate = this.group.limits[THROUGHPUT]?.value;
+    const coarse = rate ? part(Math.min(most, Math.max(LEAST_POINTS, (this.to - this.from) / (STEP_BITS / (rate * 1e6))))) : window;
+    const isCoarse = coarse.size !== window.size;
     this.step.textContent =
-      `Step shown: ${duration(window.size * stepS)}; finest: ${duration(stepS)}. Drag to zoom, double-click for all. ` +
+      `Step shown: ${duration(window.size * stepS)}${isCoarse ? `, of throughput ${duration(coarse.size * stepS)}` : ""}; ` +
+      `finest: ${duration(stepS)}. Drag to zoom, double-click for all. ` +
       (this.spread ? `Ribbons: all ${this.spread.trials} trials; dark: the middle half, light: least to largest.` : "");
     const present = kinds.filter((kind) => this.rows.has(kind.name));
     if (!this.panels.length) {
@@ -147,7 +177,7 @@ class Dialog {
     }
     present.forEach((kind, number) => {
       const rows = this.rows.get(kind.name) ?? [];
-      const scene = { flows: this.group.flows, rows, stepS, from: this.from, to: this.to, window, limit: this.group.limits[kind.name], spread: this.spread };
+      const scene = { flows: this.group.flows, rows, stepS, from: this.from, to: this.to, window: kind.name === THROUGHPUT ? coarse : window, limit: this.group.limits[kind.name], spread: this.spread };
       this.panels[number]?.draw({ ...scene, file: trial.id, title: `${this.group.title} on ${this.group.network}, ${this.label(trial)}` });
     });
   }

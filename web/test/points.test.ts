@@ -50,6 +50,29 @@ test("a mean has no place among values that differ from trial to trial", () => {
   assert.deepEqual(made("x=contestant&colour=seed").values.filter((one) => one.kind === "mean"), []);
 });
 
+test("a mean has no place over a text that differs between its trials", () => {
+  const source = column("source", ["log", "log", "log", "packets"], "flow", false);
+  const columns = [...DATA.columns, source];
+  const { spec } = chart({ ...DATA, columns }, [0, 1, 2], fields(columns, new URLSearchParams("x=source")), 800, new Map());
+  const before = (spec as { data: { values: Point[] } }).data.values.filter((one) => one.kind === "mean");
+  assert.deepEqual(before.map(({ x }) => x), ["log", "log"]);
+  const all = chart({ ...DATA, columns }, [0, 1, 2, 3], fields(columns, new URLSearchParams("x=source")), 800, new Map());
+  const after = (all.spec as { data: { values: Point[] } }).data.values.filter((one) => one.kind === "mean");
+  assert.deepEqual(after.map(({ x }) => x), ["log"]);
+});
+
+test("with one seed there are no means, and the words say so", () => {
+  const { spec, words } = chart(DATA, [0, 1], fields(DATA.columns, new URLSearchParams()), 800, new Map(), true);
+  assert.ok((spec as { data: { values: Point[] } }).data.values.every((one) => one.kind === "trial"));
+  assert.match(words, /over all seeds, and are left out/);
+});
+
+test("a colour without a value has no point", () => {
+  const { values, words } = made("x=delay_p50_ms&y=delay_p50_ms&colour=throughput_mbps");
+  assert.equal(values.filter((one) => one.kind === "trial").length, 3);
+  assert.match(words, /^3 points: .* 1 flow has no value/);
+});
+
 test("a facet makes several charts", () => {
   const { spec } = chart(DATA, [0, 1, 2], fields(DATA.columns, new URLSearchParams("facet=contestant")), 800, new Map());
   assert.equal((spec as { columns: number }).columns, 2);

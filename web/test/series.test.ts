@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { deflateSync } from "node:zlib";
 
-import { panelCsv, panelSvg, type Shown } from "../src/files.ts";
+import { csv, panelCsv, panelSvg, type Shown } from "../src/files.ts";
 import { unpacked, varints, type Kind } from "../src/pack.ts";
 import { duration, joined, times, windowOf, within } from "../src/steps.ts";
 
@@ -68,7 +68,7 @@ test("durations", () => {
 });
 
 const SHOWN: Shown = {
-  heading: "Throughput", unit: "Mbps", from: 0, to: 2, top: 10, xs: [0.5, 1.5], marks: false,
+  heading: "Throughput", unit: "Mbps", from: 0, to: 2, top: 10, xs: [0.5, 1.5], marks: false, ribbons: [], limit: undefined,
   lines: [{ label: 'a, <b>"', colour: "#000", dash: [1, 0], values: [4, null] }],
 };
 
@@ -76,6 +76,21 @@ test("a panel's CSV", () => {
   assert.equal(panelCsv(SHOWN), 'time_s,"a, <b>"" (Mbps)"\n0.5,4\n1.5,\n');
   const marks = { ...SHOWN, marks: true, lines: [{ label: "a", colour: "#000", dash: [], values: [0.25, 1] }] };
   assert.equal(panelCsv(marks), "flow,time_s\na,0.25\na,1\n");
+});
+
+test("a panel's files have its ribbons and its limit", () => {
+  const ribbons = [{ label: "a", colour: "#123456", edges: [[1, 1], [2, 2], [3, 3], [4, null]] }];
+  const shown: Shown = { ...SHOWN, ribbons, limit: { value: 5, words: "link" } };
+  const [head, first, second] = panelCsv(shown).split("\n");
+  assert.match(head ?? "", /"a, least of all trials \(Mbps\)".*"a, largest of all trials \(Mbps\)"$/);
+  assert.deepEqual([first, second], ["0.5,4,1,2,3,4", "1.5,,1,2,3,"]);
+  const svg = panelSvg(shown, "title");
+  assert.match(svg, /fill="#123456"/);
+  assert.match(svg, />link</);
+});
+
+test("a whole number keeps its digits", () => {
+  assert.equal(csv(["seed", "x"], [[20251124, 1.23456789]]), "seed,x\n20251124,1.234568\n");
 });
 
 test("a panel's SVG shows names as text", () => {
