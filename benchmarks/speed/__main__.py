@@ -192,12 +192,14 @@ def _measured(
 
 
 def _sides(options: argparse.Namespace) -> list[Side]:
-    mine = Side("this kernel" if options.against else "this checkout", options.core)
+    core = options.core
     if options.against:
-        return [mine, Side("the other kernel", options.core, kernel=options.against)]
+        return [Side("this kernel", core), Side("the other kernel", core, kernel=options.against)]
     if options.against_checkout:
-        return [mine, Side.of_checkout("the other checkout", options.core, options.against_checkout)]
-    return [mine]
+        # first of all: it may have no Python
+        other = Side.of_checkout("the other checkout", core, options.against_checkout)
+        return [Side("this checkout", core), other]
+    return [Side("this checkout", core)]
 
 
 def _show(found: dict[str, Found], parts: dict[str, Part]) -> None:
@@ -205,14 +207,15 @@ def _show(found: dict[str, Found], parts: dict[str, Part]) -> None:
     # a file has no width
     console = Console() if sys.stdout.isatty() else Console(width=_WIDTH)
     for name, part in parts.items():
-        if not all(one.get(name) for one in found.values()):
+        if not found or not all(one.get(name) for one in found.values()):
             continue
         made = (
             tables.compared(name, found)
             if len(found) > 1
             else tables.table(name, next(iter(found.values()))[name])
         )
-        shown = Shown(title=f"{name}: {part.about}", box=box.SIMPLE_HEAD, title_justify="left")
+        console.print(f"{name}: {part.about}", markup=False, highlight=False)
+        shown = Shown(box=box.SIMPLE_HEAD)
         for number, heading in enumerate(made.headings):
             shown.add_column(heading, justify="right" if number else "left")
         for line in made.rows:

@@ -36,6 +36,10 @@ or another trap ([what decides the speed](../explanation/virtual-time.md#what-de
 are the same on every machine and in every run, but for the page faults of programs that load the machine's
 own libraries. A call *in vain* returned an error.
 
+With `--against-checkout DIR` the command compares two checkouts, with `--against KERNEL` two kernels: each
+run is followed by the same run on the other side, on the same core. The table has both medians, the ratio,
+and whether the packets are the same.
+
 A count that rises by more than {MOST_RISE * 100:g} % fails a test; page faults and hand-overs must also rise
 by more than {LEAST_RISE["page_faults"]:g} for each packet, because another machine's libraries may have some
 more. CI checks the stacks that it builds ({", ".join(BUILT_IN_CI)}); `--only counts --check` checks all.

@@ -46,7 +46,10 @@ PARTS: Mapping[str, Part] = {
     "cluster": Part(
         "the same on one worker of a Dask cluster on this machine and on two", cores.JOBS["cluster"], (2, 1)
     ),
-    "memory": Part("the most memory that a guest takes with all its programs", memory.jobs),
+    "memory": Part(
+        "the most memory that a guest takes with all its programs; wanted without a browser: at most 512 MiB",
+        memory.jobs,
+    ),
 }
 #: a name for several parts
 GROUPS: Mapping[str, tuple[str, ...]] = {"duels": ("duel-20", "duel-100", "flows-8", "empty")}

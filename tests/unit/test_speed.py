@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
 from benchmarks.speed import __main__ as command
-from benchmarks.speed import cores, counts, kept, page, parts, tables, trials
+from benchmarks.speed import cores, counts, kept, memory, page, parts, tables, trials
 from benchmarks.speed.jobs import Asked, Found, Job, Part, Row, Turn, enter, turns
 from benchmarks.speed.sides import ROOT, Side
 
@@ -174,6 +176,12 @@ def test_a_comparison_has_medians_the_ratio_and_the_packets() -> None:
 def test_time_counts_from_when_every_worker_has_ended_one_trial() -> None:
     assert cores.seconds_a_trial([5.0, 7.0, 9.0, 11.0], 1) == 2.0
     assert cores.seconds_a_trial([6.0, 6.0, 8.0, 8.0, 10.0, 10.0], 2) == 1.0
+
+
+def test_memory_is_that_of_descendants() -> None:
+    with memory.Watch(os.getpid()) as watch:
+        subprocess.run(["sh", "-c", "sleep 1; true"], check=True)
+    assert 2**16 < watch.peak_bytes < 2**26
 
 
 def test_runs_that_left_other_stores_fail() -> None:
