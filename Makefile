@@ -60,6 +60,7 @@ docs: setup-dev ## build the documentation as a site in site/, and check its lin
 
 reference: setup-dev ## write the generated pages of docs/reference
 	@.venv/bin/python -m cambrian.reference
+	@.venv/bin/python -m benchmarks.speed.page
 
 test: setup-dev kernel test-stacks lint types docs ## all set-up, lint, types, docs, unit and integration tests
 	@.venv/bin/pytest -n auto --dist worksteal
@@ -67,9 +68,10 @@ test: setup-dev kernel test-stacks lint types docs ## all set-up, lint, types, d
 test-all: test ## and the slow tests
 	@.venv/bin/pytest -m slow || [ $$? -eq 5 ] # 5: there are none
 
-bench: kernel stacks ## how fast virtual time runs here, and how often intervals are right (minutes)
-	@for each in $(filter-out benchmarks/__init__.py benchmarks/placebo_storm.py benchmarks/false_accusations.py benchmarks/kills.py benchmarks/hostile.py benchmarks/gate.py benchmarks/hunt.py benchmarks/other_machines.py benchmarks/report_page.py,$(wildcard benchmarks/*.py)); do \
-	  echo "$$each" >&2; .venv/bin/python "$$each" || exit 1; done
+bench: kernel stacks ## how fast trials run here, and how often intervals are right (an hour)
+	@.venv/bin/python -m benchmarks.speed
+	@for each in bad_input busy_machine coverage; do \
+	  echo "$$each" >&2; .venv/bin/python "benchmarks/$$each.py" || exit 1; done
 
 placebo: kernel stacks ## how often the page accuses the kernel against itself: 200 studies (a quarter of an hour)
 	@$(CAMBRIAN) run noise-floor --profile quick --out results/noise-floor

@@ -58,16 +58,17 @@ def run_trials(tmp_path: Path) -> RunTrials:
     ) -> list[TrialResult]:
         made = prepare.ensure({name for trial in trials for name in plan.stack_names(trial)})
         results = Results(tmp_path / place)
-        core = pool.cores()[_number_of_this_process() % len(pool.cores())]
+        core = core_of_this_process()
         done = [carry_out.run(one, made, results, core=core, cpu_limit_s=cpu_limit_s) for one in trials]
         return [results.trial(one.trial_id) for one in done]
 
     return run
 
 
-def _number_of_this_process() -> int:
-    """pytest-xdist's: gw0, gw1…; 0 without it."""
-    return int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+def core_of_this_process() -> int:
+    """By pytest-xdist's number of it: gw0, gw1…; the first core without it."""
+    number = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    return pool.cores()[number % len(pool.cores())]
 
 
 def flow(stack: str, cca: str, **more: object) -> Flow:

@@ -9,14 +9,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from benchmarks.speed import counts, trials
 
 from cambrian.kernel import boot, locate
 from cambrian.run import pool
+from cambrian.stacks import build, catalogue
 from cambrian.store.results import TrialResult
 from cambrian.study.model import Contestant, Flow, Network, Trial
 from cambrian.trial import guest_packages
 from tests.integration.boots import first_program, output
-from tests.integration.conftest import RunTrials, duel, flow
+from tests.integration.conftest import RunTrials, core_of_this_process, duel, flow
 
 ROOT = Path(__file__).parents[2]
 
@@ -49,10 +51,27 @@ def _entries(result: TrialResult) -> dict[str, Any]:
     }
 
 
-def test_no_stack_makes_more_calls_than_it_did() -> None:
-    command = [sys.executable, str(ROOT / "benchmarks" / "kernel_entries.py"), "--check"]
-    answer = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+@pytest.mark.parametrize("name", trials.every_stack())
+def test_no_stack_enters_the_kernel_more_often_than_it_did(name: str) -> None:
+    stack = name.partition(":")[0]
+    if stack not in counts.BUILT_IN_CI and build.status(catalogue.load()[stack]).state != "built":
+        pytest.skip(f"{stack} is not built here: cambrian stacks build {stack}")
+    answer = _speed("--only", "counts", "--check", name)
     assert answer.returncode == 0, answer.stderr
+
+
+def test_two_checkouts_are_compared_with_each_other(tmp_path: Path) -> None:
+    (tmp_path / ".venv").symlink_to(sys.prefix)
+    answer = _speed("--only", "empty", "--repeats", "1", "--against-checkout", str(tmp_path))
+    assert answer.returncode == 0, answer.stderr
+    assert "the other checkout" in answer.stdout
+    assert "the same" in answer.stdout
+
+
+def _speed(*words: str) -> subprocess.CompletedProcess[str]:
+    """The benchmark on this process's core."""
+    command = [sys.executable, "-m", "benchmarks.speed", "--core", str(core_of_this_process()), *words]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
 
 
 def test_the_agent_s_own_work_moves_no_packet(

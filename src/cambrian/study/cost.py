@@ -67,7 +67,7 @@ def _page_s(flow: Flow) -> float:
 
 
 #: slightly below the measured speed of one core with one flow: `cambrian stacks test` on two idle cores,
-#: and benchmarks/duel.py for the first four
+#: and benchmarks/speed for the first four
 DEFAULT_SPEED = Speed(
     ratios={
         "tcp": 50.0,
