@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use cambrian_endpoint::socket::{ReceiveBuffers, Socket};
+use cambrian_endpoint::socket::Socket;
 use cambrian_endpoint::stop::{Stop, LONGEST_SLEEP};
 use cambrian_endpoint::train::Train;
 use cambrian_endpoint::{Error, Result};
@@ -30,7 +30,7 @@ pub trait Host {
 pub struct Driver {
     socket: Socket,
     local: SocketAddr,
-    buffers: ReceiveBuffers,
+    /// What leaves with the next sleep.
     train: Train,
     stop: Stop,
 }
@@ -38,11 +38,9 @@ pub struct Driver {
 impl Driver {
     /// An event loop on `address`; SIGTERM and SIGINT end `run`.
     pub fn bind(address: SocketAddr) -> Result<Self> {
-        precise_timers();
         let socket = Socket::bind(address)?;
         let local = socket.local_address()?;
-        let (buffers, train) = (ReceiveBuffers::new(), Train::default());
-        Ok(Self { socket, local, buffers, train, stop: Stop::on_signals()? })
+        Ok(Self { socket, local, train: Train::default(), stop: Stop::on_signals()? })
     }
 
     pub fn local_address(&self) -> SocketAddr {
@@ -60,14 +58,14 @@ impl Driver {
         loop {
             let now = Instant::now();
             for link in host.links() {
-                link.drive(now, &mut self.train, &self.socket);
+                link.drive(now, &mut self.train);
             }
             if host.on_wake(now) || self.stop.requested() {
                 break;
             }
             let wait = if more { Duration::ZERO } else { wait(host) };
             let to = self.local;
-            more = self.socket.receive(&mut self.buffers, wait, |datagram| {
+            more = self.socket.exchange(&mut self.train, wait, |_, datagram| {
                 let info = quiche::RecvInfo { from: datagram.source, to };
                 if let Some(link) = host.route(datagram.payload, info) {
                     link.receive(datagram.payload, info);
@@ -76,9 +74,9 @@ impl Driver {
             })?;
         }
         for link in host.links() {
-            link.close(&mut self.train, &self.socket);
+            link.close(&mut self.train);
         }
-        Ok(())
+        self.socket.send(&mut self.train)
     }
 }
 
@@ -86,12 +84,6 @@ impl Driver {
 fn wait(host: &mut impl Host) -> Duration {
     let Some(next) = host.links().filter_map(|link| link.next_wake()).min() else { return LONGEST_SLEEP };
     next.saturating_duration_since(Instant::now()).min(LONGEST_SLEEP)
-}
-
-/// Let the kernel end sleeps on time: it may put them off by 50 µs to save wake-ups, which is several packets' worth.
-fn precise_timers() {
-    // SAFETY: a plain system call; the slack is in nanoseconds, and 0 would mean the default.
-    unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1 as libc::c_ulong) };
 }
 
 /// A connection ID of random bytes, from the operating system.

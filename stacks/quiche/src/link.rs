@@ -2,7 +2,6 @@
 
 use std::time::Instant;
 
-use cambrian_endpoint::socket::Socket;
 use cambrian_endpoint::train::Train;
 use quiche::Connection;
 
@@ -58,7 +57,7 @@ impl<S: Session> Link<S> {
     }
 
     /// Do what is due at `now`.
-    pub fn drive(&mut self, now: Instant, train: &mut Train, socket: &Socket) {
+    pub fn drive(&mut self, now: Instant, train: &mut Train) {
         let is_due = |time: Option<Instant>| time.is_some_and(|time| time <= now);
         let mut transmit = std::mem::take(&mut self.arrived) || is_due(self.held_until);
         if is_due(self.connection.timeout_instant()) {
@@ -66,25 +65,25 @@ impl<S: Session> Link<S> {
             transmit = true;
         }
         if is_due(self.outbox.next_due()) {
-            self.outbox.release(now, train, socket);
+            self.outbox.release(now, train);
             transmit |= !self.ahead;
         }
         if transmit {
             self.session.read(&mut self.connection);
             self.make_packets(train);
             // Packets that may go at once are stamped with the time at which they were made, which is after `now`.
-            self.outbox.release(Instant::now(), train, socket);
+            self.outbox.release(Instant::now(), train);
         }
     }
 
     /// Say goodbye and send everything at once.
-    pub fn close(&mut self, train: &mut Train, socket: &Socket) {
+    pub fn close(&mut self, train: &mut Train) {
         // Closing twice is no matter.
         let _ = self.connection.close(true, 0, b"");
         self.held_until = None;
         self.make_packets(train);
         if let Some(last) = self.outbox.last_due() {
-            self.outbox.release(last, train, socket);
+            self.outbox.release(last, train);
         }
     }
 

@@ -10,7 +10,7 @@ use cambrian_endpoint::fetch::Fetch;
 use cambrian_endpoint::{contract, Error, Result};
 use tquic::{Connection, Endpoint, TransportHandler};
 
-use crate::driver::{process, Driver, Host};
+use crate::driver::{Driver, Host};
 use crate::settings::Settings;
 use crate::transport;
 
@@ -42,7 +42,7 @@ pub fn run(arguments: &ClientArguments) -> Result<()> {
         // Closing is a courtesy to the server.
         let _ = connection.close(true, 0, b"");
     }
-    let outcome = outcome.and_then(|()| process(&mut endpoint));
+    let outcome = outcome.and_then(|()| driver.finish(&mut endpoint));
     // The endpoint's own share of the client's state goes with it.
     drop(endpoint);
     match Rc::try_unwrap(client) {

@@ -7,7 +7,7 @@ use std::net::SocketAddr;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use cambrian_endpoint::socket::{ReceiveBuffers, Socket};
+use cambrian_endpoint::socket::Socket;
 use cambrian_endpoint::stop::{Stop, LONGEST_SLEEP};
 use cambrian_endpoint::train::Train;
 use cambrian_endpoint::{Ecn, Error, Result};
@@ -23,27 +23,24 @@ pub trait Host {
 }
 
 pub struct Driver {
+    socket: Socket,
     sender: Rc<Sender>,
     local: SocketAddr,
-    buffers: ReceiveBuffers,
     stop: Stop,
 }
 
-/// Hands tquic's packets to the kernel.
-struct Sender {
-    socket: Socket,
-    train: RefCell<Train>,
-}
+/// Takes tquic's packets, which leave with the next sleep.
+#[derive(Default)]
+struct Sender(RefCell<Train>);
 
 impl PacketSendHandler for Sender {
     fn on_packets_send(&self, packets: &[(Vec<u8>, PacketInfo)]) -> tquic::Result<usize> {
-        let mut train = self.train.borrow_mut();
+        let mut train = self.0.borrow_mut();
         for (payload, info) in packets {
             let mut buffer = train.buffer();
             buffer.extend_from_slice(payload);
             train.push(info.dst, Ecn::NotEct, buffer);
         }
-        train.send(&self.socket);
         Ok(packets.len())
     }
 }
@@ -51,11 +48,9 @@ impl PacketSendHandler for Sender {
 impl Driver {
     /// An event loop on `address`; SIGTERM and SIGINT end `run`.
     pub fn bind(address: SocketAddr) -> Result<Self> {
-        precise_timers();
         let socket = Socket::bind(address)?;
         let local = socket.local_address()?;
-        let sender = Rc::new(Sender { socket, train: RefCell::default() });
-        Ok(Self { sender, local, buffers: ReceiveBuffers::new(), stop: Stop::on_signals()? })
+        Ok(Self { socket, sender: Rc::default(), local, stop: Stop::on_signals()? })
     }
 
     pub fn local_address(&self) -> SocketAddr {
@@ -64,12 +59,18 @@ impl Driver {
 
     /// Datagrams that the kernel dropped because the receive buffer was full.
     pub fn receive_buffer_drops(&self) -> Option<u32> {
-        self.sender.socket.receive_buffer_drops()
+        self.socket.receive_buffer_drops()
     }
 
     /// An endpoint that sends through this loop's socket.
     pub fn endpoint(&self, config: Config, is_server: bool, handler: Box<dyn TransportHandler>) -> Endpoint {
         Endpoint::new(Box::new(config), is_server, handler, self.sender.clone())
+    }
+
+    /// Send what there is left to send.
+    pub fn finish(&mut self, endpoint: &mut Endpoint) -> Result<()> {
+        process(endpoint)?;
+        self.socket.send(&mut self.sender.0.borrow_mut())
     }
 
     /// Run until the host has finished or a signal asks to stop.
@@ -88,7 +89,8 @@ impl Driver {
             };
             let dst = self.local;
             let mut woken = None;
-            more = self.sender.socket.receive(&mut self.buffers, wait, |datagram| {
+            // tquic sends nothing while it takes datagrams.
+            more = self.socket.exchange(&mut self.sender.0.borrow_mut(), wait, |_, datagram| {
                 let time = *woken.get_or_insert_with(Instant::now);
                 // A datagram that is refused closes its connection where the protocol asks for that.
                 if let Err(error) =
@@ -103,13 +105,7 @@ impl Driver {
     }
 }
 
-/// Let tquic handle its events and send.
-pub fn process(endpoint: &mut Endpoint) -> Result<()> {
+/// Let tquic handle its events and make packets.
+fn process(endpoint: &mut Endpoint) -> Result<()> {
     endpoint.process_connections().map_err(|error| Error::failed("tquic", error))
-}
-
-/// Let the kernel end sleeps on time: it may put them off by 50 µs to save wake-ups, which is several packets' worth.
-fn precise_timers() {
-    // SAFETY: a plain system call; the slack is in nanoseconds, and 0 would mean the default.
-    unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1 as libc::c_ulong) };
 }

@@ -13,7 +13,7 @@ use serde_json::json;
 use tquic::{Connection, Endpoint, TransportHandler};
 
 use crate::controller::{self, path_stats, Observer};
-use crate::driver::{process, Driver, Host};
+use crate::driver::{Driver, Host};
 use crate::settings::Settings;
 use crate::transfers::Transfers;
 use crate::transport;
@@ -49,7 +49,7 @@ pub fn run(arguments: &ServerArguments) -> Result<()> {
             let _ = connection.close(true, 0, b"");
         }
     }
-    let outcome = outcome.and_then(|()| process(&mut endpoint));
+    let outcome = outcome.and_then(|()| driver.finish(&mut endpoint));
     let error = outcome.as_ref().err().map(ToString::to_string);
     let server = server.borrow();
     contract::done(server.bytes, server.complete && server.bytes > 0, error.as_deref());

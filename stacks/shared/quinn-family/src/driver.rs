@@ -2,14 +2,15 @@
 //!
 //! This is what the quinn crate does on tokio, without tokio: the same calls in the same order (transmit, timers,
 //! endpoint events, application events), the same limit on a train of datagrams and the same timer granularity. It
-//! reads the clock once a wake-up, and reads the socket until a batch comes short instead of until it would block.
+//! reads the clock once a wake-up, reads the socket until a batch comes short instead of until it would block, and sends
+//! by the system call that sleeps.
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use bytes::{Bytes, BytesMut};
 use cambrian_endpoint::clock::Ticks;
-use cambrian_endpoint::socket::{ReceiveBuffers, Socket};
+use cambrian_endpoint::socket::Socket;
 use cambrian_endpoint::stop::{Stop, LONGEST_SLEEP};
 use cambrian_endpoint::train::Train;
 use cambrian_endpoint::{Ecn, Error, Result};
@@ -40,10 +41,12 @@ pub struct Driver {
     gates: Option<GateSource>,
     ticks: Ticks,
     stop: Stop,
-    receive_buffers: ReceiveBuffers,
-    /// Datagrams in one go before arrivals are looked at again (as many as MAX_TRANSMIT_DATAGRAMS in quinn).
+    /// What leaves with the next sleep.
     train: Train,
 }
+
+/// Datagrams of a connection in one go before arrivals are looked at again (quinn's MAX_TRANSMIT_DATAGRAMS).
+const MOST_IN_ONE_GO: usize = 20;
 
 /// A connection, and what holds its datagrams back beside the transport itself.
 struct Driven {
@@ -69,7 +72,6 @@ impl Driver {
             gates,
             ticks: Ticks::starting(Instant::now()),
             stop,
-            receive_buffers: ReceiveBuffers::new(),
             train: Train::default(),
         })
     }
@@ -90,11 +92,11 @@ impl Driver {
         let mut more = self.drive(now, application);
         while !application.on_wake(now) && !self.stop.requested() {
             let wait = if more { Duration::ZERO } else { self.sleep(now) };
-            now = self.receive(wait, &mut more)?;
+            now = self.exchange(wait, &mut more)?;
             more |= self.drive(now, application);
         }
         self.close(now, application);
-        Ok(())
+        self.socket.send(&mut self.train)
     }
 
     /// The connections that have not been forgotten yet.
@@ -118,12 +120,12 @@ impl Driver {
         waits.fold(LONGEST_SLEEP, Duration::min)
     }
 
-    /// Sleep for at most `wait` until datagrams arrive, and take one batch of them. Returns the time, and in
-    /// `more` whether there may be others.
-    fn receive(&mut self, wait: Duration, more: &mut bool) -> Result<Instant> {
-        let Self { socket, endpoint, connections, gates, receive_buffers, train, .. } = self;
+    /// Send what there is to send, sleep for at most `wait` until datagrams arrive, and take one batch of them.
+    /// Returns the time, and in `more` whether there may be others.
+    fn exchange(&mut self, wait: Duration, more: &mut bool) -> Result<Instant> {
+        let Self { socket, endpoint, connections, gates, train, .. } = self;
         let mut woken = None;
-        *more = socket.receive(receive_buffers, wait, |datagram| {
+        *more = socket.exchange(train, wait, |train, datagram| {
             let now = *woken.get_or_insert_with(Instant::now);
             let mut buffer = train.buffer();
             let data = BytesMut::from(&*datagram.payload);
@@ -155,10 +157,7 @@ impl Driver {
                 None => None,
             };
             match reply {
-                Some(reply) => {
-                    push(train, &reply, buffer);
-                    train.send(socket);
-                }
+                Some(reply) => push(train, &reply, buffer),
                 None => train.give_back(buffer),
             }
             Ok(())
@@ -218,7 +217,7 @@ impl Driver {
         }
     }
 
-    /// Send what the connection may send at `now`. Returns whether it stopped at a full train.
+    /// Take what the connection may send at `now`. Returns whether it may have more than that.
     fn transmit(
         &mut self,
         handle: ConnectionHandle,
@@ -227,12 +226,14 @@ impl Driver {
         application: &mut impl Application,
     ) -> bool {
         let Driven { connection, gate, release } = driven;
-        while !self.train.is_full() {
+        let mut taken = 0;
+        while taken < MOST_IN_ONE_GO {
             *release = gate.as_mut().and_then(|gate| gate.open(now));
             let mut buffer = self.train.buffer();
             match proto::poll_transmit(connection, now, &mut buffer) {
                 Some(transmit) if gate.as_mut().is_none_or(|gate| gate.passes(now)) => {
                     push(&mut self.train, &transmit, buffer);
+                    taken += 1;
                     application.on_transmitted(handle, connection);
                 }
                 Some(_) => self.train.give_back(buffer),
@@ -245,9 +246,7 @@ impl Driver {
         if let Some(gate) = gate {
             gate.close();
         }
-        let train_broken = self.train.is_full();
-        self.train.send(&self.socket);
-        train_broken
+        taken == MOST_IN_ONE_GO
     }
 
     /// Tell every peer that this is the end.

@@ -28,9 +28,13 @@ impl Anchor {
     }
 }
 
+/// What the kernel puts a sleep of epoll_wait(2) off by, unless something else ends it before: the timer slack of a
+/// thread that has not asked for another.
+const TIMER_SLACK: Duration = Duration::from_micros(50);
+
 /// Timers with the granularity of tokio's, which the users of a stack that runs on tokio get: deadlines are rounded
-/// up to whole milliseconds since the start of the runtime. A pacer made for that (quinn's, by its BURST_INTERVAL)
-/// would put another packet train on the wire with finer timers.
+/// up to whole milliseconds since the start of the runtime, and the kernel adds its slack. A pacer made for that
+/// (quinn's, by its BURST_INTERVAL) would put another packet train on the wire with finer timers.
 #[derive(Clone, Copy, Debug)]
 pub struct Ticks {
     start: Instant,
@@ -41,12 +45,16 @@ impl Ticks {
         Self { start }
     }
 
-    /// How long to sleep at `now` for a `deadline`, as tokio's time driver computes it: whole milliseconds.
+    /// How long to sleep at `now` for a `deadline`: whole milliseconds, as tokio's time driver computes it, and the
+    /// slack.
     pub fn wait(&self, now: Instant, deadline: Instant) -> Duration {
         let round_up = Duration::from_nanos(999_999);
         let deadline_tick = (deadline + round_up).saturating_duration_since(self.start).as_millis() as u64;
         let now_tick = now.saturating_duration_since(self.start).as_millis() as u64;
-        Duration::from_millis(deadline_tick.saturating_sub(now_tick))
+        match deadline_tick.saturating_sub(now_tick) {
+            0 => Duration::ZERO,
+            ticks => Duration::from_millis(ticks) + TIMER_SLACK,
+        }
     }
 }
 
@@ -59,10 +67,10 @@ mod tests {
         let start = Instant::now();
         let ticks = Ticks::starting(start);
         let at = |us| start + Duration::from_micros(us);
-        assert_eq!(ticks.wait(at(0), at(1)).as_millis(), 1);
-        assert_eq!(ticks.wait(at(900), at(1_100)).as_millis(), 2);
-        assert_eq!(ticks.wait(at(1_000), at(2_000)).as_millis(), 1);
-        assert_eq!(ticks.wait(at(5_000), at(2_000)).as_millis(), 0);
+        assert_eq!(ticks.wait(at(0), at(1)).as_micros(), 1_050);
+        assert_eq!(ticks.wait(at(900), at(1_100)).as_micros(), 2_050);
+        assert_eq!(ticks.wait(at(1_000), at(2_000)).as_micros(), 1_050);
+        assert_eq!(ticks.wait(at(5_000), at(2_000)).as_micros(), 0);
     }
 
     #[test]

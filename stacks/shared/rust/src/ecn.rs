@@ -1,4 +1,4 @@
-//! ECN marks as control messages of recvmmsg(2) and sendmmsg(2).
+//! ECN marks as control messages of datagrams.
 
 /// The ECN field of an IP header (RFC 3168 section 5).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -34,7 +34,7 @@ pub struct Control([u8; Self::BYTES]);
 
 impl Control {
     /// Two integers with their headers: a dual-stack socket may report both IP_TOS and IPV6_TCLASS.
-    const BYTES: usize = 48;
+    pub const BYTES: usize = 48;
 
     pub const EMPTY: Self = Self([0; Self::BYTES]);
 

@@ -3,7 +3,6 @@
 use std::net::SocketAddr;
 
 use crate::ecn::Ecn;
-use crate::socket::{Socket, SEND_BATCH};
 
 /// One datagram on its way out.
 #[derive(Debug)]
@@ -13,7 +12,7 @@ pub struct Outgoing {
     pub payload: Vec<u8>,
 }
 
-/// A train of at most `Train::MAX` datagrams: take a `buffer`, fill it, `push` it, and `send` them all.
+/// What leaves at the next `Socket::exchange`: take a `buffer`, fill it, and `push` it.
 #[derive(Debug, Default)]
 pub struct Train {
     datagrams: Vec<Outgoing>,
@@ -21,9 +20,6 @@ pub struct Train {
 }
 
 impl Train {
-    /// Datagrams that one system call takes.
-    pub const MAX: usize = SEND_BATCH;
-
     /// An empty buffer for the next datagram.
     pub fn buffer(&mut self) -> Vec<u8> {
         self.spare.pop().unwrap_or_default()
@@ -39,23 +35,13 @@ impl Train {
         self.datagrams.push(Outgoing { destination, ecn, payload });
     }
 
-    pub fn len(&self) -> usize {
-        self.datagrams.len()
+    /// The datagrams in the order in which they are to leave.
+    pub fn datagrams(&self) -> &[Outgoing] {
+        &self.datagrams
     }
 
-    pub fn is_empty(&self) -> bool {
-        self.datagrams.is_empty()
-    }
-
-    pub fn is_full(&self) -> bool {
-        self.datagrams.len() >= Self::MAX
-    }
-
-    /// Hand everything to the kernel.
-    pub fn send(&mut self, socket: &Socket) {
-        for batch in self.datagrams.chunks(Self::MAX) {
-            socket.send(batch);
-        }
+    /// All datagrams have been sent: keep their buffers.
+    pub fn clear(&mut self) {
         while let Some(datagram) = self.datagrams.pop() {
             self.give_back(datagram.payload);
         }
