@@ -1,10 +1,3 @@
-// Package loop is a UDP socket whose reader waits for the whole program, in one system call.
-//
-// Go's scheduler makes two system calls for each wait (it polls before it sleeps), one that reads,
-// one that finds nothing more to read, and one for each datagram sent. A program with one
-// processor (GOMAXPROCS 1) that waits for one socket and for timers needs none of these: when no
-// other goroutine can go on, the socket's reader hands all datagrams that were sent to the kernel,
-// and sleeps until a datagram has arrived or the next timer of the Go runtime is due.
 package loop
 
 import (
@@ -12,7 +5,6 @@ import (
 	"errors"
 	"net"
 	"os"
-	"runtime"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -79,11 +71,9 @@ type shared struct {
 // Socket is a UDP socket for one reader. Of a net.UDPConn's ways to read only Receive works.
 type Socket struct {
 	*net.UDPConn
-	idleness *idleness
-	fd       int32
+	*waiter
 
 	mutex     sync.Mutex
-	ring      *uring
 	memory    *shared
 	sent      int // slots of outgoing in use
 	addresses [entries]*net.UDPAddr
@@ -94,47 +84,17 @@ type Socket struct {
 	offers uint16
 	ready  []completion
 	from   *net.UDPAddr // of the datagram before
-
-	closed   atomic.Bool
-	deadline atomic.Int64 // by the clock of time.Time; 0 without one
 }
-
-// taken: two readers that wait for the whole program would wait for each other.
-var taken atomic.Bool
 
 // Open is a socket over udp. An error says why this program or this kernel cannot have one; udp is as it was.
 func Open(udp *net.UDPConn) (*Socket, error) {
-	if runtime.GOMAXPROCS(0) != 1 {
-		return nil, errors.New("the program has more than one processor")
-	}
-	if !taken.CompareAndSwap(false, true) {
-		return nil, errors.New("the program has such a socket")
-	}
-	socket, err := open(udp)
-	if err != nil {
-		taken.Store(false)
-	}
-	return socket, err
-}
-
-func open(udp *net.UDPConn) (*Socket, error) {
-	idleness, err := newIdleness()
+	waiter, err := newWaiter(udp, entries)
 	if err != nil {
 		return nil, err
 	}
-	s := &Socket{UDPConn: udp, idleness: idleness}
-	raw, err := udp.SyscallConn()
-	if err != nil {
-		return nil, err
-	}
-	if err := raw.Control(func(fd uintptr) { s.fd = int32(fd) }); err != nil {
-		return nil, err
-	}
-	if s.ring, err = newUring(entries); err != nil {
-		return nil, err
-	}
+	s := &Socket{UDPConn: udp, waiter: waiter}
 	if err := s.start(); err != nil {
-		s.ring.close()
+		waiter.close()
 		return nil, err
 	}
 	return s, nil
@@ -201,17 +161,8 @@ func (s *Socket) Receive(most int, take func(int, Datagram)) (int, error) {
 		if taken > 0 || err != nil {
 			return taken, err
 		}
-		if s.closed.Load() {
-			return 0, net.ErrClosed
-		}
-		timeout := int64(forEver)
-		if deadline := s.deadline.Load(); deadline != 0 {
-			if timeout = deadline - time.Now().UnixNano(); timeout <= 0 {
-				return 0, os.ErrDeadlineExceeded
-			}
-		}
-		if s.idleness.idle() {
-			s.wait(timeout)
+		if err := s.sleep(s.wait); err != nil {
+			return 0, err
 		}
 	}
 }
@@ -256,27 +207,17 @@ func (s *Socket) address(name *syscall.RawSockaddrInet6) *net.UDPAddr {
 	return s.from
 }
 
-// wait sends what is to be sent and sleeps until something has arrived, a timer is due, or timeout has passed.
-func (s *Socket) wait(timeout int64) {
+// wait sends what is to be sent and waits until something has arrived, at most so many nanoseconds.
+func (s *Socket) wait(nanoseconds int64) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	if len(s.ready) > 0 {
-		return
-	}
-	timer := s.idleness.untilTimer()
-	if timer == 0 {
-		return // the scheduler runs it
-	}
-	if timeout < 0 || (timer > 0 && timer < timeout) {
-		timeout = timer
-	}
 	if !s.armed {
 		if s.ring.full() {
 			s.flush()
 		}
 		s.arm()
 	}
-	if err := s.ring.submitAndWait(timeout); err != nil {
+	if err := s.ring.submitAndWait(nanoseconds); err != nil {
 		s.failure = err
 	}
 	s.reap()
@@ -335,6 +276,9 @@ func (s *Socket) sendAgain(slot int, err error) {
 func (s *Socket) WriteMsgUDP(payload, control []byte, to *net.UDPAddr) (int, int, error) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
+	if s.closed.Load() {
+		return 0, 0, net.ErrClosed
+	}
 	if err := errors.Join(s.failure, s.unsent); err != nil {
 		s.unsent = nil
 		return 0, 0, err
@@ -381,26 +325,20 @@ func (s *Socket) put(payload, control []byte, to *net.UDPAddr) bool {
 	return true
 }
 
-// SetReadDeadline ends a Receive at that time: also one under way, for another goroutine runs only while
-// Receive does not sleep.
-func (s *Socket) SetReadDeadline(deadline time.Time) error {
-	if deadline.IsZero() {
-		s.deadline.Store(0)
-	} else {
-		s.deadline.Store(deadline.UnixNano())
-	}
-	return nil
-}
-
 // Close sends what is to be sent, and ends the socket.
 func (s *Socket) Close() error {
-	if s.closed.Swap(true) {
-		return net.ErrClosed
-	}
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
+	if s.closed.Load() {
+		return net.ErrClosed
+	}
 	s.flush()
-	s.ring.close()
-	taken.Store(false)
+	s.waiter.close()
 	return s.UDPConn.Close()
+}
+
+// SetReadDeadline ends a Receive at that time.
+func (s *Socket) SetReadDeadline(deadline time.Time) error {
+	s.setDeadline(deadline)
+	return nil
 }

@@ -15,18 +15,28 @@ import (
 // opened is a socket with a loop and a peer's, or the test is skipped on a kernel that has no io_uring for it.
 func opened(t *testing.T) (*Socket, *net.UDPConn) {
 	t.Helper()
-	before := runtime.GOMAXPROCS(1)
-	t.Cleanup(func() { runtime.GOMAXPROCS(before) })
+	oneProcessor(t)
 	udp, peer := bound(t), bound(t)
 	socket, err := Open(udp)
+	skipWithoutRing(t, err)
+	t.Cleanup(func() { _ = socket.Close() })
+	return socket, peer
+}
+
+func oneProcessor(t *testing.T) {
+	t.Helper()
+	before := runtime.GOMAXPROCS(1)
+	t.Cleanup(func() { runtime.GOMAXPROCS(before) })
+}
+
+func skipWithoutRing(t *testing.T, err error) {
+	t.Helper()
 	if errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.ENOSYS) {
 		t.Skip(err)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = socket.Close() })
-	return socket, peer
 }
 
 func bound(t *testing.T) *net.UDPConn {
@@ -152,6 +162,9 @@ func TestOneSocketAProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := socket.Receive(1, nil); !errors.Is(err, net.ErrClosed) {
+		t.Error(err)
+	}
+	if _, _, err := socket.WriteMsgUDP(nil, nil, addressOf(peer)); !errors.Is(err, net.ErrClosed) {
 		t.Error(err)
 	}
 	again, err := Open(peer)

@@ -29,6 +29,7 @@ const (
 
 	opSendMsg = 9
 	opRecvMsg = 10
+	opRecv    = 27
 
 	entryBufferSelect   = 1 << 5
 	entryCQESkipSuccess = 1 << 6
