@@ -42,7 +42,7 @@ func (c *client) fetch(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	transport := &quic.Transport{Conn: socket}
+	transport := &quic.Transport{Conn: waiting(socket)}
 	conn, err := transport.Dial(ctx, net.UDPAddrFromAddrPort(c.options.Connect),
 		endpoint.ClientTLS(c.options.ClientOptions), c.options.transport.quicConfig())
 	if err != nil {

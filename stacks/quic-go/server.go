@@ -54,7 +54,7 @@ func runServer(arguments []string, emit *endpoint.Emitter, stop <-chan os.Signal
 	if err != nil {
 		return err
 	}
-	transport := &quic.Transport{Conn: socket, ConnContext: s.connContext}
+	transport := &quic.Transport{Conn: waiting(socket), ConnContext: s.connContext}
 	// ListenEarly: a connection is handed over before its first ACK, which is when the CCA can be chosen.
 	listener, err := transport.ListenEarly(tlsConfig, config)
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"cambrian/endpoint"
+	"cambrian/endpoint/loop"
 	"cambrian/endpoint/pages"
 )
 
@@ -58,7 +59,11 @@ func (c *client) fetch(ctx context.Context) error {
 		TLSClientConfig:    endpoint.ClientTLS(c.options),
 		ForceAttemptHTTP2:  true,
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			return dialer.DialContext(ctx, "tcp", c.options.Connect.String())
+			conn, err := dialer.DialContext(ctx, "tcp", c.options.Connect.String())
+			if err != nil {
+				return nil, err
+			}
+			return waiting(conn), nil
 		},
 	}
 	conn, err := transport.NewClientConn(ctx, "https", c.host())
@@ -78,6 +83,16 @@ func (c *client) fetch(ctx context.Context) error {
 	}
 	c.Whole()
 	return nil
+}
+
+// waiting is the connection with one system call for each wait, or itself where that is not possible.
+func waiting(conn net.Conn) net.Conn {
+	if tcp, ok := conn.(*net.TCPConn); ok {
+		if stream, err := loop.OpenStream(tcp); err == nil {
+			return stream
+		}
+	}
+	return conn
 }
 
 func (c *client) host() string {
