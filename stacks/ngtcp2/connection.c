@@ -270,7 +270,6 @@ static void send_packets(struct connection *connection, uint64_t now) {
             connection->packets_sent++;
         }
     } while (size > 0 && sent + full <= quantum);
-    udp_flush(&connection->setup->udp);
     ngtcp2_conn_update_pkt_tx_time(connection->quic, now);
 }
 
