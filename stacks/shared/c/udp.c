@@ -23,7 +23,7 @@ struct batch {
 };
 static struct batch incoming, outgoing;
 static bool by_ring;
-static bool readable; /* without a ring: the last wait has said so */
+static bool readable; /* without a ring: more than has been received */
 
 __attribute__((noreturn)) static void fail(const char *what, const struct options *options) {
     fprintf(stderr, "%s: %s %s:%s: %s\n", program_invocation_short_name, what, options->address, options->port,
@@ -119,6 +119,7 @@ int udp_receive(const struct udp *udp, struct datagram list[UDP_BATCH]) {
         incoming.headers[i].msg_hdr.msg_controllen = UDP_CONTROL_BYTES;
     }
     int count = recvmmsg(udp->descriptor, incoming.headers, UDP_BATCH, MSG_DONTWAIT, NULL);
+    readable = count == UDP_BATCH;
     if (count < 0)
         return errno == EAGAIN || errno == EINTR ? 0 : -1;
     for (int i = 0; i < count; i++)
