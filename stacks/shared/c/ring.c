@@ -7,7 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { GROUP = 0, PAGE_BYTES = 4096, QUEUE = 2 * UDP_BATCH };
+/* AT_ONCE: datagrams that the kernel takes from a socket before it does other work (MULTISHOT_MAX_RETRY). */
+enum { GROUP = 0, PAGE_BYTES = 4096, QUEUE = 2 * UDP_BATCH, AT_ONCE = 32 };
 /* What the kernel writes: its own head, the peer's address, the control message, the datagram. */
 enum {
     PEER_BYTES = sizeof(struct sockaddr_storage),
@@ -145,31 +146,50 @@ static void not_sent(unsigned place, int error) {
         sendmsg(ring.socket, &ring.sending[place].msg_hdr, 0);
 }
 
+/* Handles one completion; returns an error's number, or 0. */
+static int take(const struct io_uring_cqe *completion, struct datagram list[UDP_BATCH], int *count) {
+    uint64_t whose = io_uring_cqe_get_data64(completion);
+    if (whose == STOPPING) {
+        stop_request();
+    } else if (whose != RECEIVING) {
+        not_sent((unsigned)whose, completion->res);
+    } else {
+        ring.receiving = completion->flags & IORING_CQE_F_MORE;
+        if (completion->res >= 0)
+            list[(*count)++] = datagram(completion);
+        else if (completion->res != -ENOBUFS)
+            return -completion->res;
+    }
+    return 0;
+}
+
+/* Enters the kernel for what it has not told yet; returns how many completions there are. */
+static unsigned ask(void) {
+    if (!ring.receiving) {
+        receive();
+        io_uring_submit(&ring.queues);
+    } else {
+        io_uring_get_events(&ring.queues);
+    }
+    return io_uring_cq_ready(&ring.queues);
+}
+
 int ring_receive(struct datagram list[UDP_BATCH]) {
     int count = 0, error = 0;
-    struct io_uring_cqe *completion;
     take_back();
-    while (count < UDP_BATCH && !error) {
-        if (!ring.receiving) {
-            receive();
-            io_uring_submit(&ring.queues);
+    unsigned ready = io_uring_cq_ready(&ring.queues);
+    while (ready) {
+        /* With fewer the socket was empty, and what has come since is for the next wait. */
+        bool more = ready >= AT_ONCE;
+        for (; ready && count < UDP_BATCH && !error; ready--) {
+            struct io_uring_cqe *completion;
+            io_uring_peek_cqe(&ring.queues, &completion);
+            error = take(completion, list, &count);
+            io_uring_cqe_seen(&ring.queues, completion);
         }
-        /* Enters the kernel only if it has more to tell. */
-        if (io_uring_peek_cqe(&ring.queues, &completion))
+        if (count == UDP_BATCH || error)
             break;
-        uint64_t whose = io_uring_cqe_get_data64(completion);
-        if (whose == STOPPING) {
-            stop_request();
-        } else if (whose != RECEIVING) {
-            not_sent((unsigned)whose, completion->res);
-        } else {
-            ring.receiving = completion->flags & IORING_CQE_F_MORE;
-            if (completion->res >= 0)
-                list[count++] = datagram(completion);
-            else if (completion->res != -ENOBUFS)
-                error = -completion->res;
-        }
-        io_uring_cqe_seen(&ring.queues, completion);
+        ready = more || !ring.receiving ? ask() : 0;
     }
     errno = error;
     return error && !count ? -1 : count;

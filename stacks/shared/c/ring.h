@@ -11,7 +11,7 @@ bool ring_open(int socket);
    sent is read until the next ring_receive. Exits with 1 on failure. */
 void ring_wait(struct mmsghdr *headers, unsigned count, long long timeout_ns);
 
-/* As udp_receive. A system call only if more has come than fits. */
+/* As udp_receive. A system call only if more has come than the wait has told. */
 int ring_receive(struct datagram list[UDP_BATCH]);
 
 #endif
