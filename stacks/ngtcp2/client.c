@@ -130,13 +130,12 @@ static bool take_all(const struct setup *setup, struct connection *connection, u
 }
 
 static void fetch(const struct setup *setup, struct connection *connection) {
-    struct pollfd polled[2] = {{0}, {.fd = setup->udp.descriptor, .events = POLLIN}};
     uint64_t now = monotonic_ns();
     while (!stop_requested() && !connection->over && client.finished < setup->options->streams) {
         connection_drive(connection, now);
-        stop_poll(polled, 2, stop_timeout(connection_expiry(connection), now));
+        udp_wait(&setup->udp, stop_timeout(connection_expiry(connection), now));
         now = monotonic_ns();
-        if (polled[1].revents && !take_all(setup, connection, now)) {
+        if (!take_all(setup, connection, now)) {
             snprintf(connection->error, sizeof connection->error, "%s", strerror(errno));
             break;
         }

@@ -96,6 +96,7 @@ static struct connection *create(const struct setup *setup) {
         exit(1);
     }
     connection->setup = setup;
+    connection->slept_through = UINT64_MAX;
     connection->controller.reno_is_told = COMPAT_RENO_IS_TOLD;
     connection->reference = (ngtcp2_crypto_conn_ref){.get_conn = connection_of, .user_data = connection};
     connection->tls = tls_session(setup->options, setup->credentials, &connection->reference);
@@ -190,7 +191,20 @@ bool connection_answers(const struct connection *connection, const uint8_t *id, 
     return false;
 }
 
+/* Runs the pacing timer that was slept through, with the time at which it was due: the library counts how late a
+   packet leaves, and makes up for it. */
+static void catch_up(struct connection *connection, uint64_t now) {
+    uint64_t due = connection->slept_through;
+    if (connection->over || due > now)
+        return;
+    connection->slept_through = UINT64_MAX;
+    int error = ngtcp2_conn_handle_expiry(connection->quic, due);
+    if (error)
+        end(connection, ngtcp2_strerror(error));
+}
+
 void connection_receive(struct connection *connection, const struct datagram *datagram, uint64_t now) {
+    catch_up(connection, now);
     if (connection->over)
         return;
     /* The library follows a peer that has moved, and asks it at its new address to prove that it is there. */
@@ -257,6 +271,20 @@ static int64_t write_packet(struct connection *connection, uint64_t now) {
     }
 }
 
+/* Has the library space what has left, of so many bytes, and decides when to wake. If it had nothing more to send
+   when it was free to send, it will have nothing when the pacer lets the next packet go: only its other timers count. */
+static void pace(struct connection *connection, uint64_t now, size_t sent, bool emptied) {
+    bool free_to_send = connection->paced_until <= now;
+    uint64_t others = ngtcp2_conn_get_expiry(connection->quic);
+    ngtcp2_conn_update_pkt_tx_time(connection->quic, now);
+    uint64_t all = ngtcp2_conn_get_expiry(connection->quic);
+    bool sleep = free_to_send && emptied && all < others;
+    if (sent)
+        connection->paced_until = all < others ? all : UINT64_MAX;
+    connection->slept_through = sleep ? all : UINT64_MAX;
+    connection->wake_at = sleep ? others : all;
+}
+
 static void send_packets(struct connection *connection, uint64_t now) {
     /* The library says how much may leave without spacing, and spaces what it is told has left. */
     size_t quantum = ngtcp2_conn_get_send_quantum(connection->quic);
@@ -270,14 +298,14 @@ static void send_packets(struct connection *connection, uint64_t now) {
             connection->packets_sent++;
         }
     } while (size > 0 && sent + full <= quantum);
-    udp_flush(&connection->setup->udp);
-    ngtcp2_conn_update_pkt_tx_time(connection->quic, now);
+    pace(connection, now, sent, size == 0);
 }
 
 void connection_drive(struct connection *connection, uint64_t now) {
+    catch_up(connection, now);
     if (connection->over)
         return;
-    if (connection_expiry(connection) <= now) {
+    if (ngtcp2_conn_get_expiry(connection->quic) <= now) {
         int error = ngtcp2_conn_handle_expiry(connection->quic, now);
         if (error) {
             end(connection, ngtcp2_strerror(error));
@@ -289,7 +317,7 @@ void connection_drive(struct connection *connection, uint64_t now) {
 }
 
 uint64_t connection_expiry(const struct connection *connection) {
-    return connection->over ? UINT64_MAX : ngtcp2_conn_get_expiry(connection->quic);
+    return connection->over ? UINT64_MAX : connection->wake_at;
 }
 
 void connection_close(struct connection *connection, uint64_t now) {

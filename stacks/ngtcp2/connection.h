@@ -56,6 +56,9 @@ struct connection {
     struct controller controller;
     uint64_t logged_cwnd, logged_in_flight, logged_reductions;
     uint64_t packets_sent, packets_received;
+    uint64_t paced_until;   /* nothing but ACKs may leave before; UINT64_MAX = not known */
+    uint64_t slept_through; /* the pacing timer for which nobody is woken; UINT64_MAX = none */
+    uint64_t wake_at;       /* when to drive it next though nothing has come */
     bool connected, cca_told;
     bool over;       /* to be dropped */
     char error[128]; /* "" = none */

@@ -69,7 +69,6 @@ static void drop(struct server *server, size_t index) {
 }
 
 static void serve(struct server *server) {
-    struct pollfd polled[2] = {{0}, {.fd = server->setup.udp.descriptor, .events = POLLIN}};
     uint64_t now = monotonic_ns();
     while (!stop_requested()) {
         uint64_t expiry = UINT64_MAX;
@@ -77,10 +76,9 @@ static void serve(struct server *server) {
             uint64_t at = connection_expiry(server->connections[i]);
             expiry = at < expiry ? at : expiry;
         }
-        stop_poll(polled, 2, stop_timeout(expiry, now));
+        udp_wait(&server->setup.udp, stop_timeout(expiry, now));
         now = monotonic_ns();
-        if (polled[1].revents)
-            take_all(server, now);
+        take_all(server, now);
         for (size_t i = 0; i < server->count; i++)
             connection_drive(server->connections[i], now);
         for (size_t i = server->count; i-- > 0;)

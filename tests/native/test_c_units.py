@@ -33,6 +33,7 @@ def run(folder: Path, test: str, units: list[str], build: Path, *arguments: str)
     ("folder", "test", "units"),
     [
         ("shared/c", "hq_test", ["hq"]),
+        ("shared/c", "udp_test", ["udp", "address", "options", "stop"]),
         ("ngtcp2", "controller_test", ["controller"]),
     ],
 )

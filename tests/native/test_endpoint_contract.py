@@ -14,6 +14,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from copy import copy
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from cambrian.stacks.built import program
 from cambrian.stacks.manifest import Manifest, Option
 from cambrian.stacks.template import fill
 
+REFUSE_IO_URING = Path(__file__).with_name("refuse_io_uring.py")
 CERTIFICATES = Path(__file__).resolve().parents[2] / "src/cambrian/testbed/certs"
 HEADER = "time_ns,event,cwnd_bytes,ssthresh_bytes,in_flight_bytes,srtt_us,pacing_bps,state"
 #: what a loaded machine may need for what takes 100 ms of the program's own clock
@@ -243,6 +245,12 @@ def test_exactly_the_bytes_asked_for(endpoint: Endpoint, count: int, streams: in
     if endpoint.manifest.cca_readback and not no_way:
         assert all(event["confirmed"] for event in confirmed)
     assert (status, said[-1]["event"]) == (0, "done")
+
+
+def test_it_works_where_io_uring_is_refused(endpoint: Endpoint) -> None:
+    refused = copy(endpoint)
+    refused.prefix = [sys.executable, str(REFUSE_IO_URING), *endpoint.prefix]
+    test_exactly_the_bytes_asked_for(refused, 300_001, 1)
 
 
 def _check_events(said: Sequence[dict[str, Any]]) -> None:

@@ -37,10 +37,12 @@ def make(stack: Stack, out: Path, log: Path, step: progress.Step) -> None:
     _KINDS[wanted.kind](stack, out, log, step)
 
 
-def _environment(stack: Stack, tool: toolchain.Toolchain | None, log: Path, **more: str) -> dict[str, str]:
+def _environment(
+    stack: Stack, out: Path, tool: toolchain.Toolchain | None, log: Path, **more: str
+) -> dict[str, str]:
     """A build's environment: variables of the compiler and of the manifest, and its tools first on PATH."""
     wanted = stack.manifest.build
-    words: dict[str, str] = {}
+    words = {"root": str(out / "root")}
     environment = clean_environment((tool.environment if tool else {}) | more)
     if wanted.tools:
         tools = wheels.tools(stack.folder / wanted.tools, log)
@@ -59,7 +61,7 @@ def _cargo(stack: Stack, out: Path, log: Path, step: progress.Step) -> None:
         run(
             [*argv, "--manifest-path", str(stack.folder / "Cargo.toml")],
             log=log,
-            environment=_environment(stack, tool, log, CARGO_TARGET_DIR=target),
+            environment=_environment(stack, out, tool, log, CARGO_TARGET_DIR=target),
             on_tick=step.reach,
         )
         shutil.copy2(Path(target) / "release" / stack.manifest.build.binary, out)
@@ -87,7 +89,7 @@ def _go(stack: Stack, out: Path, log: Path, step: progress.Step) -> None:
         [*argv, "-o", str(out / stack.manifest.build.binary), "."],
         cwd=stack.folder,
         log=log,
-        environment=_environment(stack, tool, log, CGO_ENABLED="0", GOFLAGS="-mod=readonly"),
+        environment=_environment(stack, out, tool, log, CGO_ENABLED="0", GOFLAGS="-mod=readonly"),
         on_tick=step.reach,
     )
 
@@ -95,7 +97,7 @@ def _go(stack: Stack, out: Path, log: Path, step: progress.Step) -> None:
 def _make(stack: Stack, out: Path, log: Path, step: progress.Step) -> None:
     toolchain.require(stack.name, {"make": "make"})
     argv = ["make", "-C", str(stack.folder), f"OUT={out}", f"ROOT={out / 'root'}"]
-    run(argv, log=log, environment=_environment(stack, toolchain.cc(), log), on_tick=step.reach)
+    run(argv, log=log, environment=_environment(stack, out, toolchain.cc(), log), on_tick=step.reach)
 
 
 def _pypi(stack: Stack, out: Path, log: Path, step: progress.Step) -> None:

@@ -10,6 +10,8 @@ use cambrian_endpoint::{Error, Result};
 use msquic::ffi::{QUIC_EXECUTION, QUIC_EXECUTION_CONFIG, QUIC_SQE};
 use msquic::{Api, Registration, RegistrationConfig, Status};
 
+use crate::calls;
+
 /// Completions taken from the event queue at a time, as in msquic's own threads.
 const COMPLETIONS: usize = 16;
 
@@ -36,6 +38,7 @@ impl Library {
         let mut config = QUIC_EXECUTION_CONFIG { IdealProcessor: 0, EventQ: &raw mut event_queue };
         let mut execution = std::ptr::null_mut();
         leave_open_at_exit();
+        calls::begin();
         // SAFETY: one configuration and one place for the result; msquic copies the queue's descriptor.
         let status =
             unsafe { Api::get_ffi().ExecutionCreate.unwrap()(0, 0, 1, &raw mut config, &raw mut execution) };
@@ -59,8 +62,17 @@ impl Library {
 
     /// Do what there is to do, then sleep for at most `longest_ms` until there is more.
     pub fn turn(&self, longest_ms: u32) -> Result<()> {
-        // SAFETY: the execution lives as long as `self`.
-        let wait_ms = unsafe { Api::get_ffi().ExecutionPoll.unwrap()(self.execution) };
+        let mut wait_ms = self.work();
+        loop {
+            let woken = calls::woken();
+            if woken.is_empty() {
+                break;
+            }
+            for entry in woken {
+                complete(&mut libc::epoll_event { events: libc::EPOLLIN as u32, u64: entry });
+            }
+            wait_ms = self.work();
+        }
         let mut events = [libc::epoll_event { events: 0, u64: 0 }; COMPLETIONS];
         // SAFETY: the queue is open, and there is room for as many events as are asked for.
         let count = unsafe {
@@ -71,6 +83,7 @@ impl Library {
                 wait_ms.min(longest_ms) as i32,
             )
         };
+        calls::waited();
         if count < 0 {
             let error = std::io::Error::last_os_error();
             return match error.kind() {
@@ -79,15 +92,26 @@ impl Library {
             };
         }
         for event in &mut events[..count as usize] {
-            let entry = event.u64 as *const QUIC_SQE;
-            // SAFETY: msquic registers its descriptors with a pointer to the entry that completes them.
-            unsafe {
-                if let Some(complete) = (*entry).Completion {
-                    complete(event);
-                }
-            }
+            complete(event);
         }
         Ok(())
+    }
+
+    /// Do msquic's work; returns how many milliseconds there is none.
+    fn work(&self) -> u32 {
+        // SAFETY: the execution lives as long as `self`.
+        unsafe { Api::get_ffi().ExecutionPoll.unwrap()(self.execution) }
+    }
+}
+
+/// Tell msquic of an event.
+fn complete(event: &mut libc::epoll_event) {
+    let entry = event.u64 as *const QUIC_SQE;
+    // SAFETY: msquic registers its descriptors with a pointer to the entry that completes them.
+    unsafe {
+        if let Some(complete) = (*entry).Completion {
+            complete(event);
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Bulk-transfer endpoint on msquic, by the contract in docs/reference/endpoint-contract.md.
 
 mod body;
+mod calls;
 mod cca;
 mod client;
 mod configuration;

@@ -1,10 +1,10 @@
 #include "client.h"
 
+#include "bio.h"
 #include "events.h"
 #include "hq.h"
 #include "quic.h"
 #include "stop.h"
-#include "udp.h"
 
 #include <errno.h>
 #include <openssl/err.h>
@@ -36,10 +36,12 @@ static void fail(struct client *client, const char *why) {
         snprintf(client->error, sizeof client->error, "%s", why);
 }
 
-static SSL *connect_to(const struct options *options, int descriptor) {
+static SSL *connect_to(const struct options *options, const struct udp *udp) {
     SSL *ssl = SSL_new(quic_context(options));
-    if (!ssl || !SSL_set_fd(ssl, descriptor))
+    if (!ssl)
         quic_fail("no connection");
+    BIO *bio = bio_open(udp);
+    SSL_set_bio(ssl, bio, bio);
     SSL_set_default_stream_mode(ssl, SSL_DEFAULT_STREAM_MODE_NONE);
     SSL_set_tlsext_host_name(ssl, options->server_name);
     SSL_set_feature_request_uint(ssl, SSL_VALUE_QUIC_IDLE_TIMEOUT, IDLE_TIMEOUT_MS);
@@ -128,7 +130,7 @@ static bool advance(struct client *client) {
 
 int client_run(const struct options *options) {
     struct udp udp = udp_open(options);
-    struct client client = {.options = options, .connection = connect_to(options, udp.descriptor)};
+    struct client client = {.options = options, .connection = connect_to(options, &udp)};
     client.streams = calloc(options->streams, sizeof *client.streams);
     if (!client.streams)
         quic_fail("out of memory");
@@ -137,10 +139,10 @@ int client_run(const struct options *options) {
         if (advance(&client))
             SSL_handle_events(client.connection);
         else
-            quic_turn(client.connection, udp.descriptor);
+            quic_turn(client.connection);
     }
     advance(&client);
-    quic_close(client.connection);
+    quic_close(client.connection, &udp);
     event_done(client.bytes, client.finished == options->streams && !client.error[0],
                client.error[0] ? client.error : NULL);
     if (client.error[0])

@@ -1,7 +1,7 @@
 #include "quic.h"
 
+#include "bio.h"
 #include "entropy.h"
-#include "stop.h"
 
 #include <errno.h>
 #include <openssl/err.h>
@@ -77,17 +77,15 @@ static long long timeout_ns(SSL *ssl) {
     return for_ever ? -1 : timeout.tv_sec * 1000000000LL + timeout.tv_usec * 1000LL;
 }
 
-void quic_turn(SSL *ssl, int descriptor) {
-    struct pollfd polled[2] = {{0}, {.fd = descriptor, .events = POLLIN}};
-    if (SSL_net_write_desired(ssl))
-        polled[1].events |= POLLOUT;
-    stop_poll(polled, 2, timeout_ns(ssl));
+void quic_turn(SSL *ssl) {
+    bio_wait(timeout_ns(ssl));
     SSL_handle_events(ssl);
 }
 
-void quic_close(SSL *connection) {
+void quic_close(SSL *connection, const struct udp *udp) {
     SSL_shutdown_ex(connection, SSL_SHUTDOWN_FLAG_RAPID | SSL_SHUTDOWN_FLAG_NO_BLOCK, NULL, 0);
     SSL_handle_events(connection);
+    udp_flush(udp);
 }
 
 bool quic_closed(SSL *connection) {

@@ -3,6 +3,7 @@
 #define QUIC_H
 
 #include "options.h"
+#include "udp.h"
 
 #include <openssl/ssl.h>
 
@@ -15,12 +16,12 @@ void quic_explicit(SSL *ssl);
 /* Prints what failed with OpenSSL's reason, and exits with 1. */
 __attribute__((noreturn)) void quic_fail(const char *what);
 
-/* Waits for a datagram, room to send one, SSL's next timer or a signal, whichever comes first,
-   then lets OpenSSL read, run its timers and write. */
-void quic_turn(SSL *ssl, int descriptor);
+/* Sends what OpenSSL has written, waits for a datagram, SSL's next timer or a signal, whichever comes first, then lets
+   OpenSSL read, run its timers and write. */
+void quic_turn(SSL *ssl);
 
 /* Tells the peer of a connection that it is over. */
-void quic_close(SSL *connection);
+void quic_close(SSL *connection, const struct udp *udp);
 
 /* Whether the connection has ended, by either side or by a timeout. */
 bool quic_closed(SSL *connection);

@@ -1,13 +1,13 @@
 #include "server.h"
 
 #include "address.h"
+#include "bio.h"
 #include "controller.h"
 #include "events.h"
 #include "quic.h"
 #include "stop.h"
 #include "stream.h"
 #include "transport_log.h"
-#include "udp.h"
 
 #include <stdlib.h>
 
@@ -103,9 +103,9 @@ static bool drive_all(struct server *server) {
     return filled;
 }
 
-static void serve(struct server *server, int descriptor) {
+static void serve(struct server *server) {
     while (!stop_requested()) {
-        quic_turn(server->listener, descriptor);
+        quic_turn(server->listener);
         /* Each turn of OpenSSL's may read datagrams too: only when they gave us nothing to do is it time to wait. */
         while (drive_all(server))
             SSL_handle_events(server->listener);
@@ -122,15 +122,17 @@ int server_run(const struct options *options) {
     server.log = options->transport_log ? transport_log_open(options->transport_log) : NULL;
     /* Without the Retry that proves a client's address, for a handshake of one round trip like everyone's. */
     server.listener = SSL_new_listener(quic_context(options), SSL_LISTENER_FLAG_NO_VALIDATE);
-    if (!server.listener || !SSL_set_fd(server.listener, udp.descriptor))
+    if (!server.listener)
         quic_fail("no listener");
+    BIO *bio = bio_open(&udp);
+    SSL_set_bio(server.listener, bio, bio);
     quic_explicit(server.listener);
     if (!SSL_listen(server.listener))
         quic_fail("cannot listen");
     event_ready(address_port(udp.descriptor));
-    serve(&server, udp.descriptor);
+    serve(&server);
     for (unsigned i = 0; i < server.count; i++)
-        quic_close(server.connections[i]->ssl);
+        quic_close(server.connections[i]->ssl, &udp);
     const char *error = NULL;
     if (server.log && fclose(server.log))
         error = "the transport log could not be written";

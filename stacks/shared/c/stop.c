@@ -29,6 +29,14 @@ bool stop_requested(void) {
     return requested;
 }
 
+int stop_descriptor(void) {
+    return signals;
+}
+
+void stop_request(void) {
+    requested = true;
+}
+
 void stop_poll(struct pollfd *descriptors, nfds_t count, long long timeout_ns) {
     struct timespec timeout = {.tv_sec = timeout_ns / 1000000000, .tv_nsec = timeout_ns % 1000000000};
     descriptors[0] = (struct pollfd){.fd = signals, .events = POLLIN};
@@ -37,7 +45,7 @@ void stop_poll(struct pollfd *descriptors, nfds_t count, long long timeout_ns) {
         exit(1);
     }
     if (descriptors[0].revents)
-        requested = true;
+        stop_request();
 }
 
 long long stop_timeout(uint64_t then_ns, uint64_t now_ns) {

@@ -13,6 +13,10 @@ void stop_install(void);
 
 bool stop_requested(void);
 
+/* For who waits for it by other means than stop_poll: what is readable once a signal has come, and then says so. */
+int stop_descriptor(void);
+void stop_request(void);
+
 /* Waits for descriptors[1 … count-1] or a signal: descriptors[0] is ours to
    fill in. timeout_ns < 0 waits for ever. Exits with 1 on failure. */
 void stop_poll(struct pollfd *descriptors, nfds_t count, long long timeout_ns);

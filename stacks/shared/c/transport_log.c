@@ -11,7 +11,9 @@ FILE *transport_log_open(const char *path) {
         fprintf(stderr, "%s: --transport-log %s: %s\n", program_invocation_short_name, path, strerror(errno));
         exit(1);
     }
-    setvbuf(log, NULL, _IOFBF, 64 << 10);
+    /* glibc keeps to the size of a buffer only if it is given one. */
+    static char block[64 << 10];
+    setvbuf(log, block, _IOFBF, sizeof block);
     fputs("time_ns,event,cwnd_bytes,ssthresh_bytes,in_flight_bytes,srtt_us,pacing_bps,state\n", log);
     return log;
 }

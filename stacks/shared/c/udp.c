@@ -1,6 +1,8 @@
 #include "udp.h"
 
 #include "address.h"
+#include "ring.h"
+#include "stop.h"
 
 #include <errno.h>
 #include <netinet/in.h>
@@ -8,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SOCKET_BUFFER_BYTES = 32 << 20, CONTROL_BYTES = CMSG_SPACE(sizeof(int)) };
+enum { SOCKET_BUFFER_BYTES = 32 << 20 };
 
 /* One direction's fixed memory, so that no page is touched for the first time in mid-transfer. */
 struct batch {
@@ -16,10 +18,12 @@ struct batch {
     struct iovec vectors[UDP_BATCH];
     struct sockaddr_storage peers[UDP_BATCH];
     uint8_t data[UDP_BATCH][UDP_DATAGRAM_BYTES];
-    _Alignas(struct cmsghdr) uint8_t control[UDP_BATCH][CONTROL_BYTES];
+    _Alignas(struct cmsghdr) uint8_t control[UDP_BATCH][UDP_CONTROL_BYTES];
     unsigned count;
 };
 static struct batch incoming, outgoing;
+static bool by_ring;
+static bool readable; /* without a ring: more than has been received */
 
 __attribute__((noreturn)) static void fail(const char *what, const struct options *options) {
     fprintf(stderr, "%s: %s %s:%s: %s\n", program_invocation_short_name, what, options->address, options->port,
@@ -76,10 +80,11 @@ struct udp udp_open(const struct options *options) {
     getsockname(udp.descriptor, (struct sockaddr *)&udp.local, &udp.local_length);
     prepare(&incoming);
     prepare(&outgoing);
+    by_ring = ring_open(udp.descriptor);
     return udp;
 }
 
-static uint8_t ecn_of(struct msghdr *header) {
+uint8_t udp_ecn(struct msghdr *header) {
     for (struct cmsghdr *control = CMSG_FIRSTHDR(header); control; control = CMSG_NXTHDR(header, control)) {
         if (control->cmsg_level == IPPROTO_IP && control->cmsg_type == IP_TOS)
             return *CMSG_DATA(control) & 3;
@@ -92,12 +97,29 @@ static uint8_t ecn_of(struct msghdr *header) {
     return 0;
 }
 
+void udp_wait(const struct udp *udp, long long timeout_ns) {
+    if (by_ring) {
+        ring_wait(outgoing.headers, outgoing.count, timeout_ns);
+        outgoing.count = 0;
+        return;
+    }
+    struct pollfd polled[2] = {{0}, {.fd = udp->descriptor, .events = POLLIN}};
+    udp_flush(udp);
+    stop_poll(polled, 2, timeout_ns);
+    readable = polled[1].revents;
+}
+
 int udp_receive(const struct udp *udp, struct datagram list[UDP_BATCH]) {
+    if (by_ring)
+        return ring_receive(list);
+    if (!readable)
+        return 0;
     for (unsigned i = 0; i < UDP_BATCH; i++) {
         incoming.headers[i].msg_hdr.msg_namelen = sizeof incoming.peers[i];
-        incoming.headers[i].msg_hdr.msg_controllen = CONTROL_BYTES;
+        incoming.headers[i].msg_hdr.msg_controllen = UDP_CONTROL_BYTES;
     }
     int count = recvmmsg(udp->descriptor, incoming.headers, UDP_BATCH, MSG_DONTWAIT, NULL);
+    readable = count == UDP_BATCH;
     if (count < 0)
         return errno == EAGAIN || errno == EINTR ? 0 : -1;
     for (int i = 0; i < count; i++)
@@ -105,7 +127,7 @@ int udp_receive(const struct udp *udp, struct datagram list[UDP_BATCH]) {
                                     .size = incoming.headers[i].msg_len,
                                     .peer = &incoming.peers[i],
                                     .peer_length = incoming.headers[i].msg_hdr.msg_namelen,
-                                    .ecn = ecn_of(&incoming.headers[i].msg_hdr)};
+                                    .ecn = udp_ecn(&incoming.headers[i].msg_hdr)};
     return count;
 }
 
@@ -117,7 +139,7 @@ uint8_t *udp_room(const struct udp *udp) {
 
 static size_t write_ecn(struct msghdr *header, int family, uint8_t ecn) {
     int value = ecn;
-    header->msg_controllen = CONTROL_BYTES;
+    header->msg_controllen = UDP_CONTROL_BYTES;
     struct cmsghdr *control = CMSG_FIRSTHDR(header);
     *control = (struct cmsghdr){
         .cmsg_level = family == AF_INET6 ? IPPROTO_IPV6 : IPPROTO_IP,
@@ -125,7 +147,7 @@ static size_t write_ecn(struct msghdr *header, int family, uint8_t ecn) {
         .cmsg_len = CMSG_LEN(sizeof value),
     };
     memcpy(CMSG_DATA(control), &value, sizeof value);
-    return CONTROL_BYTES;
+    return UDP_CONTROL_BYTES;
 }
 
 void udp_queue(const struct udp *udp, size_t size, const struct sockaddr_storage *peer, socklen_t peer_length,
