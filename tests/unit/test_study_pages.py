@@ -82,8 +82,8 @@ def test_a_page_costs_its_client_and_its_objects() -> None:
     (flow,) = by_client[0][0].trials[0].flows
     assert flow.page is not None
     carried_s = flow.page.size_bytes * 8 / 20e6 / DEFAULT_SPEED.ratios[flow.contestant.stack]
-    assert chromium_s == pytest.approx(0.5 + 3.5 + 161 * 0.02 + carried_s)
-    assert light_s == pytest.approx(0.5 + 0.2 + 161 * 0.005 + carried_s)
+    assert chromium_s == pytest.approx(DEFAULT_SPEED.boot_s + 3.5 + 161 * 0.02 + carried_s)
+    assert light_s == pytest.approx(DEFAULT_SPEED.boot_s + 0.2 + 161 * 0.005 + carried_s)
 
 
 @pytest.mark.parametrize(

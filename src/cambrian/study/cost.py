@@ -66,33 +66,32 @@ def _page_s(flow: Flow) -> float:
     return start_s + object_s * flow.page.count
 
 
-#: slightly below the measured speed of one core with one flow: `cambrian stacks test` on two idle cores,
-#: and benchmarks/speed for the first four
+#: slightly below the measured speed of one core (AMD EPYC): benchmarks/speed, part duel-20
 DEFAULT_SPEED = Speed(
     ratios={
-        "tcp": 50.0,
-        "quinn": 18.0,
-        "quic-go": 8.0,
-        "google-quiche": 5.5,
-        "aioquic": 2.3,
-        "haproxy": 7.0,
-        "kwik": 1.1,
-        "msquic": 7.0,
-        "nginx": 13.0,
-        "ngtcp2": 13.0,
-        "ngtcp2-0.12": 12.0,
-        "noq": 18.0,
-        "openssl": 8.0,
-        "quiche": 8.0,
-        "quiche-0.24": 7.0,
-        "quinn-lab": 15.0,
-        "s2n-quic": 17.0,
-        "tcp-h2": 15.0,
-        "tquic": 13.0,
-        "x-net-quic": 9.0,
+        "tcp": 75.0,
+        "quinn": 32.0,
+        "quic-go": 18.0,
+        "google-quiche": 9.0,
+        "aioquic": 2.8,
+        "haproxy": 12.0,
+        "kwik": 0.9,
+        "msquic": 12.0,
+        "nginx": 18.0,
+        "ngtcp2": 27.0,
+        "ngtcp2-0.12": 23.0,
+        "noq": 28.0,
+        "openssl": 18.0,
+        "quiche": 7.0,
+        "quiche-0.24": 6.0,
+        "quinn-lab": 28.0,
+        "s2n-quic": 20.0,
+        "tcp-h2": 22.0,
+        "tquic": 27.0,
+        "x-net-quic": 8.5,
     },
     other=5.0,
-    boot_s=0.5,
+    boot_s=0.4,
 )
 
 
