@@ -140,7 +140,7 @@ class Hunt:
             if time.monotonic() > self._end:
                 raise OutOfTime
             if number % self._runner.jobs == 0:
-                self._runner.begin(useful[number : number + self._runner.jobs])
+                self._begin(useful[number : number + self._runner.jobs], plain)
             self._try(situation, plain)
         for situation, one in itertools.product(every, relations):
             if set(one.variants(situation)) <= set(every):
@@ -164,12 +164,17 @@ class Hunt:
         def test(several: tuple[Situation, ...], number: int) -> None:
             if any(self._is_new(situation) for situation in several) and time.monotonic() > self._end:
                 raise OutOfTime
-            self._runner.begin(one for one in several if any(held.applies(one) for held in plain))
+            self._begin(several, plain)
             for place, situation in enumerate(several):
                 for one, evidence in self._try(situation, [*plain, *relations[number : number + 1]]):
                     hypothesis.target(min(evidence.score, _MOST_TARGET), label=f"{one.name} {place}")
 
         test()
+
+    def _begin(self, several: Sequence[Situation], plain: Sequence[Property]) -> None:
+        """Let the workers begin what these properties need in these situations."""
+        useful = [one for one in several if any(held.applies(one) for held in plain)]
+        self._runner.begin(useful, with_kernel=any(held.with_kernel for held in plain))
 
     def _kinds(self) -> tuple[list[Property], list[Property]]:
         """What is left: properties of one network, and relations."""

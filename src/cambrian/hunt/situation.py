@@ -52,6 +52,8 @@ CHOICES: Mapping[str, tuple[Any, ...]] = {
     #: what the contestant carries; 0: it has data to send until the trial ends
     "size_kb": (0, 100, 1000),
 }
+#: what ends the growth on a path of many packets, after how many of them
+_GROWTH = (("buffer_bdp", 0.1), ("loss_every_packets", 1000), ("loss_percent", 0.1), ("queue", "codel"))
 #: limits of what events lead to: a path for more packets takes minutes to simulate
 _RATES_MBPS, _MOST_RTT_MS = (0.5, 80.0), 600.0
 
@@ -237,8 +239,8 @@ def situations() -> st.SearchStrategy[Situation]:
 def systematic() -> list[Situation]:
     """First one situation for each kind of cause, then every other value of every key, each alone.
 
-    Then each event with more packets in flight, and with a queue that holds few: these decide how many
-    packets an event costs.
+    Then a path of many packets in flight, where growth takes many round trips. Then each event with more
+    packets in flight, and with a queue that holds few: these decide how many packets an event costs.
     """
     first = [
         Situation(),
@@ -260,9 +262,11 @@ def systematic() -> list[Situation]:
     ]
     ordinary = Situation()
     rest = (ordinary.changed(**{name: value}) for name, values in CHOICES.items() for value in values[1:])
+    large = Situation(rate_mbps=20.0, rtt_ms=200.0)
+    growth = (large.changed(**{name: value}) for name, value in _GROWTH)
     sizes: tuple[dict[str, float], ...] = ({"rate_mbps": 20.0}, {"buffer_bdp": 4.0}, {"buffer_bdp": 0.25})
     events = (ordinary.changed(event=event, **size) for event in _EVENTS[1:] for size in sizes)
-    return list(dict.fromkeys(one for one in (*first, *rest, *events) if one.is_possible))
+    return list(dict.fromkeys(one for one in (*first, *rest, *growth, *events) if one.is_possible))
 
 
 def study_toml(

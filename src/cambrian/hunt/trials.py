@@ -135,10 +135,15 @@ class Runner:
         )
 
     def evidence(self, one: Property, situation: Situation, seeds: int) -> Evidence:
-        """Run the contestant's first trial; if that breaks the property, its others and kernel TCP's too."""
+        """Run the contestant's first trial; if that breaks the property, its others and kernel TCP's too.
+
+        Where a property compares with the kernel, the kernel is compared with itself under the next seed.
+        """
         groups = self._groups(self.study(one, situation, seeds))
         own = [group for group in groups if group.subject == "contestant"]
         beside = [group for group in groups if group.subject == "kernel"]
+        if one.with_kernel:
+            own, beside = [*own, *beside], [*beside, *map(_next_seeds, beside)]
         numbers = range(len(own[0].trials))
         found = self._judged(one, situation, own, numbers[:1])
         if found.breaks:
@@ -152,11 +157,12 @@ class Runner:
         kernel = self._judged(one, situation, beside, numbers)
         return replace(found, kernel=kernel.excess, kernel_shows=kernel.shows)
 
-    def begin(self, wanted: Iterable[Situation]) -> None:
-        """Let the workers begin the first trial of each situation."""
+    def begin(self, wanted: Iterable[Situation], *, with_kernel: bool) -> None:
+        """Let the workers begin the first trial of each situation, and kernel TCP's if it is needed."""
+        subjects = ("contestant", "kernel") if with_kernel else ("contestant",)
         for situation in wanted:
             text = situations.study_toml("", {"network": situation}, self.contestant, self._kernel, seeds=1)
-            self._begin(group.trials[0] for group in self._groups(text) if group.subject == "contestant")
+            self._begin(group.trials[0] for group in self._groups(text) if group.subject in subjects)
 
     def _groups(self, text: str) -> list[Group]:
         study = parse_study(text, "hunt", Path(), catalogue.ccas(), catalogue.reference_of, checks)
@@ -212,6 +218,11 @@ class Runner:
                 ):
                     raise error
         return {number: self.results.checked(name) for number, name in names.items()}
+
+
+def _next_seeds(group: Group) -> Group:
+    """The group with each trial in the place of the one before it."""
+    return group.model_copy(update={"trials": (*group.trials[1:], group.trials[0])})
 
 
 def _reasons(result: TrialResult, judged: Sequence[str]) -> list[str]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
 
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -60,12 +61,16 @@ def test_simpler_situations_are_simpler_and_possible(one: Situation) -> None:
         assert set(simpler.unusual) <= set(one.unusual)
 
 
-def test_the_systematic_situations_are_single_causes_then_events_with_another_size() -> None:
+def test_the_systematic_situations_are_single_causes_then_large_paths_then_events_with_another_size() -> None:
     found = systematic()
     pairs = [one for one in found if one.event != "none" and len(one.unusual) == 2]
     assert found[-len(pairs) :] == pairs
     assert {one.event for one in pairs} == set(CHOICES["event"][1:])
     found = found[: -len(pairs)]
+    large = [one for one in found if {"rate_mbps", "rtt_ms"} < set(one.unusual)]
+    assert found[-len(large) :] == large
+    assert all(len(one.unusual) == 3 and one.is_steady for one in large)
+    found = found[: -len(large)]
     assert len(set(found)) == len(found)
     assert all(one.is_possible for one in found)
     assert all(len(one.unusual) <= 1 or set(one.unusual) == {"queue", "ecn"} for one in found)
@@ -128,6 +133,55 @@ def test_a_bound_and_what_it_says() -> None:
     assert math.isnan(nothing) and words == "the trial does not show it"
 
 
+def figures(mbps: float, dropped: int = 0) -> Figures:
+    """Of a trial of 1 s in which the queue drops ``dropped`` of 100 packets."""
+    outcomes = ["dropped"] * dropped + ["delivered"] * (100 - dropped)
+    packets = pl.DataFrame({"flow": [0] * 100, "arrival_ns": [900_000_000] * 100, "outcome": outcomes})
+    result = SimpleNamespace(packets=packets, manifest={"guest": {"end_ns": 1_000_000_000}})
+    return cast("Figures", SimpleNamespace(value=lambda name: mbps, result=result))
+
+
+@pytest.mark.parametrize(
+    ("name", "own", "kernel", "place", "broken"),
+    [
+        ("carries-as-much", figures(2), figures(4), Situation(), True),
+        ("carries-as-much", figures(3), figures(4), Situation(), False),
+        ("carries-as-much", figures(0), figures(4), Situation(), True),
+        # an event or an AQM widens the bound
+        ("carries-as-much", figures(2.2), figures(4), Situation(event="burst"), False),
+        ("carries-as-much", figures(2.2), figures(4), Situation(queue="pie"), False),
+        ("carries-as-much", figures(1.8), figures(4), Situation(event="burst"), True),
+        ("carries-no-more", figures(4), figures(2), Situation(), True),
+        ("carries-no-more", figures(4), figures(3), Situation(), False),
+        ("carries-no-more", figures(3.8), figures(2), Situation(queue="codel"), False),
+        ("drops-no-more", figures(4, 6), figures(4, 1), Situation(), True),
+        ("drops-no-more", figures(4, 5), figures(4, 1), Situation(), False),
+        ("drops-no-more", figures(4, 3), figures(4, 0), Situation(), True),
+        ("drops-no-more", figures(4, 0), figures(4, 9), Situation(), False),
+    ],
+)
+def test_what_is_compared_with_the_kernel_in_its_place(
+    name: str, own: Figures, kernel: Figures, place: Situation, broken: bool
+) -> None:
+    held = all_properties()[name]
+    assert held.with_kernel and held.beside_kernel and held.applies(place)
+    assert (held.excess([own, kernel], place) > 0) is broken
+    # the kernel keeps it, with room, against itself
+    assert held.excess([kernel, kernel], place) <= -ROOM
+
+
+def test_where_the_kernel_carried_nothing_nobody_is_compared() -> None:
+    known = all_properties()
+    for name in ("carries-as-much", "carries-no-more"):
+        assert math.isnan(known[name].excess([figures(4), figures(0)], Situation()))
+
+
+def test_the_kernel_is_compared_with_its_next_seed() -> None:
+    (group, *_) = groups_of({"network": Situation()}, seeds=3)
+    again = trials._next_seeds(group)
+    assert again.trials == (group.trials[1], group.trials[2], group.trials[0])
+
+
 class Rule:
     """Evidence by a rule, in place of trials."""
 
@@ -139,7 +193,8 @@ class Rule:
         self.kernel = kernel
         self.begun: list[Situation] = []
 
-    def begin(self, wanted: Iterable[Situation]) -> None:
+    def begin(self, wanted: Iterable[Situation], *, with_kernel: bool) -> None:
+        assert not with_kernel
         self.begun += wanted
 
     def evidence(self, one: Property, place: Situation, seeds: int) -> Evidence:

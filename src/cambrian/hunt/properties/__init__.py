@@ -33,8 +33,9 @@ class Property:
     which it must hold. ``variants``: the networks that are run, by default the situation alone. ``excess``:
     from the figures of one seed on each network, how far it is broken: above 0 is broken, 1 is far beyond,
     NaN if the trials do not show it. ``shows``: what was measured, in words. ``families``: algorithms of
-    kernel TCP that it holds for; all if empty. ``beside_kernel``: it is about sharing with the kernel's
-    controller of the same algorithm, so it says nothing about a generation that the kernel lacks.
+    kernel TCP that it holds for; all if empty. ``beside_kernel``: it is about the kernel's controller of the
+    same algorithm, so it says nothing about a generation that the kernel lacks. ``with_kernel``: the figures
+    of a seed are the contestant's and then those of kernel TCP in its place, on each network.
     """
 
     name: str
@@ -46,6 +47,7 @@ class Property:
     variants: Callable[[Situation], tuple[Situation, ...]] = _only
     families: tuple[str, ...] = ()
     beside_kernel: bool = False
+    with_kernel: bool = False
 
     @property
     def is_relation(self) -> bool:

@@ -14,7 +14,7 @@ _FEWEST_PACKETS = 20
 _MOST_PERCENT = 3.0
 
 
-def _percent(signals: pl.Expr) -> Figure:
+def percent(signals: pl.Expr) -> Figure:
     """Percentage of packets with a signal by the queue, in the second half of the trial.
 
     BBR's Startup may take more than the twenty round trips that other figures leave out.
@@ -42,7 +42,7 @@ PROPERTIES = (
         "packets dropped.",
         source="RFC 2914, section 5; RFC 8085, section 3.1",
         applies=_applies,
-        figure=_percent(pl.col("outcome") == "dropped"),
+        figure=percent(pl.col("outcome") == "dropped"),
         most=_MOST_PERCENT,
         shows="the queue drops {value:.1f} % of its packets",
     ),
@@ -51,7 +51,7 @@ PROPERTIES = (
         says="After half of the trial, a flow alone has at most {most:g} % of its packets marked.",
         source="RFC 3168, section 5; RFC 9002, section 7.1. The kernel's BBR does not react to marks",
         applies=lambda one: _applies(one) and one.ecn,
-        figure=_percent(pl.col("ce").fill_null(False)),
+        figure=percent(pl.col("ce").fill_null(False)),
         most=_MOST_PERCENT,
         shows="the queue marks {value:.1f} % of its packets",
         families=("cubic", "reno"),

@@ -1,0 +1,108 @@
+"""A flow alone carries about as much as kernel TCP of the same algorithm in its place, and loses no more."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+import polars as pl
+
+from cambrian.hunt.properties import Property
+from cambrian.hunt.properties.floods import percent
+from cambrian.hunt.situation import Situation
+from cambrian.measure.figures import Figures
+
+#: clean controllers (quinn, quic-go, the lab stack) have 0.8 to 1.25 times the kernel's throughput on a
+#: path that stays as it is, behind a droptail queue; with an AQM or changes, 0.75 to 1.55
+FACTOR, FACTOR_OF_OTHERS = 1.5, 2.0
+#: with more random loss, timers decide
+_MOST_LOSS_PERCENT = 1.0
+#: added to both percentages of drops, so that a few packets are no factor
+_FEW_DROPS_PERCENT, _DROPS_FACTOR = 1.0, 3.0
+_SOURCE = "the name of an algorithm stands for its specification: RFC 5681, RFC 9438"
+
+
+def _mbps(one: Figures) -> float:
+    return float(one.value("throughput_mbps") or 0.0)
+
+
+def _drops_percent(one: Figures, situation: Situation) -> float:
+    return percent(pl.col("outcome") == "dropped")(one, situation) or 0.0
+
+
+def _factor(situation: Situation) -> float:
+    return FACTOR if situation.event == "none" and situation.queue == "droptail" else FACTOR_OF_OTHERS
+
+
+def _applies(one: Situation) -> bool:
+    ordered = not (one.jitter_ms or one.reorder_percent)
+    return one.is_alone and ordered and one.loss_percent <= _MOST_LOSS_PERCENT
+
+
+def _less(trials: Sequence[Figures], situation: Situation) -> float:
+    own, kernel = map(_mbps, trials)
+    return 1 - own / (kernel / _factor(situation)) if kernel else math.nan
+
+
+def _more(trials: Sequence[Figures], situation: Situation) -> float:
+    own, kernel = map(_mbps, trials)
+    return own / (kernel * _factor(situation)) - 1 if kernel else math.nan
+
+
+def _more_drops(trials: Sequence[Figures], situation: Situation) -> float:
+    own, kernel = (_drops_percent(one, situation) + _FEW_DROPS_PERCENT for one in trials)
+    return own / (_DROPS_FACTOR * kernel) - 1
+
+
+def _shows_mbps(trials: Sequence[Figures], situation: Situation) -> str:
+    del situation
+    own, kernel = map(_mbps, trials)
+    return f"it carries {own:.2f} Mbps, kernel TCP in its place {kernel:.2f} Mbps"
+
+
+def _shows_drops(trials: Sequence[Figures], situation: Situation) -> str:
+    own, kernel = (_drops_percent(one, situation) for one in trials)
+    return f"the queue drops {own:.1f} % of its packets, and {kernel:.1f} % of kernel TCP's in its place"
+
+
+def _property(
+    name: str,
+    says: str,
+    excess: Callable[[Sequence[Figures], Situation], float],
+    shows: Callable[[Sequence[Figures], Situation], str],
+) -> Property:
+    return Property(
+        name=name,
+        says=says,
+        source=_SOURCE,
+        applies=_applies,
+        excess=excess,
+        shows=shows,
+        beside_kernel=True,
+        with_kernel=True,
+    )
+
+
+PROPERTIES = (
+    _property(
+        "carries-as-much",
+        "Alone, without reordering and with little random loss, a flow carries at least two thirds of what "
+        "kernel TCP carries in its place, or half where the path changes or the queue is an AQM.",
+        _less,
+        _shows_mbps,
+    ),
+    _property(
+        "carries-no-more",
+        "Alone, without reordering and with little random loss, a flow carries at most one and a half times "
+        "what kernel TCP carries in its place, or twice where the path changes or the queue is an AQM.",
+        _more,
+        _shows_mbps,
+    ),
+    _property(
+        "drops-no-more",
+        "After half of the trial, a flow alone has at most three times the percentage of drops of kernel TCP "
+        "in its place, and 2 % of its packets more.",
+        _more_drops,
+        _shows_drops,
+    ),
+)
