@@ -223,6 +223,30 @@ def test_probes_in_a_log_count_though_acknowledgements_came_between() -> None:
     assert not ended(*sending, *busy, tried_s=tried, **more).counts
 
 
+def dark(begin_s: float, end_s: float | None) -> Network:
+    """A path that loses every packet in this time."""
+    steps = [Change(at_s=begin_s, loss_percent=100)]
+    steps += [Change(at_s=end_s, loss_percent=0)] if end_s else []
+    return NETWORK.model_copy(update={"schedule": tuple(steps)})
+
+
+def test_retries_on_a_path_that_loses_everything_are_not_seen() -> None:
+    """A silence of up to twice the dark time after it is a timer that has backed off."""
+    steady_s = tuple(index / 10 for index in range(300))
+    assert ended(*steady_s, network=dark(30, 50)).outcome == "ran"
+    assert "lost all packets until 50.000 s" in ended(*steady_s, network=dark(30, 50)).text
+    assert ended(*steady_s, network=dark(30, None)).outcome == "ran"
+    assert ended(*steady_s, network=dark(30, 40.1)).outcome == "ran"
+    # the next retry was due before the end
+    assert ended(*steady_s, network=dark(30, 35)).outcome == "fell silent"
+    # it had fallen silent before, or went on and fell silent after it
+    assert ended(*steady_s, network=dark(31, 50)).outcome == "fell silent"
+    assert ended(*steady_s, 50.5, network=dark(30, 50)).outcome == "fell silent"
+    # half of the packets come through
+    some = NETWORK.model_copy(update={"schedule": (Change(at_s=30, loss_percent=50),)})
+    assert ended(*steady_s, network=some).outcome == "fell silent"
+
+
 def test_one_that_does_not_follow_its_receiver_fell_silent() -> None:
     moved = NETWORK.model_copy(update={"schedule": (Change(at_s=15, handover_overlap_ms=1000),)})
     end = ended(1, 14.9, 15.1, network=moved)

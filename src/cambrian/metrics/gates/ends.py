@@ -33,6 +33,8 @@ _GROWTH = 1.5
 _FEWEST_INTERVALS = 3
 #: a probe is two packets (RFC 9002, section 6.2.4), and acknowledgements may come between
 _PACKETS_A_TRY = 5
+#: a first timeout (RFC 6298, section 2)
+_FIRST_TRY_NS = NS_PER_S
 #: a packet that closes a connection (RFC 9000, section 10.2) has fewer bytes, frame and all
 _CLOSE_BYTES = 200
 #: a flow has come to nothing when it sends fewer packets a second
@@ -114,6 +116,11 @@ def flow_end(life: Life, network: Network) -> FlowEnd:
         return FlowEnd("ran", None, counts=True, text=sent)
     if not closes and (tried_ns := _still_trying_ns(life, arrivals, tail)) is not None:
         return FlowEnd("ran", None, counts=True, text=f"{sent}, and retried until {_s(tried_ns)}")
+    dark_ns = _dark_until_ns(life, network, last_ns)
+    if dark_ns is not None and life.end_ns <= dark_ns + max(2 * (dark_ns - last_ns), _FIRST_TRY_NS):
+        return FlowEnd(
+            "ran", None, counts=True, text=f"{sent}; its path lost all packets until {_s(dark_ns)}"
+        )
     why = _explained(life, network, last_ns)
     retried = True
     if closes:
@@ -236,6 +243,28 @@ def _backed_off_ns(acts_ns: Int64Array, rtt_ns: int) -> Int64Array:
         return acts_ns[:0]
     fired_ns: Int64Array = np.r_[before_ns[-grown], after_ns[-grown:]]
     return fired_ns
+
+
+def _dark_until_ns(life: Life, network: Network, last_ns: int) -> int | None:
+    """When a time ends in which the path to the bottleneck loses every packet, and that follows the last one.
+
+    Retries within that time are lost before the capture. Each waits twice as long as the one before, so the
+    first one that comes through may be due as long after it as the flow was silent, and a timeout more.
+    """
+    losses = [
+        (change.at_s, change.loss_percent) for change in network.schedule if change.loss_percent is not None
+    ]
+    round_trip_ns = max(life.rtt_ns, round(network.most("rtt_ms", network.rtt_ms) * 1e6))
+    begins_ns: int | None = None
+    for at_s, percent in [(0.0, network.loss_percent), *losses, (life.end_ns / NS_PER_S, 0.0)]:
+        at_ns = round(at_s * NS_PER_S)
+        if percent == 100:
+            begins_ns = at_ns if begins_ns is None else begins_ns
+        elif begins_ns is not None:
+            if begins_ns - 2 * round_trip_ns <= last_ns < at_ns:
+                return at_ns
+            begins_ns = None
+    return None
 
 
 def _handover_s(network: Network, until_ns: int) -> float | None:
