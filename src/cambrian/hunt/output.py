@@ -40,5 +40,6 @@ def sentences(found: Counterexample, runner: Runner) -> list[str]:
         f"It: {evidence.shows[0]}; broken in all {len(evidence.excess)} trials.",
     ]
     if evidence.kernel_shows:
-        lines.append(f"Kernel ({kernel}) there: {evidence.kernel_shows[0]}.")
+        there = "there, one seed and the next" if found.broken.with_kernel else "there"
+        lines.append(f"Kernel ({kernel}) {there}: {evidence.kernel_shows[0]}.")
     return lines
