@@ -134,6 +134,12 @@ class Situation:
         return self._paths()[-1][0]
 
     @property
+    def least_buffer_bdp(self) -> float:
+        """The buffer in bandwidth-delay products of the path, at the start or after an event, the least."""
+        most = max(rate * rtt for rate, rtt, _ in self._paths())
+        return self.buffer_bdp * self.rate_mbps * self.rtt_ms / most
+
+    @property
     def longest_rtt_ms(self) -> float:
         """The longest round trip without queueing."""
         return max(rtt for _, rtt, _ in self._paths())

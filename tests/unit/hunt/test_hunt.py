@@ -170,6 +170,18 @@ def test_what_is_compared_with_the_kernel_in_its_place(
     assert held.excess([kernel, kernel], place) <= -ROOM
 
 
+def test_pacing_may_carry_more_behind_a_short_queue() -> None:
+    more, less = (all_properties()[name] for name in ("carries-no-more", "carries-as-much"))
+    short = [
+        Situation(buffer_bdp=0.25),
+        Situation(event="four times the rate"),
+        Situation(event="three times the RTT"),
+    ]
+    assert all(less.applies(one) and not more.applies(one) for one in short)
+    assert more.applies(Situation(event="quarter rate")) and more.applies(Situation(buffer_bdp=0.5))
+    assert Situation(event="four times the rate", buffer_bdp=4.0).least_buffer_bdp == 1.0
+
+
 def test_where_the_kernel_carried_nothing_nobody_is_compared() -> None:
     known = all_properties()
     for name in ("carries-as-much", "carries-no-more"):
