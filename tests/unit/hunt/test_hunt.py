@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cambrian.hunt import situation, trials
-from cambrian.hunt.properties import Property, all_properties, bounded
+from cambrian.hunt.properties import Property, all_properties, bounded, pauses
 from cambrian.hunt.search import Counterexample, Hunt
 from cambrian.hunt.situation import CHOICES, Situation, situations, systematic
 from cambrian.hunt.trials import ROOM, Evidence, Runner
@@ -168,6 +168,16 @@ def test_what_is_compared_with_the_kernel_in_its_place(
     assert (held.excess([own, kernel], place) > 0) is broken
     # the kernel keeps it, with room, against itself
     assert held.excess([kernel, kernel], place) <= -ROOM
+
+
+def test_a_timeout_may_fall_into_the_second_blackout() -> None:
+    def most_ms(event: str, later_event: str = "none") -> float:
+        return pauses._most_ms(Situation(event=event, later_event=later_event))
+
+    assert most_ms("burst") == 750
+    assert most_ms("blackout") == most_ms("blackout", "burst") == most_ms("burst", "blackout") == 2750
+    # 3 to 4 s and 4.5 to 5.5 s
+    assert most_ms("blackout", "blackout") == 750 + 2 * 2500
 
 
 def test_pacing_may_carry_more_behind_a_short_queue() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from cambrian.hunt.properties import bounded
-from cambrian.hunt.situation import BLACKOUT_S, Situation
+from cambrian.hunt.situation import BLACKOUT_S, EVENT_AT, LATER_AT, Situation
 from cambrian.measure.figures import Figures
 from cambrian.metrics import pauses
 
@@ -15,9 +15,13 @@ _ROUND_TRIPS = 10
 
 
 def _most_ms(situation: Situation) -> float:
-    # timeouts double, so the last one may be as long as the blackout
-    dark_ms = 2 * BLACKOUT_S * 1000 if "blackout" in (situation.event, situation.later_event) else 0
-    return max(_ROUND_TRIPS * situation.longest_rtt_ms, _LEAST_MS) + dark_ms
+    events = (situation.event, situation.later_event)
+    dark_s = BLACKOUT_S if "blackout" in events else 0.0
+    if events == ("blackout", "blackout"):
+        # a timeout after the first one may fall into the second one
+        dark_s += (LATER_AT - EVENT_AT) * situation.duration_s
+    # timeouts double, so the last one may be as long as the dark time
+    return max(_ROUND_TRIPS * situation.longest_rtt_ms, _LEAST_MS) + 2 * 1000 * dark_s
 
 
 def _pause_ms(one: Figures, situation: Situation) -> float | None:
