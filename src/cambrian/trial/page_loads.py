@@ -24,9 +24,10 @@ NETLOG_SUFFIX = f".{remains.NETLOG}"
 KEY_HASH = "5RfPyLTcUIjZUPTgxirXNau1esXBJhn4KwPQNIv8bGE="
 #: additional memory of a guest for each browser
 BROWSER_MB = 512
-#: memory of each flow of a stack with programs of its own, after so many. Ten of Google QUICHE need more than
-#: MEMORY_MB: the guest then reads their code from the disk again and again
-FLOW_MB, FLOWS_WITHOUT = 256, 4
+#: memory of each flow of a stack with programs of its own, after so many, and then also of each flow of kernel
+#: TCP. Ten of Google QUICHE need more than MEMORY_MB, and beside 20 of kernel TCP more than for themselves: with
+#: too little the guest reads their code from the disk again and again
+FLOW_MB, FLOWS_WITHOUT, TCP_MB = 256, 4, 64
 #: time between the browser's start and the trial's: until the browser is idle
 _SETTLE_S = 5.0
 #: BoringSSL seeds itself with RDRAND, which the trial's seed does not control; with bit 62 of the CPU's
@@ -45,7 +46,9 @@ def memory_mb(trial: Trial) -> int:
     """Memory of the trial's guest in MB; its pages are the host's only once they are used."""
     browsers = sum(flow.page is not None and flow.client == "chromium" for flow in trial.flows)
     programs = sum(flow.contestant.stack != REFERENCE_STACK for flow in trial.flows)
-    return MEMORY_MB + BROWSER_MB * browsers + FLOW_MB * max(0, programs - FLOWS_WITHOUT)
+    more = programs - FLOWS_WITHOUT
+    flows_mb = FLOW_MB * more + TCP_MB * (len(trial.flows) - programs) if more > 0 else 0
+    return MEMORY_MB + BROWSER_MB * browsers + flows_mb
 
 
 def served(stack: Stack) -> Pages:
