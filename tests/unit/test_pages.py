@@ -239,4 +239,4 @@ def test_only_trials_with_a_browser_get_its_memory() -> None:
     # ten of Google QUICHE thrash in 768 MiB
     kernel = Flow(contestant=Contestant(stack="tcp", cca="cubic"))
     assert memory(*[plain] * 4, *[kernel] * 20) == 768
-    assert memory(*[plain] * 10, *[kernel] * 10) == 768 + 6 * 256
+    assert memory(*[plain] * 10, *[kernel] * 10) == 768 + 6 * 256 + 10 * 64
