@@ -42,4 +42,8 @@ def sentences(found: Counterexample, runner: Runner) -> list[str]:
     if evidence.kernel_shows:
         there = "there, one seed and the next" if found.broken.with_kernel else "there"
         lines.append(f"Kernel ({kernel}) {there}: {evidence.kernel_shows[0]}.")
+    if (other := found.elsewhere) is not None:
+        kept = all(excess <= 0 for excess in other.excess)
+        why = ". So its own client has a part in it" if kept else ""
+        lines.append(f"To {runner.other_receiver}'s client instead: {other.shows[0]}{why}.")
     return lines

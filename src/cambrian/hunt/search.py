@@ -43,11 +43,15 @@ class Found(BaseException):
 
 @dataclass(frozen=True)
 class Counterexample:
-    """A broken property: the simplest situation that was found, and the evidence of more seeds there."""
+    """A broken property: the simplest situation that was found, and the evidence of more seeds there.
+
+    ``elsewhere``: the same with another stack's client, None without one.
+    """
 
     broken: Property
     situation: Situation
     evidence: Evidence
+    elsewhere: Evidence | None = None
 
 
 class Hunt:
@@ -111,7 +115,8 @@ class Hunt:
                 self._known[found.broken.name, situation] = evidence
                 if evidence.is_broken:
                     self._left.remove(found.broken)
-                    yield Counterexample(found.broken, situation, evidence)
+                    elsewhere = self._runner.elsewhere(found.broken, situation, SEEDS)
+                    yield Counterexample(found.broken, situation, evidence, elsewhere)
                 else:
                     number = sum(excess > 0 for excess in evidence.excess)
                     self._tell(

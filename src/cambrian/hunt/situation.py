@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 
 #: shortest trial, and length in round trips where that is longer: twenty of start, then some sawteeth
 LEAST_S, ROUND_TRIPS = 6.0, 120
+#: the contestant sends to the client of its own stack
+OWN = "own"
 #: when the events happen, as parts of the trial
 EVENT_AT, LATER_AT = 0.5, 0.75
 #: length of a blackout, and of a burst in which every packet is lost
@@ -172,13 +174,17 @@ class Situation:
             lines += ["schedule = [", *(f"  {{ {step} }}," for step in steps), "]"]
         return "\n".join(lines) + "\n"
 
-    def flows_toml(self, contestant: str, rival: str) -> str:
-        """The flows of a line-up: the contestant (``stack/cca``) first, then its rival if it has one."""
+    def flows_toml(self, contestant: str, rival: str, receiver: str = OWN) -> str:
+        """The flows of a line-up: the contestant (``stack/cca``) first, then its rival if it has one.
+
+        ``receiver``: whose client the contestant sends to.
+        """
         late = f", start_ms = {round(1000 * LATE_AT * self.duration_s)}"
         flows = [
             _contestant(contestant)
             + (late if self.rival == "earlier" else "")
             + (f", size_bytes = {1000 * self.size_kb}" if self.size_kb else "")
+            + (f', receiver = "{receiver}"' if receiver != OWN else "")
         ]
         if self.rival != "none":
             flows.append(_contestant(rival) + (late if self.rival == "later" else ""))
@@ -276,7 +282,13 @@ def systematic() -> list[Situation]:
 
 
 def study_toml(
-    title: str, variants: Mapping[str, Situation], contestant: str, reference: str, *, seeds: int
+    title: str,
+    variants: Mapping[str, Situation],
+    contestant: str,
+    reference: str,
+    *,
+    seeds: int,
+    receiver: str = OWN,
 ) -> str:
     """The study of a contestant and of kernel TCP (``stack/cca``) in its place, on these networks.
 
@@ -294,8 +306,8 @@ def study_toml(
     ]
     quick = "[profile.quick]\nseeds = 1\n"
     line_ups = [
-        f'[[lineup]]\nname = "{name}"\nflows = {one.flows_toml(flow, reference)}\n'
-        for name, flow in (("contestant", contestant), ("kernel", reference))
+        f'[[lineup]]\nname = "{name}"\nflows = {one.flows_toml(flow, reference, to)}\n'
+        for name, flow, to in (("contestant", contestant, receiver), ("kernel", reference, OWN))
     ]
     networks = [variant.network_toml(label) for label, variant in variants.items()]
     return "\n".join([*head, *networks, *line_ups, quick])

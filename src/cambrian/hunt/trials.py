@@ -16,7 +16,7 @@ from cambrian.measure.figures import Figures
 from cambrian.metrics.gates.flows import UNSUPPORTED
 from cambrian.run import pool, prepare
 from cambrian.run.local import Cores
-from cambrian.stacks import catalogue, checks
+from cambrian.stacks import catalogue, checks, receivers
 from cambrian.store.results import Results, TrialResult
 from cambrian.study.errors import StudyError
 from cambrian.study.expand import expand
@@ -92,8 +92,14 @@ class Runner:
             )
         self.contestant, self.reference = contestant, reference
         self.results = Results(folder)
-        plain = situations.study_toml("hunt", {"network": Situation()}, contestant, self._kernel, seeds=1)
-        trials = [trial for group in self._groups(plain) for trial in group.trials]
+        #: the stack of the reference client, "" if the contestant sends to that anyway, or cannot
+        self.other_receiver = _other_receiver(stack)
+        trials = [
+            trial
+            for receiver in filter(None, (situations.OWN, self.other_receiver))
+            for group in self._groups(self._text("hunt", {"network": Situation()}, 1, receiver))
+            for trial in group.trials
+        ]
         self._made = prepare.ensure({name for trial in trials for name in plan.stack_names(trial)})
         self._alone = self.results.alone()
         self._jobs = jobs
@@ -122,16 +128,18 @@ class Runner:
         self._workers.close()
         self._alone.__exit__(kind, error, trace)
 
-    def study(self, one: Property, situation: Situation, seeds: int) -> str:
+    def study(self, one: Property, situation: Situation, seeds: int, receiver: str = situations.OWN) -> str:
         """The TOML text of the study with these trials."""
         variants = one.variants(situation)
         names = ["network"] if len(variants) == 1 else ["path", "other-path"]
+        title = f"{self.contestant}: {one.name}"
+        return self._text(title, dict(zip(names, variants, strict=True)), seeds, receiver)
+
+    def _text(
+        self, title: str, variants: Mapping[str, Situation], seeds: int, receiver: str = situations.OWN
+    ) -> str:
         return situations.study_toml(
-            f"{self.contestant}: {one.name}",
-            dict(zip(names, variants, strict=True)),
-            self.contestant,
-            self._kernel,
-            seeds=seeds,
+            title, variants, self.contestant, self._kernel, seeds=seeds, receiver=receiver
         )
 
     def evidence(self, one: Property, situation: Situation, seeds: int) -> Evidence:
@@ -157,12 +165,24 @@ class Runner:
         kernel = self._judged(one, situation, beside, numbers)
         return replace(found, kernel=kernel.excess, kernel_shows=kernel.shows)
 
+    def elsewhere(self, one: Property, situation: Situation, seeds: int) -> Evidence | None:
+        """The contestant's trials with another stack's client; None without another client.
+
+        A receiver decides when it acknowledges, and so how fast some senders grow.
+        """
+        if not self.other_receiver:
+            return None
+        groups = self._groups(self.study(one, situation, seeds, self.other_receiver))
+        subjects = ("contestant", "kernel") if one.with_kernel else ("contestant",)
+        wanted = [group for subject in subjects for group in groups if group.subject == subject]
+        return self._judged(one, situation, wanted, range(len(wanted[0].trials)))
+
     def begin(self, wanted: Iterable[Situation], *, with_kernel: bool) -> None:
         """Let the workers begin the first trial of each situation, and kernel TCP's if it is needed."""
         subjects = ("contestant", "kernel") if with_kernel else ("contestant",)
         for situation in wanted:
-            text = situations.study_toml("", {"network": situation}, self.contestant, self._kernel, seeds=1)
-            self._begin(group.trials[0] for group in self._groups(text) if group.subject in subjects)
+            groups = self._groups(self._text("", {"network": situation}, 1))
+            self._begin(group.trials[0] for group in groups if group.subject in subjects)
 
     def _groups(self, text: str) -> list[Group]:
         study = parse_study(text, "hunt", Path(), catalogue.ccas(), catalogue.reference_of, checks)
@@ -218,6 +238,16 @@ class Runner:
                 ):
                     raise error
         return {number: self.results.checked(name) for number, name in names.items()}
+
+
+def _other_receiver(stack: str) -> str:
+    """The stack of the reference client for a sender; "" if that is its own, or none speaks with it."""
+    sender = catalogue.load()[stack]
+    try:
+        own, other = (receivers.choose(sender, which).stack.name for which in (situations.OWN, "reference"))
+    except receivers.NoReceiver:
+        return ""
+    return other if other != own else ""
 
 
 def _next_seeds(group: Group) -> Group:

@@ -219,6 +219,9 @@ class Rule:
         assert not with_kernel
         self.begun += wanted
 
+    def elsewhere(self, one: Property, place: Situation, seeds: int) -> Evidence | None:
+        return None
+
     def evidence(self, one: Property, place: Situation, seeds: int) -> Evidence:
         broken = place.buffer_bdp <= 0.5 and place.queue != "droptail" and one.name == "goes-on"
         excess = (1.0 if broken else -place.buffer_bdp,) * seeds
