@@ -24,9 +24,9 @@ NETLOG_SUFFIX = f".{remains.NETLOG}"
 KEY_HASH = "5RfPyLTcUIjZUPTgxirXNau1esXBJhn4KwPQNIv8bGE="
 #: additional memory of a guest for each browser
 BROWSER_MB = 512
-#: memory of each flow of a stack with programs of its own, after so many, and then also of each flow of kernel
-#: TCP. Ten of Google QUICHE need more than MEMORY_MB, and beside 20 of kernel TCP more than for themselves: with
-#: too little the guest reads their code from the disk again and again
+#: memory of each flow of a stack with programs of its own, after so many, and then also of each flow of
+#: kernel TCP. Ten of Google QUICHE need more than MEMORY_MB, and still more beside 20 of kernel TCP: with too
+#: little the guest reads their code from the disk again and again
 FLOW_MB, FLOWS_WITHOUT, TCP_MB = 256, 4, 64
 #: time between the browser's start and the trial's: until the browser is idle
 _SETTLE_S = 5.0

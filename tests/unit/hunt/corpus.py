@@ -13,7 +13,7 @@ HUNTED = {
         Situation(rate_mbps=20.0, rtt_ms=200.0, loss_every_packets=1000),
     ),
     "msquic-bbr-no-flood": ("msquic/bbr", "no-flood", Situation()),
-    "msquic-bbr-nothing-twice": ("msquic/bbr", "nothing-twice", Situation()),
+    "msquic-bbr-nothing-in-vain": ("msquic/bbr", "nothing-in-vain", Situation()),
     "nginx-builtin-no-flood": ("nginx/builtin", "no-flood", Situation()),
     "nginx-builtin-starves-nobody": ("nginx/builtin", "starves-nobody", Situation(rival="together")),
     "ngtcp2-cubic-carries-no-more": (
@@ -37,11 +37,11 @@ HUNTED = {
     "quiche-reno-full-packets": ("quiche/reno", "full-packets", Situation(buffer_bdp=4.0)),
     "quiche-0.24-cubic-full-packets": ("quiche-0.24/cubic", "full-packets", Situation()),
     "quiche-0.24-reno-carries-as-much": ("quiche-0.24/reno", "carries-as-much", Situation(buffer_bdp=0.25)),
-    "quiche-0.24-bbr-nothing-twice": ("quiche-0.24/bbr", "nothing-twice", Situation(queue="codel")),
+    "quiche-0.24-bbr-nothing-in-vain": ("quiche-0.24/bbr", "nothing-in-vain", Situation(queue="codel")),
     "quiche-0.24-bbr2-fills": ("quiche-0.24/bbr2", "fills", Situation()),
-    "quiche-0.24-bbr2-nothing-twice": (
+    "quiche-0.24-bbr2-nothing-in-vain": (
         "quiche-0.24/bbr2",
-        "nothing-twice",
+        "nothing-in-vain",
         Situation(rate_mbps=10.0, loss_percent=3.0),
     ),
     "s2n-quic-cubic-carries-as-much": ("s2n-quic/cubic", "carries-as-much", Situation(buffer_bdp=0.25)),

@@ -18,8 +18,8 @@ def _percent(one: Figures, situation: Situation) -> float | None:
     return float(percent) if wrong >= _FEWEST else 0.0
 
 
-def _again_percent(one: Figures, situation: Situation) -> float | None:
-    """Of the bytes delivered, those that certainly had arrived before."""
+def _in_vain_percent(one: Figures, situation: Situation) -> float | None:
+    """Of the bytes delivered, those that the application certainly got no use from."""
     del situation
     found = one.measures.recoveries[0]
     return found.redundancy.percent(found.redundancy.low_bytes) if found and found.redundancy else None
@@ -40,13 +40,14 @@ PROPERTIES = (
         shows="{value:.0f} % of the packets declared lost had arrived",
     ),
     bounded(
-        "nothing-twice",
-        says="Without reordering at most {most:g} % of the bytes delivered had arrived before.",
+        "nothing-in-vain",
+        says="Without reordering at most {most:g} % of the bytes delivered had arrived before, or were "
+        "discarded.",
         source="RFC 9000, section 13.3: what is acknowledged is not sent again; a probe may send data again "
         "(RFC 9002, section 6.2.4)",
         applies=_applies,
-        figure=_again_percent,
+        figure=_in_vain_percent,
         most=2.0,
-        shows="{value:.1f} % of the bytes delivered had arrived before",
+        shows="{value:.1f} % of the bytes delivered had arrived before, or were discarded",
     ),
 )
