@@ -147,11 +147,7 @@ class Runner:
 
         Where a property compares with the kernel, the kernel is compared with itself under the next seed.
         """
-        groups = self._groups(self.study(one, situation, seeds))
-        own = [group for group in groups if group.subject == "contestant"]
-        beside = [group for group in groups if group.subject == "kernel"]
-        if one.with_kernel:
-            own, beside = [*own, *beside], [*beside, *map(_next_seeds, beside)]
+        own, beside = self._sides(one, self.study(one, situation, seeds))
         numbers = range(len(own[0].trials))
         found = self._judged(one, situation, own, numbers[:1])
         if found.breaks:
@@ -172,10 +168,8 @@ class Runner:
         """
         if not self.other_receiver:
             return None
-        groups = self._groups(self.study(one, situation, seeds, self.other_receiver))
-        subjects = ("contestant", "kernel") if one.with_kernel else ("contestant",)
-        wanted = [group for subject in subjects for group in groups if group.subject == subject]
-        return self._judged(one, situation, wanted, range(len(wanted[0].trials)))
+        own, _ = self._sides(one, self.study(one, situation, seeds, self.other_receiver))
+        return self._judged(one, situation, own, range(len(own[0].trials)))
 
     def begin(self, wanted: Iterable[Situation], *, with_kernel: bool) -> None:
         """Let the workers begin the first trial of each situation, and kernel TCP's if it is needed."""
@@ -187,6 +181,15 @@ class Runner:
     def _groups(self, text: str) -> list[Group]:
         study = parse_study(text, "hunt", Path(), catalogue.ccas(), catalogue.reference_of, checks)
         return list(expand(study, reference_of=catalogue.reference_of))
+
+    def _sides(self, one: Property, text: str) -> tuple[list[Group], list[Group]]:
+        """The groups of a study whose trials make the contestant's samples, and those of kernel TCP's."""
+        groups = self._groups(text)
+        own = [group for group in groups if group.subject == "contestant"]
+        beside = [group for group in groups if group.subject == "kernel"]
+        if one.with_kernel:
+            return [*own, *beside], [*beside, *map(_next_seeds, beside)]
+        return own, beside
 
     def _judged(
         self, one: Property, situation: Situation, groups: Sequence[Group], numbers: Sequence[int]

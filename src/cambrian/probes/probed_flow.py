@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 from typing import Literal
 
 import numpy as np
@@ -57,13 +57,9 @@ class ProbedFlow:
         return int64(self.trace.packets.filter(pl.col("arrival_ns") >= self.settled_ns), "size_bytes")
 
     def lost_spans_ns(self, key: Literal["loss_percent", "return_loss_percent"]) -> list[tuple[int, int]]:
-        """(from, to) while this key of the schedule is 100 %: everything is lost."""
-        steps = [step for step in self.network.schedule if getattr(step, key) is not None]
-        return [
-            (round(one.at_s * NS_PER_S), round(two.at_s * NS_PER_S))
-            for one, two in pairwise(steps)
-            if getattr(one, key) == 100
-        ]
+        """(from, to) while this key of the schedule is 100 %, and then is not: everything is lost."""
+        spans_s = [span for span in self.network.lost_spans_s(key) if math.isfinite(span[1])]
+        return [(round(from_s * NS_PER_S), round(to_s * NS_PER_S)) for from_s, to_s in spans_s]
 
     def most_in_flight(self, begin_ns: float, end_ns: float) -> float:
         """The most bytes in flight at a packet sent in [begin_ns, end_ns); NaN where none was sent."""

@@ -7,6 +7,7 @@ or process. :mod:`cambrian.study.load` turns TOML into these models, and
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Annotated, Any, Literal
@@ -192,6 +193,19 @@ class Network(Frozen):
     def changes(self, key: str) -> bool:
         """Does a step of the schedule set this key?"""
         return any(getattr(change, key) is not None for change in self.schedule)
+
+    def lost_spans_s(self, key: Literal["loss_percent", "return_loss_percent"]) -> list[tuple[float, float]]:
+        """(from, to) while this key is 100 %: everything is lost. The last one may have no end (inf)."""
+        steps = [(0.0, getattr(self, key))]
+        steps += [
+            (step.at_s, percent) for step in self.schedule if (percent := getattr(step, key)) is not None
+        ]
+        # a step that repeats the value before it begins nothing
+        begins = [one for before, one in pairwise([(0.0, None), *steps]) if one[1] != before[1]]
+        ends_s = [*(at_s for at_s, _ in begins[1:]), math.inf]
+        return [
+            (at_s, end_s) for (at_s, percent), end_s in zip(begins, ends_s, strict=True) if percent == 100
+        ]
 
     def most(self, key: Literal["rate_mbps", "rtt_ms"], *values: float) -> float:
         """The largest of these values and those of the schedule's steps."""

@@ -21,6 +21,11 @@ from cambrian.measure.figures import Figures
 Figure = Callable[[Figures, Situation], float | None]
 
 
+def mbps(one: Figures) -> float:
+    """The contestant's throughput, 0 if it has none."""
+    return float(one.value("throughput_mbps") or 0.0)
+
+
 def _only(situation: Situation) -> tuple[Situation, ...]:
     return (situation,)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from cambrian.hunt.properties import Property
+from cambrian.hunt.properties import Property, mbps
 from cambrian.hunt.situation import Situation
 from cambrian.measure.figures import Figures
 
@@ -18,19 +18,15 @@ LEAST = 0.5
 _SCALE = 2
 
 
-def _mbps(one: Figures) -> float:
-    return float(one.value("throughput_mbps") or 0.0)
-
-
 def _excess(trials: Sequence[Figures], situation: Situation) -> float:
     del situation
-    worse, better = map(_mbps, trials)
+    worse, better = map(mbps, trials)
     return 1 - better / (LEAST * worse) if worse else math.nan
 
 
 def _shows(trials: Sequence[Figures], situation: Situation) -> str:
     del situation
-    worse, better = map(_mbps, trials)
+    worse, better = map(mbps, trials)
     return f"{worse:.2f} Mbps become {better:.2f} Mbps on the better path"
 
 
@@ -51,7 +47,7 @@ def _relation(
 def _used(trials: Sequence[Figures], situation: Situation) -> tuple[float, float]:
     """Parts of the link that are used: of the situation's, and of the scaled one's."""
     rates = (situation.rate_mbps, _SCALE * situation.rate_mbps)
-    one, other = (_mbps(trial) / rate for trial, rate in zip(trials, rates, strict=True))
+    one, other = (mbps(trial) / rate for trial, rate in zip(trials, rates, strict=True))
     return one, other
 
 

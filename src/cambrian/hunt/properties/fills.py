@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from cambrian.hunt.properties import bounded
+from cambrian.hunt.properties import bounded, mbps
 from cambrian.hunt.situation import Situation
 from cambrian.measure.figures import Figures
 
 
 def _percent(one: Figures, situation: Situation) -> float:
-    return 100 * float(one.value("throughput_mbps") or 0.0) / situation.rate_mbps
+    return 100 * mbps(one) / situation.rate_mbps
 
 
 PROPERTIES = (

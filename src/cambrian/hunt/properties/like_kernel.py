@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 import polars as pl
 
-from cambrian.hunt.properties import Property
+from cambrian.hunt.properties import Property, mbps
 from cambrian.hunt.properties.floods import percent
 from cambrian.hunt.situation import Situation
 from cambrian.measure.figures import Figures
@@ -23,10 +23,6 @@ _LEAST_BUFFER_BDP = 0.5
 #: added to both percentages of drops, so that a few packets are no factor
 _FEW_DROPS_PERCENT, _DROPS_FACTOR = 1.0, 3.0
 _SOURCE = "the name of an algorithm stands for its specification: RFC 5681, RFC 9438"
-
-
-def _mbps(one: Figures) -> float:
-    return float(one.value("throughput_mbps") or 0.0)
 
 
 def _drops_percent(one: Figures, situation: Situation) -> float:
@@ -47,12 +43,12 @@ def _applies_to_more(one: Situation) -> bool:
 
 
 def _less(trials: Sequence[Figures], situation: Situation) -> float:
-    own, kernel = map(_mbps, trials)
+    own, kernel = map(mbps, trials)
     return 1 - own / (kernel / _factor(situation)) if kernel else math.nan
 
 
 def _more(trials: Sequence[Figures], situation: Situation) -> float:
-    own, kernel = map(_mbps, trials)
+    own, kernel = map(mbps, trials)
     return own / (kernel * _factor(situation)) - 1 if kernel else math.nan
 
 
@@ -63,7 +59,7 @@ def _more_drops(trials: Sequence[Figures], situation: Situation) -> float:
 
 def _shows_mbps(trials: Sequence[Figures], situation: Situation) -> str:
     del situation
-    own, kernel = map(_mbps, trials)
+    own, kernel = map(mbps, trials)
     return f"it carries {own:.2f} Mbps, kernel TCP in its place {kernel:.2f} Mbps"
 
 

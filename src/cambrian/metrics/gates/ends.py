@@ -251,19 +251,11 @@ def _dark_until_ns(life: Life, network: Network, last_ns: int) -> int | None:
     Retries within that time are lost before the capture. Each waits twice as long as the one before, so the
     first one that comes through may be due as long after it as the flow was silent, and a timeout more.
     """
-    losses = [
-        (change.at_s, change.loss_percent) for change in network.schedule if change.loss_percent is not None
-    ]
     round_trip_ns = max(life.rtt_ns, round(network.most("rtt_ms", network.rtt_ms) * 1e6))
-    begins_ns: int | None = None
-    for at_s, percent in [(0.0, network.loss_percent), *losses, (life.end_ns / NS_PER_S, 0.0)]:
-        at_ns = round(at_s * NS_PER_S)
-        if percent == 100:
-            begins_ns = at_ns if begins_ns is None else begins_ns
-        elif begins_ns is not None:
-            if begins_ns - 2 * round_trip_ns <= last_ns < at_ns:
-                return at_ns
-            begins_ns = None
+    for from_s, to_s in network.lost_spans_s("loss_percent"):
+        until_ns = round(min(to_s * NS_PER_S, life.end_ns))
+        if from_s * NS_PER_S - 2 * round_trip_ns <= last_ns < until_ns:
+            return until_ns
     return None
 
 
