@@ -244,7 +244,9 @@ def test_explore(reader: Reader) -> None:
     expect(page.locator("#explore > p")).to_contain_text("95 % intervals")
     assert {"x": "contestant", "y": "share_percent"}.items() <= reader.asked.items()
     page.get_by_role("button", name="share_percent").click()
-    page.wait_for_function("location.hash.includes('sort=share_percent')")
+    # the page sorts after the address has changed, so the heading says when it is done
+    expect(page.locator("#explore thead th", has_text="share_percent ↑")).to_be_visible()
+    assert reader.asked["sort"] == "share_percent"
     column = page.locator("#explore thead th").all_text_contents().index("share_percent ↑")
     values = page.locator(f"#explore tbody td:nth-child({column + 1})").all_text_contents()
     assert len(values) == 24
