@@ -87,7 +87,7 @@ def atlas(
     results: Annotated[Path, typer.Argument(help="The folder with the suites' results.")] = Path("results"),
     to: Annotated[Path, typer.Option("--out", "-o", help="Output folder.")] = Path("docs/results/atlas"),
 ) -> None:
-    """Write every suite's findings as Markdown with PNG figures, and an index of the suites that ran."""
+    """Write every suite's findings as Markdown with PNG figures, a page of all histories, and an index."""
     from cambrian.report.suite import atlas as suites_atlas
 
     def tell(done: int, total: int, name: str) -> None:

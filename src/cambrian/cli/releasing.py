@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -64,9 +65,14 @@ def history(
     stack = ready.stack_of(contestant.partition("/")[0])
     wanted = ready.chosen(stack, releases)
     for bench in _benches("history", contestant, study, network, seeds, folder, jobs, trust):
-        found = histories.run(bench, stack, wanted, err)
-        output.show_history(found, shown, out)
-        for path in output.write_history(found, shown, bench.folder):
+        words = ["cambrian", "history", f"{stack.name}/{bench.cca}", *([study] if study else [])]
+        words += ["--releases", releases] if releases != "*" else []
+        words += [word for name in quantities or () for word in ("--quantity", name)]
+        words += ["--network", network] if network != "*" else []
+        words += ["--seeds", str(seeds)] if seeds else []
+        found = histories.run(bench, stack, wanted, shown, shlex.join(words), err)
+        output.show_history(found, out)
+        for path in output.write_history(found, bench.folder):
             print(path)
 
 

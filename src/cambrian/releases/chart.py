@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import altair as alt
 import polars as pl
@@ -17,22 +17,24 @@ from cambrian.report.figures.figure import Figure, Panel, inline
 _SLANT = -45
 
 
-def figure(found: History, names: Sequence[str]) -> Figure | None:
-    """The chart of the quantities ``names``; None if no release has one."""
-    order = [entry.release for entry in found.entries if entry.measured is not None and not entry.why]
-    means = history.means(found, names)
+def figure(found: History, name: str = "history") -> Figure | None:
+    """The chart of the history's quantities, its files called ``name``; None if no release has figures."""
+    order = [release for release, _ in found.measured]
+    means = history.means(found)
     if not means:
         return None
-    data = history.frame(found).filter(pl.col("kind") == "seed", pl.col("figure").is_in(list(names)))
+    data = history.frame(found).filter(
+        pl.col("kind") == "seed", pl.col("figure").is_in(list(found.quantities))
+    )
     networks = list(dict.fromkeys(network for network, _ in means))
     panels = [
-        _panel(data, network, name, order, means[network, name])
+        _panel(data, network, quantity, order, means[network, quantity])
         for network in networks
-        for name in names
-        if (network, name) in means
+        for quantity in found.quantities
+        if (network, quantity) in means
     ]
     return Figure(
-        name="history",
+        name=name,
         network="",
         heading=f"{found.stack} {found.cca}, release by release",
         caption="A point is a seed, the line joins the means over the seeds.",

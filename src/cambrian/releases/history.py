@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import polars as pl
+import pydantic
 from rich.console import Console
 
 from cambrian.gate.differences import Compared
@@ -19,7 +21,11 @@ from cambrian.releases import ready, verdicts
 from cambrian.releases.trials import Bench, invalid
 from cambrian.stacks import registry, releases
 from cambrian.stacks.catalogue import Stack
+from cambrian.study.errors import StudyError
+from cambrian.study.model import Frozen
 
+#: the file that keeps a history in its results directory
+FILE = "history.json"
 #: quantities of the table and the chart
 SHOWN = ("throughput_mbps", "delay_p95_ms", "queue_loss_percent")
 #: columns of ``history.csv``
@@ -38,14 +44,20 @@ _COLUMNS = {
 }
 
 
-@dataclass(frozen=True)
-class Entry:
-    """One release: its figures, or ``why`` it has none; ``change`` from the one ``before`` with figures."""
+class Measured(Frozen):
+    """One release: its figures, or ``why`` it has none."""
 
     release: str
     date: str
     why: str | None = None
     measured: Snapshot | None = None
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A release in a history; ``change`` from the release ``before``, the last one with figures."""
+
+    of: Measured
     change: Compared | None = None
     before: str = ""
 
@@ -61,29 +73,76 @@ class Entry:
         return verdicts.names(self.change.different) if self.change is not None else ""
 
     @property
-    def short(self) -> str:
-        """What differs from the release before, in few words; empty for the first."""
-        if self.why is not None:
-            return "no figures"
+    def sign(self) -> str:
+        """One sign for the change, as in a comparison's matrix; empty for the first release."""
+        if self.of.why is not None:
+            return "–"
         if self.change is None:
             return ""
         if self.same_packets:
-            return f"the packets of {self.before}"
-        count = len(self.change.different)
-        return f"{count} figure{'s' if count > 1 else ''} different" if count else "no figure different"
+            return "="
+        return "≠" if self.change.different else "≈"
+
+    @property
+    def short(self) -> str:
+        """What differs from the release before, in few words; empty for the first."""
+        count = len(self.change.different) if self.change is not None else 0
+        words = {
+            "–": "no figures",
+            "=": f"the packets of {self.before}",
+            "≈": "no figure different",
+            "≠": f"{count} figure{'s' if count > 1 else ''} different",
+        }
+        return f"{self.sign} {words[self.sign]}" if self.sign else ""
 
 
-@dataclass(frozen=True)
-class History:
-    """All releases, oldest first."""
+class History(Frozen):
+    """All releases, oldest first; ``quantities`` are those of the table and the chart.
+
+    ``command`` makes it again.
+    """
 
     stack: str
     cca: str
-    entries: tuple[Entry, ...]
+    command: str
+    quantities: tuple[str, ...]
+    releases: tuple[Measured, ...]
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """Each release with its change from the one before that has figures."""
+        found: list[Entry] = []
+        last: tuple[str, Snapshot] | None = None
+        for one in self.releases:
+            if one.measured is None or one.why:
+                found.append(Entry(one))
+                continue
+            if last is None:
+                found.append(Entry(one))
+            else:
+                found.append(Entry(one, verdicts.compared(last[1], one.measured), last[0]))
+            last = one.release, one.measured
+        return tuple(found)
+
+    @property
+    def measured(self) -> list[tuple[str, Snapshot]]:
+        """The releases that have figures."""
+        return [
+            (one.release, one.measured) for one in self.releases if one.measured is not None and not one.why
+        ]
 
 
-def run(bench: Bench, stack: Stack, wanted: Sequence[str], console: Console) -> History:
+def run(
+    bench: Bench,
+    stack: Stack,
+    wanted: Sequence[str],
+    quantities: Sequence[str],
+    command: str,
+    console: Console,
+) -> History:
     """Build and measure the releases ``wanted``, oldest first; one that does not build has the reason.
+
+    ``quantities``, ``command``: of the :class:`History`.
 
     Raises:
         MissingTool: no compiler.
@@ -100,24 +159,38 @@ def run(bench: Bench, stack: Stack, wanted: Sequence[str], console: Console) -> 
         why[release] = ready.why_not(releases.joined(stack.name, release), bench.cca)
     built = [release for release in wanted if why[release] is None]
     measured = bench.measure(built, console) if built else {}
-    entries: list[Entry] = []
-    last: Entry | None = None
+    found = []
     for release in wanted:
         one = measured.get(release)
-        entry = Entry(release, dates[release], why[release] or (invalid(one) if one else None), one)
-        if entry.why is None and one is not None:
-            if last is not None and last.measured is not None:
-                change = verdicts.compared(last.measured, one)
-                entry = Entry(release, dates[release], None, one, change, last.release)
-            last = entry
-        entries.append(entry)
-    return History(stack.name, bench.cca, tuple(entries))
+        reason = why[release] or (invalid(one) if one else None)
+        found.append(Measured(release=release, date=dates[release], why=reason, measured=one))
+    return History(
+        stack=stack.name,
+        cca=bench.cca,
+        command=command,
+        quantities=tuple(quantities),
+        releases=tuple(found),
+    )
+
+
+def read(folder: Path) -> History:
+    """The history that a results directory keeps.
+
+    Raises:
+        StudyError: its file was damaged, or another version of Cambrian wrote it.
+    """
+    path = folder / FILE
+    try:
+        return History.model_validate_json(path.read_bytes())
+    except pydantic.ValidationError as error:
+        problem = f"not a history that this version can read: {error.errors()[0]['msg']}"
+        raise StudyError(file=str(path), problem=problem, remedy="make it again: cambrian history") from error
 
 
 def frame(history: History) -> pl.DataFrame:
     """Every figure of every release, one row each; a release without figures has one row with its reason."""
     rows: list[dict[str, object]] = []
-    for entry in history.entries:
+    for entry in history.releases:
         head = {"release": entry.release, "date": entry.date}
         if entry.measured is None or entry.why:
             rows.append(head | {"kind": "none", "status": entry.why})
@@ -145,16 +218,14 @@ def frame(history: History) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=_COLUMNS)
 
 
-def means(history: History, names: Sequence[str]) -> Mapping[tuple[str, str], Mapping[str, float]]:
-    """(network, quantity) → release → mean over the seeds, of the quantities ``names`` that were measured."""
+def means(history: History) -> Mapping[tuple[str, str], Mapping[str, float]]:
+    """(network, quantity) → release → mean over the seeds, of the history's quantities that were measured."""
     found: dict[tuple[str, str], dict[str, float]] = {}
-    for entry in history.entries:
-        if entry.measured is None or entry.why:
-            continue
-        for network, place in entry.measured.places.items():
-            for name in (name for name in names if name in place.values):
+    for release, measured in history.measured:
+        for network, place in measured.places.items():
+            for name in (name for name in history.quantities if name in place.values):
                 values = list(place.values[name].values())
-                found.setdefault((network, name), {})[entry.release] = math.fsum(values) / len(values)
+                found.setdefault((network, name), {})[release] = math.fsum(values) / len(values)
     return found
 
 

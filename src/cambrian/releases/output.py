@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 from rich import box
@@ -59,31 +59,41 @@ def versions(stack: Stack, console: Console, *, as_json: bool) -> None:
     console.print(text, markup=False, soft_wrap=True, highlight=False)
 
 
-def show_history(found: History, names: Sequence[str], console: Console) -> None:
-    """Print the table of a history, with means over the seeds, and below it what changed and what failed."""
-    means = history.means(found, names)
+def show_history(found: History, console: Console) -> None:
+    """Print the table of a history, with means over the seeds, and below it what changed and what failed.
+
+    The last column has the sign of the change, so that the table fits 80 columns.
+    """
+    means = history.means(found)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for column in ("release", "date"):
         table.add_column(column, no_wrap=True)
     for network, name in means:
         table.add_column(f"{chart.heading(name)}: {network}", justify="right")
-    table.add_column("against the release before")
-    for entry in found.entries:
-        values = [f"{by[entry.release]:.3g}" if entry.release in by else "–" for by in means.values()]
-        table.add_row(entry.release, entry.date, *values, entry.short)
+    table.add_column("")
+    entries = found.entries
+    for entry in entries:
+        release = entry.of.release
+        values = [f"{by[release]:.3g}" if release in by else "–" for by in means.values()]
+        table.add_row(release, entry.of.date, *values, entry.sign)
     console.print(table)
-    for entry in found.entries:
-        if said := entry.why or entry.changes:
-            line = f"{entry.release}: {said}"
+    legend = (
+        "Against the release before: = same packets, ≈ no figure different, ≠ some different, – no figures."
+    )
+    console.print(legend, markup=False, soft_wrap=True, highlight=False)
+    for entry in entries:
+        if said := entry.of.why or entry.changes:
+            line = f"{entry.of.release}: {said}"
             console.print(line, markup=False, soft_wrap=True, highlight=False)
 
 
-def write_history(found: History, names: Sequence[str], folder: Path) -> list[Path]:
-    """Write ``history-figures.csv`` (every figure), and the chart's files."""
+def write_history(found: History, folder: Path) -> list[Path]:
+    """Write ``history-figures.csv`` (every figure), ``history.json`` for the atlas, and the chart's files."""
     folder.mkdir(parents=True, exist_ok=True)
-    written = [folder / "history-figures.csv"]
+    written = [folder / "history-figures.csv", folder / history.FILE]
     history.frame(found).write_csv(written[0])
-    drawn = chart.figure(found, names)
+    written[1].write_text(found.model_dump_json(exclude_none=True) + "\n", encoding="utf-8")
+    drawn = chart.figure(found)
     if drawn is not None:
         written += drawn.save(folder, [panel.spec() for panel in drawn.panels])
     return written

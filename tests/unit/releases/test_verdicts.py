@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
+import re
 from pathlib import Path
 
 import polars as pl
@@ -12,10 +13,11 @@ from cambrian.gate.differences import Compared
 from cambrian.gate.snapshot import Parameter, Place, Snapshot
 from cambrian.releases import bisect, chart, history, output, ready, verdicts
 from cambrian.releases.bisect import Ends, Result, Tried
-from cambrian.releases.history import Entry, History
+from cambrian.releases.history import Entry, History, Measured
 from cambrian.releases.search import narrowed
 from cambrian.releases.trials import Bench, invalid
 from cambrian.releases.verdicts import Figure
+from cambrian.report.suite import atlas
 from cambrian.run.study import RunOptions, expanded
 from cambrian.stacks import registry
 from cambrian.stacks.registry import Release
@@ -133,33 +135,54 @@ def test_the_result_names_the_pair_every_release_and_the_commands() -> None:
     assert "--contestant quic-go@1.1.0/reno --contestant quic-go@1.3.0/reno" in text
 
 
+HISTORY = History(
+    stack="quic-go",
+    cca="reno",
+    command="cambrian history quic-go/reno",
+    quantities=("throughput_mbps",),
+    releases=(
+        Measured(release="0.9.0", date="2025-01-01", why="error: no API"),
+        Measured(release="1.0.0", date="2026-01-01", measured=GOOD),
+        Measured(release="1.1.0", date="2026-02-01", measured=measured("1.1.0", 9.0, "1.0.0")),
+        Measured(release="2.0.0", date="2026-03-01", measured=BAD),
+    ),
+)
+
+
 def test_a_history_says_what_changed_from_each_release_to_the_next(tmp_path: Path) -> None:
-    same = verdicts.compared(GOOD, measured("1.1.0", 9.0, "1.0.0"))
-    other = verdicts.compared(GOOD, BAD)
-    found = History(
-        "quic-go",
-        "reno",
-        (
-            Entry("0.9.0", "2025-01-01", "error: no API"),
-            Entry("1.0.0", "2026-01-01", None, GOOD),
-            Entry("1.1.0", "2026-02-01", None, measured("1.1.0", 9.0), same, "1.0.0"),
-            Entry("2.0.0", "2026-03-01", None, BAD, other, "1.1.0"),
-        ),
-    )
-    shorts = [entry.short for entry in found.entries]
-    assert shorts == ["no figures", "", "the packets of 1.0.0", "1 figure different"]
-    assert [entry.changes for entry in found.entries[:3]] == ["", "", ""]
-    assert found.entries[3].changes.startswith("throughput_mbps on net (9.003 → 4.003)")
-    names = ("throughput_mbps",)
-    assert history.means(found, names)["net", "throughput_mbps"]["2.0.0"] == pytest.approx(4.0033, abs=1e-3)
-    frame = history.frame(found)
+    entries = HISTORY.entries
+    shorts = [entry.short for entry in entries]
+    assert shorts == ["– no figures", "", "= the packets of 1.0.0", "≠ 1 figure different"]
+    assert [entry.changes for entry in entries[:3]] == ["", "", ""]
+    assert entries[3].changes.startswith("throughput_mbps on net (9.003 → 4.003)")
+    means = history.means(HISTORY)
+    assert means["net", "throughput_mbps"]["2.0.0"] == pytest.approx(4.0033, abs=1e-3)
+    frame = history.frame(HISTORY)
     assert frame.filter(pl.col("release") == "0.9.0")["status"].to_list() == ["error: no API"]
     assert frame.filter(pl.col("kind") == "parameter").height == 3
-    drawn = chart.figure(found, names)
+    drawn = chart.figure(HISTORY)
     assert drawn is not None and len(drawn.panels) == 1
-    written = output.write_history(found, names, tmp_path)
+    written = output.write_history(HISTORY, tmp_path)
     assert all(path.stat().st_size > 100 for path in written)
-    assert {path.suffix for path in written} == {".csv", ".png", ".svg", ".pdf"}
+    assert {path.suffix for path in written} == {".csv", ".json", ".png", ".svg", ".pdf"}
+    assert history.read(tmp_path) == HISTORY
+    (tmp_path / "history.json").write_text("{}")
+    with pytest.raises(StudyError, match="cambrian history"):
+        history.read(tmp_path)
+
+
+def test_the_atlas_has_a_page_of_all_histories(tmp_path: Path) -> None:
+    output.write_history(HISTORY, tmp_path / "results" / "history" / "quic-go-reno")
+    index = atlas.make(tmp_path / "results", tmp_path / "atlas", lambda *_: None)
+    assert "[quic-go reno](releases.md#quic-go-reno)" in index.read_text()
+    text = (tmp_path / "atlas" / "releases.md").read_text()
+    assert "3 of 4 releases have figures. 1 of 2 later ones send the packets of the release before." in text
+    assert "Figures are different in: 2.0.0." in text
+    assert "| 0.9.0 | 2025-01-01 | – | – no figures: error: no API |" in text
+    assert "| 2.0.0 | 1.1.0 | net | throughput\\_mbps | 9.003 | 4.003 |" in text
+    assert "`cambrian history quic-go/reno`" in text
+    for address in re.findall(r"\]\(((?:figures|tables)/[^)]+)\)", text):
+        assert (tmp_path / "atlas" / address).is_file()
 
 
 def test_the_reason_of_a_failed_command_is_one_line() -> None:
@@ -175,5 +198,5 @@ def test_only_trials_that_both_have_show_the_same_packets(
     same: int, unknown: tuple[str, ...], is_same: bool
 ) -> None:
     change = Compared(same, 0, {}, unknown, (), ())
-    entry = Entry("1.1.0", "2026-01-01", None, None, change, "1.0.0")
+    entry = Entry(Measured(release="1.1.0", date="2026-01-01"), change, "1.0.0")
     assert entry.same_packets is is_same

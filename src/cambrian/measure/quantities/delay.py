@@ -17,6 +17,7 @@ QUANTITIES = (
         "likewise: 95th percentile",
         formula="Queueing",
         window=lambda window: window.delay.get("p95_ms"),
+        heading="95th percentile of delay, ms",
     ),
     Quantity(
         "delay_p99_ms",

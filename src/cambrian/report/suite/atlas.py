@@ -1,4 +1,4 @@
-"""The atlas: every suite's page as Markdown with PNG figures, and an index of what ran."""
+"""The atlas: suites and histories of releases as Markdown with PNG figures, and an index of what ran."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from pathlib import Path
 
 import vl_convert
 
+from cambrian.releases import history
+from cambrian.releases import section as release_section
 from cambrian.report import methods
 from cambrian.report.figures.figure import Figure, rounded
 from cambrian.report.sections import Section, Table, every
@@ -15,48 +17,72 @@ from cambrian.report.suite import markdown, page, ran
 from cambrian.report.suite.ran import Ran
 
 FIGURES, TABLES = "figures", "tables"
+#: the folder in the results that has a folder for each history
+HISTORIES = "history"
+#: the page of all histories
+RELEASES = "releases"
 #: PNG pixels for each pixel of a chart; small, because the pictures are kept in a repository
 SCALE = 1.5
+_RELEASES = """\
+Each release runs alone, with its own client as the receiver. If the command names no study, there are two
+networks: `clean` (10 Mbps, 50 ms, 1 BDP), and `probe-response-1` (10 Mbps, 100 ms, 4 BDP, 1 % random loss).
+A figure is "different" by the rule of `cambrian gate`: the change is larger than the margin, and proven
+over the seeds. "=": a release that sends the packets of the release before in all trials."""
 
 
 def make(results: Path, out: Path, tell: Callable[[int, int, str], None]) -> Path:
-    """Write a file for each suite in ``results``, and ``README.md``; return the latter's path.
+    """Write a file for each suite in ``results``, one for all histories, and ``README.md``; return the last.
 
-    ``tell`` is called with the number of finished suites, the number of all suites and the current suite.
-    Files of these suites from an earlier atlas are replaced.
+    ``tell`` is called with the number of finished pages, the number of all pages and the current page.
+    Files of the same pages from an earlier atlas are replaced.
 
     Raises:
-        FileNotFoundError: ``results`` has no suite.
-        StudyError: a suite's section is wrong.
+        FileNotFoundError: ``results`` has neither a suite nor a history.
+        StudyError: a suite's section is wrong, or a history was damaged.
     """
     folders = [path for path in sorted(results.glob("*")) if ran.is_suite(path)]
-    if not folders:
+    histories = sorted(path.parent for path in (results / HISTORIES).glob(f"*/{history.FILE}"))
+    if not (folders or histories):
         raise FileNotFoundError(f"{results} has no results of a suite: run one, such as `cambrian run wpi`")
+    pages = len(folders) + bool(histories)
     suites: list[Ran] = []
     for number, folder in enumerate(folders):
-        tell(number, len(folders), folder.name)
+        tell(number, pages, folder.name)
         suites.append(one := ran.read(folder))
-        _write(one, out)
-    tell(len(folders), len(folders), "index")
+        sections = page.sections_of(one)
+        _files(one.suite.name, sections, out)
+        text = "\n".join(_page(one, sections, f"{one.suite.name}/"))
+        (out / f"{one.suite.name}.md").write_text(text, encoding="utf-8")
+    if histories:
+        tell(len(folders), pages, RELEASES)
+        sections = [release_section.made(history.read(folder)) for folder in histories]
+        _files(RELEASES, sections, out)
+        text = "\n".join(_releases(sections))
+        (out / f"{RELEASES}.md").write_text(text, encoding="utf-8")
+    tell(pages, pages, "index")
     index = out / "README.md"
-    index.write_text("\n".join(_index(suites)) + "\n", encoding="utf-8")
+    lines = [*_index(suites)]
+    if histories:
+        lines += [
+            "",
+            f"[Releases]({RELEASES}.md): what changed from release to release of these contestants:",
+        ]
+        lines.append(", ".join(f"[{one.heading}]({RELEASES}.md#{one.anchor})" for one in sections) + ".")
+    index.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return index
 
 
-def _write(suite: Ran, out: Path) -> None:
-    sections = page.sections_of(suite)
-    prefix = f"{suite.suite.name}/"
+def _files(name: str, sections: Sequence[Section], out: Path) -> None:
+    """Write the figures and tables of one page."""
     for kind in (FIGURES, TABLES):
-        folder = out / kind / suite.suite.name
+        folder = out / kind / name
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
     for figure in every(Figure, sections):
-        _draw(figure, out, prefix)
+        _draw(figure, out, f"{name}/")
     for table in every(Table, sections):
         if table.frame is not None:
-            table.frame.write_csv(out / TABLES / f"{prefix}{table.shown.csv}")
-    text = "\n".join(_page(suite, sections, prefix))
-    (out / f"{suite.suite.name}.md").write_text(text, encoding="utf-8")
+            table.frame.write_csv(out / TABLES / name / table.shown.csv)
 
 
 def _draw(figure: Figure, out: Path, prefix: str) -> None:
@@ -95,12 +121,22 @@ def _facts(suite: Ran) -> Iterator[str]:
         yield from (f"  - {reason}" for reason in part.reasons)
 
 
+def _releases(sections: Sequence[Section]) -> Iterator[str]:
+    yield "# Releases"
+    yield ""
+    yield from (_RELEASES, "")
+    for one in sections:
+        yield from markdown.section(one, FIGURES, TABLES, f"{RELEASES}/")
+
+
 def _index(suites: Sequence[Ran]) -> Iterator[str]:
     yield "# Atlas"
     yield ""
     yield "The results of each suite's last run, with the published figures beside ours. Made by"
     yield "`cambrian atlas`; the same commands give the same packets, and so the same hash."
     yield "[Findings](../findings.md) explains the surprising results in plain words."
+    if not suites:
+        return
     yield ""
     yield "| Suite | Profile | Valid trials | Invalid | Not run | Command |"
     yield "|---|---|---:|---:|---:|---|"
