@@ -9,6 +9,8 @@ QUANTITIES = (
         "conformance",
         "imc22, [0,1] (not percent): flow 0 vs flow 0 of the reference-against-itself trial with the same "
         "seed and network; only flow 0 of versus-reference groups that are not the noise floor",
+        heading="Conformance",
+        digits=2,
         formula="Conformance and deviation",
     ),
     Quantity(
@@ -21,6 +23,7 @@ QUANTITIES = (
     Quantity(
         "deviation",
         "distance of the means, Mbps and ms mixed (QUICbench)",
+        heading="Deviation, raw units",
         formula="Conformance and deviation",
     ),
     Quantity("deviation_mbps", "test − reference", formula="Conformance and deviation"),

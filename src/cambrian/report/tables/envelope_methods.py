@@ -96,7 +96,7 @@ _COLUMNS = (
     Column("Contestant", lambda row: f"{row['contestant']} against {row['reference']}", number=False),
     layout.text("method", "Method"),
     layout.plain("counted_percent", "Points counted, %", 0),
-    layout.spread("conformance", "Conformance", 2),
+    layout.interval_column("conformance"),
     layout.plain("floor_conformance", "Noise floor", 2),
     layout.text("verdict", "Compared with its reference"),
     layout.spread("conformance_t", "Conformance-T", 2),

@@ -60,7 +60,7 @@ _COLUMNS = (
     layout.text("cca", "CCA"),
     layout.text("kind", "Between"),
     Column("Pairs", lambda row: str(row["pairs"])),
-    layout.plain("jain", "Jain’s index, mean", 3),
+    layout.mean_column("jain"),
     layout.plain("jain_lowest", "Lowest", 3),
     layout.text("worst", "Pair with the lowest"),
     Column("Uneven pairs, of those tested", _uneven),

@@ -138,7 +138,7 @@ _COLUMNS = (
     ("declared_packets", Column("Declared lost, of lost packets", _declared)),
     ("false_losses_estimate", Column("False losses", lambda row: _range(row, "false_losses_estimate", 0))),
     ("redundant_percent", Column("Delivered twice, %", lambda row: _range(row, "redundant_percent", 2))),
-    ("goodput_percent", layout.plain("goodput_percent", "Goodput, % of throughput", 1)),
+    ("goodput_percent", layout.mean_column("goodput_percent")),
     ("reaction_p50_ms", layout.plain("episodes", "Loss episodes at the queue", 0)),
     ("reaction_p50_ms", layout.plain("earliest_ms", "Earliest detection, ms", 0)),
     ("reaction_p50_ms", Column("Reaction time, ms: p50 / p95", lambda row: _span(row, "reaction"))),
@@ -146,7 +146,7 @@ _COLUMNS = (
     ("losses_answered", layout.plain("losses_answered", "Losses with a lasting reduction, share", 2)),
     ("marks_answered", layout.plain("marks_answered", "Marks with a lasting reduction, share", 2)),
     ("cuts_per_episode", layout.plain("cuts_per_episode", "Reductions per episode", 1)),
-    ("timeouts", layout.plain("timeouts", "RTOs or PTOs", 1)),
+    ("timeouts", layout.mean_column("timeouts")),
     ("tail_completion_ms", Column("Completion, ms", _tail)),
     ("tail_timer_driven", layout.plain("tail_timer_driven", "Tails that waited for a timer", 0)),
 )
