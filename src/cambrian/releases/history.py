@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import polars as pl
@@ -108,7 +109,7 @@ class History(Frozen):
     quantities: tuple[str, ...]
     releases: tuple[Measured, ...]
 
-    @property
+    @cached_property
     def entries(self) -> tuple[Entry, ...]:
         """Each release with its change from the one before that has figures."""
         found: list[Entry] = []
@@ -117,10 +118,8 @@ class History(Frozen):
             if one.measured is None or one.why:
                 found.append(Entry(one))
                 continue
-            if last is None:
-                found.append(Entry(one))
-            else:
-                found.append(Entry(one, verdicts.compared(last[1], one.measured), last[0]))
+            changed = (verdicts.compared(last[1], one.measured), last[0]) if last else ()
+            found.append(Entry(one, *changed))
             last = one.release, one.measured
         return tuple(found)
 

@@ -83,6 +83,6 @@ def _changes(found: History) -> pl.DataFrame:
         }
         for one in found.entries
         if one.change is not None
-        for change in sorted(one.change.different, key=lambda change: change.rank)
+        for change in one.change.different
     ]
     return pl.DataFrame(rows, schema=_CHANGES)

@@ -50,30 +50,20 @@ def make(results: Path, out: Path, tell: Callable[[int, int, str], None]) -> Pat
         tell(number, pages, folder.name)
         suites.append(one := ran.read(folder))
         sections = page.sections_of(one)
-        _files(one.suite.name, sections, out)
-        text = "\n".join(_page(one, sections, f"{one.suite.name}/"))
-        (out / f"{one.suite.name}.md").write_text(text, encoding="utf-8")
+        _write(one.suite.name, sections, _page(one, sections, f"{one.suite.name}/"), out)
+    releases: list[Section] = []
     if histories:
         tell(len(folders), pages, RELEASES)
-        sections = [release_section.made(history.read(folder)) for folder in histories]
-        _files(RELEASES, sections, out)
-        text = "\n".join(_releases(sections))
-        (out / f"{RELEASES}.md").write_text(text, encoding="utf-8")
+        releases = [release_section.made(history.read(folder)) for folder in histories]
+        _write(RELEASES, releases, _releases(releases), out)
     tell(pages, pages, "index")
     index = out / "README.md"
-    lines = [*_index(suites)]
-    if histories:
-        lines += [
-            "",
-            f"[Releases]({RELEASES}.md): what changed from release to release of these contestants:",
-        ]
-        lines.append(", ".join(f"[{one.heading}]({RELEASES}.md#{one.anchor})" for one in sections) + ".")
-    index.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    index.write_text("\n".join(_index(suites, releases)) + "\n", encoding="utf-8")
     return index
 
 
-def _files(name: str, sections: Sequence[Section], out: Path) -> None:
-    """Write the figures and tables of one page."""
+def _write(name: str, sections: Sequence[Section], lines: Iterator[str], out: Path) -> None:
+    """Write one page, with its figures and tables."""
     for kind in (FIGURES, TABLES):
         folder = out / kind / name
         shutil.rmtree(folder, ignore_errors=True)
@@ -83,6 +73,7 @@ def _files(name: str, sections: Sequence[Section], out: Path) -> None:
     for table in every(Table, sections):
         if table.frame is not None:
             table.frame.write_csv(out / TABLES / name / table.shown.csv)
+    (out / f"{name}.md").write_text("\n".join(lines), encoding="utf-8")
 
 
 def _draw(figure: Figure, out: Path, prefix: str) -> None:
@@ -129,14 +120,21 @@ def _releases(sections: Sequence[Section]) -> Iterator[str]:
         yield from markdown.section(one, FIGURES, TABLES, f"{RELEASES}/")
 
 
-def _index(suites: Sequence[Ran]) -> Iterator[str]:
+def _index(suites: Sequence[Ran], releases: Sequence[Section]) -> Iterator[str]:
     yield "# Atlas"
     yield ""
     yield "The results of each suite's last run, with the published figures beside ours. Made by"
     yield "`cambrian atlas`; the same commands give the same packets, and so the same hash."
     yield "[Findings](../findings.md) explains the surprising results in plain words."
-    if not suites:
-        return
+    if suites:
+        yield from _suites(suites)
+    if releases:
+        yield ""
+        yield f"[Releases]({RELEASES}.md): what changed from release to release of these contestants:"
+        yield ", ".join(f"[{one.heading}]({RELEASES}.md#{one.anchor})" for one in releases) + "."
+
+
+def _suites(suites: Sequence[Ran]) -> Iterator[str]:
     yield ""
     yield "| Suite | Profile | Valid trials | Invalid | Not run | Command |"
     yield "|---|---|---:|---:|---:|---|"
