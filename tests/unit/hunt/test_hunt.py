@@ -170,31 +170,6 @@ def test_what_is_compared_with_the_kernel_in_its_place(
     assert held.excess([kernel, kernel], place) <= -ROOM
 
 
-def lossy(*at_ms: float) -> Figures:
-    """Of a trial of 10 s in which the queue drops packets at these times."""
-    arrivals = [round(one * 1e6) for one in at_ms]
-    packets = pl.DataFrame({"flow": 0, "arrival_ns": arrivals, "outcome": "dropped"})
-    result = SimpleNamespace(packets=packets, manifest={"guest": {"end_ns": 10_000_000_000}})
-    return cast("Figures", SimpleNamespace(result=result))
-
-
-def test_losses_of_one_and_a_half_round_trips_are_one_event() -> None:
-    held = all_properties()["grows-no-faster"]
-    # 50 ms and 1 BDP: 100 ms with a full queue; before 2.5 s slow start counts
-    sawteeth = [2600 + 500 * number for number in range(14)]
-    bursts = lossy(1000, *(at_ms + more for at_ms in sawteeth for more in (0, 40, 149)))
-    assert "14 loss events after a quarter of the trial, kernel TCP in its place 7" in held.shows(
-        [bursts, lossy(*sawteeth[::2])], Situation()
-    )
-    assert held.excess([bursts, lossy(*sawteeth[::2])], Situation()) > 0
-    assert held.excess([bursts, lossy(*sawteeth[:8])], Situation()) <= 0
-    # two events more than few are no sign
-    assert held.excess([lossy(3000, 4000), lossy()], Situation()) <= 0
-    assert held.families == ("cubic", "reno") and held.with_kernel
-    assert not held.applies(Situation(loss_percent=0.1)) and not held.applies(Situation(event="burst"))
-    assert not held.applies(Situation(queue="codel"))
-
-
 def test_a_timeout_may_fall_into_the_second_blackout() -> None:
     def most_ms(event: str, later_event: str = "none") -> float:
         return pauses._most_ms(Situation(event=event, later_event=later_event))

@@ -1,8 +1,4 @@
-"""A flow alone carries about as much as kernel TCP of the same algorithm in its place, and loses no more.
-
-Nor does it meet losses much more often: between two losses CUBIC and Reno grow by a law, so a window that
-grows faster fills the queue sooner.
-"""
+"""A flow alone carries about as much as kernel TCP of the same algorithm in its place, and loses no more."""
 
 from __future__ import annotations
 
@@ -26,32 +22,11 @@ _MOST_LOSS_PERCENT = 1.0
 _LEAST_BUFFER_BDP = 0.5
 #: added to both percentages of drops, so that a few packets are no factor
 _FEW_DROPS_PERCENT, _DROPS_FACTOR = 1.0, 3.0
-#: clean CUBIC has up to 1.3 times the kernel's losses on paths of few packets, and up to two more elsewhere
-#: (four clean controllers of each, 60 paths); with ACKs that count twice, 1.8 to 2.3 times
-_EVENTS_FACTOR, _FEW_EVENTS = 1.5, 2
-#: losses within so many round trips of a full queue are one event
-_ONE_EVENT_TRIPS = 1.5
 _SOURCE = "the name of an algorithm stands for its specification: RFC 5681, RFC 9438"
 
 
 def _drops_percent(one: Figures, situation: Situation) -> float:
     return percent(pl.col("outcome") == "dropped")(one, situation) or 0.0
-
-
-def _events(one: Figures, situation: Situation) -> int:
-    """Number of loss events at the queue after a quarter of the trial."""
-    end_ns = int(one.result.manifest["guest"]["end_ns"])
-    dropped = one.result.packets.filter(
-        (pl.col("flow") == 0)
-        & (pl.col("outcome") == "dropped")
-        & pl.col("arrival_ns").is_between(end_ns // 4, end_ns, closed="left")
-    )
-    apart_ns = _ONE_EVENT_TRIPS * 1e6 * situation.rtt_ms * (1 + situation.buffer_bdp)
-    events, began_ns = 0, -math.inf
-    for at_ns in dropped["arrival_ns"].sort().to_list():
-        if at_ns - began_ns > apart_ns:
-            events, began_ns = events + 1, at_ns
-    return events
 
 
 def _factor(situation: Situation) -> float:
@@ -65,10 +40,6 @@ def _applies(one: Situation) -> bool:
 
 def _applies_to_more(one: Situation) -> bool:
     return _applies(one) and one.least_buffer_bdp >= _LEAST_BUFFER_BDP
-
-
-def _has_sawteeth(one: Situation) -> bool:
-    return one.is_steady and one.is_lossless and one.queue == "droptail"
 
 
 def _less(trials: Sequence[Figures], situation: Situation) -> float:
@@ -86,11 +57,6 @@ def _more_drops(trials: Sequence[Figures], situation: Situation) -> float:
     return own / (_DROPS_FACTOR * kernel) - 1
 
 
-def _more_events(trials: Sequence[Figures], situation: Situation) -> float:
-    own, kernel = (_events(one, situation) for one in trials)
-    return own / (_EVENTS_FACTOR * kernel + _FEW_EVENTS) - 1
-
-
 def _shows_mbps(trials: Sequence[Figures], situation: Situation) -> str:
     del situation
     own, kernel = map(mbps, trials)
@@ -102,18 +68,12 @@ def _shows_drops(trials: Sequence[Figures], situation: Situation) -> str:
     return f"the queue drops {own:.1f} % of its packets, and {kernel:.1f} % of kernel TCP's in its place"
 
 
-def _shows_events(trials: Sequence[Figures], situation: Situation) -> str:
-    own, kernel = (_events(one, situation) for one in trials)
-    return f"it has {own} loss events after a quarter of the trial, kernel TCP in its place {kernel}"
-
-
 def _property(
     name: str,
     says: str,
     excess: Callable[[Sequence[Figures], Situation], float],
     shows: Callable[[Sequence[Figures], Situation], str],
     applies: Callable[[Situation], bool] = _applies,
-    families: tuple[str, ...] = (),
 ) -> Property:
     return Property(
         name=name,
@@ -122,7 +82,6 @@ def _property(
         applies=applies,
         excess=excess,
         shows=shows,
-        families=families,
         beside_kernel=True,
         with_kernel=True,
     )
@@ -151,14 +110,5 @@ PROPERTIES = (
         "in its place, and 2 % of its packets more.",
         _more_drops,
         _shows_drops,
-    ),
-    _property(
-        "grows-no-faster",
-        "Alone behind a droptail queue, a flow of CUBIC or Reno has at most "
-        f"{_EVENTS_FACTOR:g} times as many loss events as kernel TCP in its place, and {_FEW_EVENTS} more.",
-        _more_events,
-        _shows_events,
-        _has_sawteeth,
-        ("cubic", "reno"),
     ),
 )
