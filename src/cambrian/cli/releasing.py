@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -64,13 +65,10 @@ def history(
             fail(f"--quantity {name}: {hints.for_name(name, MARGINS, 'quantities are')}")
     stack = ready.stack_of(contestant.partition("/")[0])
     wanted = ready.chosen(stack, releases)
-    for bench in _benches("history", contestant, study, network, seeds, folder, jobs, trust):
-        words = ["cambrian", "history", f"{stack.name}/{bench.cca}", *([study] if study else [])]
-        words += ["--releases", releases] if releases != "*" else []
-        words += [word for name in quantities or () for word in ("--quantity", name)]
-        words += ["--network", network] if network != "*" else []
-        words += ["--seeds", str(seeds)] if seeds else []
-        found = histories.run(bench, stack, wanted, shown, shlex.join(words), err)
+    more = ["--releases", releases] if releases != "*" else []
+    more += [word for name in quantities or () for word in ("--quantity", name)]
+    for bench in _benches("history", contestant, study, more, network, seeds, folder, jobs, trust):
+        found = histories.run(bench, stack, wanted, shown, err)
         output.show_history(found, out)
         for path in output.write_history(found, bench.folder):
             print(path)
@@ -122,7 +120,8 @@ def bisect(
         quantity = quantity or study
         network = of_probe if network == "*" else network
         study = bisections.PROBED
-    (bench,) = _benches("bisect", contestant, study, network, seeds, folder, jobs, trust)
+    more = ["--good", good, "--bad", bad, *(["--quantity", quantity] if quantity else [])]
+    (bench,) = _benches("bisect", contestant, study, more, network, seeds, folder, jobs, trust)
     # what no judgement by kernel TCP belongs to needs none of its trials
     bench = replace(bench, reference=quantity not in MARGINS or quantity == "conformance")
     result = bisections.run(bench, ends, quantity, err)
@@ -136,13 +135,14 @@ def _benches(
     command: str,
     contestant: str,
     study: str | None,
+    more: Sequence[str],
     network: str,
     seeds: int | None,
     folder: Path | None,
     jobs: int,
     trust: bool,
 ) -> list[Bench]:
-    """One bench for each CCA that is asked for."""
+    """One bench for each CCA that is asked for; ``more``: the command's own options, as typed."""
     from cambrian.releases import ready, trials
     from cambrian.run.study import RunOptions
     from cambrian.study.naming import slug
@@ -151,11 +151,16 @@ def _benches(
     stack = ready.stack_of(name)
     if not trust:
         ready.trusted(stack, Path.cwd())
-    started_by = f"cambrian {command} {contestant}"
-    options = RunOptions(study or trials.STUDY, jobs=jobs, trust=trust, seeds=seeds, started_by=started_by)
+    words = [*([study] if study else []), *more]
+    words += ["--network", network] if network != "*" else []
+    words += ["--seeds", str(seeds)] if seeds else []
     wanted = [cca] if cca else list(stack.manifest.ccas)
     found = []
     for one in wanted:
+        started_by = shlex.join(["cambrian", command, f"{name}/{one}", *words])
+        options = RunOptions(
+            study or trials.STUDY, jobs=jobs, trust=trust, seeds=seeds, started_by=started_by
+        )
         place = folder or Path("results") / command / slug(f"{name}-{one}")
         if folder and len(wanted) > 1:
             place = folder / one

@@ -136,12 +136,11 @@ def run(
     stack: Stack,
     wanted: Sequence[str],
     quantities: Sequence[str],
-    command: str,
     console: Console,
 ) -> History:
     """Build and measure the releases ``wanted``, oldest first; one that does not build has the reason.
 
-    ``quantities``, ``command``: of the :class:`History`.
+    ``quantities``: those of the table and the chart.
 
     Raises:
         MissingTool: no compiler.
@@ -166,7 +165,7 @@ def run(
     return History(
         stack=stack.name,
         cca=bench.cca,
-        command=command,
+        command=bench.options.started_by,
         quantities=tuple(quantities),
         releases=tuple(found),
     )
