@@ -170,6 +170,31 @@ def test_what_is_compared_with_the_kernel_in_its_place(
     assert held.excess([kernel, kernel], place) <= -ROOM
 
 
+def slow_start(growth: float, initial: int = 10, rounds: int = 6) -> Figures:
+    """Of a flow over 200 ms whose window grows by ``growth`` packets for each one acknowledged."""
+    window, rows = float(initial), []
+    for number in range(rounds):
+        begin_ns = 200_000_000 * number
+        rows += [begin_ns + 500_000 * place for place in range(round(window))]
+        window *= 1 + growth
+    packets = pl.DataFrame(
+        {"flow": 0, "arrival_ns": rows, "departure_ns": rows, "size_bytes": 1514, "outcome": "departed"}
+    )
+    return cast("Figures", SimpleNamespace(result=SimpleNamespace(packets=packets)))
+
+
+def test_a_window_that_doubles_each_round_trip_is_slow_start_and_one_that_triples_is_not() -> None:
+    held, place = all_properties()["slow-start-doubles"], Situation(rate_mbps=20, rtt_ms=200)
+    assert held.families == ("cubic", "reno")
+    assert held.applies(place) and held.applies(place.changed(loss_every_packets=1000))
+    assert not held.applies(Situation()) and not held.applies(place.changed(jitter_ms=5.0))
+    assert -1 < held.excess([slow_start(1)], place) <= -ROOM
+    assert held.excess([slow_start(2)], place) > 0
+    # a large initial window is no growth
+    assert held.excess([slow_start(1, initial=64)], place) <= -ROOM
+    assert math.isnan(held.excess([slow_start(1, rounds=3)], place))
+
+
 def test_a_timeout_may_fall_into_the_second_blackout() -> None:
     def most_ms(event: str, later_event: str = "none") -> float:
         return pauses._most_ms(Situation(event=event, later_event=later_event))
