@@ -60,23 +60,24 @@ def versions(stack: Stack, console: Console, *, as_json: bool) -> None:
 
 
 def show_history(found: History, console: Console) -> None:
-    """Print the table of a history, with means over the seeds, and below it what changed and what failed.
+    """Print a table for each network, with means over the seeds, and below them what changed and what failed.
 
-    The last column has the sign of the change, so that the table fits 80 columns.
+    A table has one network, and its last column only the sign of the change, so that it fits 80 columns.
     """
-    means = history.means(found)
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for column in ("release", "date"):
-        table.add_column(column, no_wrap=True)
-    for network, name in means:
-        table.add_column(f"{chart.heading(name)}: {network}", justify="right")
-    table.add_column("")
-    entries = found.entries
-    for entry in entries:
-        release = entry.of.release
-        values = [f"{by[release]:.3g}" if release in by else "–" for by in means.values()]
-        table.add_row(release, entry.of.date, *values, entry.sign)
-    console.print(table)
+    means, entries = history.means(found), found.entries
+    for network in dict.fromkeys(network for network, _ in means):
+        here = {name: by for (place, name), by in means.items() if place == network}
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False, title=network, title_justify="left")
+        for column in ("release", "date"):
+            table.add_column(column, no_wrap=True)
+        for name in here:
+            table.add_column(chart.heading(name), justify="right")
+        table.add_column("")
+        for entry in entries:
+            release = entry.of.release
+            values = [f"{by[release]:.3g}" if release in by else "–" for by in here.values()]
+            table.add_row(release, entry.of.date, *values, entry.sign)
+        console.print(table)
     legend = (
         "Against the release before: = same packets, ≈ no figure different, ≠ some different, – no figures."
     )

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import fnmatch
+import io
 import re
 from pathlib import Path
 
 import polars as pl
 import pytest
+from rich.console import Console
 
 from cambrian.gate.differences import Compared
 from cambrian.gate.snapshot import Parameter, Place, Snapshot
@@ -169,6 +171,18 @@ def test_a_history_says_what_changed_from_each_release_to_the_next(tmp_path: Pat
     (tmp_path / "history.json").write_text("{}")
     with pytest.raises(StudyError, match="cambrian history"):
         history.read(tmp_path)
+
+
+def test_a_history_is_a_table_for_each_network_that_fits_80_columns() -> None:
+    two = HISTORY.model_copy(update={"quantities": ("throughput_mbps", "delay_p95_ms")})
+    console = Console(width=80, record=True, file=io.StringIO())
+    output.show_history(two, console)
+    lines = console.export_text().splitlines()
+    assert lines[0].strip() == "net"
+    assert all(len(line) <= 80 and "…" not in line for line in lines if "Against" not in line)
+    rows = {words[0]: words[1:] for words in map(str.split, lines) if len(words) == 5}
+    assert rows["1.1.0"] == ["2026-02-01", "9", "50", "="] and rows["2.0.0"][-1] == "≠"
+    assert "0.9.0: error: no API" in lines
 
 
 def test_the_atlas_has_a_page_of_all_histories(tmp_path: Path) -> None:
