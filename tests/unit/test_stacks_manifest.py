@@ -52,7 +52,7 @@ def test_a_name_must_be_the_file_s_or_the_folder_s(tmp_path: Path) -> None:
         ('kind = "none"', 'kind = "none"\nsuite = "sid"', "packages and suite go together"),
         ('command = ["{bin}"]', "", r"server\.command is missing"),
         ('name = "mine"', 'name = "mine"\ntransport_trace = "qlog"', r"write below \{qlog\}"),
-        ("[server]", "[client]\n[server]", "client: needs a command, or the stack whose client it is"),
+        ("[server]", "[client]\n[server]", "client: a client needs a program\n  remedy: give command, or the stack whose client it is"),
     ],
 )
 def test_what_is_wrong_is_named_with_its_key(tmp_path: Path, wrong: str, right: str, said: str) -> None:

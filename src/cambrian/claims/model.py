@@ -24,9 +24,11 @@ class Expect(Frozen):
     @model_validator(mode="after")
     def _one(self) -> Expect:
         if sum(value is not None for value in self.__dict__.values()) != 1:
-            raise ValueError("give one of above, below, at_least, at_most and between")
+            raise ValueError(
+                "one region is expected: give one of above, below, at_least, at_most and between"
+            )
         if self.between and self.between[0] >= self.between[1]:
-            raise ValueError("between = [low, high] needs low < high")
+            raise ValueError("between = [low, high] needs low < high: correct them")
         return self
 
     def covers(self, low: float, high: float) -> bool:

@@ -62,7 +62,7 @@ class Bounds(Frozen):
     @model_validator(mode="after")
     def _says_something(self) -> Bounds:
         if all(value is None for value in self.__dict__.values()):
-            raise ValueError("give at_least, at_most, above, below, not or given")
+            raise ValueError("no condition: give at_least, at_most, above, below, not or given")
         return self
 
 
@@ -97,7 +97,7 @@ class EffectSpec(Frozen):
         if self.effect not in {None, "value"} and self.b is None:
             raise ValueError(f'effect "{self.effect}" compares two sides: give b')
         if len(set(self.cell)) < len(self.cell):
-            raise ValueError("cell names a column twice")
+            raise ValueError("cell names a column twice: remove one")
         return self
 
     @property
@@ -123,11 +123,11 @@ class SummarySpec(EffectSpec):
         for key in ("threshold", "along", "at", "step"):
             given = getattr(self, key) is not None
             if key in needs and not given:
-                raise ValueError(f'over "{self.summary}" needs {key}')
+                raise ValueError(f'over "{self.summary}" needs {key}: give it')
             if given and key not in needs:
-                raise ValueError(f'over "{self.summary}" takes no {key}')
+                raise ValueError(f'over "{self.summary}" takes no {key}: remove it')
         if self.along is not None and self.along not in self.cell:
-            raise ValueError(f'along = "{self.along}" must be one of the columns in cell')
+            raise ValueError(f'along = "{self.along}" must be one of the columns in cell: add it there')
         return self
 
     @property

@@ -42,7 +42,7 @@ class Reference(BaseModel):
     @model_validator(mode="after")
     def _one_of_both(self) -> Reference:
         if (self.value is None) == (self.words is None):
-            raise ValueError("give value, or words for a kind")
+            raise ValueError("a reference is a number or a kind: give value, or words for a kind")
         return self
 
 

@@ -47,10 +47,12 @@ class Probe(BaseModel):
     @model_validator(mode="after")
     def _consistent(self) -> Probe:
         if (self.compare == "bound") != (self.bound is not None):
-            raise ValueError(f'{self.name}: give bound with compare = "bound", and only then')
+            raise ValueError('bound goes with compare = "bound": give both or neither')
         same = 1.0 if self.compare == "ratio" else 0.0
         if not self.low <= same <= self.high:
-            raise ValueError(f"{self.name}: low to high must hold {same:g}, where there is no difference")
+            raise ValueError(
+                f"no difference is {same:g}, outside low to high: give a smaller low or a larger high"
+            )
         return self
 
     def is_shown_by(self, network: str, family: str, flows: int = 1, page: str | None = None) -> bool:

@@ -35,7 +35,7 @@ class Fault(_Frozen):
     @model_validator(mode="after")
     def _one_truth(self) -> Fault:
         if [self.truth, self.words, self.above].count(None) != 2:
-            raise ValueError("give one of truth, words and above")
+            raise ValueError("a fault has one truth: give one of truth, words and above")
         return self
 
     @property

@@ -62,9 +62,9 @@ class Option(Frozen):
     @model_validator(mode="after")
     def _limits_suit_the_type(self) -> Option:
         if self.type == "word" and not self.words:
-            raise ValueError('type "word" needs words')
+            raise ValueError('type "word" needs words: give them')
         if self.type in ("boolean", "word", "text") and (self.minimum, self.maximum) != (None, None):
-            raise ValueError(f'minimum and maximum go with an integer or a number, not with "{self.type}"')
+            raise ValueError("only an integer or a number has limits: remove minimum and maximum")
         if self.minimum is not None and self.maximum is not None and self.minimum > self.maximum:
             raise ValueError(f"minimum = {self.minimum:,} is above maximum = {self.maximum:,}: exchange them")
         return self
@@ -136,13 +136,13 @@ class Build(Frozen):
     @model_validator(mode="after")
     def _whole(self) -> Build:
         if self.kind in ("pypi", "python", "maven") and self.lock is None:
-            raise ValueError(f'kind "{self.kind}" needs lock, the file that pins what is fetched')
+            raise ValueError(f'kind "{self.kind}" needs lock, the file that pins what is fetched: give it')
         if self.kind == "debian" and not self.packages:
-            raise ValueError('kind "debian" needs packages')
+            raise ValueError('kind "debian" needs packages: give packages and suite')
         if self.readable and self.kind != "none":
             raise ValueError('readable is for kind "none": remove it')
         if bool(self.packages) != (self.suite is not None):
-            raise ValueError("packages and suite go together")
+            raise ValueError("packages and suite go together: give both or neither")
         return self
 
     @property
@@ -188,7 +188,7 @@ class Client(Role):
     @model_validator(mode="after")
     def _own_or_lent(self) -> Client:
         if not self.command and not self.stack:
-            raise ValueError("needs a command, or the stack whose client it is")
+            raise ValueError("a client needs a program: give command, or the stack whose client it is")
         return self
 
 
@@ -283,13 +283,13 @@ class Manifest(Frozen):
     def _pinnable(self) -> Manifest:
         if self.releases is not None and self.build.kind not in RELEASED:
             kinds = " or ".join(f'"{kind}"' for kind in RELEASED)
-            raise ValueError(f"releases are for a build of kind {kinds}")
+            raise ValueError(f"releases are for a build of kind {kinds}: remove [releases]")
         return self
 
     @model_validator(mode="after")
     def _runnable(self) -> Manifest:
         if not self.server.command:
-            raise ValueError("server.command is missing")
+            raise ValueError("server.command is missing: add it below [server]")
         said = [*self.server.command, *self.server.environment.values()]
         told = self.convention == "interop-runner" or any("{qlog}" in text for text in said)
         if self.transport_trace == "qlog" and not told:
