@@ -22,7 +22,7 @@ def load(folder: Path | None = None) -> Ledger:
     """All claims, in order of their papers' folders, and the contradictions.
 
     Raises:
-        StudyError: for the first fault, with file, line, claim, key and remedy.
+        StudyError: a claim or a contradiction has a fault; with file, line, claim, key and remedy.
     """
     folder = folder or default_folder()
     claims: list[Claim] = []

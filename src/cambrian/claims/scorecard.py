@@ -88,7 +88,7 @@ def load(path: Path) -> Scorecard:
     """Read a scorecard file.
 
     Raises:
-        StudyError: for the first fault, with file, line, criterion, key and remedy.
+        StudyError: a criterion has a fault; with file, line, criterion, key and remedy.
     """
     file = TomlFile(path, "docs/reference/claims.md")
     file.check_keys(["criterion"])

@@ -1,10 +1,12 @@
-"""Turns pydantic's errors in one table into errors for the author of a study."""
+"""Turns pydantic's errors in one table into errors for the author of the file."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import date, time
+from functools import cache
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
@@ -12,29 +14,30 @@ from pydantic_core import ErrorDetails
 
 from cambrian.study import hints
 from cambrian.study.faults import Faults
-from cambrian.study.limits import Line, Text, Word
+from cambrian.study.limits import Line, OptionName, Text, Word
 from cambrian.study.positions import Path
 
-#: an example for each required key
+#: an example for each required key of a study
 EXAMPLES = {
-    "name": 'name = "my-study"',
-    "title": 'title = "Is my CUBIC a CUBIC?"',
-    "rtt_ms": "rtt_ms = 50",
-    "stack": 'stack = "quinn"',
-    "cca": 'cca = "cubic"',
-    "at_s": "at_s = 10",
-    "pages": 'pages = ["beta-small"]',
-    "objects": "objects = [{ count = 10, size_bytes = 15_000 }]",
-    "count": "count = 10",
-    "size_bytes": "size_bytes = 15_000",
-    "good_to_bad_percent": "good_to_bad_percent = 1",
-    "bad_to_good_percent": "bad_to_good_percent = 30",
+    "Study.name": 'name = "my-study"',
+    "Study.title": 'title = "Is my CUBIC a CUBIC?"',
+    "Network.rtt_ms": "rtt_ms = 50",
+    "Contestant.stack": 'stack = "quinn"',
+    "Contestant.cca": 'cca = "cubic"',
+    "Lineup.name": 'name = "two-flows"',
+    "Change.at_s": "at_s = 10",
+    "PageLoads.pages": 'pages = ["beta-small"]',
+    "Page.objects": "objects = [{ count = 10, size_bytes = 15_000 }]",
+    "PageObjects.count": "count = 10",
+    "PageObjects.size_bytes": "size_bytes = 15_000",
+    "BurstLoss.good_to_bad_percent": "good_to_bad_percent = 1",
+    "BurstLoss.bad_to_good_percent": "bad_to_good_percent = 30",
 }
 
 _TYPE_NAMES = {
     "number": "a number",
     "integer": "a whole number",
-    "boolean": "true or false, without quotes",
+    "boolean": "true or false",
     "string": "text in quotes",
     "array": "a list in square brackets",
     "object": "a table, such as { key = value }",
@@ -50,6 +53,8 @@ def _pattern(kind: Any) -> str:
 _PATTERNS = {
     r"^[a-z0-9][a-z0-9-]*$": 'lower-case letters, digits and hyphens, such as "my-study"',
     r"^[A-Za-z0-9][A-Za-z0-9._-]*$": "letters and digits, with . _ - after the first",
+    r"^[^/\s]+/[^/\s]+$": 'a stack and its CCA, such as "quinn/cubic"',
+    _pattern(OptionName): "a name without spaces, = and control characters",
     _pattern(Line): "text on one line in quotes, without control characters",
     _pattern(Word): "text on one line in quotes, not empty and without control characters",
     _pattern(Text): "text in quotes, without control characters",
@@ -62,11 +67,7 @@ _BOUNDS = {
     "maximum": "at most",
 }
 
-_OPTION = (
-    "text, a number, true or false for each option: text of one line and at most 1,000 characters, whole "
-    "numbers of 64 bits, other numbers from -1e18 to 1e18"
-)
-_OPTION_NAME = "give a name without spaces, = and control characters; at most 100 characters"
+_UNQUOTED = ("number", "integer", "boolean")
 _SHOWN_CHARACTERS = 60
 #: model whose keys take one value → what to do with several
 _ONE_EACH = {
@@ -75,6 +76,7 @@ _ONE_EACH = {
 }
 
 Model = TypeVar("Model", bound=BaseModel)
+Schema = Mapping[str, Any]
 
 
 def build(model: type[Model], data: Mapping[str, Any], file: str | None = None) -> Model:
@@ -96,7 +98,7 @@ def _no_value(_date: object) -> object:
 def explain(
     error: ValidationError,
     model: type[BaseModel],
-    given: Mapping[str, Any],
+    given: Any,
     locate: Callable[[Path], Path],
     faults: Faults,
 ) -> None:
@@ -104,59 +106,46 @@ def explain(
 
     ``locate`` turns a path inside ``given`` into the path in the file.
     """
-    details = error.errors()
-    misspelt = {tuple(detail["loc"])[:-1] for detail in details if detail["type"] == "extra_forbidden"}
-    for detail in details:
-        where: Path = tuple(detail["loc"])
-        if detail["type"] == "missing" and where[:-1] in misspelt:
-            continue  # most likely the unknown key is a misspelling of this one
-        if detail["type"] == "too_short" and any(
-            other["loc"][: len(where)] == where and len(other["loc"]) > len(where) for other in details
-        ):
-            continue  # too short only because one of its elements is wrong
-        if where[-1:] == ("[key]",):
-            faults.add(locate(where[:-1]), f"the name {where[-2]!a} is not possible", _OPTION_NAME)
-        elif detail["type"] == "value_error":
-            _broken_rule(detail, given, locate, faults)
-        elif detail["type"] == "missing":
-            key = str(where[-1])
-            faults.add(locate(where[:-1]), "missing", f"add {EXAMPLES[key]}", key=key)
+    # path, and whether the error is in the name there and not in its value → pydantic's errors
+    found: dict[tuple[Path, bool], list[ErrorDetails]] = {}
+    for detail in error.errors(include_url=False, include_input=False):
+        found.setdefault((_path(detail, given), detail["loc"][-1:] == ("[key]",)), []).append(detail)
+    # a table or list with an error inside has none of its own: it is too short without the wrong element,
+    # or does not fit the other branches of a union
+    outer = {where[:length] for where, _ in found for length in range(len(where))}
+    misspelt = {where[:-1] for (where, _), details in found.items() if _has(details, "extra_forbidden")}
+    for (where, is_name), details in found.items():
+        if where in outer:
+            continue
+        if rule := _has(details, "value_error"):
+            _broken_rule(
+                str(rule["ctx"]["error"]), where, {} if is_name else _at(given, where), locate, faults
+            )
+        elif is_name:
+            remedy = f"give {_in_words(_names(_kinds(model, where[:-1])))}"
+            faults.add(locate(where), f"the name {shown(where[-1])} is not possible", remedy)
+        elif (missing := _has(details, "missing")) and where[-1:] == missing["loc"][-1:]:
+            # most likely an unknown key is a misspelling of this one
+            if where[:-1] not in misspelt:
+                key = str(where[-1])
+                example = EXAMPLES.get(f"{_owner(model, where)}.{key}")
+                faults.add(locate(where[:-1]), "missing", f"add {example or faults.with_page(key)}", key=key)
+        elif _has(details, "extra_forbidden"):
+            faults.add(locate(where), "unknown key", _right_key(model, where, _at(given, where)))
         else:
-            owner, field, where = _owner(model, where)
-            value = _value_at(given, where)
-            if detail["type"] == "extra_forbidden":
-                faults.add(locate(where), "unknown key", hints.for_key(field, value, owner.model_fields))
-            else:
-                remedy = f"give {expected(owner, field, value)}"
-                if isinstance(value, list) and (one := _ONE_EACH.get(owner.__name__)):
-                    remedy = one
-                faults.add(locate(where), f"{shown(value)} is not possible", remedy)
+            value = _at(given, where)
+            remedy = faults.with_page(f"give {expected(model, where, value)}")
+            if isinstance(value, list) and (one := _ONE_EACH.get(_owner(model, where))):
+                remedy = one
+            faults.add(locate(where), f"{shown(value)} is not possible", remedy)
 
 
-def expected(model: type[BaseModel], field: str, value: object = None) -> str:
-    """The values that ``field`` of ``model`` takes: ``a number above 0 and at most 10,000``.
+def expected(model: type[BaseModel], where: Path, value: object = None) -> str:
+    """The values that ``model`` takes at ``where``: ``a number above 0 and at most 10,000``.
 
     ``value`` is the given value: for a choice, the text names the nearest one.
     """
-    schema = model.model_json_schema()["properties"][field]
-    schema = next(option for option in schema.get("anyOf", [schema]) if option.get("type") != "null")
-    if "enum" in schema:
-        near = hints.nearest(str(value), schema["enum"])
-        listing = hints.choices(f'"{choice}"' for choice in schema["enum"])
-        return f'"{near}"; the choices are {listing}' if near else listing
-    if "pattern" in schema:
-        longest = f"; at most {schema['maxLength']:,} characters" if "maxLength" in schema else ""
-        return _PATTERNS[schema["pattern"]] + longest
-    if "patternProperties" in schema:
-        return _OPTION
-    bounds = [f"{word} {schema[name]:,}" for name, word in _BOUNDS.items() if name in schema]
-    kind = schema.get("type", "object")
-    if "minItems" in schema and not value:
-        return f"{_TYPE_NAMES[kind]} that is not empty"
-    if "maxItems" in schema and isinstance(value, list):
-        return f"{_TYPE_NAMES[kind]} with at most {schema['maxItems']:,} elements"
-    unquoted = ", without quotes" if isinstance(value, str) and kind in ("number", "integer") else ""
-    return " ".join([_TYPE_NAMES[kind], " and ".join(bounds)]).strip() + unquoted
+    return _in_words(_kinds(model, where), value)
 
 
 def shown(value: object) -> str:
@@ -165,54 +154,156 @@ def shown(value: object) -> str:
         return "a table here"
     if isinstance(value, list):
         return "a list here"
-    if isinstance(value, float):
-        return repr(value)
+    if isinstance(value, (float, date, time)):
+        return str(value)
     text = json.dumps(value, ensure_ascii=not str(value).isprintable(), default=str)
     return text if len(text) <= _SHOWN_CHARACTERS else text[: _SHOWN_CHARACTERS - 1] + "…"
 
 
 def _broken_rule(
-    detail: ErrorDetails, given: Mapping[str, Any], locate: Callable[[Path], Path], faults: Faults
+    message: str, where: Path, value: Any, locate: Callable[[Path], Path], faults: Faults
 ) -> None:
-    """Add a broken rule of a model, with the message ``problem: remedy``, at the last key that it names."""
-    where: Path = tuple(detail["loc"])
-    message = str(detail["ctx"]["error"])
+    """Add a broken rule, with the message ``problem: remedy``, at the last key of the table that it names."""
     problem, _, remedy = message.partition(": ")
-    table = _value_at(given, where)
-    named = [locate((*where, key)) for key in table if re.search(rf"\b{re.escape(key)}\b", message)]
-    faults.add(max(named, key=faults.position, default=locate(where)), problem, remedy)
+    keys = value if isinstance(value, dict) else ()
+    # a shorter key, such as "of", is a word of any text
+    named = [key for key in keys if len(key) > 2 and re.search(rf"\b{re.escape(key)}\b", message)]
+    places = [locate((*where, key)) for key in named]
+    remedy = remedy or faults.with_page("correct it")
+    faults.add(max(places, key=faults.position, default=locate(where)), problem, remedy)
 
 
-def _owner(model: type[BaseModel], where: Path) -> tuple[type[BaseModel], str, Path]:
-    """The innermost model on the path ``where``, its field, and the path without branches of unions."""
-    owner, field = model, ""
-    for index, step in enumerate(where):
-        if isinstance(step, int):
-            continue
-        if field:
-            nested = _nested_model(owner, field)
-            if nested is None:  # a table of free keys: the next step names a branch of a union
-                return owner, field, where[: index + 1]
-            owner = nested
-        field = step
-    return owner, field, where
+def _right_key(model: type[BaseModel], where: Path, value: object) -> str:
+    """Remedy for an unknown key."""
+    key = str(where[-1])
+    known = _keys(_kinds(model, where[:-1]))
+    remedy = hints.for_key(key, value, known)
+    # option.beta = 1 is a table named option
+    dotted = any(_is_free(kind) for kind in _kinds(model, where[:-2])) and not hints.nearest(key, known)
+    return f"{remedy}; put a name with a dot in quotes" if dotted else remedy
 
 
-def _nested_model(model: type[BaseModel], field: str) -> type[BaseModel] | None:
-    """The model inside ``X``, ``X | None`` or ``tuple[X, ...]``, if there is one."""
-    pending: list[Any] = [model.model_fields[field].annotation]
-    while pending:
-        annotation = pending.pop()
-        if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-            return annotation
-        pending.extend(getattr(annotation, "__args__", ()))
-    return None
+def _has(details: Sequence[ErrorDetails], kind: str) -> ErrorDetails | None:
+    """The error of this kind; None if there is none."""
+    return next((detail for detail in details if detail["type"] == kind), None)
 
 
-def _value_at(given: Any, where: Path) -> Any:
-    for part in where:
+def _path(detail: ErrorDetails, given: Any) -> Path:
+    """The error's path in ``given``, without the branches of a union, which pydantic includes."""
+    path: list[str | int] = []
+    for step in detail["loc"]:
         try:
-            given = given[part]
-        except TypeError:  # a date, which has no parts
-            return given
+            given = given[step]
+        except (KeyError, IndexError, TypeError):
+            continue
+        path.append(step)
+    # a list that lacks an element is too short, but a table that lacks a key is as it should be
+    last = detail["loc"][-1:]
+    return (*path, *last) if detail["type"] == "missing" and isinstance(last[0], str) else tuple(path)
+
+
+def _at(given: Any, where: Path) -> Any:
+    for step in where:
+        given = given[step]
     return given
+
+
+def _owner(model: type[BaseModel], where: Path) -> str:
+    """The name of the innermost model with a key on the path ``where``."""
+    outer = (kind for length in range(len(where) - 1, -1, -1) for kind in _kinds(model, where[:length]))
+    return next((str(kind["title"]) for kind in outer if "properties" in kind), "")
+
+
+def _kinds(model: type[BaseModel], where: Path) -> list[Schema]:
+    """The JSON schemas of the values that ``model`` takes at ``where``; empty if there is no such place."""
+    whole = _schema(model)
+    kinds = _options(whole, whole)
+    for step in where:
+        kinds = [
+            option for kind in kinds for inner in _inside(kind, step) for option in _options(inner, whole)
+        ]
+    return kinds
+
+
+@cache
+def _schema(model: type[BaseModel]) -> Schema:
+    return model.model_json_schema()
+
+
+def _options(schema: Schema, whole: Schema) -> list[Schema]:
+    """The branches of a union, each with its words of its own; without null, which TOML does not have."""
+    if "$ref" in schema:
+        return _options(whole["$defs"][schema["$ref"].rpartition("/")[2]], whole)
+    if "anyOf" in schema and "description" not in schema:
+        return [option for inner in schema["anyOf"] for option in _options(inner, whole)]
+    return [] if schema.get("type") == "null" else [schema]
+
+
+def _inside(kind: Schema, step: str | int) -> list[Schema]:
+    if isinstance(step, int):
+        inner = [*kind.get("prefixItems", ())[step : step + 1], kind.get("items")]
+    elif _is_free(kind):
+        inner = [*kind.get("patternProperties", {}).values(), kind.get("additionalProperties")]
+    else:
+        inner = [kind.get("properties", {}).get(step)]
+    # true takes anything
+    return [one for one in inner if isinstance(one, Mapping)]
+
+
+def _is_free(kind: Schema) -> bool:
+    """May this table have any key, such as the name of a column?"""
+    return kind.get("type") == "object" and "properties" not in kind
+
+
+def _keys(kinds: Iterable[Schema]) -> list[str]:
+    """The keys of the tables among ``kinds``."""
+    return [key for kind in kinds for key in kind.get("properties", ())]
+
+
+def _names(kinds: Iterable[Schema]) -> list[Schema]:
+    """The schemas of the names that the tables of free keys among ``kinds`` take."""
+    return [
+        {"type": "string", "pattern": pattern, **kind.get("propertyNames", {})}
+        for kind in kinds
+        if _is_free(kind)
+        for pattern in kind.get("patternProperties", [None])
+    ]
+
+
+def _in_words(kinds: Sequence[Schema], value: object = None) -> str:
+    """``a number, or a list in square brackets``; ``value`` as in :func:`expected`."""
+    types = [kind.get("type") for kind in kinds]
+    # "a number" includes whole numbers
+    words = [
+        _word(kind, value) for kind in kinds if not (kind.get("type") == "integer" and "number" in types)
+    ]
+    return ", or ".join(dict.fromkeys(words))
+
+
+def _word(kind: Schema, value: object) -> str:
+    if "properties" in kind:
+        return f"a table of {hints.choices(kind['properties'])}"
+    if "enum" in kind or "const" in kind:
+        choices = kind.get("enum", [kind.get("const")])
+        near = hints.nearest(str(value), choices)
+        listing = hints.choices(f'"{choice}"' for choice in choices)
+        return f'"{near}"; the choices are {listing}' if near else listing
+    if "description" in kind:
+        return str(kind["description"])
+    name = _TYPE_NAMES[kind["type"]]
+    if kind["type"] == "string":
+        if pattern := kind.get("pattern"):
+            name = _PATTERNS.get(pattern, f"text in quotes that matches {pattern}")
+        elif kind.get("minLength"):
+            name += ", not empty"
+        return name + (f"; at most {kind['maxLength']:,} characters" if "maxLength" in kind else "")
+    least, most = kind.get("minItems"), kind.get("maxItems")
+    if least is not None and least == most:
+        return f"{name} with {most} elements"
+    if least is not None and not value:
+        return f"{name} that is not empty"
+    if most is not None and isinstance(value, list):
+        return f"{name} with at most {most:,} elements"
+    bounds = [f"{word} {kind[limit]:,}" for limit, word in _BOUNDS.items() if limit in kind]
+    unquoted = ", without quotes" if isinstance(value, str) and kind["type"] in _UNQUOTED else ""
+    return " ".join([name, " and ".join(bounds)]).strip() + unquoted

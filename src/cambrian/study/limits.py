@@ -70,6 +70,13 @@ Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]*$", max_length=100)]
 LineupName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=100)]
 #: ``--set NAME=VALUE`` ends the name at the first "="
 OptionName = Annotated[str, Field(pattern=r"^[^\s=\x00-\x1f\x7f-\x9f]+$", max_length=100)]
+OptionValue = Annotated[
+    Line | OptionWhole | OptionNumber | bool,
+    Field(
+        description="text, a number, true or false: text of one line and at most 1,000 characters, whole "
+        "numbers of 64 bits, other numbers from -1e18 to 1e18"
+    ),
+]
 
 
 def bdp_bytes(rate_mbps: float, rtt_ms: float) -> float:

@@ -16,7 +16,6 @@ from cambrian.study import hints, toml_text
 from cambrian.study.explain import build, explain
 from cambrian.study.faults import Faults
 from cambrian.study.model import Study
-from cambrian.study.positions import Positions
 from cambrian.study.reference import ReferenceOf
 from cambrian.study.rules import StackChecks, check_stacks, check_whole
 from cambrian.study.tables import (
@@ -68,7 +67,7 @@ def parse_study(
 ) -> Study:
     """As :func:`load_study`, of ``text``; ``file`` is what errors call it."""
     raw = toml_text.parse(text, file)
-    faults = Faults(file, Positions(text.replace("\r\n", "\n")))
+    faults = Faults(file, text)
     heading = {key: raw[key] for key in HEADING_KEYS if key in raw}
     known = _top_keys_are_known(raw, faults)
     # an unknown key may be a misspelling of one that is missing

@@ -32,8 +32,7 @@ from cambrian.study.limits import (
     LineupName,
     Name,
     OptionName,
-    OptionNumber,
-    OptionWhole,
+    OptionValue,
     Percent,
     RateMbps,
     RttMs,
@@ -304,7 +303,7 @@ class Contestant(Frozen):
     #: a slow CPU of the receiving program, such as a phone's; None: not slow
     receiver_cpu: Cpu | None = None
     tls: bool = False
-    options: dict[OptionName, Line | OptionWhole | OptionNumber | bool] = {}
+    options: dict[OptionName, OptionValue] = {}
     #: name in reports; default: "stack cca", with the receiver if it is not the stack's own
     label: Line = ""
 

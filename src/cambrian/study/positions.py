@@ -15,6 +15,8 @@ import tree_sitter_toml
 
 Path = tuple[str | int, ...]
 
+#: bytes of the longest line with a text: a list can have a line of a megabyte, with thousands of errors
+LONGEST = 1000
 _LANGUAGE = tree_sitter.Language(tree_sitter_toml.language())
 _KEYS = frozenset({"bare_key", "quoted_key", "dotted_key"})
 _TABLES = frozenset({"table", "table_array_element"})
@@ -31,12 +33,14 @@ class Positions:
     """Positions of all keys in one valid TOML text."""
 
     def __init__(self, text: str) -> None:
-        self._lines = text.encode().split(b"\n")
+        # tree-sitter counts only \n as a line end
+        whole = text.replace("\r\n", "\n").encode()
+        self._lines = whole.split(b"\n")
         #: path → row and byte, both from 0; columns in characters are computed when they are asked for,
         #: because the line of a long list is long
         self._places: dict[Path, tuple[int, int]] = {(): (0, 0)}
         self._table_counts: dict[Path, int] = {}
-        root = tree_sitter.Parser(_LANGUAGE).parse(text.encode()).root_node
+        root = tree_sitter.Parser(_LANGUAGE).parse(whole).root_node
         for child in root.named_children:
             if child.type == "pair":
                 self._add_pair((), child)
@@ -52,8 +56,9 @@ class Positions:
         return Position(row + 1, column + 1)
 
     def line(self, number: int) -> str:
-        """The text of a line; lines count from 1."""
-        return self._lines[number - 1].decode(errors="replace").rstrip("\r")
+        """The text of a line, empty for one of more than ``LONGEST`` bytes; lines count from 1."""
+        line = self._lines[number - 1]
+        return line.decode(errors="replace").rstrip("\r") if len(line) <= LONGEST else ""
 
     def __contains__(self, path: Path) -> bool:
         return path in self._places

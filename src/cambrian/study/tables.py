@@ -378,7 +378,7 @@ def _with_trace(network: Network, folder: FilePath, at: Path, faults: Faults) ->
         TypeAdapter(RateMbps).validate_python(rate_mbps)
     except ValidationError:
         problem = f"the trace's mean rate is {rate_mbps:g} Mbps"
-        remedy = f"give a trace of {expected(Network, 'rate_mbps').removeprefix('a number ')} Mbps"
+        remedy = f"give a trace of {expected(Network, ('rate_mbps',)).removeprefix('a number ')} Mbps"
         faults.add(at, problem, remedy, key="trace_file")
     return network.model_copy(update={"trace_file": str(path)})
 

@@ -54,7 +54,7 @@ def fault(folder: Path, text: str) -> str:
             'quantity = "thruput_mbps"',
             ["17:1: quantity: of alone: no quantity", "throughput_mbps"],
         ),
-        ('source = "Table 1"', "", ["1:3: source: of alone: missing", "give source"]),
+        ('source = "Table 1"', "", ["1:3: source: of alone: missing", "add source"]),
         ('unit = "Mbps"', 'unit = "Mbps"\nfactor = { who = 2 }', ["factor", "who", "match"]),
         ('unit = "Mbps"', 'unit = "Mbps"\npublished_sd = "sd"', ["published_trials"]),
         (

@@ -10,6 +10,7 @@ from pydantic import Field, model_validator
 from cambrian.effects.model import OBSERVATIONS, Column, EffectSpec, Name, Where
 from cambrian.report.charts.model import Heat, Lines, with_cells
 from cambrian.study.model import Frozen
+from cambrian.study.positions import Path as Place
 from cambrian.study.toml_file import TomlFile
 from cambrian.suites.model import SECTION
 
@@ -89,13 +90,13 @@ def sections(file: TomlFile, contestants: Sequence[tuple[str, str]]) -> tuple[Se
     Raises:
         StudyError: a section is wrong; the message has its line, its key and the remedy.
     """
-    built: list[Section] = []
+    placed: list[tuple[Place, Mapping[str, Any]]] = []
     for index, given in enumerate(file.listed(SECTION)):
         filled = [given]
         if any(word in str(given) for word in PLACEHOLDERS):
             filled = [_filled(given, *one) for one in contestants]
-        built += [file.build(Section, (SECTION, index), one) for one in filled]
-    return tuple(built)
+        placed += [((SECTION, index), one) for one in filled]
+    return file.build_all(Section, placed)
 
 
 def _filled(given: Any, stack: str, cca: str) -> Any:

@@ -25,13 +25,23 @@ def test_cells_are_the_columns_that_are_drawn(tmp_path: Path) -> None:
     ("text", "key", "line", "parts"),
     [
         ('comparisn = "x"', "comparisn", 3, ["unknown key", "did you mean comparison?"]),
-        (HEAT.replace('x = "loss_percent"', ""), "x", 4, ["missing", "give x"]),
+        (HEAT.replace('x = "loss_percent"', ""), "x", 4, ["missing", "add x"]),
         (HEAT.replace('x = "loss_percent"', 'x = "los_percent"'), "x", 11, ["did you mean loss_percent"]),
         (HEAT.replace("effect =", "efect ="), "efect", 9, ["unknown key", "did you mean effect?"]),
-        (HEAT.replace('"ratio"', '"ration"'), "effect", 9, ["'ratio'", '"percent_less"']),
-        ('comparison = "x"\n' + HEAT, "section", 1, ["comparison and heat", "two sections"]),
-        ("theory = true", "section", 1, ["theory"]),
-        ('claims = "yes"', "claims", 3, ["true or false, or a list"]),
+        (
+            HEAT.replace('"ratio"', '"ration"'),
+            "effect",
+            9,
+            ['"ration" is not possible', 'give "ratio"', '"percent_less"'],
+        ),
+        ('comparison = "x"\n' + HEAT, "heat", 5, ["comparison and heat", "two sections"]),
+        ("theory = true", "theory", 3, ["theory"]),
+        (
+            'claims = "yes"',
+            "claims",
+            3,
+            ['"yes" is not possible', "true or false, without quotes, or a list"],
+        ),
         (
             HEAT.replace("a = { contestant", "a = { option.beta"),
             "beta",
