@@ -48,17 +48,29 @@ class Ends:
 
 @dataclass(frozen=True)
 class Tried:
-    """One release: whose behaviour it has (None: it could not be tested), and its figure, or why not."""
+    """One release: whose behaviour it has (None: it could not be tested), and its figure, or why not.
+
+    ``nearer``: as in :class:`cambrian.releases.verdicts.Verdict`.
+    """
 
     release: str
     like: Like | None
     shows: str
     same_packets: str = ""
+    nearer: str = ""
+
+    @property
+    def words(self) -> str:
+        """Whose behaviour, in words."""
+        return f"neither, nearer to {self.nearer}" if self.nearer else self.like or "skipped"
 
 
 @dataclass
 class Result:
-    """``change``: where the behaviour changed, as releases of ``ends.between``."""
+    """``change``: where the behaviour changed, as releases of ``ends.between``.
+
+    ``is_clear``: the pair itself differs in the figure, and not only from the ends.
+    """
 
     ends: Ends
     figure: Figure
@@ -68,6 +80,7 @@ class Result:
     others: str = ""
     tried: list[Tried] = field(default_factory=list)
     change: Range | None = None
+    is_clear: bool = True
 
     @property
     def pair(self) -> tuple[str, str]:
@@ -127,10 +140,13 @@ def run(bench: Bench, ends: Ends, figure: str | None, console: Console) -> Resul
     for place in _places(len(between), known):
         tried = _try(bench, between[place], result.figure, ends, good, bad, console)
         result.tried.append(tried)
-        known[place] = state(tried.like, older_is_good=ends.older_is_good)
-        line = f"{tried.release}: {tried.like or 'skipped'}: {tried.shows}"
+        known[place] = state(tried, older_is_good=ends.older_is_good)
+        line = f"{tried.release}: {tried.words}: {tried.shows}"
         console.print(line, markup=False, soft_wrap=True, highlight=False)
     result.change = search.narrowed(len(between), known)
+    last, first = result.pair
+    pair = bench.measure([last, first], console)
+    result.is_clear = verdicts.differ(result.figure, pair[last], pair[first])
     return result
 
 
@@ -139,11 +155,17 @@ def _places(count: int, known: dict[int, State]) -> Iterator[int]:
         yield place
 
 
-def state(like: Like | None, *, older_is_good: bool) -> State:
-    """What a release says about where the change lies: "neither" lies behind it, unless it was not tested."""
-    if like in (None, "unclear"):
+def state(tried: Tried, *, older_is_good: bool) -> State:
+    """What a release says about where the change lies.
+
+    A release that is like neither end counts as the nearer one: among many releases with few seeds, one of
+    the same behaviour differs from its own end by chance. Without a nearer end (a kind, not a number) the old
+    behaviour has ended.
+    """
+    if tried.like in (None, "unclear"):
         return "skipped"
-    return "old" if like == ("good" if older_is_good else "bad") else "new"
+    end = tried.nearer if tried.like == "neither" else tried.like
+    return "old" if end == ("good" if older_is_good else "bad") else "new"
 
 
 def _end(bench: Bench, release: str, console: Console) -> None:
@@ -194,4 +216,4 @@ def _try(
     if why := invalid(tried):
         return Tried(release, None, why)
     verdict = verdicts.judge(figure, good, bad, tried)
-    return Tried(release, verdict.like, verdict.shows, verdict.same_packets)
+    return Tried(release, verdict.like, verdict.shows, verdict.same_packets, verdict.nearer)

@@ -110,16 +110,23 @@ def bisected(result: Result, bench: Bench, package: str) -> Iterator[str]:
             yield f"  {release}  {'good' if release == ends.good else 'bad'} (given): {shown[release]}"
         elif one := tried.get(release):
             same = f", with the packets of {one.same_packets}" if one.same_packets else ""
-            yield f"  {release}  {one.like or 'skipped'}: {one.shows}{same}"
+            yield f"  {release}  {one.words}: {one.shows}{same}"
     last, first = result.pair
+    found = "lies" if result.is_clear else "may lie"
     if result.skipped:
-        yield f"The change lies after {last} and not after {first}; skipped: {', '.join(result.skipped)}."
+        yield f"The change {found} after {last} and not after {first}; skipped: {', '.join(result.skipped)}."
     else:
-        yield f"The change is in {package} {first}: {last} is the last release before it."
+        is_in = "is" if result.is_clear else "may be"
+        yield f"The change {is_in} in {package} {first}: {last} is the last release before it."
+    if not result.is_clear:
+        yield (
+            "These two do not differ clearly from each other, so it may also be in a release near them: "
+            "give more --seeds."
+        )
     if any(one.like == "neither" for one in result.tried):
         yield (
-            "A release that is like neither has another change before it too: "
-            "give it as --good or --bad to find the next one."
+            "A release that is like neither counts as the end that it is nearer to. It may have a change of "
+            "its own: give it as --good or --bad to find that."
         )
     if result.others:
         yield f"Figures that differ most between good and bad: {result.others}"

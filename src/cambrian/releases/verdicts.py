@@ -31,11 +31,15 @@ class Figure:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whose behaviour a release has, its figure in words, and whether it sends good's or bad's packets."""
+    """Whose behaviour a release has, its figure in words, and whether it sends good's or bad's packets.
+
+    ``nearer``: of a figure that is like neither, the end that it is nearer to; empty if nothing says so.
+    """
 
     like: Like
     shows: str
     same_packets: str = ""
+    nearer: str = ""
 
 
 def compared(before: Snapshot, after: Snapshot) -> Compared:
@@ -60,10 +64,19 @@ def judge(figure: Figure, good: Snapshot, bad: Snapshot, tried: Snapshot) -> Ver
     if of_good is None or of_bad is None:
         return Verdict("unclear", "it lacks the figure", same)
     like_good, like_bad = not _differs(of_good), not _differs(of_bad)
-    like: Like = "neither"
     if like_good or like_bad:
-        like = "unclear" if like_good and like_bad else "good" if like_good else "bad"
-    return Verdict(like, of_good.after, same)
+        like: Like = "unclear" if like_good and like_bad else "good" if like_good else "bad"
+        return Verdict(like, of_good.after, same)
+    nearer = ""
+    if of_good.change is not None and of_bad.change is not None:
+        nearer = "good" if abs(of_good.change) < abs(of_bad.change) else "bad"
+    return Verdict("neither", of_good.after, same, nearer)
+
+
+def differ(figure: Figure, before: Snapshot, after: Snapshot) -> bool:
+    """Do two releases differ in the figure?"""
+    found = _one(figure, before, after)
+    return found is not None and _differs(found)
 
 
 def _differs(one: Difference) -> bool:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cambrian.releases.bisect import state
+from cambrian.releases.bisect import Tried, state
 from cambrian.releases.search import State, most_tests, narrowed, next_place
+from cambrian.releases.verdicts import Like
 
 
 def searched(count: int, first_new: int, untestable: set[int]) -> tuple[dict[int, State], int]:
@@ -44,12 +45,15 @@ def test_neighbours_need_no_test() -> None:
     assert narrowed(2, {}).skipped == ()
 
 
-def test_the_first_release_that_is_not_like_the_old_end_is_behind_the_change() -> None:
-    assert state("good", older_is_good=True) == "old"
-    assert state("bad", older_is_good=True) == "new"
-    assert state("neither", older_is_good=True) == "new"
+def test_a_release_is_before_or_behind_the_change_by_the_end_that_it_is_like_or_nearer_to() -> None:
+    def said(like: Like | None, *, older_is_good: bool = True, nearer: str = "") -> str:
+        return state(Tried("1.0.0", like, "", nearer=nearer), older_is_good=older_is_good)
+
+    assert (said("good"), said("bad")) == ("old", "new")
     # the change was for the better: the older end is the bad one
-    assert state("bad", older_is_good=False) == "old"
-    assert state("good", older_is_good=False) == "new"
-    assert state("unclear", older_is_good=True) == "skipped"
-    assert state(None, older_is_good=True) == "skipped"
+    assert said("bad", older_is_good=False) == "old"
+    assert said("good", older_is_good=False) == "new"
+    assert (said("neither", nearer="good"), said("neither", nearer="bad")) == ("old", "new")
+    # a third kind
+    assert said("neither") == "new"
+    assert (said("unclear"), said(None)) == ("skipped", "skipped")
