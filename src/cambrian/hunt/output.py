@@ -33,8 +33,11 @@ def sentences(found: Counterexample, runner: Runner) -> list[str]:
     evidence = found.evidence
     kernel = f"tcp {runner.reference}"
     keys = ", ".join(found.situation.unusual) or "none"
+    other = found.elsewhere
+    needs_client = other is not None and all(excess <= 0 for excess in other.excess)
+    who = f"{runner.contestant} with its own client" if needs_client else runner.contestant
     lines = [
-        f"{runner.contestant} breaks {found.broken.name}: {found.broken.says}",
+        f"{who} breaks {found.broken.name}: {found.broken.says}",
         f"Source: {found.broken.source}.",
         f"Where: {found.situation} (unusual keys: {keys}).",
         f"It: {evidence.shows[0]}; broken in all {len(evidence.excess)} trials.",
@@ -42,8 +45,7 @@ def sentences(found: Counterexample, runner: Runner) -> list[str]:
     if evidence.kernel_shows:
         there = "there, one seed and the next" if found.broken.with_kernel else "there"
         lines.append(f"Kernel ({kernel}) {there}: {evidence.kernel_shows[0]}.")
-    if (other := found.elsewhere) is not None:
-        kept = all(excess <= 0 for excess in other.excess)
-        why = ". So its own client has a part in it" if kept else ""
+    if other is not None:
+        why = ". So its own client has a part in it" if needs_client else ""
         lines.append(f"To {runner.other_receiver}'s client instead: {other.shows[0]}{why}.")
     return lines

@@ -5,14 +5,21 @@ Every key has a list of values, the ordinary one first. A situation is simple if
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from hypothesis import strategies as st
 
+from cambrian.metrics.theory import reno_window_segments
+
 #: shortest trial, and length in round trips where that is longer: twenty of start, then some sawteeth
 LEAST_S, ROUND_TRIPS = 6.0, 120
+#: shortest trial with a rival: BBR needs tens of seconds until two flows share a link
+LEAST_SHARED_S = 60.0
+#: where the path loses packets, so many losses follow the window of slow start, unless that takes too long
+LOSSES, MOST_LOSSY_S = 25, 150.0
 #: the contestant sends to the client of its own stack
 OWN = "own"
 #: when the events happen, as parts of the trial
@@ -85,8 +92,21 @@ class Situation:
 
     @property
     def duration_s(self) -> float:
-        """Length of its trials."""
-        return max(LEAST_S, ROUND_TRIPS * self.rtt_ms / 1000)
+        """Length of its trials; with a rival, in round trips with a full queue."""
+        trips_s = ROUND_TRIPS * self.rtt_ms / 1000
+        if self.rival != "none":
+            return max(LEAST_SHARED_S, trips_s * (1 + self.buffer_bdp))
+        least_s = max(LEAST_S, trips_s)
+        if not self.loss_ratio:
+            return least_s
+        most = min(self.bdp_packets, reno_window_segments(self.loss_ratio))
+        losses_s = math.ceil(LOSSES / self.loss_ratio * self.rtt_ms / 1000 / most)
+        return max(least_s, losses_s) if losses_s <= MOST_LOSSY_S else least_s
+
+    @property
+    def loss_ratio(self) -> float:
+        """Share of packets that the path itself loses."""
+        return self.loss_percent / 100 or (1 / self.loss_every_packets if self.loss_every_packets else 0.0)
 
     @property
     def pipe_packets(self) -> float:

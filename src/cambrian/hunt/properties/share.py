@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import polars as pl
+
 from cambrian.hunt.properties import bounded
 from cambrian.hunt.situation import Situation
 from cambrian.measure.figures import Figures
 
 
 def _share(one: Figures, situation: Situation) -> float | None:
-    del situation
-    return one.value("share_percent")  # type: ignore[no-any-return]
+    """Percentage of the bytes that leave the queue in the second half of the trial.
+
+    A flow that starts later needs tens of round trips with a full queue, and kernel BBR ten seconds and more:
+    its own late flow has 12 to 29 % after 4 s, and half after 30 (5 Mbps, 50 ms, 1 BDP).
+    """
+    half_ns = round(0.5e9 * situation.duration_s)
+    left = one.result.packets.filter(pl.col("departure_ns") >= half_ns)
+    own, both = (int(one["size_bytes"].sum()) for one in (left.filter(pl.col("flow") == 0), left))
+    return 100 * own / both if both else None
 
 
 def _others(one: Figures, situation: Situation) -> float | None:
@@ -24,7 +33,8 @@ def _applies(situation: Situation) -> bool:
 PROPERTIES = (
     bounded(
         "not-starved",
-        says="Beside kernel TCP with the same algorithm a flow has at least {least:g} % of the throughput.",
+        says="Beside kernel TCP with the same algorithm, a flow has at least {least:g} % of the throughput "
+        "in the second half of the trial.",
         source="RFC 9743, section 5.2.1",
         applies=_applies,
         figure=_share,
@@ -34,7 +44,8 @@ PROPERTIES = (
     ),
     bounded(
         "starves-nobody",
-        says="A flow leaves kernel TCP with the same algorithm at least {least:g} % of the throughput.",
+        says="A flow leaves kernel TCP with the same algorithm at least {least:g} % of the throughput in the "
+        "second half of the trial.",
         source="RFC 9743, section 5.2.1",
         applies=_applies,
         figure=_others,

@@ -55,7 +55,7 @@ PROPERTIES = (
         ),
         figure=_bytes_for_each_acknowledged,
         most=1.4,
-        shows="the window grows by {value:.2f} bytes for each byte acknowledged",
+        shows="the window grows by at least {value:.2f} bytes for each byte acknowledged",
         families=("cubic", "reno"),
     ),
 )
