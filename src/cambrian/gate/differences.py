@@ -6,7 +6,8 @@ Each figure has one of the three states of every comparison (:mod:`cambrian.stat
 * *different*: the change is larger than the margin, and proven: for a figure by seed the paired test rejects
   "no change"; for a parameter or probe the interval of the change lies outside the margin, and a test rejects
   every change within it. Both are corrected by Holm's method, for the number of figures by seed and for the
-  number of parameters and probes;
+  number of parameters and probes. A kind, such as "paced", is different if Fisher's exact test over the
+  trials says so at 1 %;
 * *inconclusive*: neither. It *looks* different if the change is larger than the margin, and its interval (not
   corrected) does not contain "no change". A figure by seed also does if a seed lies beyond all earlier ones
   by more than three margins: one seed that stalls makes the interval wide.
@@ -20,6 +21,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
+import numpy as np
 import scipy
 
 from cambrian.gate.quantities import MARGINS
@@ -43,6 +45,8 @@ PARAMETER_PART = 0.05
 FEWEST_TRIALS = 2
 #: a seed that lies beyond all earlier ones by so many margins looks different, however wide the interval
 LARGE = 3
+#: chance that one stack shows two kinds, at most: with five trials on each side all must agree
+KIND_LEVEL = 0.01
 #: a parameter that was judged from so many times the fewest events does not vanish by chance
 SURE = 3
 #: nor is it one of few events: a mean of 12 gives none in one of 160,000 cases
@@ -328,12 +332,25 @@ def _parameter(place: str, name: str, old: Parameter, new: Parameter) -> Differe
         agreement = min(old.agreement or 1.0, new.agreement or 1.0)
         if "inconclusive" in (old.status, new.status) or agreement < AGREEING_SHARE:
             return replace(one, why="too few of its events agree on one kind")
+        if _kinds_by_chance(old, new) > KIND_LEVEL:
+            return replace(one, why="too few of its trials agree on one kind", looks=agreement == 1)
         return replace(one, state="different", looks=True)
     if old.value is None or new.value is None:
         return replace(one, why="without a value")
     margin = max(PARAMETER_PART * abs(old.value), _tolerance(name))
     values = min(_values_of(old), _values_of(new))
     return _judged(one, new.value - old.value, (_arm(old), _arm(new)), margin, values)
+
+
+def _kinds_by_chance(old: Parameter, new: Parameter) -> float:
+    """p of Fisher's exact test that trials of one stack have these two kinds.
+
+    A trial counts once, because its events are not independent. A kind can be a coin: whether a trial leaves
+    slow start by HyStart or by a loss, for example.
+    """
+    agree = [math.floor((one.agreement or 1.0) * one.trials + 1e-9) for one in (old, new)]
+    table = np.array([[agree[0], old.trials - agree[0]], [new.trials - agree[1], agree[1]]])
+    return float(scipy.stats.fisher_exact(table).pvalue)
 
 
 def _is_sure(name: str, one: Parameter) -> bool:

@@ -160,7 +160,7 @@ def test_a_change_that_is_likely_but_not_proven_looks_different() -> None:
 
 def test_another_kind_is_different() -> None:
     kinds = [
-        Place(parameters={"pacing": Parameter(label=word, trials=3, events=40, status="other choice")})
+        Place(parameters={"pacing": Parameter(label=word, trials=5, events=40, status="other choice")})
         for word in ("paced", "not paced")
     ]
     assert compared(*kinds).state == "different"
@@ -251,6 +251,46 @@ def test_a_kind_on_which_few_events_agree_proves_nothing() -> None:
         for word in ("paced", "not paced")
     ]
     assert compared(*kinds).state == "inconclusive"
+
+
+@pytest.mark.parametrize(
+    ("trials", "agreement", "state", "looks"),
+    [(5, 1.0, "different", True), (5, 0.8, "inconclusive", False), (3, 1.0, "inconclusive", True),
+     (10, 0.9, "different", True)],
+)  # fmt: skip
+def test_a_kind_differs_only_where_trials_of_one_stack_would_not(
+    trials: int, agreement: float, state: str, looks: bool
+) -> None:
+    kinds = [
+        Place(
+            parameters={
+                "slow_start_exit": Parameter(
+                    label=word, agreement=agreement, trials=trials, events=trials, status="other choice"
+                )
+            }
+        )
+        for word in ("hystart", "loss")
+    ]
+    one = compared(*kinds)
+    assert (one.state, one.looks) == (state, looks)
+
+
+def test_a_stack_whose_kind_is_a_coin_is_the_same_stack() -> None:
+    random = np.random.default_rng(3)
+
+    def taken() -> Place:
+        heads = int(random.binomial(5, 0.5))
+        kind = Parameter(
+            label="hystart" if heads >= 3 else "loss",
+            agreement=max(heads, 5 - heads) / 5,
+            trials=5,
+            events=5,
+            status="other choice",
+        )
+        return Place(parameters={"slow_start_exit": kind})
+
+    pairs = [compared(taken(), taken()).state for _ in range(400)]
+    assert pairs.count("different") <= 4
 
 
 def test_a_figure_by_seed_has_seeds() -> None:
