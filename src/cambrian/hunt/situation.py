@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from cambrian.metrics.theory import reno_window_segments
 
-#: shortest trial, and length in round trips where that is longer: twenty of start, then some sawteeth
-LEAST_S, ROUND_TRIPS = 6.0, 120
+#: shortest trial, because BBR looks for the round trip every ten seconds; and length in round trips
+LEAST_S, ROUND_TRIPS = 20.0, 120
 #: shortest trial with a rival: BBR needs tens of seconds until two flows share a link
 LEAST_SHARED_S = 60.0
 #: where the path loses packets, so many losses follow the window of slow start, unless that takes too long
