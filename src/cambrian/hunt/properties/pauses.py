@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from cambrian.hunt.properties import bounded
-from cambrian.hunt.situation import BLACKOUT_S, EVENT_AT, LATER_AT, Situation
+from cambrian.hunt.situation import BLACKOUT_S, Situation
 from cambrian.measure.figures import Figures
 from cambrian.metrics import pauses
 
@@ -15,11 +15,7 @@ _ROUND_TRIPS = 10
 
 
 def _most_ms(situation: Situation) -> float:
-    events = (situation.event, situation.later_event)
-    dark_s = BLACKOUT_S if "blackout" in events else 0.0
-    if events == ("blackout", "blackout"):
-        # a timeout after the first one may fall into the second one
-        dark_s += (LATER_AT - EVENT_AT) * situation.duration_s
+    dark_s = BLACKOUT_S * (situation.event, situation.later_event).count("blackout")
     # timeouts double, so the last one may be as long as the dark time
     return max(_ROUND_TRIPS * situation.longest_rtt_ms, _LEAST_MS) + 2 * 1000 * dark_s
 
@@ -38,7 +34,7 @@ def _pause_ms(one: Figures, situation: Situation) -> float | None:
 PROPERTIES = (
     bounded(
         "no-silence",
-        says="With data to send a flow is never silent for ten round trips or 0.75 s (and twice a blackout).",
+        says="A flow with data to send is never silent for ten round trips or 0.75 s, and twice a blackout.",
         source="RFC 9002, section 6.2.1; RFC 6298, section 2",
         applies=lambda one: one.loss_percent <= 1 and not one.size_kb,
         figure=_pause_ms,
