@@ -12,6 +12,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from cambrian.metrics.gates.capture import FRAME_BYTES
 from cambrian.metrics.theory import reno_window_segments
 
 #: shortest trial, because BBR looks for the round trip every ten seconds; and length in round trips
@@ -116,7 +117,7 @@ class Situation:
     @property
     def bdp_packets(self) -> float:
         """Packets in flight that fill the link and no queue."""
-        return self.rate_mbps * self.rtt_ms / 8 * 1000 / 1514
+        return self.rate_mbps * self.rtt_ms / 8 * 1000 / FRAME_BYTES
 
     @property
     def is_possible(self) -> bool:

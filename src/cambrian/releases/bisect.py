@@ -129,8 +129,7 @@ def run(bench: Bench, ends: Ends, figure: str | None, console: Console) -> Resul
     for end in (ends.good, ends.bad):
         if why := invalid(snapshots[end]):
             raise _no_end(bench, end, why)
-    good, bad = snapshots[ends.good], snapshots[ends.bad]
-    result = _question(bench, ends, good, bad, figure)
+    result = _question(bench, ends, snapshots[ends.good], snapshots[ends.bad], figure)
     between = ends.between
     most = search.most_tests(len(between))
     shown = f"{result.figure}: good {result.good_shows}, bad {result.bad_shows}"
@@ -138,15 +137,14 @@ def run(bench: Bench, ends: Ends, figure: str | None, console: Console) -> Resul
     console.print(f"{shown}; {left}", markup=False, soft_wrap=True, highlight=False)
     known: dict[int, State] = {}
     for place in _places(len(between), known):
-        tried = _try(bench, between[place], result.figure, ends, good, bad, console)
+        tried = _try(bench, between[place], result.figure, ends, snapshots, console)
         result.tried.append(tried)
         known[place] = state(tried, older_is_good=ends.older_is_good)
         line = f"{tried.release}: {tried.words}: {tried.shows}"
         console.print(line, markup=False, soft_wrap=True, highlight=False)
     result.change = search.narrowed(len(between), known)
     last, first = result.pair
-    pair = bench.measure([last, first], console)
-    result.is_clear = verdicts.differ(result.figure, pair[last], pair[first])
+    result.is_clear = verdicts.differ(result.figure, snapshots[last], snapshots[first])
     return result
 
 
@@ -206,14 +204,15 @@ def _try(
     release: str,
     figure: Figure,
     ends: Ends,
-    good: Snapshot,
-    bad: Snapshot,
+    snapshots: dict[str, Snapshot],
     console: Console,
 ) -> Tried:
+    """Measure a release into ``snapshots``, which has the ends, and say whose behaviour it has."""
     if why := ready.why_not(releases.joined(bench.stack, release), bench.cca):
         return Tried(release, None, why)
     tried = bench.measure([ends.good, ends.bad, release], console)[release]
     if why := invalid(tried):
         return Tried(release, None, why)
-    verdict = verdicts.judge(figure, good, bad, tried)
+    snapshots[release] = tried
+    verdict = verdicts.judge(figure, snapshots[ends.good], snapshots[ends.bad], tried)
     return Tried(release, verdict.like, verdict.shows, verdict.same_packets, verdict.nearer)

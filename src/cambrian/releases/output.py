@@ -112,11 +112,10 @@ def bisected(result: Result, bench: Bench, package: str) -> Iterator[str]:
             same = f", with the packets of {one.same_packets}" if one.same_packets else ""
             yield f"  {release}  {one.words}: {one.shows}{same}"
     last, first = result.pair
-    found = "lies" if result.is_clear else "may lie"
+    lies, is_in = ("lies", "is") if result.is_clear else ("may lie", "may be")
     if result.skipped:
-        yield f"The change {found} after {last} and not after {first}; skipped: {', '.join(result.skipped)}."
+        yield f"The change {lies} after {last} and not after {first}; skipped: {', '.join(result.skipped)}."
     else:
-        is_in = "is" if result.is_clear else "may be"
         yield f"The change {is_in} in {package} {first}: {last} is the last release before it."
     if not result.is_clear:
         yield (

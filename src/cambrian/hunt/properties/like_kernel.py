@@ -11,6 +11,7 @@ from cambrian.hunt.properties import Property, mbps
 from cambrian.hunt.properties.floods import percent
 from cambrian.hunt.situation import Situation
 from cambrian.measure.figures import Figures
+from cambrian.metrics.gates.capture import FRAME_BYTES
 
 #: four clean controllers (of quinn, quic-go and the lab stack) have 0.89 to 1.30 times the kernel's
 #: throughput on a path that stays as it is, behind a droptail queue; with an AQM or changes, 0.82 to 1.55
@@ -19,7 +20,6 @@ FACTOR, FACTOR_OF_OTHERS = 1.5, 2.0
 _MOST_LOSS_PERCENT = 1.0
 #: losses of the path itself in kernel TCP's trial: the window of slow start is forgotten after some seven
 _LEAST_LOSSES = 20
-_PACKET_BYTES = 1514
 #: behind a shorter queue, pacing alone makes CUBIC carry up to 1.8 times as much as the kernel's, which has
 #: none (quic-go, quinn, noq and tquic: 20 Mbps, 50 ms, 0.1 BDP)
 _LEAST_BUFFER_BDP = 0.5
@@ -57,7 +57,7 @@ def _kernel_mbps(trials: Sequence[Figures], situation: Situation) -> float:
     4.3 in 129 s.
     """
     kernel = mbps(trials[1])
-    packets = kernel * 1e6 / 8 / _PACKET_BYTES * situation.duration_s
+    packets = kernel * 1e6 / 8 / FRAME_BYTES * situation.duration_s
     has_losses = not situation.loss_ratio or packets * situation.loss_ratio >= _LEAST_LOSSES
     return kernel if kernel and has_losses else math.nan
 

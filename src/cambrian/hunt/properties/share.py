@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import polars as pl
-
 from cambrian.hunt.properties import bounded
 from cambrian.hunt.situation import Situation
 from cambrian.measure.figures import Figures
+from cambrian.metrics.fairness import pair_ratio
+from cambrian.metrics.throughput import throughput
 
 
 def _share(one: Figures, situation: Situation) -> float | None:
@@ -15,10 +15,10 @@ def _share(one: Figures, situation: Situation) -> float | None:
     A flow that starts later needs tens of round trips with a full queue, and kernel BBR ten seconds and more:
     its own late flow has 12 to 29 % after 4 s, and half after 30 (5 Mbps, 50 ms, 1 BDP).
     """
-    half_ns = round(0.5e9 * situation.duration_s)
-    left = one.result.packets.filter(pl.col("departure_ns") >= half_ns)
-    own, both = (int(one["size_bytes"].sum()) for one in (left.filter(pl.col("flow") == 0), left))
-    return 100 * own / both if both else None
+    del situation
+    end_ns = int(one.result.manifest["guest"]["end_ns"])
+    own, rival = throughput(one.result.packets, 2, end_ns // 2, end_ns).get_column("throughput_mbps")
+    return 100 * pair_ratio(own, rival) if own + rival else None
 
 
 def _others(one: Figures, situation: Situation) -> float | None:

@@ -8,8 +8,8 @@ import polars as pl
 from cambrian.hunt.properties import bounded
 from cambrian.hunt.situation import Situation
 from cambrian.measure.figures import Figures
+from cambrian.metrics.gates.capture import FRAME_BYTES
 
-_PACKET_BYTES = 1514
 #: no stack of the catalogue begins with a larger window; it counts as no growth
 _MOST_INITIAL_PACKETS = 64
 #: fewer acknowledged packets say little beside so large an initial window
@@ -35,10 +35,10 @@ def _bytes_for_each_acknowledged(one: Figures, situation: Situation) -> float | 
     left_bytes = np.concatenate([[0], left["size_bytes"].to_numpy().astype(np.int64).cumsum()])
     known_ns = arrivals_ns - round(1e6 * situation.rtt_ms) + _SLACK_NS
     acked = left_bytes[np.searchsorted(left["departure_ns"].to_numpy(), known_ns, side="right")]
-    tells = acked >= _LEAST_ACKED_PACKETS * _PACKET_BYTES
+    tells = acked >= _LEAST_ACKED_PACKETS * FRAME_BYTES
     if not tells.any():
         return None
-    grown = sizes.cumsum() - acked - _MOST_INITIAL_PACKETS * _PACKET_BYTES
+    grown = sizes.cumsum() - acked - _MOST_INITIAL_PACKETS * FRAME_BYTES
     return float((grown[tells] / acked[tells]).max())
 
 
