@@ -148,7 +148,6 @@ func (s *server) stats(conn *quic.Conn) {
 	fields := endpoint.Event{
 		"packets_sent":     stats.PacketsSent,
 		"packets_received": stats.PacketsReceived,
-		"packets_lost":     stats.PacketsLost,
 		"bytes_sent":       stats.BytesSent,
 		"bytes_lost":       stats.BytesLost,
 		"min_rtt_us":       stats.MinRTT.Microseconds(),
@@ -157,6 +156,7 @@ func (s *server) stats(conn *quic.Conn) {
 		"cwnd_bytes": *recorder.controller.cwnd,
 	}
 	if s.log != nil { // the qlog hooks are in place only with a log
+		fields["packets_lost"] = recorder.counts.lost
 		fields["packets_lost_spurious"] = recorder.counts.spurious
 		fields["ptos"] = recorder.counts.ptos
 	}

@@ -62,6 +62,21 @@ func TestRecorderTellsAcksLossesAndSendsApart(t *testing.T) {
 	}
 }
 
+func TestRecorderCountsLostPacketsButNoMark(t *testing.T) {
+	var counts lossCounts
+	rows(t, func(r *recorder) {
+		r.RecordEvent(qlog.RecoveryParametersSet{InitialCongestionWindow: 1000})
+		r.RecordEvent(qlog.PacketLost{})
+		r.RecordEvent(qlog.PacketLost{})
+		r.RecordEvent(qlog.SpuriousLoss{})
+		r.RecordEvent(qlog.MetricsUpdated{CongestionWindow: 700, BytesInFlight: 500}) // a cut after an ECN-CE mark
+		counts = r.counts
+	})
+	if counts != (lossCounts{lost: 2, spurious: 1}) {
+		t.Errorf("got %+v", counts)
+	}
+}
+
 func TestRecorderReadsSsthreshOnceThereIsOne(t *testing.T) {
 	ssthresh := int64(unlimitedBytes)
 	got := rows(t, func(r *recorder) {

@@ -20,8 +20,9 @@ type recorder struct {
 	timerFired bool
 }
 
-// lossCounts are what ConnectionStats does not count.
-type lossCounts struct{ spurious, ptos int64 }
+// lossCounts are what ConnectionStats does not count. Its PacketsLost also counts each answer to an ECN-CE
+// mark as a packet (cubicSender.OnCongestionEvent, called with 0 lost bytes).
+type lossCounts struct{ lost, spurious, ptos int64 }
 
 var _ qlogwriter.Trace = (*recorder)(nil)
 
@@ -44,6 +45,8 @@ func (r *recorder) RecordEvent(recorded qlogwriter.Event) {
 			r.counts.ptos++
 			r.row("pto")
 		}
+	case qlog.PacketLost:
+		r.counts.lost++
 	case qlog.SpuriousLoss:
 		r.counts.spurious++
 	}
