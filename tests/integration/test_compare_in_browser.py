@@ -26,7 +26,7 @@ name = "small"
 title = "Two controllers alone"
 design = "solo"
 duration_s = 6
-seeds = 3
+seeds = 4
 start_spread_ms = 200
 [[network]]
 name = "steady"
@@ -58,7 +58,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     compared = cambrian(folder, "compare", "before", "after", "--page", "page", "--json")
     assert compared.returncode == 0, compared.stderr
     found = json.loads(compared.stdout)
-    assert (found["same"], found["changed"]) == (6, 6)
+    assert (found["same"], found["changed"]) == (8, 8)
     return folder / "page" / "index.html"
 
 

@@ -79,7 +79,7 @@ def explain(contradiction: Contradiction, frames: Frames) -> Explained:
         return Explained(contradiction, "inconclusive", largest.factor, effects, reason)
     if len(found) > 1:
         low, _ = interval(leads - found[1][1], len(prepared.seeds))
-        if low is not None and low <= 0:
+        if low is None or low <= 0:
             reason = (
                 f"the difference between the effects of {largest.factor} and {effects[1].factor} may be 0"
             )

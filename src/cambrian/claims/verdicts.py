@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -81,7 +82,7 @@ def run(test: ClaimTest, frames: Frames) -> Finding:
 
 def verdict_of(test: ClaimTest, found: Estimate) -> Verdict:
     """ "holds" if the whole interval is in the expected region, "doesn't hold" if it is all outside."""
-    if found.low is None or found.high is None:
+    if found.low is None or found.high is None or math.isnan(found.low + found.high):
         return "inconclusive"
     if test.expect.covers(found.low, found.high):
         return "holds"

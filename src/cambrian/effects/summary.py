@@ -132,13 +132,21 @@ def _bounds(
     if spec.summary in _COUNTED:
         return _share(by_cell, keys, spec, seeds)
     ratio = spec.kind == "ratio" and spec.summary in {"mean", "geometric_mean", "median"}
-    low, high = interval(found, float(np.mean(seeds)), "factor" if ratio else "plain")
+    behind = _seeds_behind(seeds)
+    low, high = interval(found, behind, "factor" if ratio else "plain")
     if spec.summary == "best" and low is not None:
         # the observed best of several rivals is better by chance than the true best: the far bound is that
         # of one rival, the same in all settings
-        far = _far_of_best(by_cell, keys, spec, seeds)
+        far = _far_of_best(by_cell, keys, spec, behind)
+        if far is None:
+            return None, None
         low, high = (low, far) if spec.beyond == "above" else (far, high)
     return low, high
+
+
+def _seeds_behind(seeds: FloatArray) -> int:
+    """Seeds behind a figure of all cells: their harmonic mean, because a cell's variance falls as 1 / n."""
+    return math.floor(len(seeds) / float((1 / seeds).sum()) + 1e-9)
 
 
 def cells_on_scale(found: FloatArray, scale: Scale, seeds: FloatArray) -> tuple[Cells, Scale]:
@@ -179,12 +187,11 @@ def _share(
     return 100 * low, 100 * high
 
 
-def _far_of_best(
-    by_cell: FloatArray, keys: pl.DataFrame, spec: SummarySpec, seeds: FloatArray
-) -> float | None:
+def _far_of_best(by_cell: FloatArray, keys: pl.DataFrame, spec: SummarySpec, seeds: int) -> float | None:
+    """None if a lead is undefined without one of the seeds."""
     leads = reduce.leads(by_cell, keys, spec)
-    cells = Cells(
-        leads[0], standard_errors(leads), np.full(leads.shape[1], math.floor(float(np.mean(seeds))) - 1.0)
-    )
+    if not np.isfinite(leads).all():
+        return None
+    cells = Cells(leads[0], standard_errors(leads), np.full(leads.shape[1], seeds - 1.0))
     ends = simultaneous.smallest(cells) if spec.beyond == "above" else simultaneous.largest(cells)
     return ends[1] if spec.beyond == "above" else ends[0]

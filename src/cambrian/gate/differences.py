@@ -7,7 +7,7 @@ Each figure has one of the three states of every comparison (:mod:`cambrian.stat
   "no change"; for a parameter or probe the interval of the change lies outside the margin, and a test rejects
   every change within it. Both are corrected by Holm's method, for the number of figures by seed and for the
   number of parameters and probes. A kind, such as "paced", is different if Fisher's exact test over the
-  trials says so at 1 %;
+  trials says so at 1 %. All need so many seeds that no coin shows the change (:func:`_no_coins`);
 * *inconclusive*: neither. It *looks* different if the change is larger than the margin, and its interval (not
   corrected) does not contain "no change". A figure by seed also does if a seed lies beyond all earlier ones
   by more than three margins: one seed that stalls makes the interval wide.
@@ -16,8 +16,8 @@ Each figure has one of the three states of every comparison (:mod:`cambrian.stat
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -41,12 +41,12 @@ State = Literal["equivalent", "different", "inconclusive"]
 Fate = Literal["same", "changed", "lost", "unknown"]
 #: a change of a parameter within this part of its earlier value has no practical effect
 PARAMETER_PART = 0.05
-#: fewest differing trials, or networks, for a parameter that is different
-FEWEST_TRIALS = 2
 #: a seed that lies beyond all earlier ones by so many margins looks different, however wide the interval
 LARGE = 3
 #: chance that one stack shows two kinds, at most: with five trials on each side all must agree
 KIND_LEVEL = 0.01
+#: reason of a figure that a stack with two behaviours shows by chance
+_COIN = "so few seeds of one stack that does one of two things may show it by chance"
 #: a parameter that was judged from so many times the fewest events does not vanish by chance
 SURE = 3
 #: nor is it one of few events: a mean of 12 gives none in one of 160,000 cases
@@ -159,11 +159,16 @@ def packets(before: Snapshot, after: Mapping[str, str]) -> Compared:
     return Compared(same, changed, lost, tuple(unknown), (), ())
 
 
-def snapshots(before: Snapshot, after: Snapshot) -> Compared:
-    """Compare everything that both snapshots have; the most important difference comes first."""
+def snapshots(before: Snapshot, after: Snapshot, *, comparisons: int = 1) -> Compared:
+    """Compare everything that both snapshots have; the most important difference comes first.
+
+    ``comparisons``: how many of them one page shows; the tests are corrected for all of them.
+    """
     ran = {trial: after.packets.get(trial, "") for trial in before.packets} | after.packets
     found = packets(before, ran)
-    figures = [*_corrected(list(_values(before, after))), *_others(before, after)]
+    coins = max(len(_groups_changed(before.packets, after.packets)), 1) * comparisons
+    values = _no_coins([_proven(one) for one in _with_holm(list(_values(before, after)), comparisons)], coins)
+    figures = [*values, *_no_coins(list(_others(before, after, comparisons)), coins)]
     return replace(
         found,
         verdicts=_changed(before.verdicts, after.verdicts),
@@ -214,9 +219,13 @@ def _values(before: Snapshot, after: Snapshot) -> Iterator[Difference]:
 
 
 def _value(place: str, name: str, old: Mapping[str, float], new: Mapping[str, float]) -> Difference:
+    found = compare.compare(_by_number(new), _by_number(old))
+    if found.test == "paired":
+        # the seeds of both sides alone, as the test has them
+        common = old.keys() & new.keys()
+        old, new = ({seed: one[seed] for seed in one if seed in common} for one in (old, new))
     earlier = math.fsum(old.values()) / len(old)
     margin = MARGINS[name].margin(earlier)
-    found = compare.compare(_by_number(new), _by_number(old))
     interval = found.difference
     one = Difference(
         place=place,
@@ -253,23 +262,55 @@ def _within(interval: Interval, margin: float) -> bool:
     return -margin <= interval.low and interval.high <= margin
 
 
-def _corrected(values: list[Difference]) -> list[Difference]:
-    """The figures by seed, with the tests corrected for their number."""
-    return [
-        replace(one, state="different") if _is_proven(one) else _with_reason(one)
-        for one in _with_holm(values)
-    ]
+def _groups_changed(before: Mapping[str, str], after: Mapping[str, str]) -> set[str]:
+    """The groups with a valid trial whose packets are not those before."""
+    fates = ((trial, fate(before.get(trial), text)) for trial, text in after.items())
+    return {trial.rpartition(" seed ")[0] for trial, one in fates if one in ("changed", "unknown")}
 
 
-def _is_proven(one: Difference) -> bool:
+def _proven(one: Difference) -> Difference:
+    """A figure by seed with its state, from its corrected test."""
     chance = one.p_holm is None or one.p_holm > LEVEL
-    return one.state == "inconclusive" and one.looks and not chance
+    if one.state == "inconclusive" and one.looks and not chance:
+        return replace(one, state="different")
+    return _with_reason(one)
 
 
-def _with_holm(found: list[Difference]) -> list[Difference]:
-    """The same figures with p corrected for the number of those that are tested."""
+def _no_coins(found: Sequence[Difference], coins: int) -> Iterator[Difference]:
+    """The figures, without differences that one stack with two behaviours shows by chance.
+
+    With n seeds it shows one behaviour before and the other after in at most 2 of 4ⁿ comparisons, on any of
+    ``coins`` groups of trials. The same change of one contestant on several networks is one, of all their
+    seeds. Fewer than three trials of a parameter are judged by :func:`_is_confirmed`.
+    """
+    alike: dict[object, list[int]] = defaultdict(list)
+    for one in found:
+        if one.state == "different" and one.seeds >= BY_TRIALS:
+            alike[_kind_of_change(one)].append(one.seeds)
+    for one in found:
+        if one.state == "different" and one.seeds >= BY_TRIALS:
+            seeds = alike[_kind_of_change(one)]
+            ways = math.comb(max(coins, len(seeds)), len(seeds))
+            # the logarithm, because the number of ways may exceed every float
+            if math.log(2 * ways) - sum(seeds) * math.log(4) > math.log(LEVEL):
+                yield replace(one, state="inconclusive", why=_COIN)
+                continue
+        yield one
+
+
+def _kind_of_change(one: Difference) -> object:
+    """What is the same where a contestant changes the same way on several networks."""
+    way = one.after if one.change is None else one.change > 0
+    return one.name, _who(one.place), way
+
+
+def _with_holm(found: list[Difference], comparisons: int) -> list[Difference]:
+    """The same figures with p corrected for the number of those that are tested in all comparisons."""
     adjusted = iter(correction.holm([one.p for one in found if one.p is not None]))
-    return [one if one.p is None else replace(one, p_holm=float(next(adjusted))) for one in found]
+    return [
+        one if one.p is None else replace(one, p_holm=min(1.0, comparisons * float(next(adjusted))))
+        for one in found
+    ]
 
 
 def _with_reason(one: Difference) -> Difference:
@@ -278,14 +319,15 @@ def _with_reason(one: Difference) -> Difference:
     return replace(one, why="the seeds vary too much to tell")
 
 
-def _others(before: Snapshot, after: Snapshot) -> Iterator[Difference]:
+def _others(before: Snapshot, after: Snapshot, comparisons: int) -> Iterator[Difference]:
     """Parameters and probes, with the tests corrected for their number."""
     found = []
     known = {probe.name for probe in probes()}
+    kind_level = min(KIND_LEVEL, LEVEL / comparisons)
     for place, old, new in _both(before, after):
         seeds = min(old.seeds, new.seeds)
         found += [
-            _parameter(place, name, one, new.parameters.get(name, _NO_PARAMETER))
+            _parameter(place, name, one, new.parameters.get(name, _NO_PARAMETER), kind_level)
             for name, one in old.parameters.items()
             if name in PARAMETERS and (name in new.parameters or _is_sure(name, one))
         ]
@@ -298,18 +340,48 @@ def _others(before: Snapshot, after: Snapshot) -> Iterator[Difference]:
         replace(one, state="inconclusive", why="may be chance among so many figures")
         if one.state == "different" and one.p_holm is not None and one.p_holm > LEVEL
         else one
-        for one in _with_holm(found)
+        for one in _with_holm(found, comparisons)
     ]
-    networks = Counter(one.name for one in proven if one.state == "different")
+    fewest = {name: min(old.seeds, new.seeds) for name, old, new in _both(before, after)}
     for one in proven:
-        parameter = one.state == "different" and one.name in PARAMETERS
-        if parameter and max(one.seeds, networks[one.name]) < FEWEST_TRIALS:
-            yield replace(one, state="inconclusive", why="seen in one trial; a difference needs two")
+        # a place of parameters alone, as beside a rival, has no figure by seed
+        behind = fewest[one.place] or max(fewest.values())
+        if one.state != "different" or one.name not in PARAMETERS or one.seeds >= BY_TRIALS:
+            yield one
+        elif 0 < behind < FEWEST_SEEDS:
+            yield replace(one, state="inconclusive", why=f"{behind} seeds; three are needed")
+        elif not _is_confirmed(one, proven):
+            yield replace(one, state="inconclusive", why="too few trials; other networks do not confirm it")
         else:
             yield one
 
 
-def _parameter(place: str, name: str, old: Parameter, new: Parameter) -> Difference:
+def _is_confirmed(one: Difference, found: Sequence[Difference]) -> bool:
+    """Do other networks confirm a parameter's difference that fewer than three trials show?
+
+    Events of one trial are not independent, so they do not say how much trials differ. The contestant must
+    change the same way on a network with three trials, or on all others that have a figure.
+    """
+    others = [
+        other
+        for other in found
+        if (other.name, _who(other.place)) == (one.name, _who(one.place))
+        and other.place != one.place
+        and other.change is not None
+    ]
+    alike = [
+        other.state == "different" and (other.change or 0.0) * (one.change or 0.0) > 0 for other in others
+    ]
+    by_trials = [same for other, same in zip(others, alike, strict=True) if other.seeds >= BY_TRIALS]
+    return any(by_trials) or (bool(alike) and all(alike))
+
+
+def _who(place: str) -> str:
+    """The contestant in a place's name; empty if the snapshot is of one contestant."""
+    return place.partition(" ")[2]
+
+
+def _parameter(place: str, name: str, old: Parameter, new: Parameter, kind_level: float) -> Difference:
     definition = PARAMETERS[name]
     one = Difference(
         place=place,
@@ -332,7 +404,7 @@ def _parameter(place: str, name: str, old: Parameter, new: Parameter) -> Differe
         agreement = min(old.agreement or 1.0, new.agreement or 1.0)
         if "inconclusive" in (old.status, new.status) or agreement < AGREEING_SHARE:
             return replace(one, why="too few of its events agree on one kind")
-        if _kinds_by_chance(old, new) > KIND_LEVEL:
+        if _kinds_by_chance(old, new) > kind_level:
             return replace(one, why="too few of its trials agree on one kind", looks=agreement == 1)
         return replace(one, state="different", looks=True)
     if old.value is None or new.value is None:

@@ -269,8 +269,11 @@ def _values(frame: pl.DataFrame, part: str, names: Names | None) -> Iterator[tup
     groups = {
         tuple(key): count for *key, count in mine.group_by(same).agg(pl.col("group").n_unique()).iter_rows()
     }
-    by_seed = mine.group_by([*same, "group", "seed"], maintain_order=True)
-    for row in by_seed.agg(pl.col(name).mean() for name in figures).sort("seed").to_dicts():
+    seed = [*same, "group", "seed"]
+    by_trial = mine.group_by([*seed, "trial"], maintain_order=True).agg(pl.col(figures).mean())
+    # the mean over some orders of a seed would depend on the order
+    whole = pl.when(pl.col(figures).null_count() == 0).then(pl.col(figures).mean())
+    for row in by_trial.group_by(seed, maintain_order=True).agg(whole).sort("seed").to_dicts():
         several = groups[row["network"], row["contestant"], row["against"]] > 1
         place = _place(part, row, names, rivals[row["network"]], detail(row["group"]) if several else "")
         for name in figures:

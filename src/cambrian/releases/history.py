@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 
 import polars as pl
@@ -65,8 +66,7 @@ class Entry:
     @property
     def same_packets(self) -> bool:
         """Does it send the packets of the release before?"""
-        one = self.change
-        return one is not None and bool(one.same) and not (one.changed or one.lost or one.unknown)
+        return self.change is not None and verdicts.same_packets(self.change)
 
     @property
     def changes(self) -> str:
@@ -82,17 +82,21 @@ class Entry:
             return ""
         if self.same_packets:
             return "="
-        return "≠" if self.change.different else "≈"
+        if self.change.different:
+            return "≠"
+        return "?" if self.change.doubtful else "≈"
 
     @property
     def short(self) -> str:
         """What differs from the release before, in few words; empty for the first."""
-        count = len(self.change.different) if self.change is not None else 0
+        named = (self.change.different or self.change.doubtful) if self.change is not None else []
+        count = f"{len(named)} figure{'' if len(named) == 1 else 's'}"
         words = {
             "–": "no figures",
             "=": f"the packets of {self.before}",
             "≈": "no figure different",
-            "≠": f"{count} figure{'s' if count > 1 else ''} different",
+            "?": f"{count} may be different, without proof",
+            "≠": f"{count} different",
         }
         return f"{self.sign} {words[self.sign]}" if self.sign else ""
 
@@ -111,17 +115,21 @@ class History(Frozen):
 
     @cached_property
     def entries(self) -> tuple[Entry, ...]:
-        """Each release with its change from the one before that has figures."""
-        found: list[Entry] = []
-        last: tuple[str, Snapshot] | None = None
-        for one in self.releases:
-            if one.measured is None or one.why:
-                found.append(Entry(one))
-                continue
-            changed = (verdicts.compared(last[1], one.measured), last[0]) if last else ()
-            found.append(Entry(one, *changed))
-            last = one.release, one.measured
-        return tuple(found)
+        """Each release with its change from the one before that has figures.
+
+        The tests are corrected for all releases together, without those that send the packets of the one
+        before: these cannot differ.
+        """
+        known = dict(self.measured)
+        before = {new: old for (old, _), (new, _) in pairwise(self.measured)}
+        alone = {new: verdicts.compared(known[old], known[new]) for new, old in before.items()}
+        count = sum(not verdicts.same_packets(one) for one in alone.values())
+        return tuple(
+            Entry(one, verdicts.compared(known[old], known[one.release], max(count, 1)), old)
+            if (old := before.get(one.release)) is not None
+            else Entry(one)
+            for one in self.releases
+        )
 
     @property
     def measured(self) -> list[tuple[str, Snapshot]]:

@@ -79,7 +79,8 @@ def show_history(found: History, console: Console) -> None:
             table.add_row(release, entry.of.date, *values, entry.sign)
         console.print(table)
     legend = (
-        "Against the release before: = same packets, ≈ no figure different, ≠ some different, – no figures."
+        "Against the release before: = same packets, ≈ no figure different, ? some look different without "
+        "proof, ≠ some different, – no figures."
     )
     console.print(legend, markup=False, soft_wrap=True, highlight=False)
     for entry in entries:

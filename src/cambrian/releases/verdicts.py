@@ -42,10 +42,18 @@ class Verdict:
     nearer: str = ""
 
 
-def compared(before: Snapshot, after: Snapshot) -> Compared:
-    """Two releases, compared; the trials of the earlier one take the names of the later one's."""
+def compared(before: Snapshot, after: Snapshot, comparisons: int = 1) -> Compared:
+    """Two releases, compared; the trials of the earlier one take the names of the later one's.
+
+    ``comparisons``: as in :func:`cambrian.gate.differences.snapshots`.
+    """
     assert after.contestant is not None
-    return differences.snapshots(snapshot.renamed(before, after.contestant), after)
+    return differences.snapshots(snapshot.renamed(before, after.contestant), after, comparisons=comparisons)
+
+
+def same_packets(one: Compared) -> bool:
+    """Do two releases send the same packets?"""
+    return bool(one.same) and not (one.changed or one.lost or one.unknown)
 
 
 def clear(found: Compared, name: str | None) -> list[Difference]:

@@ -52,6 +52,18 @@ def test_main_effects_of_cells_without_noise() -> None:
     assert (buffer.mean_lowest, buffer.mean_highest) == pytest.approx((30 + 2.5 - 4, 50 + 2.5 - 4))
 
 
+def test_a_lead_without_an_interval_explains_nothing() -> None:
+    """The second factor has a level with a single seed, so its effect may be the larger one."""
+    cells = [
+        ({"buffer": 0, "rtt": 0}, "quic", [30.0, 31.0, 29.0, 30.5]),
+        ({"buffer": 1, "rtt": 0}, "quic", [40.0, 41.0, 39.0, 41.5]),
+        ({"buffer": 0, "rtt": 1}, "quic", [39.9]),
+    ]
+    two = BETWEEN.model_copy(update={"factors": ("buffer", "rtt")})
+    found = explain(two, Folder({"suite/factors": frame(cells)}))
+    assert (found.verdict, found.factor) == ("inconclusive", "buffer")
+
+
 def test_effects_with_noise_have_intervals_around_the_truth() -> None:
     found = explain(BETWEEN, Folder({"suite/factors": shares(20, 5, 0)}))
     assert (found.verdict, found.factor) == ("explained", "buffer")

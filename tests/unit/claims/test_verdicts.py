@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 
 import polars as pl
 import pytest
@@ -81,6 +82,11 @@ def test_the_verdict_of_several_tests() -> None:
 
 def an_estimate(low: float, high: float) -> Estimate:
     return Estimate((low + high) / 2, low, high, cells=1, trials=6, seeds=3)
+
+
+@pytest.mark.parametrize("bounds", [(math.nan, math.nan), (1.0, math.nan), (math.nan, 1.0)])
+def test_a_bound_that_is_no_number_is_no_verdict(bounds: tuple[float, float]) -> None:
+    assert verdict_of(claim_test(expect={"above": 2.0}), an_estimate(*bounds)) == "inconclusive"
 
 
 RANK = {"doesn't hold": 0, "inconclusive": 1, "holds": 2}

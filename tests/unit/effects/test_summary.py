@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Sequence
 
 import numpy as np
 import polars as pl
@@ -174,6 +175,28 @@ def test_the_interval_covers_the_truth_in_about_95_of_100(cells: int, seeds: int
         hits += found.low <= 1.2 <= found.high
     # three standard errors either side of 95 % of 300
     assert hits / simulations == pytest.approx(0.95, abs=3 * math.sqrt(0.95 * 0.05 / simulations))
+
+
+def uneven(rng: np.random.Generator, seeds: Sequence[int]) -> pl.DataFrame:
+    """Cells of the same mean, with so many seeds each."""
+    rates = ((rate, 10 + 2 * rng.normal(size=count)) for rate, count in enumerate(seeds))
+    return frame([({"rate": rate}, "a", list(values)) for rate, values in rates])
+
+
+def test_cells_with_few_seeds_make_an_interval_wide() -> None:
+    """With the arithmetic mean of 10 and 3 seeds, the interval missed too often."""
+    rng = np.random.default_rng(5)
+    found = [summary(uneven(rng, [10] * 5 + [3] * 5), spec(b=None)) for _ in range(300)]
+    missed = sum(one.low is None or one.high is None or not one.low <= 10 <= one.high for one in found)
+    assert missed / 300 <= 0.05 + 2 * math.sqrt(0.05 * 0.95 / 300)
+    assert summary(uneven(rng, [10] * 5 + [2] * 5), spec(b=None)).low is not None
+    assert summary(uneven(rng, [10] * 2 + [1] * 5), spec(b=None)).low is None
+
+
+def test_the_best_of_cells_of_which_one_has_a_single_seed_has_no_interval() -> None:
+    best = spec(b=None, over="best", along="rate", at=0)
+    found = summary(uneven(np.random.default_rng(6), [10] * 9 + [1]), best)
+    assert (found.low, found.high) == (None, None)
 
 
 def test_the_same_trials_give_the_same_bytes_soon() -> None:

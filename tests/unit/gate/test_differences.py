@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -296,3 +298,105 @@ def test_a_stack_whose_kind_is_a_coin_is_the_same_stack() -> None:
 def test_a_figure_by_seed_has_seeds() -> None:
     with pytest.raises(ValueError, match="at least 1"):
         Place(values={"throughput_mbps": {}})
+
+
+def on(networks: int, draw: Callable[[], Place], packets: str, who: str = "") -> Snapshot:
+    """Each network with a group of trials of its own."""
+    places = {f"net{number}{who}": draw() for number in range(networks)}
+    trials = {f"{place} seed {seed}": packets for place in places for seed in range(1, SEEDS + 1)}
+    return Snapshot(made_with={}, packets=trials, places=places)
+
+
+@pytest.mark.parametrize("seeds", [3, 4, 5])
+@pytest.mark.parametrize("noise", [0.0, 0.05])
+def test_a_stack_that_does_one_of_two_things_is_the_same_stack(seeds: int, noise: float) -> None:
+    """20 networks, on each of which a seed has one of two rates: before, half of such pages accused."""
+    random = np.random.default_rng(seeds)
+
+    def coin() -> Place:
+        rates = np.where(random.random(seeds) < 0.5, 10.0, 5.0) + random.normal(0, noise, seeds)
+        return values("throughput_mbps", list(rates))
+
+    alarms = sum(
+        bool(differences.snapshots(on(20, coin, "a"), on(20, coin, "b")).different) for _ in range(100)
+    )
+    assert alarms <= 9
+
+
+def test_a_row_says_the_means_of_the_seeds_that_it_compares() -> None:
+    """The two seeds that one side lacks would turn the change around."""
+    before = values("throughput_mbps", [9.0, 9.1, 9.2])
+    one = compared(before, values("throughput_mbps", [8.0, 8.2, 8.1, 20.0, 20.0]))
+    assert (one.before, one.after, one.seeds) == ("9.1", "8.1", 3)
+    assert one.change == pytest.approx(-1)
+
+
+def test_few_seeds_prove_a_change_that_several_networks_show() -> None:
+    """Three seeds are few for one network of twelve, and enough for three."""
+
+    def changed(count: int) -> list[str]:
+        places = {f"net{number}": values("throughput_mbps", [9.4, 9.5, 9.45]) for number in range(12)}
+        slow = {f"net{number}": values("throughput_mbps", [3.1, 3.0, 2.9]) for number in range(count)}
+        trials = {packets: {f"{place} seed 1": packets for place in places} for packets in "ab"}
+        before = Snapshot(made_with={}, packets=trials["a"], places=places)
+        after = Snapshot(made_with={}, packets=trials["b"], places=places | slow)
+        found = differences.snapshots(before, after)
+        assert len(found.different) + len(found.doubtful) == count
+        return [one.place for one in found.different]
+
+    assert changed(1) == [] and sorted(changed(3)) == ["net0", "net1", "net2"]
+
+
+def test_a_change_on_very_many_networks_is_proven() -> None:
+    before = on(2400, lambda: values("plt_ms", [500.0] * 3), "a")
+    after = on(2400, lambda: values("plt_ms", [500.0] * 3), "b")
+    slow = {name: values("plt_ms", [900.0] * 3) for name in list(after.places)[:1200]}
+    found = differences.snapshots(before, after.model_copy(update={"places": after.places | slow}))
+    assert len(found.different) == 1200
+
+
+def test_other_contestants_do_not_confirm_a_parameter_of_one_trial() -> None:
+    old, new = parameter(0.7, 0.01, trials=1), parameter(0.85, 0.01, trials=1)
+    names = ("net a cubic", "net b cubic")
+    found = differences.snapshots(
+        snapshot({name: beta(old) for name in names}), snapshot({name: beta(new) for name in names}, "b")
+    )
+    assert not found.different and len(found.doubtful) == 2
+
+
+def test_a_parameter_of_few_trials_must_change_the_same_way_on_all_networks() -> None:
+    old, up, down = (beta(parameter(value, 0.01, trials=2)) for value in (0.7, 0.85, 0.55))
+
+    def states(*now: Place) -> list[str]:
+        names = [f"net{number}" for number in range(len(now))]
+        before, after = dict.fromkeys(names, old), dict(zip(names, now, strict=True))
+        return [one.state for one in differences.snapshots(snapshot(before), snapshot(after, "b")).figures]
+
+    assert states(up) == ["inconclusive"]
+    assert states(up, up) == ["different", "different"]
+    assert "different" not in states(up, down) and "different" not in states(up, up, old)
+
+
+def test_a_parameter_of_one_seed_is_not_different() -> None:
+    """The spread of the events of one trial says nothing on how trials differ."""
+    one = values("throughput_mbps", [9.4])
+    old, new = (
+        one.model_copy(update={"parameters": {"beta": parameter(value, 0.01, trials=1)}})
+        for value in (0.7, 0.85)
+    )
+    found = differences.snapshots(snapshot({"a": old, "b": old}), snapshot({"a": new, "b": new}, "b"))
+    assert not found.different and len(found.doubtful) == 2
+
+
+def test_the_tests_are_corrected_for_all_comparisons_of_a_page() -> None:
+    random = np.random.default_rng(4)
+
+    def normal() -> Place:
+        return values("throughput_mbps", list(random.normal(10, 2, SEEDS)))
+
+    pages = [[on(1, normal, str(number)) for number in range(10)] for _ in range(200)]
+    alarms = sum(
+        any(differences.snapshots(*pair, comparisons=9).different for pair in pairwise(page))
+        for page in pages
+    )
+    assert alarms / len(pages) <= 0.05 + 2 * math.sqrt(0.05 * 0.95 / len(pages))

@@ -34,6 +34,18 @@ def test_each_rival_has_a_place_of_its_own(folder: Path) -> None:
     assert set(places[f"{NETWORK} beside tcp cubic"].values["share_percent"].values()) == {50.0}
 
 
+def test_a_seed_that_lacks_a_value_in_one_order_has_none() -> None:
+    """The order that starts first is faster: the other one alone would look like a change."""
+    rows = [
+        {"network": "n", "contestant": "a cubic", "against": "b cubic", "group": "n/a+b", "placebo": False,
+         "seed": seed, "trial": f"{seed}-{order}", "plt_ms": value, "completion_s": value}
+        for seed in (1, 2)
+        for order, value in ((1, 10.0), (2, None if seed == 2 else 14.0))
+    ]  # fmt: skip
+    found = list(snapshot._values(pl.DataFrame(rows), "", None))
+    assert [row[1:] for row in found] == [("plt_ms", "1", 12.0), ("completion_s", "1", 12.0)]
+
+
 def test_the_only_rival_goes_unnamed() -> None:
     subject = snapshot.Subject("n", "a cubic", "b cubic")
     assert subject.place("part", alone=True) == "part/n"

@@ -23,7 +23,11 @@ HUNTED = {
     "nginx-builtin-no-flood": ("nginx/builtin", "no-flood", Situation(queue="codel")),
     "ngtcp2-0.12-bbr-not-starved": ("ngtcp2-0.12/bbr", "not-starved", Situation(rival="together")),
     "noq-bbr3-no-flood": ("noq/bbr3", "no-flood", Situation(jitter_ms=5.0)),
-    "quiche-0.24-reno-recovers": ("quiche-0.24/reno", "recovers", Situation(rate_mbps=20.0, event="blackout")),
+    "quiche-0.24-reno-recovers": (
+        "quiche-0.24/reno",
+        "recovers",
+        Situation(rate_mbps=20.0, event="blackout"),
+    ),
     "x-net-quic-reno-carries-as-much": ("x-net-quic/reno", "carries-as-much", Situation(buffer_bdp=0.25)),
     "tquic-bbr-no-flood": ("tquic/bbr", "no-flood", Situation(reorder_percent=1.0)),
     "tquic-bbr3-fills": ("tquic/bbr3", "fills", Situation(rtt_ms=20.0)),

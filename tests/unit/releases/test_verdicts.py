@@ -216,6 +216,32 @@ def test_a_history_says_what_changed_from_each_release_to_the_next(tmp_path: Pat
         history.read(tmp_path)
 
 
+def test_a_release_that_looks_different_has_a_sign_of_its_own() -> None:
+    few = measured("2.0.0", 4.0)
+    values = {name: dict(list(by_seed.items())[:2]) for name, by_seed in few.places["net"].values.items()}
+    two = few.model_copy(update={"places": {"net": Place(values=values)}})
+    after = Measured(release="2.0.0", date="2026-03-01", measured=two)
+    releases = (HISTORY.releases[1], after)
+    entry = History(stack="a", cca="b", command="", quantities=(), releases=releases).entries[-1]
+    assert entry.short == "? 1 figure may be different, without proof" and not entry.changes
+
+
+def test_ten_releases_without_a_change_are_rarely_called_different() -> None:
+    random = np.random.default_rng(8)
+
+    def release(number: int) -> Measured:
+        one = measured(f"1.{number}.0", 9.0)
+        seeds = {str(seed): float(random.normal(10, 2)) for seed in range(5)}
+        places = {"net": Place(values={FIGURE.name: seeds})}
+        return Measured(release=f"1.{number}.0", date="", measured=one.model_copy(update={"places": places}))
+
+    found = [
+        History(stack="a", cca="b", command="", quantities=(), releases=tuple(map(release, range(10))))
+        for _ in range(100)
+    ]
+    assert sum(any(entry.sign == "≠" for entry in one.entries) for one in found) <= 9
+
+
 def test_a_history_is_a_table_for_each_network_that_fits_80_columns() -> None:
     two = HISTORY.model_copy(update={"quantities": ("throughput_mbps", "delay_p95_ms")})
     console = Console(width=80, record=True, file=io.StringIO())

@@ -179,13 +179,15 @@ def answer(changes: Changes) -> str:
     if not figures:
         return "No figure can be compared: the two folders have none in common."
     open_ = [one for one in figures if one.found.state == matrix.OPEN]
+    gaps = len(changes.compared.gaps)
+    lack = f"; {counted(gaps, 'figure')} {'lacks' if gaps == 1 else 'lack'} seeds now" if gaps else ""
     if not open_:
         all_ = counted(len(figures), "figure")
-        return f"No figure is different: packets changed, and all {all_} are equivalent."
+        return f"No figure is different: packets changed, and all {all_} are equivalent{lack}."
     looks = sum(one.found.looks for one in open_)
     verb = "is" if len(open_) == 1 else "are"
     seems = f", and {looks} of them {'looks' if looks == 1 else 'look'} different" if looks else ""
-    return f"No figure is different; {len(open_)} of {len(figures)} {verb} inconclusive{seems}."
+    return f"No figure is different; {len(open_)} of {len(figures)} {verb} inconclusive{seems}{lack}."
 
 
 def table(changes: Changes) -> Matrix:

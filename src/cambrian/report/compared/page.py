@@ -9,6 +9,7 @@ from pathlib import Path
 import markupsafe
 
 from cambrian.gate import differences
+from cambrian.metrics.parameters.estimate import FEWEST_TRIALS
 from cambrian.report import matrix, methods, page
 from cambrian.report.compared import changes as first
 from cambrian.report.compared import lists, settings, sides
@@ -120,7 +121,7 @@ def _sections(
         level=f"{LEVEL:.0%}",
         parameter=f"{differences.PARAMETER_PART:.0%}",
         seeds=str(FEWEST_SEEDS),
-        trials=str(differences.FEWEST_TRIALS),
+        trials=str(FEWEST_TRIALS),
     )
     yield Section("Methods", "methods", (texts, Table(tables["margins"])), folded=True)
 
@@ -128,14 +129,15 @@ def _sections(
 def _not_compared(changes: Changes) -> Iterator[Section]:
     """Trials and figures of one side only."""
     only = tuple(settings.only(changes.before, changes.after))
-    lost, missing = _lost(changes), changes.compared.missing
-    if not (only or lost or missing):
+    lost, missing, gaps = _lost(changes), changes.compared.missing, changes.compared.gaps
+    if not (only or lost or missing or gaps):
         return
     details = [
         Section(f"{title}: {len(lines)}", "", (Lines(lines),), folded=True)
         for title, lines in (
             ("Trials", tuple(lost)),
             (f"Figures that only {_names(changes)[0]} has", tuple(("", name) for name in missing)),
+            ("Figures that lack seeds now", tuple(("", name) for name in gaps)),
         )
         if lines
     ]
