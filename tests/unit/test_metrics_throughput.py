@@ -77,3 +77,12 @@ def test_flow_spans() -> None:
     spans = flow_spans(packets, 2)
     assert spans.row(0) == (0, 0, None, None, None)
     assert spans.row(1) == (1, 2, 5, 6, 9)
+
+
+def test_a_span_ends_when_the_receiver_has_everything() -> None:
+    """The packets at 70 and 75 repeat what has arrived."""
+    times = [(0, 5, 9), (0, 70, 71), (0, 75, None), (1, 5, 9), (1, 70, 71)]
+    packets = frame([(*one, 100, "dropped" if one[2] is None else "departed") for one in times])
+    spans = flow_spans(packets, 2, [20, None])
+    assert spans.row(0) == (0, 1, 5, 5, 9)
+    assert spans.row(1) == (1, 2, 5, 70, 71)

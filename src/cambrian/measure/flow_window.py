@@ -96,10 +96,11 @@ class TrialWindow:
 
     @cached_property
     def spans_ns(self) -> dict[int, Interval]:
-        """First arrival and just after the last departure of each flow of fixed size."""
+        """First arrival of each sized flow, and just after the last departure until it is complete."""
         if not self.has_sized_flow:
             return {}
-        spans = completion.flow_spans(self.packets, len(self.trial.flows)).to_dicts()
+        complete_ns = [flow.complete_ns for flow in self.flows]
+        spans = completion.flow_spans(self.packets, len(complete_ns), complete_ns).to_dicts()
         return {
             number: (spans[number]["first_arrival_ns"], spans[number]["last_departure_ns"] + 1)
             for number, flow in enumerate(self.trial.flows)

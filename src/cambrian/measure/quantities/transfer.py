@@ -62,7 +62,8 @@ def _of_load(name: str) -> Any:
 QUANTITIES = (
     Quantity(
         "completion_s",
-        "first arrival to last departure at the bottleneck, if carried whole and no more (also pages)",
+        "first arrival to last departure at the bottleneck before its client had all, if carried whole and "
+        "no more (also pages)",
         heading="Completion, s",
         digits=2,
         window=_completion_s,
