@@ -11,7 +11,15 @@ from cambrian.judging.contradictions import Contradiction, contradicts
 from cambrian.judging.findings import Finding
 from cambrian.judging.references import Reference
 from cambrian.metrics.parameters.definitions import PARAMETERS
-from cambrian.metrics.parameters.estimate import Estimate, Measured, Missing, Source, differing, pooled
+from cambrian.metrics.parameters.estimate import (
+    SAME_SHARE,
+    Estimate,
+    Measured,
+    Missing,
+    Source,
+    differing,
+    pooled,
+)
 
 #: parameters by which reductions do not last, or are none of the law's
 _NOT_THE_LAWS = frozenset({"rollback_share", "regrown_share", "unexplained_cuts"})
@@ -125,17 +133,22 @@ def judge(network: str, family: str, trials: Sequence[Sequence[Estimate | Missin
 def combined(judged: Mapping[str, Judged]) -> dict[str, Judged]:
     """Settle the findings of one contestant's networks by each other.
 
-    A difference seen in one trial is confirmed if another network shows the same. A parameter that differs on
-    less than half of the conclusive networks is inconclusive on all of them. The same holds for
-    contradictions, of the networks on which the log and the packets both show the parameter.
+    A difference seen in one trial is confirmed if another network shows the same in another trial. A
+    parameter that differs on less than half of the conclusive networks is inconclusive on all of them. The
+    same holds for contradictions, of the networks on which the log and the packets both show the parameter.
     """
     names = dict.fromkeys(finding.key for here in judged.values() for finding in here.findings)
     contradicted = Counter(each.parameter for here in judged.values() for each in here.contradictions)
+    twins = _twins(judged)
+    contradicting = {
+        name: {twins[network] for network, here in judged.items() if name in _contradicted(here)}
+        for name in contradicted
+    }
     comparable = Counter(
         name for here in judged.values() if not here.refused for name in _twice_measured(here.both)
     )
     settled = {
-        name: _across([f for here in judged.values() for f in here.findings if f.key == name])
+        name: _across([f for here in judged.values() for f in here.findings if f.key == name], twins)
         for name in names
     }
     by_network = {}
@@ -146,13 +159,39 @@ def combined(judged: Mapping[str, Judged]) -> dict[str, Judged]:
         contradictions = tuple(
             replace(
                 each,
-                confirmed=(each.confirmed or contradicted[each.parameter] >= findings.FEWEST_TRIALS)
+                confirmed=(each.confirmed or len(contradicting[each.parameter]) >= findings.FEWEST_TRIALS)
                 and contradicted[each.parameter] >= _AGREEING_NETWORKS * comparable[each.parameter],
             )
             for each in here.contradictions
         )
         by_network[network] = replace(here, findings=settled_here, contradictions=contradictions)
     return by_network
+
+
+def _contradicted(here: Judged) -> set[str]:
+    return {each.parameter for each in here.contradictions}
+
+
+def _twins(judged: Mapping[str, Judged]) -> dict[str, str]:
+    """Network → the first one whose trials show the same, or itself.
+
+    Two paths may differ in what this contestant never meets, such as how its queue drops packets, or which
+    way has the delay: then their trials are one trial.
+    """
+    found: dict[str, str] = {}
+    for network, here in judged.items():
+        found[network] = next((first for first in found if _same(judged[first].both, here.both)), network)
+    return found
+
+
+def _same(one: Sequence[Measured], other: Sequence[Measured]) -> bool:
+    """The same parameters, with the same values of as many events?"""
+    mine, its = ({(each.parameter, each.source): each for each in both} for both in (one, other))
+    return mine.keys() == its.keys() and all(
+        (each.events, each.label) == (its[key].events, its[key].label)
+        and abs(each.value - its[key].value) <= SAME_SHARE * abs(each.value)
+        for key, each in mine.items()
+    )
 
 
 def _twice_measured(both: Sequence[Measured]) -> set[str]:
@@ -173,8 +212,8 @@ def family(judged: Sequence[Judged]) -> str:
     return max(families, key=families.count, default="")
 
 
-def _across(several: Sequence[Finding]) -> list[Finding]:
-    """One parameter's findings on several networks, settled by each other."""
+def _across(several: Sequence[Finding], twins: Mapping[str, str]) -> list[Finding]:
+    """One parameter's findings on several networks, settled by each other. ``twins``: by :func:`_twins`."""
     if several[0].key == _SLOW_START_EXIT and any(_leaves_slow_start(finding) for finding in several):
         why = "a loss came first here; on another network slow start ends before a loss"
         several = [
@@ -186,7 +225,8 @@ def _across(several: Sequence[Finding]) -> list[Finding]:
     differing_here = [finding for finding in several if finding.looks is not None]
     conclusive = sum(_is_conclusive(finding) for finding in several)
     enough = len(differing_here) >= _AGREEING_NETWORKS * conclusive
-    proven = len(differing_here) >= findings.FEWEST_TRIALS or any(each.differs for each in differing_here)
+    trials = {twins[finding.network] for finding in differing_here}
+    proven = len(trials) >= findings.FEWEST_TRIALS or any(each.differs for each in differing_here)
     return [
         finding
         if finding.looks is None

@@ -7,7 +7,7 @@ less than the margins.
 
 from __future__ import annotations
 
-from collections import Counter
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -17,8 +17,9 @@ from cambrian.metrics.parameters.estimate import SAME_SHARE
 
 #: share of the link
 UTILISATION_MARGIN = 0.10
-#: percentage points of the packets, or share of the reference's loss: on small links all lose much
-LOSS_MARGIN_PERCENT, LOSS_MARGIN_SHARE = 1.0, 0.5
+#: percentage points of the packets, or share of the reference's loss: on small links all lose much; and so
+#: many packets
+LOSS_MARGIN_PERCENT, LOSS_MARGIN_SHARE, LOSS_MARGIN_PACKETS = 1.0, 0.5, 10
 #: median queueing delay: share of the round trip without queueing, or of the reference's delay
 DELAY_MARGIN_RTT, DELAY_MARGIN_SHARE = 0.25, 0.5
 #: and the time that the link takes for so many full frames
@@ -27,6 +28,9 @@ DELAY_MARGIN_FRAMES, FRAME_BITS = 2.0, 8 * 1514
 TWICE_MARGIN_PERCENT, TWICE_MARGIN_SHARE = 2.0, 0.5
 #: on a path with random loss, throughput within this factor is plausible
 THROUGHPUT_FACTOR = 2.0
+#: fewest round trips with a full queue that the measured interval must have: in a shorter one most of it may
+#: be slow start and its end, where honest implementations differ
+FEWEST_ROUND_TRIPS = 50
 
 
 @dataclass(frozen=True)
@@ -37,6 +41,7 @@ class Alone:
     the queue dropped. ``delay_ms``: median queueing delay. ``lossy``: the path has random loss.
     ``rate_mbps``: the link's; None for a link that follows a trace. ``twice_percent``: the least share of the
     delivered bytes that the receiver already had, because headers are known within limits; None if unknown.
+    ``round_trips``: those with a full queue in the interval. ``packets``: full ones that it carried in it.
     """
 
     rtt_ms: float
@@ -47,6 +52,8 @@ class Alone:
     delay_ms: float | None
     lossy: bool
     twice_percent: float | None = None
+    round_trips: float = math.inf
+    packets: float = math.inf
 
 
 @dataclass(frozen=True)
@@ -64,7 +71,8 @@ class _Compared:
 def side(mine: Mapping[str, Sequence[Alone]], reference: Mapping[str, Sequence[Alone]], title: str) -> Side:
     """Compare the trials alone, by network. ``title``: the reference's name, such as ``tcp cubic``.
 
-    A figure is different if it lies outside the margin in two differing trials or on two networks.
+    A figure is different if it lies outside the margin in two differing trials, or on two networks with two
+    trials each, if the trials of one differ from those of the other.
     """
     compared = [
         one
@@ -75,11 +83,10 @@ def side(mine: Mapping[str, Sequence[Alone]], reference: Mapping[str, Sequence[A
     if not compared:
         return Side("not measured", (f"{title} was not run alone on the same network",))
     differing = [figure for figure in compared if figure.state == "different"]
-    networks = Counter(figure.name for figure in differing)
     proven = [
         figure
         for figure in differing
-        if figure.trials >= FEWEST_TRIALS or networks[figure.name] >= FEWEST_TRIALS
+        if figure.trials >= FEWEST_TRIALS or _on_several(figure.name, differing, mine)
     ]
     if proven:
         return Side("different", tuple(figure.text for figure in proven))
@@ -87,6 +94,13 @@ def side(mine: Mapping[str, Sequence[Alone]], reference: Mapping[str, Sequence[A
     if inconclusive:
         return Side("inconclusive", tuple(figure.text for figure in inconclusive))
     return Side("equivalent")
+
+
+def _on_several(name: str, differing: Sequence[_Compared], mine: Mapping[str, Sequence[Alone]]) -> bool:
+    """Do networks with other trials show the same? Paths may differ in what this contestant never meets."""
+    networks = {figure.network for figure in differing if figure.name == name}
+    firsts = [mine[network][0] for network in networks if len(mine[network]) >= FEWEST_TRIALS]
+    return _differing(firsts) >= FEWEST_TRIALS
 
 
 def _compare(network: str, mine: Sequence[Alone], reference: Sequence[Alone], title: str) -> list[_Compared]:
@@ -101,6 +115,13 @@ def _compare(network: str, mine: Sequence[Alone], reference: Sequence[Alone], ti
         text = f"throughput {_mean(a):.1f} Mbps ({title} {_mean(b):.1f} Mbps)"
         margin = (THROUGHPUT_FACTOR - 1) * max(min(_mean(a), _mean(b)), 0.1)
         return [compared("throughput", a, b, margin, text), *found]
+    round_trips = min(each.round_trips for each in (*mine, *reference))
+    if round_trips < FEWEST_ROUND_TRIPS:
+        text = (
+            f"too short to compare with {title}: {round_trips:.0f} round trips with a full queue, "
+            f"{FEWEST_ROUND_TRIPS} are needed"
+        )
+        return [_Compared("length", network, "inconclusive", trials, f"{text} on {network}"), *found]
     a, b = (_known([each.utilisation for each in trials]) for trials in (mine, reference))
     if a and b:
         text = f"utilisation {100 * _mean(a):.0f} % ({title} {100 * _mean(b):.0f} %)"
@@ -108,7 +129,9 @@ def _compare(network: str, mine: Sequence[Alone], reference: Sequence[Alone], ti
     a, b = (_known([each.loss_percent for each in trials]) for trials in (mine, reference))
     if a and b:
         text = f"packet loss {_mean(a):.1f} % ({title} {_mean(b):.1f} %)"
-        found.append(compared("loss", a, b, max(LOSS_MARGIN_PERCENT, LOSS_MARGIN_SHARE * _mean(b)), text))
+        few = 100 * LOSS_MARGIN_PACKETS / max(min(each.packets for each in (*mine, *reference)), 1)
+        margin = max(LOSS_MARGIN_PERCENT, LOSS_MARGIN_SHARE * _mean(b), few)
+        found.append(compared("loss", a, b, margin, text))
     a, b = (_known([each.delay_ms for each in trials]) for trials in (mine, reference))
     if a and b:
         frame_ms = FRAME_BITS / (1000 * mine[0].rate_mbps) if mine[0].rate_mbps else 0.0

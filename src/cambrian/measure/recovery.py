@@ -52,7 +52,10 @@ def _facts(result: TrialResult, trial: Trial, number: int) -> FlowFacts:
         declared=segments["RetransSegs"] if is_tcp else sender.total("packets_lost"),
         counted_until_ns=guest["end_ns"] if is_tcp else _ended_ns(guest, number),
         timeouts=None if is_tcp else sender.total("ptos"),
-        delivery=None if flow.page else _delivery(result, number, guest, flow.size_bytes if whole else 0),
+        # a slow receiver's socket holds, or loses, what has left the bottleneck
+        delivery=None
+        if flow.page or flow.contestant.receiver_cpu
+        else _delivery(result, number, guest, flow.size_bytes if whole else 0),
         header_bytes=TCP_HEADER_BYTES if is_tcp and not flow.contestant.tls else None,
         size_bytes=flow.size_bytes if whole else None,
         done_ns=done_ns,

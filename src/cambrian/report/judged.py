@@ -11,11 +11,13 @@ from cambrian.judging.plausibility import Alone
 from cambrian.judging.sides import Side
 from cambrian.judging.verdicts import Verdict
 from cambrian.measure.trial import TrialMeasures
+from cambrian.metrics.columns import NS_PER_MS
 from cambrian.metrics.parameters.estimate import Estimate, Missing
 from cambrian.probes import table
 from cambrian.report import placebo
 from cambrian.report.collect import Cell, Collected
-from cambrian.study.model import Contestant
+from cambrian.study.model import FRAME_BYTES, Contestant, Network
+from cambrian.trial.links import buffer_bytes
 
 Trials = list[Sequence[Estimate | Missing]]
 #: the stack of the kernel's own controllers
@@ -106,6 +108,8 @@ def alone(collected: Collected, contestant: str) -> dict[str, list[Alone]]:
                 delay_ms=trial.flows[0]["delay_p50_ms"],
                 lossy=lossy,
                 twice_percent=_twice_percent(trial),
+                round_trips=(trial.t1_ns - trial.t0_ns) / (NS_PER_MS * _full_rtt_ms(network)),
+                packets=trial.flows[0]["throughput_mbps"] * (trial.t1_ns - trial.t0_ns) / (8e3 * FRAME_BYTES),
             )
             for trial in cell.trials
             if not trial.trial.flows[0].size_bytes
@@ -113,15 +117,20 @@ def alone(collected: Collected, contestant: str) -> dict[str, list[Alone]]:
     return trials
 
 
+def _full_rtt_ms(network: Network) -> float:
+    """Round trip with a full queue; without one on a link that follows a trace."""
+    if network.rate_mbps is None:
+        return network.rtt_ms
+    return network.rtt_ms + buffer_bytes(network, network.rate_mbps) * 8e-3 / network.rate_mbps
+
+
 def _twice_percent(trial: TrialMeasures) -> float | None:
     """The least share of bytes that flow 0's receiver already had; None if unknown.
 
-    Where acknowledgements are lost, data must be sent again without need. A slow receiver's socket may lose
-    what has left the bottleneck.
+    Where acknowledgements are lost, data must be sent again without need.
     """
     recovery = trial.recoveries[0] if trial.recoveries else None
-    slow = trial.trial.flows[0].contestant.receiver_cpu is not None
-    if recovery is None or recovery.redundancy is None or trial.trial.network.return_loss_percent or slow:
+    if recovery is None or recovery.redundancy is None or trial.trial.network.return_loss_percent:
         return None
     return recovery.redundancy.percent(recovery.redundancy.low_bytes)
 

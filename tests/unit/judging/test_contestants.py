@@ -111,11 +111,21 @@ def test_a_parameter_that_one_trial_of_five_shows_accuses_nobody() -> None:
 
 
 def test_a_second_network_confirms_what_one_trial_shows() -> None:
-    several = {name: judge("cubic", one("beta", 0.85), count=1, network=name) for name in ("a", "b")}
+    values = {"a": 0.85, "b": 0.86}
+    several = {
+        name: judge("cubic", one("beta", value), count=1, network=name) for name, value in values.items()
+    }
     for found in contestants.combined(several).values():
         assert [f.status for f in found.findings if f.key == "beta"] == ["off"]
     alone = contestants.combined({"a": several["a"]})["a"]
     assert [f.status for f in alone.findings if f.key == "beta"] == ["inconclusive"]
+
+
+def test_a_network_with_the_same_trial_confirms_nothing() -> None:
+    """A path may differ from another in what this contestant never meets: then the trials are one."""
+    several = {name: judge("cubic", one("beta", 0.85), count=1, network=name) for name in ("a", "b")}
+    for found in contestants.combined(several).values():
+        assert [f.status for f in found.findings if f.key == "beta"] == ["inconclusive"]
 
 
 def test_one_network_of_three_does_not_make_it_off() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from cambrian.judging import plausibility
@@ -39,13 +41,13 @@ def test_an_idle_link_is_odd() -> None:
 
 
 def test_a_third_of_the_packets_lost_is_odd() -> None:
-    found = side(a=[alone(loss=38)], b=[alone(loss=37)])
+    found = side(a=[alone(loss=38)] * 2, b=[alone(loss=37)] * 2)
     assert found.state == "different"
     assert "packet loss 38.0 % (tcp cubic 0.1 %)" in found.findings[0]
 
 
 def test_a_standing_queue_is_odd() -> None:
-    assert side(a=[alone(delay_ms=161)], b=[alone(delay_ms=160)]).state == "different"
+    assert side(a=[alone(delay_ms=161)] * 2, b=[alone(delay_ms=163)] * 2).state == "different"
     assert side(a=[alone(delay_ms=38)], b=[alone(delay_ms=40)]).state == "equivalent"
 
 
@@ -73,7 +75,35 @@ def test_one_trial_accuses_nobody() -> None:
     assert side(a=[alone(0.53)]).state == "inconclusive"
     # two trials that are the same are one
     assert side(a=[alone(0.53), alone(0.53)]).state == "inconclusive"
-    assert side(a=[alone(0.53)], b=[alone(0.55)]).state == "different"
+    # nor do two networks with one trial each: a study of one seed compares nothing
+    assert side(a=[alone(0.53)], b=[alone(0.55)]).state == "inconclusive"
+    assert side(a=[alone(0.53)] * 2, b=[alone(0.55)] * 2).state == "different"
+    # and two networks on which the contestant does the same are one
+    assert side(a=[alone(0.53)] * 2, b=[alone(0.53)] * 2).state == "inconclusive"
+
+
+def test_a_few_packets_are_no_difference() -> None:
+    """Three drops of 163 packets, and one of 158."""
+
+    def lost(percent: float, packets: float = 160) -> Alone:
+        return replace(alone(loss=percent), packets=packets)
+
+    def state(packets: float) -> str:
+        mine, its = (
+            [lost(first, packets), lost(second, packets)] for first, second in ((1.8, 1.9), (0.6, 0.6))
+        )
+        return plausibility.side({"a": mine}, {"a": its}, "tcp reno").state
+
+    assert (state(160), state(500), state(20000)) == ("equivalent", "equivalent", "different")
+
+
+def test_a_trial_of_few_round_trips_is_compared_by_nothing_that_slow_start_decides() -> None:
+    mine, its = ([replace(alone(loss=loss), round_trips=8.0)] * 2 for loss in (20.7, 6.0))
+    found = plausibility.side({"a": mine}, {"a": its}, "tcp reno")
+    assert found.state == "inconclusive"
+    assert found.findings == (
+        "too short to compare with tcp reno: 8 round trips with a full queue, 50 are needed on a",
+    )
 
 
 def test_trials_across_the_margin_are_inconclusive() -> None:
