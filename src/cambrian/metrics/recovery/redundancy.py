@@ -63,6 +63,8 @@ class Redundancy:
 def redundancy(packets: pl.DataFrame, delivery: Delivery, header_bytes: float | None) -> Redundancy | None:
     """Redundant bytes of one flow; None without a report that covers any of its departures.
 
+    Also None if a report says more bytes than had left the bottleneck: then the receiver's reports are wrong.
+
     Parameters:
         packets: of that flow alone.
         header_bytes: of each data frame, where known; None reads it off the flow's own steady
@@ -75,7 +77,7 @@ def redundancy(packets: pl.DataFrame, delivery: Delivery, header_bytes: float | 
     data = data.sort("departure_ns", maintain_order=True)
     seen = np.searchsorted(int64(data, "departure_ns"), delivery.time_ns, side="right")
     sizes = np.concatenate([[0], np.cumsum(int64(data, "size_bytes"))])[seen]
-    if not len(seen) or not seen[-1]:
+    if not len(seen) or not seen[-1] or (delivery.received_bytes > sizes).any():
         return None
     low_header, header, high_header = _header(seen, sizes, delivery.received_bytes, header_bytes)
     left_over = sizes - seen * header - delivery.received_bytes

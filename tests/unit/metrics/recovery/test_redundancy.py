@@ -91,3 +91,10 @@ def test_too_few_reports_leave_the_whole_range_open() -> None:
 def test_reports_before_any_departure_say_nothing() -> None:
     early = Delivery(np.array([1], np.int64), np.array([0], np.int64))
     assert redundancy(full_frames(), early, TCP_HEADER_BYTES) is None
+
+
+def test_a_receiver_that_reports_more_than_has_come_says_nothing() -> None:
+    honest = reports(1448)
+    lying = Delivery(honest.time_ns, honest.received_bytes * 10)
+    assert redundancy(full_frames(), lying, TCP_HEADER_BYTES) is None
+    assert redundancy(full_frames(), lying, None) is None
