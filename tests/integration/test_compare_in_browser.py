@@ -180,7 +180,7 @@ def test_open_makes_the_comparison_of_two_folders(
     expect(page.locator(".answer")).to_contain_text("queueing delay of tcp ", timeout=PATIENCE_MS)
     bar = page.get_by_role("complementary", name="Progress")
     # the two networks of the earlier study are equal, and share their trials
-    expect(bar.get_by_role("status")).to_have_text("18 of 18 trials finished")
+    expect(bar.get_by_role("status")).to_have_text("24 of 24 trials finished")
     expect(bar.get_by_role("link")).to_have_count(0)
     (kept,) = tmp_path.glob("compared/*/report/index.html")
     assert kept.read_text() == made.read_text()
