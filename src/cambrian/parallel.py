@@ -6,9 +6,11 @@ import ctypes
 import multiprocessing
 import os
 import signal
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
+from types import ModuleType
 from typing import TypeVar
 
 from rich.console import Console
@@ -36,7 +38,8 @@ def mapped(
 ) -> list[Result]:
     """``work(item)`` for each item, in order; ``work``, items and results must be picklable.
 
-    ``what`` names the items in the progress bar. Exceptions of ``work`` are raised here.
+    ``work`` is of a module that can be imported, not of the program itself (``__main__``). ``what`` names the
+    items in the progress bar. Exceptions of ``work`` are raised here.
     """
     with _bar(what, len(items), console or Console(stderr=True)) as step:
         if len(items) < _FEWEST:
@@ -49,7 +52,23 @@ def mapped(
         with ProcessPoolExecutor(
             jobs, mp_context=context, initializer=end_with, initargs=(os.getpid(),)
         ) as pool:
-            return list(_counted(pool.map(work, items), step))
+            with _no_main():
+                results = pool.map(work, items)
+            return list(_counted(results, step))
+
+
+@contextmanager
+def _no_main() -> Iterator[None]:
+    """Processes that start within do not import the program that runs.
+
+    It may be a user's script without ``if __name__ == "__main__"``, which would then run again in each.
+    """
+    main = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = main
 
 
 def _counted(results: Iterator[Result], step: Callable[[], None]) -> Iterator[Result]:

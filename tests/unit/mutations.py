@@ -141,7 +141,7 @@ def kinds() -> dict[str, Kind]:
 def _log(path: Path) -> object:
     """An endpoint's log, as the reader of a trial's results has it."""
     with read.written_by_a_program("the log"):
-        return endpoint_log.read(path, 0, **_SPAN).to_dicts()
+        return endpoint_log.read(path, 0, **_SPAN).rows.to_dicts()
 
 
 def _qlog(path: Path) -> object:

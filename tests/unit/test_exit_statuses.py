@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,15 @@ def test_invalid_trials_end_a_run_with_1_only_if_asked(
     assert ended == status
 
 
+def test_a_group_of_one_trial_has_one_trial(tmp_path: Path) -> None:
+    path = tmp_path / "one.toml"
+    network = "[[network]]\nrate_mbps = 10\nrtt_ms = 40\nbuffer_bdp = 1\n"
+    contestant = '[[contestant]]\nstack = "tcp"\ncca = "cubic"\n'
+    path.write_text(f'name = "one"\ntitle = "t"\ndesign = "solo"\nseeds = 1\n{network}{contestant}')
+    ended = CliRunner().invoke(app, ["run", str(path), "--dry-run"])
+    assert ended.stdout == "10mbps-40ms-1bdp/tcp-cubic  1 trial\n"
+
+
 def test_verdicts_fail_if_asked(tmp_path: Path) -> None:
     folder = str(report_results.copy(tmp_path))
 
@@ -51,6 +61,15 @@ def test_verdicts_fail_if_asked(tmp_path: Path) -> None:
     assert status("--fail-on", "different") == 0
     assert status("--fail-on", "inconclusive") == 1
     assert status("--fail-on", "wrong") == 2
+
+
+def test_verdicts_of_an_interrupted_run_say_what_is_missing(tmp_path: Path) -> None:
+    folder = report_results.copy(tmp_path)
+    assert "missing" not in CliRunner().invoke(app, ["verdicts", str(folder)]).stderr
+    shutil.rmtree(next((folder / "trials").iterdir()))
+    ended = CliRunner().invoke(app, ["verdicts", str(folder), "--json"])
+    assert "1 trial of the study is missing here (not run yet); remedy: cambrian run" in ended.stderr
+    assert json.loads(ended.stdout)
 
 
 def test_a_contestant_that_differs_is_different_whatever_its_verdict_says() -> None:

@@ -16,16 +16,26 @@ from cambrian import parallel
 
 #: an item's work: leave the worker's number in a folder, then be busy for long
 WORK = """
-import os, sys, time
+import os, time
 from pathlib import Path
-from cambrian import parallel
 
 def work(folder):
     Path(folder, str(os.getpid())).touch()
     time.sleep(600)
+"""
+PROGRAM = """
+import sys
+from cambrian import parallel
+from work import work
 
-if __name__ == "__main__":
-    parallel.mapped(work, [sys.argv[1]] * 30, what="items")
+parallel.mapped(work, [sys.argv[1]] * 30, what="items")
+"""
+#: as a user's script: nothing in it depends on __name__
+SCRIPT = """
+print("began")
+from cambrian import parallel
+
+print(sum(parallel.mapped(abs, list(range(-30, 0)), what="items")))
 """
 PATIENCE_S = 60
 
@@ -49,9 +59,19 @@ def test_results_are_in_order() -> None:
     assert parallel.mapped(abs, list(range(-30, 0)), what="items", console=quiet) == list(range(30, 0, -1))
 
 
+def test_a_script_without_a_guard_runs_once(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT)
+    ended = subprocess.run(
+        [sys.executable, script], check=False, capture_output=True, text=True, timeout=PATIENCE_S
+    )
+    assert (ended.returncode, ended.stdout) == (0, "began\n465\n"), ended.stderr
+
+
 def test_workers_end_with_a_process_that_is_killed(tmp_path: Path) -> None:
-    program, folder = tmp_path / "work.py", tmp_path / "workers"
-    program.write_text(WORK)
+    program, folder = tmp_path / "program.py", tmp_path / "workers"
+    (tmp_path / "work.py").write_text(WORK)
+    program.write_text(PROGRAM)
     folder.mkdir()
     process = subprocess.Popen([sys.executable, str(program), str(folder)], stderr=subprocess.DEVNULL)
     jobs = len(os.sched_getaffinity(0))

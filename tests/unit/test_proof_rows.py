@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from cambrian.proof import table
+from cambrian.proof import stacks, table
 from cambrian.proof.rows import Row, summary
+from cambrian.stacks import catalogue
 
 GOOD = Row(
     stack="quinn",
@@ -35,7 +36,6 @@ def test_a_stack_that_cannot_confirm_is_no_miss() -> None:
         ({"capacity_share": 0.62}, "fills 62% of a clean link, less than 90%"),
         ({"loss_mbps": 0.0}, "carried nothing with random loss"),
         ({"hashes": ("ab", "cd")}, "the same seed gave two packet traces"),
-        ({"hashes": ("ab",)}, "the same seed gave two packet traces"),
         ({"confirmed": "reno"}, "runs reno"),
         ({"problems": ("not built: no cargo",)}, "not built: no cargo"),
     ],
@@ -57,7 +57,22 @@ def test_a_written_cause_excuses_its_own_test_only() -> None:
 
 def test_summary_counts_rows_stacks_and_causes() -> None:
     rows = [GOOD, replace(GOOD, cca="reno", confirmed="reno"), replace(GOOD, stack="x", confirmed="bbr")]
-    assert summary(rows) == "2 of 3 implementations pass, of 1 stacks"
+    assert summary(rows) == "2 of 3 implementations of 2 stacks pass"
+    assert summary([replace(GOOD, problems=("hangs",))]) == "0 of 1 implementations of 1 stack pass"
+
+
+def test_one_run_says_nothing_of_repetition() -> None:
+    once = replace(GOOD, hashes=("ab",), problems=("clean again: the guest was killed",))
+    assert once.misses == ["clean again: the guest was killed"]
+    (line, _) = table.remarks([once])
+    assert "two packet traces" not in line
+    assert "| – |" in table.markdown([once]).splitlines()[-1]
+
+
+def test_a_second_run_without_a_result_is_a_failure() -> None:
+    stack = catalogue.load()["quinn"]
+    row = stacks._row(stack, "cubic", "clean: x", "clean again: y", "1 % loss: z", None, kept=False)
+    assert row.misses == ["clean: x", "1 % loss: z", "clean again: y"]
 
 
 def test_a_trace_without_a_row_is_a_warning_and_no_failure() -> None:

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from cambrian.run import preflight
-from cambrian.stacks import build
+from cambrian.stacks import build, catalogue
 from cambrian.stacks.build import Status
+from cambrian.stacks.manifest import ManifestError
 from cambrian.study.expand import expand
 from cambrian.study.load import parse_study
 from cambrian.study.model import Group
@@ -72,6 +73,20 @@ def test_large_results_are_compared_with_the_disk(tmp_path: Path) -> None:
     assert "GB free" in line and str(tmp_path) in line and "/a" not in line.partition(str(tmp_path))[2]
 
 
+def test_a_program_that_is_not_there_is_said_before_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    manifest = 'name = "mine"\n[ccas.cubic]\n[build]\nkind = "none"\nbinary = "/no/such/x"\n'
+    (tmp_path / "mine.toml").write_text(f'{manifest}[server]\ncommand = ["{{bin}}"]\n')
+    monkeypatch.setenv("CAMBRIAN_STACKS", "")
+    catalogue.look_in(tmp_path)
+    try:
+        with pytest.raises(ManifestError, match=r"mine\.toml:5:1: build\.binary: there is no /no/such/x"):
+            notes(groups(), tmp_path, ("mine",))
+    finally:
+        catalogue.load.cache_clear()
+
+
 def test_missing_builds_are_named_with_their_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(build, "status", lambda stack: Status("missing", stack.name, None))
     (line,) = notes(groups(), tmp_path, ("tcp", "msquic"))
@@ -102,6 +117,20 @@ def test_missing_builds_are_named_with_their_time(tmp_path: Path, monkeypatch: p
                 '[[flow]]\nstack = "quinn"\ncca = "cubic"\nsize_bytes = 500_000_000',
             ),
             "500,000,000 bytes of quinn cubic cannot complete: the link needs 200 s, and the trial has 60 s",
+        ),
+        (
+            (
+                '[[contestant]]\nstack = "quinn"\ncca = "cubic"',
+                '[[flow]]\nstack = "quinn"\ncca = "cubic"\nsize_bytes = 5_000_000\nstart_ms = 59_000',
+            ),
+            "the link needs 2 s, and the trial has 60 s, of which 0.9",
+        ),
+        (
+            (
+                '[[contestant]]\nstack = "quinn"\ncca = "cubic"',
+                '[[flow]]\nstack = "quinn"\ncca = "cubic"\nstart_ms = 59_880',
+            ),
+            "ms before the trial's end, and a connection and its first data take 3 round trips of 50 ms",
         ),
     ],
 )

@@ -90,7 +90,20 @@ def test_a_program_that_the_guest_sees_anyway_needs_no_folder(tmp_path: Path) ->
     ("name", "binary", "tail", "error", "said"),
     [
         ("quinn", "/bin/sh", "", AddError, "is a stack of the catalogue"),
-        ("mine", "/no/such/program", "", ManifestError, "there is no /no/such/program"),
+        (
+            "mine",
+            "/no/such/program",
+            "",
+            ManifestError,
+            r"mine\.toml:5:1: build\.binary: there is no /no/such/program\n(.*\n)*  remedy: build",
+        ),
+        (
+            "mine",
+            "/bin/sh",
+            '[client]\ncommand = ["/no/such/client"]\n',
+            ManifestError,
+            r"mine\.toml:9:1: client\.command: there is no /no/such/client\n(.*\n)*  remedy: create it",
+        ),
         ("mine", "/bin/sh", '[client]\nstack = "nobody"\n', AddError, 'there is no stack "nobody"'),
         (
             "mine",

@@ -63,6 +63,22 @@ def test_a_name_must_be_the_file_s_or_the_folder_s(tmp_path: Path) -> None:
         ('kind = "none"', 'kind = "python"', r':5:1: kind: kind "python" needs lock'),
         ('kind = "none"', 'kind = "none"\nsuite = "sid"', "packages and suite go together"),
         ('command = ["{bin}"]', "", r"server\.command is missing"),
+        ('["{bin}"]', "[]", r"server\.command is empty\n(.*\n)*  remedy: give the program and its arguments"),
+        ("[ccas.cubic]", "[ccas]", r"ccas: an empty table is not possible\n(.*\n)*.* that is not empty;"),
+        (
+            "[ccas.cubic]",
+            '[ccas.cubic]\nreference = "cubix"',
+            r':4:1: reference: the kernel has no CCA "cubix"\n(.*\n)*  remedy: did you mean cubic\?',
+        ),
+        (
+            '"{bin}"]',
+            '"{bin}", "{adress}:1"]',
+            r':8:21: command: "\{adress\}" is no word that .*\n(.*\n)*  remedy: .*mean address\?',
+        ),
+        ('"{bin}"]', '"{bin}", "{ port }"]', r"\{ port \}.* is no word .*\n(.*\n)*.*did you mean port\?"),
+        ('"{bin}"]', '"{bin}", "--x={bin"]', r':8:21: command: "\{" without its "\}"'),
+        ('"{bin}"]', '"{bin}"]\nenvironment = { A = "{nope}" }', r':9:17: A: "\{nope\}" is no word'),
+        ("[server]", '[client]\ncommand = ["{connect}"]\n[server]', r':8:12: command: "\{connect\}" is no'),
         ('name = "mine"', 'name = "mine"\ntransport_trace = "qlog"', r"write below \{qlog\}"),
         (
             "[server]",
@@ -74,6 +90,20 @@ def test_a_name_must_be_the_file_s_or_the_folder_s(tmp_path: Path) -> None:
 def test_what_is_wrong_is_named_with_its_key(tmp_path: Path, wrong: str, right: str, said: str) -> None:
     with pytest.raises(ManifestError, match=said):
         _read(tmp_path, SMALLEST.replace(wrong, right, 1))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right"),
+    [
+        ("[ccas.cubic]", '[ccas.cubic]\nreference = "bic"'),
+        ("[ccas.cubic]", '[ccas.cubic]\nvalues = { flag = "x" }'),
+        ('"{bin}"]', '"sh", "-c", "for x in 1 2; do echo ${x}; done"]'),
+        ('"{bin}"]', """"{bin}", '{"a": 1}', '{"b": {"c": "{port}"}}']"""),
+    ],
+)
+def test_what_only_looks_like_an_error_is_accepted(tmp_path: Path, wrong: str, right: str) -> None:
+    text = SMALLEST.replace(wrong, right, 1)
+    _read(tmp_path, text.replace('"{bin}"]', '"{bin}", "{flag}"]') if "flag" in right else text)
 
 
 def test_all_errors_are_reported_at_once(tmp_path: Path) -> None:

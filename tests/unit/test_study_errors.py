@@ -102,6 +102,11 @@ def test_the_good_study_is_good() -> None:
         ('cca = "cubic"', 'cca = "cubic"\noptions = { a = [1] }', 10, "a", "one [[contestant]] for each"),
         (TITLE, TITLE + "\ndescription = 1979-05-27", 3, "description", "text in quotes"),
         (RTT, RTT + "\nburst_loss = 3", 6, "burst_loss", "give a table"),
+        ('cca = "cubic"', 'cca = "cubic"\noptions = [1]', 10, "options", "give a table"),
+        ('cca = "cubic"', 'cca = "cubic"\nlabel = [', 10, "label", "close the list with ]"),
+        (TITLE, 'title = [\nseeds = 3', 3, "seeds", "close the list with ]"),
+        (TITLE, "title =", 2, "title", "give a value after ="),
+        (RTT, RTT + "\nschedule = [\n{ at_s = 0, rtt_ms = 3 }]", 7, "at_s", "above 0 and at most 36,000"),
         ('cca = "cubic"', 'cca = "cubic"\nreceiver_cpu = 60', 10, "receiver_cpu", "give a table"),
         ('cca = "cubic"', 'cca = "cubic"\nreceiver_cpu = {}', 10, "receiver_cpu", "per_packet_us or"),
         ('"cubic"', '"cubic"\nreceiver_cpu = { per_packet_ms = 1 }', 10, "per_packet_ms", "per_packet_us"),
@@ -144,6 +149,9 @@ def test_the_good_study_is_good() -> None:
         (RTT, "rtt_ms = [50, 50]", 3, "name", "give each a name"),
         ('cca = "cubic"', 'cca = ["cubic", "cubic"]', 9, "label", "its own label"),
         ('"quinn"\ncca = "cubic"', '"tcp"\ncca = "cubic"\ntls = true', 9, "label", "give it a label"),
+        ('cca = "cubic"', 'cca = "cubic"\nlabel = "中国"', 9, "label", "give a label with some"),
+        ('cca = "cubic"', 'cca = "cubic"\nlabel = " "', 9, "label", "give a label with some"),
+        ('cca = "cubic"', 'cca = "cubic"\nlabel = ".."', 9, "label", "give a label with some"),
         (TITLE, TITLE + '\ndesign = "flows"', 3, "design", "add a [[flow]]"),
         (CONTESTANT, "[[flow]]\ncca = 'bbr'\nstack = 'tcp'\n" + CONTESTANT, 7, "flow", 'design = "flows"'),
         (CONTESTANT, "[profile.quick]\nnetworks = ['20*', 'foo']\n" + CONTESTANT, 8, "networks", "they are:"),
@@ -178,6 +186,22 @@ def test_one_clear_error(old: str, new: str, line: int, key: str, remedy: str) -
     assert str(error).startswith(f"x.toml:{line}:")
     assert error.problem in str(error)
     assert "\n  remedy: " in str(error)
+
+
+def test_labels_of_one_file_name_are_not_called_the_same() -> None:
+    other = '\n[[contestant]]\nstack = "quinn"\ncca = "reno"\nlabel = "quinn-cubic!"\n'
+    error = error_of(GOOD + other)
+    assert error.problem == '"quinn cubic" and "quinn-cubic!" give the same name of a file, quinn-cubic'
+
+
+def test_a_text_that_the_file_s_end_cuts_off_needs_a_quote() -> None:
+    assert error_of(GOOD.rstrip('"\n')).remedy == "close the text with a quote"
+
+
+def test_a_byte_order_mark_is_accepted(tmp_path: Path) -> None:
+    path = tmp_path / "x.toml"
+    path.write_text(GOOD, encoding="utf-8-sig")
+    assert load_study(path, CATALOGUE, reference_of).name == "x"
 
 
 def test_the_first_fault_in_the_file_is_the_one_reported() -> None:

@@ -94,7 +94,7 @@ def test_a_page_costs_its_client_and_its_objects() -> None:
             '12:10: pages: unknown page "beta-smal"\n    pages = ["beta-smal"]\n             ^\n'
             "  remedy: did you mean beta-small?",
         ),
-        ("pages = []", "12:1: pages: a list here is not possible"),
+        ("pages = []", "12:1: pages: an empty list is not possible"),
         ('client = "light"', '  remedy: add pages = ["beta-small"]'),
         (
             'client = "light"\npages = [{ objects = [{ count = 20, size_bytes = 500, after_ms = 10000 }] }]',

@@ -75,7 +75,7 @@ def test_contestants_are_refused_where_a_suite_has_none(tmp_path: Path) -> None:
             'name = "s"\ntitle = "S"\nparts = ["one",\n"two"]',
             "4:1: parts: there is no two.toml in this folder",
         ),
-        ('name = "s"\ntitle = "S"\nparts = []', "3:1: parts: a list here is not possible"),
+        ('name = "s"\ntitle = "S"\nparts = []', "3:1: parts: an empty list is not possible"),
         ('name = "s"\ntitle = "S"\nparts = ["one"]\npaperr = "wpi"', "4:1: paperr: unknown key"),
         ('name = "s"\ntitle = "S"\nparts = ["one"]\npaperr = "wpi"', "did you mean paper?"),
         ('name = "s"\ntitle = "S"\nparts = ["one"]\n[[sections]]', "4:3: sections: unknown table"),

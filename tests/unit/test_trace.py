@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from cambrian.trace import endpoint_log, packets, ring_buffer
+from cambrian.trace import endpoint_log, packets, ring_buffer, schema
 from cambrian.trace.packets import RECORD, TraceError
 
 ZERO_NS = 1_000_000
@@ -141,7 +141,24 @@ def test_an_endpoint_s_log(tmp_path: Path) -> None:
     whole = [f"{ZERO_NS - 5},start,12000,,,,,", f"{ZERO_NS + 5},ack,13200,,1200,50001,,slow_start"]
     log.write_text(HEAD + "\n".join([*whole, f"{ZERO_NS + 9},los"]))
     found = endpoint_log.read(log, 3, zero_ns=ZERO_NS, end_ns=MS)
-    assert found.rows() == [(3, 5, "ack", 13200, None, 1200, 50001, None, "slow_start")]
+    assert found.rows.rows() == [(3, 5, "ack", 13200, None, 1200, 50001, None, "slow_start")]
+    assert found.outside == 1
+
+
+@pytest.mark.parametrize("value", ["99999999999999999999", "9" * 50, "1000000000000001", "-5", ""])
+def test_a_number_that_no_controller_can_have_is_empty(tmp_path: Path, value: str) -> None:
+    log = tmp_path / "t.csv"
+    log.write_text(f"{HEAD}{ZERO_NS},loss,{10**15},{value},1200,,,\n")
+    found = endpoint_log.read(log, 0, zero_ns=ZERO_NS, end_ns=MS)
+    assert found.rows.rows() == [(0, 0, "loss", 10**15, None, 1200, None, None, None)]
+    assert dict(found.rows.schema) == schema.TRANSPORT
+
+
+def test_a_value_that_is_no_number_is_named_without_advice_on_the_reader(tmp_path: Path) -> None:
+    log = tmp_path / "t.csv"
+    log.write_text(f"{HEAD}{ZERO_NS},loss,many,,,,,\n")
+    with pytest.raises(TraceError, match=r"could not parse `many` .* at column 'cwnd_bytes'[^\n]*\Z"):
+        endpoint_log.read(log, 0, zero_ns=ZERO_NS, end_ns=MS)
 
 
 def test_a_log_with_other_columns_is_an_error(tmp_path: Path) -> None:

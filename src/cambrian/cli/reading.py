@@ -193,10 +193,14 @@ def verdicts(
 
     Exit status 0 for any verdicts, 1 if --fail-on names one of them or if no contestant can be judged.
     """
-    from cambrian.report import collect, tables
+    from cambrian.report import collect, tables, words
     from cambrian.store.results import Results
 
     collected = collect.collect(Results(folder))
+    if missing := words.missing(collected):
+        err.print(
+            f"{folder}: {words.missing_text(missing)}; remedy: cambrian run", markup=False, soft_wrap=True
+        )
     frames = tables.some_tables(collected, ["verdicts", "parameters", "probes"])
     frame = frames.get("verdicts")
     if frame is None:

@@ -130,7 +130,7 @@ def run(
         studies.announce(options, asked, groups, folder or Path("results") / asked.name, err)
         for group in groups:
             least, most = group.least_trials, len(group.trials)
-            print(f"{group.key}  {most if least == most else f'{least} to {most}'} trials")
+            print(f"{group.key}  {'' if least == most else f'{least} to '}{_trials(most)}")
         return
     with _on(cluster if not dry_run else None, options) as options:
         if suites:
@@ -140,6 +140,10 @@ def run(
             folder, summary = studies.run(options, folder, err)
             print(folder)
     end(summary, fail_on)
+
+
+def _trials(number: int) -> str:
+    return f"{number} trial{'' if number == 1 else 's'}"
 
 
 def end(summary: Summary, fail_on: Unwanted | None) -> None:
@@ -255,7 +259,7 @@ def _run_suites(
         suite_run.announce(suites, planned, options, root, err)
         for plan in planned:
             for group in plan.groups:
-                print(f"{plan.part.place}: {group.key}  {len(group.trials)} trials")
+                print(f"{plan.part.place}: {group.key}  {_trials(len(group.trials))}")
         return Summary()
     command = options.command + "".join(f" --contestant {name}" for name in contestants)
     summary = suite_run.run(suites, planned, options, root, command, err)

@@ -18,8 +18,8 @@ class Row:
     back from the stack; None if the stack cannot report it. ``kernel_loss_mbps``: throughput of kernel TCP
     with the same algorithm and loss. ``trace``: the kind of trace that the manifest promises;
     ``trace_rows``: rows that were read from it. ``logs``: the folder of a failed trial's logs, if it is kept.
-    ``problems``: failures. ``causes``: test → the manifest's explanation. ``nondeterministic``: why the
-    hashes may differ, or empty.
+    ``problems``: failures, also why there is only one hash. ``causes``: test → the manifest's explanation.
+    ``nondeterministic``: why the hashes may differ, or empty.
     """
 
     stack: str
@@ -51,7 +51,7 @@ class Row:
             found.append(f"fills {self.capacity_share:.0%} of a clean link, less than {ENOUGH:.0%}")
         if self.loss_mbps is not None and self.loss_mbps <= 0 and "loss" not in explained:
             found.append("carried nothing with random loss")
-        if self.hashes and not self.repeats and not self.nondeterministic:
+        if len(set(self.hashes)) > 1 and not self.nondeterministic:
             found.append("the same seed gave two packet traces")
         if self.confirmed not in (None, self.cca) and "confirmed" not in explained:
             found.append(f"runs {self.confirmed}")
@@ -84,6 +84,6 @@ def summary(rows: Iterable[Row]) -> str:
     found = list(rows)
     passed = [row for row in found if row.ok]
     explained = sum(bool(row.causes or (row.nondeterministic and not row.repeats)) for row in passed)
-    stacks = len({row.stack for row in passed})
-    text = f"{len(passed)} of {len(found)} implementations pass, of {stacks} stacks"
+    stacks = len({row.stack for row in found})
+    text = f"{len(passed)} of {len(found)} implementations of {stacks} stack{'' if stacks == 1 else 's'} pass"
     return text + (f"; {explained} of them with a documented cause" if explained else "")

@@ -168,6 +168,8 @@ def _row(
         elif (end := outcome.flow_end(0)) and end["outcome"] in ENDED_EARLY:
             # valid in a study, but a stack that works does not end early
             problems.append(f"{what}: {end['text']}")
+    if isinstance(second, str):
+        problems.append(second)
     manifest = stack.manifest
     return Row(
         stack=stack.name,

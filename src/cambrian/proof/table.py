@@ -30,7 +30,7 @@ def _loss(row: Row) -> str:
 
 
 def _repeats(row: Row) -> str:
-    if not row.hashes:
+    if len(row.hashes) < 2:  # it did not run twice
         return "–"
     return f"yes ({row.hashes[0][:8]})" if row.repeats else "no"
 

@@ -7,15 +7,17 @@
     RESULTS/PART/frames/KEY/tables/NAME.parquet      all tables of the part's report, made together
 
 ``KEY`` is a hash of the trials that ran, of study.json and of the code that makes the frames. So
-frames are made again when one of these changes, and ``frames/`` may be removed at any time.
+frames are made again when one of these changes, and ``frames/`` may be removed at any time. Results that
+cannot be written to keep none.
 """
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import polars as pl
@@ -33,6 +35,7 @@ ITSELF = "."
 _TABLES = "tables"
 _MADE_BY = ("cambrian.report.collect", "cambrian.report.observations", "cambrian.report.tables")
 _KEY_DIGITS = 16
+_READ_ONLY = (errno.EROFS, errno.EACCES, errno.EPERM)
 
 
 class Evidence:
@@ -60,27 +63,26 @@ class Evidence:
             ValueError: no report has a table of that name.
         """
         _check(table)
-        folder = self._made(part, OBSERVATIONS if table == OBSERVATIONS else _TABLES)
-        return _read(folder, table) if folder else None
+        return self._made(part, OBSERVATIONS if table == OBSERVATIONS else _TABLES, [table]).get(table)
 
     def tables(self, part: str = ITSELF) -> dict[str, pl.DataFrame]:
         """Name → frame of every table of the part's report, in the report's order."""
-        folder = self._made(part, _TABLES)
-        names = [tables.name_of(kind) for kind in tables.kinds()]
-        found = {name: _read(folder, name) for name in names} if folder else {}
-        return {name: frame for name, frame in found.items() if frame is not None}
+        return self._made(part, _TABLES, [tables.name_of(kind) for kind in tables.kinds()])
 
-    def _made(self, part: str, made: str) -> Path | None:
-        """The folder of a part's observations or tables, made if missing; None without a trial."""
+    def _made(self, part: str, made: str, names: Sequence[str]) -> dict[str, pl.DataFrame]:
+        """Those of a part's observations or tables that it has, made if missing; empty without a trial."""
         results = Results(self.root / part)
         key = _key(results)
         if key is None:
-            return None
+            return {}
         folder = results.folder / "frames" / key / made
         # frames that are damaged are made again
         if next(sums.damage(folder, results.folder), None):
-            _keep(_frames(results, made), folder)
-        return folder
+            frames = _frames(results, made)
+            if not _keep(frames, folder):
+                return {name: frames[name] for name in names if name in frames}
+        paths = {name: folder / f"{name}.parquet" for name in names}
+        return {name: pl.read_parquet(path) for name, path in paths.items() if path.exists()}
 
     def measure(self, part: str = ITSELF) -> None:
         """Make a part's observations and tables if they are missing; each trial is measured once for both."""
@@ -121,11 +123,6 @@ class Evidence:
         return measured, tables_made
 
 
-def _read(folder: Path, table: str) -> pl.DataFrame | None:
-    path = folder / f"{table}.parquet"
-    return pl.read_parquet(path) if path.exists() else None
-
-
 def _check(table: str) -> None:
     names = [OBSERVATIONS, *(tables.name_of(kind) for kind in tables.kinds())]
     if table not in names:
@@ -157,7 +154,18 @@ def _frames(results: Results, made: str) -> dict[str, pl.DataFrame]:
     return tables.all_tables(collect(results))
 
 
-def _keep(frames: Mapping[str, pl.DataFrame], folder: Path) -> None:
+def _keep(frames: Mapping[str, pl.DataFrame], folder: Path) -> bool:
+    """Write all frames, if the results can be written to: did it?"""
+    try:
+        _write(frames, folder)
+    except OSError as error:
+        if error.errno not in _READ_ONLY:
+            raise
+        return False
+    return True
+
+
+def _write(frames: Mapping[str, pl.DataFrame], folder: Path) -> None:
     """Write all frames atomically, under a temporary name first; frames of other keys are removed."""
     for place in (folder.parents[1], folder.parent):
         if not place.is_dir():

@@ -28,17 +28,21 @@ def joined(items: list[str]) -> str:
     return items[0] if len(items) == 1 else ", ".join(items[:-1]) + " and " + items[-1]
 
 
+def missing(collected: Collected) -> int:
+    """How many trials of the study have not run."""
+    return len({name for cell in collected.cells for name in cell.missing})
+
+
 def what_ran(collected: Collected) -> str:
     """How many trials ran, how many are valid, and how many are missing."""
     records = {record.id: record for cell in collected.cells for record in cell.records}
-    missing = {name for cell in collected.cells for name in cell.missing}
     valid = sum(record.valid for record in records.values())
     text = (
         f"{counted(len(records), 'trial')} on {counted(len(collected.networks), 'network')}: {valid:,} valid"
     )
     rejected = len(records) - valid
     text += f", {rejected:,} invalid (in no average and no figure)" if rejected else ", none invalid"
-    return text + (f"; {missing_text(len(missing))}." if missing else ".")
+    return text + (f"; {missing_text(count)}." if (count := missing(collected)) else ".")
 
 
 def missing_text(count: int) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from cambrian.kernel import locate
 from cambrian.probes.judge import is_random
-from cambrian.stacks import build, catalogue
+from cambrian.stacks import build, catalogue, named_files
 from cambrian.stats.jackknife import FEWEST_SEEDS
 from cambrian.study.cost import rough_time
 from cambrian.study.limits import FRAME_BYTES, bdp_bytes
@@ -21,6 +21,8 @@ from cambrian.study.tracefile import mean_rate_mbps
 _STORED_BYTES_PER_PACKET = 8.0
 #: results below this size are not worth a line
 _LARGE_BYTES = 1e9
+#: in which a flow's first data arrive: its handshake, its request, and the way to its receiver
+_FEWEST_ROUND_TRIPS = 3
 #: networks with a small buffer that are named
 _SHOWN = 3
 #: how long the kernel's build takes on two cores
@@ -31,9 +33,16 @@ def notes(groups: Sequence[Group], folder: Path, to_build: Iterable[str], *, ker
     """A line for each thing to know before the groups run with results in ``folder``.
 
     ``to_build``: stacks that this machine must build if it lacks them; ``kernel``: the guests' kernel too.
+
+    Raises:
+        ManifestError: one of the stacks names a file that does not exist.
     """
+    to_build = list(to_build)
+    for name in to_build:
+        named_files.check(catalogue.load()[name])
     found = [_to_build(to_build, kernel=kernel), _few_seeds(groups), _same_seeds(groups)]
-    found += [_never_complete(groups), _steps_cut(groups), _cannot_follow(groups), _marks_anyway(groups)]
+    found += [_never_complete(groups), _too_late(groups), _steps_cut(groups), _cannot_follow(groups)]
+    found += [_marks_anyway(groups)]
     return [line for line in (*found, *_small_buffers(groups), _disk(groups, folder)) if line]
 
 
@@ -85,13 +94,32 @@ def _never_complete(groups: Sequence[Group]) -> str:
         rate_mbps = trial.network.most("rate_mbps", mean_rate_mbps(trial.network))
         for flow in trial.flows:
             size_bytes = flow.page.size_bytes if flow.page else flow.size_bytes
-            needed_s = flow.start_ms / 1e3 + size_bytes * 8 / (rate_mbps * 1e6)
-            if size_bytes and needed_s >= trial.duration_s:
+            needed_s, left_s = size_bytes * 8 / (rate_mbps * 1e6), trial.duration_s - flow.start_ms / 1e3
+            if size_bytes and needed_s >= left_s:
                 what = f"the page {flow.page.name}" if flow.page else f"{size_bytes:,} bytes"
+                late = f", of which {left_s:.3g} s are left at its start" if flow.start_ms else ""
                 return (
                     f"{group.network}: {what} of {flow.contestant.name} cannot complete: the link needs "
-                    f"{needed_s:.3g} s, and the trial has {trial.duration_s:g} s; remedy: a longer duration_s"
+                    f"{needed_s:.3g} s, and the trial has {trial.duration_s:g} s{late}; "
+                    "remedy: a longer duration_s"
                 )
+    return ""
+
+
+def _too_late(groups: Sequence[Group]) -> str:
+    """Flows with so little time that nothing of them may arrive."""
+    for group in groups:
+        for trial in group.trials:
+            for flow in trial.flows:
+                left_ms = trial.duration_s * 1e3 - flow.start_ms
+                rtt_ms = flow.base_rtt_ms(trial.network)
+                if left_ms < _FEWEST_ROUND_TRIPS * rtt_ms:
+                    return (
+                        f"{group.network}: {flow.contestant.name} starts {left_ms:.4g} ms before the trial's "
+                        f"end, and a connection and its first data take {_FEWEST_ROUND_TRIPS} round trips of "
+                        f"{rtt_ms:g} ms, so nothing may arrive and the trial be invalid; remedy: an earlier "
+                        "start_ms, a smaller start_spread_ms or a longer duration_s"
+                    )
     return ""
 
 

@@ -103,7 +103,7 @@ class GroupProgress:
     def __str__(self) -> str:
         """``KEY: 12 seeds, median throughput 9.3 Mbps [9.1, 9.6]; narrow enough: ± 0.3 against 0.5``."""
         if self.group.stopping is None:
-            return f"{self.group.key}: {len(self.names)} trials"
+            return f"{self.group.key}: {len(self.names)} trial{'' if len(self.names) == 1 else 's'}"
         measure, interval = self.group.stopping.measure, self.decision.interval
         unit = measures.UNITS[measure]
         text = f"{self.group.key}: {self.run} seeds"

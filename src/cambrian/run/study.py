@@ -250,6 +250,8 @@ def _run_groups(
 ) -> Summary:
     names = {id(trial): carry_out.trial_id(trial, made) for group in groups for trial in group.trials}
     scheduler = Scheduler(groups, names, results, _damaged(groups, names, results, console))
+    if line := _left_out(results, set(names.values()), options):
+        console.print(line, markup=False, highlight=False, soft_wrap=True)
     _record(results, study, scheduler, made, options)
     missing = scheduler.first()
     kept = {name for name in scheduler.counted() if scheduler.has(name)}
@@ -287,6 +289,28 @@ def _run_groups(
     return summary
 
 
+def _left_out(results: Results, wanted: set[str], options: RunOptions) -> str:
+    """What the reader should know if the new study.json lacks trials of the one that it replaces."""
+    try:
+        before = results.study()
+    except (FileNotFoundError, Damaged):
+        # the run writes it anew
+        return ""
+    if options.started_by == before["command"]:
+        # `cambrian gate` begins with few seeds each time
+        return ""
+    listed = {name for group in before["groups"] for name in group["trials"]}
+    count = sum(results.has(name) for name in listed - wanted)
+    if not count:
+        return ""
+    stay = "trial stays" if count == 1 else "trials stay"
+    return (
+        f"study.json listed trials of {before['command']}, and now lists only those of {options.command}: "
+        f"{count} earlier {stay} in this folder, but no report shows them; "
+        "remedy: --out another folder, or the earlier command again"
+    )
+
+
 def _damaged(
     groups: Sequence[Group], names: Mapping[int, str], results: Results, console: Console
 ) -> set[str]:
@@ -317,8 +341,8 @@ def tell(summary: Summary, took_s: float, folder: Path, console: Console) -> Non
     lines += summary.stopped
     lines += [f"failed: {text}" for text in summary.errors]
     lines.append(
-        f"{summary.ran} trials run in {cost.rough_time(took_s)}, {summary.kept} kept, "
-        f"{len(invalid)} invalid; results in {folder}"
+        f"{summary.ran} trial{'' if summary.ran == 1 else 's'} run in {cost.rough_time(took_s)}, "
+        f"{summary.kept} kept, {len(invalid)} invalid; results in {folder}"
     )
     for line in lines:
         console.print(line, markup=False, soft_wrap=True)

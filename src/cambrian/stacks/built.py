@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cambrian.stacks.catalogue import Stack
-from cambrian.stacks.manifest import ManifestError
+from cambrian.stacks.manifest import ManifestError, fault
 
 #: folders that the guest has of its own, so that it cannot see the host's programs below them
 HIDDEN = ("/tmp", "/run", "/dev", "/proc", "/sys")
@@ -39,22 +39,24 @@ def program_there(stack: Stack) -> Path:
         ManifestError: it does not exist, or a guest cannot see its folder.
     """
     path = stack.folder / stack.manifest.build.binary
-    key = f"{stack.file}: build.binary"
     if not path.is_file():
-        raise ManifestError(f"{key}: there is no {path}")
+        raise _binary(stack, f"there is no {path}", "build the program there, or correct the path")
     for name in _names(path):
         hidden = next((place for place in HIDDEN if name.is_relative_to(place)), None)
         if hidden is None:
             continue
         if hidden not in SHOWABLE or name.relative_to(hidden).parts[0] == _OWN:
-            problem = f"is below {hidden}, but the guest has its own {hidden}: move it to another folder"
-            raise ManifestError(f"{key}: {name} {problem}")
+            problem = f"{name} is below {hidden}, but the guest has its own {hidden}"
+            raise _binary(stack, problem, "move it to another folder")
         if name.parent == Path(hidden):
             remedy = f"move it to a folder there, such as {hidden}/{stack.name}/{name.name}"
-            raise ManifestError(
-                f"{key}: the guest has its own {hidden} and can only mount folders in it: {remedy}"
-            )
+            problem = f"the guest has its own {hidden} and can only mount folders in it"
+            raise _binary(stack, problem, remedy)
     return path
+
+
+def _binary(stack: Stack, problem: str, remedy: str) -> ManifestError:
+    return fault(stack.file, ("build", "binary"), problem, remedy)
 
 
 def shown_folders(stack: Stack) -> dict[str, str]:
@@ -90,15 +92,17 @@ def readable(stack: Stack) -> list[Path]:
     # a program that an interpreter runs need not be executable itself
     for path, rights in ((names[1], stat.S_IXOTH | stat.S_IROTH), (names[1].parent, stat.S_IXOTH)):
         if not path.stat().st_mode & rights:
-            raise ManifestError(
-                f"{stack.file}: build.binary: inside a guest the program runs as a user without privileges, "
-                f"and {path} is closed to other users\n  remedy: chmod o+rx {path}"
+            problem = (
+                f"inside a guest the program runs as a user without privileges, and {path} is closed to "
+                "other users"
             )
+            raise _binary(stack, problem, f"chmod o+rx {path}")
     found = [name if home.is_relative_to(name.parent) else name.parent for name in names]
     for text in wanted.readable:
         path = (stack.folder / text).absolute()
         if not path.exists():
-            raise ManifestError(f"{stack.file}: build.readable: there is no {path}")
+            remedy = "create it, or correct the path"
+            raise fault(stack.file, ("build", "readable"), f"there is no {path}", remedy)
         found += [path, path.resolve()]
     return list(dict.fromkeys(found))
 

@@ -12,8 +12,7 @@ from cambrian.stacks import manifest, releases, unavailable
 from cambrian.stacks.manifest import Manifest, ManifestError, Role
 from cambrian.study.offered import Stacks
 
-#: kernel TCP: the reference for all other stacks
-REFERENCE_STACK = "tcp"
+REFERENCE_STACK = manifest.REFERENCE_STACK
 
 
 @dataclass(frozen=True)

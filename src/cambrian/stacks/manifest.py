@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fnmatch import fnmatchcase
+from functools import cache
 from math import isfinite
 from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from cambrian.stacks import releases
+from cambrian import paths
+from cambrian.stacks import releases, template
+from cambrian.study import hints
 from cambrian.study.errors import StudyError
 from cambrian.study.toml_file import TomlFile
 
+#: keys and indices to a value of a manifest: ("server", "command", 0)
+Place = tuple[str | int, ...]
+#: kernel TCP: the reference for all other stacks
+REFERENCE_STACK = "tcp"
 #: names of stacks
 NAME = r"^[a-z0-9][a-z0-9.-]*$"
 #: kinds of builds whose package has releases in a registry
@@ -289,6 +297,8 @@ class Manifest(Frozen):
     @model_validator(mode="after")
     def _runnable(self) -> Manifest:
         if not self.server.command:
+            if "command" in self.server.model_fields_set:
+                raise ValueError("server.command is empty: give the program and its arguments")
             raise ValueError("server.command is missing: add it below [server]")
         said = [*self.server.command, *self.server.environment.values()]
         told = self.convention == "interop-runner" or any("{qlog}" in text for text in said)
@@ -304,6 +314,19 @@ def name_of(path: Path) -> str:
     return path.parent.name if path.name == "manifest.toml" else path.stem
 
 
+def fault(path: Path, place: Place, problem: str, remedy: str) -> ManifestError:
+    """The error of a manifest that can be read, but not used: with the line of ``place``."""
+    try:
+        key = ".".join(step for step in place if isinstance(step, str))
+        return ManifestError(str(_file(path).error(place, problem, remedy, key=key)))
+    except StudyError as error:
+        return ManifestError(str(error))
+
+
+def _file(path: Path) -> TomlFile:
+    return TomlFile(path, "docs/reference/endpoint-contract.md", called="the manifest")
+
+
 def read(path: Path) -> Manifest:
     """Read and check one manifest: ``NAME/manifest.toml`` or ``NAME.toml``.
 
@@ -311,8 +334,9 @@ def read(path: Path) -> Manifest:
         ManifestError: unreadable, not TOML, an unknown or missing key, or a wrong value.
     """
     try:
-        file = TomlFile(path, "docs/reference/endpoint-contract.md", called="the manifest")
+        file = _file(path)
         manifest = file.build(Manifest, (), file.raw)
+        file.refuse([*_wrong_references(manifest, path), *_wrong_words(manifest)])
     except StudyError as error:
         raise ManifestError(str(error)) from error
     named = name_of(path)
@@ -323,3 +347,48 @@ def read(path: Path) -> Manifest:
             str(file.error(("name",), problem, f'write name = "{named}", or rename the {what}'))
         )
     return manifest
+
+
+def _all_ccas(manifest: Manifest) -> Iterator[tuple[Place, Cca]]:
+    """Every controller with its place, also of single releases."""
+    different = manifest.releases.different if manifest.releases else ()
+    tables: list[tuple[Place, dict[str, Cca]]] = [(("ccas",), manifest.ccas)]
+    tables += [(("releases", "different", index, "ccas"), one.ccas) for index, one in enumerate(different)]
+    for place, ccas in tables:
+        for name, cca in ccas.items():
+            yield (*place, name), cca
+
+
+def _wrong_references(manifest: Manifest, path: Path) -> Iterator[tuple[Place, str, str]]:
+    """References that kernel TCP does not have."""
+    kernel = paths.data() / "stacks" / REFERENCE_STACK / "manifest.toml"
+    known = frozenset(manifest.ccas) if path == kernel else _references(kernel)
+    for place, cca in _all_ccas(manifest):
+        if cca.reference is not None and cca.reference not in known:
+            remedy = (
+                f"{hints.for_name(cca.reference, known, 'the references are')}; without one, leave it out"
+            )
+            yield (*place, "reference"), f'the kernel has no CCA "{cca.reference}"', remedy
+
+
+@cache
+def _references(kernel: Path) -> frozenset[str]:
+    return frozenset(read(kernel).ccas)
+
+
+def _wrong_words(manifest: Manifest) -> Iterator[tuple[Place, str, str]]:
+    """Words in braces that nothing replaces, which the program would get as they are."""
+    known = template.WORDS.union(*(cca.values for _, cca in _all_ccas(manifest)))
+    texts: list[tuple[Place, str]] = []
+    for side, role in (("server", manifest.server), ("client", manifest.client)):
+        if role is not None:
+            texts += [((side, "command", index), text) for index, text in enumerate(role.command)]
+            texts += [((side, "environment", name), text) for name, text in role.environment.items()]
+    arguments = manifest.client.path_arguments if manifest.client else ()
+    texts += [(("client", "path_arguments", index), text) for index, text in enumerate(arguments)]
+    if manifest.pages is not None:
+        for side, added in (("server", manifest.pages.server), ("client", manifest.pages.client)):
+            texts += [(("pages", side, index), text) for index, text in enumerate(added)]
+    for place, text in texts:
+        if wrong := template.problem(text, known):
+            yield (place, *wrong)

@@ -96,7 +96,7 @@ def matching(stack: Stack, pattern: str) -> list[str]:
         ]
     except ValueError as error:
         raise ManifestError(
-            f"{releases.joined(stack.name, pattern)}: {error}\n"
+            f'"{releases.joined(stack.name, pattern)}" names no release\n'
             '  remedy: give a release, a pattern such as "0.11.*", or limits such as ">=0.57, <0.64"'
         ) from error
 

@@ -135,7 +135,10 @@ def explain(
         else:
             value = _at(given, where)
             remedy = faults.with_page(f"give {expected(model, where, value)}")
-            if isinstance(value, list) and (one := _ONE_EACH.get(_owner(model, where))):
+            several = isinstance(value, list) and not any(
+                kind.get("type") == "object" for kind in _kinds(model, where)
+            )
+            if several and (one := _ONE_EACH.get(_owner(model, where))):
                 remedy = one
             faults.add(locate(where), f"{shown(value)} is not possible", remedy)
 
@@ -151,9 +154,9 @@ def expected(model: type[BaseModel], where: Path, value: object = None) -> str:
 def shown(value: object) -> str:
     """The value as TOML would write it, at most 60 characters."""
     if isinstance(value, dict):
-        return "a table here"
+        return "a table here" if value else "an empty table"
     if isinstance(value, list):
-        return "a list here"
+        return "a list here" if value else "an empty list"
     if isinstance(value, (float, date, time)):
         return str(value)
     text = json.dumps(value, ensure_ascii=not str(value).isprintable(), default=str)
@@ -300,7 +303,7 @@ def _word(kind: Schema, value: object) -> str:
     least, most = kind.get("minItems"), kind.get("maxItems")
     if least is not None and least == most:
         return f"{name} with {most} elements"
-    if least is not None and not value:
+    if (least is not None or kind.get("minProperties")) and not value:
         return f"{name} that is not empty"
     if most is not None and isinstance(value, list):
         return f"{name} with at most {most:,} elements"

@@ -86,7 +86,7 @@ class BurstLoss(Frozen):
 class Change(Frozen):
     """One step of a schedule: the new values from ``at_s`` seconds after the trial's start."""
 
-    at_s: Annotated[TimeS, Field(gt=0)]
+    at_s: DurationS
     rate_mbps: RateMbps | None = None
     rtt_ms: RttMs | None = None
     #: random loss before the bottleneck, and on the return path

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from typing import Protocol
@@ -188,13 +189,30 @@ def _network_names_differ(networks: Sequence[PlacedNetwork], faults: Faults) -> 
 
 
 def _contestant_names_differ(contestants: Sequence[PlacedContestant], faults: Faults) -> None:
-    seen: set[str] = set()
+    seen: dict[str, str] = {}
     for placed in contestants:
         name = placed.contestant.name
-        if naming.slug(name) in seen:
+        if not _can_be_a_file(name, placed.path, faults):
+            continue
+        if (file := naming.slug(name)) in seen:
             remedy = 'give each its own label, such as label = "quinn cubic, no pacing"'
-            faults.add(placed.path, f'two contestants are called "{name}"', remedy, key="label")
-        seen.add(naming.slug(name))
+            faults.add(placed.path, _same(name, seen[file], "contestants"), remedy, key="label")
+        seen.setdefault(file, name)
+
+
+def _can_be_a_file(name: str, path: Path, faults: Faults) -> bool:
+    """Does a contestant's name leave something for the names of files? They have only these characters."""
+    if re.search("[a-z0-9]", naming.slug(name)):
+        return True
+    problem = f'"{name}" has no letter from a to z and no digit, which the names of files are made of'
+    faults.add(path, problem, 'give a label with some, such as label = "quinn cubic"', key="label")
+    return False
+
+
+def _same(name: str, other: str, what: str) -> str:
+    if name == other:
+        return f'two {what} are called "{name}"'
+    return f'"{other}" and "{name}" give the same name of a file, {naming.slug(name)}'
 
 
 def _flow_names_differ(flows: Sequence[PlacedFlow], faults: Faults) -> None:
@@ -202,9 +220,11 @@ def _flow_names_differ(flows: Sequence[PlacedFlow], faults: Faults) -> None:
     seen: dict[str, Contestant] = {}
     for placed in flows:
         contestant = placed.flow.contestant
+        if not _can_be_a_file(contestant.name, placed.path, faults):
+            continue
         known = seen.setdefault(naming.slug(contestant.name), contestant)
         if known != contestant:
-            problem = f'two different contestants are called "{contestant.name}"'
+            problem = _same(contestant.name, known.name, "different contestants")
             remedy = f'give one a label, such as label = "{contestant.name}, tuned"'
             faults.add(placed.path, problem, remedy, key="label")
 

@@ -126,7 +126,9 @@ def read_contestants(raw: Mapping[str, Any], catalogue: Catalogue, faults: Fault
     contestants: list[PlacedContestant] = []
     room = MOST_LISTED
     for at, given in _tables(raw, "contestant", faults):
-        table = _with_releases(given, catalogue)
+        table = _with_releases(given, at, catalogue, faults)
+        if table is None:
+            continue
         room -= _grid_size(table, _CONTESTANT_GRID)
         if room < 0:
             problem = f"the study has {MOST_LISTED - room:,} contestants or more"
@@ -145,13 +147,23 @@ def read_contestants(raw: Mapping[str, Any], catalogue: Catalogue, faults: Fault
     return contestants
 
 
-def _with_releases(table: dict[str, Any], catalogue: Catalogue) -> dict[str, Any]:
-    """The table with every release in the place of a pattern of releases."""
+def _with_releases(
+    table: dict[str, Any], at: Path, catalogue: Catalogue, faults: Faults
+) -> dict[str, Any] | None:
+    """The table with every release in the place of a pattern of releases; None if a pattern is wrong."""
     named = table.get("stack")
     listed = named if isinstance(named, list) else [named]
     if not isinstance(catalogue, Stacks) or not any(isinstance(one, str) and "@" in one for one in listed):
         return table
-    every = [name for one in listed for name in (catalogue.matching(one) if isinstance(one, str) else [one])]
+    every: list[Any] = []
+    for index, one in enumerate(listed):
+        try:
+            every += catalogue.matching(one) if isinstance(one, str) else [one]
+        except ValueError as error:
+            problem, _, remedy = str(error).partition("\n  remedy: ")
+            place = (*at, "stack", index) if isinstance(named, list) else (*at, "stack")
+            faults.add(place, problem, remedy)
+            return None
     return {**table, "stack": every if isinstance(named, list) or len(every) > 1 else every[0]}
 
 

@@ -126,9 +126,15 @@ class TomlFile:
         self._faults.raise_all()
         return tuple(built)
 
-    def error(self, place: Place, problem: str, remedy: str) -> StudyError:
-        """An error at ``place``, or at the table that should contain it."""
-        return self._faults.error(place, problem, remedy)
+    def refuse(self, wrong: Iterable[tuple[Place, str, str]]) -> None:
+        """Raise :class:`StudyError` for each place, problem and remedy, if there are any."""
+        for place, problem, remedy in wrong:
+            self._faults.add(place, problem, remedy)
+        self._faults.raise_all()
+
+    def error(self, place: Place, problem: str, remedy: str, *, key: str | None = None) -> StudyError:
+        """An error at ``place``, or at the table that should contain it; ``key`` as in :class:`Faults`."""
+        return self._faults.error(place, problem, remedy, key=key)
 
 
 def _absurd(place: Place, value: Any) -> Iterator[tuple[Place, str, str]]:

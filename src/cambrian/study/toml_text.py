@@ -34,6 +34,7 @@ _REMEDIES = {
     "Cannot overwrite": "give each key once; start another table with its own line, such as [[network]]",
     "Cannot declare": "give each table once; tables that repeat have double brackets: [[network]]",
     "Unclosed array": "close the list with ]",
+    "Unterminated string": "close the text with a quote",
     "Unclosed inline table": "close the table with }",
     "Illegal character '\\n'": "close the text with a quote on the same line",
 }
@@ -47,7 +48,8 @@ def read(path: Path, called: str, remedy: str) -> str:
     """
     content = input_file.read(path, called, remedy, MOST_BYTES)
     try:
-        return content.decode("utf-8")
+        # some editors put a byte order mark first
+        return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise StudyError(
             file=str(path),
@@ -130,8 +132,16 @@ def _syntax_error(text: str, file: str, message: str) -> StudyError:
     line, column = numbers if len(numbers) == 2 else (len(lines), len(lines[-1]) + 1)
     source = lines[line - 1] if line <= len(lines) else ""
     key = source.partition("=")[0].strip() if "=" in source else ""
+    before, after = source[: column - 1], source[column - 1 :]
+    # what is read there as a value may be the next line, or the end of the text
+    ends = not after.strip() or ("=" in after and "=" not in before)
+    value = "\n".join([*lines[: line - 1], before]).rpartition("=")[2]
     if _DECIMAL_COMMA.search(source):
         remedy = "write a number with a decimal point, such as 0.5"
+    elif problem == "Invalid value" and ends:
+        remedy = (
+            _REMEDIES["Unclosed array"] if value.count("[") > value.count("]") else "give a value after ="
+        )
     else:
         remedy = _remedy(problem)
     problem = f"not TOML: {problem[:1].lower()}{problem[1:]}"

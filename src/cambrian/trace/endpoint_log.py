@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import NamedTuple
 
 import polars as pl
 
@@ -13,8 +14,15 @@ from cambrian.trace.packets import TraceError
 HEAD = [name for name in schema.TRANSPORT if name != "flow"]
 
 
-def read(path: Path, flow: int, *, zero_ns: int, end_ns: int) -> pl.DataFrame:
-    """One flow's transport trace, between the trial's zero and its end.
+class Log(NamedTuple):
+    """The rows between the trial's zero and its end, and how many others there were."""
+
+    rows: pl.DataFrame
+    outside: int
+
+
+def read(path: Path, flow: int, *, zero_ns: int, end_ns: int) -> Log:
+    """One flow's transport trace.
 
     A last line cut short by an endpoint that was killed is left out.
 
@@ -24,18 +32,20 @@ def read(path: Path, flow: int, *, zero_ns: int, end_ns: int) -> pl.DataFrame:
     text = path.read_bytes()
     whole = text[: text.rfind(b"\n") + 1]
     if not whole:
-        return schema.empty()
+        return Log(schema.empty(), 0)
     kinds = {name: kind for name, kind in schema.TRANSPORT.items() if name in HEAD}
+    # a number of any size; all that count are exact
+    wide = kinds | dict.fromkeys(schema.NUMBERS, pl.Float64)
     try:
-        frame = pl.read_csv(whole, schema=kinds)
+        frame = pl.read_csv(whole, schema=wide)
     except pl.exceptions.PolarsError as error:
-        raise TraceError(f"{path.name}: not the contract's columns ({','.join(HEAD)}): {error}") from error
+        # further lines are advice on polars
+        problem = str(error).partition("\n")[0]
+        raise TraceError(f"{path.name}: not the contract's columns ({','.join(HEAD)}): {problem}") from error
     first = whole[: whole.find(b"\n")].decode(errors="replace").strip()
     if first != ",".join(HEAD):
         raise TraceError(f"{path.name}: its first line is {first!r}, not {','.join(HEAD)!r}")
-    frame = schema.checked(frame, path.name).with_columns(
-        flow=pl.lit(flow, pl.UInt16), time_ns=pl.col("time_ns") - zero_ns
-    )
-    return frame.filter(pl.col("time_ns").is_between(0, end_ns, closed="left")).select(
-        schema.TRANSPORT.keys()
-    )
+    frame = schema.checked(frame, path.name).cast(pl.Schema(kinds))
+    frame = frame.with_columns(flow=pl.lit(flow, pl.UInt16), time_ns=pl.col("time_ns") - zero_ns)
+    rows = frame.filter(pl.col("time_ns").is_between(0, end_ns, closed="left"))
+    return Log(rows.select(schema.TRANSPORT.keys()), frame.height - rows.height)

@@ -21,7 +21,7 @@ TRANSPORT: dict[str, Any] = {
     "state": pl.String,
 }
 #: what a controller says of itself
-_NUMBERS = ("cwnd_bytes", "ssthresh_bytes", "in_flight_bytes", "srtt_us", "pacing_bps")
+NUMBERS = ("cwnd_bytes", "ssthresh_bytes", "in_flight_bytes", "srtt_us", "pacing_bps")
 _LARGEST = 10**15
 #: an hour
 _LONGEST_SRTT_US = 3_600_000_000
@@ -47,6 +47,6 @@ def checked(frame: pl.DataFrame, what: str) -> pl.DataFrame:
         names = frame.get_column(column).unique().drop_nulls()
         if (names.str.len_chars() > _MOST_CHARACTERS).any() or names.str.contains(r"\p{C}").any():
             raise TraceError(f"{what}: a name of {column} has control characters or is too long")
-    numbers = pl.col(_NUMBERS)
+    numbers = pl.col(NUMBERS)
     frame = frame.with_columns(pl.when(numbers.is_between(0, _LARGEST)).then(numbers))
     return frame.with_columns(pl.when(pl.col("srtt_us") <= _LONGEST_SRTT_US).then(pl.col("srtt_us")))

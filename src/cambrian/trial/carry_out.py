@@ -126,7 +126,7 @@ def _judged(
     """Columns by file name, and the verdict; a failed guest gives empty columns and the reasons."""
     try:
         report = read.report_of(ended, programs.folder)
-        columns = read.columns(trial, report, programs)
+        columns, notes = read.columns(trial, report, programs)
     except read.Unreadable as error:
         return read.no_columns(), validate.invalid(*ended.removed, *error.reasons)
     except TraceError as error:
@@ -136,7 +136,7 @@ def _judged(
         )
     if ended.removed:
         return columns, validate.invalid(*ended.removed)
-    return columns, validate.judge(trial, made, report, programs, columns)
+    return columns, validate.judge(trial, made, report, programs, columns, notes)
 
 
 def _manifest(

@@ -54,8 +54,10 @@ def report_of(ended: Ended, raw: Path) -> GuestReport:
     return ended.report
 
 
-def columns(trial: Trial, report: GuestReport, programs: Programs) -> dict[str, pl.DataFrame]:
-    """``packets`` and ``transport``; with page loads also ``objects`` and ``page_loads``.
+def columns(
+    trial: Trial, report: GuestReport, programs: Programs
+) -> tuple[dict[str, pl.DataFrame], list[str]]:
+    """``packets`` and ``transport``, with page loads also ``objects`` and ``page_loads``; and notes.
 
     Raises:
         cambrian.trace.packets.TraceError: a file does not have the expected format.
@@ -67,8 +69,8 @@ def columns(trial: Trial, report: GuestReport, programs: Programs) -> dict[str, 
         in_order=trial.network.queue in ONE_QUEUE,
     )
     seen = seating.flow_numbers(by_position, trial)
-    frames = {"packets": seen, "transport": _transport(trial, report, programs.folder, seen)}
-    return frames | _pages(trial, report, programs)
+    transport, notes = _transport(trial, report, programs.folder, seen)
+    return {"packets": seen, "transport": transport} | _pages(trial, report, programs), notes
 
 
 def _pages(trial: Trial, report: GuestReport, programs: Programs) -> dict[str, pl.DataFrame]:
@@ -111,7 +113,11 @@ def _qlogs(
     ]
 
 
-def _transport(trial: Trial, report: GuestReport, raw: Path, seen: pl.DataFrame) -> pl.DataFrame:
+def _transport(
+    trial: Trial, report: GuestReport, raw: Path, seen: pl.DataFrame
+) -> tuple[pl.DataFrame, list[str]]:
+    """The transport trace of all flows, and notes on logs whose rows were left out."""
+    notes = []
     span = {"zero_ns": report["zero_ns"], "end_ns": report["end_ns"]}
     parts = [schema.empty()]
     if (raw / "trace.bin").exists():
@@ -123,8 +129,16 @@ def _transport(trial: Trial, report: GuestReport, raw: Path, seen: pl.DataFrame)
             parts += _qlogs(trial, number, report, raw, seen)
             log = raw / f"flow{number}.transport.csv"
             if log.exists():
-                parts.append(endpoint_log.read(log, number, **span))
-    return pl.concat(parts).sort("time_ns", maintain_order=True)
+                rows, outside = endpoint_log.read(log, number, **span)
+                parts.append(rows)
+                # a program that works logs a little before the trial's zero and after its end
+                if outside > rows.height:
+                    notes.append(
+                        f"transport log: {outside:,} of {outside + rows.height:,} rows of "
+                        f"flow{number}.sender were left out, because their times are outside the trial; "
+                        "time_ns must be CLOCK_REALTIME in nanoseconds"
+                    )
+    return pl.concat(parts).sort("time_ns", maintain_order=True), notes
 
 
 @contextmanager

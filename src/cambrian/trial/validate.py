@@ -36,8 +36,12 @@ SLACK_NS = {"virtual": 1_000, "real": 20_000_000, "host": 20_000_000}
 _TERMINATED = -15
 #: "failed" in the endpoint contract: the program gives the reason
 _FAILED = 1
+#: what ``testbed/native/run_as.c`` says, and ends with, if it cannot start a program
+_STARTER, _NOT_STARTED = "run_as: ", (126, 127)
 #: a program that did not end on SIGTERM had done its work by then: a note, the trial stays valid
 _KILLED = -9
+#: what is often why others fail, such as saturation: a program that breaks the contract, or ends too early
+_CAUSES = ("events", "endpoint", "premature end")
 #: lines of a program's standard error that a reason shows
 _TAIL_LINES = 3
 
@@ -89,18 +93,23 @@ def _program(
     end_ns = report["end_ns"]
     process = report["processes"].get(name)
     status = _status(process, end_ns, stops)
+    complaint = programs.complaint(name, _TAIL_LINES)
+    if status in _NOT_STARTED and complaint and complaint.startswith(_STARTER):
+        # its status says nothing of the program: 127 of one that runs is "unsupported"
+        why = complaint.removeprefix(_STARTER)
+        return _Program(None, f"{name} could not be started: {why}; correct its command or build.readable")
     done = programs[name].done
     closing = None
     if done and done.error and done.time_ns - report["zero_ns"] < end_ns:
         side = name.partition(".")[2]
         closing = Closing(done.time_ns - report["zero_ns"], f"its {side} said: {done.error}")
     if problem := next((text for text in report["problems"] if text.startswith(name)), None):
-        words = (problem, programs.complaint(name, _TAIL_LINES))
-        return _Program(status or 1, "; it said: ".join(filter(None, words)))
+        words = (problem, complaint)
+        return _Program(status, "; it said: ".join(filter(None, words)))
     if status in (0, _FAILED) and closing:
         return _Program(0, closing=closing)
     if status != 0:
-        return _Program(status, programs.complaint(name, _TAIL_LINES))
+        return _Program(status, complaint)
     ended_ns = process["ended_ns"] if process else None
     if not complete and ended_ns is not None and ended_ns < end_ns:
         return _Program(0, f"{name} ended by itself at {ended_ns / 1e9:.3f} s, and did not say why")
@@ -254,14 +263,15 @@ def judge(
     report: GuestReport,
     programs: Programs,
     columns: Mapping[str, pl.DataFrame],
+    notes: Sequence[str] = (),
 ) -> dict[str, Any]:
     """``verdict.json`` of a trial whose guest ended normally.
 
     ``columns``: ``packets`` and ``transport``; with page loads also ``objects`` and ``page_loads``.
+    ``notes``: of the reading of what the programs wrote.
     """
     known = facts(trial, report, plan, programs)
     ends = gates.flow_ends(columns["packets"], trial.network, known, columns["transport"])
-    # first: a program that breaks the contract is often why its flow ends too early
     every = [
         Gate("events", False, None, None, f"events: {name} {text}") for name, text in programs.odd().items()
     ]
@@ -277,8 +287,9 @@ def judge(
     every += _link_gates(trial, report["counters"], columns["packets"], late)
     every += _counter_gates(trial, report["counters"], programs)
     every += _page_gates(trial, columns, programs)
+    every.sort(key=_rank)
     answer = gates.verdict(every)
-    notes = answer.notes + [text for text in report["problems"] if text.startswith("note: ")]
+    notes = answer.notes + [*notes] + [text for text in report["problems"] if text.startswith("note: ")]
     notes += [f"{name} did not end on SIGTERM and was killed" for name in report["killed"]]
     if behind := real_time.behind(report):
         notes.append(behind)
@@ -292,6 +303,11 @@ def judge(
         ],
         "gates": [asdict(gate) for gate in every],
     }
+
+
+def _rank(gate: Gate) -> int:
+    """A failed gate that is often why others fail comes first."""
+    return _CAUSES.index(gate.name) if gate.ok is False and gate.name in _CAUSES else len(_CAUSES)
 
 
 def invalid(*reasons: str) -> dict[str, Any]:

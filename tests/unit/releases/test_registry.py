@@ -11,6 +11,7 @@ from cambrian.command import CommandFailed
 from cambrian.stacks import catalogue, offers, registry
 from cambrian.stacks.manifest import ManifestError
 from cambrian.stacks.registry import Release
+from cambrian.study.errors import StudyError
 from cambrian.study.load import parse_study
 
 #: as cargo 1.95 keeps it: a head, then a version and its JSON for each release
@@ -118,3 +119,12 @@ def test_the_command_line_can_name_releases(listed: list[Release]) -> None:
         "quic-go@0.10.1/reno",
         "tcp/reno",
     ]
+
+
+@pytest.mark.parametrize("stack", ['"quic-go@"', '["tcp", "quic-go@"]'])
+def test_what_is_no_release_is_named_with_its_line(listed: list[Release], stack: str) -> None:
+    with pytest.raises(StudyError) as caught:
+        parse_study(STUDY.format(stack=stack), "s.toml", Path(), offers.stacks(), catalogue.reference_of)
+    error = caught.value
+    assert (error.file, error.line, error.problem) == ("s.toml", 10, '"quic-go@" names no release')
+    assert "a pattern such as" in error.remedy

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import shutil
 from pathlib import Path
@@ -89,6 +90,22 @@ def test_a_report_leaves_the_frames_that_are_made_without_it(root: Path) -> None
     anew = kept()
     assert left.keys() == anew.keys()
     assert all(left[name].equals(anew[name]) for name in left)
+
+
+def test_results_that_cannot_be_written_to_keep_no_frames(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def read_only(*_: object, **__: object) -> str:
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    monkeypatch.setattr("tempfile.mkdtemp", read_only)
+    evidence = Evidence(root)
+    observed = evidence.frame(PART)
+    assert observed is not None
+    assert set(observed["trial"]) == set(trials(root))
+    _, tables = evidence.collected(PART)
+    assert list(evidence.tables(PART)) == list(tables)
+    assert not frames(root)
 
 
 def test_a_report_of_nothing_says_so(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cambrian.stacks import catalogue
+from cambrian.stacks import catalogue, template
 from cambrian.stacks.built import Built
 from cambrian.study.model import Change, Contestant, Flow, Network, Trial
 from cambrian.testbed.contract import Plan
@@ -31,6 +31,13 @@ def network(*steps: Change) -> Network:
 def ring_kib(made: Plan) -> int:
     argv = made["capture"]["argv"]
     return int(argv[argv.index("--ring-kib") + 1])
+
+
+def test_a_manifest_may_have_just_the_words_that_a_plan_fills(tmp_path: Path) -> None:
+    stack = catalogue.load()["quinn"]
+    built = Built(stack, tmp_path, tmp_path / "server", "0" * 64)
+    trial = Trial(network=network(), flows=(FLOW,), duration_s=20)
+    assert set(plan._words(built, trial, 0, "sender", "h3", 1)) == template.WORDS
 
 
 def test_the_ring_is_for_the_largest_path_of_the_schedule(tmp_path: Path) -> None:

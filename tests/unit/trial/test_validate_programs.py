@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from cambrian.metrics.gates import Closing, FlowFacts
+from cambrian.metrics.gates import Closing, FlowFacts, Gate
 from cambrian.metrics.gates.flows import endpoint_gate
 from cambrian.study.model import Trial
 from cambrian.trace.endpoint_events import Programs
@@ -29,11 +29,12 @@ def facts(
     done_s: float = 12,
     network: dict[str, Any] | None = None,
     problems: list[str] | None = None,
+    stderr: str = "connection lost\n",
 ) -> FlowFacts:
     """Of a flow of a trial of 60 s whose sender ended as it was told to."""
     lines = [event | {"time_ns": ZERO_NS + round(done_s * S)} for event in said or []]
     (raw / "flow0.receiver.out").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    (raw / "flow0.receiver.err").write_text("connection lost\n")
+    (raw / "flow0.receiver.err").write_text(stderr)
     trial = Trial.model_validate(
         {
             "network": {"rate_mbps": 20, "rtt_ms": 50, "buffer_bdp": 1} | (network or {}),
@@ -90,6 +91,32 @@ def test_one_that_was_never_ready_is_at_fault(tmp_path: Path) -> None:
     problem = "flow0.receiver was not ready within 20 s (waited for: json)"
     flow = facts(tmp_path, {"status": -15, "ended_ns": 61 * S}, [CONNECTED], problems=[problem])
     assert program_is_at_fault(flow)
+
+
+def test_the_status_is_that_of_the_program_that_was_not_ready(tmp_path: Path) -> None:
+    problem = "flow0.receiver ended with status 0 before it was ready"
+    flow = facts(tmp_path, {"status": 0, "ended_ns": -S}, problems=[problem])
+    gate = endpoint_gate(flow.label, flow.exit_status, error=flow.error)
+    assert gate.ok is False
+    assert "ended with status 0 (flow0.receiver ended with status 0 before" in gate.text
+
+
+def test_a_program_that_could_not_be_started_is_no_unsupported_one(tmp_path: Path) -> None:
+    problem = "flow0.receiver ended with status 127 before it was ready"
+    said = "run_as: /no/such/program: No such file or directory\n"
+    flow = facts(tmp_path, {"status": 127, "ended_ns": -S}, problems=[problem], stderr=said)
+    gate = endpoint_gate(flow.label, flow.exit_status, error=flow.error)
+    assert gate.ok is False
+    assert "flow0.receiver could not be started: /no/such/program: No such file or directory; " in gate.text
+    assert "does not support" not in gate.text
+
+
+def test_the_cause_is_the_first_reason() -> None:
+    names = ["saturation", "premature end", "CCA", "endpoint"]
+    failed = [Gate(name, False, None, None, name) for name in names]
+    passed = [Gate(name, True, None, None, name) for name in names]
+    order = [gate.name for gate in sorted([*passed, *failed], key=validate._rank)]
+    assert order == ["endpoint", "premature end", *names, "saturation", "CCA"]
 
 
 def test_what_a_program_says_when_it_is_told_to_end_is_no_end_of_its_own(tmp_path: Path) -> None:

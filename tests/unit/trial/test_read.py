@@ -1,0 +1,37 @@
+"""What is read of a guest's files, and what is said of rows that are left out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cambrian.study.model import Contestant, Flow, Network, Trial
+from cambrian.trace import endpoint_log
+from cambrian.trial import read
+from cambrian.trial.read import no_columns
+
+S = 1_000_000_000
+ZERO_NS = 1_800_000_000 * S
+
+
+@pytest.mark.parametrize(
+    ("inside", "outside", "said"),
+    [(0, 3, "3 of 3 rows of flow0.sender"), (5, 2, ""), (1, 2, "2 of 3 rows of flow0.sender")],
+)
+def test_a_log_whose_times_are_outside_the_trial_is_no_silence(
+    tmp_path: Path, inside: int, outside: int, said: str
+) -> None:
+    times = [ZERO_NS + S] * inside + [ZERO_NS + 90 * S] * outside
+    rows = [",".join(endpoint_log.HEAD), *(f"{time_ns},ack,30000,,,,," for time_ns in times), ""]
+    (tmp_path / "flow0.transport.csv").write_text("\n".join(rows))
+    trial = Trial(
+        network=Network(rate_mbps=10, rtt_ms=50, buffer_bdp=1),
+        flows=(Flow(contestant=Contestant(stack="quinn", cca="cubic")),),
+        duration_s=60,
+    )
+    report: Any = {"zero_ns": ZERO_NS, "end_ns": 60 * S, "realtime_minus_monotonic_ns": 0}
+    frame, notes = read._transport(trial, report, tmp_path, no_columns()["packets"])
+    assert frame.height == inside
+    assert [note.partition(" were")[0] for note in notes] == ([f"transport log: {said}"] if said else [])
