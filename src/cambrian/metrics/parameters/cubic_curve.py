@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from cambrian.metrics.columns import BoolArray, FloatArray
-from cambrian.metrics.parameters.cubic_growth import Fit, Law, fit, follow
+from cambrian.metrics.parameters.cubic_growth import C_RANGE, Fit, Law, fit, follow
 from cambrian.metrics.parameters.definitions import PARAMETERS as PARAMETERS_BY_KEY
 from cambrian.metrics.parameters.epochs import Epochs
 from cambrian.metrics.parameters.estimate import Estimate, Missing, Source, of_kind
@@ -19,7 +19,8 @@ PARAMETERS = ("cubic_c", "cubic_k_s", "cubic_k_rule", "fast_convergence", "alpha
 STANDARD_C = 0.4
 #: largest error of a window in segments: counted in bytes, in whole segments, or a flight
 ERROR_BYTES, ERROR_SEGMENTS, ERROR_FLIGHT = 0.5, 1.0, 1.5
-#: the widest half-interval that still tells something: C in share, W_max and α as such
+#: the widest half-interval that still tells something: C in share of it (or of the standard's, if that is
+#: larger: how small a C is does not matter), W_max and α as such
 WIDEST = {"cubic_c": 0.5, "fast_convergence": 0.1, "alpha": 0.3}
 #: epochs of less than this share of the usual sensitivity give no sample of their own
 SENSITIVE = 0.25
@@ -93,7 +94,8 @@ def estimates(
         # with a Reno-friendly region the windows may be explained nearly as well by other values
         resolution["cubic_c"] += abs(float(np.log(found.law.c / other.law.c)))
         resolution["fast_convergence"] += abs(found.law.converging - other.law.converging)
-    yield from _c_and_k(found.law, seen, below, samples["cubic_c"], resolution["cubic_c"], source)
+    share = _share_of_c(found, seen, below, start.alpha, error, resolution["cubic_c"])
+    yield from _c_and_k(found.law, seen, below, samples["cubic_c"], share, source)
     sure = found.law.alpha > 0 or abs(found.law.converging - other.law.converging) <= STEADY
     if not below.any():
         yield Missing("fast_convergence", "no loss below the last maximum", source)
@@ -111,6 +113,32 @@ def _shows(standard: Law, seen: Epochs, below: BoolArray, error: float) -> bool:
     RFC 8312 and RFC 9438 differ in that estimate, and so do the programs that follow one of them.
     """
     return sensitivities(standard, seen, below, error)[1]["cubic_c"] <= WIDEST["cubic_c"]
+
+
+def _share_of_c(
+    found: Fit, seen: Epochs, below: BoolArray, alpha: float, error: float, known: float
+) -> float:
+    """C's half-interval in share: it reaches to every C tried with which the law fits as well.
+
+    Tried are the standard's and the least possible. If the latter fits, Reno's estimate alone carries the
+    window, or the epochs end long before K, and C may be nothing. The sensitivity to C does not show this: it
+    is that at the best C, which may be large enough to matter.
+
+    ``alpha``: the standard's. ``known``: the share by the sensitivity; infinite if that is too wide already.
+    """
+    if known > WIDEST["cubic_c"]:
+        return np.inf
+    begin = replace(found.law, alpha=found.law.alpha or alpha)
+    free = (False, bool(below.any()), True, True)
+
+    def fits(c: float) -> bool:
+        return fit(seen, below, replace(begin, c=c), free).cost <= found.cost + CLEARLY * error
+
+    share = known
+    apart = abs(STANDARD_C - found.law.c) / found.law.c
+    if apart > known and fits(STANDARD_C):
+        share += apart
+    return max(share, 1.0) if fits(C_RANGE[0]) else share
 
 
 def _nothing(why: str, source: Source) -> Iterator[Missing]:
@@ -230,11 +258,16 @@ def _estimate(
 def _c_and_k(
     law: Law, seen: Epochs, below: BoolArray, c: FloatArray, share: float, source: Source
 ) -> Iterator[Estimate | Missing]:
+    why = "the window hardly depends on C here"
+    if share * law.c > WIDEST["cubic_c"] * max(law.c, STANDARD_C):
+        yield Missing("cubic_c", why, source)
+    else:
+        # C is not below 0
+        half = min(share * law.c, float(np.median(c)))
+        yield Estimate("cubic_c", tuple(c.tolist()), half, source)
     if share > WIDEST["cubic_c"]:
-        for name in ("cubic_c", "cubic_k_s"):
-            yield Missing(name, "the window hardly depends on C here", source)
+        yield Missing("cubic_k_s", why, source)
         return
-    yield Estimate("cubic_c", tuple(c.tolist()), share * law.c, source)
     full = seen.only(~below) if (~below).any() else seen
     k_s = np.cbrt((full.before - full.after) / law.c)
     yield Estimate("cubic_k_s", tuple(k_s.tolist()), share / 3 * float(np.median(k_s)), source)

@@ -12,9 +12,11 @@ from collections.abc import Iterator
 import numpy as np
 import polars as pl
 
+from cambrian.metrics.columns import BITS_PER_BYTE
 from cambrian.metrics.parameters.beginning import Beginning, beginning
 from cambrian.metrics.parameters.estimate import Estimate, Missing, Source
 from cambrian.metrics.parameters.flow_trace import FlowTrace
+from cambrian.metrics.parameters.window import frame_bytes
 
 KEY = "initial_window_packets"
 #: sizes that are no whole number of packets: of a window in bytes, and of TLS in the first packet
@@ -55,11 +57,24 @@ def _from_packets(trace: FlowTrace, begun: Beginning) -> Estimate | Missing:
         return Missing(
             KEY, "pacing spreads the initial window over more than the first round trip", "packets"
         )
+    if _is_slow(trace):
+        return Missing(KEY, "the link takes a round trip or more for each packet", "packets")
     sizes = begun.sizes_bytes
-    counted = sizes[sizes <= _PROBE_RATIO * begun.packet_bytes]
-    low = (counted.sum() - begun.handshake_bytes) / begun.packet_bytes - 1
+    counted = int(sizes[sizes <= _PROBE_RATIO * begun.packet_bytes].sum())
+    if begun.handshake_bytes >= counted:
+        why = "the handshake's acknowledgements may have let out the whole first flight"
+        return Missing(KEY, why, "packets")
+    # a window holds a packet at least
+    low = max(1.0, (counted - begun.handshake_bytes) / begun.packet_bytes - 1)
     high = sizes.sum() / begun.packet_bytes + 1
     return Estimate(KEY, (float(low + high) / 2,), float(high - low) / 2, "packets")
+
+
+def _is_slow(trace: FlowTrace) -> bool:
+    """Does one packet take the link a round trip? Then a handshake's rounds last several of the path's."""
+    if trace.rate_mbps is None:
+        return False
+    return frame_bytes(trace) * BITS_PER_BYTE * 1000 >= trace.rate_mbps * trace.rtt_ns
 
 
 def _paced_on(begun: Beginning) -> bool:

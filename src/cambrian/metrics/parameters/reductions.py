@@ -21,6 +21,9 @@ from cambrian.metrics.theory import CUBIC_C
 
 #: a step of this share of the window is a reduction at once; two of them are two reductions
 AT_ONCE = 0.05
+#: a smaller step, in segments, may be one of many over a recovery period, however small the window: an
+#: acknowledgement takes the packets off that it tells of, which are mostly two, of almost the usual size
+STEP_SEGMENTS = 2.5
 #: smallest fall that is a reduction, as a share and in segments
 SMALLEST_SHARE = 0.02
 SMALLEST_SEGMENTS = 1.5
@@ -31,6 +34,8 @@ RISE_SHARE = 0.02
 RISE_SEGMENTS = 2.0
 #: a new threshold is lower than this share of the old one
 NEW_THRESHOLD = 0.97
+#: a window is at its threshold if it is so near, in segments
+AT_THRESHOLD = 1.0
 #: a window is back at this share of what it was, with this share of the cut. It has been taken back if that
 #: is within so many round trips, and after a cut of so many segments: what growth makes good says nothing
 BACK, BACK_OF_CUT = 0.98, 0.95
@@ -131,11 +136,25 @@ def _apart(window: Window, falls: Int64Array, round_trip_ns: int) -> BoolArray:
     highest = np.maximum.reduceat(w, np.column_stack((bottom, top + 1)).ravel())[::2] if len(top) else w[:0]
     risen = highest > w[bottom] + np.maximum(RISE_SEGMENTS, RISE_SHARE * w[bottom])
     long_ago = time[top + 1] - time[bottom] > round_trip_ns
-    share = (w[falls] - w[falls + 1]) / w[falls]
-    at_once = share >= AT_ONCE
-    again = at_once[:-1] & at_once[1:]
     lowered = threshold[top + 1] < NEW_THRESHOLD * threshold[bottom]
-    return risen | long_ago | again | lowered
+    other = risen | long_ago | lowered
+    step = w[falls] - w[falls + 1]
+    at_once = (step >= AT_ONCE * w[falls]) & (step > STEP_SEGMENTS)
+    again = at_once[:-1] & at_once[1:] & ~_to_threshold(window, falls, other)
+    return other | again
+
+
+def _to_threshold(window: Window, falls: Int64Array, apart: BoolArray) -> BoolArray:
+    """For each two neighbouring falls: are they on the way to one threshold, which the window comes to?
+
+    The threshold is set once for each reduction (RFC 6937 section 3), so whatever steps lead to it are one.
+    A threshold that the window does not come to may be an old one.
+    """
+    last = np.append(np.flatnonzero(apart), len(falls) - 1)
+    end = falls[last[np.searchsorted(last, np.arange(len(falls) - 1))]] + 1
+    # the first of the two leads to it only from above
+    above = window.segments[falls[:-1] + 1] > window.ssthresh[end]
+    return np.asarray(above & (np.abs(window.segments[end] - window.ssthresh[end]) <= AT_THRESHOLD), bool)
 
 
 def marked(events: Reductions, found: Flight, forward_ns: int) -> BoolArray:

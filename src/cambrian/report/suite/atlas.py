@@ -27,8 +27,8 @@ _RELEASES = """\
 Each release runs alone, with its own client as the receiver. If the command names no study, there are two
 networks: `clean` (10 Mbps, 50 ms, 1 BDP), and `probe-response-1` (10 Mbps, 100 ms, 4 BDP, 1 % random loss).
 A figure is "different" by the rule of `cambrian gate`: the change is larger than the margin, and proven
-over the seeds and corrected for all releases. "?": a figure looks different, without proof. "=": a release that
-sends the packets of the release before in all trials."""
+over the seeds and corrected for all releases. "?": a figure looks different, without proof. "=": a
+release that sends the packets of the release before in all trials."""
 
 
 def make(results: Path, out: Path, tell: Callable[[int, int, str], None]) -> Path:

@@ -6,10 +6,13 @@ from dataclasses import replace
 
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from cambrian.metrics.parameters import initial_window, slow_start_exit
 from cambrian.metrics.parameters.beginning import beginning
 from cambrian.metrics.parameters.estimate import Estimate, Missing
+from cambrian.metrics.parameters.flow_trace import FlowTrace
 from tests.unit.metrics.parameters.sender_model import PAYLOAD, RTT, START, Sender, transport_of
 
 
@@ -31,6 +34,28 @@ def test_ten_is_not_within_an_initial_window_of_32() -> None:
     flight = found(initial_window.estimate(Sender(initial=32).run()))["packets"]
     assert isinstance(flight, Estimate)
     assert flight.value - flight.resolution > 30
+
+
+def with_handshake(trace: FlowTrace, packets: int) -> FlowTrace:
+    """So many packets of a handshake in the round trip before the data."""
+    rows = trace.packets.head(1).with_columns(arrival_ns=trace.packets["arrival_ns"].head(1) - RTT)
+    return replace(trace, packets=pl.concat([*[rows] * packets, trace.packets]))
+
+
+@given(st.integers(1, 40), st.integers(0, 40))
+def test_no_initial_window_is_less_than_a_packet(initial: int, handshake: int) -> None:
+    trace = with_handshake(Sender(initial=initial, packets=400).run(), handshake)
+    flight = found(initial_window.estimate(trace))["packets"]
+    if isinstance(flight, Estimate):
+        assert flight.value - flight.resolution >= 1 - 1e-9
+        assert flight.value - flight.resolution <= initial <= flight.value + flight.resolution
+    if 0 < handshake < initial:
+        assert isinstance(flight, Estimate)
+
+
+def test_a_link_that_takes_a_round_trip_for_a_packet_hides_the_rounds() -> None:
+    flight = found(initial_window.estimate(Sender().run(rate_mbps=0.2)))["packets"]
+    assert isinstance(flight, Missing) and "each packet" in flight.why
 
 
 def test_pacing_over_more_than_a_round_trip_hides_the_initial_window() -> None:

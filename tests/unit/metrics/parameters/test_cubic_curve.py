@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from cambrian.metrics.parameters import cubic_curve
 from cambrian.metrics.parameters.cubic_growth import Law, follow
 from cambrian.metrics.parameters.epochs import Epochs
 from cambrian.metrics.parameters.estimate import Estimate, Missing
 
+#: Reno's estimate of quic-go, a little below the standard's
+SLOWER = Law(c=0.4, converging=0.85, alpha=0.46, lead_s=0.0335, ahead_s=0.0335)
 STANDARD = Law(c=0.4, converging=0.85, alpha=0.529, lead_s=0.05, ahead_s=0.05)
 
 
-def epochs(before: float, seconds: float, rtt_s: float = 0.05, count: int = 6) -> Epochs:
-    """Epochs of one length after a loss at ``before`` segments, whose window follows the standard."""
+def epochs(before: float, seconds: float, rtt_s: float = 0.05, count: int = 6, law: Law = STANDARD) -> Epochs:
+    """Epochs of one length after a loss at ``before`` segments, whose window follows the law."""
     moments = np.linspace(0, seconds, 40)
     after = 0.7 * before
     acked = np.diff(moments, prepend=0.0) / rtt_s * after
@@ -26,7 +32,7 @@ def epochs(before: float, seconds: float, rtt_s: float = 0.05, count: int = 6) -
         after=np.full(count, after),
         number=np.arange(count),
     )
-    segments = follow(STANDARD, bare, np.zeros(count, bool))
+    segments = follow(law, bare, np.zeros(count, bool))
     return Epochs(bare.passed_s, segments, bare.acked, bare.before, bare.after, bare.number)
 
 
@@ -59,3 +65,40 @@ def test_where_renos_estimate_carries_the_window_no_law_of_growth_is_accused() -
     found = growth(bent(epochs(40.0, 1.5), 9.0))
     assert isinstance(found, Missing)
     assert found.why == "Reno's estimate determines the window here"
+
+
+def c_and_k(seen: Epochs) -> dict[str, Estimate | Missing]:
+    told = cubic_curve.estimates(seen, np.full(len(seen), -9.0), 0.7, 0.03, "window")
+    return {one.parameter: one for one in told if one.parameter in ("cubic_c", "cubic_k_s", "alpha")}
+
+
+@pytest.mark.parametrize(("before", "seconds"), [(32.0, 0.757), (45.0, 1.2)])
+def test_where_renos_estimate_carries_the_window_c_is_unknown(before: float, seconds: float) -> None:
+    """Epochs that end long before K: a search finds a C, and any smaller one would do."""
+    told = c_and_k(epochs(before, seconds, rtt_s=0.0335, count=16, law=SLOWER))
+    assert isinstance(told["cubic_c"], Missing)
+    assert isinstance(told["cubic_k_s"], Missing)
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.floats(15, 120), st.floats(0.3, 4.0), st.sampled_from([0.02, 0.0335, 0.05]), st.floats(0.4, 1.0))
+def test_a_c_that_is_told_is_the_true_one(before: float, seconds: float, rtt_s: float, alpha: float) -> None:
+    law = replace(SLOWER, alpha=alpha, lead_s=rtt_s, ahead_s=rtt_s)
+    c = c_and_k(epochs(before, seconds, rtt_s=rtt_s, law=law))["cubic_c"]
+    if isinstance(c, Estimate):
+        assert abs(c.value - 0.4) <= c.resolution
+
+
+@pytest.mark.parametrize("c", [0.4, 1.2])
+def test_c_is_told_where_the_curve_shows(c: float) -> None:
+    told = c_and_k(epochs(200.0, 6.0, law=replace(STANDARD, c=c)))["cubic_c"]
+    assert isinstance(told, Estimate)
+    assert told.value == pytest.approx(c, rel=0.1)
+
+
+def test_of_a_tiny_c_it_is_known_that_it_is_small() -> None:
+    """C in the wrong unit: Reno's estimate carries the window where the standard's curve would show."""
+    told = c_and_k(epochs(60.0, 8.0, rtt_s=0.1, law=replace(STANDARD, c=0.000272)))["cubic_c"]
+    assert isinstance(told, Estimate)
+    assert told.value - told.resolution <= 0.000272
+    assert told.value + told.resolution < 0.4

@@ -64,6 +64,55 @@ def test_two_falls_at_once_within_a_round_trip_are_two() -> None:
     assert found(window((0, 300), (10, 210), (60, 211), (70, 148))) == [(300, 210, False), (211, 148, False)]
 
 
+def gradual(before: float, after: float, steps: list[float], threshold: float) -> Window:
+    """Down in these steps, a millisecond each, then at rest; the threshold is known from the first on."""
+    values = [before, before]
+    for step in steps:
+        values.append(max(after, values[-1] - step))
+    values += [after, after, after + 1]
+    of = window(*((10 * n if n < 2 else 10 + n, value) for n, value in enumerate(values)))
+    known = np.full(len(values), threshold)
+    known[:2] = np.nan if np.isnan(threshold) else 2 * before
+    return replace(of, ssthresh=known)
+
+
+@given(
+    st.floats(5, 60),
+    st.floats(0.4, 0.8),
+    st.lists(st.sampled_from([0.5, 1.0, 1.5, 2.0]), min_size=120, max_size=120),
+    st.booleans(),
+)
+def test_a_gradual_fall_is_one_however_small_the_window(
+    before: float, beta: float, steps: list[float], told: bool
+) -> None:
+    """An acknowledgement takes a packet or two off: many a step is more than a twentieth of the window."""
+    after = beta * before
+    if before - after >= 2 and after > 2.6:
+        of = gradual(before, after, steps, after if told else np.nan)
+        events = found(of)
+        assert len(events) == 1
+        assert events[0][:2] == pytest.approx((before, after))
+
+
+def test_a_burst_of_losses_takes_many_packets_off_a_fall_to_its_threshold() -> None:
+    """What is lost leaves the flight at once, and the rest goes with the acknowledgements."""
+    of = gradual(24.0, 12.0, [5.0, 1.0, 4.0, 1.0, 1.0], 12.0)
+    assert found(of) == [(24, 12, False)]
+    # a threshold that the window does not come to is an old one
+    assert len(found(gradual(24.0, 14.0, [5.0, 1.0, 4.0], 8.0))) == 1
+    assert len(found(gradual(24.0, 14.0, [5.0, 5.0], 8.0))) == 2
+
+
+@given(st.floats(12, 300), st.floats(0.45, 0.75), st.booleans())
+def test_two_cuts_with_a_threshold_each_are_two(before: float, beta: float, told: bool) -> None:
+    once, twice = beta * before, beta**2 * before
+    of = window((0, before), (10, before), (20, once), (30, twice), (40, twice), (90, twice))
+    if told:
+        of = replace(of, ssthresh=np.array([2 * before, 2 * before, once, twice, twice, twice]))
+    if once - twice > reductions.STEP_SEGMENTS and twice > 2.6:
+        assert len(found(of)) == 2
+
+
 def test_what_comes_back_is_undone() -> None:
     assert found(window((0, 100), (10, 70), (110, 100), (400, 101))) == [(100, 70, True)]
     assert found(window((0, 100), (10, 70), (310, 100), (400, 101))) == [(100, 70, False)]
