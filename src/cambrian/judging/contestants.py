@@ -49,7 +49,7 @@ class Judged:
     each measured (parameter, source). ``missing``: parameter → why it could not be measured.
     ``contradictions``: parameters whose window and packets contradict each other. ``trials``: the number that
     differ from one another, out of ``ran``. ``refused``: why this network is not used to judge; empty if it
-    is.
+    is. ``path``: its rate, round trip and buffer.
     """
 
     family: str
@@ -60,9 +60,15 @@ class Judged:
     trials: int = 0
     ran: int = 0
     refused: str = ""
+    path: tuple[object, ...] = ()
 
 
-def judge(network: str, family: str, trials: Sequence[Sequence[Estimate | Missing]]) -> Judged:
+def judge(
+    network: str,
+    family: str,
+    trials: Sequence[Sequence[Estimate | Missing]],
+    path: tuple[object, ...] = (),
+) -> Judged:
     """Pool one network's trials and compare them with the standard's values.
 
     Identical trials count as one. A parameter is judged by the exported window if there is one, else by
@@ -127,6 +133,7 @@ def judge(network: str, family: str, trials: Sequence[Sequence[Estimate | Missin
         tuple(contradictions),
         len(different),
         len(trials),
+        path=path,
     )
 
 
@@ -173,14 +180,16 @@ def _contradicted(here: Judged) -> set[str]:
 
 
 def _twins(judged: Mapping[str, Judged]) -> dict[str, str]:
-    """Network → the first one whose trials show the same, or itself.
+    """Network → the first one of the same path whose trials show the same, or itself.
 
-    Two paths may differ in what this contestant never meets, such as how its queue drops packets, or which
-    way has the delay: then their trials are one trial.
+    Two networks of one rate, round trip and buffer may differ in what this contestant never meets, such as
+    how the queue drops packets, or which way has the delay: then their trials are one trial.
     """
     found: dict[str, str] = {}
     for network, here in judged.items():
-        found[network] = next((first for first in found if _same(judged[first].both, here.both)), network)
+        others = ((first, judged[first]) for first in found)
+        same = (name for name, one in others if one.path == here.path and _same(one.both, here.both))
+        found[network] = next(same, network)
     return found
 
 

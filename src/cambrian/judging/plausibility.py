@@ -97,10 +97,14 @@ def side(mine: Mapping[str, Sequence[Alone]], reference: Mapping[str, Sequence[A
 
 
 def _on_several(name: str, differing: Sequence[_Compared], mine: Mapping[str, Sequence[Alone]]) -> bool:
-    """Do networks with other trials show the same? Paths may differ in what this contestant never meets."""
+    """Do several networks show the same, of other paths or with other trials?
+
+    Networks of one path may differ in what this contestant never meets, such as how the queue drops packets.
+    """
     networks = {figure.network for figure in differing if figure.name == name}
     firsts = [mine[network][0] for network in networks if len(mine[network]) >= FEWEST_TRIALS]
-    return _differing(firsts) >= FEWEST_TRIALS
+    paths = {(one.rate_mbps, one.rtt_ms, one.round_trips) for one in firsts}
+    return len(paths) >= FEWEST_TRIALS or _differing(firsts) >= FEWEST_TRIALS
 
 
 def _compare(network: str, mine: Sequence[Alone], reference: Sequence[Alone], title: str) -> list[_Compared]:

@@ -16,6 +16,7 @@ from cambrian.proof.faults import LAB, Fault, Key
 from cambrian.proof.floor import Behaviour
 from cambrian.proof.groups import Group, differ, groups_of
 from cambrian.store.results import Results, TrialResult
+from cambrian.study.model import Trial
 
 #: the built-in study that plants the faults
 STUDY = "fault-corpus"
@@ -136,11 +137,12 @@ def _settled(judged: Mapping[tuple[str, str], Judged]) -> dict[tuple[str, str], 
 
 
 def _judged(group: Group) -> Judged:
-    flow = group.trials[0].manifest["trial"]["flows"][0]["contestant"]
-    family = families.family_of(flow["stack"], flow["cca"])
+    trial = Trial.model_validate(group.trials[0].manifest["trial"])
+    flow = trial.flows[0].contestant
+    family = families.family_of(flow.stack, flow.cca)
     # a new handle for each trial frees its packets afterwards
-    trials = [estimates(TrialResult(trial.folder), [family])[0] for trial in group.trials]
-    return contestants.judge(group.network, family.reference if family else "", trials)
+    trials = [estimates(TrialResult(one.folder), [family])[0] for one in group.trials]
+    return contestants.judge(group.network, family.reference if family else "", trials, trial.network.path)
 
 
 def _fault_cell(

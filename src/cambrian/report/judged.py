@@ -32,6 +32,7 @@ def by_network(collected: Collected) -> dict[tuple[str, str], Judged]:
     Findings are reconciled over networks. Where the reference fails its own test, no contestant is judged.
     """
     trials: dict[tuple[str, str], Trials] = {}
+    paths = {cell.network.name: cell.network.path for cell in collected.cells}
     for cell in collected.cells:
         for number in _subjects(cell):
             place = (cell.names[number], cell.network.name)
@@ -39,7 +40,7 @@ def by_network(collected: Collected) -> dict[tuple[str, str], Judged]:
                 if number < len(trial.parameters) and trial.parameters[number]:
                     trials.setdefault(place, []).append(trial.parameters[number])
     first = {
-        place: contestants.judge(place[1], reference(collected, place[0]), found)
+        place: contestants.judge(place[1], reference(collected, place[0]), found, paths[place[1]])
         for place, found in trials.items()
     }
     families = {name: family(first, name) for name, _ in first}
@@ -47,7 +48,7 @@ def by_network(collected: Collected) -> dict[tuple[str, str], Judged]:
     same = {
         place: one
         if one.family == families[place[0]]
-        else contestants.judge(place[1], families[place[0]], trials[place])
+        else contestants.judge(place[1], families[place[0]], trials[place], one.path)
         for place, one in first.items()
     }
     # before networks settle each other: a network that judges nobody confirms nothing on another one, and

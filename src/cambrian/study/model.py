@@ -193,6 +193,12 @@ class Network(Frozen):
         """Does a step of the schedule set this key?"""
         return any(getattr(change, key) is not None for change in self.schedule)
 
+    @property
+    def path(self) -> tuple[object, ...]:
+        """Rate, round trip and buffer: what two networks must share to be one path for a contestant."""
+        buffer = self.buffer_bdp, self.buffer_bytes, self.buffer_packets
+        return self.rate_mbps, self.trace_file, self.rtt_ms, *buffer
+
     def lost_spans_s(self, key: Literal["loss_percent", "return_loss_percent"]) -> list[tuple[float, float]]:
         """(from, to) while this key is 100 %: everything is lost. The last one may have no end (inf)."""
         steps = [(0.0, getattr(self, key))]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
 
@@ -126,6 +127,10 @@ def test_a_network_with_the_same_trial_confirms_nothing() -> None:
     several = {name: judge("cubic", one("beta", 0.85), count=1, network=name) for name in ("a", "b")}
     for found in contestants.combined(several).values():
         assert [f.status for f in found.findings if f.key == "beta"] == ["inconclusive"]
+    # another path is another experiment, even if this contestant does the same on it
+    other = {name: replace(one, path=(name,)) for name, one in several.items()}
+    for found in contestants.combined(other).values():
+        assert [f.status for f in found.findings if f.key == "beta"] == ["off"]
 
 
 def test_one_network_of_three_does_not_make_it_off() -> None:

@@ -78,8 +78,10 @@ def test_one_trial_accuses_nobody() -> None:
     # nor do two networks with one trial each: a study of one seed compares nothing
     assert side(a=[alone(0.53)], b=[alone(0.55)]).state == "inconclusive"
     assert side(a=[alone(0.53)] * 2, b=[alone(0.55)] * 2).state == "different"
-    # and two networks on which the contestant does the same are one
+    # and two networks of one path on which the contestant does the same are one
     assert side(a=[alone(0.53)] * 2, b=[alone(0.53)] * 2).state == "inconclusive"
+    other_path = [replace(alone(0.53), round_trips=300.0)] * 2
+    assert side(a=[alone(0.53)] * 2, b=other_path).state == "different"
 
 
 def test_a_few_packets_are_no_difference() -> None:
