@@ -107,6 +107,7 @@ def run(
     Exit status 0 if every trial ran; 1 if a trial could not run or, with --fail-on invalid, is invalid.
     """
     from cambrian.run import study as studies
+    from cambrian.run.scheduler import counted_trials
     from cambrian.suites import find
 
     options = studies.RunOptions(
@@ -130,7 +131,7 @@ def run(
         studies.announce(options, asked, groups, folder or Path("results") / asked.name, err)
         for group in groups:
             least, most = group.least_trials, len(group.trials)
-            print(f"{group.key}  {'' if least == most else f'{least} to '}{_trials(most)}")
+            print(f"{group.key}  {'' if least == most else f'{least} to '}{counted_trials(most)}")
         return
     with _on(cluster if not dry_run else None, options) as options:
         if suites:
@@ -140,10 +141,6 @@ def run(
             folder, summary = studies.run(options, folder, err)
             print(folder)
     end(summary, fail_on)
-
-
-def _trials(number: int) -> str:
-    return f"{number} trial{'' if number == 1 else 's'}"
 
 
 def end(summary: Summary, fail_on: Unwanted | None) -> None:
@@ -251,6 +248,7 @@ def _run_suites(
     *,
     dry_run: bool,
 ) -> Summary:
+    from cambrian.run.scheduler import counted_trials
     from cambrian.run.study import Summary
     from cambrian.suites import run as suite_run
 
@@ -259,7 +257,7 @@ def _run_suites(
         suite_run.announce(suites, planned, options, root, err)
         for plan in planned:
             for group in plan.groups:
-                print(f"{plan.part.place}: {group.key}  {_trials(len(group.trials))}")
+                print(f"{plan.part.place}: {group.key}  {counted_trials(len(group.trials))}")
         return Summary()
     command = options.command + "".join(f" --contestant {name}" for name in contestants)
     summary = suite_run.run(suites, planned, options, root, command, err)

@@ -159,13 +159,18 @@ def packets(before: Snapshot, after: Mapping[str, str]) -> Compared:
     return Compared(same, changed, lost, tuple(unknown), (), ())
 
 
+def all_packets(before: Snapshot, after: Snapshot) -> Compared:
+    """Compare packet hashes only, of all trials of both snapshots."""
+    ran = {trial: after.packets.get(trial, "") for trial in before.packets} | after.packets
+    return packets(before, ran)
+
+
 def snapshots(before: Snapshot, after: Snapshot, *, comparisons: int = 1) -> Compared:
     """Compare everything that both snapshots have; the most important difference comes first.
 
     ``comparisons``: how many of them one page shows; the tests are corrected for all of them.
     """
-    ran = {trial: after.packets.get(trial, "") for trial in before.packets} | after.packets
-    found = packets(before, ran)
+    found = all_packets(before, after)
     coins = max(len(_groups_changed(before.packets, after.packets)), 1) * comparisons
     values = _no_coins([_proven(one) for one in _with_holm(list(_values(before, after)), comparisons)], coins)
     figures = [*values, *_no_coins(list(_others(before, after, comparisons)), coins)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -145,12 +145,11 @@ def combined(judged: Mapping[str, Judged]) -> dict[str, Judged]:
     same holds for contradictions, of the networks on which the log and the packets both show the parameter.
     """
     names = dict.fromkeys(finding.key for here in judged.values() for finding in here.findings)
-    contradicted = Counter(each.parameter for here in judged.values() for each in here.contradictions)
     twins = _twins(judged)
-    contradicting = {
-        name: {twins[network] for network, here in judged.items() if name in _contradicted(here)}
-        for name in contradicted
-    }
+    contradicting: dict[str, list[str]] = defaultdict(list)
+    for network, here in judged.items():
+        for each in here.contradictions:
+            contradicting[each.parameter].append(twins[network])
     comparable = Counter(
         name for here in judged.values() if not here.refused for name in _twice_measured(here.both)
     )
@@ -166,17 +165,15 @@ def combined(judged: Mapping[str, Judged]) -> dict[str, Judged]:
         contradictions = tuple(
             replace(
                 each,
-                confirmed=(each.confirmed or len(contradicting[each.parameter]) >= findings.FEWEST_TRIALS)
-                and contradicted[each.parameter] >= _AGREEING_NETWORKS * comparable[each.parameter],
+                confirmed=(
+                    each.confirmed or len(set(contradicting[each.parameter])) >= findings.FEWEST_TRIALS
+                )
+                and len(contradicting[each.parameter]) >= _AGREEING_NETWORKS * comparable[each.parameter],
             )
             for each in here.contradictions
         )
         by_network[network] = replace(here, findings=settled_here, contradictions=contradictions)
     return by_network
-
-
-def _contradicted(here: Judged) -> set[str]:
-    return {each.parameter for each in here.contradictions}
 
 
 def _twins(judged: Mapping[str, Judged]) -> dict[str, str]:

@@ -122,8 +122,7 @@ class History(Frozen):
         """
         known = dict(self.measured)
         before = {new: old for (old, _), (new, _) in pairwise(self.measured)}
-        alone = {new: verdicts.compared(known[old], known[new]) for new, old in before.items()}
-        count = sum(not verdicts.same_packets(one) for one in alone.values())
+        count = sum(not verdicts.send_the_same(known[old], known[new]) for new, old in before.items())
         return tuple(
             Entry(one, verdicts.compared(known[old], known[one.release], max(count, 1)), old)
             if (old := before.get(one.release)) is not None

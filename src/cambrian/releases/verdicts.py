@@ -47,12 +47,21 @@ def compared(before: Snapshot, after: Snapshot, comparisons: int = 1) -> Compare
 
     ``comparisons``: as in :func:`cambrian.gate.differences.snapshots`.
     """
+    return differences.snapshots(_as_later(before, after), after, comparisons=comparisons)
+
+
+def send_the_same(before: Snapshot, after: Snapshot) -> bool:
+    """Do two releases send the same packets, by their hashes alone?"""
+    return same_packets(differences.all_packets(_as_later(before, after), after))
+
+
+def _as_later(before: Snapshot, after: Snapshot) -> Snapshot:
     assert after.contestant is not None
-    return differences.snapshots(snapshot.renamed(before, after.contestant), after, comparisons=comparisons)
+    return snapshot.renamed(before, after.contestant)
 
 
 def same_packets(one: Compared) -> bool:
-    """Do two releases send the same packets?"""
+    """Does a comparison of two releases find the same packets in all trials?"""
     return bool(one.same) and not (one.changed or one.lost or one.unknown)
 
 

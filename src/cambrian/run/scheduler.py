@@ -20,6 +20,11 @@ from cambrian.store.results import Results
 from cambrian.study.model import Group, Stopping, Trial
 
 
+def counted_trials(count: int) -> str:
+    """``1 trial``, ``2 trials``."""
+    return f"{count} trial{'' if count == 1 else 's'}"
+
+
 @dataclass
 class GroupProgress:
     """The state of one group; ``names`` are the identities of its trials.
@@ -103,7 +108,7 @@ class GroupProgress:
     def __str__(self) -> str:
         """``KEY: 12 seeds, median throughput 9.3 Mbps [9.1, 9.6]; narrow enough: ± 0.3 against 0.5``."""
         if self.group.stopping is None:
-            return f"{self.group.key}: {len(self.names)} trial{'' if len(self.names) == 1 else 's'}"
+            return f"{self.group.key}: {counted_trials(len(self.names))}"
         measure, interval = self.group.stopping.measure, self.decision.interval
         unit = measures.UNITS[measure]
         text = f"{self.group.key}: {self.run} seeds"

@@ -14,7 +14,7 @@ from cambrian.judging import families
 from cambrian.run import pool, preflight, prepare, trust
 from cambrian.run.local import Cores
 from cambrian.run.pool import Engine
-from cambrian.run.scheduler import Scheduler
+from cambrian.run.scheduler import Scheduler, counted_trials
 from cambrian.stacks import catalogue, checks, offers
 from cambrian.store import check
 from cambrian.store.reading import Damaged
@@ -341,7 +341,7 @@ def tell(summary: Summary, took_s: float, folder: Path, console: Console) -> Non
     lines += summary.stopped
     lines += [f"failed: {text}" for text in summary.errors]
     lines.append(
-        f"{summary.ran} trial{'' if summary.ran == 1 else 's'} run in {cost.rough_time(took_s)}, "
+        f"{counted_trials(summary.ran)} run in {cost.rough_time(took_s)}, "
         f"{summary.kept} kept, {len(invalid)} invalid; results in {folder}"
     )
     for line in lines:
