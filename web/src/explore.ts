@@ -4,7 +4,7 @@ import { button, make } from "./dom.ts";
 import { drawSpec } from "./figures.ts";
 import { csv, save } from "./files.ts";
 import { load } from "./load.ts";
-import { chart, fields, type Column, type Data, type Fields } from "./points.ts";
+import { chart, fields, type Column, type Data, type Fields, type Value } from "./points.ts";
 import { groups } from "./trial.ts";
 
 /** Columns of the table beside those that are drawn. */
@@ -49,7 +49,7 @@ export async function showExplore(view: URLSearchParams): Promise<void> {
   // a newer address has come meanwhile
   if (state !== shown) return;
   const chosen = fields(found.columns, view);
-  const rows = found.columns[0]?.values.map((_, row) => row).filter((row) => isKept(found.columns, row, view)) ?? [];
+  const rows = keptRows(found.columns, view);
   // the order of the table changes nothing else
   const chartState = `${changed(view, { sort: "", open: "", trial: "", from: "", to: "", all: "", at: "" }).toString()} ${place.clientWidth}`;
   const old = place.querySelector(".scroll");
@@ -93,18 +93,26 @@ export function start(): void {
   }).observe(place);
 }
 
-function isKept(columns: Column[], row: number, view: URLSearchParams): boolean {
-  return columns.every(({ name, values }) => {
-    const asked = FILTERS.includes(name) ? view.get(name) : null;
+/** The numbers of the rows that the filters keep. */
+function keptRows(columns: Column[], view: URLSearchParams): number[] {
+  const asked = columns.flatMap(({ name, values }) => {
+    const value = FILTERS.includes(name) ? view.get(name) : null;
     // the filters above offer no value that no trial has, and show all then
-    return asked === null || String(values[row]) === asked || !values.some((value) => String(value) === asked);
+    return value !== null && values.some((one) => String(one) === value) ? [{ values, value }] : [];
   });
+  const all = columns[0]?.values.map((_, row) => row) ?? [];
+  return all.filter((row) => asked.every(({ values, value }) => String(values[row]) === value));
 }
 
 /** A column with one value shows nothing; a chart for each of many values shows too much. */
 function isOffered({ values }: Column, role: keyof Fields): boolean {
-  const count = new Set(values).size;
-  return count > 1 && (role !== "facet" || count <= MOST_CHARTS);
+  const seen = new Set<Value>();
+  for (const value of values) {
+    seen.add(value);
+    // the first values decide about nearly every column, so a large study answers at once
+    if (role === "facet" ? seen.size > MOST_CHARTS : seen.size > 1) return role !== "facet";
+  }
+  return role === "facet" && seen.size > 1;
 }
 
 function controls(columns: Column[], chosen: Fields): HTMLElement {
@@ -144,7 +152,8 @@ function table(columns: Column[], rows: number[], chosen: Fields, view: URLSearc
     head.append(button(`${one.name}${isBy ? (down ? " ↓" : " ↑") : ""}`, () => { go({ sort: isBy && !down ? `-${one.name}` : one.name }); }, { title, name: `sort-${one.name}` }));
     return head;
   });
-  const body = order.slice(0, MOST_ROWS).map((row) => make("tr", {}, ...wanted.map((one) => cell(one, row, columns, view))));
+  const groupOf = columns.find((one) => one.name === "group");
+  const body = order.slice(0, MOST_ROWS).map((row) => make("tr", {}, ...wanted.map((one) => cell(one, row, String(groupOf?.values[row]), view))));
   const count = order.length > MOST_ROWS ? `The first ${MOST_ROWS} of ${order.length} rows` : `${order.length} rows`;
   const all = button("CSV of all columns", () => {
     save("explore.csv", csv(columns.map((one) => one.name), order.map((row) => columns.map((one) => one.values[row] ?? null))), "text/csv");
@@ -156,11 +165,10 @@ function table(columns: Column[], rows: number[], chosen: Fields, view: URLSearc
   );
 }
 
-function cell(column: Column, row: number, columns: Column[], view: URLSearchParams): HTMLElement {
+function cell(column: Column, row: number, group: string, view: URLSearchParams): HTMLElement {
   const value = column.values[row] ?? null;
   const text = value === null ? "–" : String(value);
-  const group = columns.find((one) => one.name === "group")?.values[row];
-  const inner = column.name === "trial" ? make("a", { href: write(changed(view, { open: String(group), trial: text })) }, text) : text;
+  const inner = column.name === "trial" ? make("a", { href: write(changed(view, { open: group, trial: text })) }, text) : text;
   return make("td", column.number ? { class: "n" } : {}, inner);
 }
 

@@ -72,7 +72,9 @@ export function chart(data: Data, rows: number[], chosen: Fields, width: number,
   const points: Row[] = [];
   for (const row of rows) {
     const key = `${String(groupOf?.values[row])} ${String(flowOf?.values[row])}`;
-    groups.set(key, [...(groups.get(key) ?? []), row]);
+    const mine = groups.get(key);
+    if (mine) mine.push(row);
+    else groups.set(key, [row]);
     const [across, up] = [x.values[row] ?? null, y.values[row] ?? null];
     // Vega draws no point without a value on a scale of numbers
     if (across === null || up === null || (colour?.number && (colour.values[row] ?? null) === null)) continue;
