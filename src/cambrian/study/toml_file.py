@@ -48,12 +48,14 @@ class TomlFile:
         self._faults = Faults(str(path), text, self.raw, paths.page(docs))
 
     def check_keys(self, names: Sequence[str]) -> None:
-        """Raise :class:`StudyError` for the top-level tables and keys that ``names`` does not have."""
+        """Find the top-level tables and keys that ``names`` does not have.
+
+        The next method that reads tables raises these errors together with its own.
+        """
         for key, value in self.raw.items():
             if key not in names:
                 what = "table" if isinstance(value, (dict, list)) else "key"
                 self._faults.add((key,), f"unknown {what}", hints.for_name(key, names, "this file takes"))
-        self._faults.raise_all()
 
     def listed(self, name: str) -> list[dict[str, Any]]:
         """All ``[[name]]`` tables as plain data; empty if the file has none.
@@ -63,7 +65,8 @@ class TomlFile:
         """
         tables = self.raw.get(name, [])
         if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
-            raise self.error((name,), f"{name} is not a list of tables", f"write [[{name}]]")
+            self._faults.add((name,), f"{name} is not a list of tables", f"write [[{name}]]")
+            self._faults.raise_all()
         return tables
 
     def tables(self, name: str, model: type[Model]) -> tuple[Model, ...]:

@@ -55,7 +55,7 @@ def read(path: Path) -> tuple[Suite, TomlFile]:
     """
     file = TomlFile(path, "docs/reference/suites.md", called="the suite", if_unread="name a built-in suite")
     file.check_keys([*Suite.model_fields, SECTION])
-    suite = file.build(Suite, (), {key: value for key, value in file.raw.items() if key != SECTION})
+    suite = file.build(Suite, (), {key: file.raw[key] for key in Suite.model_fields if key in file.raw})
     for number, part in enumerate(suite.parts):
         if not (path.parent / f"{part}.toml").is_file():
             problem, remedy = f"there is no {part}.toml in this folder", "correct the list, or add the study"

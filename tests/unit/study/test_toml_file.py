@@ -146,9 +146,20 @@ some.toml:11:1: id: 4 is not possible
   remedy: give text in quotes; docs/some.md has every key"""
     )
     # nothing is kept for the next call
+    file.check_keys(["inner"])
     with pytest.raises(StudyError, match="unknown table") as raised:
-        file.check_keys(["inner"])
+        file.refuse(())
     assert not raised.value.others
+
+
+def test_unknown_tables_are_named_with_the_errors_inside_the_known_ones(tmp_path: Path) -> None:
+    file = read(tmp_path, "[[outr]]\nid = 'o'\n[[outer]]\nid = 4\n")
+    file.check_keys(["outer"])
+    with pytest.raises(StudyError, match="outr: unknown table") as raised:
+        file.tables("outer", Outer)
+    assert [str(error).partition("\n")[0] for error in raised.value.others] == [
+        f"{tmp_path}/some.toml:4:1: id: 4 is not possible"
+    ]
 
 
 def test_a_single_error_shows_its_line(tmp_path: Path) -> None:
