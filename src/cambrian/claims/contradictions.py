@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -98,8 +99,11 @@ def _main(factor: str, keys: pl.DataFrame, draws: FloatArray) -> tuple[MainEffec
         common = sorted(places[one].keys() & places[two].keys(), key=str)
         if not common:
             continue
-        low, high = (np.nanmean(draws[:, [places[level][rest] for rest in common]], axis=1)
-                     for level in (one, two))  # fmt: skip
+        with warnings.catch_warnings():
+            # where no cell is left without a seed, that mean is NaN
+            warnings.filterwarnings("ignore", "Mean of empty", RuntimeWarning)
+            low, high = (np.nanmean(draws[:, [places[level][rest] for rest in common]], axis=1)
+                         for level in (one, two))  # fmt: skip
         lowest, highest = one, two
         if high[0] < low[0]:
             low, high, lowest, highest = high, low, two, one
