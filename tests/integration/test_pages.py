@@ -34,8 +34,11 @@ def loading(stack: str, **more: object) -> Trial:
     return duel(flow(stack, cca, page=SMALL, **more), seconds=30, rate_mbps=10)
 
 
-def test_chromium_loads_the_beta_studys_pages_the_same_each_time(run_trials: RunTrials) -> None:
-    trials = pages.trials()
+@pytest.mark.parametrize("count", [1, pytest.param(None, marks=pytest.mark.slow)])
+def test_chromium_loads_the_beta_studys_pages_the_same_each_time(
+    run_trials: RunTrials, count: int | None
+) -> None:
+    trials = pages.trials()[:count]
     repeats = [run_trials(trials, f"repeat{number}") for number in range(REPEATS)]
     for results in zip(*repeats, strict=True):
         loads = [load_of(result) for result in results]

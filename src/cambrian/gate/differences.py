@@ -2,7 +2,8 @@
 
 Each figure has one of the three states of every comparison (:mod:`cambrian.stats.states`):
 
-* *equivalent*: the whole 95 % interval of the change lies within the margin of no practical effect;
+* *equivalent*: the whole 95 % interval of the change lies within the margin of no practical effect, or both
+  snapshots are of the same packets;
 * *different*: the change is larger than the margin, and proven: for a figure by seed the paired test rejects
   "no change"; for a parameter or probe the interval of the change lies outside the margin, and a test rejects
   every change within it. Both are corrected by Holm's method, for the number of figures by seed and for the
@@ -174,6 +175,9 @@ def snapshots(before: Snapshot, after: Snapshot, *, comparisons: int = 1) -> Com
     coins = max(len(_groups_changed(before.packets, after.packets)), 1) * comparisons
     values = _no_coins([_proven(one) for one in _with_holm(list(_values(before, after)), comparisons)], coins)
     figures = [*values, *_no_coins(list(_others(before, after, comparisons)), coins)]
+    if found.same and not (found.changed or found.lost or found.unknown):
+        # few events of the same packets leave nothing open
+        figures = [_unchanged(one) if one.before == one.after else one for one in figures]
     return replace(
         found,
         verdicts=_changed(before.verdicts, after.verdicts),
@@ -182,6 +186,10 @@ def snapshots(before: Snapshot, after: Snapshot, *, comparisons: int = 1) -> Com
         missing=tuple(sorted(set(_names(before)) - set(_names(after)))),
         gaps=tuple(_gaps(before, after)),
     )
+
+
+def _unchanged(one: Difference) -> Difference:
+    return replace(one, state="equivalent", looks=False, why="")
 
 
 def _gaps(before: Snapshot, after: Snapshot) -> Iterator[str]:
