@@ -221,7 +221,7 @@ def test_a_terminal_of_80_columns_shows_each_table(knobs: Collected) -> None:
             continue
         columns = printed.chosen(frame, tables.printed(name))
         with console.capture() as shown:
-            console.print(printed.terminal(frame, columns))
+            console.print(*printed.terminal(frame, columns, 80))
         head = shown.get().partition("──")[0]
         assert set(head.split()) >= {*columns} - {"network"}, name
 
@@ -236,5 +236,5 @@ def test_a_terminal_shows_a_figure_with_its_interval(knobs: Collected) -> None:
     low, high = (f"{first[f'throughput_mbps_{end}'].item():.4g}" for end in ("low", "high"))
     console = Console(width=80)
     with console.capture() as shown:
-        console.print(printed.terminal(first, ["throughput_mbps"]))
+        console.print(*printed.terminal(first, ["throughput_mbps"], 80))
     assert f"[{low}, {high}]" in shown.get()

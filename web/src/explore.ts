@@ -60,7 +60,7 @@ export async function showExplore(view: URLSearchParams): Promise<void> {
   chartShown = chartState;
   const width = place.clientWidth;
   const colours = new Map(Object.values(groups).flatMap((group) => group.flows.map((flow) => [flow.name, flow.colour])));
-  const { spec, words } = chart(found, rows, chosen, width, colours, view.has("seed"));
+  const { spec, words, points } = chart(found, rows, chosen, width, colours, view.has("seed"));
   const figure = make("div", { class: "points", role: "img", "aria-label": words });
   withFocus(() => {
     place.replaceChildren(
@@ -72,7 +72,8 @@ export async function showExplore(view: URLSearchParams): Promise<void> {
       table(found.columns, rows, chosen, view),
     );
   });
-  await drawSpec(figure, spec);
+  // Vega warns of an axis without a value
+  if (points) await drawSpec(figure, spec);
 }
 
 /** Replace a part of the view; the focus stays on the control of the same name. */

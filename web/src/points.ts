@@ -64,7 +64,7 @@ const title = ({ name, unit }: Column): string => (unit ? `${name} (${unit})` : 
  * A Vega-Lite chart of `rows`, `width` pixels wide, and what it shows in words. `oneSeed`: the rows are of one
  * seed, so means over all seeds do not belong to them.
  */
-export function chart(data: Data, rows: number[], chosen: Fields, width: number, colours: Map<string, string>, oneSeed = false): { spec: object; words: string } {
+export function chart(data: Data, rows: number[], chosen: Fields, width: number, colours: Map<string, string>, oneSeed = false): { spec: object; words: string; points: number } {
   const { x, y, colour, facet } = chosen;
   const groupOf = data.columns.find((one) => one.name === "group");
   const flowOf = data.columns.find((one) => one.name === "flow");
@@ -127,7 +127,7 @@ export function chart(data: Data, rows: number[], chosen: Fields, width: number,
   const missing = rows.length - points.length;
   const without = missing ? ` ${missing} ${missing === 1 ? "flow has" : "flows have"} no value and no point.` : "";
   const marks = means.length ? ` Large filled marks: the report’s means of a group; lines: their 95 % intervals, where it has them.` : oneSeed ? " Means are over all seeds, and are left out while one seed is chosen." : "";
-  return { spec, words: `${points.length} points: ${title(y)} over ${title(x)}.${without}${marks}` };
+  return { spec, points: points.length, words: `${points.length} points: ${title(y)} over ${title(x)}.${without}${marks}` };
 }
 
 /** The values of a row that decide its colour and its chart, and its name. */

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.console import Console
+from rich.text import Text
 
 from cambrian.cli.shared import JsonOption, MarkdownOption, err, fail, out, reads_results, writing_to
 
@@ -18,6 +21,8 @@ if TYPE_CHECKING:
     from cambrian.report.collect import Collected
 
 commands = typer.Typer()
+#: characters of a line that goes to a pipe: no table of ours is wider
+WIDEST = 100_000
 
 
 class Unwanted(StrEnum):
@@ -110,7 +115,7 @@ def quantities(
     """
     from fnmatch import fnmatchcase
 
-    from rich.table import Table
+    from rich.table import Column, Table
 
     from cambrian.measure import quantities as registry
     from cambrian.measure.reference import page
@@ -124,7 +129,7 @@ def quantities(
         near = hints.nearest(pattern or "", list(registry.ALL))
         meant = f"did you mean {near}? " if near else ""
         fail(f"no quantity matches {pattern}; {meant}`cambrian quantities` lists them all")
-    shown = Table("Quantity", "Unit", "Of", "Meaning")
+    shown = Table(Column("Quantity", overflow="fold"), "Unit", "Of", "Meaning")
     for quantity in matching:
         shown.add_row(quantity.name, quantity.unit, quantity.level, quantity.meaning)
     out.print(shown)
@@ -138,13 +143,16 @@ def table(
     columns: Annotated[
         str | None, typer.Option(help="Only these columns, such as network,contestant,ratio.")
     ] = None,
-    wide: Annotated[bool, typer.Option("--wide", help="All columns, also on a terminal.")] = False,
+    wide: Annotated[
+        bool, typer.Option("--wide", help="All columns that have a value, also on a terminal.")
+    ] = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV with all digits.")] = False,
     markdown: MarkdownOption = False,
 ) -> None:
     """Print a table of the report: conformance, noise_floor, pairwise, parameters, states…
 
-    On a terminal it has the few most useful columns; --csv and --markdown print all.
+    It has the few most useful columns; --wide and --markdown print all that have a value, --csv prints all.
+    Columns without room on a terminal follow below; a pipe gets one wide table.
     """
     from cambrian.report import printed, tables
     from cambrian.report.evidence import Evidence
@@ -163,10 +171,16 @@ def table(
         fail(f"{folder} has no table {name}; {hints.for_name(name, frames, 'its tables are')}")
     asked = tuple(column.strip() for column in columns.split(",")) if columns else ()
     # a table without rows may lack columns
-    if frames[name].height and not (asked or wide or as_csv or markdown):
+    if not frames[name].height:
+        if as_csv:
+            print(frames[name].write_csv(), end="")
+        else:
+            print("no rows")
+        return
+    if not (asked or wide or as_csv or markdown):
         asked = tables.printed(name)
     try:
-        wanted = printed.chosen(frames[name], asked)
+        wanted = frames[name].columns if as_csv and not asked else printed.chosen(frames[name], asked)
     except KeyError as error:
         fail(f"table {name}: {error.args[0]}")
     if as_csv:
@@ -174,7 +188,17 @@ def table(
     elif markdown:
         print(printed.markdown(frames[name], wanted), end="")
     else:
-        out.print(printed.terminal(frames[name], wanted))
+        _print_table(frames[name], wanted)
+
+
+def _print_table(frame: pl.DataFrame, columns: Sequence[str]) -> None:
+    from cambrian.report import printed
+
+    # a pipe has no width
+    width = out.width if out.is_terminal or "COLUMNS" in os.environ else None
+    console = out if width else Console(width=WIDEST)
+    for block in printed.terminal(frame, columns, width):
+        console.print(block)
 
 
 @commands.command()
@@ -230,7 +254,7 @@ def _print_verdicts(collected: Collected, frame: pl.DataFrame) -> None:
         out.print(sentence, markup=False, soft_wrap=True, highlight=False)
     behaviour = probed.behaviour(collected)
     for verdict in frame.to_dicts():
-        out.print(f"[bold]{verdict['contestant']}[/bold]: {verdict['verdict']}")
+        out.print(Text.assemble((verdict["contestant"], "bold"), f": {verdict['verdict']}"))
         out.print(f"  {verdict['text']}", markup=False, soft_wrap=True, highlight=False)
         if verdict["evidence"]:
             out.print(f"  Evidence: {verdict['evidence']}.", markup=False, soft_wrap=True, highlight=False)
@@ -258,6 +282,8 @@ def claims(
     papers = {claim.paper for claim in ledger.claims}
     if paper is not None and paper not in papers:
         fail(f"no paper {paper}; {hints.for_name(paper, papers, 'papers are')}")
+    if results != Path("results") and not results.is_dir():
+        fail(f"no folder {results}; remedy: name the folder with the suites' results")
     frames = CachedFrames(Evidence(results))
     asked = [claim for claim in ledger.claims if paper in {None, claim.paper}]
     judged = [verdicts.judge(claim, frames) for claim in asked]

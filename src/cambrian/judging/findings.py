@@ -98,7 +98,8 @@ def too_little(measured: Measured) -> str:
         events = "event" if measured.events == 1 else "events"
         return f"{measured.events} {events}; a judgement needs {fewest}"
     if measured.shown < SHOWN_SHARE * measured.ran:
-        return f"measured in only {measured.shown} of {measured.ran} trials"
+        each = " (identical ones count separately)" if measured.ran > measured.of_trials else ""
+        return f"measured in only {measured.shown} of {measured.ran} trials{each}"
     if measured.agreement < AGREEING_SHARE:
         return (
             f"{100 * measured.agreement:.0f} % of its events agree; {100 * AGREEING_SHARE:.0f} % are needed"

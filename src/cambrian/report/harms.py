@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from cambrian.measure.flow_window import FlowMeasures
@@ -191,8 +191,11 @@ def _difference(before: Arm, after: Arm) -> Interval | None:
 
 
 def _interval(found: FloatArray | None, before: Arm, after: Arm) -> Interval | None:
-    # harm goes from 0 to 1: a spread that is tiny compared with 1 is rounding
-    return None if found is None else jackknife.interval(found, jackknife.fewest((before, after)), size=1.0)
+    if found is None:
+        return None
+    # a spread that is tiny compared with 1, the largest harm that there is, is rounding
+    interval = jackknife.interval(found, jackknife.fewest((before, after)), size=1.0)
+    return replace(interval, high=min(1.0, interval.high)) if interval.high > 1 else interval
 
 
 def _figure(more_is_better: bool, arms: Sequence[FloatArray]) -> FloatArray:

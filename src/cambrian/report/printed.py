@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import html
+from collections.abc import Iterator, Sequence
 
 import polars as pl
 from rich import box
 from rich.table import Table
+from rich.text import Text
 
 #: significant digits of a printed figure; the CSV has all digits
 _DIGITS = 4
 #: a terminal breaks longer words if the table is too wide for it
 _WHOLE_CHARACTERS = 12
+#: characters between two columns, and what is left of them before the first and after the last
+_GAP, _EDGES = 3, 2
 
 
-def terminal(frame: pl.DataFrame, columns: Sequence[str]) -> Table:
-    """The table for a terminal.
+def terminal(frame: pl.DataFrame, columns: Sequence[str], width: int | None) -> Iterator[Table]:
+    """The table for a terminal of ``width`` characters; None: as wide as the table needs.
 
     A figure stands with its interval, unless the interval has own columns. If all rows have the same
-    network, it is the title instead of a column.
+    network, it is the title instead of a column. What has no room in the width follows as further tables,
+    each with the first column again.
     """
     text = _text(frame, frame.columns)
     for name in columns:
@@ -30,21 +35,69 @@ def terminal(frame: pl.DataFrame, columns: Sequence[str]) -> Table:
             )
     alone = columns[0] == "network" and len(columns) > 1 and text["network"].n_unique() == 1
     title = text["network"][0] if alone else None
-    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     kept = text.select(columns[1:] if alone else columns)
-    for name in kept.columns:
-        words = max(len(word) for words in kept[name].str.split(" ") for word in words)
-        table.add_column(name, overflow="fold", min_width=max(len(name), min(words, _WHOLE_CHARACTERS)))
-    for row in kept.iter_rows():
-        table.add_row(*row)
-    return table
+    for widths in _blocks(kept, width):
+        table = Table(
+            title=None if title is None else Text(title),
+            title_justify="left",
+            box=box.SIMPLE_HEAD,
+            pad_edge=False,
+        )
+        for name, characters in widths.items():
+            table.add_column(Text(name), overflow="fold", width=characters)
+        for row in kept.select(list(widths)).iter_rows():
+            # a label may look like rich's markup
+            table.add_row(*map(Text, row))
+        yield table
+        title = None
+
+
+def _blocks(frame: pl.DataFrame, width: int | None) -> Iterator[dict[str, int]]:
+    """Tables that have room in ``width``: column → its characters."""
+    least, most = {}, {}
+    for name in frame.columns:
+        words = max((len(word) for words in frame[name].str.split(" ") for word in words), default=0)
+        least[name] = max(len(name), min(words, _WHOLE_CHARACTERS))
+        most[name] = max(least[name], *frame[name].str.len_chars())
+    if width is None:
+        yield most
+        return
+    first, *others = frame.columns
+    block = [first]
+    for name in others:
+        if len(block) > 1 and _characters([least[one] for one in (*block, name)]) > width:
+            yield _widened(block, least, most, width)
+            block = [first]
+        block.append(name)
+    yield _widened(block, least, most, width)
+
+
+def _characters(widths: Sequence[int]) -> int:
+    return sum(widths) + _GAP * (len(widths) - 1) + _EDGES
+
+
+def _widened(names: Sequence[str], least: dict[str, int], most: dict[str, int], width: int) -> dict[str, int]:
+    """The narrowest columns first get what they need of the room that is left."""
+    widths = {name: least[name] for name in names}
+    left = max(0, width - _characters(list(widths.values())))
+    waiting = sorted(names, key=lambda name: most[name] - least[name])
+    for place, name in enumerate(waiting):
+        more = min(most[name] - least[name], left // (len(waiting) - place))
+        widths[name] += more
+        left -= more
+    return widths
 
 
 def markdown(frame: pl.DataFrame, columns: Sequence[str]) -> str:
     """A Markdown table."""
     lines = ["| " + " | ".join(columns) + " |", "|" + "---|" * len(columns)]
-    lines += ["| " + " | ".join(row) + " |" for row in _text(frame, columns).iter_rows()]
+    lines += ["| " + " | ".join(map(_escaped, row)) + " |" for row in _text(frame, columns).iter_rows()]
     return "\n".join(lines) + "\n"
+
+
+def _escaped(cell: str) -> str:
+    """A label with what Markdown would take for the end of a cell or for HTML."""
+    return html.escape(cell, quote=False).replace("|", "\\|").replace("\n", " ")
 
 
 def chosen(frame: pl.DataFrame, wanted: Sequence[str]) -> list[str]:
@@ -56,7 +109,9 @@ def chosen(frame: pl.DataFrame, wanted: Sequence[str]) -> list[str]:
     for name in wanted:
         if name not in frame.columns:
             raise KeyError(f"no column {name}: choose from {', '.join(frame.columns)}")
-    return [*wanted] or [name for name in frame.columns if frame[name].null_count() < frame.height]
+    return list(dict.fromkeys(wanted)) or [
+        name for name in frame.columns if frame[name].null_count() < frame.height
+    ]
 
 
 def _text(frame: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:

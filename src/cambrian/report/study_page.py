@@ -60,8 +60,8 @@ _INVALID = (
     "and listed here with the reason. No average and no figure includes it."
 )
 _NOTES = (
-    "Checks that a gate could not make, and facts that a reader should know. These trials are valid. Each "
-    "group and gate has one line, with the text of the first trial. "
+    "Checks that a gate could not make, and facts that a reader should know. A note makes no trial invalid. "
+    "Each group and gate has one line, with the text of the first trial. "
 )
 _TRACES = (
     "The same hash means the same packets: their flows, times and sizes, and whether the bottleneck dropped "
@@ -245,13 +245,14 @@ def _networks(collected: Collected, frames: dict[str, pl.DataFrame]) -> Iterator
             for one in tables.on(network, collected, frames)
         ]
         loss = f", random loss {here.loss}" if here.loss != "none" else ""
+        other = f"; {here.other}" if here.other != layout.NOTHING else ""
         yield Section(
             network.name,
             f"network-{number}",
             (*(one for one in figures if one.leads), *listed, *(one for one in figures if not one.leads)),
             folded=True,
             opened=len(collected.networks) == 1,
-            aside=f"{here.rate}, RTT {here.rtt}, buffer {here.buffer}, {here.queue}{loss}",
+            aside=f"{here.rate}, RTT {here.rtt}, buffer {here.buffer}, {here.queue}{loss}{other}",
             network=network.name,
         )
 

@@ -11,6 +11,7 @@ from cambrian.report import placebo
 from cambrian.report.collect import Collected
 from cambrian.report.layout import number
 from cambrian.report.tables import harm
+from cambrian.report.tables.flows import row_name
 
 #: what a judged contestant should be like
 _EXPECTED = "kernel TCP or the standard"
@@ -72,7 +73,7 @@ def answer(collected: Collected, frames: Mapping[str, pl.DataFrame]) -> str:
         return _pairwise(frames["pairwise"])
     if "page_loads" in frames:
         return _loads(frames["page_loads"], frames.get("page_changes"))
-    return _judged(collected, frames.get("verdicts")) or _throughput(frames["flows"])
+    return _judged(collected, frames.get("verdicts")) or _throughput(collected, frames["flows"])
 
 
 def placebo_differs(
@@ -173,18 +174,15 @@ def _loads(loads: pl.DataFrame, changes: pl.DataFrame | None) -> str:
     return f"Page loads compared with {changes['base'][0]}’s: {counts}, {open_} inconclusive."
 
 
-def _throughput(flows: pl.DataFrame) -> str:
+def _throughput(collected: Collected, flows: pl.DataFrame) -> str:
     """Designs ``solo`` and ``flows``: mean throughputs, or their range if there are many."""
     known = flows.filter(pl.col("throughput_mbps").is_not_null())
     if not known.height:
         return ""
     rates = known.sort("throughput_mbps", descending=True).to_dicts()
     if len(rates) <= _MOST_NAMED and known["network"].n_unique() == 1:
-        flow_counts = Counter(row["contestant"] for row in rates)
-        names = [
-            row["contestant"] + (f" (flow {row['flow']})" if flow_counts[row["contestant"]] > 1 else "")
-            for row in rates
-        ]
+        cells = {cell.key: cell for cell in collected.cells}
+        names = [row_name(cells[row["group"]], row["flow"]) for row in rates]
         listed = [
             f"{name} {number(row['throughput_mbps'], 1)} Mbps" for name, row in zip(names, rates, strict=True)
         ]

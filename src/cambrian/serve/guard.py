@@ -45,4 +45,5 @@ def is_inside(path: Path, folder: Path) -> bool:
 
     ``folder`` is a real path: a link in its place leads outside.
     """
-    return path.resolve().is_relative_to(folder)
+    # no file's name has a null byte
+    return "\0" not in str(path) and path.resolve().is_relative_to(folder)

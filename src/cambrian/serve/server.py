@@ -97,6 +97,10 @@ class _Guarded(web.RequestHandler):
             raise web.HTTPError(404)
         return self.served.by_key[key]
 
+    def head(self, *args: str, **named: str) -> Any:
+        # tornado sends no body
+        return self.get(*args, **named)
+
     async def aside(self, work: Callable[[], Any]) -> Any:
         return await asyncio.get_running_loop().run_in_executor(self.served.threads, work)
 

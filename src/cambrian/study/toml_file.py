@@ -63,7 +63,7 @@ class TomlFile:
         Raises:
             StudyError: ``name`` is not a list of tables.
         """
-        tables = self.raw.get(name, [])
+        tables: list[dict[str, Any]] = self.raw.get(name, [])
         if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
             self._faults.add((name,), f"{name} is not a list of tables", f"write [[{name}]]")
             self._faults.raise_all()

@@ -204,7 +204,10 @@ def test_identical_trials_without_a_parameter_count_as_trials() -> None:
     shown = [[one("beta", 0.85)], [one("beta", 0.87)]]
     found = contestants.judge("n", "cubic", [*nothing, *shown])
     (beta,) = found.findings
-    assert (beta.status, beta.why) == ("inconclusive", "measured in only 2 of 20 trials")
+    assert (beta.status, beta.why) == (
+        "inconclusive",
+        "measured in only 2 of 20 trials (identical ones count separately)",
+    )
 
 
 def test_alpha_is_not_judged_by_a_beta_of_one_event() -> None:

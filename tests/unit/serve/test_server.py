@@ -92,7 +92,16 @@ def test_a_post_from_another_site_is_refused(port: int, path: str, origin: str) 
 
 @pytest.mark.parametrize(
     "path",
-    ["../study.json", "%2e%2e/study.json", "/etc/passwd", "out", "all/passwd", "figures/../../study.json"],
+    [
+        "../study.json",
+        "%2e%2e/study.json",
+        "/etc/passwd",
+        "out",
+        "all/passwd",
+        "figures/../../study.json",
+        "%00",
+        "figures/a.csv%00",
+    ],
 )
 def test_no_file_outside_the_report(port: int, path: str) -> None:
     assert ask(port, f"/knobs/report/{path}")[0] in {403, 404}
@@ -105,6 +114,13 @@ def test_the_report_has_a_bar_and_its_file_has_none(port: int, folder: Path) -> 
     assert "connect-src 'self'" in headers["Content-Security-Policy"]
     assert (folder / "report" / "index.html").read_text() == PAGE
     assert ask(port, "/knobs/report/figures/a.csv")[2] == "a\n1\n"
+
+
+@pytest.mark.parametrize("path", ["/knobs/report/index.html", "/knobs/report/figures/a.csv", "/knobs/sql"])
+def test_a_head_is_that_of_the_page(port: int, path: str) -> None:
+    status, headers, text = ask(port, path, method="HEAD")
+    assert (status, text) == (200, "")
+    assert headers["Content-Type"] == ask(port, path)[1]["Content-Type"]
 
 
 def test_every_answer_has_a_policy(port: int) -> None:

@@ -32,6 +32,7 @@ def table(collected: Collected) -> pl.DataFrame:
     """One row for each flow of each group: means over the seeds whose trials are all valid.
 
     ``gave_up``: trials in which the flow ended early; they count with the bytes carried until then.
+    ``longest_starved_s``: the longest of all trials, no mean.
     """
     found = []
     for cell in collected.cells:
@@ -88,7 +89,7 @@ def _cca(row: rows.Row) -> str:
 _THROUGHPUT = layout.interval_column("throughput_mbps")
 _SHARE = layout.interval_column("share_percent")
 _OF_FAIR = layout.interval_column("of_fair_percent")
-_STARVED = Column("Starvation, % of the time (longest, s)", _starved)
+_STARVED = Column("Starvation, % of the time (longest of all trials, s)", _starved)
 _DELAY_AND_LOSS = (
     Column("Queueing delay, ms: p50 / p95 / p99", _delays),
     layout.mean_column("queue_loss_percent"),

@@ -111,7 +111,8 @@ def shown(frame: pl.DataFrame, collected: Collected) -> Shown:
         if not without_alone or column.heading not in ("Alone", "Harm", "Harm of its own kind")
     ]
     caption = (
-        "Harm to each victim’s service, compared with the harm of its own kind in the same position; "
+        "Harm to each victim’s service, compared with the harm of its own kind in the same position; the "
+        "queue loss is that of the measured interval, not of the whole trial; "
         f"{layout.BRACKETS}"
     )
     by_victim = pl.concat(
