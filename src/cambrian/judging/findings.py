@@ -98,7 +98,7 @@ def too_little(measured: Measured) -> str:
         events = "event" if measured.events == 1 else "events"
         return f"{measured.events} {events}; a judgement needs {fewest}"
     if measured.shown < SHOWN_SHARE * measured.ran:
-        each = " (identical ones count separately)" if measured.ran > measured.of_trials else ""
+        each = ", identical ones included" if measured.ran > measured.of_trials else ""
         return f"measured in only {measured.shown} of {measured.ran} trials{each}"
     if measured.agreement < AGREEING_SHARE:
         return (

@@ -80,8 +80,12 @@ def family(judged: Mapping[tuple[str, str], Judged], contestant: str) -> str:
 
 
 def _subjects(cell: Cell) -> Iterator[int]:
-    """The flows under test of a group: flow 0, or all flows for design ``flows``."""
-    return iter(range(len(cell.names)) if cell.design == "flows" else range(1))
+    """The flows under test: all of design ``flows`` and of a pair of two contestants, else flow 0.
+
+    The two positions of a pair are equal, so the order of the study's list decides nothing.
+    """
+    is_pair = cell.design == "pairwise" and len({*cell.names}) == len(cell.names)
+    return iter(range(len(cell.names)) if cell.design == "flows" or is_pair else range(1))
 
 
 def reference(collected: Collected, contestant: str) -> str:

@@ -206,7 +206,7 @@ def test_identical_trials_without_a_parameter_count_as_trials() -> None:
     (beta,) = found.findings
     assert (beta.status, beta.why) == (
         "inconclusive",
-        "measured in only 2 of 20 trials (identical ones count separately)",
+        "measured in only 2 of 20 trials, identical ones included",
     )
 
 
