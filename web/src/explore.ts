@@ -69,11 +69,18 @@ export async function showExplore(view: URLSearchParams): Promise<void> {
       make("p", { class: "quiet" }, "A point is one flow of one valid trial. ", words),
       figure,
       meanings(chosen),
-      table(found.columns, rows, chosen, view),
     );
   });
   // Vega warns of an axis without a value
   if (points) await drawSpec(figure, spec);
+  // the table is below the chart, and comes when that is on the screen
+  await painted();
+  if (state === shown) place.append(table(found.columns, rows, chosen, view));
+}
+
+/** Resolves after the browser's next frame. */
+function painted(): Promise<void> {
+  return new Promise((done) => { requestAnimationFrame(() => { setTimeout(done); }); });
 }
 
 /** Replace a part of the view; the focus stays on the control of the same name. */
