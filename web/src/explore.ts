@@ -3,7 +3,7 @@ import { changed, FILTERS, read, write } from "./address.ts";
 import { button, make } from "./dom.ts";
 import { drawSpec } from "./figures.ts";
 import { csv, save } from "./files.ts";
-import { load } from "./load.ts";
+import { load, run } from "./load.ts";
 import { chart, fields, type Column, type Data, type Fields, type Value } from "./points.ts";
 import { groups } from "./trial.ts";
 
@@ -27,6 +27,8 @@ function go(changes: Record<string, string>): void {
 export async function showExplore(view: URLSearchParams): Promise<void> {
   if (!place) return;
   const wanted = view.get("view") === "explore";
+  // read before the change, it costs no layout of its own
+  const width = place.clientWidth || (place.parentElement?.clientWidth ?? 0);
   document.body.classList.toggle("exploring", wanted);
   place.hidden = !wanted;
   for (const link of document.querySelectorAll<HTMLAnchorElement>(".tabs a")) {
@@ -38,10 +40,9 @@ export async function showExplore(view: URLSearchParams): Promise<void> {
   const state = changed(view, { open: "", trial: "", from: "", to: "", all: "", at: "" }).toString();
   if (!wanted || state === shown) return;
   shown = state;
-  data ??= load<Data>("data", "explore.js");
   let found: Data;
   try {
-    found = await data;
+    found = await (data ??= load<Data>("data", "explore.js"));
   } catch (error) {
     place.replaceChildren(make("p", {}, `There is nothing to explore: ${String(error instanceof Error ? error.message : error)}.`));
     return;
@@ -51,14 +52,13 @@ export async function showExplore(view: URLSearchParams): Promise<void> {
   const chosen = fields(found.columns, view);
   const rows = keptRows(found.columns, view);
   // the order of the table changes nothing else
-  const chartState = `${changed(view, { sort: "", open: "", trial: "", from: "", to: "", all: "", at: "" }).toString()} ${place.clientWidth}`;
+  const chartState = `${changed(view, { sort: "", open: "", trial: "", from: "", to: "", all: "", at: "" }).toString()} ${width}`;
   const old = place.querySelector(".scroll");
   if (old && chartState === chartShown) {
     withFocus(() => { old.replaceWith(table(found.columns, rows, chosen, view)); });
     return;
   }
   chartShown = chartState;
-  const width = place.clientWidth;
   const colours = new Map(Object.values(groups).flatMap((group) => group.flows.map((flow) => [flow.name, flow.colour])));
   const { spec, words, points } = chart(found, rows, chosen, width, colours, view.has("seed"));
   const figure = make("div", { class: "points", role: "img", "aria-label": words });
@@ -69,18 +69,11 @@ export async function showExplore(view: URLSearchParams): Promise<void> {
       make("p", { class: "quiet" }, "A point is one flow of one valid trial. ", words),
       figure,
       meanings(chosen),
+      table(found.columns, rows, chosen, view),
     );
   });
   // Vega warns of an axis without a value
   if (points) await drawSpec(figure, spec);
-  // the table is below the chart, and comes when that is on the screen
-  await painted();
-  if (state === shown) place.append(table(found.columns, rows, chosen, view));
-}
-
-/** Resolves after the browser's next frame. */
-function painted(): Promise<void> {
-  return new Promise((done) => { requestAnimationFrame(() => { setTimeout(done); }); });
 }
 
 /** Replace a part of the view; the focus stays on the control of the same name. */
@@ -90,9 +83,19 @@ function withFocus(replace: () => void): void {
   if (name) place?.querySelector<HTMLElement>(`[name="${CSS.escape(name)}"]`)?.focus({ preventScroll: true });
 }
 
-/** Draw the view again when its width changes. */
+/** Begin to load what the view needs; an error is shown when the view is asked for. */
+function fetchAhead(): void {
+  data ??= load<Data>("data", "explore.js");
+  for (const loading of [data, run("figures/vega.js")]) loading.catch(() => undefined);
+}
+
+/** Draw the view again when its width changes; load its data when a reader is about to open it. */
 export function start(): void {
   if (!place) return;
+  for (const link of document.querySelectorAll<HTMLAnchorElement>(".tabs a")) {
+    if (link.hash !== "#view=explore") continue;
+    for (const event of ["pointerenter", "focus"]) link.addEventListener(event, fetchAhead, { once: true });
+  }
   new ResizeObserver(() => {
     if (!place.hidden && chartShown && !chartShown.endsWith(` ${place.clientWidth}`)) {
       shown = "";
