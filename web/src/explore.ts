@@ -42,7 +42,7 @@ export async function showExplore(view: URLSearchParams): Promise<void> {
   shown = state;
   let found: Data;
   try {
-    found = await (data ??= load<Data>("data", "explore.js"));
+    found = await fetched();
   } catch (error) {
     place.replaceChildren(make("p", {}, `There is nothing to explore: ${String(error instanceof Error ? error.message : error)}.`));
     return;
@@ -83,10 +83,15 @@ function withFocus(replace: () => void): void {
   if (name) place?.querySelector<HTMLElement>(`[name="${CSS.escape(name)}"]`)?.focus({ preventScroll: true });
 }
 
+/** The data, loaded once. */
+function fetched(): Promise<Data> {
+  data ??= load<Data>("data", "explore.js");
+  return data;
+}
+
 /** Begin to load what the view needs; an error is shown when the view is asked for. */
 function fetchAhead(): void {
-  data ??= load<Data>("data", "explore.js");
-  for (const loading of [data, run("figures/vega.js")]) loading.catch(() => undefined);
+  for (const loading of [fetched(), run("figures/vega.js")]) loading.catch(() => undefined);
 }
 
 /** Draw the view again when its width changes; load its data when a reader is about to open it. */
@@ -121,9 +126,9 @@ function isOffered({ values }: Column, role: keyof Fields): boolean {
   for (const value of values) {
     seen.add(value);
     // the first values decide about nearly every column, so a large study answers at once
-    if (role === "facet" ? seen.size > MOST_CHARTS : seen.size > 1) return role !== "facet";
+    if (seen.size > MOST_CHARTS) break;
   }
-  return role === "facet" && seen.size > 1;
+  return seen.size > 1 && (role !== "facet" || seen.size <= MOST_CHARTS);
 }
 
 function controls(columns: Column[], chosen: Fields): HTMLElement {

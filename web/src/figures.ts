@@ -56,14 +56,14 @@ async function embed(place: HTMLElement, spec: object, renderer: "svg" | "canvas
 }
 
 /** Draws the chart of many points again. */
-let again = (): Promise<void> => Promise.resolve();
-dark.addEventListener("change", () => { void again(); });
+let again = (): void => undefined;
+dark.addEventListener("change", () => { again(); });
 
 /** Draw a chart of many points, on a canvas, in the reader's theme. */
 export async function drawSpec(place: HTMLElement, spec: object): Promise<void> {
   await run("figures/vega.js");
-  again = () => embed(place, spec, "canvas", dark.matches ? "dark" : "light");
-  await again();
+  again = () => { void embed(place, spec, "canvas", dark.matches ? "dark" : "light"); };
+  again();
 }
 
 function drawRest(): void {
