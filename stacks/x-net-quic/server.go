@@ -44,7 +44,7 @@ func runServer(arguments []string, emit *endpoint.Emitter, stop <-chan os.Signal
 	if err != nil {
 		return err
 	}
-	quicEndpoint, err := quic.NewEndpoint(socket, config)
+	quicEndpoint, err := quic.NewEndpoint(waiting(socket), config)
 	if err != nil {
 		return err
 	}
