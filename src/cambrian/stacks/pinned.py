@@ -16,7 +16,8 @@ import json
 import re
 import shutil
 import tempfile
-from collections.abc import Iterator
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -169,23 +170,68 @@ def _manifests(root: Path) -> Iterator[Path]:
 def pin_crate(path: Path, package: str, release: str) -> int:
     """Pin every dependency on a package in a Cargo.toml to one release; returns their number."""
     document = tomlkit.parse(path.read_text())
-    tables: list[Any] = [document, *document.get("target", {}).values()]
     count = 0
-    for table in tables:
-        for kind in _DEPENDENCIES:
-            dependencies = table.get(kind, {})
-            for name, wanted in list(dependencies.items()):
-                inside = isinstance(wanted, dict)
-                if (wanted.get("package", name) if inside else name) != package:
-                    continue
-                count += 1
-                if inside:
-                    wanted["version"] = f"={release}"
-                else:
-                    dependencies[name] = f"={release}"
+    for table, key, crate, _ in _dependencies(document):
+        if crate == package:
+            count += 1
+            if isinstance(table[key], dict):
+                table[key]["version"] = f"={release}"
+            else:
+                table[key] = f"={release}"
     if count:
         path.write_text(tomlkit.dumps(document))
     return count
+
+
+def depended_on(lock: str, package: str, release: str) -> dict[str, str]:
+    """The version of each crate that a release of a package depends on, by the text of a Cargo.lock."""
+    locked = tomllib.loads(lock).get("package", [])
+    for one in locked:
+        if (one["name"], one["version"]) == (package, release):
+            # an entry is "name", or "name version" where the lock has several versions
+            named = [entry.split() for entry in one.get("dependencies", [])]
+            only = {other["name"]: other["version"] for other in locked}
+            return {entry[0]: entry[1] if len(entry) > 1 else only[entry[0]] for entry in named}
+    return {}
+
+
+def follow_pins(paths: Sequence[Path], crates: Mapping[str, str]) -> bool:
+    """Pin what the source pins beside the package to what the package's release depends on.
+
+    Such crates are parts of the package, as s2n-quic-core is of s2n-quic: another version has other types.
+
+    Args:
+        paths: Cargo.toml files.
+        crates: versions by :func:`depended_on`.
+
+    Returns:
+        Whether a pin has changed.
+    """
+    changed = False
+    for path in paths:
+        for name, version in exact_pins(path).items():
+            if crates.get(name, version) != version:
+                pin_crate(path, name, crates[name])
+                changed = True
+    return changed
+
+
+def exact_pins(path: Path) -> dict[str, str]:
+    """The crates that a Cargo.toml wants at one version, with that version."""
+    document = tomlkit.parse(path.read_text())
+    versions = {crate: version for _, _, crate, version in _dependencies(document)}
+    return {crate: version[1:].strip() for crate, version in versions.items() if version.startswith("=")}
+
+
+def _dependencies(document: Mapping[str, Any]) -> Iterator[tuple[Any, str, str, str]]:
+    """Each dependency of a Cargo.toml: the table that has it, its key there, its crate, its version."""
+    for part in (document, *document.get("target", {}).values()):
+        for kind in _DEPENDENCIES:
+            table = part.get(kind, {})
+            for key, wanted in list(table.items()):
+                inside = isinstance(wanted, dict)
+                crate = wanted.get("package", key) if inside else key
+                yield table, key, str(crate), str(wanted.get("version", "") if inside else wanted)
 
 
 def _add_features(path: Path, names: list[str]) -> None:
@@ -205,6 +251,9 @@ def _lock(stack: Stack, folder: Path, log: Path) -> None:
         tool = toolchain.cargo()
         argv = [str(tool.path), "update", "--workspace", "--manifest-path", str(folder / "Cargo.toml")]
         run(argv, log=log, environment=clean_environment(tool.environment))
+        crates = depended_on((folder / "Cargo.lock").read_text(), wanted.package, release)
+        if follow_pins(list(_manifests(folder.parent)), crates):
+            run(argv, log=log, environment=clean_environment(tool.environment))
         return
     tool = toolchain.go()
     environment = clean_environment(tool.environment | {"GOFLAGS": "-mod=mod"})

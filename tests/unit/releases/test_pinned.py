@@ -95,6 +95,43 @@ def test_the_copy_is_pinned_and_says_its_version(stack: Stack, tmp_path: Path) -
     assert json.loads(files["mine/build.json"])["release"] == "0.28.1"
 
 
+LOCK = """
+[[package]]
+name = "their-quic"
+version = "0.28.1"
+dependencies = ["their-core 0.28.0", "their-tls", "other"]
+[[package]]
+name = "their-core"
+version = "0.28.0"
+[[package]]
+name = "their-core"
+version = "0.30.0"
+[[package]]
+name = "their-tls"
+version = "0.7.2"
+[[package]]
+name = "other"
+version = "1.4.0"
+"""
+
+
+def test_parts_of_the_package_follow_its_release(tmp_path: Path) -> None:
+    crates = pinned.depended_on(LOCK, "their-quic", "0.28.1")
+    assert crates == {"their-core": "0.28.0", "their-tls": "0.7.2", "other": "1.4.0"}
+    assert pinned.depended_on(LOCK, "their-quic", "0.30.0") == {}
+    cargo = tmp_path / "Cargo.toml"
+    cargo.write_text(
+        '[dependencies]\nother = "1"\ntheir-tls = "=0.7.2"\n'
+        'their-core = { version = "=0.30.0", features = ["std"] }\nfree = "=3.0.0"\n'
+    )
+    assert pinned.follow_pins([cargo], crates)
+    assert cargo.read_text() == (
+        '[dependencies]\nother = "1"\ntheir-tls = "=0.7.2"\n'
+        'their-core = { version = "=0.28.0", features = ["std"] }\nfree = "=3.0.0"\n'
+    )
+    assert not pinned.follow_pins([cargo], crates)
+
+
 def test_older_releases_have_other_files_and_features(stack: Stack, tmp_path: Path) -> None:
     files = copied(stack, "0.24.9", tmp_path / "copy")
     assert files["mine/src/main.rs"] == "old"
