@@ -1,21 +1,25 @@
 //! The client role: asks for bytes and counts them.
 
+use std::cell::{Cell, RefCell};
+use std::future::{poll_fn, Future};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::pin::pin;
+use std::rc::Rc;
+use std::task::{Poll, Waker};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use cambrian_endpoint::cli::ClientArguments;
 use cambrian_endpoint::fetch::Fetch;
 use cambrian_endpoint::{contract, Error, Result};
+use futures::future::{select, Either};
 use s2n_quic::client::Connect;
 use s2n_quic::connection::Handle;
 use s2n_quic::stream::{self, BidirectionalStream};
 use s2n_quic::Client;
-use tokio::sync::Notify;
 
-use crate::runtime::{self, StopSignal};
+use crate::io::{limits, Provider};
+use crate::runtime::{self, failed, Runtime};
 use crate::settings::Settings;
 use crate::tls;
 
@@ -28,97 +32,117 @@ const CLOSING: Duration = Duration::from_millis(2);
 /// Fetch until everything has come or a signal asks to stop.
 pub fn run(arguments: &ClientArguments) -> Result<()> {
     let settings = Settings::parse(&arguments.settings, None)?;
-    let shared = Arc::new(Shared::new(Fetch::new(arguments)));
-    let outcome = runtime::block_on(fetch(arguments, &settings, &shared));
-    let fetch = std::mem::replace(&mut *shared.fetch(), Fetch::new(arguments));
+    let any = match arguments.connect {
+        SocketAddr::V4(_) => SocketAddr::new(Ipv4Addr::UNSPECIFIED.into(), 0),
+        SocketAddr::V6(_) => SocketAddr::new(Ipv6Addr::UNSPECIFIED.into(), 0),
+    };
+    let shared = Rc::new(Shared::new(Fetch::new(arguments)));
+    let outcome = runtime::block_on(any, |runtime| {
+        let (arguments, shared) = (arguments.clone(), shared.clone());
+        async move { fetch(&runtime, &arguments, &settings, &shared).await }
+    });
+    let fetch = shared.fetch.replace(Fetch::new(arguments));
     fetch.done(outcome)
 }
 
 /// What the streams' tasks have in common.
 struct Shared {
-    fetch: Mutex<Fetch>,
-    finished: Notify,
+    fetch: RefCell<Fetch>,
+    /// Waits for the end of the transfer.
+    waiting: RefCell<Option<Waker>>,
     /// What happens now is of our own closing.
-    closing: AtomicBool,
+    closing: Cell<bool>,
 }
 
 impl Shared {
     fn new(fetch: Fetch) -> Self {
-        Self { fetch: Mutex::new(fetch), finished: Notify::new(), closing: AtomicBool::new(false) }
-    }
-
-    fn fetch(&self) -> MutexGuard<'_, Fetch> {
-        self.fetch.lock().unwrap_or_else(PoisonError::into_inner)
+        Self { fetch: RefCell::new(fetch), waiting: RefCell::default(), closing: Cell::new(false) }
     }
 
     /// Note what has come of the transfer, and wake whoever waits if it is over.
     fn update(&self, change: impl FnOnce(&mut Fetch)) {
-        if self.closing.load(Ordering::Relaxed) {
+        if self.closing.get() {
             return;
         }
-        let mut fetch = self.fetch();
+        let mut fetch = self.fetch.borrow_mut();
         change(&mut fetch);
         if fetch.finished() {
-            self.finished.notify_one();
+            if let Some(waker) = self.waiting.take() {
+                waker.wake();
+            }
         }
+    }
+
+    /// Until the transfer is over.
+    async fn finished(&self) {
+        poll_fn(|context| {
+            if self.fetch.borrow().finished() {
+                return Poll::Ready(());
+            }
+            self.waiting.replace(Some(context.waker().clone()));
+            Poll::Pending
+        })
+        .await;
     }
 }
 
-async fn fetch(arguments: &ClientArguments, settings: &Settings, shared: &Arc<Shared>) -> Result<()> {
-    let mut stop = StopSignal::new()?;
-    let mut client = client(arguments, settings)?;
+async fn fetch(
+    runtime: &Runtime,
+    arguments: &ClientArguments,
+    settings: &Settings,
+    shared: &Rc<Shared>,
+) -> Result<()> {
+    let mut client = client(runtime, arguments, settings)?;
     let attempt = client.connect(Connect::new(arguments.connect).with_server_name(&*arguments.server_name));
-    let connection = tokio::select! {
-        connection = attempt => {
-            connection.map_err(|error| Error::failed(&format!("connect to {}", arguments.connect), error))?
-        }
-        () = stop.received() => return Ok(()),
-    };
+    let Some(connection) = until_stopped(runtime, attempt).await else { return Ok(()) };
+    let connection =
+        connection.map_err(|error| Error::failed(&format!("connect to {}", arguments.connect), error))?;
     contract::connected();
     let handle = connection.handle();
-    tokio::spawn(open_streams(handle.clone(), shared.clone()));
-    tokio::select! {
-        () = shared.finished.notified() => {}
-        () = stop.received() => {}
-    }
-    shared.closing.store(true, Ordering::Relaxed);
+    runtime.spawn(open_streams(runtime.clone(), handle.clone(), shared.clone()));
+    until_stopped(runtime, shared.finished()).await;
+    shared.closing.set(true);
     handle.close(0_u32.into());
     // The connection lingers for a while in case its CONNECTION_CLOSE is lost, which nobody would notice.
-    let _ = tokio::time::timeout(CLOSING, client.wait_idle()).await;
+    let mut timer = runtime.timer();
+    let _ = select(pin!(client.wait_idle()), pin!(timer.sleep(CLOSING))).await;
     Ok(())
 }
 
-fn client(arguments: &ClientArguments, settings: &Settings) -> Result<Client> {
-    let any = match arguments.connect {
-        SocketAddr::V4(_) => SocketAddr::new(Ipv4Addr::UNSPECIFIED.into(), 0),
-        SocketAddr::V6(_) => SocketAddr::new(Ipv6Addr::UNSPECIFIED.into(), 0),
-    };
-    let (tls, io) = (tls::client(&arguments.alpn)?, runtime::io(any, settings)?);
-    let limits = runtime::limits()?;
-    let failed = |error: &dyn std::fmt::Display| Error::failed("s2n-quic", error);
+/// What comes of `future`; nothing if a signal asks to stop before.
+async fn until_stopped<T>(runtime: &Runtime, future: impl Future<Output = T>) -> Option<T> {
+    match select(pin!(future), pin!(runtime.stopped())).await {
+        Either::Left((outcome, _)) => Some(outcome),
+        Either::Right(_) => None,
+    }
+}
+
+fn client(runtime: &Runtime, arguments: &ClientArguments, settings: &Settings) -> Result<Client> {
+    let tls = tls::client(&arguments.alpn)?;
+    let (io, limits) = (Provider::new(runtime.clone(), settings)?, limits()?);
     Client::builder()
         .with_tls(tls)
         .and_then(|builder| builder.with_io(io))
         .and_then(|builder| builder.with_limits(limits))
-        .map_err(|error| failed(&error))?
+        .map_err(failed)?
         .start()
-        .map_err(|error| failed(&error))
+        .map_err(failed)
 }
 
 /// Open a stream for each request, as the server's limit on streams lets.
-async fn open_streams(mut handle: Handle, shared: Arc<Shared>) {
-    while shared.fetch().wants_stream() {
+async fn open_streams(runtime: Runtime, mut handle: Handle, shared: Rc<Shared>) {
+    while shared.fetch.borrow().wants_stream() {
         let stream = match handle.open_bidirectional_stream().await {
             Ok(stream) => stream,
             Err(error) => return shared.update(|fetch| fetch.fail(error.to_string())),
         };
-        let Some(request) = shared.fetch().next_request() else { return };
-        tokio::spawn(fetch_one(stream, request.line().into(), shared.clone()));
+        let Some(request) = shared.fetch.borrow_mut().next_request() else { return };
+        runtime.spawn(fetch_one(stream, request.line().into(), shared.clone()));
     }
 }
 
 /// Send one request and count what comes back.
-async fn fetch_one(mut stream: BidirectionalStream, request: Bytes, shared: Arc<Shared>) {
+async fn fetch_one(mut stream: BidirectionalStream, request: Bytes, shared: Rc<Shared>) {
     if let Err(error) = transfer(&mut stream, request, &shared).await {
         shared.update(|fetch| fetch.fail(error.to_string()));
     }

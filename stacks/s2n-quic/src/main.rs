@@ -2,10 +2,12 @@
 
 mod cca;
 mod client;
+mod io;
 mod observer;
 mod runtime;
 mod server;
 mod settings;
+mod timers;
 mod tls;
 
 use cambrian_endpoint::Stack;

@@ -1,21 +1,24 @@
 //! The server role: the sender, whose congestion controller is under test.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::Arc;
+use std::cell::Cell;
+use std::pin::pin;
+use std::rc::Rc;
 
 use bytes::Bytes;
 use cambrian_endpoint::cli::ServerArguments;
 use cambrian_endpoint::clock::Anchor;
 use cambrian_endpoint::transport_log::{lock, SharedLog, TransportLog};
-use cambrian_endpoint::{contract, hq, Error, Result};
+use cambrian_endpoint::{contract, hq, Result};
+use futures::future::{select, Either};
 use s2n_quic::connection::Connection;
 use s2n_quic::provider::congestion_controller::Endpoint;
 use s2n_quic::stream::{self, BidirectionalStream};
 use s2n_quic::Server;
 
 use crate::cca::{self, MadeController, ReadBack};
+use crate::io::{limits, Provider};
 use crate::observer::{AllCounters, Observer};
-use crate::runtime::{self, StopSignal};
+use crate::runtime::{self, failed, Runtime};
 use crate::settings::Settings;
 use crate::tls;
 
@@ -30,13 +33,16 @@ pub fn run(arguments: &ServerArguments) -> Result<()> {
     let log =
         arguments.transport_log.as_deref().map(|path| TransportLog::create(path, anchor)).transpose()?;
     let counters = AllCounters::default();
-    let tally = Arc::new(Tally::default());
+    let tally = Rc::new(Tally::default());
     let observer = Observer::new(&arguments.cca, log.clone(), counters.clone());
-    let outcome = if arguments.cca == cca::BBR {
-        runtime::block_on(serve(arguments, &settings, cca::bbr(&settings), observer, &tally))
-    } else {
-        runtime::block_on(serve(arguments, &settings, cca::cubic(&settings), observer, &tally))
-    };
+    let (served, counted) = (arguments.clone(), tally.clone());
+    let outcome = runtime::block_on(arguments.listen, |runtime| async move {
+        if served.cca == cca::BBR {
+            serve(&runtime, &served, &settings, cca::bbr(&settings), observer, &counted).await
+        } else {
+            serve(&runtime, &served, &settings, cca::cubic(&settings), observer, &counted).await
+        }
+    });
     finish(log, &counters, &tally, outcome)
 }
 
@@ -58,56 +64,47 @@ fn finish(log: Option<SharedLog>, counters: &AllCounters, tally: &Tally, outcome
 /// Requests and the responses that a client has acknowledged to the last byte.
 #[derive(Debug, Default)]
 struct Tally {
-    requests: AtomicUsize,
-    finished: AtomicUsize,
+    requests: Cell<usize>,
+    finished: Cell<usize>,
 }
 
 impl Tally {
     fn complete(&self) -> bool {
-        let requests = self.requests.load(Ordering::Relaxed);
-        requests > 0 && requests == self.finished.load(Ordering::Relaxed)
+        self.requests.get() > 0 && self.requests == self.finished
     }
 }
 
 async fn serve(
+    runtime: &Runtime,
     arguments: &ServerArguments,
     settings: &Settings,
     controllers: impl Endpoint,
     observer: Observer,
-    tally: &Arc<Tally>,
+    tally: &Rc<Tally>,
 ) -> Result<()> {
-    let mut stop = StopSignal::new()?;
     let made = MadeController::default();
-    let (tls, io) = (
-        tls::server(&arguments.certificate, &arguments.key, &arguments.alpn)?,
-        runtime::io(arguments.listen, settings)?,
-    );
-    let limits = runtime::limits()?;
-    let failed = |error: &dyn std::fmt::Display| Error::failed("s2n-quic", error);
+    let tls = tls::server(&arguments.certificate, &arguments.key, &arguments.alpn)?;
+    let (io, limits) = (Provider::new(runtime.clone(), settings)?, limits()?);
     let mut server = Server::builder()
         .with_tls(tls)
         .and_then(|builder| builder.with_io(io))
         .and_then(|builder| builder.with_limits(limits))
         .and_then(|builder| builder.with_congestion_controller(ReadBack::new(controllers, made.clone())))
         .and_then(|builder| builder.with_event(observer))
-        .map_err(|error| failed(&error))?
+        .map_err(failed)?
         .start()
-        .map_err(|error| failed(&error))?;
-    contract::ready(server.local_addr().map_err(|error| failed(&error))?.port());
+        .map_err(failed)?;
+    contract::ready(server.local_addr().map_err(failed)?.port());
 
     let mut handles = Vec::new();
-    loop {
-        tokio::select! {
-            connection = server.accept() => {
-                let Some(connection) = connection else { break };
-                let how = "type of the controller that the stack made for the connection";
-                contract::cca(&arguments.cca, made.get().copied().and_then(cca::of_type), how);
-                contract::connected();
-                handles.push(connection.handle());
-                tokio::spawn(answer_streams(connection, tally.clone()));
-            }
-            () = stop.received() => break,
-        }
+    while let Either::Left((Some(connection), _)) =
+        select(pin!(server.accept()), pin!(runtime.stopped())).await
+    {
+        let how = "type of the controller that the stack made for the connection";
+        contract::cca(&arguments.cca, made.get().copied().and_then(cca::of_type), how);
+        contract::connected();
+        handles.push(connection.handle());
+        runtime.spawn(answer_streams(runtime.clone(), connection, tally.clone()));
     }
     for handle in handles {
         handle.close(0_u32.into());
@@ -115,15 +112,13 @@ async fn serve(
     Ok(())
 }
 
-async fn answer_streams(mut connection: Connection, tally: Arc<Tally>) {
+async fn answer_streams(runtime: Runtime, mut connection: Connection, tally: Rc<Tally>) {
     while let Ok(Some(stream)) = connection.accept_bidirectional_stream().await {
-        tally.requests.fetch_add(1, Ordering::Relaxed);
+        tally.requests.update(|requests| requests + 1);
         let tally = tally.clone();
-        tokio::spawn(async move {
+        runtime.spawn(async move {
             match answer(stream).await {
-                Ok(true) => {
-                    tally.finished.fetch_add(1, Ordering::Relaxed);
-                }
+                Ok(true) => tally.finished.update(|finished| finished + 1),
                 Ok(false) => {}
                 Err(error) => eprintln!("{}: stream: {error}", crate::STACK.program),
             }
