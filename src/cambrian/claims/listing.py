@@ -15,6 +15,7 @@ from rich.text import Text
 from cambrian.claims.contradictions import Explained, MainEffect
 from cambrian.claims.model import Verdict
 from cambrian.claims.verdicts import Finding, Judged
+from cambrian.markdown import table_lines
 
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 _COLOURS = {"holds": "green", "doesn't hold": "red", "explained": "green"}
@@ -43,14 +44,8 @@ def terminal(console: Console, judged: Sequence[Judged], explained: Sequence[Exp
 
 def markdown(judged: Sequence[Judged], explained: Sequence[Explained]) -> str:
     """The same as a page in Markdown, counts first."""
-    lines = [
-        "| paper | " + " | ".join(VERDICTS) + " |",
-        "|---|" + "---:|" * len(VERDICTS),
-        *(
-            f"| {paper} | " + " | ".join(str(count) for count in counts) + " |"
-            for paper, counts in counts_by_paper(judged)
-        ),
-    ]
+    counts = ([paper, *(str(count) for count in of_paper)] for paper, of_paper in counts_by_paper(judged))
+    lines = table_lines(["paper", *VERDICTS], counts, [False, *[True] * len(VERDICTS)])
     for paper in _papers(judged):
         lines += ["", f"## {paper}"]
         for one in judged:

@@ -14,6 +14,7 @@ from rich.table import Table
 
 from cambrian.gate.carry_out import Outcome, Result
 from cambrian.gate.differences import Compared, Difference
+from cambrian.markdown import plain, table_lines
 
 #: characters that XML 1.0 cannot have, such as the colours of a program's log
 _NO_XML = re.compile(r"\x1b\[[0-9;]*m|[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
@@ -123,9 +124,7 @@ def markdown(title: str, compared: Compared, settings: Sequence[str] = ()) -> st
     if settings:
         lines.append("")
     if rows := shown(compared):
-        lines += [f"| {' | '.join(_HEADINGS)} |", "|---" * len(_HEADINGS) + "|"]
-        lines += ["| " + " | ".join(cell.replace("|", "\\|") for cell in cells(one)) + " |" for one in rows]
-        lines.append("")
+        lines += [*table_lines(_HEADINGS, (list(map(plain, cells(one))) for one in rows)), ""]
     lines += [f"- {note}" for note in notes(compared)]
     return "\n".join(lines) + "\n"
 

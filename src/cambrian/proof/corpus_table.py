@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from rich.table import Table
 
 from cambrian.judging.findings import sentence
+from cambrian.markdown import table_lines
 from cambrian.proof.corpus import FaultCell, Score
 from cambrian.proof.floor import START_RTTS
 
@@ -23,14 +24,8 @@ def terminal(score: Score) -> Table:
 def markdown(score: Score) -> str:
     """The same table in Markdown."""
     networks = _networks(score)
-    lines = [
-        "| preset | parameter | set to | " + " | ".join(networks) + " |",
-        "|" + "---|" * (3 + len(networks)),
-    ]
-    for head, cells in _rows(score):
-        row = [*head, *(_text(cells.get(network)) for network in networks)]
-        lines.append("| " + " | ".join(row) + " |")
-    return "\n".join(lines) + "\n"
+    rows = ([*head, *(_text(cells.get(network)) for network in networks)] for head, cells in _rows(score))
+    return "\n".join(table_lines(["preset", "parameter", "set to", *networks], rows)) + "\n"
 
 
 def summary(score: Score) -> list[str]:

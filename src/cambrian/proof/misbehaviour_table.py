@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rich.table import Table
 
+from cambrian.markdown import table_lines
 from cambrian.proof.misbehaviours import FaultRow, Score
 
 _HEADS = ("preset", "what it does wrong", "described by", "verdict")
@@ -21,9 +22,7 @@ def terminal(score: Score) -> Table:
 
 def markdown(score: Score) -> str:
     """The same table in Markdown."""
-    lines = ["| " + " | ".join(_HEADS) + " |", "|" + "---|" * len(_HEADS)]
-    lines += ["| " + " | ".join(_cells(row)) + " |" for row in score.faults]
-    return "\n".join(lines) + "\n"
+    return "\n".join(table_lines(_HEADS, map(_cells, score.faults))) + "\n"
 
 
 def summary(score: Score) -> list[str]:

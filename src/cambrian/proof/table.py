@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from rich.table import Table
 
+from cambrian.markdown import plain, table_lines
 from cambrian.proof.rows import Row
 
 _HEAD = (
@@ -88,8 +89,5 @@ def remarks(rows: Sequence[Row]) -> list[str]:
 
 def markdown(rows: Sequence[Row]) -> str:
     """The table in Markdown, for docs/reference/stacks.md."""
-    lines = ["| " + " | ".join(_HEAD) + " |", "|" + "---|" * len(_HEAD)]
-    for row in rows:
-        cells = [*_cells(row), _verdict(row)]
-        lines.append("| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |")
-    return "\n".join(lines) + "\n"
+    cells = (list(map(plain, [*_cells(row), _verdict(row)])) for row in rows)
+    return "\n".join(table_lines(_HEAD, cells)) + "\n"

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterator, Sequence
 
 import polars as pl
 from rich import box
 from rich.table import Table
 from rich.text import Text
+
+from cambrian.markdown import plain, table_lines
 
 #: significant digits of a printed figure; the CSV has all digits
 _DIGITS = 4
@@ -90,14 +91,8 @@ def _widened(names: Sequence[str], least: dict[str, int], most: dict[str, int], 
 
 def markdown(frame: pl.DataFrame, columns: Sequence[str]) -> str:
     """A Markdown table."""
-    lines = ["| " + " | ".join(columns) + " |", "|" + "---|" * len(columns)]
-    lines += ["| " + " | ".join(map(_escaped, row)) + " |" for row in _text(frame, columns).iter_rows()]
-    return "\n".join(lines) + "\n"
-
-
-def _escaped(cell: str) -> str:
-    """A label with what Markdown would take for the end of a cell or for HTML."""
-    return html.escape(cell, quote=False).replace("|", "\\|").replace("\n", " ")
+    rows = (list(map(plain, row)) for row in _text(frame, columns).iter_rows())
+    return "\n".join(table_lines(columns, rows)) + "\n"
 
 
 def chosen(frame: pl.DataFrame, wanted: Sequence[str]) -> list[str]:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import vl_convert
 
+from cambrian.markdown import table_lines
 from cambrian.releases import history
 from cambrian.releases import section as release_section
 from cambrian.report import methods
@@ -137,23 +138,25 @@ def _index(suites: Sequence[Ran], releases: Sequence[Section]) -> Iterator[str]:
 
 def _suites(suites: Sequence[Ran]) -> Iterator[str]:
     yield ""
-    yield "| Suite | Profile | Valid trials | Invalid | Not run | Command |"
-    yield "|---|---|---:|---:|---:|---|"
-    for suite in suites:
-        valid, invalid, missing = (
-            f"{sum(getattr(part, name) for part in suite.parts):,}"
-            for name in ("valid", "invalid", "missing")
-        )
-        if suite.absent:
-            missing = f"{'' if missing == '0' else f'{missing} and '}all of {', '.join(suite.absent)}"
-        profile = suite.record.get("profile") or "as written"
-        name = suite.suite.name
-        yield (
-            f"| [{name}]({name}.md): {suite.suite.title} | {profile} | {valid} | {invalid} | {missing} "
-            f"| `{suite.record['command']}` |"
-        )
+    yield from table_lines(
+        ["Suite", "Profile", "Valid trials", "Invalid", "Not run", "Command"],
+        map(_suite, suites),
+        [False, False, True, True, True, False],
+    )
     yield ""
-    yield "| Suite | Kernel | SHA-256 of the sorted packet hashes of its trials |"
-    yield "|---|---|---|"
-    for suite in suites:
-        yield f"| {suite.suite.name} | {', '.join(suite.kernels) or '–'} | `{suite.sha256}` |"
+    yield from table_lines(
+        ["Suite", "Kernel", "SHA-256 of the sorted packet hashes of its trials"],
+        ([suite.suite.name, ", ".join(suite.kernels) or "–", f"`{suite.sha256}`"] for suite in suites),
+    )
+
+
+def _suite(suite: Ran) -> list[str]:
+    valid, invalid, missing = (
+        f"{sum(getattr(part, name) for part in suite.parts):,}" for name in ("valid", "invalid", "missing")
+    )
+    if suite.absent:
+        missing = f"{'' if missing == '0' else f'{missing} and '}all of {', '.join(suite.absent)}"
+    profile = suite.record.get("profile") or "as written"
+    name = suite.suite.name
+    command = f"`{suite.record['command']}`"
+    return [f"[{name}]({name}.md): {suite.suite.title}", profile, valid, invalid, missing, command]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from cambrian.markdown import table_lines
 from cambrian.report.figures.figure import Figure
 from cambrian.report.layout import Shown
 from cambrian.report.page import MOST_ROWS
@@ -22,10 +23,11 @@ def table(shown: Shown, csv: str) -> Iterator[str]:
     else:
         yield f"**{_text(shown.caption)}** ({link})"
     yield ""
-    yield "| " + " | ".join(_text(heading) for heading in shown.headings) + " |"
-    yield "|" + "|".join("---:" if number else "---" for number in shown.numbers) + "|"
-    for row in rows:
-        yield "| " + " | ".join(_text(cell) for cell in row) + " |"
+    yield from table_lines(
+        [_text(heading) for heading in shown.headings],
+        ([_text(cell) for cell in row] for row in rows),
+        shown.numbers,
+    )
     if shown.is_closed:
         yield ""
         yield "</details>"
@@ -65,10 +67,8 @@ def _figure(figure: Figure, figures: str, tables: str, prefix: str) -> Iterator[
 
 
 def _statements(statements: Sequence[Statement]) -> Iterator[str]:
-    yield "| Verdict | Claim |"
-    yield "|---|---|"
-    for one in statements:
-        yield f"| **{_text(one.verdict)}** | {_text(one.text)} |"
+    rows = ([f"**{_text(one.verdict)}**", _text(one.text)] for one in statements)
+    yield from table_lines(["Verdict", "Claim"], rows)
     yield ""
     yield "<details><summary>Figures, sources and possible reasons for differences</summary>"
     yield ""
