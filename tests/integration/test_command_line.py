@@ -71,6 +71,8 @@ def test_a_dry_run_says_what_it_would_cost_and_runs_nothing(tmp_path: Path) -> N
 def test_one_trial_by_its_description_repeats_a_study_s(tmp_path: Path) -> None:
     (tmp_path / "good.toml").write_text(GOOD)
     assert cambrian("run", "good.toml", "--out", "r", cwd=tmp_path).returncode == 0
+    dry = cambrian("run", "good.toml", "--out", "r", "--dry-run", cwd=tmp_path)
+    assert "1 trial with results already; none is left to run" in dry.stderr
     (folder,) = (tmp_path / "r" / "trials").iterdir()
     manifest = json.loads((folder / "manifest.json").read_text())
     (tmp_path / "trial.json").write_text(json.dumps(manifest["trial"]))

@@ -128,7 +128,10 @@ def run(
         options = replace(options, contestants=tuple(contestants))
     if dry_run and not suites:
         asked, groups = studies.expanded(options)
-        studies.announce(options, asked, groups, folder or Path("results") / asked.name, err)
+        groups = options.mine(groups)
+        place = folder or Path("results") / asked.name
+        studies.announce(options, asked, groups, place, err)
+        studies.tell_kept(options, [(groups, place)], err)
         for group in groups:
             least, most = group.least_trials, len(group.trials)
             print(f"{group.key}  {'' if least == most else f'{least} to '}{counted_trials(most)}")
@@ -248,17 +251,19 @@ def _run_suites(
     *,
     dry_run: bool,
 ) -> Summary:
+    from cambrian.run import study as studies
     from cambrian.run.scheduler import counted_trials
-    from cambrian.run.study import Summary
     from cambrian.suites import run as suite_run
 
     planned = suite_run.planned(suites, part, contestants, options)
     if dry_run:
+        planned = [replace(plan, groups=options.mine(plan.groups)) for plan in planned]
         suite_run.announce(suites, planned, options, root, err)
+        studies.tell_kept(options, [(plan.groups, root / plan.part.place) for plan in planned], err)
         for plan in planned:
             for group in plan.groups:
                 print(f"{plan.part.place}: {group.key}  {counted_trials(len(group.trials))}")
-        return Summary()
+        return studies.Summary()
     command = options.command + "".join(f" --contestant {name}" for name in contestants)
     summary = suite_run.run(suites, planned, options, root, command, err)
     print(root)

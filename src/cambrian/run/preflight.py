@@ -29,24 +29,25 @@ _SHOWN = 3
 _KERNEL_S = 360.0
 
 
-def notes(groups: Sequence[Group], folder: Path, to_build: Iterable[str], *, kernel: bool) -> list[str]:
+def notes(groups: Sequence[Group], folder: Path, building: Iterable[str], *, kernel: bool) -> list[str]:
     """A line for each thing to know before the groups run with results in ``folder``.
 
-    ``to_build``: stacks that this machine must build if it lacks them; ``kernel``: the guests' kernel too.
+    ``building``: stacks that this machine must build if it lacks them; ``kernel``: the guests' kernel too.
 
     Raises:
         ManifestError: one of the stacks names a file that does not exist.
     """
-    to_build = list(to_build)
-    for name in to_build:
+    building = list(building)
+    for name in building:
         named_files.check(catalogue.load()[name])
-    found = [_to_build(to_build, kernel=kernel), _few_seeds(groups), _same_seeds(groups)]
+    found = [to_build(building, kernel=kernel), _few_seeds(groups), _same_seeds(groups)]
     found += [_never_complete(groups), _too_late(groups), _steps_cut(groups), _cannot_follow(groups)]
     found += [_marks_anyway(groups)]
     return [line for line in (*found, *_small_buffers(groups), _disk(groups, folder)) if line]
 
 
-def _to_build(stacks: Iterable[str], *, kernel: bool) -> str:
+def to_build(stacks: Iterable[str], *, kernel: bool) -> str:
+    """What this machine builds before it can run these stacks, with times; empty if all is there."""
     loaded = catalogue.load()
     waiting = [("the kernel", _KERNEL_S)] if kernel and locate.find() is None else []
     waiting += [

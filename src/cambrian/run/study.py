@@ -150,6 +150,32 @@ def tell_first(options: RunOptions, groups: Sequence[Group], folder: Path, conso
         console.print(f"  {line}", markup=False, highlight=False, soft_wrap=True)
 
 
+def tell_kept(options: RunOptions, places: Sequence[tuple[Sequence[Group], Path]], console: Console) -> None:
+    """Print, for a dry run, how many trials have results already and what the others cost; builds nothing.
+
+    ``places``: groups, and the folder of their results. Nothing is printed if no trial has results, or if
+    something must be built first: only what is built gives a trial its identity.
+    """
+    needed = {name for groups, _ in places for name in needed_stacks(groups)}
+    results = [(groups, Results(folder.absolute())) for groups, folder in places]
+    if not any(found.trials_folder.is_dir() for _, found in results):
+        return
+    if preflight.to_build(needed, kernel=options.clock != "host"):
+        return
+    made = prepare.ensure(needed, options.clock)
+    left = []
+    kept = 0
+    for groups, found in results:
+        for group in groups:
+            missing = [one for one in group.trials if not found.has(carry_out.trial_id(one, made))]
+            kept += len(group.trials) - len(missing)
+            left.append(group.model_copy(update={"trials": tuple(missing), "stopping": None}))
+    if kept:
+        others = cost.estimate(left, jobs=options.at_a_time)
+        rest = f"left: {others}" if others.trials else "none is left to run"
+        console.print(f"{counted_trials(kept)} with results already; {rest}", highlight=False, soft_wrap=True)
+
+
 def run(options: RunOptions, folder: Path | None, console: Console) -> tuple[Path, Summary]:
     """Run the trials that ``folder`` (default: ``results/STUDY``) lacks, and print a summary.
 
