@@ -19,7 +19,7 @@ func runClient(arguments []string, emit *endpoint.Emitter, stop <-chan os.Signal
 	if err != nil {
 		return err
 	}
-	quicEndpoint, err := quic.NewEndpoint(waiting(socket), nil)
+	quicEndpoint, err := quic.NewEndpoint(socket, nil)
 	if err != nil {
 		return err
 	}

@@ -6,7 +6,7 @@ import (
 	"cambrian/endpoint/loop"
 )
 
-// waiting is the socket with one system call for each wait, or itself where that is not possible.
+// waiting is the server's socket with one system call for each wait, or itself where that is not possible.
 func waiting(udp *net.UDPConn) net.PacketConn {
 	socket, err := loop.Open(udp)
 	if err != nil {
@@ -15,8 +15,8 @@ func waiting(udp *net.UDPConn) net.PacketConn {
 	return packetSocket{socket}
 }
 
-// packetSocket reads and writes one datagram at a time, as the package does with a net.PacketConn. It has no ECN
-// marks; the package sets none and ignores those that come back.
+// packetSocket reads and writes one datagram at a time, as the package does with a net.PacketConn. Such a socket has no
+// ECN marks. A sender of this package sets none, but its receivers report those of others: clients keep the UDP socket.
 type packetSocket struct{ *loop.Socket }
 
 func (s packetSocket) ReadFrom(buffer []byte) (int, net.Addr, error) {

@@ -219,8 +219,8 @@ def follow_pins(paths: Sequence[Path], crates: Mapping[str, str]) -> bool:
 def exact_pins(path: Path) -> dict[str, str]:
     """The crates that a Cargo.toml wants at one version, with that version."""
     document = tomlkit.parse(path.read_text())
-    versions = {crate: version for _, _, crate, version in _dependencies(document)}
-    return {crate: version[1:].strip() for crate, version in versions.items() if version.startswith("=")}
+    wanted = ((crate, version) for _, _, crate, version in _dependencies(document))
+    return {crate: version[1:].strip() for crate, version in wanted if version.startswith("=")}
 
 
 def _dependencies(document: Mapping[str, Any]) -> Iterator[tuple[Any, str, str, str]]:

@@ -2,7 +2,8 @@
 
 use std::cell::{Cell, RefCell};
 use std::future::{poll_fn, Future};
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::pin::pin;
 use std::rc::Rc;
 use std::task::{Poll, Waker};
@@ -32,17 +33,27 @@ const CLOSING: Duration = Duration::from_millis(2);
 /// Fetch until everything has come or a signal asks to stop.
 pub fn run(arguments: &ClientArguments) -> Result<()> {
     let settings = Settings::parse(&arguments.settings, None)?;
-    let any = match arguments.connect {
-        SocketAddr::V4(_) => SocketAddr::new(Ipv4Addr::UNSPECIFIED.into(), 0),
-        SocketAddr::V6(_) => SocketAddr::new(Ipv6Addr::UNSPECIFIED.into(), 0),
-    };
+    let local = first_address(arguments.connect)
+        .map_err(|error| Error::failed(&format!("a way to {}", arguments.connect), error))?;
     let shared = Rc::new(Shared::new(Fetch::new(arguments)));
-    let outcome = runtime::block_on(any, |runtime| {
+    let outcome = runtime::block_on(local, |runtime| {
         let (arguments, shared) = (arguments.clone(), shared.clone());
         async move { fetch(&runtime, &arguments, &settings, &shared).await }
     });
     let fetch = shared.fetch.replace(Fetch::new(arguments));
     fetch.done(outcome)
+}
+
+/// The address from which the first packet to `server` leaves, with any port. s2n-quic's own provider keeps to it for as
+/// long as the connection lasts.
+fn first_address(server: SocketAddr) -> io::Result<SocketAddr> {
+    let any: IpAddr = match server {
+        SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
+        SocketAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
+    };
+    let probe = UdpSocket::bind((any, 0))?;
+    probe.connect(server)?;
+    Ok(SocketAddr::new(probe.local_addr()?.ip(), 0))
 }
 
 /// What the streams' tasks have in common.

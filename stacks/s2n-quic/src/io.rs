@@ -72,7 +72,7 @@ impl Provider {
 }
 
 impl io::Provider for Provider {
-    // Of a path only the other side's address matters here.
+    // Of a path only the other side's address matters: the socket has one address from the start.
     type PathHandle = RemoteAddress;
     type Error = Error;
 
@@ -226,7 +226,10 @@ impl time::ClockWithTimer for Clock {
     type Timer = EndpointTimer;
 
     fn timer(&self) -> EndpointTimer {
-        EndpointTimer { epoch: self.epoch, timer: self.runtime.timer() }
+        // as s2n-quic's own provider sets it
+        let mut timer = self.runtime.timer();
+        timer.set(self.epoch + Duration::from_secs(1));
+        EndpointTimer { epoch: self.epoch, timer }
     }
 }
 

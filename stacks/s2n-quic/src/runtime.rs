@@ -35,8 +35,6 @@ pub struct Traffic {
     pub arrivals: Vec<Arrival>,
     /// Buffers of datagrams that have been handled.
     pub spare: Vec<Vec<u8>>,
-    /// More datagrams may be waiting in the kernel.
-    more: bool,
     /// Waits for an arrival.
     pub reader: Option<Waker>,
     /// Waits until the train has left.
@@ -109,7 +107,7 @@ impl Runtime {
     /// Send, sleep until a datagram comes or a timer is due, read, and wake the tasks that waited for it.
     fn sleep(&self) -> Result<()> {
         let mut traffic = self.traffic.borrow_mut();
-        let wait = if traffic.more || traffic.writer.is_some() {
+        let wait = if traffic.writer.is_some() {
             Duration::ZERO
         } else {
             let sleep = self.timers.borrow().sleep(Instant::now());
@@ -134,7 +132,6 @@ impl Traffic {
             train: Train::default(),
             arrivals: Vec::new(),
             spare: Vec::new(),
-            more: false,
             reader: None,
             writer: None,
         }
@@ -149,15 +146,18 @@ impl Traffic {
         self.socket.may_fragment()
     }
 
-    fn exchange(&mut self, wait: Duration) -> Result<()> {
+    /// Send, sleep for at most `wait` until something has come, and read all of it.
+    fn exchange(&mut self, mut wait: Duration) -> Result<()> {
         let (arrivals, spare) = (&mut self.arrivals, &mut self.spare);
-        self.more = self.socket.exchange(&mut self.train, wait, |_, datagram| {
+        while self.socket.exchange(&mut self.train, wait, |_, datagram| {
             let mut payload = spare.pop().unwrap_or_default();
             payload.clear();
             payload.extend_from_slice(datagram.payload);
             arrivals.push(Arrival { source: datagram.source, ecn: datagram.ecn, payload });
             Ok(())
-        })?;
+        })? {
+            wait = Duration::ZERO;
+        }
         let reader = if self.arrivals.is_empty() { None } else { self.reader.take() };
         for waker in [reader, self.writer.take()].into_iter().flatten() {
             waker.wake();

@@ -46,7 +46,7 @@ pub fn run(arguments: &ServerArguments) -> Result<()> {
     finish(log, &counters, &tally, outcome)
 }
 
-/// The last lines, once the endpoint is gone and so its last events have come.
+/// The last lines, once the endpoint is gone. It counts a connection when its client has closed it.
 fn finish(log: Option<SharedLog>, counters: &AllCounters, tally: &Tally, outcome: Result<()>) -> Result<()> {
     if let Some(log) = log {
         lock(&log).flush();
