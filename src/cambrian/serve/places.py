@@ -39,6 +39,11 @@ class Place:
         return bool(self.parts)
 
     @property
+    def is_gone(self) -> bool:
+        """Have the results been moved or removed?"""
+        return not self.folder.is_dir()
+
+    @property
     def report(self) -> Path:
         """The folder of the report."""
         return self.folder / REPORT
@@ -92,6 +97,11 @@ class Comparison(Place):
     def kind(self) -> str:
         """What the page is, in a word."""
         return "comparison"
+
+    @property
+    def is_gone(self) -> bool:
+        """Has one of the two folders been moved or removed?"""
+        return any(one.is_gone for one in self.parts)
 
     @property
     def names(self) -> tuple[str, str]:

@@ -95,7 +95,10 @@ class _Guarded(web.RequestHandler):
     def place(self, key: str) -> Place:
         if key not in self.served.by_key:
             raise web.HTTPError(404)
-        return self.served.by_key[key]
+        place = self.served.by_key[key]
+        if place.is_gone:
+            raise web.HTTPError(410, reason="These results were moved or removed; start cambrian open again")
+        return place
 
     def head(self, *args: str, **named: str) -> Any:
         # tornado sends no body

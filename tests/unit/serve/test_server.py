@@ -183,3 +183,16 @@ def test_two_results_of_one_study_have_a_comparison_in_the_cache(
 def test_a_folder_of_the_name_compare_has_another_key(tmp_path: Path) -> None:
     folder = report_results.copy(tmp_path).rename(tmp_path / "compare")
     assert places.find([folder])[0].key == "compare-2"
+
+
+def test_results_that_were_moved_say_so(port: int, folder: Path) -> None:
+    elsewhere = folder.with_name("elsewhere")
+    folder.rename(elsewhere)
+    try:
+        for path in ("/knobs/report/index.html", "/knobs/sql", "/knobs/progress.json"):
+            status, _, text = ask(port, path)
+            assert status == 410
+            assert "moved or removed" in text
+    finally:
+        elsewhere.rename(folder)
+    assert ask(port, "/knobs/report/index.html")[0] == 200
