@@ -324,3 +324,34 @@ def test_broken_stacks_at_the_command_line(
         assert _run(monkeypatch, "stacks", "remove", "tcp") == 2
     finally:
         catalogue.load.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["selftest", "--only", "rtt*"], "its parts are: clocks"),
+        (["hunt", "quinn"], "name a contestant as STACK/CCA"),
+        (["table", "nowhere"], "nowhere: no such folder"),
+        (["history", "quinn/cubc"], "did you mean cubic?"),
+        (["history", "quinn/cubic", "--network", "nonet"], "--network: nonet"),
+        (["history", "quic-go/reno", "quickstart"], 'give a study with design = "solo"'),
+        (["bisect", "quic-go/reno", "respons", "--good", "0.64.0", "--bad", "0.65.0"], "respons"),
+        (["stacks", "versions", "quick-go"], "did you mean quic-go?"),
+        (["run", "."], "is a folder, not a study"),
+        (["compare", ".", ".", "--page", "file"], "file: is a file"),
+        (["trial", "manifest.json", "--out", "out"], "is a trial's manifest"),
+    ],
+)
+def test_a_mistake_is_an_error_with_its_remedy_before_anything_is_built(
+    words: list[str],
+    said: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "file").touch()
+    (tmp_path / "manifest.json").write_text('{"trial": {}, "packets_sha256": "0"}')
+    assert _run(monkeypatch, *words) == 2
+    assert said in capsys.readouterr().err
+    assert not (tmp_path / "results").exists()

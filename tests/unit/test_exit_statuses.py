@@ -75,4 +75,17 @@ def test_verdicts_of_an_interrupted_run_say_what_is_missing(tmp_path: Path) -> N
 def test_a_contestant_that_differs_is_different_whatever_its_verdict_says() -> None:
     verdict = {"differs": True, "verdict": "off by a parameter, different impact"}
     assert reading.is_unwanted(verdict, [reading.Unwanted.different])
-    assert not reading.is_unwanted(verdict, [reading.Unwanted.inconclusive])
+    assert reading.is_unwanted(verdict, [reading.Unwanted.inconclusive])
+    assert not reading.is_unwanted(verdict, [])
+
+
+@pytest.mark.parametrize(
+    ("verdict", "different", "inconclusive"),
+    [("conformant", False, False), ("inconclusive", False, True), ("not judged", False, True)],
+)
+def test_with_inconclusive_only_what_conforms_passes(
+    verdict: str, different: bool, inconclusive: bool
+) -> None:
+    row = {"differs": False, "verdict": verdict}
+    assert reading.is_unwanted(row, [reading.Unwanted.different]) is different
+    assert reading.is_unwanted(row, [reading.Unwanted.inconclusive]) is inconclusive

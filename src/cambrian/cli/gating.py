@@ -163,6 +163,8 @@ def compare(
     from cambrian.report.compared import page
     from cambrian.report.compared import settings as of_studies
 
+    if to is not None and to.exists() and not to.is_dir():
+        fail(f"--page {to}: is a file; remedy: give a folder")
     names = contestants or []
     if len(names) > len(("before", "after")):
         fail("give --contestant once or twice")
@@ -178,9 +180,9 @@ def compare(
     elif markdown:
         print(output.markdown(f"{before} → {after}", compared, settings), end="")
     else:
-        output.terminal(out, compared)
         for text in settings:
             out.print(f"the studies differ: {text}", markup=False, soft_wrap=True, highlight=False)
+        output.terminal(out, compared)
     if to is not None:
         with writing_to(to):
             written = page.write(changes, to)

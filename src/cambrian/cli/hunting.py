@@ -40,9 +40,9 @@ def hunt(
     """Search for a network on which a contestant breaks a property, and make that network simple.
 
     A property counts as broken only if all seeds break it, and kernel TCP with the same algorithm keeps it
-    on the same network, with room. Each one that is found is written as a study that repeats it. All trials
-    are kept, so the same command goes on quickly. Exit status 0: nothing found; 1: something is broken; 2: an
-    error.
+    on the same network, with a reserve. Each one that is found is written as a study that repeats it. All
+    trials are kept, so the same command goes on quickly. Exit status 0: nothing found; 1: something is
+    broken; 2: an error.
     """
     from cambrian.hunt import output
     from cambrian.hunt.properties import all_properties
@@ -58,7 +58,7 @@ def hunt(
         for one in known.values():
             out.print(f"[bold]{one.name}[/bold]: {one.says}", highlight=False)
         return
-    if contestant is None:
+    if contestant is None or not all(contestant.partition("/")):
         fail("name a contestant as STACK/CCA, such as: cambrian hunt quinn/bbr")
     for name in properties or ():
         if name not in known:

@@ -73,7 +73,7 @@ def _check_results(folder: Path, *, mend: bool, as_json: bool) -> None:
 def selftest(
     as_json: JsonOption = False,
     only: Annotated[
-        str | None, typer.Option(help="Run only checks whose name matches, such as 'rtt*'.")
+        str | None, typer.Option(help="Run only parts whose name matches, such as 'link' or 'c*'.")
     ] = None,
     jobs: JobsOption = 0,
     renew: Annotated[
@@ -86,13 +86,18 @@ def selftest(
     cpu_limit: CpuLimitOption = None,
 ) -> None:
     """Measure whether this installation can be trusted; exit status 1 if any check fails."""
+    from fnmatch import filter as matching
+
+    from cambrian.selftest import PARTS, update_hashes
     from cambrian.selftest import run as run_selftest
-    from cambrian.selftest import update_hashes
+    from cambrian.study import hints
 
     if renew:
         if not update_hashes(at_a_time(jobs)):
             raise typer.Exit(1)
         return
+    if only is not None and not matching(PARTS, only):
+        fail(f"--only {only}: no such part of the self-test; {hints.for_name(only, PARTS, 'its parts are')}")
     if not run_selftest(as_json=as_json, only=only, jobs=at_a_time(jobs), cpu_limit_s=cpu_limit):
         raise typer.Exit(1)
 

@@ -209,7 +209,8 @@ def verdicts(
     fail_on: Annotated[
         list[Unwanted] | None,
         typer.Option(
-            help="End with exit status 1 if a contestant is different, or inconclusive; may be repeated."
+            help="different: end with exit status 1 if a contestant is different. "
+            "inconclusive: also if one is inconclusive or not judged."
         ),
     ] = None,
 ) -> None:
@@ -242,9 +243,9 @@ def verdicts(
 
 
 def is_unwanted(verdict: Mapping[str, Any], unwanted: Sequence[Unwanted]) -> bool:
-    """Is a row of the table of verdicts one of these?"""
+    """Is a row of the table of verdicts one of these? With *inconclusive* only conformance is wanted."""
     state = "different" if verdict["differs"] else verdict["verdict"]
-    return state in unwanted
+    return state in unwanted or (Unwanted.inconclusive in unwanted and state != "conformant")
 
 
 def _print_verdicts(collected: Collected, frame: pl.DataFrame) -> None:

@@ -12,7 +12,8 @@ import typer
 
 _HEAD = """# Commands
 
-`cambrian COMMAND --help` prints the same. The command is `.venv/bin/cambrian` in a checkout.
+`cambrian COMMAND --help` prints the same, with the forms of values (`--shard I/N`). The command is
+`.venv/bin/cambrian` in a checkout.
 
 `make reference` generates this page from `src/cambrian/cli/`.
 

@@ -30,7 +30,10 @@ OutOption = Annotated[
 
 @commands.command()
 def history(
-    contestant: Annotated[str, typer.Argument(metavar="STACK[/CCA]", help="A stack with releases.")],
+    contestant: Annotated[
+        str,
+        typer.Argument(metavar="STACK[/CCA]", help="A stack with releases; without a CCA, all of its CCAs."),
+    ],
     study: Annotated[
         str | None,
         typer.Argument(help="A study of contestants alone. Default: a clean link, and one with 1 % loss."),
@@ -64,10 +67,11 @@ def history(
         if name not in MARGINS:
             fail(f"--quantity {name}: {hints.for_name(name, MARGINS, 'quantities are')}")
     stack = ready.stack_of(contestant.partition("/")[0])
-    wanted = ready.chosen(stack, releases)
     more = ["--releases", releases] if releases != "*" else []
     more += [word for name in quantities or () for word in ("--quantity", name)]
-    for bench in _benches("history", contestant, study, more, network, seeds, folder, jobs, trust):
+    benches = _benches("history", contestant, study, more, network, seeds, folder, jobs, trust)
+    wanted = ready.chosen(stack, releases)
+    for bench in benches:
         found = histories.run(bench, stack, wanted, shown, err)
         output.show_history(found, out)
         for path in output.write_history(found, bench.folder):
@@ -115,13 +119,13 @@ def bisect(
     if quantity is not None and quantity not in figures:
         fail(f"--quantity {quantity}: {hints.for_name(quantity, figures, 'they are')}")
     stack = ready.stack_of(contestant.partition("/")[0])
-    ends = bisections.ends_of(stack, good, bad)
     if study is not None and (of_probe := bisections.probe_networks().get(study)):
         quantity = quantity or study
         network = of_probe if network == "*" else network
         study = bisections.PROBED
     more = ["--good", good, "--bad", bad, *(["--quantity", quantity] if quantity else [])]
     (bench,) = _benches("bisect", contestant, study, more, network, seeds, folder, jobs, trust)
+    ends = bisections.ends_of(stack, good, bad)
     # what no judgement by kernel TCP belongs to needs none of its trials
     bench = replace(bench, reference=quantity not in MARGINS or quantity == "conformance")
     result = bisections.run(bench, ends, quantity, err)
@@ -149,6 +153,8 @@ def _benches(
 
     name, _, cca = contestant.partition("/")
     stack = ready.stack_of(name)
+    if cca:
+        ready.check_cca(stack, cca)
     if not trust:
         ready.trusted(stack, Path.cwd())
     words = [*([study] if study else []), *more]
@@ -164,5 +170,7 @@ def _benches(
         place = folder or Path("results") / command / slug(f"{name}-{one}")
         if folder and len(wanted) > 1:
             place = folder / one
-        found.append(trials.Bench(name, one, options, place, network))
+        bench = trials.Bench(name, one, options, place, network)
+        bench.check()
+        found.append(bench)
     return found

@@ -273,7 +273,7 @@ def _run_suites(
 @commands.command()
 def trial(
     description: Annotated[
-        Path, typer.Argument(help='A trial as a JSON file, such as the "trial" of a manifest.json.')
+        Path, typer.Argument(help="A trial as a JSON file, such as report/trials/ID.json of a report.")
     ],
     folder: Annotated[Path, typer.Option("--out", "-o", help="Results directory.")],
     core: Annotated[int | None, typer.Option(help="Pin the guest to this CPU core.")] = None,

@@ -118,6 +118,9 @@ def reads_results(argument: str) -> Callable[[Command], Command]:
             from cambrian.store import check
             from cambrian.store.reading import Damaged
 
+            folder = given[argument]
+            if isinstance(folder, Path) and not folder.exists():
+                fail(f"{folder}: no such folder; remedy: give a results directory of `cambrian run`")
             try:
                 return command(*positional, **given)
             except (typer.Exit, Damaged, OSError):

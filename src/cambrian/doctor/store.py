@@ -20,6 +20,8 @@ from cambrian.suites.model import RECORD
 
 #: where mending moves what a run cannot make again for certain
 DAMAGED = "damaged"
+#: begins the names of the files that `cambrian history` writes
+_HISTORY = "history"
 #: what belongs in a results directory, beside study.json
 _KNOWN = {"study.json", RECORD, "trials", "frames", "report", DAMAGED, LOCK}
 
@@ -146,7 +148,7 @@ def _strangers(results: Results, trials: list[Path]) -> Iterator[Finding]:
         place = results.trials_folder
         yield Finding(place, f"is {_kind(place)}, not a folder", "move", place)
     for place in _entries(results.folder):
-        if place.name not in _KNOWN and place not in known:
+        if place.name not in _KNOWN and not place.name.startswith(_HISTORY) and place not in known:
             yield Finding(place, "is not Cambrian's", "none", place)
 
 

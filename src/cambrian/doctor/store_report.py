@@ -51,7 +51,7 @@ def _summary(report: StoreReport) -> str:
         return text + "whole"
     text += f"{len(problems)} problem{'s' if len(problems) > 1 else ''}"
     if any(finding.cure in ("move", "remove") for finding in problems):
-        return text + "; remedy: cambrian doctor --mend"
+        return f"{text}; remedy: cambrian doctor {report.folder} --mend"
     was = f" (its command: {report.command})" if report.command else ""
     return f"{text}; remedy: run the study again with the same results folder{was}"
 

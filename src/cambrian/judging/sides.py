@@ -61,7 +61,7 @@ class Sides:
 
 #: the other sides, in words
 _NAMES = {
-    "plausibility": "plausibility alone",
+    "plausibility": "plausibility of a flow alone",
     "behaviour": "behaviour",
     "impact": "impact on other flows",
 }

@@ -9,6 +9,7 @@ from cambrian.command import CommandFailed
 from cambrian.run import trust
 from cambrian.stacks import build, catalogue, registry, releases
 from cambrian.stacks.catalogue import Stack
+from cambrian.study import hints
 from cambrian.study.errors import StudyError
 from cambrian.trial import wall
 
@@ -24,11 +25,30 @@ def stack_of(name: str) -> Stack:
     catalogue.look_in(Path.cwd() / "stacks")
     known = catalogue.load()
     if name in known.broken or name not in known or releases.SEPARATOR in name:
-        having = ", ".join(one for one, stack in known.items() if stack.manifest.releases is not None)
+        having = [one for one, stack in known.items() if stack.manifest.releases is not None]
         problem = "no stack of this name has releases"
-        raise StudyError(file="releases", key=name, problem=problem, remedy=f"name one of: {having}")
+        remedy = hints.for_name(name, having, "they are")
+        raise StudyError(file=name, problem=problem, remedy=remedy)
     registry.package(known[name])
     return known[name]
+
+
+def check_cca(stack: Stack, cca: str) -> None:
+    """See that a stack has a CCA, at any release.
+
+    Raises:
+        StudyError: it has not.
+    """
+    loaded = catalogue.load()
+    every = [one for name, one in loaded.items() if name.partition(releases.SEPARATOR)[0] == stack.name]
+    ccas = dict.fromkeys(one for found in (stack, *every) for one in found.manifest.ccas)
+    if cca not in ccas:
+        raise StudyError(
+            file=stack.name,
+            key=cca,
+            problem="no release of the stack has this CCA",
+            remedy=hints.for_name(cca, ccas, "its CCAs are"),
+        )
 
 
 def trusted(stack: Stack, around: Path) -> None:

@@ -43,6 +43,22 @@ class Bench:
         """``stack@release/cca``."""
         return f"{releases.joined(self.stack, release)}/{self.cca}"
 
+    def check(self) -> None:
+        """See that the study can be run with this contestant, before a release is built.
+
+        Raises:
+            StudyError: it cannot, or has no such network.
+        """
+        study, groups = studies.expanded(replace(self.options, contestants=(f"{self.stack}/{self.cca}",)))
+        if study.design != "solo":
+            raise StudyError(
+                file=self.options.study,
+                key="design",
+                problem=f'releases run alone, and this study has design = "{study.design}"',
+                remedy='give a study with design = "solo"',
+            )
+        self._selected(groups)
+
     def measure(self, wanted: Sequence[str], console: Console) -> dict[str, Snapshot]:
         """Run the trials of these releases that ``folder`` lacks; release → what it measures.
 
@@ -82,9 +98,11 @@ class Bench:
         ]
         if not found:
             networks = ", ".join(dict.fromkeys(group.network for group in groups))
-            problem = "the study has no such network"
             raise StudyError(
-                file=self.options.study, key=self.network, problem=problem, remedy=f"it has: {networks}"
+                file="--network",
+                key=self.network,
+                problem="the study has no such network",
+                remedy=f"its networks: {networks}",
             )
         return found
 

@@ -8,6 +8,6 @@ any load), ``shipped`` (the packets of other machines), ``controllers`` (a flow 
 
 from __future__ import annotations
 
-from cambrian.selftest.runner import run, update_hashes
+from cambrian.selftest.runner import PARTS, run, update_hashes
 
-__all__ = ["run", "update_hashes"]
+__all__ = ["PARTS", "run", "update_hashes"]

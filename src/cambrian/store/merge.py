@@ -68,7 +68,10 @@ def merge(shards: Sequence[Results], out: Results, tell: Callable[[], None]) -> 
 def _numbered(shard: Results) -> tuple[int, Results, dict[str, Any]]:
     record = shard.study()
     if "shard" not in record:
-        raise Mismatch(f"{shard.folder}: these results are of a whole run, not of a shard")
+        raise Mismatch(
+            f"{shard.folder}: these results are of a whole run, not of a shard; "
+            "remedy: give results of `cambrian run --shard I/N`"
+        )
     return record["shard"], shard, record
 
 

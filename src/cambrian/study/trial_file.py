@@ -12,7 +12,7 @@ from cambrian.study.model import Trial
 
 #: largest description of a trial
 _MOST_BYTES = 2**20
-_REMEDY = 'give a JSON file, such as the "trial" of a manifest.json'
+_REMEDY = "give a JSON file, such as report/trials/ID.json of a report"
 
 
 def read(path: Path) -> Trial:
@@ -25,6 +25,10 @@ def read(path: Path) -> Trial:
     try:
         return Trial.model_validate_json(text)
     except ValidationError as error:
+        if b'"packets_sha256"' in text:
+            problem = 'is a trial\'s manifest, which has the description in "trial"'
+            remedy = "give a file with that part only, such as report/trials/ID.json of a report's folder"
+            raise StudyError(file=str(path), problem=problem, remedy=remedy) from error
         first = error.errors()[0]
         key = ".".join(str(part) for part in first["loc"])
         raise StudyError(file=str(path), key=key, problem=first["msg"], remedy=_REMEDY) from error

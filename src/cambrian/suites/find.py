@@ -66,6 +66,9 @@ def suites_named(name: str) -> tuple[list[SuiteFolder], str | None]:
             return [], None
         if (Path(name) / model.FILE).is_file():
             raise _own_suite(Path(name))
+        if Path(name).is_dir():
+            remedy = f"give a study's TOML file, such as {Path(name) / 'study.toml'}"
+            raise StudyError(file=name, problem="is a folder, not a study", remedy=remedy)
         known = [
             *(study.name for study in builtin.builtin_studies()),
             *(found.suite.name for found in suites()),

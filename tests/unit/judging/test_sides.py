@@ -32,7 +32,7 @@ ABOUT = {
 }
 ORDER = get_args(Kind)
 NAMES = {
-    "plausibility": "plausibility alone",
+    "plausibility": "plausibility of a flow alone",
     "behaviour": "behaviour",
     "impact": "impact on other flows",
 }
@@ -103,5 +103,5 @@ def test_what_differs_is_said_first() -> None:
     assert sides.headline("CUBIC", one) == (
         "CUBIC: every parameter that could be judged is as it should be. "
         "Unlike the reference: impact on other flows: harm 0.4. "
-        "Like the reference: plausibility alone. Not measured: behaviour."
+        "Like the reference: plausibility of a flow alone. Not measured: behaviour."
     )

@@ -35,7 +35,7 @@ def test_conformant() -> None:
     found = verdicts.verdict("x", "cubic", [on(*FINE)])
     assert found.kinds == ("conformant",)
     assert found.text.startswith("CUBIC: every parameter that could be judged is as it should be")
-    assert "Not measured: plausibility alone" in found.text
+    assert "Not measured: plausibility of a flow alone" in found.text
 
 
 def test_one_number_off_is_off_by_that_parameter() -> None:
