@@ -42,7 +42,8 @@ and whether the packets are the same.
 
 A count that rises by more than {MOST_RISE * 100:g} % fails a test; page faults and hand-overs must also rise
 by more than {LEAST_RISE["page_faults"]:g} for each packet, because another machine's libraries may have some
-more. CI checks the stacks that it builds ({", ".join(BUILT_IN_CI)}); `make test-all` checks all that are built.
+more. CI checks the stacks that it builds ({", ".join(BUILT_IN_CI)}); `make test-all` checks all
+that are built.
 """
 _WIDTH = 120
 _NOT_YET = "Not measured yet.\n"

@@ -103,7 +103,7 @@ def _page(suite: Ran, sections: Sequence[Section], prefix: str) -> Iterator[str]
 def _facts(suite: Ran) -> Iterator[str]:
     yield " ".join(page.what_ran(suite))
     yield ""
-    yield f"- Command: `{suite.record['command']}`"
+    yield from (f"- Command: `{command}`" for command in suite.commands)
     yield f"- Profile: {suite.record.get('profile') or 'as written'}"
     yield f"- Kernel: {', '.join(suite.kernels) or '–'}"
     yield f"- SHA-256 of the sorted packet hashes of all trials: `{suite.sha256}`"
@@ -158,5 +158,5 @@ def _suite(suite: Ran) -> list[str]:
         missing = f"{'' if missing == '0' else f'{missing} and '}all of {', '.join(suite.absent)}"
     profile = suite.record.get("profile") or "as written"
     name = suite.suite.name
-    command = f"`{suite.record['command']}`"
-    return [f"[{name}]({name}.md): {suite.suite.title}", profile, valid, invalid, missing, command]
+    commands = ", ".join(f"`{command}`" for command in suite.commands)
+    return [f"[{name}]({name}.md): {suite.suite.title}", profile, valid, invalid, missing, commands]

@@ -109,4 +109,4 @@ def _repeat(ran: Ran) -> Section:
         "SHA-256 of the sorted list of all trials’ packet hashes: ",
         code(ran.sha256),
     )
-    return Section("Repeat it", "repeat", (Commands((str(ran.record["command"]),)), Words((facts,))))
+    return Section("Repeat it", "repeat", (Commands(ran.commands), Words((facts,))))

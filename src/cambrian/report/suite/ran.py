@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -33,6 +34,7 @@ class Part:
     missing: int
     packet_hashes: tuple[str, ...]
     kernels: tuple[str, ...]
+    command: str
     #: group, seed and reason of each invalid trial
     reasons: tuple[str, ...] = ()
 
@@ -57,6 +59,15 @@ class Ran:
         """The parts that have no results."""
         here = {part.folder.name for part in self.parts}
         return [name for name in self.suite.parts if name not in here]
+
+    @property
+    def commands(self) -> tuple[str, ...]:
+        """What makes these results again: the suite's command, or its parts' own if they ran by others."""
+        whole = str(self.record["command"])
+        of_whole = {part.place for part in self.parts} <= set(self.record.get("parts", ()))
+        if of_whole and all(_options(part.command) == _options(whole) for part in self.parts):
+            return (whole,)
+        return tuple(dict.fromkeys(part.command for part in self.parts)) or (whole,)
 
     @property
     def sha256(self) -> str:
@@ -100,6 +111,16 @@ class Ran:
             }
             for stack, cca in self.contestants
         }
+
+
+def _options(command: str) -> list[str]:
+    """The options of a ``cambrian run`` without its contestants: each part's command names its own."""
+    words = shlex.split(command)[3:]
+    return [
+        word
+        for before, word in zip(["", *words], words, strict=False)
+        if "--contestant" not in (before, word)
+    ]
 
 
 def is_suite(folder: Path) -> bool:
@@ -151,6 +172,7 @@ def _part(folder: Path, part: Path) -> Part:
         missing=len(asked) - len(there),
         packet_hashes=tuple(str(one.manifest["packets_sha256"]) for one in there),
         kernels=tuple({f"Linux {one.manifest['kernel']['version']}" for one in there}),
+        command=str(study["command"]),
         reasons=tuple(_why(one, groups[one.id]) for one in invalid),
     )
 
