@@ -118,7 +118,7 @@ def reads_results(argument: str) -> Callable[[Command], Command]:
             from cambrian.store import check
             from cambrian.store.reading import Damaged
 
-            folder = given[argument]
+            folder = given.get(argument)
             if isinstance(folder, Path) and not folder.exists():
                 fail(f"{folder}: no such folder; remedy: give a results directory of `cambrian run`")
             try:
