@@ -34,14 +34,14 @@ def stack_of(name: str) -> Stack:
 
 
 def check_cca(stack: Stack, cca: str) -> None:
-    """See that a stack has a CCA, at any release.
+    """See that a stack has a CCA, now or at some releases.
 
     Raises:
         StudyError: it has not.
     """
-    loaded = catalogue.load()
-    every = [one for name, one in loaded.items() if name.partition(releases.SEPARATOR)[0] == stack.name]
-    ccas = dict.fromkeys(one for found in (stack, *every) for one in found.manifest.ccas)
+    own = stack.manifest.releases
+    differences = own.different if own is not None else ()
+    ccas = [*stack.manifest.ccas, *(name for one in differences for name in one.ccas)]
     if cca not in ccas:
         raise StudyError(
             file=stack.name,

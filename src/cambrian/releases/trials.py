@@ -14,7 +14,7 @@ from cambrian.gate.carry_out import contestants
 from cambrian.gate.snapshot import INVALID, Snapshot
 from cambrian.run import study as studies
 from cambrian.run.study import RunOptions
-from cambrian.stacks import releases
+from cambrian.stacks import catalogue, releases
 from cambrian.study import cost
 from cambrian.study.errors import StudyError
 from cambrian.study.model import Group
@@ -44,12 +44,15 @@ class Bench:
         return f"{releases.joined(self.stack, release)}/{self.cca}"
 
     def check(self) -> None:
-        """See that the study can be run with this contestant, before a release is built.
+        """See that releases can run in the study, before one is built.
 
         Raises:
-            StudyError: it cannot, or has no such network.
+            StudyError: they cannot, or it has no such network.
         """
-        study, groups = studies.expanded(replace(self.options, contestants=(f"{self.stack}/{self.cca}",)))
+        # only some releases may have the CCA; design and networks are the same with any
+        of_today = catalogue.load()[self.stack].manifest.ccas
+        cca = self.cca if self.cca in of_today else next(iter(of_today))
+        study, groups = studies.expanded(replace(self.options, contestants=(f"{self.stack}/{cca}",)))
         if study.design != "solo":
             raise StudyError(
                 file=self.options.study,

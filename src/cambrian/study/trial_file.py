@@ -27,8 +27,7 @@ def read(path: Path) -> Trial:
     except ValidationError as error:
         if b'"packets_sha256"' in text:
             problem = 'is a trial\'s manifest, which has the description in "trial"'
-            remedy = "give a file with that part only, such as report/trials/ID.json of a report's folder"
-            raise StudyError(file=str(path), problem=problem, remedy=remedy) from error
+            raise StudyError(file=str(path), problem=problem, remedy=_REMEDY) from error
         first = error.errors()[0]
         key = ".".join(str(part) for part in first["loc"])
         raise StudyError(file=str(path), key=key, problem=first["msg"], remedy=_REMEDY) from error
