@@ -59,11 +59,13 @@ INPUTS = {
     ),
     "Explore": (
         "document.querySelector('.tabs a[href=\"#view=explore\"]').click()",
-        "document.querySelector('#explore canvas') !== null",
+        # the pointer on the link had it drawn, hidden
+        "document.querySelector('#explore canvas')?.offsetWidth > 0",
     ),
     "another axis": (
         "location.hash = '#view=explore&x=queue_loss_percent'",
-        "document.querySelector('#explore > p').textContent.includes('over queue_loss_percent')",
+        "document.querySelector('#explore canvas') !== null"
+        " && document.querySelector('#explore > p').textContent.includes('over queue_loss_percent')",
     ),
 }
 

@@ -263,6 +263,21 @@ def test_explore(reader: Reader) -> None:
     page.go_back()
 
 
+def test_explore_is_drawn_once_the_pointer_is_on_its_link(reader: Reader) -> None:
+    page = reader.visit()
+    page.get_by_label("seed", exact=True).select_option("2")
+    page.get_by_role("link", name="Explore").hover()
+    canvas = page.locator("#explore canvas")
+    expect(canvas).to_have_count(1)
+    expect(canvas).to_be_hidden()
+    assert "view" not in reader.asked
+    canvas.evaluate("one => { one.id = 'ahead' }")
+    page.get_by_role("link", name="Explore").click()
+    # the chart that was ready, and not one drawn anew
+    expect(page.locator("#explore canvas#ahead")).to_be_visible()
+    fits(page)
+
+
 @pytest.mark.parametrize("view", ["", "#view=explore", "#open"])
 def test_nothing_serious_for_a_reader_with_a_screen_reader(reader: Reader, view: str) -> None:
     if not AXE.is_file():

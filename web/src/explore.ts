@@ -1,5 +1,5 @@
 // The Explore view: any two quantities of every flow of every trial, with the means of the report.
-import { changed, FILTERS, read, write } from "./address.ts";
+import { changed, FILTERS, followed, read, write } from "./address.ts";
 import { button, make } from "./dom.ts";
 import { drawSpec } from "./figures.ts";
 import { csv, save } from "./files.ts";
@@ -28,7 +28,7 @@ export async function showExplore(view: URLSearchParams): Promise<void> {
   if (!place) return;
   const wanted = view.get("view") === "explore";
   // read before the change, it costs no layout of its own
-  const width = place.clientWidth || (place.parentElement?.clientWidth ?? 0);
+  const width = widthOf(place);
   document.body.classList.toggle("exploring", wanted);
   place.hidden = !wanted;
   for (const link of document.querySelectorAll<HTMLAnchorElement>(".tabs a")) {
@@ -36,9 +36,19 @@ export async function showExplore(view: URLSearchParams): Promise<void> {
     if (isMine === wanted) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
   }
+  if (wanted) await draw(place, view, width);
+}
+
+/** The width in pixels that the view has, or will have once it is shown. */
+function widthOf(place: HTMLElement): number {
+  return place.clientWidth || (place.parentElement?.clientWidth ?? 0);
+}
+
+/** Draw what the address asks for, if that is not drawn yet. */
+async function draw(place: HTMLElement, view: URLSearchParams, width: number): Promise<void> {
   // a cell or a trial that opens over the view changes nothing here
   const state = changed(view, { open: "", trial: "", from: "", to: "", all: "", at: "" }).toString();
-  if (!wanted || state === shown) return;
+  if (state === shown) return;
   shown = state;
   let found: Data;
   try {
@@ -89,17 +99,22 @@ function fetched(): Promise<Data> {
   return data;
 }
 
-/** Begin to load what the view needs; an error is shown when the view is asked for. */
-function fetchAhead(): void {
-  for (const loading of [fetched(), run("figures/vega.js")]) loading.catch(() => undefined);
+/** Load what the view needs and draw it, still hidden; an error is shown when the view is asked for. */
+async function drawAhead(link: HTMLAnchorElement): Promise<void> {
+  try {
+    await Promise.all([fetched(), run("figures/vega.js")]);
+  } catch {
+    return;
+  }
+  if (place?.hidden) await draw(place, read(write(followed(read(location.hash), link.hash))), widthOf(place));
 }
 
-/** Draw the view again when its width changes; load its data when a reader is about to open it. */
+/** Draw the view again when its width changes; draw it ahead when a reader is about to open it. */
 export function start(): void {
   if (!place) return;
   for (const link of document.querySelectorAll<HTMLAnchorElement>(".tabs a")) {
     if (link.hash !== "#view=explore") continue;
-    for (const event of ["pointerenter", "focus"]) link.addEventListener(event, fetchAhead, { once: true });
+    for (const event of ["pointerenter", "focus"]) link.addEventListener(event, () => void drawAhead(link), { once: true });
   }
   new ResizeObserver(() => {
     if (!place.hidden && chartShown && !chartShown.endsWith(` ${place.clientWidth}`)) {
