@@ -340,6 +340,9 @@ def test_broken_stacks_at_the_command_line(
         (["run", "."], "is a folder, not a study"),
         (["compare", ".", ".", "--page", "file"], "file: is a file"),
         (["trial", "manifest.json", "--out", "out"], "is a trial's manifest"),
+        (["table", ".", "flows", "--csv", "--markdown"], "--csv and --markdown are two formats"),
+        (["corpus", "--json", "--markdown"], "--json and --markdown are two formats"),
+        (["stacks", "test", "tcp", "--json", "--markdown"], "--json and --markdown are two formats"),
     ],
 )
 def test_a_mistake_is_an_error_with_its_remedy_before_anything_is_built(

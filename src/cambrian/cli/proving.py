@@ -18,6 +18,7 @@ from cambrian.cli.shared import (
     at_a_time,
     err,
     fail,
+    one_format,
     out,
     stacks_named,
 )
@@ -130,6 +131,7 @@ def corpus(
     from cambrian.run import study as studies
     from cambrian.store.results import Results
 
+    one_format(json=as_json, markdown=markdown)
     place = folder or Path("results")
     errors = False
     for study in (proof.STUDY, misbehaviours.STUDY):

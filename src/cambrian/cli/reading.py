@@ -13,7 +13,16 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from cambrian.cli.shared import JsonOption, MarkdownOption, err, fail, out, reads_results, writing_to
+from cambrian.cli.shared import (
+    JsonOption,
+    MarkdownOption,
+    err,
+    fail,
+    one_format,
+    out,
+    reads_results,
+    writing_to,
+)
 
 if TYPE_CHECKING:
     import polars as pl
@@ -159,6 +168,7 @@ def table(
     from cambrian.store.results import Results
     from cambrian.study import hints
 
+    one_format(csv=as_csv, markdown=markdown)
     Results(folder).study()
     frames = Evidence(folder.absolute()).tables()
     if not frames:

@@ -76,6 +76,13 @@ def fail(message: str, status: int = 2) -> NoReturn:
     raise typer.Exit(status)
 
 
+def one_format(**asked: bool) -> None:
+    """Refuse two output formats in one command; ``asked`` has the name of each option, without its dashes."""
+    given = [f"--{name}" for name, wanted in asked.items() if wanted]
+    if len(given) > 1:
+        fail(f"{' and '.join(given)} are two formats of one output; remedy: give one of them")
+
+
 def in_words(error: Exception) -> str:
     """An error in one line; of what is no expected error, its kind too."""
     if isinstance(error, OSError):

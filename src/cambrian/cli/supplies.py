@@ -18,6 +18,7 @@ from cambrian.cli.shared import (
     at_a_time,
     err,
     fail,
+    one_format,
     out,
     stacks_named,
 )
@@ -106,6 +107,7 @@ def stacks_test(
     """
     from cambrian.proof import rows, stacks, table
 
+    one_format(json=as_json, markdown=markdown)
     tested = stacks.run(stacks_named(names), jobs=at_a_time(jobs), console=err, keep=keep)
     if as_json:
         print(json.dumps([row.record() for row in tested], indent=1))
