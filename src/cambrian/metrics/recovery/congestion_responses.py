@@ -8,6 +8,7 @@ recovers within the round trip is no answer.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -155,10 +156,13 @@ def _cuts(own: Window | None, episode: _Episode, forward_ns: int) -> int:
 
 
 def _counted(segments: FloatArray, threshold: FloatArray) -> int:
-    """Reductions in an episode's rows."""
+    """Reductions in an episode's rows, without those that were taken back."""
     count, last = 0, 0.0
-    for row in _reductions(segments, threshold):
-        count, last = _next(segments, threshold, int(row), count, last)
+    for row, is_restored in _changes(segments, threshold):
+        if is_restored:
+            count, last = max(count - 1, 0), 0.0
+        else:
+            count, last = _next(segments, threshold, row, count, last)
     return count
 
 
@@ -173,30 +177,43 @@ def _next(
     return count + 1, new if np.isfinite(new) else last
 
 
-def _reductions(segments: FloatArray, threshold: FloatArray) -> Int64Array:
-    """Rows in which the threshold falls, or the window falls at once (to its threshold, if it has one).
+def _changes(segments: FloatArray, threshold: FloatArray) -> Iterator[tuple[int, bool]]:
+    """Rows of reductions and of restorations, in order, and whether each is a restoration.
 
-    A window that goes down to its threshold over a round trip is one reduction: the threshold is set once.
+    A reduction: the threshold falls, or the window falls at once (to its threshold, if it has one). A window
+    that goes down to its threshold over a round trip is one reduction: the threshold is set once.
+
+    A restoration: the window rises at once, and the threshold changes with it, up or down. So a sender takes
+    a reduction back once it finds that no packet was lost.
     """
+    before, after = threshold[:-1], threshold[1:]
     fell = segments[1:] <= (1 - CUT) * segments[:-1]
-    told = np.isfinite(threshold[1:]) & np.isfinite(threshold[:-1])
+    rose = segments[1:] >= (1 + CUT) * segments[:-1]
+    told = np.isfinite(after) & np.isfinite(before)
     with np.errstate(invalid="ignore"):
-        lowered = threshold[1:] <= (1 - SAME_THRESHOLD) * threshold[:-1]
-        at_it = np.abs(segments[1:] - threshold[1:]) <= SAME_THRESHOLD * threshold[1:]
-    rows: Int64Array = np.flatnonzero(np.where(told, lowered | (fell & at_it), fell)) + 1
-    return rows
+        lowered = after <= (1 - SAME_THRESHOLD) * before
+        at_it = np.abs(segments[1:] - after) <= SAME_THRESHOLD * after
+        is_other = np.abs(after - before) > SAME_THRESHOLD * before
+    reduced = np.where(told, (lowered & ~rose) | (fell & at_it), fell)
+    restored = rose & np.where(told, is_other, np.isfinite(after) != np.isfinite(before))
+    for row in np.flatnonzero(reduced | restored):
+        yield int(row) + 1, bool(restored[row])
 
 
 def cuts_in_round_trips(own: Window, rtt_ns: int) -> Int64Array:
     """Number of cuts of an exported window within a round trip without queueing, for each first cut.
 
     A sender cannot know so soon of a loss of data that it sent after the cut. So one cut is correct on every
-    path. The window alone is enough. Timeouts do not count.
+    path. The window alone is enough. Timeouts do not count, and after a cut that was taken back the next one is
+    a first cut.
     """
     counts: list[int] = []
     began_ns, last = -NEVER_NS // 2, 0.0
-    for row in map(int, _reductions(own.segments, own.ssthresh)):
+    for row, is_restored in _changes(own.segments, own.ssthresh):
         now_ns = int(own.time_ns[row])
+        if is_restored:
+            began_ns = -NEVER_NS // 2
+            continue
         if own.segments[row] <= TIMEOUT_SEGMENTS or own.timeout[row]:
             continue
         if now_ns - began_ns >= WITHIN_TRIPS * rtt_ns:

@@ -1,0 +1,50 @@
+"""Cuts of exported windows that are written down by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from cambrian.metrics.parameters.window import Window
+from cambrian.metrics.recovery.congestion_responses import cuts_in_round_trips
+
+MS = 1_000_000
+RTT_NS = 40 * MS
+
+
+def cuts(*rows: tuple[int, float, float]) -> list[int]:
+    """Cuts in each round trip; rows of (time in ms, window and threshold in segments)."""
+    times_ms, segments, threshold = zip(*rows, strict=True)
+    own = Window(
+        time_ns=np.array(times_ms, np.int64) * MS,
+        segments=np.array(segments, float),
+        ssthresh=np.array(threshold, float),
+        timeout=np.zeros(len(rows), bool),
+        source="window",
+        unit_bytes=1200,
+        length=0,
+    )
+    return cuts_in_round_trips(own, RTT_NS).tolist()
+
+
+def test_a_cut_that_is_taken_back_and_the_next_one_are_one_each() -> None:
+    """quiche's CUBIC at 2 % random loss: its rollback brings the window and the last threshold back."""
+    assert cuts((0, 17.2, 9), (10, 12, 12), (100, 17.2, 4.1), (110, 12, 12), (200, 12, 12)) == [1, 1]
+    assert cuts((0, 17.2, 9), (10, 12, 12), (20, 17.2, 9), (30, 12, 12), (200, 12, 12)) == [1, 1]
+
+
+@pytest.mark.parametrize("before", [np.inf, 200.0])
+def test_a_threshold_that_comes_back_with_the_window_is_no_cut(before: float) -> None:
+    assert cuts((0, 100, before), (10, 70, 70), (20, 100, before), (200, 101, before)) == [1]
+
+
+def test_two_cuts_within_a_round_trip_are_two() -> None:
+    assert cuts((0, 100, 200), (10, 70, 70), (20, 49, 49), (200, 50, 49)) == [2]
+    # growth between them takes nothing back: the threshold stays
+    assert cuts((0, 10, 20), (10, 7, 7), (20, 8, 7), (30, 5.6, 5.6), (200, 5.6, 5.6)) == [2]
+
+
+def test_a_threshold_that_falls_before_the_window_is_a_cut() -> None:
+    """The kernel lowers the threshold first; the window follows with the acknowledgements."""
+    assert cuts((0, 100, 200), (10, 101, 70), (20, 85, 70), (30, 70, 70), (200, 71, 70)) == [1]
+    assert cuts((0, 100, 200), (10, 100, 70), (20, 90, 49), (30, 49, 49), (200, 50, 49)) == [2]
