@@ -34,9 +34,16 @@ def capture(folder: Path, rows: list[tuple[int, int, int, int]], ecn: dict[int, 
 
 
 def read(
-    folder: Path, rows: list[tuple[int, int, int, int]], end_ms: int = 1000, *, in_order: bool = False
+    folder: Path,
+    rows: list[tuple[int, int, int, int]],
+    end_ms: int = 1000,
+    *,
+    in_order: bool = False,
+    is_empty: bool = False,
 ) -> pl.DataFrame:
-    return packets.read(capture(folder, rows), zero_ns=ZERO_NS, end_ns=end_ms * MS, in_order=in_order)
+    return packets.read(
+        capture(folder, rows), zero_ns=ZERO_NS, end_ns=end_ms * MS, in_order=in_order, is_empty=is_empty
+    )
 
 
 def test_arrivals_meet_their_departures_and_the_rest_was_dropped(tmp_path: Path) -> None:
@@ -93,6 +100,15 @@ def test_who_was_overtaken_by_another_flow_was_dropped_where_there_is_one_queue(
     assert read(tmp_path, rows, end_ms=100)["outcome"].to_list() == ["departed", "queued", "queued"]
 
 
+@pytest.mark.parametrize("is_empty", [True, False])
+def test_what_came_last_was_dropped_if_the_bottleneck_is_empty(tmp_path: Path, is_empty: bool) -> None:
+    """RED may drop everything from a moment on, so no later packet shows it."""
+    rows = [(1, 1, 0, ARRIVAL), (30, 1, 0, DEPARTURE), (31, 2, 0, ARRIVAL), (95, 3, 0, ARRIVAL)]
+    rows += [(110, 4, 0, ARRIVAL)]
+    found = read(tmp_path, rows, end_ms=100, in_order=True, is_empty=is_empty)
+    assert found["outcome"].to_list() == ["departed"] + 2 * ["dropped" if is_empty else "queued"]
+
+
 def test_a_packet_that_left_without_arriving_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(TraceError, match="without an arrival"):
         read(tmp_path, [(1, 1, 0, ARRIVAL), (2, 99, 0, DEPARTURE)])
@@ -109,14 +125,13 @@ def test_a_capture_cut_short_is_an_error(tmp_path: Path) -> None:
     path = capture(tmp_path, [(1, 1, 0, ARRIVAL)])
     path.write_bytes(path.read_bytes()[:-1])
     with pytest.raises(TraceError, match="is truncated"):
-        packets.read(path, zero_ns=ZERO_NS, end_ns=MS, in_order=True)
+        packets.read(path, zero_ns=ZERO_NS, end_ns=MS, in_order=True, is_empty=False)
 
 
 def test_marks_are_the_queue_s_own(tmp_path: Path) -> None:
     rows = [(1, 1, 0, ARRIVAL), (2, 1, 0, DEPARTURE), (3, 2, 0, ARRIVAL), (4, 2, 0, DEPARTURE)]
-    found = packets.read(
-        capture(tmp_path, rows, ecn={1: 3, 2: 2}), zero_ns=ZERO_NS, end_ns=1000 * MS, in_order=True
-    )
+    marked = capture(tmp_path, rows, ecn={1: 3, 2: 2})
+    found = packets.read(marked, zero_ns=ZERO_NS, end_ns=1000 * MS, in_order=True, is_empty=False)
     assert found["ce"].to_list() == [True, False]
 
 

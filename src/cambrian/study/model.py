@@ -489,23 +489,29 @@ class Trial(Frozen):
 
     @property
     def warmup_ns(self) -> int:
-        """Time when the last flow is expected to have left slow start: its start plus 20 round trips."""
-        last_ms = max(flow.start_ms + 20 * flow.base_rtt_ms(self.network) for flow in self.flows)
-        return round(last_ms * 1e6)
+        """Time when the last endless flow is expected to have left slow start: its start plus 20 round trips.
+
+        Flows of fixed size and page loads decide it only in a trial without an endless flow.
+        """
+        flows = self._endless or self.flows
+        return round(1e6 * max(flow.start_ms + 20 * flow.base_rtt_ms(self.network) for flow in flows))
+
+    @property
+    def _endless(self) -> list[Flow]:
+        return [flow for flow in self.flows if not flow.size_bytes and flow.page is None]
 
     def planned_end_ns(self, end_ns: int) -> int:
         """End of the measurement: ``end_ns`` (receivers ended); at least ``duration_s`` if a flow is endless.
 
         If an endless flow gave up, the guest ended too early: the flow's bytes count over the whole trial.
         """
-        endless = any(not flow.size_bytes and flow.page is None for flow in self.flows)
-        return max(end_ns, round(self.duration_s * 1e9)) if endless else end_ns
+        return max(end_ns, round(self.duration_s * 1e9)) if self._endless else end_ns
 
     def measured_ns(self, end_ns: int, measured_from_s: float | None = None) -> tuple[int, int]:
         """The measured interval: from ``measured_from_s`` to the trial's end, in ns of virtual time.
 
-        Default for the start: 20 round trips after the last flow's start. The whole trial if the interval
-        would be empty. ``end_ns`` is the end of the guest's flows.
+        Default for the start: ``warmup_ns``. The whole trial if the interval would be empty. ``end_ns`` is
+        the end of the guest's flows.
         """
         end_ns = self.planned_end_ns(end_ns)
         begin_ns = self.warmup_ns if measured_from_s is None else round(measured_from_s * 1e9)
@@ -624,7 +630,7 @@ class Study(Frozen):
     #: start offsets are drawn uniformly from [0, start_spread_ms], one for each seed and position
     start_spread_ms: StartMs = 0.0
     #: start of the interval that throughput, sharing and delay are measured over; None:
-    #: 20 round trips after the last start
+    #: 20 round trips after the last endless flow's start
     measured_from_s: TimeS | None = None
     #: for design = "pairwise": also run each contestant alone, as the baseline of harm
     solo: bool = False

@@ -287,7 +287,8 @@ def _red(args: dict[str, Any]) -> dict[str, Any]:
     return {
         "attrs": [
             ["TCA_RED_PARMS", parms],
-            # idle-time decay table: 31 means "the average is gone" for every idle period
+            # decay of the average in an idle period: 31 means "it is gone". Behind sch_tbf none begins:
+            # that only peeks at an empty child, and sch_red begins one in its dequeue (Linux 7.3)
             ["TCA_RED_STAB", bytes([31] * 256)],
             ["TCA_RED_MAX_P", round(_RED_MAX_PROBABILITY * 2**32)],
         ]

@@ -76,7 +76,7 @@ def _flows(sources: NDArray[np.uint32]) -> NDArray[np.uint16]:
     return np.where(is_sender, (sources >> 8) & 0xFF, _NO_FLOW).astype(np.uint16)
 
 
-def read(path: Path, *, zero_ns: int, end_ns: int, in_order: bool) -> pl.DataFrame:
+def read(path: Path, *, zero_ns: int, end_ns: int, in_order: bool, is_empty: bool) -> pl.DataFrame:
     """``packets`` of a trial from ``capture.bin``.
 
     Parameters:
@@ -84,6 +84,7 @@ def read(path: Path, *, zero_ns: int, end_ns: int, in_order: bool) -> pl.DataFra
         end_ns: the trial's end, in nanoseconds after zero. Later arrivals are left out, and
             a packet that was still in the buffer then is ``queued``.
         in_order: one FIFO for all flows.
+        is_empty: the bottleneck holds no packet at the trial's end, by the kernel's counters.
 
     Only packets of the flows count; the probe's echoes came before zero.
 
@@ -112,7 +113,7 @@ def read(path: Path, *, zero_ns: int, end_ns: int, in_order: bool) -> pl.DataFra
         marked = np.zeros(len(arrivals), bool)
     flow = _flows(arrivals["source"])
     queue = np.zeros_like(flow) if in_order else flow
-    outcome = _outcomes(queue, arrival_ns, departure_ns, end_ns)
+    outcome = _outcomes(queue, arrival_ns, departure_ns, end_ns, is_empty=is_empty)
     frame = pl.DataFrame(
         {
             "flow": flow,
@@ -141,14 +142,20 @@ def arrivals(path: Path, flows: int, *, zero_ns: int, from_ns: int, until_ns: in
 
 
 def _outcomes(
-    queue: NDArray[np.uint16], arrival_ns: NDArray[np.int64], departure_ns: NDArray[np.int64], end_ns: int
+    queue: NDArray[np.uint16],
+    arrival_ns: NDArray[np.int64],
+    departure_ns: NDArray[np.int64],
+    end_ns: int,
+    *,
+    is_empty: bool,
 ) -> NDArray[np.str_]:
     """departed, dropped or queued, for packets in order of arrival; ``queue`` is each one's.
 
     The capture goes on for a moment after the trial's end: what left then was queued at
     the end. A packet that never left was dropped if a later one of its queue did leave, or
     if the bottleneck went on for twice as long as any packet ever waited in it (a starved
-    flow's own queue may have no later packet). Otherwise it was still queued.
+    flow's own queue may have no later packet), or if the bottleneck was empty at the end
+    (an AQM may drop all that came last). Otherwise it was still queued.
     """
     left = departure_ns != _NOT_YET
     position = np.arange(len(queue))
@@ -157,7 +164,7 @@ def _outcomes(
     overtaken = position < last_that_left[queue]
     longest_wait_ns = int((departure_ns - arrival_ns)[left].max(initial=0))
     overdue = arrival_ns + 2 * longest_wait_ns < int(departure_ns[left].max(initial=_NOT_YET))
-    lost = ~left & (overtaken | overdue)
+    lost = ~left & (overtaken | overdue | (is_empty & (arrival_ns < end_ns)))
     return np.where(left & (departure_ns < end_ns), "departed", np.where(lost, "dropped", "queued"))
 
 

@@ -67,6 +67,7 @@ def columns(
         zero_ns=report["zero_ns"],
         end_ns=report["end_ns"],
         in_order=trial.network.queue in ONE_QUEUE,
+        is_empty=report["counters"]["bottleneck"][0]["backlog_packets"] == 0,
     )
     seen = seating.flow_numbers(by_position, trial)
     transport, notes = _transport(trial, report, programs.folder, seen)

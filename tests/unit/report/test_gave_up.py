@@ -71,3 +71,15 @@ def test_a_trial_that_ended_with_its_last_flow_is_measured_to_its_planned_end() 
     assert trial().measured_ns(12 * S, 5) == (5 * S, 60 * S)
     # a transfer that is done is done
     assert trial(size_bytes=1000).measured_ns(12 * S, 5) == (5 * S, 12 * S)
+
+
+def test_a_short_flow_does_not_delay_the_measurement_of_an_endless_one() -> None:
+    """Else what it cost the endless one would be left out."""
+    late = trial(start_ms=20_000, size_bytes=1000)
+    bulk = trial()
+    both = bulk.model_copy(update={"flows": (*bulk.flows, *late.flows)})
+    assert both.measured_ns(60 * S) == (1 * S, 60 * S)
+    assert late.measured_ns(30 * S) == (21 * S, 30 * S)
+    latecomer = trial(start_ms=20_000)
+    both = bulk.model_copy(update={"flows": (*bulk.flows, *latecomer.flows)})
+    assert both.measured_ns(60 * S) == (21 * S, 60 * S)
