@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,9 @@ from cambrian.report.conformance import seed_pairs
 from cambrian.stats import pairs, states
 from cambrian.stats.interval import Interval
 from cambrian.store.results import Results
+from cambrian.study.model import Flow
 from tests.unit import report_results
+from tests.unit.report import made
 
 TLS, PACED = "tcp cubic with TLS", "tcp reno paced at 1 Mbps"
 
@@ -197,6 +200,25 @@ def test_verdicts(low: float, high: float, p: float | None, floor: float, verdic
 def test_runs_of_seeds() -> None:
     assert provenance.runs([3, 1, 2, 7, 9, 8, 2]) == "1–3, 7–9"
     assert provenance.runs([5]) == "5"
+
+
+def test_what_ran_names_the_start_round_trip_and_size_of_each_flow() -> None:
+    own = [
+        Flow(contestant=made.contestant("a")),
+        Flow(contestant=made.contestant("b"), start_ms=10_000, rtt_ms=160),
+        Flow(contestant=made.contestant("c"), size_bytes=3000),
+    ]
+    cell = made.cell("flows", ["a", "b", "c"], [made.trial(1, [1.0, 1.0, 1.0])])
+    found = made.collected("flows", [cell], flows=own)
+    assert list(provenance._settings(found.study)) == [
+        "b starts after 10 s, has a base RTT of 160 ms",
+        "c carries 3,000 bytes",
+    ]
+    spread = replace(found, study=found.study.model_copy(update={"start_spread_ms": 200.0}))
+    assert provenance._offsets(spread) == (
+        "each flow starts at a random time from 0 to 200 ms after its own start (uniform), "
+        "set by study and seed"
+    )
 
 
 def test_notes_are_gathered_by_group_and_gate() -> None:

@@ -15,7 +15,7 @@ from cambrian.report import layout, matrix, sides
 from cambrian.report.collect import Collected
 from cambrian.report.layout import Row
 from cambrian.report.matrix import DIFFERENT, Matrix
-from cambrian.report.tables import pairwise
+from cambrian.report.tables import harm, pairwise
 
 MOST = 5
 #: quantity → what a card says of its value, and the unit of a difference
@@ -73,8 +73,11 @@ def chosen(found: Sequence[Card]) -> list[Card]:
     return (first + [card for card in kept if card not in first])[:MOST]
 
 
-def nothing(shown: Matrix, verdicts: pl.DataFrame | None) -> str:
-    """What a page without a card says instead; empty if it compares nobody."""
+def nothing(shown: Matrix, verdicts: pl.DataFrame | None, *, together: bool = False) -> str:
+    """What a page without a card says instead; empty if it compares nobody.
+
+    ``together``: flows share a link without a reference in their place.
+    """
     accused = verdicts is not None and verdicts["differs"].any()
     if accused or any(cell.state == DIFFERENT for _, cell in shown.cells):
         return "The verdicts below say what differs."
@@ -82,7 +85,12 @@ def nothing(shown: Matrix, verdicts: pl.DataFrame | None) -> str:
     if not judged:
         return ""
     unsettled = [cell for cell in judged if cell.state == matrix.OPEN]
-    text = f"Nothing differs clearly. Inconclusive: {len(unsettled)} of {len(judged)} cells."
+    found = (
+        "No controller differs clearly from the standard; shares are in the matrix and are not judged"
+        if together
+        else "Nothing differs clearly"
+    )
+    text = f"{found}. Inconclusive: {len(unsettled)} of {len(judged)} cells."
     more = sorted(cell.more_seeds for cell in unsettled if cell.more_seeds is not None)
     if not more:
         return text
@@ -112,6 +120,11 @@ def _own(
 
 
 def _pairs(frames: Mapping[str, pl.DataFrame]) -> Iterator[Card]:
+    harms = {
+        (row["network"], row["victim"], row["by"]): row["verdict"]
+        for row in (frames["harm"].iter_rows(named=True) if "harm" in frames else ())
+        if row["service"].startswith("throughput")
+    }
     for row in _different(frames, "pairwise", "split"):
         first = row["ratio"] > pairwise.EVEN
         winner, loser = (row["x"], row["y"]) if first else (row["y"], row["x"])
@@ -124,12 +137,24 @@ def _pairs(frames: Mapping[str, pl.DataFrame]) -> Iterator[Card]:
             network=row["network"],
             quantity=f"share_percent beside {loser}",
             text=f"{winner} takes {layout.number(share['share'], 0)} % of the throughput beside {loser}",
-            beside="Even split: 50 %",
+            beside=f"Even split: 50 %{_harmed(loser, harms.get((row['network'], loser, winner)))}",
             sure=_sure("Share", row | share, "share", " %", row["p_bh"]),
             effect=_certain(share, "share", 100 * pairwise.EVEN),
             table="pairwise",
             row=f"{row['x']} + {row['y']}",
         )
+
+
+def _harmed(loser: str, verdict: str | None) -> str:
+    """What the loser has beside itself, if that was measured: it may not be able to use more."""
+    found = {
+        harm.MORE: "has clearly more beside itself",
+        harm.LESS: "has clearly less beside itself",
+        matrix.EQUIVALENT: "has as much beside itself",
+    }
+    if verdict == matrix.OPEN:
+        return f"; whether {loser} has more beside itself is inconclusive"
+    return f"; {loser} {found[verdict]}" if verdict in found else ""
 
 
 def _loads(frames: Mapping[str, pl.DataFrame]) -> Iterator[Card]:

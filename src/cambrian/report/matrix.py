@@ -151,7 +151,7 @@ def matrix(
     trials = [trial for cell in cells for trial in cell.trials if len(cell.names) > 1]
     shared = any(trial.flows[0]["share_percent"] is not None for trial in trials)
     figure = "plt_ms" if loads else "share_percent" if shared else "throughput_mbps"
-    words, text = _FIGURES[figure]
+    words = _FIGURES[figure][0]
     findings: dict[Place, list[tuple[str, int | None]]] = defaultdict(list)
     for *place, state, more in _of_rows(frames) if loads or pairs else _of_contestants(collected, frames):
         findings[place[0], place[1]].append((state, more))
@@ -165,7 +165,10 @@ def matrix(
             name, network = row_name(cell, flow), cell.network.name
             here = findings[name if loads or pairs else cell.names[flow], network]
             state = combined(state for state, _ in here)
-            values = blocks.by_seed(cell, partial(_value, flow=flow, name=figure))
+            # a flow alone in its line-up has all of the throughput, whatever that is
+            mine = "throughput_mbps" if figure == "share_percent" and len(cell.names) == 1 else figure
+            text = _FIGURES[mine][1]
+            values = blocks.by_seed(cell, partial(_value, flow=flow, name=mine))
             mean = rows.mean(list(values.values()))
             if name not in made:
                 verdict = verdicts.get(cell.names[flow], {"verdict": "", "differs": False})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import astuple, dataclass
 from pathlib import PurePath
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 from cambrian.report.collect import Collected
 from cambrian.report.layout import NOTHING, Shown
 from cambrian.study.limits import bdp_bytes
-from cambrian.study.model import Network
+from cambrian.study.model import Network, Study
 
 #: parts of a trial's environment besides its kernel and stacks
 _TESTBED = ("testbed", "native", "python", "pyroute2")
@@ -49,6 +49,7 @@ def facts(collected: Collected) -> list[Fact]:
         _fact("Clock", (trial["clock"] for trial in trials)),
         _fact("Duration", (f"{trial['duration_s']:g} s" for trial in trials)),
         Fact("Start offsets", (_offsets(collected),)),
+        _fact("Flows that differ", _settings(collected.study)),
     ]
     return [fact for fact in listed if fact.values]
 
@@ -138,6 +139,9 @@ def _other(network: Network) -> str:
         if value := getattr(network, name):
             word, unit = name.rsplit("_", 1)
             parts.append(f"{word} {value:g} {'ms' if unit == 'ms' else '%'}")
+    if network.queue == "red":
+        # see docs/explanation/limits.md
+        parts.append("RED’s average does not fall while its queue is empty")
     if network.offload:
         parts.append("senders with segmentation offload")
     for change in network.schedule:
@@ -178,4 +182,25 @@ def _offsets(collected: Collected) -> str:
     spread_ms = collected.study.start_spread_ms
     if not spread_ms:
         return "none: all flows start as the study says"
-    return f"each flow starts at a random time from 0 to {spread_ms:g} ms (uniform), set by study and seed"
+    after = " after its own start" if any(flow.start_ms for flow in collected.study.every_flow) else ""
+    text = f"each flow starts at a random time from 0 to {spread_ms:g} ms{after} (uniform)"
+    return f"{text}, set by study and seed"
+
+
+def _settings(study: Study) -> Iterator[str]:
+    """A line for each flow with a start, a round trip or a size of its own."""
+    lineups = [("", study.flows), *((f"{lineup.name}: ", lineup.flows) for lineup in study.lineups)]
+    for lineup, flows in lineups:
+        for flow in flows:
+            own = [
+                text
+                for value, text in (
+                    (flow.start_ms, f"starts after {flow.start_ms / 1000:g} s"),
+                    (flow.rtt_ms, f"has a base RTT of {flow.rtt_ms or 0:g} ms"),
+                    (flow.size_bytes, f"carries {flow.size_bytes:,} bytes"),
+                    (flow.page, f"loads {flow.page.name if flow.page else ''}"),
+                )
+                if value
+            ]
+            if own:
+                yield f"{lineup}{flow.contestant.name} {', '.join(own)}"

@@ -114,7 +114,11 @@ def _page(
             "matrix": shown,
             "glyphs": matrix.GLYPHS,
             "cards": cards.cards(collected, frames, shown),
-            "nothing": cards.nothing(shown, frames.get("verdicts")),
+            "nothing": cards.nothing(
+                shown,
+                frames.get("verdicts"),
+                together=collected.design == "flows" and any(len(cell.names) > 1 for cell in collected.cells),
+            ),
             "anchors": anchors,
             "verdict_ids": _verdict_ids(verdicts),
             "corner": "Pair" if collected.design == "pairwise" else "Contestant",

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
 
 import polars as pl
 
 from cambrian.report import placebo
-from cambrian.report.collect import Collected
+from cambrian.report.collect import Cell, Collected
 from cambrian.report.layout import number
 from cambrian.report.tables import harm
 from cambrian.report.tables.flows import row_name
@@ -57,7 +59,10 @@ def measured_interval(collected: Collected) -> str:
     """From when to when endless flows are measured, as a clause."""
     from_s = collected.study.measured_from_s
     if from_s is None:
-        text = "from the moment when every flow has run for 20 of its base round trips until the trial’s end"
+        text = (
+            "from the moment when every endless flow has run for 20 of its base round trips until the "
+            "trial’s end"
+        )
     else:
         text = f"from {from_s:g} s after the trial’s start until its end"
     short = {trial.id for cell in collected.cells for trial in cell.trials if trial.t0_ns == 0}
@@ -69,11 +74,15 @@ def measured_interval(collected: Collected) -> str:
 
 def answer(collected: Collected, frames: Mapping[str, pl.DataFrame]) -> str:
     """The one sentence that answers the study's question; empty without a figure."""
+    judged = _judged(collected, frames.get("verdicts"))
+    if collected.design == "flows" and any(len(cell.names) > 1 for cell in collected.cells):
+        differing = judged if _differing(collected, frames.get("verdicts")) else ""
+        return f"{_together(collected, frames)} {differing}".strip()
+    if "page_loads" in frames:
+        return _loads(collected, frames["page_loads"], frames.get("page_changes"))
     if "pairwise" in frames:
         return _pairwise(frames["pairwise"])
-    if "page_loads" in frames:
-        return _loads(frames["page_loads"], frames.get("page_changes"))
-    return _judged(collected, frames.get("verdicts")) or _throughput(collected, frames["flows"])
+    return judged or _throughput(collected, frames["flows"])
 
 
 def placebo_differs(
@@ -119,7 +128,7 @@ def _judged(collected: Collected, verdicts: pl.DataFrame | None) -> str:
     if verdicts is None:
         return ""
     judged = verdicts.filter(~pl.col("contestant").is_in(controls(collected)))
-    differing = judged.filter(pl.col("differs"))["contestant"].to_list()
+    differing = _differing(collected, verdicts)
     counts = Counter(judged["verdict"].to_list())
     others = [
         f"{counts[kind]} {kind}" for kind in ("conformant", "inconclusive", "not judged") if counts[kind]
@@ -139,6 +148,14 @@ def _judged(collected: Collected, verdicts: pl.DataFrame | None) -> str:
     return f"{of_all} clearly {verb} from {_EXPECTED} ({listed}){rest}."
 
 
+def _differing(collected: Collected, verdicts: pl.DataFrame | None) -> list[str]:
+    """The contestants that differ; controls are none."""
+    if verdicts is None:
+        return []
+    judged = verdicts.filter(pl.col("differs") & ~pl.col("contestant").is_in(controls(collected)))
+    return judged["contestant"].to_list()
+
+
 def _pairwise(ratios: pl.DataFrame) -> str:
     known = ratios.filter((pl.col("x") != pl.col("y")) & pl.col("ratio").is_not_null())
     if not known.height:
@@ -148,24 +165,34 @@ def _pairwise(ratios: pl.DataFrame) -> str:
     share = number(100 * max(uneven["ratio"], 1 - uneven["ratio"]), 0)
     most = (
         f"the most uneven one is {uneven[winner]}’s {share} % against {uneven[loser]} on {uneven['network']}"
-        + ("" if uneven["split"] == "different" else " (inconclusive)")
     )
+    if uneven["split"] != "different":
+        most += " (inconclusive)"
     if not known["p_bh"].is_not_null().any():
         return f"Too few seeds to test whether a split is even; {most}."
     uneven_count, even = (
         known.filter(pl.col("split") == state).height for state in ("different", "equivalent")
     )
     open_ = known.height - uneven_count - even
-    counts = f"{uneven_count} uneven, {even} even, {open_} inconclusive"
-    return f"Splits between two different contestants: {counts}; {most}."
+    counts = (
+        f"Splits between two different contestants: {uneven_count} uneven, {even} even, {open_} inconclusive"
+    )
+    return f"{counts}; {most}." if uneven["split"] in ("different", "inconclusive") else f"{counts}."
 
 
-def _loads(loads: pl.DataFrame, changes: pl.DataFrame | None) -> str:
+def _loads(collected: Collected, loads: pl.DataFrame, changes: pl.DataFrame | None) -> str:
     """How many page loads differ from the base's, or the mean times if there is nothing to compare."""
     if changes is None:
-        known = loads.filter(pl.col("plt_ms").is_not_null()).iter_rows(named=True)
-        times = [f"{row['contestant']} {number(row['plt_ms'] / 1000, 3)} s ({row['page']})" for row in known]
-        return f"Mean page load time: {joined(times[:_MOST_NAMED])}." if times else ""
+        cells = {cell.key: cell for cell in collected.cells}
+        known = loads.filter(pl.col("plt_ms").is_not_null()).to_dicts()
+        if len(known) > _MOST_NAMED:
+            return _range(collected, loads, "plt_ms", "Mean page load time", 1000, "s", 3)
+        times = [
+            f"{_named(cells[row['group']], row['flow'], collected)} {number(row['plt_ms'] / 1000, 3)} s"
+            for row in known
+        ]
+        # a pair of equal contestants has the same mean twice
+        return f"Mean page load time: {joined(list(dict.fromkeys(times)))}." if times else ""
     different = changes.filter(pl.col("state") == "different")
     faster = different.filter(pl.col("pltc_percent") > 0).height
     equal = changes.filter(pl.col("state") == "equivalent").height
@@ -174,22 +201,88 @@ def _loads(loads: pl.DataFrame, changes: pl.DataFrame | None) -> str:
     return f"Page loads compared with {changes['base'][0]}’s: {counts}, {open_} inconclusive."
 
 
+def _named(cell: Cell, flow: int, collected: Collected) -> str:
+    """A flow's name on the page, with its network if the study has several."""
+    name = row_name(cell, flow)
+    return f"{name} on {cell.network.name}" if len(collected.networks) > 1 else name
+
+
 def _throughput(collected: Collected, flows: pl.DataFrame) -> str:
-    """Designs ``solo`` and ``flows``: mean throughputs, or their range if there are many."""
+    """What flows alone carry, or the range if there are many."""
     known = flows.filter(pl.col("throughput_mbps").is_not_null())
     if not known.height:
         return ""
-    rates = known.sort("throughput_mbps", descending=True).to_dicts()
-    if len(rates) <= _MOST_NAMED and known["network"].n_unique() == 1:
-        cells = {cell.key: cell for cell in collected.cells}
-        names = [row_name(cells[row["group"]], row["flow"]) for row in rates]
-        listed = [
-            f"{name} {number(row['throughput_mbps'], 1)} Mbps" for name, row in zip(names, rates, strict=True)
-        ]
-        return f"Mean throughput: {joined(listed)}."
-    most, least = rates[0], rates[-1]
-    return (
-        f"Mean throughput ranged from {number(least['throughput_mbps'], 1)} Mbps ({least['contestant']} on "
-        f"{least['network']}) to {number(most['throughput_mbps'], 1)} Mbps ({most['contestant']} on "
-        f"{most['network']})."
+    if known.height > _MOST_NAMED or known["network"].n_unique() > 1:
+        return _range(collected, known, "throughput_mbps", "Mean throughput", 1, "Mbps", 1)
+    cells = {cell.key: cell for cell in collected.cells}
+    listed = [
+        f"{row_name(cells[row['group']], row['flow'])} {number(row['throughput_mbps'], 1)} Mbps"
+        for row in known.sort("throughput_mbps", descending=True).iter_rows(named=True)
+    ]
+    return f"Mean throughput: {joined(listed)}."
+
+
+def _range(
+    collected: Collected, frame: pl.DataFrame, column: str, what: str, per: float, unit: str, digits: int
+) -> str:
+    """``what`` of a table's flows: from the least, ``column`` / ``per``, to the most; empty without one."""
+    cells = {cell.key: cell for cell in collected.cells}
+    known = frame.filter(pl.col(column).is_not_null()).sort(column).to_dicts()
+    if not known:
+        return ""
+    least, most = (
+        f"{number(row[column] / per, digits)} {unit} ({_named(cells[row['group']], row['flow'], collected)})"
+        for row in (known[0], known[-1])
     )
+    return f"{what} ranged from {least} to {most}."
+
+
+def _together(collected: Collected, frames: Mapping[str, pl.DataFrame]) -> str:
+    """What the flows of a ``flows`` study carried beside each other, or the range of their fair shares."""
+    cells = [cell for cell in collected.cells if cell.trials]
+    loads = frames.get("page_loads")
+    means = {(row["group"], row["flow"]): row for row in frames["flows"].iter_rows(named=True)}
+    for row in loads.iter_rows(named=True) if loads is not None else ():
+        means[row["group"], row["flow"]] |= {"page": row["page"], "plt_ms": row["plt_ms"]}
+    found = {cell.key: _of_group(cell, means) for cell in cells}
+    if sum(len(entries) for entries in found.values()) > _MOST_NAMED:
+        fair = "A flow’s mean throughput, in percent of its fair share,"
+        return _range(collected, frames["flows"], "of_fair_percent", fair, 1, "%", 0) or _range(
+            collected, frames["flows"], "throughput_mbps", "Mean throughput", 1, "Mbps", 1
+        )
+    parts = []
+    for cell in cells:
+        names = [cell.lineup] if cell.lineup else []
+        names += [cell.network.name] if len(collected.networks) > 1 else []
+        parts.append(": ".join([*filter(None, [" on ".join(names)]), joined(found[cell.key])]))
+    endless = all(
+        not flow.size_bytes and flow.page is None for cell in cells for flow in cell.trials[0].trial.flows
+    )
+    return f"{'Mean throughput' if endless else 'Means'}: {'; '.join(parts)}." if parts else ""
+
+
+def _of_group(cell: Cell, means: Mapping[tuple[str, int], Mapping[str, Any]]) -> list[str]:
+    """What each flow of a group did; flows of one contestant that are alike are one entry."""
+    entries = []
+    for name in dict.fromkeys(cell.names):
+        numbers = [flow for flow, other in enumerate(cell.names) if other == name]
+        mine = [means[cell.key, flow] for flow in numbers]
+        if any(row.get("page") or cell.trials[0].trial.flows[row["flow"]].size_bytes for row in mine):
+            entries += [_ended(row_name(replace(cell, lineup=None), row["flow"]), row) for row in mine]
+            continue
+        rates = [row["throughput_mbps"] for row in mine if row["throughput_mbps"] is not None]
+        shares = [row["share_percent"] for row in mine if row["share_percent"] is not None]
+        if not rates:
+            continue
+        who = name if len(mine) == 1 else f"{len(mine)} flows of {name}, each"
+        share = f" ({number(sum(shares) / len(shares), 0)} %)" if shares and len(cell.names) > 1 else ""
+        entries.append(f"{who} {number(sum(rates) / len(rates), 1)} Mbps{share}")
+    return entries
+
+
+def _ended(name: str, row: Mapping[str, Any]) -> str:
+    """When a flow of fixed size, or a page load, had everything."""
+    page = row.get("page")
+    taken_s = row["plt_ms"] / 1000 if page and row["plt_ms"] is not None else row["completion_s"]
+    what = f"loads {page}" if page else "has everything"
+    return f"{name} {what} after {number(taken_s, 2)} s" if taken_s is not None else f"{name} never {what}"

@@ -222,3 +222,58 @@ def test_every_seed_has_its_own_figure() -> None:
     here = matrix.matrix(found, frames(found), {}).rows[0].cells["link"]
     assert (here.figure, here.by_seed) == ("75 %", {0: "75 %", 1: "75 %", 2: "75 %", 3: "75 %", 4: "75 %"})
     assert matrix.matrix(found, frames(found), {}).filters == {"seed": ["0", "1", "2", "3", "4"]}
+
+
+def test_a_flow_alone_in_its_line_up_shows_its_throughput() -> None:
+    alone = replace(cell("flows", ["a"], [trial(seed, [20.0]) for seed in (1, 2)]), lineup="one")
+    both = replace(cell("flows", ["a", "b"], [trial(seed, [15.0, 5.0]) for seed in (1, 2)]), lineup="two")
+    shown = matrix.matrix(collected("flows", [alone, both]), {}, {})
+    assert {row.name: row.cells["link"].figure for row in shown.rows} == {
+        "one: a": "20.0 Mbps",
+        "two: a": "75 %",
+        "two: b": "25 %",
+    }
+
+
+@pytest.mark.parametrize(
+    ("verdict", "said"),
+    [
+        (harm.MORE, "; y has clearly more beside itself"),
+        ("equivalent", "; y has as much beside itself"),
+        ("inconclusive", "; whether y has more beside itself is inconclusive"),
+        ("not judged", ""),
+    ],
+)
+def test_a_split_is_beside_what_its_loser_has_alone(verdict: str, said: str) -> None:
+    """A path with reordering may leave a sender little with any rival."""
+    wins = {
+        "ratio": 0.86,
+        "ratio_low": 0.8,
+        "ratio_high": 0.9,
+        "split": "different",
+        "p_bh": 0.001,
+        "seeds": 4,
+    }
+    tables = {
+        "pairwise": pl.DataFrame([{"network": "link", "x": "x", "y": "y"} | wins]),
+        "harm": pl.DataFrame(
+            [
+                {
+                    "network": "link",
+                    "victim": "y",
+                    "by": "x",
+                    "service": "throughput, Mbps",
+                    "verdict": verdict,
+                },
+                {
+                    "network": "link",
+                    "victim": "y",
+                    "by": "x",
+                    "service": "delay p95, ms",
+                    "verdict": harm.MORE,
+                },
+            ]
+        ),
+    }
+    (card,) = cards._pairs(tables)
+    assert card.beside == f"Even split: 50 %{said}"

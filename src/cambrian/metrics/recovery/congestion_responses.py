@@ -204,8 +204,8 @@ def cuts_in_round_trips(own: Window, rtt_ns: int) -> Int64Array:
     """Number of cuts of an exported window within a round trip without queueing, for each first cut.
 
     A sender cannot know so soon of a loss of data that it sent after the cut. So one cut is correct on every
-    path. The window alone is enough. Timeouts do not count, and after a cut that was taken back the next one is
-    a first cut.
+    path. The window alone is enough. Timeouts do not count, and after a cut that was taken back the next one
+    is a first cut.
     """
     counts: list[int] = []
     began_ns, last = -NEVER_NS // 2, 0.0

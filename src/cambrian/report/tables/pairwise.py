@@ -33,9 +33,10 @@ def table(collected: Collected) -> pl.DataFrame | None:
     effect in SDs of the ratio, ``split`` the state (:mod:`cambrian.stats.states`). A contestant against
     itself is even by symmetry and not tested. ``x_gave_up`` and ``y_gave_up``: trials in which that flow
     ended early; they count with the bytes carried until then. ``cca`` is the stacks' name for both
-    controllers, null where the names differ.
+    controllers, null where the names differ. Flows that load pages share nothing, so such a study has no
+    table.
     """
-    if collected.design != "pairwise":
+    if collected.design != "pairwise" or any(cell.page for cell in collected.cells):
         return None
     ccas = {contestant.name: contestant.cca for contestant in collected.study.contestants}
     table_rows: list[rows.Row] = []

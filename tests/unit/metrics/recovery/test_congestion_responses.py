@@ -24,7 +24,7 @@ def cuts(*rows: tuple[int, float, float]) -> list[int]:
         unit_bytes=1200,
         length=0,
     )
-    return cuts_in_round_trips(own, RTT_NS).tolist()
+    return list(map(int, cuts_in_round_trips(own, RTT_NS)))
 
 
 def test_a_cut_that_is_taken_back_and_the_next_one_are_one_each() -> None:
