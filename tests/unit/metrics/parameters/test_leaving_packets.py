@@ -156,6 +156,14 @@ def test_the_packet_threshold_is_counted(threshold: int, ack_every: int) -> None
     assert abs(one.value - threshold) <= one.resolution
 
 
+def test_rare_acknowledgements_hide_a_small_threshold() -> None:
+    """s2n-quic's had been said to be −2 ± 4 packets."""
+    one = drops(3, 10)
+    assert isinstance(one, Missing) and "covers about 10 packets" in one.why
+    large = drops(30, 10)
+    assert isinstance(large, Estimate) and abs(large.value - 30) <= large.resolution
+
+
 def test_where_packets_are_rare_a_time_threshold_comes_first() -> None:
     sender = Sender(initial=70, growth=one_a_round_trip, buffer_packets=20, packets=6000)
     trace = sender.run()
