@@ -66,7 +66,8 @@ def _end_ns(result: TrialResult, number: int) -> int:
 
 
 def _is_steady(network: Network) -> bool:
-    return not (network.schedule or network.trace_file or network.jitter_ms or network.reorder_percent)
+    moved = network.jitter_ms or network.reorder_percent or network.duplicate_percent
+    return not (network.schedule or network.trace_file or moved)
 
 
 def _loses(network: Network) -> bool:

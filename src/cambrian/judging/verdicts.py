@@ -191,7 +191,7 @@ def _accusations(off: Sequence[Finding], by_key: Mapping[str, Sequence[Finding]]
     parts = [_where(finding, by_key[finding.key]) for finding in _once(off)]
     like = next((finding for finding in off if finding.key == "emulated_connections"), None)
     if like is not None:
-        parts.append(f"it behaves like {value_text(like.measured)} connections of the standard")
+        parts.append(f"its β is that of {value_text(like.measured)} connections of the standard")
     return parts
 
 

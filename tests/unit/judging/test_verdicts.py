@@ -43,7 +43,7 @@ def test_one_number_off_is_off_by_that_parameter() -> None:
     found = verdicts.verdict("x", "cubic", [on(*doubled)])
     assert found.kinds == ("off by a parameter",)
     assert "0.850 ± 0.005; should be 0.7" in found.text
-    assert "behaves like 2.0 ± 0.1 connections" in found.text
+    assert "its β is that of 2.0 ± 0.1 connections" in found.text
 
 
 def test_another_decrease_and_another_growth_are_another_algorithm() -> None:

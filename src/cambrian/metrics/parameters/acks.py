@@ -40,6 +40,9 @@ def estimate(trace: FlowTrace) -> Iterator[Estimate | Missing]:
     if trace.acks < _FEWEST_ACKS:
         yield Missing(KEY, f"only {trace.acks} packets on the return path", "packets")
         return
+    if not trace.steady:
+        yield Missing(KEY, "the path changes, or reorders or duplicates packets", "packets")
+        return
     data = trace.packets.filter(pl.col("size_bytes") >= SMALLEST_DATA_BYTES)
     arrived = int((data["outcome"] == "departed").sum())
     if trace.end_ns - trace.start_ns > _SPARSE_NS * arrived:

@@ -22,7 +22,7 @@ class FlowTrace:
     ``rate_mbps``: the bottleneck's (frames); None for a link that follows a trace.
     ``start_ns``, ``end_ns``: when the flow was started, and the trial's end; all times count from
     the trial's zero. ``alone``: no other flow shares the bottleneck.
-    ``steady``: neither rate, RTT nor loss changes in the trial, and nothing reorders or jitters.
+    ``steady``: neither rate, RTT nor loss changes in the trial, and nothing reorders, jitters or duplicates.
     ``random_loss``: the path itself loses packets, before the capture point.
     ``acks``: packets that the receiver's link was offered (handshake included).
     """

@@ -23,8 +23,8 @@ PRINTED = ("network", "joiner", "reached", "trials", "median_s")
 def table(collected: Collected) -> pl.DataFrame | None:
     """One row for each group and join: in how many trials the flows converged, and when.
 
-    ``joiner`` is the joining flow's contestant, or several where start offsets make different flows
-    last. ``median_s`` is null if half of the trials or more did not converge: then the median is
+    ``joiner`` is the joining flow's contestant, after its line-up, or several where start offsets make
+    different flows last. ``median_s`` is null if half of the trials or more did not converge: then the median is
     longer than ``observed_s``, the shortest time that a trial was observed.
     """
     found = [row for cell in collected.cells for row in _rows(cell)]
@@ -43,9 +43,10 @@ def _row(cell: Cell, place: int, joins: Sequence[Convergence]) -> rows.Row:
     reached = sorted(join.time_ns / NS_PER_S for join in joins if join.time_ns is not None)
     # a trial that did not converge ranks after all that did
     times = [*reached, *[float("inf")] * (len(joins) - len(reached))]
+    lineup = f"{cell.lineup}: " if cell.lineup else ""
     return rows.place(cell) | {
         "join": place + 1,
-        "joiner": " or ".join(sorted({cell.names[join.flow] for join in joins})),
+        "joiner": lineup + " or ".join(sorted({cell.names[join.flow] for join in joins})),
         "trials": len(joins),
         "reached": len(reached),
         "median_s": rows.finite(statistics.median(times)),

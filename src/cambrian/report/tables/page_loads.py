@@ -82,7 +82,12 @@ _COLUMNS = (
 
 def shown(frame: pl.DataFrame, collected: Collected) -> Shown:
     """The page loads of one network, page by page."""
-    del collected
+    cells = {cell.key: cell for cell in collected.cells}
+    names = [
+        f"{lineup}: {row['contestant']}" if (lineup := cells[row["group"]].lineup) else row["contestant"]
+        for row in frame.iter_rows(named=True)
+    ]
+    frame = frame.with_columns(contestant=pl.Series(names, dtype=pl.String))
     caption = f"Page loads, timed from the start of the navigation; means over seeds; {layout.BRACKETS}"
     by_page = pl.concat(frame.partition_by("page", maintain_order=True))
     return layout.shown(by_page, _COLUMNS, caption, "page_loads.csv")

@@ -93,6 +93,12 @@ def test_packets_an_acknowledgement(ack_every: int) -> None:
     assert abs(one.value - ack_every) <= one.resolution < 0.05 * ack_every
 
 
+def test_a_path_that_reorders_or_duplicates_does_not_show_when_a_receiver_acknowledges() -> None:
+    """A receiver acknowledges both at once: kernel TCP had been said to have 1.08 and 1.40 packets an ACK."""
+    (one,) = acks.estimate(replace(Sender(packets=3000).run(), steady=False))
+    assert isinstance(one, Missing) and "reorders" in one.why
+
+
 def test_acknowledgements_of_gaps_widen_the_interval_to_both_bounds() -> None:
     """300 packets, 100 of them after a gap, 200 acknowledgements: 300/200, or 200/100."""
     trace = Sender(packets=1).run(acks=200)
