@@ -23,6 +23,10 @@ def test_a_known_name_has_its_own_remedy(name: str, said: str) -> None:
     assert catalogue.ccas().remedy(name).startswith(said)
 
 
+def test_a_stack_of_one_s_own_may_be_unknown_here() -> None:
+    assert "CAMBRIAN_STACKS=FOLDER" in catalogue.ccas().remedy("nobody-knows")
+
+
 def test_every_other_name_is_of_a_stack_that_is_known() -> None:
     known = {*catalogue.ccas(), *unavailable.load()}
     assert set(unavailable.ALSO_CALLED.values()) <= known

@@ -96,6 +96,8 @@ def test_the_good_study_is_good() -> None:
         (RTT, "rtt_ms = []", 5, "rtt_ms", "at least one value"),
         (RTT, RTT + "\necn = 1", 6, "ecn", "true or false"),
         (RTT, RTT + '\nqueue = "codle"', 6, "queue", 'give "codel"'),
+        (RTT, RTT + '\nqueue = "policer"', 6, "queue", "small buffer_packets comes nearest"),
+        ('cca = "cubic"', 'cca = "cubic"\nlabel = "a\u202eb"', 10, "label", "without control characters"),
         (BUFFER, "buffer_bytes = 1.5", 6, "buffer_bytes", "a whole number at least 1,514"),
         ('name = "x"', 'name = "X y"', 1, "name", "lower-case letters"),
         (TITLE, TITLE + '\ndesign = "duel"', 3, "design", '"versus-reference"'),
@@ -324,6 +326,7 @@ flows = [
         ("},\n]", '},\n  { stack = "tcp", cca = "cubic", count = 63 },\n]', 12, "flows", "reduce its count"),
         ('"tcp"', '"tpc"', 11, "stack", "did you mean tcp?"),
         ("count = 2", "cuont = 2", 11, "cuont", "did you mean count?"),
+        ('"cubic"', '["cubic", "bbr"]', 11, "cca", "write one entry of flows for each value"),
         ('"two"', '"two words"', 9, "name", "letters and digits"),
         ('name = "two"\n', "", 8, "name", "add "),
         ("[[lineup]]", '[[flow]]\nstack = "tcp"\ncca = "cubic"\n[[lineup]]', 8, "flow", "into a [[lineup]]"),
@@ -376,6 +379,12 @@ def test_flows_alone_ask_for_their_design() -> None:
     error = error_of(GOOD.replace(CONTESTANT, "[[flow]]"))
     assert (error.line, error.problem) == (7, 'design = "versus-reference" takes no [[flow]]')
     assert 'set design = "flows"' in error.remedy and not error.others
+
+
+def test_a_flow_has_one_value_of_each_key() -> None:
+    flows = GOOD.replace(TITLE, TITLE + '\ndesign = "flows"').replace(CONTESTANT, "[[flow]]")
+    error = error_of(flows.replace('cca = "cubic"', 'cca = ["cubic", "bbr"]'))
+    assert (error.key, error.remedy) == ("cca", "write one [[flow]] for each value")
 
 
 def test_two_flows_of_one_name_have_one_meaning() -> None:

@@ -16,7 +16,6 @@ from cambrian.export.errors import ExportError
 from cambrian.export.repeat import repeated
 from cambrian.stacks import catalogue
 from cambrian.store.results import TrialResult
-from cambrian.study import hints
 from cambrian.study.model import Trial
 from cambrian.trial import seating
 
@@ -66,11 +65,13 @@ def export(
         cambrian.store.reading.Damaged: a file of the trial cannot be used.
     """
     trial = Trial.model_validate(stored.manifest["trial"])
-    known = catalogue.load()
+    known = catalogue.ccas()
     for flow in trial.flows:
         if (name := flow.contestant.stack) not in known:
-            hint = hints.for_name(name, known, "stacks are")
-            raise ExportError(f"trial {stored.id} ran the stack {name}, which is unknown here; {hint}")
+            remedy = known.remedy(name)
+            raise ExportError(
+                f"trial {stored.id} ran the stack {name}, which is unknown here; remedy: {remedy}"
+            )
     if _OF_THE_GUEST - set(stored.manifest["guest"] or ()):
         reasons = "; ".join(stored.verdict["reasons"])
         raise ExportError(f"trial {stored.id} has no packets: {reasons}; remedy: choose a valid trial")

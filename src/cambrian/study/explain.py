@@ -74,6 +74,11 @@ _ONE_EACH = {
     "Contestant": "write one [[contestant]] for each value; equal ones need a label",
     "Flow": "write one [[flow]] for each value",
 }
+#: the same in a table that has contestants as parts of its flows
+_ONE_EACH_IN = {
+    "flow": _ONE_EACH["Flow"],
+    "lineup": "write one entry of flows for each value",
+}
 
 Model = TypeVar("Model", bound=BaseModel)
 Schema = Mapping[str, Any]
@@ -134,12 +139,13 @@ def explain(
             faults.add(locate(where), "unknown key", _right_key(model, where, _at(given, where)))
         else:
             value = _at(given, where)
-            remedy = faults.with_page(f"give {expected(model, where, value)}")
+            instead = hints.not_modelled(value) if isinstance(value, str) else None
+            remedy = instead or faults.with_page(f"give {expected(model, where, value)}")
             several = isinstance(value, list) and not any(
                 kind.get("type") == "object" for kind in _kinds(model, where)
             )
-            if several and (one := _ONE_EACH.get(_owner(model, where))):
-                remedy = one
+            if several and (owner := _owner(model, where)) in _ONE_EACH:
+                remedy = _ONE_EACH_IN.get(str(locate(where)[0]), _ONE_EACH[owner])
             faults.add(locate(where), f"{shown(value)} is not possible", remedy)
 
 

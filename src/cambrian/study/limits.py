@@ -60,11 +60,11 @@ OptionWhole = Annotated[int, Field(ge=-(2**63), lt=2**63)]
 OptionNumber = Annotated[float, Field(ge=-1e18, le=1e18)]
 
 #: one line without control characters
-Line = Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f-\x9f]*$", max_length=1000)]
+Line = Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]*$", max_length=1000)]
 #: lines and tabs
 Text = Annotated[str, Field(pattern=r"^[^\x00-\x08\x0b-\x1f\x7f-\x9f]*$", max_length=100_000)]
 #: a name that is not empty
-Word = Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f-\x9f]+$", max_length=1000)]
+Word = Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]+$", max_length=1000)]
 #: names become names of folders, which Linux limits to 255 bytes
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]*$", max_length=100)]
 LineupName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=100)]

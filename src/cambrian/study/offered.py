@@ -33,7 +33,8 @@ class Stacks(dict[str, list[str]]):
         """What to do about the name of an unknown stack."""
         if "@" in name:
             return "name a stack with releases and one of them, such as quic-go@0.60.0"
-        return self._elsewhere(name) or hints.for_name(name, self, "stacks are")
+        own = "a stack of your own: cambrian stacks add MANIFEST, or CAMBRIAN_STACKS=FOLDER"
+        return self._elsewhere(name) or f"{hints.for_name(name, self, 'stacks are')}; {own}"
 
     def __contains__(self, name: object) -> bool:
         """Is there such a stack, or such a stack with releases?"""

@@ -24,8 +24,8 @@ def table(collected: Collected) -> pl.DataFrame | None:
     """One row for each group and join: in how many trials the flows converged, and when.
 
     ``joiner`` is the joining flow's contestant, after its line-up, or several where start offsets make
-    different flows last. ``median_s`` is null if half of the trials or more did not converge: then the median is
-    longer than ``observed_s``, the shortest time that a trial was observed.
+    different flows last. ``median_s`` is null if half of the trials or more did not converge: then the median
+    is longer than ``observed_s``, the shortest time that a trial was observed.
     """
     found = [row for cell in collected.cells for row in _rows(cell)]
     return rows.frame(found) if found else None
