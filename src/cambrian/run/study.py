@@ -106,6 +106,7 @@ class RunOptions:
             return self.started_by
         words = ["cambrian", "run", self.study, *(["--profile", self.profile] if self.profile else [])]
         words += ["--seed", str(self.seed), "--clock", self.clock]
+        words += ["--trust"] if self.trust else []
         words += [f"--contestant {name}" for name in self.contestants]
         return " ".join([*words, *(["--only", f"'{self.only}'"] if self.only else [])])
 
