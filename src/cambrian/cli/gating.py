@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cambrian.cli.shared import JobsOption, JsonOption, err, fail, in_words, out, writing_to
+from cambrian.cli.shared import JobsOption, JsonOption, err, fail, in_words, one_format, out, writing_to
 
 if TYPE_CHECKING:
     from cambrian.gate.carry_out import Result
@@ -141,8 +141,9 @@ def compare(
         list[str] | None,
         typer.Option(
             "--contestant",
-            metavar="STACK/CCA",
-            help="Only this contestant; given twice: the first of BEFORE with the second of AFTER.",
+            metavar="NAME",
+            help="Only this contestant: STACK/CCA, or its name on pages, such as a label. Given twice: the "
+            "first of BEFORE with the second of AFTER.",
         ),
     ] = None,
     as_json: JsonOption = False,
@@ -163,6 +164,7 @@ def compare(
     from cambrian.report.compared import page
     from cambrian.report.compared import settings as of_studies
 
+    one_format(json=as_json, markdown=markdown)
     if to is not None and to.exists() and not to.is_dir():
         fail(f"--page {to}: is a file; remedy: give a folder")
     names = contestants or []

@@ -136,13 +136,17 @@ def trials(
 
 
 def is_of(contestant: str, result: TrialResult) -> bool:
-    """Is one of the trial's flows of this ``stack/cca``?"""
+    """Is one of the trial's flows of this ``stack/cca``, or has it this name on pages, such as a label?"""
     return contestant in _contestants(result)
 
 
 def _contestants(result: TrialResult) -> set[str]:
-    flows = (flow["contestant"] for flow in result.manifest["trial"]["flows"])
-    return {f"{flow['stack']}/{flow['cca']}" for flow in flows}
+    return {name for flow in result.manifest["trial"]["flows"] for name in _called(flow["contestant"])}
+
+
+def _called(contestant: Mapping[str, Any]) -> tuple[str, ...]:
+    """The names by which a reader can ask for a contestant: ``stack/cca``, and the one that pages show."""
+    return f"{contestant['stack']}/{contestant['cca']}", Contestant.model_validate(contestant).name
 
 
 def packets_of(result: TrialResult) -> str:
@@ -184,7 +188,9 @@ def take(parts: Mapping[str, Path], contestant: str | None = None) -> Snapshot:
             name for _, result in trials(parts) if result is not None for name in _contestants(result)
         }
         where = ", ".join(map(str, parts.values()))
-        remedy = hints.for_name(contestant, sorted(everyone), "its contestants are")
+        # a plain name differs from stack/cca by its blank alone
+        listed_once = sorted(name for name in everyone if name.replace(" ", "/", 1) not in everyone - {name})
+        remedy = hints.for_name(contestant, listed_once, "its contestants are")
         raise StudyError(file=where, key=contestant, problem="no trial of this contestant", remedy=remedy)
     verdicts: dict[str, str] = {}
     places: dict[str, dict[str, dict[str, Any]]] = {}
@@ -249,7 +255,7 @@ def names(contestant: str | None, folder: Path) -> Names | None:
         return None
     found = (result for _, result in trials({"": folder}, contestant) if result is not None)
     flows = (flow["contestant"] for result in found for flow in result.manifest["trial"]["flows"])
-    mine = [flow for flow in flows if f"{flow['stack']}/{flow['cca']}" == contestant]
+    mine = [flow for flow in flows if contestant in _called(flow)]
     return Names(contestant.replace("/", " "), frozenset(Contestant.model_validate(one).name for one in mine))
 
 

@@ -12,6 +12,7 @@ from cambrian.report.collect import collect
 from cambrian.report.compared import sides
 from cambrian.report.observations import observations
 from cambrian.store.results import Results
+from cambrian.study.errors import StudyError
 from tests.unit import report_results
 
 NETWORK = "4mbps-20ms-2bdp"
@@ -72,3 +73,18 @@ def test_a_page_is_part_of_a_trials_name() -> None:
     )
     assert snapshot.detail("net/a-cubic/large") == "large"
     assert snapshot.Subject("net", "a cubic", None, "large").place("", alone=True) == "net large"
+
+
+def test_a_label_is_a_contestant_too(folder: Path) -> None:
+    """So two flows of one stack can be compared, such as a late one with an early one."""
+    labelled = snapshot.take({"": folder}, "tcp cubic with TLS")
+    (place,) = labelled.places
+    assert place == NETWORK
+    everyone = snapshot.take({"": folder}, "tcp/cubic").places
+    assert labelled.places[place].values == everyone[f"{NETWORK} tcp cubic with TLS beside tcp cubic"].values
+    plain = snapshot.take({"": folder}, "tcp cubic").places
+    assert plain and not any("with TLS" in name.partition(" beside ")[0] for name in plain)
+    with pytest.raises(StudyError) as caught:
+        snapshot.take({"": folder}, "tcp cubic with TSL")
+    assert caught.value.remedy.startswith("did you mean tcp cubic with TLS?")
+    assert "tcp/cubic" in caught.value.remedy and "tcp cubic," not in caught.value.remedy
