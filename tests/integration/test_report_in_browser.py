@@ -276,6 +276,9 @@ def test_explore_is_drawn_once_the_pointer_is_on_its_link(reader: Reader) -> Non
     # the chart that was ready, and not one drawn anew
     expect(page.locator("#explore canvas#ahead")).to_be_visible()
     fits(page)
+    # nor does its new width draw it again
+    page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    expect(page.locator("#explore canvas#ahead")).to_be_visible()
 
 
 @pytest.mark.parametrize("view", ["", "#view=explore", "#open"])

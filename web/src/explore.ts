@@ -103,10 +103,10 @@ function fetched(): Promise<Data> {
 async function drawAhead(link: HTMLAnchorElement): Promise<void> {
   try {
     await Promise.all([fetched(), run("figures/vega.js")]);
+    if (place?.hidden) await draw(place, read(write(followed(read(location.hash), link.hash))), widthOf(place));
   } catch {
-    return;
+    shown = "";
   }
-  if (place?.hidden) await draw(place, read(write(followed(read(location.hash), link.hash))), widthOf(place));
 }
 
 /** Draw the view again when its width changes; draw it ahead when a reader is about to open it. */

@@ -256,7 +256,8 @@ def names(contestant: str | None, folder: Path) -> Names | None:
     found = (result for _, result in trials({"": folder}, contestant) if result is not None)
     flows = (flow["contestant"] for result in found for flow in result.manifest["trial"]["flows"])
     mine = [flow for flow in flows if contestant in _called(flow)]
-    return Names(contestant.replace("/", " "), frozenset(Contestant.model_validate(one).name for one in mine))
+    shown = frozenset(Contestant.model_validate(one).name for one in mine)
+    return Names(contestant if contestant in shown else contestant.replace("/", " "), shown)
 
 
 def detail(group: str) -> str:

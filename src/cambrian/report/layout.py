@@ -73,6 +73,11 @@ def number(value: float | None, digits: int) -> str:
     return text.replace("-", "−") if float(text) else text.lstrip("-")
 
 
+def joined(items: list[str]) -> str:
+    """``a, b and c``."""
+    return items[0] if len(items) == 1 else ", ".join(items[:-1]) + " and " + items[-1]
+
+
 def interval(row: Row, name: str, digits: int) -> str:
     """``0.83 [0.71, 0.90]``; ``0.83`` without an interval, ``0.83 =`` if every seed gave the same value."""
     if row[name] is None:

@@ -75,7 +75,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Matrix:
-    """The rows, and in words: what a cell's figure is, and what its glyph compares."""
+    """The rows, and in words: what a cell's figure is, and what its glyph compares (empty without one)."""
 
     figure: str
     glyph: str
@@ -183,7 +183,9 @@ def matrix(
                 more_seeds=max((more for _, more in here if more and state == OPEN), default=None),
                 lines=_lines(cell, flow, tops[network], timelines),
             )
-    glyph = _SPLITS if pairs else _LOADS if loads else _CONTESTANTS
+    glyph = _LOADS if loads else _SPLITS if pairs else _CONTESTANTS
+    if not any(cell.state for row in made.values() for cell in row.cells.values()):
+        glyph = ""
     return Matrix(words + (" of the first one" if pairs else ""), glyph, tuple(made.values()))
 
 

@@ -49,7 +49,7 @@ def facts(collected: Collected) -> list[Fact]:
         _fact("Clock", (trial["clock"] for trial in trials)),
         _fact("Duration", (f"{trial['duration_s']:g} s" for trial in trials)),
         Fact("Start offsets", (_offsets(collected),)),
-        _fact("Flows that differ", _settings(collected.study)),
+        _fact("Settings of single flows", _settings(collected.study)),
     ]
     return [fact for fact in listed if fact.values]
 
@@ -191,7 +191,8 @@ def _settings(study: Study) -> Iterator[str]:
     """A line for each flow with a start, a round trip or a size of its own."""
     lineups = [("", study.flows), *((f"{lineup.name}: ", lineup.flows) for lineup in study.lineups)]
     for lineup, flows in lineups:
-        for flow in flows:
+        names = [flow.contestant.name for flow in flows]
+        for number, flow in enumerate(flows):
             own = [
                 text
                 for value, text in (
@@ -203,4 +204,5 @@ def _settings(study: Study) -> Iterator[str]:
                 if value
             ]
             if own:
-                yield f"{lineup}{flow.contestant.name} {', '.join(own)}"
+                which = f" (flow {number})" if names.count(names[number]) > 1 else ""
+                yield f"{lineup}{names[number]}{which} {', '.join(own)}"

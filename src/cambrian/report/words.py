@@ -4,31 +4,22 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import replace
-from typing import Any
 
 import polars as pl
 
-from cambrian.report import placebo
-from cambrian.report.collect import Cell, Collected
-from cambrian.report.layout import number
+from cambrian.report import placebo, together
+from cambrian.report.collect import Collected
+from cambrian.report.layout import joined, number
 from cambrian.report.tables import harm
 from cambrian.report.tables.flows import row_name
 
 #: what a judged contestant should be like
 _EXPECTED = "kernel TCP or the standard"
-#: flows that a sentence lists one by one
-_MOST_NAMED = 6
 
 
 def counted(count: int, noun: str) -> str:
     """``1 trial``, ``18 trials``."""
     return f"{count:,} {noun}" + ("" if count == 1 else "s")
-
-
-def joined(items: list[str]) -> str:
-    """``a, b and c``."""
-    return items[0] if len(items) == 1 else ", ".join(items[:-1]) + " and " + items[-1]
 
 
 def missing(collected: Collected) -> int:
@@ -77,7 +68,7 @@ def answer(collected: Collected, frames: Mapping[str, pl.DataFrame]) -> str:
     judged = _judged(collected, frames.get("verdicts"))
     if collected.design == "flows" and any(len(cell.names) > 1 for cell in collected.cells):
         differing = judged if _differing(collected, frames.get("verdicts")) else ""
-        return f"{_together(collected, frames)} {differing}".strip()
+        return f"{together.answer(collected, frames)} {differing}".strip()
     if "page_loads" in frames:
         return _loads(collected, frames["page_loads"], frames.get("page_changes"))
     if "pairwise" in frames:
@@ -142,7 +133,9 @@ def _judged(collected: Collected, verdicts: pl.DataFrame | None) -> str:
         return f"{judged['contestant'][0]} {clearly} from {_EXPECTED}: {judged['verdict'][0]}."
     if not differing:
         return f"None of {counted(judged.height, 'contestant')} clearly differs from {_EXPECTED}{rest}."
-    listed = ", ".join(differing[:_MOST_NAMED]) + (" and others" if len(differing) > _MOST_NAMED else "")
+    listed = ", ".join(differing[: together.MOST_NAMED]) + (
+        " and others" if len(differing) > together.MOST_NAMED else ""
+    )
     verb = "differs" if len(differing) == 1 else "differ"
     of_all = f"{len(differing)} of {counted(judged.height, 'contestant')}"
     return f"{of_all} clearly {verb} from {_EXPECTED} ({listed}){rest}."
@@ -160,24 +153,26 @@ def _pairwise(ratios: pl.DataFrame) -> str:
     known = ratios.filter((pl.col("x") != pl.col("y")) & pl.col("ratio").is_not_null())
     if not known.height:
         return ""
-    uneven = known.sort((pl.col("ratio") - 0.5).abs()).row(-1, named=True)
-    winner, loser = ("x", "y") if uneven["ratio"] > 0.5 else ("y", "x")
-    share = number(100 * max(uneven["ratio"], 1 - uneven["ratio"]), 0)
-    most = (
-        f"the most uneven one is {uneven[winner]}’s {share} % against {uneven[loser]} on {uneven['network']}"
+    if known["p_bh"].is_not_null().any():
+        uneven, even = (
+            known.filter(pl.col("split") == state).height for state in ("different", "equivalent")
+        )
+        counts = f"{uneven} uneven, {even} even, {known.height - uneven - even} inconclusive"
+        counts = f"Splits between two different contestants: {counts}"
+    else:
+        counts = "Too few seeds to test whether a split is even"
+    # an uneven split first, even if an inconclusive mean is farther from a half
+    farthest = known.filter(pl.col("split") != "equivalent").sort(
+        pl.col("split") == "different", (pl.col("ratio") - 0.5).abs()
     )
-    if uneven["split"] != "different":
-        most += " (inconclusive)"
-    if not known["p_bh"].is_not_null().any():
-        return f"Too few seeds to test whether a split is even; {most}."
-    uneven_count, even = (
-        known.filter(pl.col("split") == state).height for state in ("different", "equivalent")
-    )
-    open_ = known.height - uneven_count - even
-    counts = (
-        f"Splits between two different contestants: {uneven_count} uneven, {even} even, {open_} inconclusive"
-    )
-    return f"{counts}; {most}." if uneven["split"] in ("different", "inconclusive") else f"{counts}."
+    if not farthest.height:
+        return f"{counts}."
+    most = farthest.row(-1, named=True)
+    winner, loser = ("x", "y") if most["ratio"] > 0.5 else ("y", "x")
+    share = number(100 * max(most["ratio"], 1 - most["ratio"]), 0)
+    why = "" if most["split"] == "different" else f" ({most['split']})"
+    text = f"{most[winner]}’s {share} % against {most[loser]} on {most['network']}{why}"
+    return f"{counts}; the most uneven one is {text}."
 
 
 def _loads(collected: Collected, loads: pl.DataFrame, changes: pl.DataFrame | None) -> str:
@@ -185,11 +180,11 @@ def _loads(collected: Collected, loads: pl.DataFrame, changes: pl.DataFrame | No
     if changes is None:
         cells = {cell.key: cell for cell in collected.cells}
         known = loads.filter(pl.col("plt_ms").is_not_null()).to_dicts()
-        if len(known) > _MOST_NAMED:
+        if len(known) > together.MOST_NAMED:
             return _range(collected, loads, "plt_ms", "Mean page load time", 1000, "s", 3)
+        names = [together.named(cells[row["group"]], row["flow"], collected) for row in known]
         times = [
-            f"{_named(cells[row['group']], row['flow'], collected)} {number(row['plt_ms'] / 1000, 3)} s"
-            for row in known
+            f"{name}: {number(row['plt_ms'] / 1000, 3)} s" for name, row in zip(names, known, strict=True)
         ]
         # a pair of equal contestants has the same mean twice
         return f"Mean page load time: {joined(list(dict.fromkeys(times)))}." if times else ""
@@ -201,18 +196,12 @@ def _loads(collected: Collected, loads: pl.DataFrame, changes: pl.DataFrame | No
     return f"Page loads compared with {changes['base'][0]}’s: {counts}, {open_} inconclusive."
 
 
-def _named(cell: Cell, flow: int, collected: Collected) -> str:
-    """A flow's name on the page, with its network if the study has several."""
-    name = row_name(cell, flow)
-    return f"{name} on {cell.network.name}" if len(collected.networks) > 1 else name
-
-
 def _throughput(collected: Collected, flows: pl.DataFrame) -> str:
     """What flows alone carry, or the range if there are many."""
     known = flows.filter(pl.col("throughput_mbps").is_not_null())
     if not known.height:
         return ""
-    if known.height > _MOST_NAMED or known["network"].n_unique() > 1:
+    if known.height > together.MOST_NAMED or known["network"].n_unique() > 1:
         return _range(collected, known, "throughput_mbps", "Mean throughput", 1, "Mbps", 1)
     cells = {cell.key: cell for cell in collected.cells}
     listed = [
@@ -230,59 +219,9 @@ def _range(
     known = frame.filter(pl.col(column).is_not_null()).sort(column).to_dicts()
     if not known:
         return ""
+    ends = (known[0], known[-1])
+    names = [together.named(cells[row["group"]], row["flow"], collected) for row in ends]
     least, most = (
-        f"{number(row[column] / per, digits)} {unit} ({_named(cells[row['group']], row['flow'], collected)})"
-        for row in (known[0], known[-1])
+        f"{number(row[column] / per, digits)} {unit} ({name})" for name, row in zip(names, ends, strict=True)
     )
     return f"{what} ranged from {least} to {most}."
-
-
-def _together(collected: Collected, frames: Mapping[str, pl.DataFrame]) -> str:
-    """What the flows of a ``flows`` study carried beside each other, or the range of their fair shares."""
-    cells = [cell for cell in collected.cells if cell.trials]
-    loads = frames.get("page_loads")
-    means = {(row["group"], row["flow"]): row for row in frames["flows"].iter_rows(named=True)}
-    for row in loads.iter_rows(named=True) if loads is not None else ():
-        means[row["group"], row["flow"]] |= {"page": row["page"], "plt_ms": row["plt_ms"]}
-    found = {cell.key: _of_group(cell, means) for cell in cells}
-    if sum(len(entries) for entries in found.values()) > _MOST_NAMED:
-        fair = "A flow’s mean throughput, in percent of its fair share,"
-        return _range(collected, frames["flows"], "of_fair_percent", fair, 1, "%", 0) or _range(
-            collected, frames["flows"], "throughput_mbps", "Mean throughput", 1, "Mbps", 1
-        )
-    parts = []
-    for cell in cells:
-        names = [cell.lineup] if cell.lineup else []
-        names += [cell.network.name] if len(collected.networks) > 1 else []
-        parts.append(": ".join([*filter(None, [" on ".join(names)]), joined(found[cell.key])]))
-    endless = all(
-        not flow.size_bytes and flow.page is None for cell in cells for flow in cell.trials[0].trial.flows
-    )
-    return f"{'Mean throughput' if endless else 'Means'}: {'; '.join(parts)}." if parts else ""
-
-
-def _of_group(cell: Cell, means: Mapping[tuple[str, int], Mapping[str, Any]]) -> list[str]:
-    """What each flow of a group did; flows of one contestant that are alike are one entry."""
-    entries = []
-    for name in dict.fromkeys(cell.names):
-        numbers = [flow for flow, other in enumerate(cell.names) if other == name]
-        mine = [means[cell.key, flow] for flow in numbers]
-        if any(row.get("page") or cell.trials[0].trial.flows[row["flow"]].size_bytes for row in mine):
-            entries += [_ended(row_name(replace(cell, lineup=None), row["flow"]), row) for row in mine]
-            continue
-        rates = [row["throughput_mbps"] for row in mine if row["throughput_mbps"] is not None]
-        shares = [row["share_percent"] for row in mine if row["share_percent"] is not None]
-        if not rates:
-            continue
-        who = name if len(mine) == 1 else f"{len(mine)} flows of {name}, each"
-        share = f" ({number(sum(shares) / len(shares), 0)} %)" if shares and len(cell.names) > 1 else ""
-        entries.append(f"{who} {number(sum(rates) / len(rates), 1)} Mbps{share}")
-    return entries
-
-
-def _ended(name: str, row: Mapping[str, Any]) -> str:
-    """When a flow of fixed size, or a page load, had everything."""
-    page = row.get("page")
-    taken_s = row["plt_ms"] / 1000 if page and row["plt_ms"] is not None else row["completion_s"]
-    what = f"loads {page}" if page else "has everything"
-    return f"{name} {what} after {number(taken_s, 2)} s" if taken_s is not None else f"{name} never {what}"

@@ -55,8 +55,12 @@ _PATTERNS = {
     r"^[A-Za-z0-9][A-Za-z0-9._-]*$": "letters and digits, with . _ - after the first",
     r"^[^/\s]+/[^/\s]+$": 'a stack and its CCA, such as "quinn/cubic"',
     _pattern(OptionName): "a name without spaces, = and control characters",
-    _pattern(Line): "text on one line in quotes, without control characters",
-    _pattern(Word): "text on one line in quotes, not empty and without control characters",
+    _pattern(
+        Line
+    ): "text on one line in quotes, without control characters and those that turn its direction",
+    _pattern(
+        Word
+    ): "text on one line in quotes, not empty, without control characters and those that turn its direction",
     _pattern(Text): "text in quotes, without control characters",
 }
 
@@ -139,7 +143,8 @@ def explain(
             faults.add(locate(where), "unknown key", _right_key(model, where, _at(given, where)))
         else:
             value = _at(given, where)
-            instead = hints.not_modelled(value) if isinstance(value, str) else None
+            is_queue = where[-1:] == ("queue",) and isinstance(value, str)
+            instead = hints.not_modelled(str(value)) if is_queue else None
             remedy = instead or faults.with_page(f"give {expected(model, where, value)}")
             several = isinstance(value, list) and not any(
                 kind.get("type") == "object" for kind in _kinds(model, where)

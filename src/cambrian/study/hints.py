@@ -102,8 +102,8 @@ _SYNONYMS: dict[str, tuple[_Meaning, ...]] = {
 
 _RETURN = "only the bottleneck has a rate and a queue; the return path has delay and return_loss_percent"
 _NO_POLICER = (
-    "the bottleneck queues packets and sends them one by one at its rate; a policer is not modelled, and a "
-    "small buffer_packets comes nearest"
+    "the bottleneck queues packets and sends them one by one at its rate; a policer is not modelled; the "
+    "nearest is a small buffer_packets"
 )
 #: words of a key → why no key has its meaning, and what comes nearest
 _NOT_MODELLED: tuple[tuple[tuple[str, ...], str], ...] = (

@@ -67,11 +67,20 @@ def columns(
         zero_ns=report["zero_ns"],
         end_ns=report["end_ns"],
         in_order=trial.network.queue in ONE_QUEUE,
-        is_empty=report["counters"]["bottleneck"][0]["backlog_packets"] == 0,
+        is_empty=_is_empty(trial, report),
     )
     seen = seating.flow_numbers(by_position, trial)
     transport, notes = _transport(trial, report, programs.folder, seen)
     return {"packets": seen, "transport": transport} | _pages(trial, report, programs), notes
+
+
+def _is_empty(trial: Trial, report: GuestReport) -> bool:
+    """Do the kernel's counters show that the bottleneck held no packet at the end?
+
+    A link that follows a trace holds its queue in a program, which the kernel does not count.
+    """
+    counted = report["counters"]["bottleneck"]
+    return trial.network.trace_file is None and bool(counted) and counted[0]["backlog_packets"] == 0
 
 
 def _pages(trial: Trial, report: GuestReport, programs: Programs) -> dict[str, pl.DataFrame]:

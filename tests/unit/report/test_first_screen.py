@@ -277,3 +277,12 @@ def test_a_split_is_beside_what_its_loser_has_alone(verdict: str, said: str) -> 
     }
     (card,) = cards._pairs(tables)
     assert card.beside == f"Even split: 50 %{said}"
+
+
+def test_a_study_of_flows_that_finds_nothing_says_that_shares_are_not_judged() -> None:
+    one = matrix.Cell("n", "n/x", matrix.OPEN, "", {}, None, Markup())
+    shown = matrix.Matrix("", "", (matrix.Row("x", {}, "", "", {"n": one}),))
+    assert cards.nothing(shown, None, together=True) == (
+        "No controller differs clearly from the standard; shares are in the matrix and are not judged. "
+        "Inconclusive: 1 of 1 cells."
+    )

@@ -9,10 +9,12 @@ from typing import Any
 import polars as pl
 import pytest
 
-from cambrian.report import words
+from cambrian.metrics.pageload import PageLoad
+from cambrian.report import matrix, words
 from cambrian.report.collect import Cell, Collected
-from cambrian.report.tables import flows
-from cambrian.study.model import Network
+from cambrian.report.tables import flows, page_loads, pairwise
+from cambrian.stats import states
+from cambrian.study.model import Flow, Network, Page, PageObjects
 from tests.unit import report_results
 from tests.unit.report import made
 
@@ -99,20 +101,78 @@ def test_equal_flows_are_one_entry_with_their_mean() -> None:
     )
 
 
-def test_a_flow_of_fixed_size_answers_with_its_time() -> None:
+def ended(names: list[str], took_s: list[float | None], rates: list[float], **settings: object) -> Cell:
+    """A trial for each time; the last flow carries a megabyte."""
     trials = []
-    for seed, took_s in ((1, 1.0), (2, 2.0)):
-        one = made.trial(seed, [15.0, 5.0])
-        bulk, short = one.trial.flows
-        sized = one.trial.model_copy(update={"flows": (bulk, short.model_copy(update={"size_bytes": 10**6}))})
-        times: tuple[dict[str, float], ...] = ({}, {"completion_s": took_s})
-        measured = [
-            replace(flow, figures={**flow.figures, "share_percent": None, **more})
-            for flow, more in zip(one.flows, times, strict=True)
-        ]
-        trials.append(replace(one, trial=sized, flows=tuple(measured)))
-    assert together(made.cell("flows", ["bulk", "short"], trials)) == (
-        "Means: bulk 15.0 Mbps and short has everything after 1.50 s."
+    for seed, taken_s in enumerate(took_s, 1):
+        one = made.trial(seed, rates)
+        last = one.trial.flows[-1].model_copy(update={"size_bytes": 10**6, **settings})
+        spec = one.trial.model_copy(update={"flows": (*one.trial.flows[:-1], last)})
+        measured = [replace(flow, figures={**flow.figures, "share_percent": None}) for flow in one.flows]
+        if taken_s is not None:
+            measured[-1] = replace(measured[-1], figures={**measured[-1].figures, "completion_s": taken_s})
+        trials.append(replace(one, trial=spec, flows=tuple(measured)))
+    return made.cell("flows", names, trials)
+
+
+def test_a_flow_of_fixed_size_answers_with_its_time() -> None:
+    assert together(ended(["bulk", "short"], [1.0, 2.0], [15.0, 5.0])) == (
+        "Means: bulk 15.0 Mbps and short is complete, 1.50 s after its start."
+    )
+
+
+def test_a_flow_that_is_not_always_complete_says_so() -> None:
+    assert together(ended(["bulk", "short"], [1.0, None, None, None], [15.0, 5.0])) == (
+        "Means: bulk 15.0 Mbps and short is complete in 1 of 4 cases, 1.00 s after its start."
+    )
+    assert together(ended(["bulk", "short"], [None, None], [15.0, 5.0])) == (
+        "Means: bulk 15.0 Mbps and short never is complete."
+    )
+    # no seed is whole, so there is no mean
+    half = replace(ended(["bulk", "short"], [1.0], [15.0, 5.0]), orders=2)
+    assert together(half) == "Means: short is complete."
+
+
+def test_a_group_without_a_complete_seed_is_left_out() -> None:
+    half = replace(group(["a", "b"], [15.0, 5.0], OTHER), orders=4)
+    assert together(half) == ""
+    assert together(group(["a", "b"], [15.0, 5.0]), half) == (
+        "Mean throughput: link: a 15.0 Mbps (75 %) and b 5.0 Mbps (25 %)."
+    )
+
+
+def test_flows_of_one_name_with_other_settings_are_not_averaged() -> None:
+    """What such a study is about: two round trips, a late comer, a short flow beside a long one."""
+    trips = made.cell("flows", ["a", "a"], [made.trial(1, [15.0, 5.0], rtts_ms=[20.0, 80.0])])
+    assert together(trips) == (
+        "Mean throughput: a (RTT 20 ms) 15.0 Mbps (75 %) and a (RTT 80 ms) 5.0 Mbps (25 %)."
+    )
+    flows_of_study = [
+        Flow(contestant=made.contestant("a")),
+        Flow(contestant=made.contestant("a"), start_ms=10_000),
+    ]
+    found = made.collected("flows", [group(["a", "a"], [18.0, 2.0])], flows=flows_of_study)
+    assert words.answer(found, {"flows": flows.table(found)}) == (
+        "Mean throughput: a (from 0 s on) 18.0 Mbps (90 %) and a (from 10 s on) 2.0 Mbps (10 %)."
+    )
+    assert together(ended(["a", "a"], [1.0, 2.0], [15.0, 5.0])) == (
+        "Means: a (endless) 15.0 Mbps and a (1,000,000 bytes) is complete, 1.50 s after its start."
+    )
+
+
+def test_many_flows_are_answered_with_ranges_of_equal_flows_and_of_times() -> None:
+    cells = [
+        replace(
+            ended(["a", "b", "b", "short"], [float(number)], [9.0 - number, 3.0, 5.0, 1.0]),
+            lineup=f"line-up {number}",
+            key=f"{number}",
+        )
+        for number in (1, 2, 3)
+    ]
+    assert together(*cells) == (
+        "Mean throughput ranged from 4.0 Mbps (b, line-up 1) to 8.0 Mbps (a, line-up 1). "
+        "Mean times of transfers and page loads ranged from 1.00 s (short, line-up 1) to 3.00 s "
+        "(short, line-up 3)."
     )
 
 
@@ -142,4 +202,69 @@ def test_a_range_names_the_line_up_and_the_network() -> None:
     found = made.collected("flows", cells)
     assert words.answer(found, {"flows": flows.table(found)}) == (
         "Mean throughput ranged from 1.0 Mbps (line-up 1: a on link) to 4.0 Mbps (line-up 4: a on other)."
+    )
+
+
+def loading(cell: Cell, position: int, took_ms: float) -> Cell:
+    """The group with a page load by the flow at a position."""
+    page = Page(name="small", objects=(PageObjects(count=3, size_bytes=1000),))
+    load = PageLoad(position, "small", "light", took_ms, 100.0, 200.0, 800.0, objects=3, complete=3)
+    trials = []
+    for one in cell.trials:
+        flows_now = list(one.trial.flows)
+        flows_now[position] = flows_now[position].model_copy(update={"page": page})
+        spec = one.trial.model_copy(update={"flows": tuple(flows_now)})
+        trials.append(replace(one, trial=spec, page_loads=(load,)))
+    return replace(cell, trials=tuple(trials))
+
+
+def test_a_page_load_beside_a_flow_answers_with_its_time() -> None:
+    cell = loading(group(["bulk", "reader"], [15.0, 5.0]), 1, 812.5)
+    found = made.collected("flows", [cell])
+    loads = page_loads.table(found)
+    assert loads is not None
+    assert words.answer(found, {"flows": flows.table(found), "page_loads": loads}) == (
+        "Means: bulk 15.0 Mbps (75 %) and reader loads small, 0.81 s after its start."
+    )
+
+
+def test_pairs_that_load_pages_answer_with_times_and_have_no_split() -> None:
+    """Their throughputs are of different times, so they share nothing."""
+    cells = [
+        replace(loading(made.cell("pairwise", pair, [made.trial(1, [3.0, 2.0])]), 0, took_ms), page="small")
+        for pair, took_ms in ((("a", "b"), 900.0), (("a", "a"), 1100.0))
+    ]
+    found = made.collected("pairwise", cells, [made.contestant("a"), made.contestant("b")])
+    loads = page_loads.table(found)
+    assert loads is not None
+    assert pairwise.table(found) is None
+    assert words.answer(found, {"flows": flows.table(found), "page_loads": loads}) == (
+        "Mean page load time: a · small against b: 0.900 s and a · small against a: 1.100 s."
+    )
+    assert matrix.matrix(found, {"page_loads": loads}, {}).glyph == ""
+
+
+def splits(*rows: tuple[str, float, str]) -> str:
+    """The answer of a study of pairs with these ratios and states."""
+    table = pl.DataFrame(
+        [
+            {"network": "link", "x": x, "y": "z", "ratio": ratio, "split": split, "p_bh": 0.5}
+            for x, ratio, split in rows
+        ]
+    )
+    return words.answer(made.collected("pairwise", [group(["a", "b"], [1.0, 1.0])]), {"pairwise": table})
+
+
+def test_the_most_uneven_pair_is_one_that_is_not_even() -> None:
+    lead = "Splits between two different contestants: "
+    assert splits(("a", 0.51, "equivalent")) == f"{lead}0 uneven, 1 even, 0 inconclusive."
+    assert splits(("a", 0.55, "equivalent"), ("b", 0.53, "different")) == (
+        f"{lead}1 uneven, 1 even, 0 inconclusive; the most uneven one is b’s 53 % against z on link."
+    )
+    assert splits(("a", 0.7, "inconclusive"), ("b", 0.4, "different")) == (
+        f"{lead}1 uneven, 0 even, 1 inconclusive; the most uneven one is z’s 60 % against b on link."
+    )
+    assert splits(("a", 0.51, "equivalent"), ("b", 0.95, states.SAME)) == (
+        f"{lead}0 uneven, 1 even, 1 inconclusive; the most uneven one is b’s 95 % against z on link "
+        "(the same in every seed)."
     )

@@ -35,3 +35,17 @@ def test_a_log_whose_times_are_outside_the_trial_is_no_silence(
     frame, notes = read._transport(trial, report, tmp_path, no_columns()["packets"])
     assert frame.height == inside
     assert [note.partition(" were")[0] for note in notes] == ([f"transport log: {said}"] if said else [])
+
+
+@pytest.mark.parametrize(("backlog_packets", "is_empty"), [(0, True), (7, False), (None, False)])
+def test_an_empty_bottleneck_is_counted_by_the_kernel(backlog_packets: int | None, is_empty: bool) -> None:
+    def trial(**network: Any) -> Trial:
+        link = {"rtt_ms": 50, "buffer_bdp": 1} | network
+        tcp = {"contestant": {"stack": "tcp", "cca": "cubic"}}
+        return Trial.model_validate({"network": link, "flows": [tcp], "duration_s": 60})
+
+    counted = [] if backlog_packets is None else [{"backlog_packets": backlog_packets}]
+    report: Any = {"counters": {"bottleneck": counted}}
+    assert read._is_empty(trial(rate_mbps=20), report) == is_empty
+    # there a program holds the queue, and the kernel's is always empty
+    assert not read._is_empty(trial(trace_file="a.trace"), report)

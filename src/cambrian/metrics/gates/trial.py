@@ -61,7 +61,7 @@ class FlowFacts:
 class TrialFacts:
     """The testbed's facts about one trial. ``limit`` is the configured one of the queue.
 
-    ``burst_bytes``: the token bucket's depth. ``warmup_ns``: when the last flow may be
+    ``burst_bytes``: the token bucket's depth. ``warmup_ns``: when the last endless flow may be
     expected to have left slow start; saturation is judged from there. ``rtt_tolerance_ms``
     belongs to how ``base_rtt_ms`` was measured. ``capture_lost``: ring overruns, or None
     where they are not known. ``slack_ns``: events nearer than this have no known order.

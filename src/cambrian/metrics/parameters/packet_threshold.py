@@ -59,8 +59,8 @@ def estimate(trace: FlowTrace) -> Iterator[Estimate | Missing]:
     if np.median(distances) < 1:
         yield Missing(KEY, "the stack's loss events do not follow the queue's drops")
         return
-    if np.median(distances) - 2 * unsure < 1:
-        # the values would reach below one packet
+    if unsure > 1 and np.median(distances) - 2 * unsure < 1:
+        # the values would reach far below one packet
         covered = round(2 * unsure + 1)
         yield Missing(KEY, f"an acknowledgement covers about {covered} packets, which hide it")
         return

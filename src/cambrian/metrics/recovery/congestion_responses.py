@@ -183,8 +183,8 @@ def _changes(segments: FloatArray, threshold: FloatArray) -> Iterator[tuple[int,
     A reduction: the threshold falls, or the window falls at once (to its threshold, if it has one). A window
     that goes down to its threshold over a round trip is one reduction: the threshold is set once.
 
-    A restoration: the window rises at once, and the threshold changes with it, up or down. So a sender takes
-    a reduction back once it finds that no packet was lost.
+    A restoration: the window rises at once to what it was before the last reduction, and the threshold
+    changes with it, up or down. So a sender takes a reduction back once it finds that no packet was lost.
     """
     before, after = threshold[:-1], threshold[1:]
     fell = segments[1:] <= (1 - CUT) * segments[:-1]
@@ -194,10 +194,16 @@ def _changes(segments: FloatArray, threshold: FloatArray) -> Iterator[tuple[int,
         lowered = after <= (1 - SAME_THRESHOLD) * before
         at_it = np.abs(segments[1:] - after) <= SAME_THRESHOLD * after
         is_other = np.abs(after - before) > SAME_THRESHOLD * before
-    reduced = np.where(told, (lowered & ~rose) | (fell & at_it), fell)
-    restored = rose & np.where(told, is_other, np.isfinite(after) != np.isfinite(before))
-    for row in np.flatnonzero(reduced | restored):
-        yield int(row) + 1, bool(restored[row])
+    reduced = np.where(told, lowered | (fell & at_it), fell)
+    risen = rose & np.where(told, is_other, np.isfinite(after) != np.isfinite(before))
+    old = np.inf
+    for row in map(int, np.flatnonzero(reduced | risen) + 1):
+        if risen[row - 1] and segments[row] >= (1 - CUT) * old:
+            old = np.inf
+            yield row, True
+        elif reduced[row - 1]:
+            old = float(segments[row - 1])
+            yield row, False
 
 
 def cuts_in_round_trips(own: Window, rtt_ns: int) -> Int64Array:

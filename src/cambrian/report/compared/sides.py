@@ -42,7 +42,9 @@ class Side:
     def label(self) -> str | None:
         """The contestant that the snapshot is about; None for all."""
         chosen = self.snapshot.contestant
-        return chosen.replace("/", " ") if chosen else None
+        if chosen is None or chosen in {one.name for one in everybody(self.study)}:
+            return chosen
+        return chosen.replace("/", " ")
 
     @property
     def players(self) -> dict[str, tuple[str, str]]:

@@ -48,3 +48,13 @@ def test_a_threshold_that_falls_before_the_window_is_a_cut() -> None:
     """The kernel lowers the threshold first; the window follows with the acknowledgements."""
     assert cuts((0, 100, 200), (10, 101, 70), (20, 85, 70), (30, 70, 70), (200, 71, 70)) == [1]
     assert cuts((0, 100, 200), (10, 100, 70), (20, 90, 49), (30, 49, 49), (200, 50, 49)) == [2]
+
+
+def test_growth_with_another_threshold_takes_nothing_back() -> None:
+    """The window must return to what it was before the cut."""
+    # a small window that grows in the row in which its threshold falls
+    assert cuts((0, 8, 200), (10, 9, 5), (20, 8, 5), (30, 7, 5), (60, 7, 5)) == [1]
+    # a sampled log: growth and a cut in one row
+    assert cuts((0, 100, 200), (10, 70, 70), (20, 78, 54), (30, 54, 54), (200, 55, 54)) == [2]
+    rows = [(5, 13, 10), (8, 9.5, 6.5), (10, 6.5, 5), (12, 8, 3.25), (14, 3.3, 3.25), (90, 3.3, 3.25)]
+    assert cuts((0, 20, 40), *rows) == [4]
