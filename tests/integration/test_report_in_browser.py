@@ -281,6 +281,18 @@ def test_explore_is_drawn_once_the_pointer_is_on_its_link(reader: Reader) -> Non
     expect(page.locator("#explore canvas#ahead")).to_be_visible()
 
 
+def test_a_cell_s_data_come_once_the_pointer_is_on_it(reader: Reader) -> None:
+    page = reader.visit()
+    data = page.locator('script[src^="data/"]')
+    expect(data).to_have_count(0)
+    page.locator(".matrix a[data-open]").first.hover()
+    expect(data).to_have_count(1)
+    page.locator(".matrix a[data-open]").first.click()
+    expect(page.locator(".series canvas").first).to_be_visible()
+    # the same trial, read once
+    expect(data).to_have_count(1)
+
+
 @pytest.mark.parametrize("view", ["", "#view=explore", "#open"])
 def test_nothing_serious_for_a_reader_with_a_screen_reader(reader: Reader, view: str) -> None:
     if not AXE.is_file():

@@ -107,9 +107,7 @@ class Dialog {
 
   /** Show what the address asks for. */
   async show(view: URLSearchParams): Promise<void> {
-    const { trials } = this.group;
-    const wanted = trials.find((one) => one.id === view.get("trial"));
-    const trial = wanted ?? trials.find((one) => String(one.seed) === view.get("seed")) ?? trials[0];
+    const trial = chosen(this.group, view);
     if (!trial) {
       this.step.textContent = "No trial of this group is valid.";
       this.drawEnvelopes();
@@ -273,10 +271,25 @@ export function showTrial(view: URLSearchParams): void {
   void open.show(view);
 }
 
-/** Let the cells of the matrix lead to their dialogs. */
+/** The trial of a group that the address asks for: by name, by seed, or the first. */
+function chosen({ trials }: Group, view: URLSearchParams): Trial | undefined {
+  const wanted = trials.find((one) => one.id === view.get("trial"));
+  return wanted ?? trials.find((one) => String(one.seed) === view.get("seed")) ?? trials[0];
+}
+
+/** Load what a cell's dialog shows first; an error is shown when the dialog opens. */
+function loadAhead(key: string): void {
+  const group = groups[key];
+  const trial = group && chosen(group, read(location.hash));
+  if (trial) load<Packed>("data", `${trial.id}.js`).catch(() => undefined);
+}
+
+/** Let the cells of the matrix lead to their dialogs; load a cell's data when a reader is about to open it. */
 export function start(): void {
   for (const link of all<HTMLAnchorElement>("a[data-open]")) {
-    link.href = `#${new URLSearchParams({ open: link.dataset["open"] ?? "" }).toString()}`;
+    const key = link.dataset["open"] ?? "";
+    link.href = `#${new URLSearchParams({ open: key }).toString()}`;
     link.addEventListener("click", () => { clicked = true; });
+    for (const event of ["pointerenter", "focus"]) link.addEventListener(event, () => { loadAhead(key); });
   }
 }
