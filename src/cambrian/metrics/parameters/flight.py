@@ -105,5 +105,6 @@ def _removed_ns(
     if len(left_ns):
         before = np.cumsum(departed)[dropped]
         teller = np.minimum(before + PACKET_THRESHOLD - 1, len(left_ns) - 1)
-        removed_ns[dropped] = left_ns[teller] + rtt_ns
+        # where no later packet left, nothing tells the sender
+        removed_ns[dropped] = np.where(before < len(left_ns), left_ns[teller] + rtt_ns, NEVER_NS)
     return removed_ns

@@ -61,12 +61,14 @@ def _first_signals(found: Flight) -> list[tuple[int, int]]:
     """
     order = np.argsort(found.learnt_ns, kind="stable")
     learnt_ns, sent_ns = found.learnt_ns[order], found.signal_ns[order]
+    # what was dropped last may never be learnt of
+    count = int(np.searchsorted(learnt_ns, NEVER_NS))
     events, position = [], 0
-    while position < len(learnt_ns):
+    while position < count:
         first_ns = int(learnt_ns[position])
         known_ns = first_ns + round(LATE * found.trip_ns(first_ns))
         # what is learnt later was sent later
-        position = int(np.searchsorted(sent_ns, known_ns, side="right"))
+        position = max(position + 1, int(np.searchsorted(sent_ns, known_ns, side="right")))
         events.append((first_ns, int(sent_ns[position]) if position < len(sent_ns) else NEVER_NS))
     return events
 

@@ -218,12 +218,16 @@ def cuts_in_round_trips(own: Window, rtt_ns: int) -> Int64Array:
     for row, is_restored in _changes(own.segments, own.ssthresh):
         now_ns = int(own.time_ns[row])
         if is_restored:
-            began_ns = -NEVER_NS // 2
+            began_ns, last = -NEVER_NS // 2, 0.0
             continue
         if own.segments[row] <= TIMEOUT_SEGMENTS or own.timeout[row]:
             continue
+        added, last = _next(own.segments, own.ssthresh, row, 0, last)
+        if not added:
+            # a reduction that takes longer than a round trip ends with this row
+            continue
         if now_ns - began_ns >= WITHIN_TRIPS * rtt_ns:
-            began_ns, last = now_ns, 0.0
+            began_ns = now_ns
             counts.append(0)
-        counts[-1], last = _next(own.segments, own.ssthresh, row, counts[-1], last)
+        counts[-1] += 1
     return np.array(counts, np.int64)

@@ -11,11 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cambrian.metrics.columns import PACKETS, BoolArray, FloatArray, Int64Array
-from cambrian.metrics.parameters import decrease, reductions
+from cambrian.metrics.parameters import decrease, flight_reductions, reductions
 from cambrian.metrics.parameters.estimate import Estimate, Missing
-from cambrian.metrics.parameters.flight import Flight, flight
+from cambrian.metrics.parameters.flight import NEVER_NS, Flight, flight
 from cambrian.metrics.parameters.reductions import Reductions
 from cambrian.metrics.parameters.window import Window
+from tests.unit.metrics.parameters.cubic_model import CubicSender
 from tests.unit.metrics.parameters.sender_model import FORWARD, FRAME, RTT, trace_of
 
 MS = 1_000_000
@@ -259,3 +260,18 @@ def test_flight_is_what_has_not_been_acknowledged() -> None:
 
 def test_no_packet_no_flight() -> None:
     assert len(flight(trace_of(packets(), end_ns=10**9)).flight_bytes) == 0
+
+
+def test_a_queue_that_drops_everything_from_a_moment_on_ends_the_search() -> None:
+    """Nothing tells the sender of these drops, so no event begins with them."""
+    sender = CubicSender(packets=3000)
+    trace = sender.run()
+    arrival_ns = trace.packets["arrival_ns"]
+    dark = trace.packets.with_columns(
+        outcome=pl.when(arrival_ns > arrival_ns[2000]).then(pl.lit("dropped")).otherwise(pl.col("outcome")),
+        departure_ns=pl.when(arrival_ns > arrival_ns[2000]).then(None).otherwise(pl.col("departure_ns")),
+    )
+    flown = flight(replace(trace, packets=dark))
+    events = flight_reductions._first_signals(flown)
+    assert all(learnt_ns < NEVER_NS for learnt_ns, _ in events)
+    assert int((flown.learnt_ns == NEVER_NS).sum()) >= 900

@@ -58,3 +58,9 @@ def test_growth_with_another_threshold_takes_nothing_back() -> None:
     assert cuts((0, 100, 200), (10, 70, 70), (20, 78, 54), (30, 54, 54), (200, 55, 54)) == [2]
     rows = [(5, 13, 10), (8, 9.5, 6.5), (10, 6.5, 5), (12, 8, 3.25), (14, 3.3, 3.25), (90, 3.3, 3.25)]
     assert cuts((0, 20, 40), *rows) == [4]
+
+
+def test_the_end_of_a_long_reduction_is_no_cut() -> None:
+    """The lab's Reno behind CoDel: the window reaches its threshold after more than a round trip."""
+    first = [(0, 30, 40), (10, 29, 15), (40, 20, 15), (70, 15, 15)]
+    assert cuts(*first, (110, 14, 7.5), (130, 7.5, 7.5), (300, 8, 7.5)) == [1, 1]
