@@ -215,8 +215,10 @@ def cuts_in_round_trips(own: Window, rtt_ns: int) -> Int64Array:
     """
     counts: list[int] = []
     began_ns, last = -NEVER_NS // 2, 0.0
+    set_ns = _set_ns(own)
     for row, is_restored in _changes(own.segments, own.ssthresh):
-        now_ns = int(own.time_ns[row])
+        # a reduction is made when its threshold is set, also if the window takes longer to come down to it
+        now_ns = int(set_ns[row])
         if is_restored:
             began_ns, last = -NEVER_NS // 2, 0.0
             continue
@@ -231,3 +233,11 @@ def cuts_in_round_trips(own: Window, rtt_ns: int) -> Int64Array:
             counts.append(0)
         counts[-1] += 1
     return np.array(counts, np.int64)
+
+
+def _set_ns(own: Window) -> Int64Array:
+    """The time at which each row's threshold was set, shape (n,); the row's own time without a threshold."""
+    # an unknown threshold equals no other one
+    first = np.concatenate(([True], own.ssthresh[1:] != own.ssthresh[:-1]))[: len(own.time_ns)]
+    found: Int64Array = own.time_ns[np.maximum.accumulate(np.where(first, np.arange(len(first)), 0))]
+    return found

@@ -64,3 +64,9 @@ def test_the_end_of_a_long_reduction_is_no_cut() -> None:
     """The lab's Reno behind CoDel: the window reaches its threshold after more than a round trip."""
     first = [(0, 30, 40), (10, 29, 15), (40, 20, 15), (70, 15, 15)]
     assert cuts(*first, (110, 14, 7.5), (130, 7.5, 7.5), (300, 8, 7.5)) == [1, 1]
+    # the window had grown so much that its new threshold is above the old one
+    assert cuts((0, 32, 14), *first[1:], (110, 14, 7.5), (130, 7.5, 7.5), (300, 8, 7.5)) == [1, 1]
+    assert cuts((0, 32, 14), (10, 15, 15), (20, 7.5, 7.5), (200, 8, 7.5)) == [2]
+    # two events whose thresholds are nearly the same
+    again = [(4000, 36, 14.8), (4040, 20, 14.8), (4070, 14.8, 14.8), (4300, 15, 14.8)]
+    assert cuts((0, 32, 14), *first[1:], *again) == [1]
