@@ -11,7 +11,7 @@ import polars as pl
 
 from cambrian.report.collect import Cell, Collected
 from cambrian.report.layout import joined, number
-from cambrian.report.tables import page_loads
+from cambrian.report.tables import page_loads, rows
 from cambrian.report.tables.flows import row_name
 from cambrian.study.model import Flow
 
@@ -125,15 +125,15 @@ def _entries(
         own = _differing(
             flow, [other for called, other in zip(cell.names, flows, strict=True) if called == name]
         )
-        rows = [means[cell.key, position] for position in positions]
+        mine = [means[cell.key, position] for position in positions]
         entry = Entry(
             where=" on ".join(wheres),
             label=f"{name} ({own})" if own else name,
             count=len(positions),
-            mbps=_mean([row["throughput_mbps"] for row in rows]),
-            share=_mean([row["share_percent"] for row in rows]) if len(cell.names) > 1 else None,
-            fair=_mean([row["of_fair_percent"] for row in rows]),
-            **_end(cell, flow, positions, rows),
+            mbps=rows.mean([row["throughput_mbps"] for row in mine]),
+            share=rows.mean([row["share_percent"] for row in mine]) if len(cell.names) > 1 else None,
+            fair=rows.mean([row["of_fair_percent"] for row in mine]),
+            **_end(cell, flow, positions, mine),
         )
         if entry.mbps is not None or entry.ends:
             found.append(entry)
@@ -162,16 +162,16 @@ def _differing(flow: Flow, others: Sequence[Flow]) -> str:
 
 
 def _end(
-    cell: Cell, flow: Flow, positions: Sequence[int], rows: Sequence[Mapping[str, Any]]
+    cell: Cell, flow: Flow, positions: Sequence[int], mine: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any]:
     """What :class:`Entry` has of flows of fixed size and page loads; empty for endless flows."""
     if flow.page is not None:
         times = [page_loads.plt_ms(trial, position) for trial in cell.trials for position in positions]
-        mean_ms = _mean([row.get("plt_ms") for row in rows])
+        mean_ms = rows.mean([row.get("plt_ms") for row in mine])
         ends, taken_s = f"loads {flow.page.name}", None if mean_ms is None else mean_ms / 1000
     elif flow.size_bytes:
         times = [trial.flows[position]["completion_s"] for trial in cell.trials for position in positions]
-        ends, taken_s = "is complete", _mean([row["completion_s"] for row in rows])
+        ends, taken_s = "is complete", rows.mean([row["completion_s"] for row in mine])
     else:
         return {}
     return {
@@ -180,9 +180,3 @@ def _end(
         "reached": sum(time is not None for time in times),
         "tried": len(times),
     }
-
-
-def _mean(values: Sequence[float | None]) -> float | None:
-    """The mean of the known values; None without one."""
-    known = [value for value in values if value is not None]
-    return sum(known) / len(known) if known else None
