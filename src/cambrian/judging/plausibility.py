@@ -74,14 +74,12 @@ def side(mine: Mapping[str, Sequence[Alone]], reference: Mapping[str, Sequence[A
     A figure is different if it lies outside the margin in two differing trials, or on two networks with two
     trials each, if the trials of one differ from those of the other.
     """
-    compared = [
-        one
-        for network, trials in mine.items()
-        if trials and reference.get(network)
-        for one in _compare(network, trials, reference[network], title)
-    ]
-    if not compared:
+    both = {
+        name: (*trials, *reference[name]) for name, trials in mine.items() if trials and reference.get(name)
+    }
+    if not both:
         return Side("not measured", (f"{title} was not run alone on the same network",))
+    compared = [one for name in both for one in _compare(name, mine[name], reference[name], title)]
     differing = [figure for figure in compared if figure.state == "different"]
     proven = [
         figure
@@ -90,10 +88,34 @@ def side(mine: Mapping[str, Sequence[Alone]], reference: Mapping[str, Sequence[A
     ]
     if proven:
         return Side("different", tuple(figure.text for figure in proven))
-    inconclusive = [figure for figure in compared if figure.state != "equivalent"]
+    inconclusive = [figure.text for figure in compared if figure.state != "equivalent"]
+    short = {name: _round_trips(trials) for name, trials in both.items() if _is_short(trials)}
+    if short:
+        inconclusive.append(_too_short(short, title))
     if inconclusive:
-        return Side("inconclusive", tuple(figure.text for figure in inconclusive))
+        return Side("inconclusive", tuple(inconclusive))
+    if not compared:
+        return Side("not measured", (f"its trials show nothing to compare with {title}",))
     return Side("equivalent")
+
+
+def _round_trips(trials: Sequence[Alone]) -> float:
+    return min(each.round_trips for each in trials)
+
+
+def _is_short(trials: Sequence[Alone]) -> bool:
+    """Is slow start too large a part of them? On a path with random loss the length does not matter."""
+    return _round_trips(trials) < FEWEST_ROUND_TRIPS and not any(each.lossy for each in trials)
+
+
+def _too_short(round_trips: Mapping[str, float], title: str) -> str:
+    """``round_trips``: by network."""
+    few, many = (f"{bound(round_trips.values()):.0f}" for bound in (min, max))
+    return (
+        f"too short to compare with {title} on {', '.join(round_trips)}: "
+        f"{few if few == many else f'{few} to {many}'} round trips with a full queue, "
+        f"{FEWEST_ROUND_TRIPS} are needed"
+    )
 
 
 def _on_several(name: str, differing: Sequence[_Compared], mine: Mapping[str, Sequence[Alone]]) -> bool:
@@ -119,13 +141,8 @@ def _compare(network: str, mine: Sequence[Alone], reference: Sequence[Alone], ti
         text = f"throughput {_mean(a):.1f} Mbps ({title} {_mean(b):.1f} Mbps)"
         margin = (THROUGHPUT_FACTOR - 1) * max(min(_mean(a), _mean(b)), 0.1)
         return [compared("throughput", a, b, margin, text), *found]
-    round_trips = min(each.round_trips for each in (*mine, *reference))
-    if round_trips < FEWEST_ROUND_TRIPS:
-        text = (
-            f"too short to compare with {title}: {round_trips:.0f} round trips with a full queue, "
-            f"{FEWEST_ROUND_TRIPS} are needed"
-        )
-        return [_Compared("length", network, "inconclusive", trials, f"{text} on {network}"), *found]
+    if _is_short((*mine, *reference)):
+        return found
     a, b = (_known([each.utilisation for each in trials]) for trials in (mine, reference))
     if a and b:
         text = f"utilisation {100 * _mean(a):.0f} % ({title} {100 * _mean(b):.0f} %)"

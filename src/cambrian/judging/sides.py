@@ -108,7 +108,7 @@ def headline(title: str, sides: Sides) -> str:
     ]
     for state, opening in _OPENINGS.items():
         names = [
-            _NAMES[name] + (_in_brackets(side) if state == "inconclusive" else "")
+            _NAMES[name] + (_in_brackets(side) if state != "equivalent" else "")
             for name, side in others.items()
             if side.state == state
         ]

@@ -183,6 +183,8 @@ def plausible(collected: Collected, contestant: str, family: str, network: str |
     title = f"{_KERNEL} {reference(collected, contestant)}"
     if family == references.LATER_BBR:
         return Side("not measured", ("the kernel has no BBR of that generation",))
+    if contestant == title:
+        return Side("not measured", ("it is the reference",))
     mine = alone(collected, contestant)
     here = mine if network is None else {network: mine.get(network, [])}
     return plausibility.side(here, alone(collected, title), title)

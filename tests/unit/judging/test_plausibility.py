@@ -104,12 +104,30 @@ def test_a_trial_of_few_round_trips_is_compared_by_nothing_that_slow_start_decid
     found = plausibility.side({"a": mine}, {"a": its}, "tcp reno")
     assert found.state == "inconclusive"
     assert found.findings == (
-        "too short to compare with tcp reno: 8 round trips with a full queue, 50 are needed on a",
+        "too short to compare with tcp reno on a: 8 round trips with a full queue, 50 are needed",
+    )
+    longer = [replace(each, round_trips=30.0) for each in mine]
+    found = plausibility.side({"a": mine, "b": longer}, {"a": its, "b": its}, "tcp reno")
+    assert found.findings == (
+        "too short to compare with tcp reno on a, b: 8 round trips with a full queue, 50 are needed",
+    )
+    found = plausibility.side({"a": mine, "b": longer}, {"a": its, "b": longer}, "tcp reno")
+    assert found.findings == (
+        "too short to compare with tcp reno on a, b: 8 to 30 round trips with a full queue, 50 are needed",
     )
 
 
 def test_trials_across_the_margin_are_inconclusive() -> None:
     assert side(a=[alone(0.80), alone(0.95)]).state == "inconclusive"
+
+
+def test_trials_without_figures_are_not_measured() -> None:
+    empty = [replace(alone(), utilisation=None, loss_percent=None, delay_ms=None)] * 2
+    found = plausibility.side({"a": empty}, {"a": empty}, "tcp cubic")
+    assert (found.state, found.findings) == (
+        "not measured",
+        ("its trials show nothing to compare with tcp cubic",),
+    )
 
 
 def test_nothing_without_the_reference_on_the_same_network() -> None:

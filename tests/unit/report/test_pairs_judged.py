@@ -20,3 +20,11 @@ def test_both_flows_of_a_pair_are_judged(tmp_path: Path) -> None:
             if cell.network.name == network and name in cell.names
         )
         assert {finding.measured.ran for finding in one.findings} == {trials}
+
+
+def test_the_reference_alone_is_not_compared_with_itself(tmp_path: Path) -> None:
+    collected = collect(Results(copy(tmp_path, as_pairwise)))
+    title = f"tcp {judged.reference(collected, 'tcp cubic')}"
+    assert title == "tcp cubic"
+    own = judged.plausible(collected, title, "cubic")
+    assert (own.state, own.findings) == ("not measured", ("it is the reference",))
