@@ -55,6 +55,7 @@ static const struct {
 	{ CLOCK_MONOTONIC_RAW, "raw" },
 	{ CLOCK_REALTIME_COARSE, "real_coarse" },
 	{ CLOCK_MONOTONIC_COARSE, "mono_coarse" },
+	{ CLOCK_THREAD_CPUTIME_ID, "thread" },
 };
 #define CLOCKS ((int)(sizeof(clocks) / sizeof(clocks[0])))
 
@@ -277,6 +278,30 @@ static void uncharged(struct log *log)
 	}
 }
 
+/*
+ * Reads of the processor time alone, and among reads that move time: each step that the
+ * scheduler's clock makes, and after how many reads.
+ */
+static void charged(struct log *log)
+{
+	for (int round = 0; round < 2; round++) {
+		long long last = read_ns(CLOCK_THREAD_CPUTIME_ID), now;
+
+		for (int reads = 1; reads <= 45000; reads++) {
+			if (round)
+				read_ns(reads % 3 ? CLOCK_MONOTONIC : CLOCK_REALTIME_COARSE);
+			now = read_ns(CLOCK_THREAD_CPUTIME_ID);
+			if (now == last)
+				continue;
+			expect(log, now > last, "a thread's processor time ran backwards");
+			put(log, "charged_after", reads);
+			put(log, "charged", now);
+			last = now;
+		}
+		put_clock(log, 1);
+	}
+}
+
 /* Results into pages that are not there, not writable or not mapped; odd clocks. */
 static void odd_arguments(struct log *log)
 {
@@ -332,9 +357,9 @@ static void set_clock(struct log *log)
 	adjtimex(&straight);
 }
 
-enum { ROTATE, SPIN, SLEEP, PAIR, SIGNAL, UNCHARGED, ODD, SET, ACTORS };
+enum { ROTATE, SPIN, SLEEP, PAIR, SIGNAL, UNCHARGED, CHARGED, ODD, SET, ACTORS };
 static const char *const actor_names[ACTORS] = {
-	"rotate", "spin", "sleep", "pair", "signal", "uncharged", "odd", "set"
+	"rotate", "spin", "sleep", "pair", "signal", "uncharged", "charged", "odd", "set"
 };
 
 /* One process: three threads that run at once, then the ones that want to be alone. */
@@ -356,6 +381,7 @@ static int run_process(struct log *logs)
 		pthread_join(thread[i], NULL);
 	interrupted(&logs[SIGNAL]);
 	odd_arguments(&logs[ODD]);
+	charged(&logs[CHARGED]);
 	return 0;
 }
 
