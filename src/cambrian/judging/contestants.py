@@ -32,6 +32,8 @@ _LONGEST_LATER_INTERVAL_S = 7.5
 _FIRST_BBR, _LATER_BBR = PARAMETERS["bbr_generation"].kinds
 #: parameters whose reference value depends on the measured β
 _BY_BETA = frozenset({"alpha", "fast_convergence"})
+#: families that draw no random numbers
+_WITHOUT_DRAWS = ("cubic", "reno")
 #: in order of preference: the exported window, then packets
 _SOURCES: tuple[Source, ...] = ("window", "packets")
 #: a loss also ends the slow start of a sender that could leave it earlier: where another network shows an
@@ -68,15 +70,17 @@ def judge(
     family: str,
     trials: Sequence[Sequence[Estimate | Missing]],
     path: tuple[object, ...] = (),
+    lone: Sequence[bool] = (),
 ) -> Judged:
     """Pool one network's trials and compare them with the standard's values.
 
-    Identical trials count as one. A parameter is judged by the exported window if there is one, else by
+    ``lone``: of each trial, whether the contestant was alone on a path without randomness; empty if it never
+    was. Replicates count as one trial. A parameter is judged by the exported window if there is one, else by
     packets. If the window does not resolve it, or window and packets contradict each other, it is
     inconclusive. A BBR that probes like the second or third generation is compared with that draft. Call
     :func:`combined` afterwards, with all networks.
     """
-    different = differing(trials)
+    different = differing(trials, lone or [False] * len(trials), draws=family not in _WITHOUT_DRAWS)
     measured = {
         (name, source): replace(
             pooled(estimates, len(different)), shown=len(_estimates(trials, name, source)), ran=len(trials)
@@ -262,6 +266,16 @@ def refuse(judged: Judged, why: str) -> Judged:
         contradictions=(),
         refused=why,
     )
+
+
+def beside(judged: Judged, reference: Judged | None) -> Judged:
+    """The same, without the choices that the reference makes on this network, too.
+
+    ``reference``: the kernel's controller on this network, which is beside itself as well; None if it was not
+    run there.
+    """
+    own = {one.key: one.measured for one in reference.findings} if reference is not None else {}
+    return replace(judged, findings=tuple(findings.beside(one, own.get(one.key)) for one in judged.findings))
 
 
 def failures(judged: Judged) -> Collection[str]:

@@ -26,7 +26,8 @@ class Finding:
     """A measured parameter and its judgement. ``network`` is where it was measured.
 
     ``why``: why it is inconclusive, in words. ``few``: too few events. ``looks``: its status if a second
-    trial or another network confirms it.
+    trial or another network confirms it. ``kernels``: what the kernel's controller shows on this network;
+    None if it was not measured there.
     """
 
     network: str
@@ -36,6 +37,7 @@ class Finding:
     why: str = ""
     looks: Literal["other choice", "off"] | None = None
     few: bool = False
+    kernels: Measured | None = None
 
     @property
     def key(self) -> str:
@@ -86,6 +88,19 @@ def inconclusive(finding: Finding, why: str) -> Finding:
 def unjudged(finding: Finding) -> Finding:
     """The same finding without a judgement: its reference does not apply here."""
     return Finding(finding.network, finding.measured, None, "not judged")
+
+
+def beside(finding: Finding, kernels: Measured | None) -> Finding:
+    """The same finding, with what the kernel's controller shows on this network.
+
+    A choice that the kernel's controller makes there, too, is not unlike the reference.
+    """
+    if finding.looks != "other choice" or finding.reference is None or kernels is None:
+        return finding
+    mine, margin = finding.measured, finding.reference.tolerance
+    apart = max(mine.low - kernels.high, kernels.low - mine.high)
+    same = mine.label == kernels.label if finding.reference.value is None else apart <= margin
+    return unjudged(finding) if same else replace(finding, kernels=kernels)
 
 
 def too_little(measured: Measured) -> str:
@@ -160,4 +175,6 @@ def sentence(finding: Finding) -> str:
     should = reference_text(finding.reference)
     if finding.status == "off":
         return f"{text}; should be {should} ({finding.reference.source})"
-    return f"{text} (the reference: {should})"
+    if finding.kernels is None:
+        return f"{text} (usual: {should})"
+    return f"{text} (the reference: {value_text(finding.kernels)})"

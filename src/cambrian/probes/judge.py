@@ -123,6 +123,11 @@ def is_random(network: Network) -> bool:
     )
 
 
+def repeats(network: Network) -> bool:
+    """Does a flow that is alone there do the same for every seed, except for its start?"""
+    return not (is_random(network) or network.schedule or network.trace_file)
+
+
 def _figures(readings: Readings) -> Side:
     return {seed: one for seed, one in readings.items() if isinstance(one, Figure)}
 

@@ -11,6 +11,7 @@ from cambrian.judging import contestants, families
 from cambrian.judging.contestants import Judged
 from cambrian.judging.findings import Finding, value_text
 from cambrian.judging.flow_traces import estimates
+from cambrian.probes.judge import repeats
 from cambrian.proof import floor
 from cambrian.proof.faults import LAB, Fault, Key
 from cambrian.proof.floor import Behaviour
@@ -142,7 +143,9 @@ def _judged(group: Group) -> Judged:
     family = families.family_of(flow.stack, flow.cca)
     # a new handle for each trial frees its packets afterwards
     trials = [estimates(TrialResult(one.folder), [family])[0] for one in group.trials]
-    return contestants.judge(group.network, family.reference if family else "", trials, trial.network.path)
+    lone = [len(trial.flows) == 1 and repeats(trial.network)] * len(trials)
+    reference = family.reference if family else ""
+    return contestants.judge(group.network, reference, trials, trial.network.path, lone)
 
 
 def _fault_cell(

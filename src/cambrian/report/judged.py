@@ -14,6 +14,7 @@ from cambrian.measure.trial import TrialMeasures
 from cambrian.metrics.columns import NS_PER_MS
 from cambrian.metrics.parameters.estimate import Estimate, Missing
 from cambrian.probes import table
+from cambrian.probes.judge import repeats
 from cambrian.report import placebo
 from cambrian.report.collect import Cell, Collected
 from cambrian.study.model import FRAME_BYTES, Contestant, Network
@@ -32,6 +33,7 @@ def by_network(collected: Collected) -> dict[tuple[str, str], Judged]:
     Findings are reconciled over networks. Where the reference fails its own test, no contestant is judged.
     """
     trials: dict[tuple[str, str], Trials] = {}
+    lone: dict[tuple[str, str], list[bool]] = {}
     paths = {cell.network.name: cell.network.path for cell in collected.cells}
     for cell in collected.cells:
         for number in _subjects(cell):
@@ -39,8 +41,11 @@ def by_network(collected: Collected) -> dict[tuple[str, str], Judged]:
             for trial in cell.trials:
                 if number < len(trial.parameters) and trial.parameters[number]:
                     trials.setdefault(place, []).append(trial.parameters[number])
+                    lone.setdefault(place, []).append(len(cell.names) == 1 and repeats(cell.network))
     first = {
-        place: contestants.judge(place[1], reference(collected, place[0]), found, paths[place[1]])
+        place: contestants.judge(
+            place[1], reference(collected, place[0]), found, paths[place[1]], lone[place]
+        )
         for place, found in trials.items()
     }
     families = {name: family(first, name) for name, _ in first}
@@ -48,8 +53,12 @@ def by_network(collected: Collected) -> dict[tuple[str, str], Judged]:
     same = {
         place: one
         if one.family == families[place[0]]
-        else contestants.judge(place[1], families[place[0]], trials[place], one.path)
+        else contestants.judge(place[1], families[place[0]], trials[place], one.path, lone[place])
         for place, one in first.items()
+    }
+    titles = {place: f"{_KERNEL} {reference(collected, place[0])}" for place in same}
+    same = {
+        place: contestants.beside(one, same.get((titles[place], place[1]))) for place, one in same.items()
     }
     # before networks settle each other: a network that judges nobody confirms nothing on another one, and
     # the reference's own test is of each network by itself

@@ -31,6 +31,8 @@ STATES: Mapping[str, State] = {
     SAME: "inconclusive",
     "inconclusive": "inconclusive",
 }
+#: the side of a contestant whose probes have no comparison with the reference
+_BOUNDED = Side("not measured", ("within the absolute bounds, but not compared with the reference",))
 #: service → the words for more and for less harm than that of the victim's own kind
 _EFFECTS = {
     "throughput, Mbps": ("it leaves {victim} less throughput", "it leaves {victim} more throughput"),
@@ -53,7 +55,8 @@ class Finding:
 
 def behaviour(frames: Mapping[str, pl.DataFrame]) -> dict[str, Side]:
     """Contestant → its side from envelopes and probes; contestants without findings are absent."""
-    return _sides(_behaviour(frames))
+    bounded = {row["contestant"]: _BOUNDED for row, _ in _rows(frames.get("probes"), "state")}
+    return bounded | _sides(_behaviour(frames))
 
 
 def impact(frames: Mapping[str, pl.DataFrame]) -> dict[str, Side]:
@@ -116,6 +119,9 @@ def _envelopes(frame: pl.DataFrame | None) -> Iterator[Finding]:
 
 def _probes(frame: pl.DataFrame | None) -> Iterator[Finding]:
     for row, state in _rows(frame, "state"):
+        # within a bound is not yet like the reference
+        if row["compare"] == "bound" and state == "equivalent":
+            continue
         yield Finding(row["contestant"], row["network"], state, row["text"], "probes", row.get("more_seeds"))
 
 

@@ -7,8 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from cambrian.judging import contestants, references
+from cambrian.judging import contestants, findings, references
 from cambrian.judging.contestants import Judged
+from cambrian.judging.findings import Finding
 from cambrian.metrics.parameters.estimate import Estimate, Missing, Source
 
 LATER = "BBRv2- or v3-like"
@@ -94,6 +95,32 @@ def test_trials_that_say_the_same_count_as_one() -> None:
     assert (found.trials, found.ran) == (1, 3)
     (finding,) = found.findings
     assert (finding.status, finding.looks) == ("inconclusive", "off")
+
+
+def test_replicates_that_differ_a_little_are_one_trial() -> None:
+    """A sender alone: a threshold decides whether a trial shows a second parameter, and not the seed."""
+    several: list[list[Estimate | Missing]] = [
+        [one("beta", 0.500), one("beta_again", 0.50, source="packets")],
+        [one("beta", 0.502), one("beta_again", 0.60, source="packets")],
+        [one("beta", 0.501)],
+    ]
+    alone = contestants.judge("n", "cubic", several, lone=[True, True, True])
+    assert (alone.trials, alone.ran) == (1, 3)
+    assert [(f.status, f.looks) for f in alone.findings if f.key == "beta"] == [("inconclusive", "off")]
+    # BBR draws its phases: what differs is another trial
+    drawn = contestants.judge("n", "bbr", several, lone=[True, True, True])
+    assert drawn.trials == 3
+
+
+def test_trials_beside_others_are_one_only_if_they_are_equal() -> None:
+    """Two trials of 13 and 17 cuts to nearly the same β are two."""
+    first = Estimate("beta", (0.700,) * 13, 0.005, "window")
+    second = Estimate("beta", (0.701,) * 17, 0.005, "window")
+    found = contestants.judge("n", "cubic", [[first], [second], [first]])
+    assert (found.trials, found.ran) == (2, 3)
+    # of one contestant, some trials may be alone and some beside others
+    mixed = contestants.judge("n", "cubic", [[first], [second], [first]], lone=[True, False, True])
+    assert (mixed.trials, mixed.ran) == (2, 3)
 
 
 def test_two_trials_that_disagree_widen_the_interval_by_it() -> None:
@@ -245,3 +272,19 @@ def test_a_flight_just_below_the_largest_window_is_no_contradiction() -> None:
         found = judge("cubic", one("max_window_packets", 2000.0),
                       one("max_window_packets", flight, source="packets"))  # fmt: skip
         assert len(found.contradictions) == expected
+
+
+def test_a_choice_that_the_reference_makes_too_is_not_unlike_it() -> None:
+    """Slow start ended by a loss on a short path, of the kernel's CUBIC as well."""
+    by_loss, early = one("slow_start_exit", 2, "loss"), one("slow_start_exit", 1, "hystart")
+    mine, kernels, others = judge("cubic", by_loss), judge("cubic", by_loss), judge("cubic", early)
+
+    def exit_of(found: Judged) -> Finding:
+        return next(one for one in found.findings if one.key == "slow_start_exit")
+
+    assert exit_of(mine).status == "other choice"
+    assert findings.sentence(exit_of(mine)) == "what ends slow start is loss (usual: hystart)"
+    assert exit_of(contestants.beside(mine, kernels)).status == "not judged"
+    told = exit_of(contestants.beside(mine, others))
+    assert findings.sentence(told) == "what ends slow start is loss (the reference: hystart)"
+    assert contestants.beside(mine, None) == mine

@@ -22,10 +22,11 @@ ENVELOPES = pl.DataFrame(
 )
 PROBES = pl.DataFrame(
     {
-        "network": ["n", "n", "n"],
-        "contestant": ["quinn reno", "quinn reno", "alone"],
-        "state": ["inconclusive", None, "equivalent"],
-        "text": ["it pauses for 2 round trips", "not compared", "it fills the link"],
+        "network": ["n", "n", "n", "n"],
+        "contestant": ["quinn reno", "quinn reno", "alone", "bounded"],
+        "state": ["inconclusive", None, "equivalent", "equivalent"],
+        "compare": ["ratio", "ratio", "ratio", "bound"],
+        "text": ["it pauses for 2 round trips", "not compared", "it fills the link", "its frames are small"],
     }
 )
 
@@ -49,6 +50,8 @@ def test_behaviour_is_different_where_one_row_is_and_equivalent_where_all_are() 
     # an envelope that is alike does not settle a probe
     assert found["quinn reno"].state == "inconclusive"
     assert found["alone"].state == "equivalent"
+    # a figure within an absolute bound is not yet like the reference's
+    assert found["bounded"].state == "not measured"
     assert sides.behaviour({}) == {}
 
 

@@ -46,6 +46,11 @@ SURELY_BETTER = 0.5
 TOLD_APART = 2.0
 #: a law that is off by more than so much of an epoch's growth is not CUBIC's
 NOT_CUBIC = 0.05
+#: share of the epochs that must follow a law
+FOLLOWING = 0.8
+#: segments by which W_max may be below the window before a loss: some take the flight, which does not always
+#: fill the window
+UNFILLED = (1.0, 2.0, 3.0)
 
 
 def estimates(
@@ -64,20 +69,17 @@ def estimates(
     # some take a loss a little below the maximum for one at it, and whole packets do not order maxima
     surely = depth > SURELY_BELOW[source]
     below = surely | ((depth > -SURELY_BELOW[source]) & _likelier(start, seen))
-    found, other = _best(seen, below, start, error)
-    if found.cost > error * SURELY:
-        # RFC 8312 counts K from β·W_max, and Reno's estimate by the clock; some do the one, some both
-        older = [replace(start, timed=True)]
-        if below.any():
-            older += [replace(start, by_maximum=True), replace(start, by_maximum=True, timed=True)]
-        tried = [_best(seen, below, law, error) for law in older]
-        nearest, another = min(tried, key=lambda pair: pair[0].cost)
-        if nearest.cost < SURELY_BETTER * found.cost:
-            found, other = nearest, another
-    growth = np.ptp(seen.segments, axis=1)
-    follows = found.misfit <= np.maximum(NOT_CUBIC * growth, error)
+    found, other = _nearest(seen, below, start, error)
+    follows = _following(found, seen, error)
+    if source == "window" and float(follows.mean()) < FOLLOWING:
+        epochs, nearest, another = _unfilled(seen, below, start, error)
+        more = _following(nearest, epochs, error)
+        if more.sum() > follows.sum():
+            follows = more
+            if found.cost > _tolerance(seen, error):
+                seen, found, other = epochs, nearest, another
     kinds = PARAMETERS_BY_KEY["cubic_growth"].kinds
-    if found.cost > max(NOT_CUBIC * float(np.median(growth)), error):
+    if found.cost > _tolerance(seen, error):
         yield from _nothing(
             f"the window does not follow CUBIC's law (off by {found.cost:.1f} segments)", source
         )
@@ -105,6 +107,39 @@ def estimates(
         yield _estimate("fast_convergence", samples, resolution, source)
     yield _k_rule(found.law, seen, below, error, source)
     yield from _reno_friendly(found, seen, below, start.alpha, error, samples, resolution, source)
+
+
+def _nearest(seen: Epochs, below: BoolArray, start: Law, error: float) -> tuple[Fit, Fit]:
+    """The best fit of RFC 9438's law, or of RFC 8312's if that is much nearer, and the other of two."""
+    found, other = _best(seen, below, start, error)
+    if found.cost <= error * SURELY:
+        return found, other
+    # RFC 8312 counts K from β·W_max, and Reno's estimate by the clock; some do the one, some both
+    older = [replace(start, timed=True)]
+    if below.any():
+        older += [replace(start, by_maximum=True), replace(start, by_maximum=True, timed=True)]
+    tried = [_best(seen, below, law, error) for law in older]
+    nearest, another = min(tried, key=lambda pair: pair[0].cost)
+    return (nearest, another) if nearest.cost < SURELY_BETTER * found.cost else (found, other)
+
+
+def _unfilled(seen: Epochs, below: BoolArray, start: Law, error: float) -> tuple[Epochs, Fit, Fit]:
+    """The epochs with the W_max, of :data:`UNFILLED`, by which most of them follow the law; and the fits."""
+    lower = [replace(seen, before=np.maximum(seen.before - off, seen.after)) for off in UNFILLED]
+    tried = [(epochs, *_nearest(epochs, below, start, error)) for epochs in lower]
+    return max(tried, key=lambda one: float(_following(one[1], one[0], error).mean()))
+
+
+def _tolerance(seen: Epochs, error: float) -> float:
+    """Largest median deviation of a law that the epochs follow, segments."""
+    return max(NOT_CUBIC * float(np.median(np.ptp(seen.segments, axis=1))), error)
+
+
+def _following(found: Fit, seen: Epochs, error: float) -> BoolArray:
+    """Of each epoch: does it follow the law?"""
+    return np.asarray(
+        found.misfit <= np.maximum(NOT_CUBIC * np.ptp(seen.segments, axis=1), error), dtype=bool
+    )
 
 
 def _shows(standard: Law, seen: Epochs, below: BoolArray, error: float) -> bool:

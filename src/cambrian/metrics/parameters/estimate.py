@@ -115,17 +115,29 @@ class Measured:
 SAME_RESOLUTION, SAME_SHARE = 0.1, 0.005
 
 
-def differing(trials: Sequence[Sequence[Estimate | Missing]]) -> list[Sequence[Estimate | Missing]]:
-    """One trial of each set with equal estimates: identical replicates count as one.
+def differing(
+    trials: Sequence[Sequence[Estimate | Missing]], lone: Sequence[bool], *, draws: bool
+) -> list[Sequence[Estimate | Missing]]:
+    """One trial of each set of replicates.
 
-    A sender alone on a path without randomness does the same for every seed, except for its start.
+    A sender alone on a path without randomness does the same for every seed, except for its start. Small
+    causes may make its replicates differ a little, which makes no second experiment of them. All other trials
+    are replicates only if they have equal estimates.
+
+    Parameters:
+        lone: of each trial, whether the sender was alone on such a path.
+        draws: the sender itself draws random numbers, as BBR does for its phases. Then lone trials are
+            replicates if their estimates are about equal.
     """
-    kept: list[tuple[dict[tuple[str, Source], Estimate], Sequence[Estimate | Missing]]] = []
-    for trial in trials:
+    kept: list[tuple[dict[tuple[str, Source], Estimate], bool, Sequence[Estimate | Missing]]] = []
+    for trial, is_lone in zip(trials, lone, strict=True):
         said = {(one.parameter, one.source): one for one in trial if isinstance(one, Estimate)}
-        if not any(_same_estimates(said, other) for other, _ in kept):
-            kept.append((said, trial))
-    return [trial for _, trial in kept]
+        if not any(
+            said == other or (is_lone and other_lone and (not draws or _same_estimates(said, other)))
+            for other, other_lone, _ in kept
+        ):
+            kept.append((said, is_lone, trial))
+    return [trial for _, _, trial in kept]
 
 
 def _same_estimates(

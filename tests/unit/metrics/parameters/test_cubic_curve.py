@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,6 +16,7 @@ from cambrian.metrics.parameters.cubic_growth import Law, follow
 from cambrian.metrics.parameters.epochs import Epochs
 from cambrian.metrics.parameters.estimate import Estimate, Missing
 
+FIXTURES = Path(__file__).parents[3] / "fixtures"
 #: Reno's estimate of quic-go, a little below the standard's
 SLOWER = Law(c=0.4, converging=0.85, alpha=0.46, lead_s=0.0335, ahead_s=0.0335)
 STANDARD = Law(c=0.4, converging=0.85, alpha=0.529, lead_s=0.05, ahead_s=0.05)
@@ -59,6 +62,25 @@ def test_another_law_is_accused_where_the_law_shows() -> None:
     found = growth(bent(epochs(200.0, 10.0), 60.0))
     assert isinstance(found, Estimate)
     assert found.label == "another"
+
+
+def test_a_maximum_taken_from_the_flight_is_no_other_law() -> None:
+    """quinn-proto, changed to take min(cwnd, flight) at a loss: W_max is one to three packets lower."""
+    kept = json.loads((FIXTURES / "windows-of-a-flight.json").read_text())
+    arrays = {name: np.array(values) for name, values in kept.items() if isinstance(values, list)}
+    depth = arrays.pop("depth")
+    seen = Epochs(**arrays, number=np.arange(len(depth)))
+    found = {
+        one.parameter: one
+        for one in cubic_curve.estimates(seen, depth, kept["beta"], kept["read_ahead_s"], "window")
+        if isinstance(one, Estimate)
+    }
+    assert found["cubic_growth"].label == "CUBIC's"
+    assert found["cubic_c"].value == pytest.approx(0.4, abs=found["cubic_c"].resolution)
+    # a hump in each epoch is another law still
+    other = growth(bent(seen, 30.0))
+    assert isinstance(other, Estimate)
+    assert other.label == "another"
 
 
 def test_where_renos_estimate_carries_the_window_no_law_of_growth_is_accused() -> None:
