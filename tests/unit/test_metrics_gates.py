@@ -222,6 +222,18 @@ def test_saturation_tells_a_limit_from_a_controller() -> None:
     assert saturation_gate(marked, 20, 0, S).ok is None
 
 
+def test_a_sender_that_grows_back_after_earlier_drops_is_not_limited() -> None:
+    """Reno on a large path: its drops are at the end of slow start, and it needs minutes to come back."""
+    slow, fast = steady(0, 250, 2 * MS), steady(0, 400, S // 800, first_ns=S // 2)
+    early = (0, -5 * MS, None, 1000, "dropped")
+    assert saturation_gate(frame([early, *slow, *fast]), 20, 0, S).ok is None
+    assert saturation_gate(frame([*slow, *fast]), 20, 0, S).ok is False
+    # drops at the start excuse nobody whose rate stays the same
+    limited = saturation_gate(frame([early, *steady(0, 1000, MS)]), 20, 0, S)
+    assert limited.ok is False
+    assert "no packet was dropped or marked after the warm-up" in limited.text
+
+
 def test_cca_gate() -> None:
     assert cca_gate("a", "cubic", "Cubic").ok is True
     assert cca_gate("a", "cubic", "reno").ok is False

@@ -19,6 +19,9 @@ _RUN_KNOWN_NS = 512
 #: a random loss may deviate from its share by this many standard deviations, plus some packets
 _LOSS_DEVIATIONS = 6.0
 _LOSS_SPARE = 3
+#: of a sender that grows, the last third of an interval carries so many times as much as the first; an
+#: application or a window that limits it keeps its rate
+_GROWTH = 1.02
 
 
 def rate_gate(
@@ -110,7 +113,8 @@ def saturation_gate(
 
     Below ``threshold`` the cause decides. If the queue dropped or marked packets in the
     interval, the controllers reacted to congestion: that is a finding about them, and the
-    gate gives a note. Without such a signal the application, a window or the controller limited the
+    gate gives a note. The same holds after earlier signals if the senders grow in the interval: on a large
+    path Reno needs minutes to come back. Otherwise the application, a window or the controller limited the
     senders. Packets do not tell which, so the trial is invalid.
     """
     name = "saturation"
@@ -120,14 +124,30 @@ def saturation_gate(
     if used >= threshold:
         return Gate(name, True, used, threshold, text)
     signal = (pl.col("outcome") == "dropped") | pl.col("ce").fill_null(False)
-    signals = packets.filter(signal & pl.col("arrival_ns").is_between(t0_ns, t1_ns, closed="left")).height
-    if signals:
-        return Gate(name, None, used, threshold, f"{text}; {signals} packets were dropped or marked")
+    signals = packets.filter(signal & (pl.col("arrival_ns") < t1_ns))
+    within = signals.filter(pl.col("arrival_ns") >= t0_ns).height
+    if within:
+        return Gate(name, None, used, threshold, f"{text}; {within} packets were dropped or marked")
+    if signals.height and _grows(packets, t0_ns, t1_ns):
+        text += f"; {signals.height} packets were dropped or marked before, and the senders grow since then"
+        return Gate(name, None, used, threshold, text)
     causes = (
         "the application, a send or receive window, or the controller itself limited the senders "
         "(if the controller does, say why in its manifest: causes.capacity)"
     )
-    return Gate(name, False, used, threshold, f"{text}; no packet was dropped or marked: {causes}")
+    text += f"; no packet was dropped or marked after the warm-up: {causes}"
+    return Gate(name, False, used, threshold, text)
+
+
+def _grows(packets: pl.DataFrame, t0_ns: int, t1_ns: int) -> bool:
+    """Does clearly more arrive in the last third of [t0_ns, t1_ns) than in the first?"""
+    third_ns = (t1_ns - t0_ns) // 3
+
+    def arrived_bytes(begin_ns: int) -> int:
+        here = pl.col("arrival_ns").is_between(begin_ns, begin_ns + third_ns, closed="left")
+        return int(packets.filter(here).get_column("size_bytes").sum())
+
+    return arrived_bytes(t1_ns - third_ns) >= _GROWTH * max(arrived_bytes(t0_ns), 1)
 
 
 def loss_gate(label: str, offered_packets: int, lost_packets: int, loss_percent: float) -> Gate:

@@ -99,8 +99,8 @@ def exemptions(network: Network) -> dict[str, str]:
         or "loss_percent" in scheduled
     ):
         skip.setdefault("saturation", "random loss may slow the senders down")
-    if "return_loss_percent" in scheduled:
-        skip.setdefault("saturation", "the loss of acknowledgements changes on a schedule")
+    if network.return_loss_percent or "return_loss_percent" in scheduled:
+        skip.setdefault("saturation", "the loss of acknowledgements may slow the senders down")
     if network.reorder_percent or network.jitter_ms:
         skip.setdefault("saturation", "senders that declare reordered packets lost may slow down")
     if network.jitter_ms:
