@@ -28,20 +28,20 @@ DELAY_MARGIN_FRAMES, FRAME_BITS = 2.0, 8 * 1514
 TWICE_MARGIN_PERCENT, TWICE_MARGIN_SHARE = 2.0, 0.5
 #: on a path with random loss, throughput within this factor is plausible
 THROUGHPUT_FACTOR = 2.0
-#: fewest round trips with a full queue that the measured interval must have: in a shorter one most of it may
-#: be slow start and its end, where honest implementations differ
+#: fewest round trips with a full queue after slow start
 FEWEST_ROUND_TRIPS = 50
 
 
 @dataclass(frozen=True)
 class Alone:
-    """One trial of one flow alone, over the measured interval.
+    """One trial of one flow alone, after the end of its slow start, or over the measured interval if lossy.
 
     ``utilisation``: 0 to 1; None for a link that follows a trace. ``loss_percent``: share of its packets that
     the queue dropped. ``delay_ms``: median queueing delay. ``lossy``: the path has random loss.
     ``rate_mbps``: the link's; None for a link that follows a trace. ``twice_percent``: the least share of the
     delivered bytes that the receiver already had, because headers are known within limits; None if unknown.
-    ``round_trips``: those with a full queue in the interval. ``packets``: full ones that it carried in it.
+    ``round_trips``: those with a full queue in this time. ``grows``: it still grows, and nothing is dropped
+    or marked. ``packets``: full ones that it carried.
     """
 
     rtt_ms: float
@@ -53,6 +53,7 @@ class Alone:
     lossy: bool
     twice_percent: float | None = None
     round_trips: float = math.inf
+    grows: bool = False
     packets: float = math.inf
 
 
@@ -92,6 +93,11 @@ def side(mine: Mapping[str, Sequence[Alone]], reference: Mapping[str, Sequence[A
     short = {name: _round_trips(trials) for name, trials in both.items() if _is_short(trials)}
     if short:
         inconclusive.append(_too_short(short, title))
+    if growing := [name for name, trials in both.items() if _grows(trials) and name not in short]:
+        inconclusive.append(
+            f"too short to compare with {title} on {', '.join(growing)}: after slow start a flow still grows "
+            "back to the full link"
+        )
     if inconclusive:
         return Side("inconclusive", tuple(inconclusive))
     if not compared:
@@ -106,6 +112,10 @@ def _round_trips(trials: Sequence[Alone]) -> float:
 def _is_short(trials: Sequence[Alone]) -> bool:
     """Is slow start too large a part of them? On a path with random loss the length does not matter."""
     return _round_trips(trials) < FEWEST_ROUND_TRIPS and not any(each.lossy for each in trials)
+
+
+def _grows(trials: Sequence[Alone]) -> bool:
+    return any(each.grows for each in trials) and not any(each.lossy for each in trials)
 
 
 def _too_short(round_trips: Mapping[str, float], title: str) -> str:
@@ -141,7 +151,7 @@ def _compare(network: str, mine: Sequence[Alone], reference: Sequence[Alone], ti
         text = f"throughput {_mean(a):.1f} Mbps ({title} {_mean(b):.1f} Mbps)"
         margin = (THROUGHPUT_FACTOR - 1) * max(min(_mean(a), _mean(b)), 0.1)
         return [compared("throughput", a, b, margin, text), *found]
-    if _is_short((*mine, *reference)):
+    if _is_short((*mine, *reference)) or _grows((*mine, *reference)):
         return found
     a, b = (_known([each.utilisation for each in trials]) for trials in (mine, reference))
     if a and b:

@@ -12,6 +12,7 @@ from cambrian.judging.flow_traces import estimates, flow_traces
 from cambrian.measure import machines, recovery, sharing
 from cambrian.measure.flow_window import FlowMeasures, FlowWindow, TrialWindow
 from cambrian.measure.quantities import OF_WINDOWS
+from cambrian.measure.settled import settled
 from cambrian.measure.sharing import Sharing
 from cambrian.measure.trial import TrialMeasures
 from cambrian.metrics import envelope, fairness, pageload, utilisation, waterfall
@@ -65,6 +66,7 @@ def measure(
         recoveries=recovery.flow_recoveries(result, trial),
         machines=machines.flow_machines(result, trial),
         probes=_probes(result, trial, families),
+        settled=settled(trial, packets, rate_steps(trial.network), t0_ns, t1_ns),
     )
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from cambrian.measure.flow_window import FlowMeasures
+from cambrian.measure.settled import Settled
 from cambrian.measure.sharing import Sharing
 from cambrian.metrics.columns import NS_PER_S
 from cambrian.metrics.envelope import Envelope
@@ -52,6 +53,8 @@ class TrialMeasures:
     machines: tuple[Machine | None, ...] = ()
     #: the readings of this network's probes for the first flow (docs/reference/probes.md)
     probes: Readings = field(default_factory=dict)
+    #: the part after slow start, of an endless flow alone
+    settled: Settled | None = None
 
     @property
     def shown_s(self) -> float:

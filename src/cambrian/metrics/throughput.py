@@ -18,6 +18,20 @@ from cambrian.metrics.columns import (
     to_mbps,
 )
 
+#: of a sender that grows, the last third of an interval carries so many times as much as the first; a limit
+#: of an application or a window keeps the rate, and BBR's round trips with little in flight change it by 2 %
+_GROWTH = 1.05
+
+
+def grows(packets: pl.DataFrame, t0_ns: int, t1_ns: int) -> bool:
+    """Does clearly more leave the bottleneck in the last third of [t0_ns, t1_ns) than in the first?"""
+    third_ns = (t1_ns - t0_ns) // 3
+    first, last = (
+        int(departed(packets, begin_ns, begin_ns + third_ns).get_column("size_bytes").cast(pl.Int64).sum())
+        for begin_ns in (t0_ns, t1_ns - third_ns)
+    )
+    return last >= _GROWTH * max(first, 1)
+
 
 def throughput(packets: pl.DataFrame, flow_count: int, t0_ns: int, t1_ns: int) -> pl.DataFrame:
     """Mean throughput of each flow over the departures in [t0_ns, t1_ns).

@@ -11,14 +11,12 @@ from cambrian.judging.plausibility import Alone
 from cambrian.judging.sides import Side
 from cambrian.judging.verdicts import Verdict
 from cambrian.measure.trial import TrialMeasures
-from cambrian.metrics.columns import NS_PER_MS
 from cambrian.metrics.parameters.estimate import Estimate, Missing
 from cambrian.probes import table
 from cambrian.probes.judge import repeats
 from cambrian.report import placebo
 from cambrian.report.collect import Cell, Collected
-from cambrian.study.model import FRAME_BYTES, Contestant, Network
-from cambrian.trial.links import buffer_bytes
+from cambrian.study.model import FRAME_BYTES, Contestant
 
 Trials = list[Sequence[Estimate | Missing]]
 #: the stack of the kernel's own controllers
@@ -113,29 +111,28 @@ def alone(collected: Collected, contestant: str) -> dict[str, list[Alone]]:
             continue
         lossy = bool(network.loss_percent or network.burst_loss or network.loss_every_packets)
         trials[network.name] = [
-            Alone(
-                rtt_ms=network.rtt_ms,
-                rate_mbps=network.rate_mbps,
-                throughput_mbps=trial.flows[0]["throughput_mbps"],
-                utilisation=trial.utilisation,
-                loss_percent=trial.flows[0]["interval_queue_loss_percent"],
-                delay_ms=trial.flows[0]["delay_p50_ms"],
-                lossy=lossy,
-                twice_percent=_twice_percent(trial),
-                round_trips=(trial.t1_ns - trial.t0_ns) / (NS_PER_MS * _full_rtt_ms(network)),
-                packets=trial.flows[0]["throughput_mbps"] * (trial.t1_ns - trial.t0_ns) / (8e3 * FRAME_BYTES),
-            )
-            for trial in cell.trials
-            if not trial.trial.flows[0].size_bytes
+            _alone(trial, lossy=lossy) for trial in cell.trials if not trial.trial.flows[0].size_bytes
         ]
     return trials
 
 
-def _full_rtt_ms(network: Network) -> float:
-    """Round trip with a full queue; without one on a link that follows a trace."""
-    if network.rate_mbps is None:
-        return network.rtt_ms
-    return network.rtt_ms + buffer_bytes(network, network.rate_mbps) * 8e-3 / network.rate_mbps
+def _alone(trial: TrialMeasures, *, lossy: bool) -> Alone:
+    """With random loss over the measured interval, else after the end of slow start."""
+    network, after = trial.trial.network, trial.settled
+    mbps = trial.flows[0]["throughput_mbps"] if lossy or after is None else after.throughput_mbps
+    return Alone(
+        rtt_ms=network.rtt_ms,
+        rate_mbps=network.rate_mbps,
+        throughput_mbps=mbps,
+        utilisation=after.utilisation if after else None,
+        loss_percent=after.loss_percent if after else None,
+        delay_ms=after.delay_ms if after else None,
+        lossy=lossy,
+        twice_percent=_twice_percent(trial),
+        round_trips=after.round_trips if after else 0.0,
+        grows=after is not None and after.grows,
+        packets=mbps * after.seconds * 1e6 / (8 * FRAME_BYTES) if after else 0.0,
+    )
 
 
 def _twice_percent(trial: TrialMeasures) -> float | None:

@@ -121,6 +121,17 @@ def test_trials_across_the_margin_are_inconclusive() -> None:
     assert side(a=[alone(0.80), alone(0.95)]).state == "inconclusive"
 
 
+def test_a_flow_that_still_grows_back_is_not_compared() -> None:
+    """Reno on a large path, which left slow start by a loss: the kernel's left it before one."""
+    mine, its = [replace(alone(0.6), grows=True)] * 2, [alone(1.0)] * 2
+    found = plausibility.side({"a": mine, "b": mine}, {"a": its, "b": its}, "tcp reno")
+    assert found.state == "inconclusive"
+    assert found.findings == (
+        "too short to compare with tcp reno on a, b: "
+        "after slow start a flow still grows back to the full link",
+    )
+
+
 def test_trials_without_figures_are_not_measured() -> None:
     empty = [replace(alone(), utilisation=None, loss_percent=None, delay_ms=None)] * 2
     found = plausibility.side({"a": empty}, {"a": empty}, "tcp cubic")

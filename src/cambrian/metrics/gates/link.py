@@ -12,6 +12,7 @@ import polars as pl
 from cambrian.metrics.columns import int64, require
 from cambrian.metrics.gates.verdict import Gate
 from cambrian.metrics.queueing import queue_on_arrival
+from cambrian.metrics.throughput import grows
 from cambrian.metrics.utilisation import busy, capacity_bits, utilisation
 
 #: the length of a run of departures is known within two ticks of the virtual clock, 256 ns each
@@ -19,9 +20,6 @@ _RUN_KNOWN_NS = 512
 #: a random loss may deviate from its share by this many standard deviations, plus some packets
 _LOSS_DEVIATIONS = 6.0
 _LOSS_SPARE = 3
-#: of a sender that grows, the last third of an interval carries so many times as much as the first; an
-#: application or a window that limits it keeps its rate
-_GROWTH = 1.02
 
 
 def rate_gate(
@@ -128,7 +126,7 @@ def saturation_gate(
     within = signals.filter(pl.col("arrival_ns") >= t0_ns).height
     if within:
         return Gate(name, None, used, threshold, f"{text}; {within} packets were dropped or marked")
-    if signals.height and _grows(packets, t0_ns, t1_ns):
+    if signals.height and grows(packets, t0_ns, t1_ns):
         text += f"; {signals.height} packets were dropped or marked before, and the senders grow since then"
         return Gate(name, None, used, threshold, text)
     causes = (
@@ -137,17 +135,6 @@ def saturation_gate(
     )
     text += f"; no packet was dropped or marked after the warm-up: {causes}"
     return Gate(name, False, used, threshold, text)
-
-
-def _grows(packets: pl.DataFrame, t0_ns: int, t1_ns: int) -> bool:
-    """Does clearly more arrive in the last third of [t0_ns, t1_ns) than in the first?"""
-    third_ns = (t1_ns - t0_ns) // 3
-
-    def arrived_bytes(begin_ns: int) -> int:
-        here = pl.col("arrival_ns").is_between(begin_ns, begin_ns + third_ns, closed="left")
-        return int(packets.filter(here).get_column("size_bytes").sum())
-
-    return arrived_bytes(t1_ns - third_ns) >= _GROWTH * max(arrived_bytes(t0_ns), 1)
 
 
 def loss_gate(label: str, offered_packets: int, lost_packets: int, loss_percent: float) -> Gate:
