@@ -21,6 +21,8 @@ PROBE_PACKETS = 2
 FIRST_COUNTED = 2
 #: fewest losses for a mean
 FEWEST = 3
+#: largest relative change of a steady mean flight, over the second half of a flow's life
+STEADY = 0.1
 #: smallest share of losses that a fall follows, to say how soon
 ANSWERED_SHARE = 0.5
 
@@ -80,16 +82,35 @@ def later(flow: ProbedFlow) -> Figure | NoFigure:
 
 
 def window_packets(flow: ProbedFlow) -> Figure | NoFigure:
-    """Mean flight over time in the second half of the flow's life, in packets of its usual size."""
-    times, flights = flow.flight.arrival_ns, flow.flight.flight_bytes
+    """Mean flight over time in the second half of the flow's life, in packets of its usual size.
+
+    No figure if it is not steady there: what slow start left may take minutes to decay.
+    """
+    times = flow.flight.arrival_ns
     half_ns = (flow.trace.start_ns + flow.trace.end_ns) // 2
     first = int(np.searchsorted(times, half_ns))
     if len(times) - first < 2:
         return NoFigure("the flow sent nothing in the second half of its life")
-    mean = float(np.average(flights[first:-1], weights=np.diff(times[first:]) + 1))
     losses = positions(len(times), _every(flow))
+    losses = losses[losses >= first]
+    # whole cycles from loss to loss, or halves of the time where there are too few
+    middle = int(np.searchsorted(times, (half_ns + flow.trace.end_ns) // 2))
+    edges = losses if len(losses) > 2 else np.array([first, middle, len(times) - 1])
+    half = max((len(edges) - 1) // 2, 1)
+    earlier, later = (
+        _mean_packets(flow, int(edges[begin]), int(edges[end])) for begin, end in ((0, half), (-1 - half, -1))
+    )
+    if not 1 - STEADY <= later / earlier <= 1 / (1 - STEADY):
+        return NoFigure(f"its flight still changes: from {earlier:.0f} packets to {later:.0f}")
     trip_s = float(flow.flight.round_trip_ns[first:].mean()) / NS_PER_S
-    return Figure(mean / flow.flight.packet_bytes, int((losses >= first).sum()), 1.0, trip_s)
+    return Figure(_mean_packets(flow, first, len(times) - 1), len(losses), 1.0, trip_s)
+
+
+def _mean_packets(flow: ProbedFlow, begin: int, end: int) -> float:
+    """Mean flight over time between two arrivals, in packets of the flow's usual size."""
+    times, flights = flow.flight.arrival_ns, flow.flight.flight_bytes
+    mean = np.average(flights[begin:end], weights=np.diff(times[begin : end + 1]) + 1)
+    return float(mean) / flow.flight.packet_bytes
 
 
 def _every(flow: ProbedFlow) -> int:

@@ -83,6 +83,17 @@ def test_mean_window_counts_packets_in_flight() -> None:
     assert value(lone_losses.window_packets(seen)) == pytest.approx(60, abs=1.5)
 
 
+def test_a_flight_that_still_decays_gives_no_mean() -> None:
+    """A sender that keeps most of its window at a loss comes down from slow start for minutes."""
+    slow = Sender(growth=0.2, cut=lambda window, event: window * 0.9, initial=150.0)
+    early = lone_losses.window_packets(slow.run(LONE, each_nth, 20))
+    assert isinstance(early, NoFigure)
+    assert early.why.startswith("its flight still changes: from ")
+    # the same sender, once it has come down
+    settled = replace(slow, initial=30.0).run(LONE, each_nth, 300)
+    assert value(lone_losses.window_packets(settled)) < 60
+
+
 def test_too_few_losses_say_so() -> None:
     assert isinstance(lone_losses.kept(Sender().run(LONE, each_nth, duration_s=8)), NoFigure)
 
