@@ -55,4 +55,6 @@ def contradicts(
     )
     if name == "beta" and packets.high < window.low:
         text += ": it reduces more than once for each congestion event"
+    elif name == "beta" and packets.low > window.high:
+        text += ": its flight falls by less than its window, so it may not fill the window before a loss"
     return Contradiction(network, name, text, min(window.trials, packets.trials) >= FEWEST_TRIALS)

@@ -175,6 +175,7 @@ def sentence(finding: Finding) -> str:
     should = reference_text(finding.reference)
     if finding.status == "off":
         return f"{text}; should be {should} ({finding.reference.source})"
-    if finding.kernels is None:
-        return f"{text} (usual: {should})"
-    return f"{text} (the reference: {value_text(finding.kernels)})"
+    usual = f"usual: {should}" if finding.kernels is None else f"the reference: {value_text(finding.kernels)}"
+    is_below = finding.reference.value is not None and finding.measured.value < finding.reference.value
+    note = f"; {finding.reference.below}" if finding.reference.below and is_below else ""
+    return f"{text} ({usual}{note})"

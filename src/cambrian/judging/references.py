@@ -32,6 +32,8 @@ class Reference(BaseModel):
     #: the value is a maximum: any smaller value is as it should be
     most: bool = False
     level: Literal["must", "should", "may", "open"]
+    #: what the standard says of smaller values, if it says more than ``level``
+    below: str = ""
     source: str
 
     @property

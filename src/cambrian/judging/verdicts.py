@@ -115,7 +115,7 @@ def verdict(
     )
     text = sides.headline(TITLES.get(family, family), whole)
     if choices:
-        text += f" Unlike the reference, but allowed: {'; '.join(map(sentence, _once(choices)))}."
+        text += f" Choices unlike the reference's: {'; '.join(map(sentence, _once(choices)))}."
     return Verdict(
         contestant=contestant,
         family=family,

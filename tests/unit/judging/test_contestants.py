@@ -209,6 +209,10 @@ def test_window_and_packets_that_exclude_each_other_are_a_finding() -> None:
     assert statuses("cubic", window, packets) == {"beta": "inconclusive"}, "neither is believed"
     assert not judge("cubic", window, packets, count=1).contradictions[0].confirmed
     assert not judge("cubic", window, one("beta", 0.74, source="packets", half=0.034)).contradictions
+    (unfilled,) = judge("cubic", window, one("beta", 0.8, source="packets", half=0.034)).contradictions
+    assert unfilled.text.endswith(
+        "its flight falls by less than its window, so it may not fill the window before a loss"
+    )
 
 
 def test_a_network_that_accuses_the_reference_judges_nobody() -> None:
@@ -288,3 +292,13 @@ def test_a_choice_that_the_reference_makes_too_is_not_unlike_it() -> None:
     told = exit_of(contestants.beside(mine, others))
     assert findings.sentence(told) == "what ends slow start is loss (the reference: hystart)"
     assert contestants.beside(mine, None) == mine
+
+
+def test_a_loss_declared_too_soon_is_not_called_allowed() -> None:
+    early, late = (judge("cubic", one("packet_threshold", value, half=0.5)) for value in (1.0, 10.0))
+    said = [
+        findings.sentence(next(one for one in found.findings if one.key == "packet_threshold"))
+        for found in (early, late)
+    ]
+    assert "SHOULD NOT be less than 3" in said[0]
+    assert "SHOULD NOT" not in said[1]

@@ -93,7 +93,7 @@ def test_choices_are_said_and_not_blamed() -> None:
     paced = finding("pacing_factor", 1.25, 0.02)
     found = verdicts.verdict("x", "cubic", [on(*FINE, paced)])
     assert found.kinds == ("conformant",)
-    assert "Unlike the reference, but allowed" in found.text
+    assert "Choices unlike the reference's: " in found.text
 
 
 def test_a_log_that_its_packets_contradict_is_a_verdict() -> None:

@@ -64,7 +64,8 @@ def estimate(trace: FlowTrace) -> Iterator[Estimate | Missing]:
         covered = round(2 * unsure + 1)
         yield Missing(KEY, f"an acknowledgement covers about {covered} packets, which hide it")
         return
-    yield Estimate(KEY, tuple(float(distance) - unsure for distance in distances), unsure, "window")
+    # a loss is declared after one packet at the least
+    yield Estimate(KEY, tuple(max(float(distance) - unsure, 1.0) for distance in distances), unsure, "window")
 
 
 def _declared_ns(transport: pl.DataFrame) -> Int64Array:
