@@ -107,11 +107,7 @@ def headline(title: str, sides: Sides) -> str:
         if side.state == "different"
     ]
     for state, opening in _OPENINGS.items():
-        names = [
-            _NAMES[name] + (_in_brackets(side) if state != "equivalent" else "")
-            for name, side in others.items()
-            if side.state == state
-        ]
+        names = [_NAMES[name] + _in_brackets(side) for name, side in others.items() if side.state == state]
         if names:
             sentences.append(f"{opening}: {', '.join(names)}")
     return ". ".join(sentences) + "."

@@ -16,7 +16,7 @@ from cambrian.probes import table
 from cambrian.probes.judge import repeats
 from cambrian.report import placebo
 from cambrian.report.collect import Cell, Collected
-from cambrian.study.model import FRAME_BYTES, Contestant
+from cambrian.study.model import FRAME_BYTES, Contestant, Network
 
 Trials = list[Sequence[Estimate | Missing]]
 #: the stack of the kernel's own controllers
@@ -104,16 +104,29 @@ def reference(collected: Collected, contestant: str) -> str:
 def alone(collected: Collected, contestant: str) -> dict[str, list[Alone]]:
     """Network → a contestant's trials alone there, on paths without changes, jitter or reordering."""
     trials: dict[str, list[Alone]] = {}
-    for cell in collected.cells:
+    for cell in _cells_alone(collected, contestant):
         network = cell.network
-        changes = network.schedule or network.trace_file or network.jitter_ms or network.reorder_percent
-        if cell.names != (contestant,) or cell.page or changes or table.is_for_probes_alone(network.name):
+        if _is_unsteady(network):
             continue
         lossy = bool(network.loss_percent or network.burst_loss or network.loss_every_packets)
         trials[network.name] = [
             _alone(trial, lossy=lossy) for trial in cell.trials if not trial.trial.flows[0].size_bytes
         ]
     return trials
+
+
+def _cells_alone(collected: Collected, contestant: str) -> list[Cell]:
+    """The groups of a contestant's endless flow alone, outside the networks that only probes use."""
+    return [
+        cell
+        for cell in collected.cells
+        if cell.names == (contestant,) and not cell.page and not table.is_for_probes_alone(cell.network.name)
+    ]
+
+
+def _is_unsteady(network: Network) -> bool:
+    """Does the path change, vary its delay or reorder packets? Honest senders differ there."""
+    return bool(network.schedule or network.trace_file or network.jitter_ms or network.reorder_percent)
 
 
 def _alone(trial: TrialMeasures, *, lossy: bool) -> Alone:
@@ -193,4 +206,11 @@ def plausible(collected: Collected, contestant: str, family: str, network: str |
         return Side("not measured", ("it is the reference",))
     mine = alone(collected, contestant)
     here = mine if network is None else {network: mine.get(network, [])}
-    return plausibility.side(here, alone(collected, title), title)
+    side = plausibility.side(here, alone(collected, title), title)
+    places = [one.network.name for one in _cells_alone(collected, contestant) if _is_unsteady(one.network)]
+    if not places or side.state == "different":
+        return side
+    note = (
+        f"not compared on {', '.join(places)}, where the path changes, varies its delay or reorders packets"
+    )
+    return replace(side, findings=(note,) if not any(here.values()) else (*side.findings, note))
