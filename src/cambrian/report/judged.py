@@ -206,6 +206,9 @@ def plausible(collected: Collected, contestant: str, family: str, network: str |
         return Side("not measured", ("it is the reference",))
     mine = alone(collected, contestant)
     here = mine if network is None else {network: mine.get(network, [])}
+    if not _cells_alone(collected, contestant):
+        on_probes = any(cell.names == (contestant,) and not cell.page for cell in collected.cells)
+        return Side("not measured", ("alone only on the networks of probes",) if on_probes else ())
     side = plausibility.side(here, alone(collected, title), title)
     places = [one.network.name for one in _cells_alone(collected, contestant) if _is_unsteady(one.network)]
     if not places or side.state == "different":
