@@ -99,13 +99,22 @@ def placebo_differs(
 
 
 def placebo_holds(collected: Collected) -> str:
-    """How many placebos there are, none of them clearly different; empty without one."""
-    count = sum(cell.is_placebo for cell in collected.cells)
-    if not count:
+    """That no placebo is clearly different, and how many have no valid trial; empty without a placebo."""
+    cells = [cell for cell in collected.cells if cell.is_placebo]
+    if not cells:
         return ""
-    no_placebo = {1: "The placebo", 2: "Neither placebo"}.get(count, f"None of the {count} placebos")
+    judged, count = sum(bool(cell.trials) for cell in cells), len(cells)
+    what = "(kernel TCP against itself, judged like a contestant)"
+    if not judged:
+        none, verb = ("The placebo", "has") if count == 1 else (f"All {count} placebos", "have")
+        return f"{none} {what} {verb} no valid trial: this study has not tested itself."
+    if judged < count:
+        verb = "has" if count - judged == 1 else "have"
+        others = "the other does not clearly differ" if judged == 1 else "none of the others clearly differs"
+        return f"{count - judged} of {count} placebos {what} {verb} no valid trial; {others}."
+    none = {1: "The placebo", 2: "Neither placebo"}.get(count, f"None of the {count} placebos")
     verb = "does not clearly differ" if count == 1 else "clearly differs"
-    return f"{no_placebo} (kernel TCP against itself, judged like a contestant) {verb}."
+    return f"{none} {what} {verb}."
 
 
 def controls(collected: Collected) -> list[str]:

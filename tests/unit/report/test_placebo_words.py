@@ -12,16 +12,17 @@ from cambrian.report import words
 from cambrian.report.tables import harm
 
 
-def pairs(*names: str) -> Any:
-    """A study of pairs with a placebo of each of these on one network."""
+def pairs(*names: str, idle: int = 0) -> Any:
+    """A study of pairs with a placebo of each of these; the last ``idle`` of them have no valid trial."""
     cells = [
         SimpleNamespace(
             network=SimpleNamespace(name="n"),
             names=(f"placebo ({name})", name),
             subject=f"placebo ({name})",
             is_placebo=True,
+            trials=("a trial",) if number < len(names) - idle else (),
         )
-        for name in names
+        for number, name in enumerate(names)
     ]
     return SimpleNamespace(design="pairwise", cells=cells)
 
@@ -57,6 +58,20 @@ def test_a_placebo_that_harms_is_named(by: str, verdict: str, count: int) -> Non
 )
 def test_placebos_that_hold_are_counted(names: tuple[str, ...], begins: str) -> None:
     assert words.placebo_holds(pairs(*names)).startswith(begins)
+
+
+@pytest.mark.parametrize(
+    ("count", "idle", "says"),
+    [
+        (1, 1, "The placebo (…) has no valid trial: this study has not tested itself."),
+        (2, 2, "All 2 placebos (…) have no valid trial: this study has not tested itself."),
+        (2, 1, "1 of 2 placebos (…) has no valid trial; the other does not clearly differ."),
+        (4, 2, "2 of 4 placebos (…) have no valid trial; none of the others clearly differs."),
+    ],
+)
+def test_a_placebo_without_a_valid_trial_does_not_hold(count: int, idle: int, says: str) -> None:
+    said = words.placebo_holds(pairs(*"abcd"[:count], idle=idle))
+    assert said == says.replace("(…)", "(kernel TCP against itself, judged like a contestant)")
 
 
 def test_a_study_without_placebos_says_nothing_of_them() -> None:
