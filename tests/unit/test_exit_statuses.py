@@ -89,3 +89,24 @@ def test_with_inconclusive_only_what_conforms_passes(
     row = {"differs": False, "verdict": verdict}
     assert reading.is_unwanted(row, [reading.Unwanted.different]) is different
     assert reading.is_unwanted(row, [reading.Unwanted.inconclusive]) is inconclusive
+
+
+def test_a_contestant_whose_trials_are_all_invalid_is_named(tmp_path: Path) -> None:
+    folder = report_results.copy(tmp_path)
+    groups = json.loads((folder / "study.json").read_text())["groups"]
+    mine = next(one for one in groups if one["subject"] == "tcp cubic with TLS")
+    for trial in mine["trials"]:
+        report_results.reject(folder, trial, "too slow")
+    ended = CliRunner().invoke(app, ["verdicts", str(folder), "--json", "--fail-on", "inconclusive"])
+    verdicts = {one["contestant"]: one for one in json.loads(ended.stdout)}
+    row = verdicts["tcp cubic with TLS"]
+    assert (row["verdict"], row["text"]) == ("not judged", f"No valid trial: {len(mine['trials'])} invalid.")
+    assert (row["judged_as"], row["measured"]) == ("cubic", 0)
+    assert ended.exit_code == 1
+
+    # where nothing was measured, nobody is judged
+    for path in (folder / "trials").iterdir():
+        report_results.reject(folder, path.name, "too slow")
+    ended = CliRunner().invoke(app, ["verdicts", str(folder)])
+    assert ended.exit_code == 1
+    assert "holds no valid trial" in ended.stderr

@@ -238,7 +238,7 @@ def verdicts(
         )
     frames = tables.some_tables(collected, ["verdicts", "parameters", "probes"])
     frame = frames.get("verdicts")
-    if frame is None:
+    if frame is None or not any(cell.trials for cell in collected.cells):
         fail(f"{folder} holds no valid trial of a contestant that is judged against a kernel CCA", 1)
     if as_json:
         rows = {kind: frames[kind].to_dicts() if kind in frames else [] for kind in ("parameters", "probes")}

@@ -13,6 +13,7 @@ from cambrian.report import measuring, protocols
 from cambrian.report.measuring import Task
 from cambrian.store.results import Results, TrialResult
 from cambrian.study.model import Design, Flow, Network, Study, Trial
+from cambrian.study.reference import reference_contestant
 
 
 @dataclass(frozen=True)
@@ -136,6 +137,7 @@ def collect(results: Results, *, judged: bool = True) -> Collected:
     if not judged:
         tasks = [replace(task, families=()) for task in tasks]
     done = measuring.measure_all(tasks)
+    _know_unmeasured(raw, study, groups, known)
     manifests = {result.id: result.manifest for group in groups for result in group.present}
     cells = [
         _cell(group, networks[group.raw["network"]], results, done, lineups=bool(study.lineups))
@@ -220,6 +222,22 @@ def _families(
     found = [judging.recorded(raw, flow.contestant) for flow in flows]
     known.update({name: family for name, family in zip(names, found, strict=True) if family is not None})
     return found
+
+
+def _know_unmeasured(
+    raw: dict[str, Any], study: Study, groups: Sequence[_Group], known: dict[str, Family]
+) -> None:
+    """Add the families of contestants without a valid trial to ``known``."""
+    listed = [*study.contestants, *(flow.contestant for flow in study.every_flow)]
+    families = [family for one in listed if (family := judging.recorded(raw, one)) is not None]
+    # a study does not list the references of its contestants
+    references = [reference_contestant(family.reference) for family in families]
+    for one in (*listed, *references):
+        if (family := judging.recorded(raw, one)) is not None:
+            known.setdefault(one.name, family)
+    for group in groups:
+        if group.raw.get("placebo") and (family := known.get(group.names[1])) is not None:
+            known.setdefault(group.names[0], family)
 
 
 def flow_names(group: dict[str, Any], study: Study) -> tuple[str, ...]:

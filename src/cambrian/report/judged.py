@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -164,7 +165,10 @@ def all_verdicts(
     behaviour: Mapping[str, Side] | None = None,
     impact: Mapping[str, Side] | None = None,
 ) -> list[Verdict]:
-    """The verdict on each contestant, in the study's order. ``behaviour``, ``impact``: contestant → side."""
+    """The verdict on each contestant, in the study's order; those without a valid trial are last.
+
+    ``behaviour``, ``impact``: contestant → side.
+    """
     judged = by_network(collected)
     judgements = []
     for name in dict.fromkeys((*(contestant for contestant, _ in judged), *(behaviour or {}))):
@@ -180,7 +184,30 @@ def all_verdicts(
         if "not judged" in found.kinds:
             found = replace(found, text=found.text + _remedy(collected, name))
         judgements.append(found)
+    # page loads have no verdict
+    here = {name for cell in collected.cells if not cell.page for name in cell.names}
+    judgements += [
+        replace(verdicts.verdict(name, reference(collected, name), []), text=f"No valid trial: {counts}.")
+        for name, counts in without_trials(collected).items()
+        if name in here & collected.families.keys()
+    ]
     return judgements
+
+
+def without_trials(collected: Collected) -> dict[str, str]:
+    """Contestant under test without a valid trial → its trials in words: ``2 invalid, 4 not run``."""
+    cells: dict[str, list[Cell]] = defaultdict(list)
+    for cell in collected.cells:
+        for name in {cell.names[number]: None for number in _subjects(cell)}:
+            cells[name].append(cell)
+    return {name: _no_valid(mine) for name, mine in cells.items() if not any(one.trials for one in mine)}
+
+
+def _no_valid(cells: Sequence[Cell]) -> str:
+    invalid = {record.id for cell in cells for record in cell.records}
+    missing = {name for cell in cells for name in cell.missing}
+    counts = ((len(invalid), "invalid"), (len(missing), "not run"))
+    return ", ".join(f"{count:,} {what}" for count, what in counts if count)
 
 
 def _remedy(collected: Collected, name: str) -> str:

@@ -9,6 +9,7 @@ import polars as pl
 
 from cambrian.report import placebo, together
 from cambrian.report.collect import Collected
+from cambrian.report.judged import without_trials
 from cambrian.report.layout import joined, number
 from cambrian.report.tables import harm
 from cambrian.report.tables.flows import row_name
@@ -64,7 +65,11 @@ def measured_interval(collected: Collected) -> str:
 
 
 def answer(collected: Collected, frames: Mapping[str, pl.DataFrame]) -> str:
-    """The one sentence that answers the study's question; empty without a figure."""
+    """The sentence that answers the study's question, and who has no valid trial; empty without both."""
+    return f"{_answer(collected, frames)} {_no_valid_trial(collected)}".strip()
+
+
+def _answer(collected: Collected, frames: Mapping[str, pl.DataFrame]) -> str:
     judged = _judged(collected, frames.get("verdicts"))
     if collected.design == "flows" and any(len(cell.names) > 1 for cell in collected.cells):
         differing = judged if _differing(collected, frames.get("verdicts")) else ""
@@ -74,6 +79,17 @@ def answer(collected: Collected, frames: Mapping[str, pl.DataFrame]) -> str:
     if "pairwise" in frames:
         return _pairwise(frames["pairwise"])
     return judged or _throughput(collected, frames["flows"])
+
+
+def _no_valid_trial(collected: Collected) -> str:
+    """Names the contestants without a valid trial, controls left out; empty without one."""
+    unmeasured = without_trials(collected)
+    listed = [f"{name} ({unmeasured[name]})" for name in unmeasured if name not in controls(collected)]
+    if not listed:
+        return ""
+    rest = len(listed) - together.MOST_NAMED
+    named = [*listed[: together.MOST_NAMED], counted(rest, "other contestant")] if rest > 0 else listed
+    return f"No valid trial of {joined(named)}."
 
 
 def placebo_differs(
@@ -124,10 +140,11 @@ def controls(collected: Collected) -> list[str]:
 
 
 def _judged(collected: Collected, verdicts: pl.DataFrame | None) -> str:
-    """How many contestants differ, from the reference or from the standard, and which."""
+    """How many contestants with valid trials differ, from the reference or from the standard, and which."""
     if verdicts is None:
         return ""
-    judged = verdicts.filter(~pl.col("contestant").is_in(controls(collected)))
+    left_out = [*controls(collected), *without_trials(collected)]
+    judged = verdicts.filter(~pl.col("contestant").is_in(left_out))
     differing = _differing(collected, verdicts)
     counts = Counter(judged["verdict"].to_list())
     others = [
@@ -206,8 +223,9 @@ def _loads(collected: Collected, loads: pl.DataFrame, changes: pl.DataFrame | No
 
 
 def _throughput(collected: Collected, flows: pl.DataFrame) -> str:
-    """What flows alone carry, or the range if there are many."""
-    known = flows.filter(pl.col("throughput_mbps").is_not_null())
+    """What each flow has, or the range if there are many; groups of controls are left out."""
+    tests = [cell.key for cell in collected.cells if cell.subject in controls(collected)]
+    known = flows.filter(pl.col("throughput_mbps").is_not_null() & ~pl.col("group").is_in(tests))
     if not known.height:
         return ""
     if known.height > together.MOST_NAMED or known["network"].n_unique() > 1:

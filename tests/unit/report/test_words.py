@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,10 +11,11 @@ import polars as pl
 import pytest
 
 from cambrian.metrics.pageload import PageLoad
-from cambrian.report import matrix, words
-from cambrian.report.collect import Cell, Collected
+from cambrian.report import matrix, tables, words
+from cambrian.report.collect import Cell, Collected, collect
 from cambrian.report.tables import flows, page_loads, pairwise
 from cambrian.stats import states
+from cambrian.store.results import Results
 from cambrian.study.model import Flow, Network, Page, PageObjects
 from tests.unit import report_results
 from tests.unit.report import made
@@ -267,4 +269,41 @@ def test_the_most_uneven_pair_is_one_that_is_not_even() -> None:
     assert splits(("a", 0.51, "equivalent"), ("b", 0.95, states.SAME)) == (
         f"{lead}0 uneven, 1 even, 1 inconclusive; the most uneven one is b’s 95 % against z on link "
         "(the same in every seed)."
+    )
+
+
+def test_the_answer_names_who_has_no_valid_trial(tmp_path: Path) -> None:
+    """And it says nothing of the references alone: nobody asked for them."""
+    folder = report_results.copy(tmp_path)
+    data = json.loads((folder / "study.json").read_text())
+
+    def reject(subject: str) -> str:
+        trials = report_results.group(data, subject)["trials"]
+        for trial in trials:
+            report_results.reject(folder, trial, "too slow")
+        return f"{subject} ({len(trials)} invalid)"
+
+    def answer() -> str:
+        found = collect(Results(folder))
+        return words.answer(found, tables.some_tables(found, ["verdicts", "flows"]))
+
+    contestants = [
+        name for name in collect(Results(folder)).families if name not in {"tcp cubic", "tcp reno"}
+    ]
+    assert len(contestants) == 2
+    first = reject(contestants[0])
+    assert answer() == (
+        f"{contestants[1]} does not clearly differ from kernel TCP or the standard: inconclusive. "
+        f"No valid trial of {first}."
+    )
+    both = f"{first} and {reject(contestants[1])}"
+    assert answer() == f"No valid trial of {both}."
+
+
+def test_a_contestant_that_did_not_run_is_named() -> None:
+    ran = made.cell("solo", ["a"], [made.trial(1, [9.0])])
+    waits = replace(made.cell("solo", ["b"], []), missing=("x", "y"))
+    found = made.collected("solo", [ran, waits])
+    assert words.answer(found, {"flows": flows.table(found)}) == (
+        "Mean throughput: a 9.0 Mbps. No valid trial of b (2 not run)."
     )
