@@ -16,6 +16,7 @@ from cambrian.report.collect import Collected
 from cambrian.report.layout import Row
 from cambrian.report.matrix import DIFFERENT, Matrix
 from cambrian.report.tables import harm, pairwise
+from cambrian.report.words import counted
 
 MOST = 5
 #: quantity → what a card says of its value, and the unit of a difference
@@ -91,11 +92,8 @@ def nothing(shown: Matrix, verdicts: pl.DataFrame | None, *, together: bool = Fa
         else "Nothing differs clearly"
     )
     text = f"{found}. Inconclusive: {len(unsettled)} of {len(judged)} cells."
-    more = sorted(cell.more_seeds for cell in unsettled if cell.more_seeds is not None)
-    if not more:
-        return text
-    span = f"{more[0]:,}" if more[0] == more[-1] else f"{more[0]:,} to {more[-1]:,}"
-    return f"{text} About {span} more seed{'' if span == '1' else 's'} would settle one."
+    more = min((cell.more_seeds for cell in unsettled if cell.more_seeds is not None), default=None)
+    return text if more is None else f"{text} About {counted(more, 'more seed')} may settle one."
 
 
 def _own(

@@ -49,7 +49,7 @@ Place = tuple[str, str]
 class Cell:
     """A row on one network. ``state`` is empty if nothing is judged. ``by_seed``: the figure of each seed.
 
-    ``more_seeds`` would settle an inconclusive cell; None if no number is known. ``lines`` is an SVG.
+    ``more_seeds`` may settle an inconclusive cell; None if no number is known. ``lines`` is an SVG.
     ``group`` is the key of the group that ran.
     """
 
@@ -180,7 +180,8 @@ def matrix(
                 state=state,
                 figure=layout.NOTHING if mean is None else text(mean),
                 by_seed={seed: text(value) for seed, value in values.items()},
-                more_seeds=max((more for _, more in here if more and state == OPEN), default=None),
+                # one finding that becomes different settles the cell
+                more_seeds=min((more for _, more in here if more and state == OPEN), default=None),
                 lines=_lines(cell, flow, tops[network], timelines),
             )
     glyph = _LOADS if loads else _SPLITS if pairs else _CONTESTANTS

@@ -286,3 +286,16 @@ def test_a_study_of_flows_that_finds_nothing_says_that_shares_are_not_judged() -
         "No controller differs clearly from the standard; shares are in the matrix and are not judged. "
         "Inconclusive: 1 of 1 cells."
     )
+
+
+@pytest.mark.parametrize(("seeds", "said"), [((139, 1, None), "1 more seed"), ((139, 2), "2 more seeds")])
+def test_one_settled_finding_settles_a_cell(
+    seeds: tuple[int | None, ...], said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Because one difference is enough."""
+    open_ = [sides.Finding("x", "link", "inconclusive", "", "harm", more) for more in seeds]
+    monkeypatch.setattr(sides, "findings", lambda _: open_)
+    found = against_reference()
+    shown = matrix.matrix(found, {}, {})
+    assert shown.rows[0].cells["link"].more_seeds == min(more for more in seeds if more)
+    assert cards.nothing(shown, None).endswith(f" About {said} may settle one.")
