@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from cambrian.measure import flow_ends
 from cambrian.metrics import recovery
 from cambrian.metrics.recovery import Delivery, FlowFacts, FlowRecovery
 from cambrian.metrics.recovery.redundancy import TCP_HEADER_BYTES
@@ -38,8 +39,7 @@ def _facts(result: TrialResult, trial: Trial, number: int) -> FlowFacts:
     # the oldest results lack these counters, so the facts of their flows are unknown
     segments = guest["counters"]["flows"][number].get("snmp", {}).get("Tcp", {})
     is_tcp = segments.get("OutSegs", 0) > 0
-    done = EndpointEvents.of(manifest, f"flow{number}.receiver").done
-    done_ns = done.time_ns - guest["zero_ns"] if done and done.complete else None
+    done_ns = flow_ends.done_ns(result, number)
     whole = done_ns is not None and bool(flow.size_bytes)
     rates_change = trial.network.changes("rate_mbps")
     return FlowFacts(

@@ -104,7 +104,7 @@ QUANTITIES = (
     ),
     Quantity(
         "timeouts",
-        "RTOs or PTOs, by the stack's own count",
+        "RTOs or PTOs, by the stack's own count; of a complete flow those until then, by its log",
         INTEGER,
         heading="RTOs or PTOs",
         formula="Loss recovery",

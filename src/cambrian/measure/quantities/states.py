@@ -78,8 +78,8 @@ QUANTITIES = (
     *(
         Quantity(
             COLUMN.format(state),
-            "share of the flow's time in this state; 0: never entered, null: the trace cannot tell, or there "
-            "is none",
+            "share of the time until the flow's end in this state; 0: never entered, null: the trace cannot "
+            "tell, or there is none",
             formula="State machines",
             trial=_share_of(state),
         )

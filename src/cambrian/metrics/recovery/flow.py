@@ -26,9 +26,10 @@ class FlowFacts:
     Times count from the trial's zero. ``end_ns``: the trial's. ``random_drops``: what its link lost
     before the bottleneck. ``declared``: packets that the sender declared lost or, kernel TCP,
     retransmitted; None if unknown. ``counted_until_ns``: when it counted them.
-    ``timeouts``: RTOs or PTOs by its own count. ``header_bytes``: of each data frame where known.
-    ``size_bytes`` and ``done_ns``: of a flow of fixed size that came whole, else None; both are
-    needed for its tail, and ``rate_mbps``, the bottleneck's where it is constant.
+    ``timeouts``: RTOs or PTOs by its own count, made when its program ended. ``header_bytes``: of each data
+    frame where known. ``done_ns``: when its receiver had everything, None if it never had. ``size_bytes``: of
+    a flow of fixed size that came whole, else None; a tail needs both, and ``rate_mbps``, the bottleneck's
+    where it is constant.
     """
 
     forward_ns: int
@@ -69,7 +70,7 @@ def flow_recovery(packets: pl.DataFrame, transport: pl.DataFrame, facts: FlowFac
         episodes=episodes(packets, transport, forward_ns=facts.forward_ns, back_ns=facts.back_ns),
         false_losses=_false_losses(packets, facts),
         redundancy=redundancy(packets, delivery, facts.header_bytes) if delivery else None,
-        timeouts=timeouts(transport, facts.timeouts),
+        timeouts=timeouts(transport, facts.timeouts, facts.done_ns),
         tail=_tail(packets, facts),
     )
 

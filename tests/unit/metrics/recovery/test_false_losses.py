@@ -80,3 +80,15 @@ def test_a_stack_says_how_many_or_nothing() -> None:
     assert timeouts(states(("ack", None), ("pto", None)), None) == 1
     # a log without such rows may be of a stack that does not export its timers
     assert timeouts(states(("ack", None), ("loss", None)), None) is None
+
+
+def test_the_timeouts_of_a_complete_flow_end_with_it() -> None:
+    """A server repeats its last packets when its client has left; its own count has these timeouts too."""
+    said = states(("ack", None), ("pto", None), ("ack", None), ("pto", None), ("pto", None))
+    assert timeouts(said, 3, done_ns=2) == 1
+    assert timeouts(said, None, done_ns=0) == 0
+    entries = states(("state", "open"), ("state", "loss"), ("state", "loss"))
+    assert timeouts(entries, None, done_ns=1) == 1
+    # such rows may have been after the trial's end, where no log is kept
+    assert timeouts(states(("ack", None)), 3, done_ns=2) is None
+    assert timeouts(states(("ack", None)), 0, done_ns=2) == 0

@@ -1,0 +1,22 @@
+"""When a flow of a trial ended: its programs and its stack's log may run on."""
+
+from __future__ import annotations
+
+from cambrian.metrics.columns import NS_PER_S
+from cambrian.store.results import TrialResult
+from cambrian.trace.endpoint_events import EndpointEvents
+
+
+def done_ns(result: TrialResult, number: int) -> int | None:
+    """When its receiver had everything, in ns since the trial's zero; None if it never had."""
+    done = EndpointEvents.of(result.manifest, f"flow{number}.receiver").done
+    return done.time_ns - int(result.manifest["guest"]["zero_ns"]) if done and done.complete else None
+
+
+def end_ns(result: TrialResult, number: int) -> int:
+    """When it was complete or ended early, else the trial's end; in ns since the trial's zero."""
+    whole_ns = int(result.manifest["guest"]["end_ns"])
+    if (complete_ns := done_ns(result, number)) is not None:
+        return min(whole_ns, complete_ns)
+    ended_s = result.flow_end(number).get("ended_s")
+    return whole_ns if ended_s is None else min(whole_ns, round(ended_s * NS_PER_S))

@@ -1,0 +1,72 @@
+"""Figures of a flow's life end with the flow, not with its programs or its stack's log."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from cambrian.measure import flow_ends, machines, recovery
+from cambrian.store.results import TrialResult
+from cambrian.study.model import Trial
+from cambrian.trace.schema import TRANSPORT
+from tests.unit import report_results
+
+S = 1_000_000_000
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A trial of two kernel TCP flows."""
+    trials = sorted((report_results.KNOBS / "trials").iterdir())
+    return Path(shutil.copytree(trials[0], tmp_path / trials[0].name))
+
+
+def change(folder: Path, **flow: Any) -> tuple[TrialResult, Trial]:
+    """Make the first flow one of a stack whose log goes on for 4 s after its last ACK, at 1 s."""
+    rows = [
+        {"flow": 0, "time_ns": at_ns, "event": event, "cwnd_bytes": 14000, "in_flight_bytes": 14000}
+        for at_ns, event in ((0, "start"), (S // 2, "ack"), (S, "ack"), (2 * S, "pto"), (5 * S, "pto"))
+    ]
+    pl.DataFrame(rows, schema=TRANSPORT).write_parquet(folder / "transport.parquet")
+    manifest = json.loads((folder / "manifest.json").read_text())
+    manifest["trial"]["flows"][0] |= flow
+    done = {"event": "done", "bytes": 10**6, "complete": True, "time_ns": manifest["guest"]["zero_ns"] + S}
+    manifest["endpoints"] = {
+        "flow0.receiver": [done] if flow else [],
+        "flow0.sender": [{"event": "stats", "packets_sent": 900, "packets_lost": 0, "ptos": 2}],
+    }
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    return TrialResult(folder), Trial.model_validate(manifest["trial"])
+
+
+def test_a_complete_flow_ends_before_its_log(folder: Path) -> None:
+    result, trial = change(folder, size_bytes=10**6)
+    assert flow_ends.end_ns(result, 0) == S
+    machine = machines.flow_machines(result, trial)[0]
+    assert machine is not None
+    assert (machine.span_ns, machine.shares.get("tail_loss_probe", 0)) == (S, 0)
+    found = recovery.flow_recoveries(result, trial)[0]
+    assert found is not None and found.timeouts == 0
+
+
+def test_an_endless_flow_lasts_until_the_trials_end(folder: Path) -> None:
+    result, trial = change(folder)
+    assert flow_ends.end_ns(result, 0) == result.manifest["guest"]["end_ns"]
+    machine = machines.flow_machines(result, trial)[0]
+    assert machine is not None
+    assert (machine.span_ns, machine.shares["tail_loss_probe"] > 0.5) == (flow_ends.end_ns(result, 0), True)
+    found = recovery.flow_recoveries(result, trial)[0]
+    assert found is not None and found.timeouts == 2
+
+
+def test_a_flow_that_ended_early_ends_there(folder: Path) -> None:
+    change(folder)
+    verdict = json.loads((folder / "verdict.json").read_text())
+    verdict["flows"] = [{"flow": 0, "outcome": "gave up", "ended_s": 3.0, "text": "gave up"}]
+    (folder / "verdict.json").write_text(json.dumps(verdict))
+    assert flow_ends.end_ns(TrialResult(folder), 0) == 3 * S
