@@ -16,7 +16,7 @@ from cambrian.report.conformance import seed_pairs
 from cambrian.stats import pairs, states
 from cambrian.stats.interval import Interval
 from cambrian.store.results import Results
-from cambrian.study.model import Flow
+from cambrian.study.model import BurstLoss, Flow, Network
 from tests.unit import report_results
 from tests.unit.report import made
 
@@ -260,3 +260,18 @@ def test_a_terminal_shows_a_figure_with_its_interval(knobs: Collected) -> None:
     with console.capture() as shown:
         console.print(*printed.terminal(first, ["throughput_mbps"], 80))
     assert f"[{low}, {high}]" in shown.get()
+
+
+@pytest.mark.parametrize(
+    ("rates", "in_states"),
+    [
+        ({}, "loss 100 % in bad and 0 % in good"),
+        ({"loss_in_bad_percent": 80, "loss_in_good_percent": 0.1}, "loss 80 % in bad and 0.1 % in good"),
+    ],
+)
+def test_burst_loss_is_described_with_its_loss_in_both_states(
+    rates: dict[str, float], in_states: str
+) -> None:
+    burst = BurstLoss(good_to_bad_percent=0.2, bad_to_good_percent=20, **rates)
+    network = Network(name="n", rate_mbps=20, rtt_ms=50, buffer_bdp=1, burst_loss=burst)
+    assert provenance._loss(network) == f"Gilbert–Elliott: good→bad 0.2 %, bad→good 20 %, {in_states}"

@@ -122,7 +122,8 @@ def _loss(network: Network) -> str:
         burst = network.burst_loss
         parts.append(
             f"Gilbert–Elliott: good→bad {burst.good_to_bad_percent:g} %, "
-            f"bad→good {burst.bad_to_good_percent:g} %"
+            f"bad→good {burst.bad_to_good_percent:g} %, "
+            f"loss {burst.loss_in_bad_percent:g} % in bad and {burst.loss_in_good_percent:g} % in good"
         )
     if network.loss_every_packets:
         parts.append(f"exactly every {network.loss_every_packets:,}th packet of each sender")
