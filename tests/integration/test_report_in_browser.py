@@ -128,6 +128,28 @@ def test_from_the_answer_to_single_packets_and_back(reader: Reader) -> None:
     assert "open" not in reader.asked
 
 
+def test_no_line_is_drawn_over_a_figure(reader: Reader) -> None:
+    """With more networks than fit beside each other, a cell keeps room for both."""
+    page = reader.visit()
+    apart = page.evaluate(
+        """() => {
+          for (const row of document.querySelectorAll('.matrix tr'))
+            for (let more = 0; more < 5; more++) row.append(row.lastElementChild.cloneNode(true));
+          const cells = [...document.querySelectorAll('.matrix td > a')];
+          return cells.map(cell => {
+            const [figure, line] = ['.figure', '.lines'].map(one => cell.querySelector(one));
+            const words = document.createRange();
+            figure.textContent = '100.0 Mbps';
+            words.selectNodeContents(figure);
+            const [text, lines] = [words, line].map(one => one.getBoundingClientRect());
+            return text.right <= lines.left || text.bottom <= lines.top;
+          });
+        }"""
+    )
+    assert len(apart) >= 12 and all(apart)
+    fits(page)
+
+
 def test_a_link_shows_the_same_and_escape_closes(reader: Reader, made: Path) -> None:
     results = Results(report_results.KNOBS)
     group = report_results.group(results.study(), ROW)
