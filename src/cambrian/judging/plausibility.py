@@ -58,15 +58,18 @@ class Alone:
 
 
 @dataclass(frozen=True)
-class _Compared:
+class Compared:
     """One figure on one network. ``trials``: number of the contestant's differing trials, at most the
-    reference's number of trials."""
+    reference's number of trials. ``effect``: how far the nearest trials of both are apart, in percent (of the
+    link, the packets, the base RTT, the delivered bytes).
+    """
 
     name: str
     network: str
     state: State
     trials: int
     text: str
+    effect: float
 
 
 def side(mine: Mapping[str, Sequence[Alone]], reference: Mapping[str, Sequence[Alone]], title: str) -> Side:
@@ -80,15 +83,9 @@ def side(mine: Mapping[str, Sequence[Alone]], reference: Mapping[str, Sequence[A
     }
     if not both:
         return Side("not measured", (f"{title} was not run alone on the same network",))
-    compared = [one for name in both for one in _compare(name, mine[name], reference[name], title)]
-    differing = [figure for figure in compared if figure.state == "different"]
-    proven = [
-        figure
-        for figure in differing
-        if figure.trials >= FEWEST_TRIALS or _on_several(figure.name, differing, mine)
-    ]
-    if proven:
-        return Side("different", tuple(figure.text for figure in proven))
+    compared = _compared(mine, reference, title)
+    if found := _proven(compared, mine):
+        return Side("different", tuple(figure.text for figure in found))
     inconclusive = [figure.text for figure in compared if figure.state != "equivalent"]
     short = {name: _round_trips(trials) for name, trials in both.items() if _is_short(trials)}
     if short:
@@ -103,6 +100,29 @@ def side(mine: Mapping[str, Sequence[Alone]], reference: Mapping[str, Sequence[A
     if not compared:
         return Side("not measured", (f"its trials show nothing to compare with {title}",))
     return Side("equivalent")
+
+
+def proven(
+    mine: Mapping[str, Sequence[Alone]], reference: Mapping[str, Sequence[Alone]], title: str
+) -> list[Compared]:
+    """The figures that make :func:`side` different."""
+    return _proven(_compared(mine, reference, title), mine)
+
+
+def _compared(
+    mine: Mapping[str, Sequence[Alone]], reference: Mapping[str, Sequence[Alone]], title: str
+) -> list[Compared]:
+    both = [name for name, trials in mine.items() if trials and reference.get(name)]
+    return [one for name in both for one in _compare(name, mine[name], reference[name], title)]
+
+
+def _proven(compared: Sequence[Compared], mine: Mapping[str, Sequence[Alone]]) -> list[Compared]:
+    differing = [figure for figure in compared if figure.state == "different"]
+    return [
+        figure
+        for figure in differing
+        if figure.trials >= FEWEST_TRIALS or _on_several(figure.name, differing, mine)
+    ]
 
 
 def _round_trips(trials: Sequence[Alone]) -> float:
@@ -128,7 +148,7 @@ def _too_short(round_trips: Mapping[str, float], title: str) -> str:
     )
 
 
-def _on_several(name: str, differing: Sequence[_Compared], mine: Mapping[str, Sequence[Alone]]) -> bool:
+def _on_several(name: str, differing: Sequence[Compared], mine: Mapping[str, Sequence[Alone]]) -> bool:
     """Do several networks show the same, of other paths or with other trials?
 
     Networks of one path may differ in what this contestant never meets, such as how the queue drops packets.
@@ -139,30 +159,35 @@ def _on_several(name: str, differing: Sequence[_Compared], mine: Mapping[str, Se
     return len(paths) >= FEWEST_TRIALS or _differing(firsts) >= FEWEST_TRIALS
 
 
-def _compare(network: str, mine: Sequence[Alone], reference: Sequence[Alone], title: str) -> list[_Compared]:
+def _compare(network: str, mine: Sequence[Alone], reference: Sequence[Alone], title: str) -> list[Compared]:
     trials = min(_differing(mine), len(reference))
 
-    def compared(name: str, a: Sequence[float], b: Sequence[float], margin: float, text: str) -> _Compared:
-        return _Compared(name, network, _state(a, b, margin), trials, f"{text} on {network}")
+    def compared(
+        name: str, a: Sequence[float], b: Sequence[float], margin: float, text: str, percent: float
+    ) -> Compared:
+        """``percent``: 1 of the figure's unit, in percent of what ``effect`` refers to."""
+        effect = percent * max(_gap(a, b), 0.0)
+        return Compared(name, network, _state(a, b, margin), trials, f"{text} on {network}", effect)
 
     found = _twice(network, mine, reference, title)
     if any(each.lossy for each in (*mine, *reference)):
         a, b = ([each.throughput_mbps for each in trials] for trials in (mine, reference))
         text = f"throughput {_mean(a):.1f} Mbps ({title} {_mean(b):.1f} Mbps)"
         margin = (THROUGHPUT_FACTOR - 1) * max(min(_mean(a), _mean(b)), 0.1)
-        return [compared("throughput", a, b, margin, text), *found]
+        percent = 100 / mine[0].rate_mbps if mine[0].rate_mbps else 0.0
+        return [compared("throughput", a, b, margin, text, percent), *found]
     if _is_short((*mine, *reference)) or _grows((*mine, *reference)):
         return found
     a, b = (_known([each.utilisation for each in trials]) for trials in (mine, reference))
     if a and b:
         text = f"utilisation {100 * _mean(a):.0f} % ({title} {100 * _mean(b):.0f} %)"
-        found.append(compared("utilisation", a, b, UTILISATION_MARGIN, text))
+        found.append(compared("utilisation", a, b, UTILISATION_MARGIN, text, 100))
     a, b = (_known([each.loss_percent for each in trials]) for trials in (mine, reference))
     if a and b:
         text = f"packet loss {_mean(a):.1f} % ({title} {_mean(b):.1f} %)"
         few = 100 * LOSS_MARGIN_PACKETS / max(min(each.packets for each in (*mine, *reference)), 1)
         margin = max(LOSS_MARGIN_PERCENT, LOSS_MARGIN_SHARE * _mean(b), few)
-        found.append(compared("loss", a, b, margin, text))
+        found.append(compared("loss", a, b, margin, text, 1))
     a, b = (_known([each.delay_ms for each in trials]) for trials in (mine, reference))
     if a and b:
         frame_ms = FRAME_BITS / (1000 * mine[0].rate_mbps) if mine[0].rate_mbps else 0.0
@@ -170,11 +195,11 @@ def _compare(network: str, mine: Sequence[Alone], reference: Sequence[Alone], ti
             DELAY_MARGIN_RTT * mine[0].rtt_ms, DELAY_MARGIN_SHARE * _mean(b), DELAY_MARGIN_FRAMES * frame_ms
         )
         text = f"median queueing delay {_mean(a):.0f} ms ({title} {_mean(b):.0f} ms)"
-        found.append(compared("delay", a, b, margin, text))
+        found.append(compared("delay", a, b, margin, text, 100 / mine[0].rtt_ms))
     return found
 
 
-def _twice(network: str, mine: Sequence[Alone], reference: Sequence[Alone], title: str) -> list[_Compared]:
+def _twice(network: str, mine: Sequence[Alone], reference: Sequence[Alone], title: str) -> list[Compared]:
     """Data delivered twice: only more than the reference's is a fault."""
     known, its = ([each for each in side if each.twice_percent is not None] for side in (mine, reference))
     a, b = (_known([each.twice_percent for each in side]) for side in (known, its))
@@ -183,7 +208,8 @@ def _twice(network: str, mine: Sequence[Alone], reference: Sequence[Alone], titl
     most = max(b) + max(TWICE_MARGIN_PERCENT, TWICE_MARGIN_SHARE * max(b))
     state: State = "different" if min(a) > most else "equivalent" if max(a) <= most else "inconclusive"
     text = f"at least {_mean(a):.1f} % of what arrives had arrived before ({title} {_mean(b):.1f} %)"
-    return [_Compared("twice", network, state, min(_differing(known), len(its)), f"{text} on {network}")]
+    trials = min(_differing(known), len(its))
+    return [Compared("twice", network, state, trials, f"{text} on {network}", max(_gap(a, b), 0.0))]
 
 
 def _differing(trials: Sequence[Alone]) -> int:
@@ -206,11 +232,15 @@ def _same(one: Alone, other: Alone) -> bool:
 
 def _state(mine: Sequence[float], reference: Sequence[float], margin: float) -> State:
     """Different if the trials' ranges lie farther apart than the margin, equivalent if no two trials do."""
-    gap = max(min(mine) - max(reference), min(reference) - max(mine))
     farthest = max(max(mine) - min(reference), max(reference) - min(mine))
-    if gap > margin:
+    if _gap(mine, reference) > margin:
         return "different"
     return "equivalent" if farthest <= margin else "inconclusive"
+
+
+def _gap(mine: Sequence[float], reference: Sequence[float]) -> float:
+    """How far the trials' ranges lie apart; negative if they overlap."""
+    return max(min(mine) - max(reference), min(reference) - max(mine))
 
 
 def _known(values: Sequence[float | None]) -> list[float]:

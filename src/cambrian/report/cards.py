@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
-from cambrian.report import layout, matrix, sides
+from cambrian.report import judged, layout, matrix, sides
 from cambrian.report.collect import Collected
 from cambrian.report.layout import Row
 from cambrian.report.matrix import DIFFERENT, Matrix
@@ -32,9 +32,10 @@ class Card:
     """One difference. ``quantity`` is a quantity's or a parameter's name.
 
     ``text`` has the value, ``beside`` what it is compared with, ``sure`` its interval, its test and the
-    correction. ``effect``: the end of the difference's interval that is nearest to none, in percent (of the
-    link, the packets, the base RTT, the load time); 0 for what has no such scale. ``table`` shows it on the
-    page. ``row`` is the matrix's, if its name is not the contestant's; ``group`` is the group that ran.
+    correction. ``effect``: the end of the difference's interval that is nearest to none, or for a flow alone
+    the distance of the nearest trials, in percent (of the link, the packets, the base RTT, the load time); 0
+    for what has no such scale. ``table`` shows it on the page. ``row`` is the matrix's, if its name is not
+    the contestant's; ``group`` is the group that ran.
     """
 
     contestant: str
@@ -57,6 +58,7 @@ def cards(collected: Collected, frames: Mapping[str, pl.DataFrame], shown: Matri
     found = [*_own(frames, rtt_ms, accused), *_pairs(frames), *_loads(frames)]
     # what has no common scale speaks for contestants that have no other card; controls have none
     silent = shown.players.keys() - {card.contestant for card in found}
+    found += _alone(collected, frames)
     found += [card for card in _others(frames) if card.contestant in silent]
     return [
         replace(card, group=groups.get((card.row or card.contestant, card.network), ""))
@@ -82,16 +84,16 @@ def nothing(shown: Matrix, verdicts: pl.DataFrame | None, *, together: bool = Fa
     accused = verdicts is not None and verdicts["differs"].any()
     if accused or any(cell.state == DIFFERENT for _, cell in shown.cells):
         return "The verdicts below say what differs."
-    judged = [cell for _, cell in shown.cells if cell.state]
-    if not judged:
+    compared = [cell for _, cell in shown.cells if cell.state]
+    if not compared:
         return ""
-    unsettled = [cell for cell in judged if cell.state == matrix.OPEN]
+    unsettled = [cell for cell in compared if cell.state == matrix.OPEN]
     found = (
         "No controller differs clearly from the standard; shares are in the matrix and are not judged"
         if together
         else "Nothing differs clearly"
     )
-    text = f"{found}. Inconclusive: {len(unsettled)} of {len(judged)} cells."
+    text = f"{found}. Inconclusive: {len(unsettled)} of {len(compared)} cells."
     more = min((cell.more_seeds for cell in unsettled if cell.more_seeds is not None), default=None)
     return text if more is None else f"{text} About {counted(more, 'more seed')} may settle one."
 
@@ -172,6 +174,24 @@ def _loads(frames: Mapping[str, pl.DataFrame]) -> Iterator[Card]:
         )
 
 
+def _alone(collected: Collected, frames: Mapping[str, pl.DataFrame]) -> Iterator[Card]:
+    """Results of a flow alone unlike the reference's."""
+    for verdict in _different(frames, "verdicts", "plausibility"):
+        name = verdict["contestant"]
+        for network in collected.networks:
+            for one in judged.implausible(collected, name, verdict["judged_as"], network.name):
+                yield Card(
+                    contestant=name,
+                    network=network.name,
+                    quantity=f"{one.name} alone",
+                    text=f"{name} alone: {one.text}",
+                    beside="",
+                    sure=counted(one.trials, "differing trial"),
+                    effect=one.effect,
+                    table="flows",
+                )
+
+
 def _others(frames: Mapping[str, pl.DataFrame]) -> Iterator[Card]:
     """What else a verdict comes from; these differences have no scale in common."""
     for row in _different(frames, "parameters", "status", "off"):
@@ -181,7 +201,7 @@ def _others(frames: Mapping[str, pl.DataFrame]) -> Iterator[Card]:
             quantity=row["parameter"],
             text=f"{row['contestant']}: {row['title']} is {row['shown']}",
             beside=f"Expected: {row['should_be']}",
-            sure=f"{row['events']} events in {row['trials']} differing trials",
+            sure=f"{counted(row['events'], 'event')} in {counted(row['trials'], 'differing trial')}",
             effect=0.0,
             table="parameters",
         )

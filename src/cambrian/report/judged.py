@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from cambrian.judging import contestants, plausibility, references, verdicts
 from cambrian.judging.contestants import Judged
-from cambrian.judging.plausibility import Alone
+from cambrian.judging.plausibility import Alone, Compared
 from cambrian.judging.sides import Side
 from cambrian.judging.verdicts import Verdict
 from cambrian.measure.trial import TrialMeasures
@@ -227,10 +227,8 @@ def _plain(one: Contestant) -> Contestant:
 def plausible(collected: Collected, contestant: str, family: str, network: str | None = None) -> Side:
     """A contestant's results alone, compared with the kernel's: on all networks, or on one."""
     title = f"{_KERNEL} {reference(collected, contestant)}"
-    if family == references.LATER_BBR:
-        return Side("not measured", ("the kernel has no BBR of that generation",))
-    if contestant == title:
-        return Side("not measured", ("it is the reference",))
+    if why := _not_compared(contestant, title, family):
+        return Side("not measured", (why,))
     mine = alone(collected, contestant)
     here = mine if network is None else {network: mine.get(network, [])}
     if not _cells_alone(collected, contestant):
@@ -244,3 +242,19 @@ def plausible(collected: Collected, contestant: str, family: str, network: str |
         f"not compared on {', '.join(places)}, where the path changes, varies its delay or reorders packets"
     )
     return replace(side, findings=(note,) if not any(here.values()) else (*side.findings, note))
+
+
+def implausible(collected: Collected, contestant: str, family: str, network: str) -> list[Compared]:
+    """What makes :func:`plausible` different on one network."""
+    title = f"{_KERNEL} {reference(collected, contestant)}"
+    if _not_compared(contestant, title, family):
+        return []
+    mine = {network: alone(collected, contestant).get(network, [])}
+    return plausibility.proven(mine, alone(collected, title), title)
+
+
+def _not_compared(contestant: str, title: str, family: str) -> str:
+    """Why a contestant's results alone are not compared with those of ``title``; empty if they are."""
+    if family == references.LATER_BBR:
+        return "the kernel has no BBR of that generation"
+    return "it is the reference" if contestant == title else ""

@@ -13,6 +13,7 @@ import pytest
 from markupsafe import Markup
 
 from cambrian.judging import sides as judging
+from cambrian.judging.families import Family
 from cambrian.judging.sides import Side, Sides, State
 from cambrian.measure.trial import TrialMeasures
 from cambrian.report import cards, matrix, sides
@@ -299,3 +300,62 @@ def test_one_settled_finding_settles_a_cell(
     shown = matrix.matrix(found, {}, {})
     assert shown.rows[0].cells["link"].more_seeds == min(more for more in seeds if more)
     assert cards.nothing(shown, None).endswith(f" About {said} may settle one.")
+
+
+def alone_unlike_the_reference(*, seeds: int = 3) -> tuple[Collected, dict[str, pl.DataFrame]]:
+    """x loses half of its packets alone and leaves a sixth of the link idle; kernel TCP does neither."""
+
+    def trials(mbps: float, loss: float) -> list[TrialMeasures]:
+        return [trial(seed, [mbps + 0.3 * seed], loss_percent=[loss + seed]) for seed in range(1, 1 + seeds)]
+
+    cells = [cell("solo", ["x"], trials(16.0, 50.0)), cell("solo", ["tcp cubic"], trials(18.8, 0.0))]
+    found = collected("solo", cells, [contestant("x"), contestant("tcp cubic")])
+    family = Family("cubic", "quic")
+    verdict = {
+        "contestant": "x",
+        "judged_as": "cubic",
+        "verdict": "behaves differently",
+        "differs": True,
+        "parameters": "equivalent",
+        "plausibility": "different",
+        "off": "",
+    }
+    return replace(found, families={"x": family, "tcp cubic": family}), {"verdicts": pl.DataFrame([verdict])}
+
+
+def test_results_alone_become_cards() -> None:
+    found, judged = alone_unlike_the_reference()
+    shown = matrix.matrix(found, judged, {})
+    assert shown.rows[0].cells["link"].state == matrix.DIFFERENT
+    first, second = cards.cards(found, judged, shown)
+    assert first.text == "x alone: packet loss 52.0 % (tcp cubic 2.0 %) on link"
+    assert first.sure == "3 differing trials"
+    assert first.effect == pytest.approx(51 - 3)
+    assert second.text == "x alone: utilisation 83 % (tcp cubic 97 %) on link"
+    assert second.effect == pytest.approx(100 * (19.1 - 16.9) / 20)
+    assert (first.group, first.table) == ("link/x", "flows")
+    assert "results alone" in shown.glyph
+
+
+def test_one_trial_alone_is_no_card() -> None:
+    found, judged = alone_unlike_the_reference(seeds=1)
+    assert not cards.cards(found, judged, matrix.matrix(found, judged, {}))
+
+
+def test_results_alone_hide_no_parameter() -> None:
+    found, judged = alone_unlike_the_reference()
+    off = {
+        "contestant": "x",
+        "network": "link",
+        "status": "off",
+        "parameter": "beta",
+        "title": "β",
+        "shown": "0.9",
+        "should_be": "0.7",
+        "events": 1,
+        "trials": 1,
+    }
+    judged["parameters"] = pl.DataFrame([off])
+    made = cards.cards(found, judged, matrix.matrix(found, judged, {}))
+    assert [one.quantity for one in made] == ["loss alone", "utilisation alone", "beta"]
+    assert made[-1].sure == "1 event in 1 differing trial"
