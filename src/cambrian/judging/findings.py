@@ -115,12 +115,23 @@ def too_little(measured: Measured) -> str:
     if measured.shown < SHOWN_SHARE * measured.ran:
         each = ", identical ones included" if measured.ran > measured.of_trials else ""
         return f"measured in only {measured.shown} of {measured.ran} trials{each}"
+    return _disagreement(measured)
+
+
+def _disagreement(measured: Measured) -> str:
+    """Why the events or trials agree on no kind; empty if they do, and for a number."""
     if measured.agreement < AGREEING_SHARE:
+        # the trials of other kinds may have more events of this one
+        least = "" if measured.agreeing == measured.trials else "at least "
         return (
-            f"{100 * measured.agreement:.0f} % of its events agree; {100 * AGREEING_SHARE:.0f} % are needed"
+            f"{measured.label} in {least}{100 * measured.agreement:.0f} % of its events; "
+            f"a judgement needs {100 * AGREEING_SHARE:.0f} % of one kind"
         )
     if measured.agreeing <= measured.trials / 2:
-        return f"{measured.agreeing} of {measured.trials} trials agree; more than half are needed"
+        return (
+            f"{measured.label} in {measured.agreeing} of {measured.trials} trials; "
+            "a judgement needs more than half of one kind"
+        )
     return ""
 
 
@@ -166,10 +177,15 @@ def reference_text(reference: Reference) -> str:
 
 
 def sentence(finding: Finding) -> str:
-    """One finding in words: the value; if it differs, the reference value; if it is off, its source too."""
-    text = f"{PARAMETERS[finding.key].title} is {value_text(finding.measured)}"
+    """One finding in words: the value; if it differs, the reference value; if it is off, its source too.
+
+    A kind that events or trials do not agree on is no value: it would accuse a controller without proof.
+    """
+    title = PARAMETERS[finding.key].title
+    text = f"{title} is {value_text(finding.measured)}"
     if finding.status == "inconclusive":
-        return f"{text} ({finding.why})"
+        no_value = finding.why and finding.why == _disagreement(finding.measured)
+        return f"{title} is inconclusive ({finding.why})" if no_value else f"{text} ({finding.why})"
     if finding.reference is None or not finding.differs:
         return text
     should = reference_text(finding.reference)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from cambrian.judging import findings, references
@@ -79,6 +81,25 @@ def test_a_kind_is_as_sure_as_its_events_agree(agreement: float, status: str) ->
     reference = references.for_family("cubic")["cubic_growth"]
     found = measured("cubic_growth", 1, 0, "another", agreement=agreement)
     assert findings.judge("n", found, reference).status == status
+
+
+@pytest.mark.parametrize(
+    ("label", "agreement", "agreeing", "said"),
+    [
+        ("another", 0.7, 3, "another in 70 % of its events; a judgement needs 80 % of one kind"),
+        ("another", 0.27, 1, "another in at least 27 % of its events; a judgement needs 80 % of one kind"),
+        ("CUBIC's", 0.63, 3, "CUBIC's in 63 % of its events; a judgement needs 80 % of one kind"),
+        ("another", 0.9, 1, "another in 1 of 3 trials; a judgement needs more than half of one kind"),
+    ],
+)
+def test_a_kind_without_agreement_is_no_value(label: str, agreement: float, agreeing: int, said: str) -> None:
+    """The word alone, such as another law, would name a fault that nothing proves."""
+    reference = references.for_family("cubic")["cubic_growth"]
+    found = replace(measured("cubic_growth", 1, 0, label, agreement=agreement), agreeing=agreeing)
+    judged = findings.judge("n", found, reference)
+    assert findings.sentence(judged) == f"the law of growth is inconclusive ({said})"
+    once = findings.inconclusive(judged, "seen on one network")
+    assert findings.sentence(once) == f"the law of growth is {label} (seen on one network)"
 
 
 def test_up_to_ten_packets_are_an_initial_window() -> None:
