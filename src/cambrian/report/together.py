@@ -24,7 +24,8 @@ class Entry:
     """Equal flows of one group. ``where``: its line-up and network, if the study has several.
 
     ``mbps``, ``share``, ``fair``: means over the flows, None without one; share and fair share in percent.
-    ``ends``: what a flow of fixed size or a page load does at its end, in words; ``taken_s``: its mean time.
+    ``ends``: what a flow of fixed size or a page load does at its end, in words; ``taken_s``: its mean time
+    from its client's start on.
     ``reached``, ``tried``: how many of the trials' flows came to their end.
     """
 
@@ -170,8 +171,9 @@ def _end(
         mean_ms = rows.mean([row.get("plt_ms") for row in mine])
         ends, taken_s = f"loads {flow.page.name}", None if mean_ms is None else mean_ms / 1000
     elif flow.size_bytes:
-        times = [trial.flows[position]["completion_s"] for trial in cell.trials for position in positions]
-        ends, taken_s = "is complete", rows.mean([row["completion_s"] for row in mine])
+        # what its user waits, handshake included; completion_s lacks what comes before its first packet
+        times = [trial.flows[position]["fetch_s"] for trial in cell.trials for position in positions]
+        ends, taken_s = "is complete", rows.mean([row["fetch_s"] for row in mine])
     else:
         return {}
     return {

@@ -112,7 +112,7 @@ def ended(names: list[str], took_s: list[float | None], rates: list[float], **se
         spec = one.trial.model_copy(update={"flows": (*one.trial.flows[:-1], last)})
         measured = [replace(flow, figures={**flow.figures, "share_percent": None}) for flow in one.flows]
         if taken_s is not None:
-            measured[-1] = replace(measured[-1], figures={**measured[-1].figures, "completion_s": taken_s})
+            measured[-1] = replace(measured[-1], figures={**measured[-1].figures, "fetch_s": taken_s})
         trials.append(replace(one, trial=spec, flows=tuple(measured)))
     return made.cell("flows", names, trials)
 
@@ -121,6 +121,23 @@ def test_a_flow_of_fixed_size_answers_with_its_time() -> None:
     assert together(ended(["bulk", "short"], [1.0, 2.0], [15.0, 5.0])) == (
         "Means: bulk 15.0 Mbps and short is complete, 1.50 s after its start."
     )
+
+
+def test_the_answer_is_the_time_that_a_user_waits() -> None:
+    """Not the shorter one from its first packet on; the table beside it names both."""
+    cell = ended(["bulk", "short"], [1.0, 2.0], [15.0, 5.0])
+    trials = [
+        replace(trial, flows=(trial.flows[0], replace(last, figures={**last.figures, "completion_s": 0.8})))
+        for trial in cell.trials
+        if (last := trial.flows[1])
+    ]
+    found = made.collected("flows", [replace(cell, trials=tuple(trials))])
+    frame = flows.table(found)
+    assert words.answer(found, {"flows": frame}).endswith("short is complete, 1.50 s after its start.")
+    shown = flows.shown(frame, found)
+    short = dict(zip(shown.headings, shown.rows[1], strict=True))
+    assert short["Client’s start until it had all, s"] == "1.50"
+    assert short["First to last packet at the bottleneck, s"] == "0.80"
 
 
 def test_a_flow_that_is_not_always_complete_says_so() -> None:

@@ -64,7 +64,7 @@ QUANTITIES = (
         "completion_s",
         "first arrival to last departure at the bottleneck before its client had all, if carried whole and "
         "no more (also pages)",
-        heading="Completion, s",
+        heading="First to last packet at the bottleneck, s",
         digits=2,
         window=_completion_s,
     ),
@@ -73,6 +73,8 @@ QUANTITIES = (
         "fetch_s",
         "client's start (start_ms) to its having all, handshake included; of a page: its load time (CS244's "
         "way)",
+        heading="Client’s start until it had all, s",
+        digits=2,
         window=_fetch_s,
         trial=_fetch_or_load_s,
     ),

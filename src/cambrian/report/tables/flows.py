@@ -22,6 +22,7 @@ _MEANS = (
     "delay_p99_ms",
     "queue_loss_percent",
     "random_loss_percent",
+    "fetch_s",
     "completion_s",
     "utilisation_percent",
     "jain",
@@ -97,7 +98,7 @@ _DELAY_AND_LOSS = (
     layout.mean_column("utilisation_percent"),
 )
 _JAIN = layout.mean_column("jain")
-_COMPLETION = layout.mean_column("completion_s")
+_TIMES = (layout.mean_column("fetch_s"), layout.mean_column("completion_s"))
 _CCA = Column("CCA read back", _cca, number=False)
 
 
@@ -126,7 +127,7 @@ def shown(frame: pl.DataFrame, collected: Collected) -> Shown:
     if shared and not sized:
         columns.append(_JAIN)
     if sized:
-        columns.append(_COMPLETION)
+        columns += _TIMES
     columns.append(_CCA)
     caption = f"Throughput, queueing delay and loss, means over seeds; {layout.BRACKETS}"
     named = frame.with_columns(pl.Series("name", names, dtype=pl.String))
