@@ -181,10 +181,14 @@ def compare(
         print(json.dumps(asdict(compared) | {"settings": settings}, indent=1, ensure_ascii=False))
     elif markdown:
         print(output.markdown(f"{before} → {after}", compared, settings), end="")
+        if text := output.more_seeds(compared):
+            print(f"\n{text}")
     else:
         for text in settings:
             out.print(f"the studies differ: {text}", markup=False, soft_wrap=True, highlight=False)
         output.terminal(out, compared)
+        if text := output.more_seeds(compared):
+            out.print(text, markup=False, soft_wrap=True, highlight=False)
     if to is not None:
         with writing_to(to):
             written = page.write(changes, to)

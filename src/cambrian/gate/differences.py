@@ -175,8 +175,8 @@ def snapshots(before: Snapshot, after: Snapshot, *, comparisons: int = 1) -> Com
     coins = max(len(_groups_changed(before.packets, after.packets)), 1) * comparisons
     values = _no_coins([_proven(one) for one in _with_holm(list(_values(before, after)), comparisons)], coins)
     figures = [*values, *_no_coins(list(_others(before, after, comparisons)), coins)]
-    if found.same and not (found.changed or found.lost or found.unknown):
-        # few events of the same packets leave nothing open
+    if found.same and _valid(before) == _valid(after):
+        # few events of the same packets leave nothing open; invalid trials are in no figure
         figures = [_unchanged(one) if one.before == one.after else one for one in figures]
     return replace(
         found,
@@ -186,6 +186,11 @@ def snapshots(before: Snapshot, after: Snapshot, *, comparisons: int = 1) -> Com
         missing=tuple(sorted(set(_names(before)) - set(_names(after)))),
         gaps=tuple(_gaps(before, after)),
     )
+
+
+def _valid(one: Snapshot) -> dict[str, str]:
+    """Valid trial → packet hash."""
+    return {trial: text for trial, text in one.packets.items() if not text.startswith(INVALID)}
 
 
 def _unchanged(one: Difference) -> Difference:
@@ -256,7 +261,7 @@ def _value(place: str, name: str, old: Mapping[str, float], new: Mapping[str, fl
         margin=margin,
         p=found.p,
         seeds=min(len(old), len(new)),
-        why="" if math.isfinite(interval.low) else f"{min(len(old), len(new))} seeds; three are needed",
+        why="" if math.isfinite(interval.low) else _too_few(min(len(old), len(new))),
     )
     if _within(interval, margin):
         return replace(one, state="equivalent")
@@ -264,6 +269,10 @@ def _value(place: str, name: str, old: Mapping[str, float], new: Mapping[str, fl
         # the same change in every seed
         return replace(one, state="different" if one.looks else "equivalent")
     return one
+
+
+def _too_few(seeds: int) -> str:
+    return f"{seeds} seed{'' if seeds == 1 else 's'}; three are needed"
 
 
 def _farthest(new: Mapping[str, float], old: Mapping[str, float]) -> float:
@@ -362,7 +371,7 @@ def _others(before: Snapshot, after: Snapshot, comparisons: int) -> Iterator[Dif
         if one.state != "different" or one.name not in PARAMETERS or one.seeds >= BY_TRIALS:
             yield one
         elif 0 < behind < FEWEST_SEEDS:
-            yield replace(one, state="inconclusive", why=f"{behind} seeds; three are needed")
+            yield replace(one, state="inconclusive", why=_too_few(behind))
         elif not _is_confirmed(one, proven):
             yield replace(one, state="inconclusive", why="too few trials; other networks do not confirm it")
         else:

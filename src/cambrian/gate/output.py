@@ -15,6 +15,7 @@ from rich.table import Table
 from cambrian.gate.carry_out import Outcome, Result
 from cambrian.gate.differences import Compared, Difference
 from cambrian.markdown import plain, table_lines
+from cambrian.stats.jackknife import FEWEST_SEEDS
 
 #: characters that XML 1.0 cannot have, such as the colours of a program's log
 _NO_XML = re.compile(r"\x1b\[[0-9;]*m|[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
@@ -57,7 +58,8 @@ def shown(compared: Compared) -> list[Difference]:
 
 def notes(compared: Compared) -> Iterator[str]:
     """Sentences on the whole comparison."""
-    yield f"{compared.same} trials sent the same packets, {compared.changed} others"
+    trials = "trial" if compared.same == 1 else "trials"
+    yield f"{compared.same} {trials} sent the same packets, {compared.changed} others"
     if compared.figures:
         counts = ", ".join(
             f"{compared.count(state)} {state}" for state in ("different", "equivalent", "inconclusive")
@@ -77,6 +79,16 @@ def notes(compared: Compared) -> Iterator[str]:
         yield f"software, {name}: {before} → {after}"
     if any(name in ("testbed", "kernel") for name, _, _ in compared.software):
         yield "the testbed differs too, so packets may differ for that reason alone"
+
+
+def more_seeds(compared: Compared) -> str:
+    """How more seeds may settle what two studies leave open; empty if nothing is."""
+    if not (open_ := compared.count("inconclusive")):
+        return ""
+    return (
+        f"More seeds may settle the inconclusive figure{'' if open_ == 1 else 's'}: raise seeds in the study "
+        f"(to {FEWEST_SEEDS} or more), and run it again"
+    )
 
 
 def cells(one: Difference) -> tuple[str, ...]:

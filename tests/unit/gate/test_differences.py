@@ -12,7 +12,7 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cambrian.gate import carry_out, differences
+from cambrian.gate import carry_out, differences, output
 from cambrian.gate.quantities import MARGINS
 from cambrian.gate.snapshot import Parameter, Place, Probe, Snapshot
 from cambrian.measure import quantities
@@ -409,3 +409,31 @@ def test_the_tests_are_corrected_for_all_comparisons_of_a_page() -> None:
         for page in pages
     )
     assert alarms / len(pages) <= 0.05 + 2 * math.sqrt(0.05 * 0.95 / len(pages))
+
+
+def test_equal_packets_leave_nothing_open_beside_invalid_trials() -> None:
+    """Neither too few seeds nor trials that are invalid on both sides, as in a store and itself."""
+    place = {"net": values("throughput_mbps", [9.0])}
+    one = snapshot(place, trials=1)
+    one = one.model_copy(update={"packets": {**one.packets, "alone/net seed 2": "invalid: it stopped"}})
+    found = differences.snapshots(one, one)
+    assert [(figure.state, figure.why) for figure in found.figures] == [("equivalent", "")]
+    assert found.lost
+    # valid on one side: its figures come from other trials
+    more = snapshot(place, trials=2)
+    for before, after in ((one, more), (more, one)):
+        (figure,) = differences.snapshots(before, after).figures
+        assert figure.state == "inconclusive"
+        assert figure.why == "1 seed; three are needed"
+
+
+def test_what_two_studies_leave_open_has_a_hint() -> None:
+    place = {"net": values("throughput_mbps", [9.0, 9.0])}
+    open_ = differences.snapshots(snapshot(place), snapshot(place, "b"))
+    assert output.more_seeds(open_) == (
+        "More seeds may settle the inconclusive figure: raise seeds in the study (to 3 or more), and run it "
+        "again"
+    )
+    assert output.more_seeds(differences.snapshots(snapshot(place), snapshot(place))) == ""
+    (first, *_) = output.notes(differences.snapshots(snapshot(trials=1), snapshot(trials=1)))
+    assert first == "1 trial sent the same packets, 0 others"

@@ -135,6 +135,13 @@ def test_a_cell_is_what_its_most_important_figure_is() -> None:
     assert states(changed([], same, lost)) == {"near": "", "far": "same"}
 
 
+def test_trials_that_are_invalid_on_both_sides_leave_a_cell_the_same() -> None:
+    packets = dict.fromkeys(TRIALS, "1") | {TRIALS[0]: "invalid: it stopped"}
+    found = changed(before=packets, after=packets)
+    assert states(found) == {"near": "same", "far": "same"}
+    assert changes.table(found).rows[0].cells["near"].rest == "same packets in 2 trials"
+
+
 def test_the_most_important_network_comes_first() -> None:
     assert changes.table(changed([])).networks == NETWORKS
     found = [

@@ -255,7 +255,8 @@ def _state(figures: Iterable[Figure], trials: Sequence[Packets]) -> str:
     states = {one.found.state for one in figures}
     if matrix.DIFFERENT in states:
         return matrix.DIFFERENT
-    if trials and all(one.fate == SAME for one in trials):
+    # a trial that is invalid on both sides is in no figure
+    if {one.fate for one in trials} - {None} == {SAME}:
         return SAME
     return next((state for state in GLYPHS if state in states), "")
 
@@ -263,7 +264,7 @@ def _state(figures: Iterable[Figure], trials: Sequence[Packets]) -> str:
 def _rest(state: str, shown: int, figures: int, trials: Sequence[Packets]) -> str:
     """What a cell says besides its most important figure."""
     if state == SAME:
-        return f"same packets in {counted(len(trials), 'trial')}"
+        return f"same packets in {counted(sum(one.fate == SAME for one in trials), 'trial')}"
     if not state:
         lost = sum(one.is_lost for one in trials)
         return f"not compared: {lost} of {counted(len(trials), 'trial')} missing or invalid"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import markupsafe
 
-from cambrian.gate import differences
+from cambrian.gate import differences, output
 from cambrian.metrics.parameters.estimate import FEWEST_TRIALS
 from cambrian.report import matrix, methods, page
 from cambrian.report.compared import changes as first
@@ -70,6 +70,7 @@ def write(changes: Changes, out: Path) -> Path:
             leads=(
                 _causes([one for one in made if one.differs] + differing),
                 counts,
+                *((f"{seeds}.",) if (seeds := output.more_seeds(changes.compared)) else ()),
                 *((_TESTBED,) if testbed else ()),
             ),
             first="changes.html.j2",
