@@ -48,10 +48,19 @@ def test_a_study_without_a_problem_has_no_note(tmp_path: Path) -> None:
     assert notes(groups(), tmp_path) == []
 
 
-def test_two_seeds_decide_no_comparison(tmp_path: Path) -> None:
-    (line,) = notes(groups(("seeds = 3", "seeds = 2")), tmp_path)
-    assert line.startswith("2 seeds: comparisons have no interval and stay inconclusive; only parameters")
-    assert line.endswith("remedy: seeds = 3 or more")
+@pytest.mark.parametrize(
+    ("seeds", "judged"),
+    [
+        ("1 seed", "only parameters, which have many events in a trial,"),
+        ("2 seeds", "parameters, plausibility, and probes on networks without randomness"),
+    ],
+)
+def test_few_seeds_decide_no_comparison_of_means(tmp_path: Path, seeds: str, judged: str) -> None:
+    (line,) = notes(groups(("seeds = 3", f"seeds = {seeds[0]}")), tmp_path)
+    assert line == (
+        f"{seeds}: comparisons of means have no interval and stay inconclusive; {judged} can be judged; "
+        "remedy: seeds = 3 or more"
+    )
 
 
 def test_equal_starts_without_randomness_give_equal_seeds(tmp_path: Path) -> None:

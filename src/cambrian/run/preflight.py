@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from cambrian.kernel import locate
+from cambrian.probes.effects import FEWEST_TRIALS
 from cambrian.probes.judge import is_random
 from cambrian.stacks import build, catalogue, named_files
 from cambrian.stats.jackknife import FEWEST_SEEDS
@@ -66,9 +67,15 @@ def _few_seeds(groups: Sequence[Group]) -> str:
     if seeds >= FEWEST_SEEDS:
         return ""
     few = "1 seed" if seeds == 1 else f"{seeds} seeds"
+    # probes without randomness and plausibility compare trials one by one, not means with an interval
+    judged = (
+        "only parameters, which have many events in a trial,"
+        if seeds < FEWEST_TRIALS
+        else "parameters, plausibility, and probes on networks without randomness"
+    )
     return (
-        f"{few}: comparisons have no interval and stay inconclusive; only parameters, which have many events "
-        f"in a trial, can be judged; remedy: seeds = {FEWEST_SEEDS} or more"
+        f"{few}: comparisons of means have no interval and stay inconclusive; {judged} can be judged; "
+        f"remedy: seeds = {FEWEST_SEEDS} or more"
     )
 
 
