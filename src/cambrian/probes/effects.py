@@ -35,6 +35,7 @@ Side = Mapping[int, Figure]
 class Compared:
     """``effect`` with its interval ``low`` to ``high`` (infinite if unknown): a ratio, or a difference.
 
+    ``margin``: the effects, lowest and highest, that are equivalent; infinite on a side without a limit.
     ``more``: additional seeds that would settle an inconclusive state; None if unknown.
     """
 
@@ -45,13 +46,15 @@ class Compared:
     seeds: int
     more: int | None
     ratio: float | None
+    margin: tuple[float, float]
 
 
 def compare(probe: Probe, mine: Side, its: Side, *, drawn: bool, allowed: Sequence[float] = ()) -> Compared:
     """Compare ``mine`` with ``its``, seed by seed, or with the probe's bound.
 
     ``drawn``: the network has randomness, or flows compete. ``allowed``: values by theory; the margin
-    then reaches from the lowest of these and the kernel to the highest: agreement with one is enough.
+    then reaches from the probe's margin below the lowest of these and the kernel to that above the highest:
+    agreement with one is enough.
     """
     values = _effects(probe, mine, its)
     resolution = _resolution(probe, mine, its)
@@ -61,8 +64,9 @@ def compare(probe: Probe, mine: Side, its: Side, *, drawn: bool, allowed: Sequen
     more = _more(values, resolution, margin, drawn=drawn) if state == "inconclusive" else None
     if probe.compare == "ratio":
         mean, low, high = (math.exp(one) for one in (mean, low, high))
+        margin = (math.exp(margin[0]), math.exp(margin[1]))
     ratio = mean if probe.compare == "ratio" else None
-    return Compared(state, mean, low, high, len(values), more, ratio)
+    return Compared(state, mean, low, high, len(values), more, ratio, margin)
 
 
 def _effects(probe: Probe, mine: Side, its: Side) -> list[float]:

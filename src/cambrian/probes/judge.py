@@ -42,7 +42,8 @@ class Finding:
     difference with its interval; the ends are None if unknown. ``seeds``: number of compared seeds.
     ``events``: number of events in the contestant's trials. ``more``: additional seeds that would settle an
     inconclusive state, None if unknown. ``theory``: the value by theory, in the probe's unit. ``text``: a
-    sentence without a full stop.
+    sentence without a full stop. ``margin``: the lowest and the highest effect that are equivalent here,
+    None if nothing is compared.
     """
 
     probe: Probe
@@ -59,6 +60,7 @@ class Finding:
     high: float | None = None
     seeds: int = 0
     more: int | None = None
+    margin: tuple[float, float] | None = None
 
 
 def judge(
@@ -102,6 +104,7 @@ def judge(
         high=_finite(compared.high),
         seeds=compared.seeds,
         more=compared.more,
+        margin=compared.margin,
     )
 
 

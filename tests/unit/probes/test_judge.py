@@ -206,6 +206,18 @@ def test_who_is_near_the_textbook_is_not_called_different_for_a_kernel_that_is_n
     assert judge("lone-loss-window", far, figures(59.0, 59.0)).state == "different"
 
 
+def test_the_margin_is_the_one_that_was_used() -> None:
+    one = probe("lone-loss-window")
+    mine: dict[int, Figure | NoFigure] = {seed: Figure(44.0, 5, trip_s=0.1) for seed in (1, 2)}
+    found = judge("lone-loss-window", mine, figures(59.0, 59.0))
+    assert found.theory is not None and found.theory < 59
+    assert found.margin == pytest.approx((one.low * found.theory / 59, one.high))
+    # without a value by theory it is the probe's own
+    plain = judge("lone-loss-window", figures(44.0, 44.0), figures(59.0, 59.0))
+    assert plain.margin == pytest.approx((one.low, one.high))
+    assert judge("lone-loss-window", mine, None).margin is None
+
+
 @pytest.mark.parametrize("cca", ["bbr2", "bbr2_gcongestion", "bbr3", "bbrv3"])
 def test_later_generations_of_bbr_are_known_by_their_names(cca: str) -> None:
     assert judging.is_later_bbr(cca)

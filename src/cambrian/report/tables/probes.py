@@ -21,8 +21,9 @@ def table(collected: Collected) -> pl.DataFrame | None:
 
     ``mine`` and ``kernel``: means over trials, in ``unit``. ``effect``: the ratio of the two, their
     difference, or the difference from a bound (``compare`` says which), with ``low`` to ``high`` over
-    seeds; flows are equivalent between ``margin_low`` and ``margin_high``. ``state`` is null where
-    no comparison was possible, and ``why`` gives the reason. ``more_seeds`` would settle an inconclusive
+    seeds; flows are equivalent between ``margin_low`` and ``margin_high``: the probe's margin,
+    wider where the value by theory differs from the kernel's. ``state`` is null where no comparison was
+    possible, and ``why`` gives the reason. ``more_seeds`` would settle an inconclusive
     comparison.
     """
     found = [_row(one.contestant, one.finding) for one in probed.findings(collected)]
@@ -30,6 +31,7 @@ def table(collected: Collected) -> pl.DataFrame | None:
 
 
 def _row(contestant: str, one: Finding) -> rows.Row:
+    margin_low, margin_high = one.margin or (one.probe.low, one.probe.high)
     return {
         "network": one.network,
         "contestant": contestant,
@@ -43,8 +45,8 @@ def _row(contestant: str, one: Finding) -> rows.Row:
         "effect": one.effect,
         "low": one.low,
         "high": one.high,
-        "margin_low": rows.finite(one.probe.low),
-        "margin_high": rows.finite(one.probe.high),
+        "margin_low": rows.finite(margin_low),
+        "margin_high": rows.finite(margin_high),
         "seeds": one.seeds,
         "events": one.events,
         "more_seeds": one.more,
