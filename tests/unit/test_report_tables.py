@@ -275,3 +275,20 @@ def test_burst_loss_is_described_with_its_loss_in_both_states(
     burst = BurstLoss(good_to_bad_percent=0.2, bad_to_good_percent=20, **rates)
     network = Network(name="n", rate_mbps=20, rtt_ms=50, buffer_bdp=1, burst_loss=burst)
     assert provenance._loss(network) == f"Gilbert–Elliott: good→bad 0.2 %, bad→good 20 %, {in_states}"
+
+
+@pytest.mark.parametrize(
+    ("known", "rate", "buffer"),
+    [
+        ({"n": 12.345}, "trace cell.trace, 12.3 Mbps on average", "125,000 bytes (1.62 BDP)"),
+        ({}, "trace cell.trace", "125,000 bytes"),
+    ],
+)
+def test_a_link_that_follows_a_trace_has_its_mean_rate(
+    known: dict[str, float], rate: str, buffer: str
+) -> None:
+    network = Network(name="n", trace_file="traces/cell.trace", rtt_ms=50, buffer_bdp=1)
+    ran = made.cell("solo", ["a"], [made.trial(1, [9.0])], network)
+    found = replace(made.collected("solo", [ran]), raw={"trace_mean_mbps": known})
+    (row,) = provenance.networks(found)
+    assert (row.rate, row.buffer) == (rate, buffer)

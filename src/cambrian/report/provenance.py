@@ -93,11 +93,15 @@ def networks(collected: Collected) -> list[NetworkFacts]:
 def _network(network: Network, collected: Collected) -> NetworkFacts:
     limit = next((cell.buffer_bytes for cell in collected.on(network) if cell.buffer_bytes), None)
     buffer = NOTHING if limit is None else f"{limit:,} bytes"
-    if limit is not None and network.rate_mbps is not None:
-        buffer += f" ({limit / bdp_bytes(network.rate_mbps, network.rtt_ms):.3g} BDP)"
-    rate = f"{network.rate_mbps:g} Mbps" if network.rate_mbps is not None else NOTHING
+    rate_mbps: float | None = network.rate_mbps
+    rate = f"{rate_mbps:g} Mbps" if rate_mbps is not None else NOTHING
     if network.trace_file is not None:
+        # older results lack it
+        rate_mbps = collected.raw.get("trace_mean_mbps", {}).get(network.name)
         rate = f"trace {PurePath(network.trace_file).name}"
+        rate += f", {rate_mbps:.3g} Mbps on average" if rate_mbps is not None else ""
+    if limit is not None and rate_mbps is not None:
+        buffer += f" ({limit / bdp_bytes(rate_mbps, network.rtt_ms):.3g} BDP)"
     aqm = [
         f"{word} {value:g} ms"
         for word, value in (("target", network.aqm_target_ms), ("interval", network.aqm_interval_ms))

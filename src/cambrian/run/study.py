@@ -19,7 +19,7 @@ from cambrian.stacks import catalogue, checks, offers
 from cambrian.store import check
 from cambrian.store.reading import Damaged
 from cambrian.store.results import Results
-from cambrian.study import builtin, cost, load, replace
+from cambrian.study import builtin, cost, load, replace, tracefile
 from cambrian.study.expand import expand
 from cambrian.study.model import Clock, Contestant, Group, Study
 from cambrian.trial import carry_out, plan, wall
@@ -227,6 +227,12 @@ def _record(
             "study": study.model_dump(mode="json"),
             "kernel": {"version": made.kernel.version, "sha256": made.kernel.sha256},
             "families": families.record(_contestants(scheduler)),
+            # a report cannot rely on the trace's file
+            "trace_mean_mbps": {
+                network.name: tracefile.mean_rate_mbps(network)
+                for network in study.networks
+                if network.trace_file is not None
+            },
             "groups": [
                 {
                     "key": progress.group.key,
