@@ -72,6 +72,18 @@ def test_verdicts_of_an_interrupted_run_say_what_is_missing(tmp_path: Path) -> N
     assert json.loads(ended.stdout)
 
 
+def test_page_loads_are_not_judged(tmp_path: Path) -> None:
+    folder = shutil.copytree(report_results.KNOBS.with_name("pages"), tmp_path / "pages")
+    ended = CliRunner().invoke(app, ["verdicts", str(folder)])
+    assert ended.exit_code == 1
+    assert "holds page loads alone, and page loads are not judged; remedy: cambrian table " in ended.stderr
+    for verdict in folder.glob("trials/*/verdict.json"):
+        record = json.loads(verdict.read_text())
+        verdict.write_text(json.dumps(record | {"valid": False, "reasons": ["it stopped"]}))
+    ended = CliRunner().invoke(app, ["verdicts", str(folder)])
+    assert "holds no valid trial of a contestant that is judged" in ended.stderr
+
+
 def test_a_contestant_that_differs_is_different_whatever_its_verdict_says() -> None:
     verdict = {"differs": True, "verdict": "off by a parameter, different impact"}
     assert reading.is_unwanted(verdict, [reading.Unwanted.different])

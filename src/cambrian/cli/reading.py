@@ -238,7 +238,11 @@ def verdicts(
         )
     frames = tables.some_tables(collected, ["verdicts", "parameters", "probes"])
     frame = frames.get("verdicts")
-    if frame is None or not any(cell.trials for cell in collected.cells):
+    valid = [cell for cell in collected.cells if cell.trials]
+    if frame is None and valid and all(cell.page for cell in valid):
+        remedy = f"cambrian table {folder} page_loads"
+        fail(f"{folder} holds page loads alone, and page loads are not judged; remedy: {remedy}", 1)
+    if frame is None or not valid:
         fail(f"{folder} holds no valid trial of a contestant that is judged against a kernel CCA", 1)
     if as_json:
         rows = {kind: frames[kind].to_dicts() if kind in frames else [] for kind in ("parameters", "probes")}
