@@ -14,6 +14,7 @@ from cambrian.report.collect import flow_names
 from cambrian.report.evidence import Evidence
 from cambrian.store import check
 from cambrian.store.results import Results
+from cambrian.study import hints
 from cambrian.study.model import Study
 from cambrian.trace.objects import OBJECTS, PAGE_LOADS
 from cambrian.trace.schema import TRANSPORT
@@ -30,6 +31,28 @@ TRIALS = {
     "placebo": pl.Boolean,
     "valid": pl.Boolean,
 }
+
+
+class NoTable(KeyError):
+    """A report has no table of this name."""
+
+    def __str__(self) -> str:
+        """The sentence itself: a KeyError shows it in quotation marks."""
+        return str(self.args[0])
+
+
+class Tables(dict[str, pl.DataFrame]):
+    """A report's tables by name, in its order."""
+
+    def __missing__(self, name: str) -> pl.DataFrame:
+        """Say which tables there are.
+
+        Raises:
+            NoTable: always.
+        """
+        if not self:
+            raise NoTable("there is no table, because there is no finished trial yet; remedy: cambrian run")
+        raise NoTable(f"no table {name}; {hints.for_name(name, self, 'the tables are')}")
 
 
 @dataclass(frozen=True)
@@ -82,10 +105,10 @@ class Data:
         return frame
 
     @cached_property
-    def tables(self) -> Mapping[str, pl.DataFrame]:
+    def tables(self) -> Tables:
         """The report's tables by name, as ``cambrian table`` prints them."""
         with check.blamed(self.folder):
-            return Evidence(self.folder).tables()
+            return Tables(Evidence(self.folder).tables())
 
     @property
     def packets(self) -> pl.LazyFrame:

@@ -59,6 +59,15 @@ def test_observations_and_tables(folder: Path) -> None:
     assert "conformance" in data.tables
 
 
+def test_an_unknown_table_is_told_with_the_known_ones(folder: Path) -> None:
+    tables = cambrian.load(folder).tables
+    with pytest.raises(KeyError) as told:
+        tables["conformanc"]
+    assert str(told.value).startswith("no table conformanc; did you mean conformance? the tables are: ")
+    assert all(name in str(told.value) for name in ("conformance", "flows"))
+    assert tables.get("conformanc") is None and "conformanc" not in tables
+
+
 def test_pages_have_their_objects_and_others_have_none(folder: Path) -> None:
     assert set(cambrian.load(PAGES).page_loads.collect().columns) >= WHO | {"load_ns"}
     assert cambrian.load(PAGES).objects.collect().height > 0
