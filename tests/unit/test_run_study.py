@@ -23,10 +23,11 @@ def test_trials_that_the_new_study_leaves_out_are_told(tmp_path: Path) -> None:
     folder = report_results.copy(tmp_path)
     data = json.loads((folder / "study.json").read_text())
     names = {name for group in data["groups"] for name in group["trials"]}
-    assert study._left_out(Results(folder), names, OPTIONS) == ""
+    now = Study.model_validate(data["study"])
+    assert study._left_out(Results(folder), now, names, OPTIONS) == ""
     again = replace(OPTIONS, started_by=data["command"])
-    assert study._left_out(Results(folder), set(), again) == ""
-    line = study._left_out(Results(folder), set(list(names)[2:]), OPTIONS)
+    assert study._left_out(Results(folder), now, set(), again) == ""
+    line = study._left_out(Results(folder), now, set(list(names)[2:]), OPTIONS)
     assert line.startswith(f"study.json listed trials of {data['command']}, and now lists only those of ")
     assert (
         "cambrian run knobs --seed 1 --clock virtual --only '*tls*': 2 earlier trials stay in this " in line
@@ -50,7 +51,30 @@ def test_the_mean_rate_of_a_trace_is_kept(tmp_path: Path) -> None:
     assert kept == {"follows": pytest.approx(3 * 1514 * 8 / 4000)}
 
 
+def test_the_same_command_tells_what_else_has_changed(tmp_path: Path) -> None:
+    def same_command(data: dict[str, Any]) -> None:
+        data["command"] = OPTIONS.command
+
+    results = Results(report_results.copy(tmp_path, same_command))
+    now = Study.model_validate(results.study()["study"])
+    line = study._left_out(results, now, set(), OPTIONS)
+    assert line.startswith("since the same command ran before, what its trials run has changed (a stack's")
+    assert "12 earlier trials stay in this folder" in line and "earlier command" not in line
+    other = now.model_copy(update={"seeds": 9})
+    line = study._left_out(results, other, set(), OPTIONS)
+    assert line.startswith("since the same command ran before, the study has changed: 12 earlier trials")
+
+
+def test_many_patterns_are_shortened(tmp_path: Path) -> None:
+    results = Results(report_results.copy(tmp_path))
+    now = Study.model_validate(results.study()["study"])
+    many = replace(OPTIONS, only=",".join(f"net{number}/*" for number in range(40)))
+    line = study._left_out(results, now, set(), many)
+    assert "--only 'net0/*,net1/*,net2/*' and 37 more: 12 earlier trials" in line
+
+
 def test_a_folder_without_a_usable_study_has_nothing_to_tell(tmp_path: Path) -> None:
-    assert study._left_out(Results(tmp_path), set(), OPTIONS) == ""
+    now = Study.model_validate(Results(report_results.KNOBS).study()["study"])
+    assert study._left_out(Results(tmp_path), now, set(), OPTIONS) == ""
     (tmp_path / "study.json").write_text("{")
-    assert study._left_out(Results(tmp_path), set(), OPTIONS) == ""
+    assert study._left_out(Results(tmp_path), now, set(), OPTIONS) == ""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from pydantic import ValidationError
 from rich.console import Console
 
 import cambrian
@@ -27,6 +29,8 @@ from cambrian.trial.environment import Environment
 
 #: most invalid trials that a summary names
 _SHOWN = 10
+#: most patterns of ``--only`` that a message shows
+_PATTERNS_SHOWN = 3
 
 
 @dataclass
@@ -283,7 +287,7 @@ def _run_groups(
 ) -> Summary:
     names = {id(trial): carry_out.trial_id(trial, made) for group in groups for trial in group.trials}
     scheduler = Scheduler(groups, names, results, _damaged(groups, names, results, console))
-    if line := _left_out(results, set(names.values()), options):
+    if line := _left_out(results, study, set(names.values()), options):
         console.print(line, markup=False, highlight=False, soft_wrap=True)
     _record(results, study, scheduler, made, options)
     missing = scheduler.first()
@@ -322,7 +326,7 @@ def _run_groups(
     return summary
 
 
-def _left_out(results: Results, wanted: set[str], options: RunOptions) -> str:
+def _left_out(results: Results, study: Study, wanted: set[str], options: RunOptions) -> str:
     """What the reader should know if the new study.json lacks trials of the one that it replaces."""
     try:
         before = results.study()
@@ -337,11 +341,38 @@ def _left_out(results: Results, wanted: set[str], options: RunOptions) -> str:
     if not count:
         return ""
     stay = "trial stays" if count == 1 else "trials stay"
+    left = f"{count} earlier {stay} in this folder, but no report shows them"
+    if before["command"] != options.command:
+        old, new = _shortened(before["command"]), _shortened(options.command)
+        return (
+            f"study.json listed trials of {old}, and now lists only those of {new}: {left}; "
+            "remedy: --out another folder, or the earlier command again"
+        )
+    cause = "the study has changed"
+    if _is_of(before["study"], study):
+        cause = "what its trials run has changed (a stack's program, the kernel, Cambrian or a trace file)"
     return (
-        f"study.json listed trials of {before['command']}, and now lists only those of {options.command}: "
-        f"{count} earlier {stay} in this folder, but no report shows them; "
-        "remedy: --out another folder, or the earlier command again"
+        f"since the same command ran before, {cause}: {left}; remedy: --out another folder for the new ones"
     )
+
+
+def _is_of(record: Mapping[str, object], study: Study) -> bool:
+    """Is ``record`` this study, or one that today's Cambrian cannot read, so that Cambrian has changed?"""
+    try:
+        return Study.model_validate(record) == study
+    except ValidationError:
+        return True
+
+
+def _shortened(command: str) -> str:
+    """A command line with the first few patterns of its ``--only``."""
+
+    def few(only: re.Match[str]) -> str:
+        patterns = only[1].split(",")
+        more = len(patterns) - _PATTERNS_SHOWN
+        return f"--only '{','.join(patterns[:_PATTERNS_SHOWN])}' and {more} more" if more > 0 else only[0]
+
+    return re.sub(r"--only '([^']*)'", few, command)
 
 
 def _damaged(

@@ -15,6 +15,7 @@ from markupsafe import Markup
 from cambrian.judging import sides as judging
 from cambrian.judging.families import Family
 from cambrian.judging.sides import Side, Sides, State
+from cambrian.measure.settled import Settled
 from cambrian.measure.trial import TrialMeasures
 from cambrian.report import cards, matrix, sides
 from cambrian.report.cards import Card
@@ -302,11 +303,16 @@ def test_one_settled_finding_settles_a_cell(
     assert cards.nothing(shown, None).endswith(f" About {said} may settle one.")
 
 
+def _settled(seed: int, mbps: float, loss_percent: float) -> TrialMeasures:
+    after = Settled(50.0, 500.0, False, mbps, mbps / 20, loss_percent, None)
+    return replace(trial(seed, [mbps], loss_percent=[loss_percent]), settled=after)
+
+
 def alone_unlike_the_reference(*, seeds: int = 3) -> tuple[Collected, dict[str, pl.DataFrame]]:
     """x loses half of its packets alone and leaves a sixth of the link idle; kernel TCP does neither."""
 
     def trials(mbps: float, loss: float) -> list[TrialMeasures]:
-        return [trial(seed, [mbps + 0.3 * seed], loss_percent=[loss + seed]) for seed in range(1, 1 + seeds)]
+        return [_settled(seed, mbps + 0.3 * seed, loss + seed) for seed in range(1, 1 + seeds)]
 
     cells = [cell("solo", ["x"], trials(16.0, 50.0)), cell("solo", ["tcp cubic"], trials(18.8, 0.0))]
     found = collected("solo", cells, [contestant("x"), contestant("tcp cubic")])
