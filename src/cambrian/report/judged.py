@@ -103,15 +103,15 @@ def reference(collected: Collected, contestant: str) -> str:
 
 
 def alone(collected: Collected, contestant: str) -> dict[str, list[Alone]]:
-    """Network → a contestant's trials alone there, on paths without changes, jitter or reordering."""
+    """Network → a contestant's trials alone there."""
     trials: dict[str, list[Alone]] = {}
     for cell in _cells_alone(collected, contestant):
         network = cell.network
-        if _is_unsteady(network):
-            continue
         lossy = bool(network.loss_percent or network.burst_loss or network.loss_every_packets)
         trials[network.name] = [
-            _alone(trial, lossy=lossy) for trial in cell.trials if not trial.trial.flows[0].size_bytes
+            _alone(trial, lossy=lossy, unsteady=_is_unsteady(network))
+            for trial in cell.trials
+            if not trial.trial.flows[0].size_bytes
         ]
     return trials
 
@@ -130,10 +130,11 @@ def _is_unsteady(network: Network) -> bool:
     return bool(network.schedule or network.trace_file or network.jitter_ms or network.reorder_percent)
 
 
-def _alone(trial: TrialMeasures, *, lossy: bool) -> Alone:
-    """With random loss over the measured interval, else after the end of slow start."""
+def _alone(trial: TrialMeasures, *, lossy: bool, unsteady: bool) -> Alone:
+    """On a steady path without random loss after the end of slow start, else over the measured interval."""
     network, after = trial.trial.network, trial.settled
-    mbps = trial.flows[0]["throughput_mbps"] if lossy or after is None else after.throughput_mbps
+    whole = lossy or unsteady or after is None
+    mbps = trial.flows[0]["throughput_mbps"] if whole or after is None else after.throughput_mbps
     return Alone(
         rtt_ms=network.rtt_ms,
         rate_mbps=network.rate_mbps,
@@ -142,6 +143,7 @@ def _alone(trial: TrialMeasures, *, lossy: bool) -> Alone:
         loss_percent=after.loss_percent if after else None,
         delay_ms=after.delay_ms if after else None,
         lossy=lossy,
+        unsteady=unsteady,
         twice_percent=_twice_percent(trial),
         round_trips=after.round_trips if after else 0.0,
         grows=after is not None and after.grows,
@@ -234,14 +236,7 @@ def plausible(collected: Collected, contestant: str, family: str, network: str |
     if not _cells_alone(collected, contestant):
         on_probes = any(cell.names == (contestant,) and not cell.page for cell in collected.cells)
         return Side("not measured", ("alone only on the networks of probes",) if on_probes else ())
-    side = plausibility.side(here, alone(collected, title), title)
-    places = [one.network.name for one in _cells_alone(collected, contestant) if _is_unsteady(one.network)]
-    if not places or side.state == "different":
-        return side
-    note = (
-        f"not compared on {', '.join(places)}, where the path changes, varies its delay or reorders packets"
-    )
-    return replace(side, findings=(note,) if not any(here.values()) else (*side.findings, note))
+    return plausibility.side(here, alone(collected, title), title)
 
 
 def implausible(collected: Collected, contestant: str, family: str, network: str) -> list[Compared]:

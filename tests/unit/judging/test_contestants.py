@@ -107,6 +107,10 @@ def test_replicates_that_differ_a_little_are_one_trial() -> None:
     alone = contestants.judge("n", "cubic", several, lone=[True, True, True])
     assert (alone.trials, alone.ran) == (1, 3)
     assert [(f.status, f.looks) for f in alone.findings if f.key == "beta"] == [("inconclusive", "off")]
+    # what only a later replicate shows is not lost
+    later = contestants.judge("n", "cubic", several[::-1], lone=[True, True, True])
+    assert later.trials == 1
+    assert [f.measured.events for f in later.findings if f.key == "beta_again"] == [12]
     # BBR draws its phases: what differs is another trial
     drawn = contestants.judge("n", "bbr", several, lone=[True, True, True])
     assert drawn.trials == 3

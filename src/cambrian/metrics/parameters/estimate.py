@@ -118,7 +118,7 @@ SAME_RESOLUTION, SAME_SHARE = 0.1, 0.005
 def differing(
     trials: Sequence[Sequence[Estimate | Missing]], lone: Sequence[bool], *, draws: bool
 ) -> list[Sequence[Estimate | Missing]]:
-    """One trial of each set of replicates.
+    """One trial of each set of replicates, with each estimate of the first replicate that shows it.
 
     A sender alone on a path without randomness does the same for every seed, except for its start. Small
     causes may make its replicates differ a little, which makes no second experiment of them. All other trials
@@ -129,14 +129,17 @@ def differing(
         draws: the sender itself draws random numbers, as BBR does for its phases. Then lone trials are
             replicates if their estimates are about equal.
     """
-    kept: list[tuple[dict[tuple[str, Source], Estimate], bool, Sequence[Estimate | Missing]]] = []
+    kept: list[tuple[dict[tuple[str, Source], Estimate], bool, list[Estimate | Missing]]] = []
     for trial, is_lone in zip(trials, lone, strict=True):
         said = {(one.parameter, one.source): one for one in trial if isinstance(one, Estimate)}
-        if not any(
-            said == other or (is_lone and other_lone and (not draws or _same_estimates(said, other)))
-            for other, other_lone, _ in kept
-        ):
-            kept.append((said, is_lone, trial))
+        for other, other_lone, whole in kept:
+            if said == other or (is_lone and other_lone and (not draws or _same_estimates(said, other))):
+                more = {place: one for place, one in said.items() if place not in other}
+                other.update(more)
+                whole.extend(more.values())
+                break
+        else:
+            kept.append((said, is_lone, list(trial)))
     return [trial for _, _, trial in kept]
 
 
