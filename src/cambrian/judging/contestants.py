@@ -30,6 +30,8 @@ _FITTED = frozenset({"cubic_growth", "cubic_c", "cubic_k_rule", "alpha", "fast_c
 _LONGEST_LATER_INTERVAL_S = 7.5
 #: values of ``bbr_generation``: the kernel's, and later ones
 _FIRST_BBR, _LATER_BBR = PARAMETERS["bbr_generation"].kinds
+#: one network may show a C that is off, and another one that no C fits: both are another growth
+_LAW = {"cubic_growth", "cubic_c"}
 #: parameters whose reference value depends on the measured β
 _BY_BETA = frozenset({"alpha", "fast_convergence"})
 #: families that draw no random numbers
@@ -157,8 +159,13 @@ def combined(judged: Mapping[str, Judged]) -> dict[str, Judged]:
     comparable = Counter(
         name for here in judged.values() if not here.refused for name in _twice_measured(here.both)
     )
+    every = [finding for here in judged.values() for finding in here.findings]
     settled = {
-        name: _across([f for here in judged.values() for f in here.findings if f.key == name], twins)
+        name: _across(
+            [one for one in every if one.key == name],
+            twins,
+            [one for one in every if {one.key, name} == _LAW],
+        )
         for name in names
     }
     by_network = {}
@@ -222,8 +229,13 @@ def family(judged: Sequence[Judged]) -> str:
     return max(families, key=families.count, default="")
 
 
-def _across(several: Sequence[Finding], twins: Mapping[str, str]) -> list[Finding]:
-    """One parameter's findings on several networks, settled by each other. ``twins``: by :func:`_twins`."""
+def _across(
+    several: Sequence[Finding], twins: Mapping[str, str], related: Sequence[Finding]
+) -> list[Finding]:
+    """One parameter's findings on several networks, settled by each other.
+
+    ``twins``: by :func:`_twins`. ``related``: findings of another parameter that shows the same fault.
+    """
     if several[0].key == _SLOW_START_EXIT and any(_leaves_slow_start(finding) for finding in several):
         why = "a loss came first here; on another network slow start ends before a loss"
         several = [
@@ -235,7 +247,8 @@ def _across(several: Sequence[Finding], twins: Mapping[str, str]) -> list[Findin
     differing_here = [finding for finding in several if finding.looks is not None]
     conclusive = sum(_is_conclusive(finding) for finding in several)
     enough = len(differing_here) >= _AGREEING_NETWORKS * conclusive
-    trials = {twins[finding.network] for finding in differing_here}
+    fault = differing_here + [finding for finding in related if finding.looks is not None]
+    trials = {twins[finding.network] for finding in fault}
     proven = len(trials) >= findings.FEWEST_TRIALS or any(each.differs for each in differing_here)
     return [
         finding

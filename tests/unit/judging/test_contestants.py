@@ -153,6 +153,25 @@ def test_a_second_network_confirms_what_one_trial_shows() -> None:
     assert [f.status for f in alone.findings if f.key == "beta"] == ["inconclusive"]
 
 
+def test_a_wrong_c_and_another_law_confirm_each_other() -> None:
+    """C in the wrong unit: on one network the window shows a C of nearly 0, on another it follows no C."""
+    tiny, other = one("cubic_c", 0.02, half=0.02), one("cubic_growth", 1, "another")
+    several = {
+        "a": judge("cubic", tiny, one("cubic_growth", 0, "CUBIC's"), count=1, network="a"),
+        "b": judge("cubic", other, count=1, network="b"),
+    }
+    several = {name: replace(found, path=(name,)) for name, found in several.items()}
+    found = contestants.combined(several)
+    assert [f.status for f in found["a"].findings if f.key == "cubic_c"] == ["off"]
+    assert [f.status for f in found["b"].findings if f.key == "cubic_growth"] == ["off"]
+    alone = contestants.combined({"a": several["a"]})["a"]
+    assert [f.status for f in alone.findings if f.key == "cubic_c"] == ["inconclusive"]
+    # other parameters do not: a wrong β and a wrong C are two faults
+    beta = judge("cubic", one("beta", 0.9), count=1, network="b")
+    apart = contestants.combined({"a": several["a"], "b": replace(beta, path=("b",))})["a"]
+    assert [f.status for f in apart.findings if f.key == "cubic_c"] == ["inconclusive"]
+
+
 def test_a_network_with_the_same_trial_confirms_nothing() -> None:
     """A path may differ from another in what this contestant never meets: then the trials are one."""
     several = {name: judge("cubic", one("beta", 0.85), count=1, network=name) for name in ("a", "b")}
