@@ -38,7 +38,8 @@ class Alone:
 
     ``utilisation``: 0 to 1; None for a link that follows a trace. ``loss_percent``: share of its packets that
     the queue dropped. ``delay_ms``: median queueing delay. ``lossy``: the path has random loss.
-    ``unsteady``: it changes, varies its delay or reorders packets.
+    ``unsteady``: it changes, varies its delay or reorders packets. ``full_rtt_ms``: a round trip with a full
+    queue.
     ``rate_mbps``: the link's; None for a link that follows a trace. ``twice_percent``: the least share of the
     delivered bytes that the receiver already had, because headers are known within limits; None if unknown.
     ``round_trips``: those with a full queue in this time. ``grows``: it still grows, and nothing is dropped
@@ -56,6 +57,7 @@ class Alone:
     round_trips: float = math.inf
     grows: bool = False
     unsteady: bool = False
+    full_rtt_ms: float = 0.0
     packets: float = math.inf
 
 
@@ -162,7 +164,7 @@ def _on_several(name: str, differing: Sequence[Compared], mine: Mapping[str, Seq
     """
     networks = {figure.network for figure in differing if figure.name == name}
     firsts = [mine[network][0] for network in networks if len(mine[network]) >= FEWEST_TRIALS]
-    paths = {(one.rate_mbps, one.rtt_ms, one.round_trips) for one in firsts}
+    paths = {(one.rate_mbps, one.rtt_ms, one.full_rtt_ms) for one in firsts}
     return len(paths) >= FEWEST_TRIALS or _differing(firsts) >= FEWEST_TRIALS
 
 
@@ -180,9 +182,7 @@ def _compare(network: str, mine: Sequence[Alone], reference: Sequence[Alone], ti
         return [_on_unsteady_path(network, mine, reference, title)]
     found = _twice(network, mine, reference, title)
     if any(each.lossy for each in (*mine, *reference)):
-        a, b = ([each.throughput_mbps for each in trials] for trials in (mine, reference))
-        text = f"throughput {_mean(a):.1f} Mbps ({title} {_mean(b):.1f} Mbps)"
-        margin = (THROUGHPUT_FACTOR - 1) * max(min(_mean(a), _mean(b)), 0.1)
+        a, b, margin, text = _throughputs(mine, reference, title)
         percent = 100 / mine[0].rate_mbps if mine[0].rate_mbps else 0.0
         return [compared("throughput", a, b, margin, text, percent), *found]
     if _is_short((*mine, *reference)) or _grows((*mine, *reference)):
@@ -208,16 +208,24 @@ def _compare(network: str, mine: Sequence[Alone], reference: Sequence[Alone], ti
     return found
 
 
+def _throughputs(
+    mine: Sequence[Alone], reference: Sequence[Alone], title: str
+) -> tuple[list[float], list[float], float, str]:
+    """Both sides' throughput in Mbps, the margin of their difference, and their means in words."""
+    a, b = ([each.throughput_mbps for each in trials] for trials in (mine, reference))
+    margin = (THROUGHPUT_FACTOR - 1) * max(min(_mean(a), _mean(b)), 0.1)
+    return a, b, margin, f"throughput {_mean(a):.1f} Mbps ({title} {_mean(b):.1f} Mbps)"
+
+
 def _on_unsteady_path(
     network: str, mine: Sequence[Alone], reference: Sequence[Alone], title: str
 ) -> Compared:
     """Throughput where honest senders of one algorithm may differ: it accuses nobody."""
-    a, b = ([each.throughput_mbps for each in trials] for trials in (mine, reference))
-    margin = (THROUGHPUT_FACTOR - 1) * max(min(_mean(a), _mean(b)), 0.1)
+    a, b, margin, said = _throughputs(mine, reference, title)
     state: State = "equivalent" if _state(a, b, margin) == "equivalent" else "inconclusive"
     text = (
-        f"throughput {_mean(a):.1f} Mbps ({title} {_mean(b):.1f} Mbps) on {network}, where the path changes, "
-        "varies its delay or reorders packets, and honest senders may differ"
+        f"{said} on {network}, where the path changes, varies its delay or reorders packets, "
+        "and honest senders may differ"
     )
     return Compared("throughput", network, state, 0, text, 0.0)
 

@@ -11,6 +11,7 @@ from cambrian.judging.contestants import Judged
 from cambrian.judging.plausibility import Alone, Compared
 from cambrian.judging.sides import Side
 from cambrian.judging.verdicts import Verdict
+from cambrian.measure.settled import full_rtt_ms
 from cambrian.measure.trial import TrialMeasures
 from cambrian.metrics.parameters.estimate import Estimate, Missing
 from cambrian.probes import table
@@ -133,8 +134,8 @@ def _is_unsteady(network: Network) -> bool:
 def _alone(trial: TrialMeasures, *, lossy: bool, unsteady: bool) -> Alone:
     """On a steady path without random loss after the end of slow start, else over the measured interval."""
     network, after = trial.trial.network, trial.settled
-    whole = lossy or unsteady or after is None
-    mbps = trial.flows[0]["throughput_mbps"] if whole or after is None else after.throughput_mbps
+    whole = trial.flows[0]["throughput_mbps"]
+    mbps = whole if after is None or lossy or unsteady else after.throughput_mbps
     return Alone(
         rtt_ms=network.rtt_ms,
         rate_mbps=network.rate_mbps,
@@ -144,6 +145,7 @@ def _alone(trial: TrialMeasures, *, lossy: bool, unsteady: bool) -> Alone:
         delay_ms=after.delay_ms if after else None,
         lossy=lossy,
         unsteady=unsteady,
+        full_rtt_ms=full_rtt_ms(network),
         twice_percent=_twice_percent(trial),
         round_trips=after.round_trips if after else 0.0,
         grows=after is not None and after.grows,

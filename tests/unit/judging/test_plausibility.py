@@ -80,8 +80,11 @@ def test_one_trial_accuses_nobody() -> None:
     assert side(a=[alone(0.53)] * 2, b=[alone(0.55)] * 2).state == "different"
     # and two networks of one path on which the contestant does the same are one
     assert side(a=[alone(0.53)] * 2, b=[alone(0.53)] * 2).state == "inconclusive"
-    other_path = [replace(alone(0.53), round_trips=300.0)] * 2
+    other_path = [replace(alone(0.53), full_rtt_ms=300.0)] * 2
     assert side(a=[alone(0.53)] * 2, b=other_path).state == "different"
+    # slow start ends at another time on each network of one path
+    other_end = [replace(alone(0.53), round_trips=300.0)] * 2
+    assert side(a=[alone(0.53)] * 2, b=other_end).state == "inconclusive"
 
 
 def test_a_few_packets_are_no_difference() -> None:
