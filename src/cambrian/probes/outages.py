@@ -22,8 +22,8 @@ FEWEST_BURSTS = 2
 LEARNT = 1.5
 #: round trips after a burst in which silences are measured
 HEARD = 10.0
-#: round trips after the first packet that follows a blackout in which a restart is measured: slow start from
-#: two packets has eight by then
+#: round trips after the first data that follow a blackout in which a restart is measured: slow start from two
+#: packets has eight by then
 RESTART = (0.5, 3.0)
 #: a flow is back when it carries this share of the link for a second
 BACK, BACK_OVER_S = 0.8, 1.0
@@ -55,37 +55,36 @@ def burst_kept(flow: ProbedFlow) -> Figure | NoFigure:
 
 
 def burst_silence_trips(flow: ProbedFlow) -> Figure | NoFigure:
-    """Longest time without a packet after a burst, in round trips; mean over the bursts."""
+    """Longest time without data after a burst, in round trips; mean over the bursts."""
     found = bursts(flow)
     if len(found) < FEWEST_BURSTS:
         return NoFigure(f"{len(found)} undisturbed bursts; {FEWEST_BURSTS} are needed")
-    pauses = [_longest_pause_ns(flow.flight.arrival_ns, one) / one.trip_ns for one in found]
+    pauses = [_longest_pause_ns(flow.data_arrivals_ns, one) / one.trip_ns for one in found]
     return Figure(float(np.mean(pauses)), len(found))
 
 
 def blackout_restart(flow: ProbedFlow) -> Figure | NoFigure:
     """Most packets in one of the first round trips after a blackout, as a share of the flight before it.
 
-    Counts from half a round trip to three round trips after the first packet: that packet may be one of
-    several probes.
+    Counts from half a round trip to three round trips after the first data, which may be a probe.
     """
     found = _blackout(flow)
     if isinstance(found, NoFigure):
         return found
     _, before_bytes, back_ns = found
-    arrivals, trip_ns = flow.flight.arrival_ns, flow.trace.rtt_ns
+    arrivals, trip_ns = flow.data_arrivals_ns, flow.trace.rtt_ns
     if not _came_back(flow, back_ns):
         return NoFigure("the flow sent nothing after the blackout")
     first, last = np.searchsorted(arrivals, [back_ns + trips * trip_ns for trips in RESTART])
     inside = arrivals[first:last]
     if not len(inside):
-        return Figure(0.0, 1)
+        return NoFigure("the flow sent no second packet soon after the blackout")
     most = int((np.searchsorted(inside, inside + trip_ns) - np.arange(len(inside))).max())
     return Figure(most * flow.flight.packet_bytes / before_bytes, 1)
 
 
 def blackout_silence(flow: ProbedFlow) -> Figure | NoFigure:
-    """Time from a blackout's end to the flow's first packet, as a share of the blackout's length."""
+    """Time from a blackout's end to the flow's first data, as a share of the blackout's length."""
     found = _blackout(flow)
     if isinstance(found, NoFigure):
         return found
@@ -94,7 +93,7 @@ def blackout_silence(flow: ProbedFlow) -> Figure | NoFigure:
 
 
 def blackout_recovery_s(flow: ProbedFlow) -> Figure | NoFigure:
-    """Time from the first packet after a blackout until the flow carries 80 % of the link for a second."""
+    """Time from the first data after a blackout until the flow carries 80 % of the link for a second."""
     found = _blackout(flow)
     if isinstance(found, NoFigure):
         return found
@@ -116,13 +115,16 @@ def blackout_recovery_s(flow: ProbedFlow) -> Figure | NoFigure:
 
 
 def _blackout(flow: ProbedFlow) -> tuple[Loss, float, int] | NoFigure:
-    """The first blackout, the flight before it in bytes, and the first arrival after it."""
+    """The first blackout, the flight before it in bytes, and the first arrival of data after it.
+
+    Control packets do not count: a sender may answer its receiver's packets before its own timer ends.
+    """
     trip_ns = BLACKOUT_TRIPS * flow.trace.rtt_ns
     found = next((one for one in outages(flow) if one.end_ns - one.begin_ns >= trip_ns), None)
     if found is None:
         raise ValueError(f"network {flow.network.name} has no blackout in its schedule")
-    arrivals = flow.flight.arrival_ns
-    position = int(np.searchsorted(arrivals, found.begin_ns)) - 1
+    position = int(np.searchsorted(flow.flight.arrival_ns, found.begin_ns)) - 1
+    arrivals = flow.data_arrivals_ns
     after = int(np.searchsorted(arrivals, found.end_ns))
     if position < 0:
         return NoFigure("the flow had not started when the blackout began")
@@ -135,7 +137,7 @@ def _blackout(flow: ProbedFlow) -> tuple[Loss, float, int] | NoFigure:
 
 
 def _came_back(flow: ProbedFlow, back_ns: int) -> bool:
-    return back_ns <= int(flow.flight.arrival_ns[-1])
+    return back_ns <= int(flow.data_arrivals_ns[-1])
 
 
 def _longest_pause_ns(arrivals_ns: Int64Array, fall: Fall) -> float:

@@ -12,17 +12,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cambrian.metrics.columns import NS_PER_S, Int64Array, int64
+from cambrian.metrics.columns import NS_PER_S, Int64Array
 from cambrian.probes.figures import Figure, NoFigure
 from cambrian.probes.probed_flow import ProbedFlow
-from cambrian.study.model import FRAME_BYTES
 
 #: seconds without a full packet in which a connection was idle: longer than any timeout
 IDLE_S = 2.0
 #: round trips without a full packet between two objects that are requested one after the other
 BETWEEN_TRIPS = 1.5
-#: frames of at least this share of a full frame carry data; smaller ones are acknowledgements and control
-DATA = 0.5
 #: round trips before a pause in which the sender was busy
 BUSY_TRIPS = 5.0
 #: round trips after a pause in which a window grows visibly only if the controller counts the pause
@@ -46,7 +43,7 @@ class _Restart:
 
 def idle_restart(flow: ProbedFlow) -> Figure | NoFigure:
     """Packets in the first round trip after an idle time, as a share of the flight before it; mean."""
-    times, trip_ns = _data_arrivals_ns(flow), flow.trace.rtt_ns
+    times, trip_ns = flow.data_arrivals_ns, flow.trace.rtt_ns
     return _share_of_window(flow, lambda one: _count(times, one.back_ns, trip_ns))
 
 
@@ -79,7 +76,7 @@ def idle_burst_packets(flow: ProbedFlow) -> Figure | NoFigure:
     found = _restarts(flow, IDLE_S * NS_PER_S)
     if len(found) < FEWEST_PAUSES:
         return _too_few(found)
-    times = _data_arrivals_ns(flow)
+    times = flow.data_arrivals_ns
     span_ns = round(BURST_TRIPS * flow.trace.rtt_ns)
     bursts = [
         max(
@@ -100,20 +97,14 @@ def limited_growth(flow: ProbedFlow) -> Figure | NoFigure:
     found = _restarts(flow, BETWEEN_TRIPS * trip_ns)
     if len(found) < FEWEST_OBJECTS:
         return NoFigure(f"{len(found)} objects in sequence; {FEWEST_OBJECTS} are needed")
-    times = _data_arrivals_ns(flow)
+    times = flow.data_arrivals_ns
     most = max(_count(times, one.back_ns, trip_ns) for one in found[:-1])
     return Figure(_count(times, found[-1].back_ns, trip_ns) / most, 1, 1 / most)
 
 
-def _data_arrivals_ns(flow: ProbedFlow) -> Int64Array:
-    """Arrival times at the queue of packets that carry data, retransmissions included."""
-    sizes = int64(flow.trace.packets, "size_bytes")
-    return int64(flow.trace.packets, "arrival_ns")[sizes >= DATA * FRAME_BYTES]
-
-
 def _restarts(flow: ProbedFlow, silence_ns: float) -> list[_Restart]:
     """Every silence of at least ``silence_ns`` between two packets with data."""
-    times = _data_arrivals_ns(flow)
+    times = flow.data_arrivals_ns
     before = np.flatnonzero(np.diff(times) >= silence_ns)
     return [_Restart(int(times[at]), int(times[at + 1])) for at in before]
 

@@ -18,6 +18,8 @@ from cambrian.study.model import Network
 
 #: round trips (without queueing) that a flow's first slow start may take
 WARM_UP_TRIPS = 50
+#: frames of at least this share of the flow's usual one carry data; smaller ones are ACKs and control packets
+DATA = 0.5
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,12 @@ class ProbedFlow:
     def flight(self) -> Flight:
         """Bytes in flight just after each packet was sent; times are arrivals at the queue."""
         return flight.flight(self.trace)
+
+    @cached_property
+    def data_arrivals_ns(self) -> Int64Array:
+        """Arrival times at the queue of packets that carry data, retransmissions included, in order."""
+        sizes = int64(self.trace.packets, "size_bytes")
+        return int64(self.trace.packets, "arrival_ns")[sizes >= DATA * self.flight.packet_bytes]
 
     @property
     def settled_ns(self) -> int:

@@ -132,6 +132,18 @@ def test_silence_and_recovery_after_a_blackout() -> None:
     assert 0 < value(outages.blackout_recovery_s(seen)) < 5
 
 
+def test_control_packets_after_a_blackout_are_no_restart() -> None:
+    seen = Sender().run(OUTAGES, in_outage)
+    arrivals = seen.flight.arrival_ns
+    row = seen.trace.packets.row(int(np.searchsorted(arrivals, 21.05e9)), named=True)
+    early = 21_150_000_000
+    control = {**row, "size_bytes": 83, "arrival_ns": early, "departure_ns": early}
+    packets = pl.concat([seen.trace.packets, pl.DataFrame([control], schema=seen.trace.packets.schema)])
+    answered = replace(seen, trace=replace(seen.trace, packets=packets.sort("arrival_ns")))
+    for measure in (outages.blackout_silence, outages.blackout_restart, outages.blackout_recovery_s):
+        assert value(measure(answered)) == pytest.approx(value(measure(seen)), rel=1e-6)
+
+
 def test_a_flow_that_never_comes_back_counts_to_the_end() -> None:
     seen = Sender().run(OUTAGES, lambda number, now: in_outage(number, now) or now > 18e9)
     assert isinstance(outages.blackout_restart(seen), NoFigure)
