@@ -40,6 +40,12 @@ def test_the_last_done_counts() -> None:
     assert events({"event": "ready"}).done is None
 
 
+def test_what_a_receiver_got_after_the_trials_end_is_not_complete() -> None:
+    done = events({"event": "done", "time_ns": 1007, "bytes": 9, "complete": True})
+    assert (done.complete_ns(1000, 7), done.complete_ns(1000, 6)) == (7, None)
+    assert events({"event": "done", "time_ns": 1007, "complete": False}).complete_ns(1000, 7) is None
+
+
 @pytest.mark.parametrize(
     ("lines", "made"),
     [

@@ -8,15 +8,16 @@ from cambrian.trace.endpoint_events import EndpointEvents
 
 
 def done_ns(result: TrialResult, number: int) -> int | None:
-    """When its receiver had everything, in ns since the trial's zero; None if it never had."""
-    done = EndpointEvents.of(result.manifest, f"flow{number}.receiver").done
-    return done.time_ns - int(result.manifest["guest"]["zero_ns"]) if done and done.complete else None
+    """When its receiver had everything, in ns since the trial's zero; None if not by the trial's end."""
+    guest = result.manifest["guest"]
+    receiver = EndpointEvents.of(result.manifest, f"flow{number}.receiver")
+    return receiver.complete_ns(int(guest["zero_ns"]), int(guest["end_ns"]))
 
 
 def end_ns(result: TrialResult, number: int) -> int:
     """When it was complete or ended early, else the trial's end; in ns since the trial's zero."""
-    whole_ns = int(result.manifest["guest"]["end_ns"])
     if (complete_ns := done_ns(result, number)) is not None:
-        return min(whole_ns, complete_ns)
+        return complete_ns
+    whole_ns = int(result.manifest["guest"]["end_ns"])
     ended_s = result.flow_end(number).get("ended_s")
     return whole_ns if ended_s is None else min(whole_ns, round(ended_s * NS_PER_S))

@@ -9,6 +9,7 @@ from typing import Any
 
 import polars as pl
 
+from cambrian.measure import flow_ends
 from cambrian.metrics import completion, loss, payload, queueing, throughput
 from cambrian.metrics.gates import ENDED_EARLY
 from cambrian.metrics.payload import Protocol
@@ -166,18 +167,16 @@ class FlowWindow:
 
     @property
     def complete_ns(self) -> int | None:
-        """When the receiver had all requested bytes, in ns since the trial's zero; None if it never had them.
+        """When the receiver had all requested bytes, in ns since the trial's zero; None if not by its end.
 
         Also None if the server sent another size than requested (a request of 0 accepts any size): foreign
         servers answer with bodies of their own size.
         """
-        manifest, size_bytes = self.whole.result.manifest, self.flow.size_bytes
-        done = EndpointEvents.of(manifest, f"flow{self.number}.receiver").done
-        if not self.is_sized or done is None or not done.complete:
+        size_bytes = self.flow.size_bytes
+        done = EndpointEvents.of(self.whole.result.manifest, f"flow{self.number}.receiver").done
+        if not self.is_sized or (size_bytes and done is not None and done.bytes != size_bytes):
             return None
-        if size_bytes and done.bytes != size_bytes:
-            return None
-        return done.time_ns - int(manifest["guest"]["zero_ns"])
+        return flow_ends.done_ns(self.whole.result, self.number)
 
     @cached_property
     def packet_bytes(self) -> int | None:

@@ -110,6 +110,17 @@ class EndpointEvents:
             event["time_ns"], event.get("bytes") or 0, bool(event.get("complete")), event.get("error")
         )
 
+    def complete_ns(self, zero_ns: int, end_ns: int) -> int | None:
+        """When the receiver had all that it asked for, in ns since the trial's zero ``zero_ns``.
+
+        None if it did not by the trial's end ``end_ns``, also since the zero: programs run on while the trial
+        shuts down, and packets of that time are not recorded.
+        """
+        if (done := self.done) is None or not done.complete:
+            return None
+        complete_ns = done.time_ns - zero_ns
+        return complete_ns if complete_ns <= end_ns else None
+
     @property
     def error(self) -> str | None:
         """Why the endpoint ended, by its last event, with or without a time."""

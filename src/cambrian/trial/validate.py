@@ -132,10 +132,9 @@ def _random_losses(network: Network, counted: FlowCounters) -> int:
 def _flow(trial: Trial, number: int, report: GuestReport, plan: Plan, programs: Programs) -> FlowFacts:
     flow = trial.flows[number]
     receiver = programs[f"flow{number}.receiver"]
-    done = receiver.done
     complete_ns = None
-    if done and done.complete and (flow.size_bytes or flow.page):
-        complete_ns = done.time_ns - report["zero_ns"]
+    if flow.size_bytes or flow.page:
+        complete_ns = receiver.complete_ns(report["zero_ns"], report["end_ns"])
     sides = [
         _program(
             f"flow{number}.{side}",

@@ -54,6 +54,17 @@ def test_a_complete_flow_ends_before_its_log(folder: Path) -> None:
     assert found is not None and found.timeouts == 0
 
 
+def test_a_flow_that_was_complete_after_the_trials_end_has_no_times(folder: Path) -> None:
+    change(folder, size_bytes=10**6)
+    manifest = json.loads((folder / "manifest.json").read_text())
+    late_ns = manifest["guest"]["zero_ns"] + manifest["guest"]["end_ns"] + 1
+    manifest["endpoints"]["flow0.receiver"][0]["time_ns"] = late_ns
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    result = TrialResult(folder)
+    assert flow_ends.done_ns(result, 0) is None
+    assert flow_ends.end_ns(result, 0) == manifest["guest"]["end_ns"]
+
+
 def test_an_endless_flow_lasts_until_the_trials_end(folder: Path) -> None:
     result, trial = change(folder)
     assert flow_ends.end_ns(result, 0) == result.manifest["guest"]["end_ns"]
