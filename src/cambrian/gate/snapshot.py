@@ -23,6 +23,8 @@ from cambrian.study.naming import slug
 
 #: characters of a packet hash, and significant digits of a figure, in a snapshot
 _HASH_DIGITS, _DIGITS = 16, 6
+#: figures that a download or a page has once it is complete
+_OF_COMPLETE = ("completion_s", "plt_ms")
 #: start of the text of a trial that is invalid, in place of its packet hash
 INVALID = "invalid: "
 
@@ -260,9 +262,19 @@ def names(contestant: str | None, folder: Path) -> Names | None:
     return Names(contestant if contestant in shown else contestant.replace("/", " "), shown)
 
 
-def detail(group: str) -> str:
-    """What distinguishes a group of trials from others of the same contestants: its page or line-up."""
-    return group.rpartition("/")[2]
+def detail(group: str, kind: str, *, groups: int, kinds: int) -> str:
+    """What distinguishes a place from others of the same contestants; empty if there is no other.
+
+    That is the page or line-up if the contestants have several ``groups`` of trials, and the ``kind`` of flow
+    if the contestant has several ``kinds`` in the group.
+    """
+    return " ".join([group.rpartition("/")[2]] * (groups > 1) + [kind] * (kinds > 1))
+
+
+def kind_of_flow(size_bytes: int | None, page: str | None, rtt_ms: float) -> str:
+    """The kind of a flow in a line-up, such as "2000000 bytes 40 ms"; flows of one kind share figures."""
+    what = f"page {page}" if page else f"{size_bytes} bytes" if size_bytes else "endless"
+    return f"{what} {rtt_ms:g} ms"
 
 
 def _values(frame: pl.DataFrame, part: str, names: Names | None) -> Iterator[tuple[str, str, str, float]]:
@@ -272,22 +284,48 @@ def _values(frame: pl.DataFrame, part: str, names: Names | None) -> Iterator[tup
         mine = mine.filter(pl.col("contestant").is_in(list(names.found)))
     figures = [name for name in MARGINS if name in frame.columns]
     rivals = dict(mine.group_by("network").agg(pl.col("against").n_unique()).iter_rows())
+    kinds = [kind_of_flow(*flow) for flow in mine.select("size_bytes", "page", "flow_rtt_ms").iter_rows()]
+    mine = mine.with_columns(pl.Series("kind", kinds, dtype=pl.String))
     same = ["network", "contestant", "against"]
-    groups = {
-        tuple(key): count for *key, count in mine.group_by(same).agg(pl.col("group").n_unique()).iter_rows()
-    }
-    seed = [*same, "group", "seed"]
-    by_trial = mine.group_by([*seed, "trial"], maintain_order=True).agg(pl.col(figures).mean())
-    # the mean over some orders of a seed would depend on the order
-    whole = pl.when(pl.col(figures).null_count() == 0).then(pl.col(figures).mean())
-    for row in by_trial.group_by(seed, maintain_order=True).agg(whole).sort("seed").to_dicts():
-        several = groups[row["network"], row["contestant"], row["against"]] > 1
-        place = _place(part, row, names, rivals[row["network"]], detail(row["group"]) if several else "")
+    groups, of_group = _counts(mine, same, "group"), _counts(mine, [*same, "group"], "kind")
+    seed = [*same, "group", "kind", "seed"]
+    complete = [name for name in figures if name in _OF_COMPLETE]
+    others = [name for name in figures if name not in _OF_COMPLETE]
+    # the mean over some orders of a seed would depend on the order, and that of some downloads on which end
+    by_trial = mine.group_by([*seed, "trial"], maintain_order=True).agg(
+        pl.col(others).mean(), _whole_mean(complete)
+    )
+    for row in by_trial.group_by(seed, maintain_order=True).agg(_whole_mean(figures)).sort("seed").to_dicts():
+        who = tuple(row[name] for name in same)
+        several = {"groups": groups[who], "kinds": of_group[*who, row["group"]]}
+        place = _place(part, row, names, rivals[row["network"]], detail(row["group"], row["kind"], **several))
+        following = _following(row, several["kinds"])
         for name in figures:
-            # alone, the share is 100 %; beside a rival, the throughput follows from the share
-            follows = name == ("share_percent" if row["against"] is None else "throughput_mbps")
-            if not follows and (value := _rounded(row[name])) is not None:
+            if name != following and (value := _rounded(row[name])) is not None:
                 yield place, name, str(row["seed"]), value
+
+
+def _following(row: Mapping[str, Any], kinds: int) -> str | None:
+    """The quantity of the row that follows from another: share or throughput.
+
+    Alone, or beside a flow of its own contestant and kind, a flow's mean share is a constant. Beside another
+    rival the throughput follows from the share, if there is one.
+    """
+    if row["against"] is None or (row["against"] == row["contestant"] and kinds == 1):
+        return "share_percent"
+    return "throughput_mbps" if row.get("share_percent") is not None else None
+
+
+def _counts(frame: pl.DataFrame, keys: list[str], counted: str) -> dict[tuple[Any, ...], int]:
+    """Values of ``keys`` → number of different values of ``counted``."""
+    return {
+        tuple(key): count for *key, count in frame.group_by(keys).agg(pl.col(counted).n_unique()).iter_rows()
+    }
+
+
+def _whole_mean(figures: list[str]) -> pl.Expr:
+    """The means of the columns; null where a row has no value."""
+    return pl.when(pl.col(figures).null_count() == 0).then(pl.col(figures).mean())
 
 
 def _parameters(

@@ -240,10 +240,16 @@ def _know_unmeasured(
             known.setdefault(group.names[0], family)
 
 
+def lineup(group: dict[str, Any], study: Study) -> Sequence[Flow]:
+    """The flows of a group of the design ``flows``; empty for other designs. ``group`` is from study.json."""
+    if group["design"] != "flows":
+        return ()
+    return {one.name: one.flows for one in study.lineups}.get(group["subject"], study.flows)
+
+
 def flow_names(group: dict[str, Any], study: Study) -> tuple[str, ...]:
     """The names of a group's contestants, flow by flow. ``group`` is from study.json."""
-    if group["design"] == "flows":
-        flows = {lineup.name: lineup.flows for lineup in study.lineups}.get(group["subject"], study.flows)
+    if flows := lineup(group, study):
         return tuple(flow.contestant.name for flow in flows)
     pair = (group["subject"], group["reference"])
     return tuple(str(name) for name in pair if name is not None)

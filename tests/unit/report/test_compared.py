@@ -34,7 +34,7 @@ def side(folder: str, packets: dict[str, str], **more: Any) -> Side:
         networks=tuple(Network(name=name, rate_mbps=20, rtt_ms=50, buffer_bdp=1) for name in NETWORKS),
         contestants=(Contestant(stack="quinn", cca="cubic", options=more.pop("options", {})),),
     )
-    groups = tuple(Group(f"{name}/quinn-cubic", name, ("quinn cubic",), False) for name in NETWORKS)
+    groups = tuple(Group(f"{name}/quinn-cubic", name, ("quinn cubic",), ("",), False) for name in NETWORKS)
     subjects = {f"{name} quinn cubic": Subject(name, "quinn cubic") for name in NETWORKS}
     made_with = {"cambrian": "1", "quinn": f"0.11 {'a' * 16}"} | more
     return Side(Path(folder), study, Snapshot(made_with=made_with, packets=packets), groups, subjects)

@@ -10,14 +10,14 @@ from typing import Any
 
 from cambrian.gate import snapshot
 from cambrian.gate.snapshot import Snapshot, Subject
-from cambrian.report.collect import flow_names
+from cambrian.report.collect import flow_names, lineup
 from cambrian.store.results import Results
 from cambrian.study.model import Contestant, Study
 
 
 @dataclass(frozen=True)
 class Group:
-    """A group of trials: where they ran, and who was in them.
+    """A group of trials: where they ran, who was in them, and with which kinds of flows.
 
     ``is_placebo``: the reference in a contestant's place; it is no contestant of its own.
     """
@@ -25,6 +25,7 @@ class Group:
     key: str
     network: str
     names: tuple[str, ...]
+    kinds: tuple[str, ...]
     is_placebo: bool
 
 
@@ -118,7 +119,17 @@ def _rivals(groups: Sequence[Group], label: str | None) -> Counter[str]:
 
 
 def _group(raw: dict[str, Any], study: Study) -> Group:
-    return Group(str(raw["key"]), str(raw["network"]), flow_names(raw, study), bool(raw.get("placebo")))
+    names = flow_names(raw, study)
+    network = next(one for one in study.networks if one.name == raw["network"])
+    kinds = tuple(
+        snapshot.kind_of_flow(
+            flow.size_bytes, flow.page.name if flow.page else None, flow.base_rtt_ms(network)
+        )
+        for flow in lineup(raw, study)
+    )
+    # flows of other designs are all of one kind
+    kinds = kinds or ("",) * len(names)
+    return Group(str(raw["key"]), str(raw["network"]), names, kinds, bool(raw.get("placebo")))
 
 
 def _subjects(group: Group, groups: Sequence[Group]) -> Iterator[Subject]:
@@ -129,8 +140,13 @@ def _subjects(group: Group, groups: Sequence[Group]) -> Iterator[Subject]:
         against = _against(group, number)
         if against is not None:
             yield Subject(group.network, name, against)
-        if not group.is_placebo and _groups_with(groups, group.network, name, against) > 1:
-            yield Subject(group.network, name, against, snapshot.detail(group.key))
+        several = {
+            "groups": _groups_with(groups, group.network, name, against),
+            "kinds": len({kind for one, kind in zip(group.names, group.kinds, strict=True) if one == name}),
+        }
+        detail = snapshot.detail(group.key, group.kinds[number], **several)
+        if not group.is_placebo and detail:
+            yield Subject(group.network, name, against, detail)
 
 
 def _against(group: Group, number: int) -> str | None:
