@@ -40,8 +40,7 @@ def followed(flow: ProbedFlow) -> list[Fall]:
     Raises:
         ValueError: this network has no lone losses.
     """
-    places = positions(len(flow.flight.arrival_ns), _every(flow))[FIRST_COUNTED - 1 :]
-    times = flow.flight.arrival_ns[places]
+    times = _lost_ns(flow)[FIRST_COUNTED - 1 :]
     return falls.after(flow, [Loss(int(time), int(time)) for time in times])
 
 
@@ -91,8 +90,8 @@ def window_packets(flow: ProbedFlow) -> Figure | NoFigure:
     first = int(np.searchsorted(times, half_ns))
     if len(times) - first < 2:
         return NoFigure("the flow sent nothing in the second half of its life")
-    losses = positions(len(times), _every(flow))
-    losses = losses[losses >= first]
+    losses = np.searchsorted(times, _lost_ns(flow))
+    losses = losses[(losses >= first) & (losses < len(times))]
     # whole cycles from loss to loss, or halves of the time where there are too few
     middle = int(np.searchsorted(times, (half_ns + flow.trace.end_ns) // 2))
     edges = losses if len(losses) > 2 else np.array([first, middle, len(times) - 1])
@@ -113,11 +112,12 @@ def _mean_packets(flow: ProbedFlow, begin: int, end: int) -> float:
     return float(mean) / flow.flight.packet_bytes
 
 
-def _every(flow: ProbedFlow) -> int:
+def _lost_ns(flow: ProbedFlow) -> Int64Array:
+    """Time of the first arrival after each loss. The network counts control packets, too."""
     every = flow.network.loss_every_packets
     if every is None:
         raise ValueError(f"network {flow.network.name} has no loss_every_packets")
-    return every
+    return flow.arrivals_ns[positions(len(flow.arrivals_ns), every)]
 
 
 def _packet(flow: ProbedFlow, found: list[Fall]) -> float:

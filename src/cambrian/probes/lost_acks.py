@@ -55,9 +55,7 @@ def timeout_packets(flow: ProbedFlow) -> Figure | NoFigure:
     if isinstance(silence, NoFigure):
         return silence
     begin_ns, end_ns = silence
-    first, last = np.searchsorted(
-        flow.flight.arrival_ns, [begin_ns + QUIET_TRIPS * flow.trace.rtt_ns, end_ns]
-    )
+    first, last = np.searchsorted(flow.arrivals_ns, [begin_ns + QUIET_TRIPS * flow.trace.rtt_ns, end_ns])
     return Figure(float(last - first), 1)
 
 
@@ -76,7 +74,7 @@ def _times_ns(flow: ProbedFlow) -> Int64Array | NoFigure:
     silence = _silence_ns(flow)
     if isinstance(silence, NoFigure):
         return silence
-    arrivals = flow.flight.arrival_ns
+    arrivals = flow.arrivals_ns
     first, last = np.searchsorted(arrivals, silence)
     gaps = np.diff(arrivals[max(first - 1, 0) : last])
     times: Int64Array = gaps[gaps > TOGETHER_TRIPS * flow.trace.rtt_ns]

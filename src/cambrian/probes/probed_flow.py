@@ -39,14 +39,19 @@ class ProbedFlow:
 
     @cached_property
     def flight(self) -> Flight:
-        """Bytes in flight just after each packet was sent; times are arrivals at the queue."""
+        """Bytes in flight just after each packet with data was sent; times are arrivals at the queue."""
         return flight.flight(self.trace)
+
+    @cached_property
+    def arrivals_ns(self) -> Int64Array:
+        """Arrival times of all packets at the queue, control packets included, in order."""
+        return int64(self.trace.packets, "arrival_ns")
 
     @cached_property
     def data_arrivals_ns(self) -> Int64Array:
         """Arrival times at the queue of packets that carry data, retransmissions included, in order."""
         sizes = int64(self.trace.packets, "size_bytes")
-        return int64(self.trace.packets, "arrival_ns")[sizes >= DATA * self.flight.packet_bytes]
+        return self.arrivals_ns[sizes >= DATA * self.flight.packet_bytes]
 
     @property
     def settled_ns(self) -> int:

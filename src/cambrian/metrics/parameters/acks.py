@@ -15,9 +15,8 @@ import numpy as np
 import polars as pl
 
 from cambrian.metrics.columns import int64
-from cambrian.metrics.parameters.beginning import SMALLEST_DATA_BYTES
 from cambrian.metrics.parameters.estimate import Estimate, Missing
-from cambrian.metrics.parameters.flow_trace import FlowTrace
+from cambrian.metrics.parameters.flow_trace import SMALLEST_DATA_BYTES, FlowTrace
 
 KEY = "ack_every_packets"
 #: fewest acknowledgements; with fewer, those of the handshake matter

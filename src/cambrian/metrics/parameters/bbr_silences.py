@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cambrian.metrics.columns import BITS_PER_BYTE, NS_PER_S, int64
+from cambrian.metrics.columns import BITS_PER_BYTE, NS_PER_S
 from cambrian.metrics.parameters.bbr_low_stages import LEAST_ROUNDS, MOST_NS, LowStage, plausible
 from cambrian.metrics.parameters.flight import flight
 from cambrian.metrics.parameters.flow_trace import FlowTrace
@@ -16,7 +16,7 @@ SILENT_ROUNDS, SILENT_PACKETS, SILENCES_A_SECOND = 0.15, 6, 5.0
 LOWER, ABOVE, ABOVE_PACKETS = 0.85, 0.05, 3
 #: all its silences come in this time
 STEPS_ROUNDS = 3
-#: smaller packets carry no data but acknowledgements, which pass at any time
+#: smaller packets may carry no data but acknowledgements, which pass at any time
 FULL_SHARE = 0.5
 
 
@@ -25,7 +25,7 @@ def stages_after_silences(trace: FlowTrace) -> list[LowStage]:
     found = flight(trace)
     if not len(found.arrival_ns) or trace.rate_mbps is None:
         return []
-    full = int64(trace.packets, "size_bytes") > FULL_SHARE * found.packet_bytes
+    full = found.size_bytes > FULL_SHARE * found.packet_bytes
     arrival_ns, in_flight, size = found.arrival_ns[full], found.flight_bytes[full], found.packet_bytes
     packet_ns = size * BITS_PER_BYTE * 1e3 / trace.rate_mbps
     silent_ns = max(SILENT_ROUNDS * trace.rtt_ns, SILENT_PACKETS * packet_ns)

@@ -14,11 +14,9 @@ import numpy as np
 import polars as pl
 
 from cambrian.metrics.columns import Int64Array, int64
-from cambrian.metrics.parameters.flow_trace import FlowTrace
+from cambrian.metrics.parameters.flow_trace import SMALLEST_DATA_BYTES, FlowTrace
 from cambrian.metrics.parameters.window import OVERHEAD_BYTES
 
-#: frames that carry data are larger; smaller ones are mostly acknowledgements
-SMALLEST_DATA_BYTES = 100
 #: the round in which the first data may come, and the last that is looked at
 _FIRST_ROUND = 2
 _LAST_ROUND = 5

@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 
 from cambrian.metrics.columns import BoolArray, Int64Array, int64
-from cambrian.metrics.parameters.flow_trace import FlowTrace
+from cambrian.metrics.parameters.flow_trace import SMALLEST_DATA_BYTES, FlowTrace
 
 #: packets after a lost one whose acknowledgements tell of the loss
 PACKET_THRESHOLD = 3
@@ -28,17 +28,18 @@ NEVER_NS = np.iinfo(np.int64).max
 
 @dataclass(frozen=True)
 class Flight:
-    """The bytes in flight just after each packet was sent, in order of sending; arrays of one length.
+    """The bytes in flight just after each packet with data was sent, in order of sending; arrays of one size.
 
     ``arrival_ns``: when that packet arrived at the queue (its sending + the forward delay).
-    ``flight_bytes``: frames in flight then, that packet included. ``packet_bytes``: the flow's
-    usual frame. ``round_trip_ns``: the packet's round trip with queueing;
-    for a packet that did not depart, that of the last departed one before it. ``signal_ns``: arrivals
-    of the packets that were dropped (or marked); ``learnt_ns``: the first arrival at which the sender
-    knows of each; ``marked``: True for marks, False for drops.
+    ``size_bytes``: its frame. ``flight_bytes``: frames in flight then, that packet included.
+    ``packet_bytes``: the flow's usual frame. ``round_trip_ns``: the packet's round trip with queueing; for a
+    packet that did not depart, that of the last departed one before it. ``signal_ns``: arrivals of those that
+    were dropped (or marked); ``learnt_ns``: the first arrival at which the sender knows of each;
+    ``marked``: True for marks, False for drops.
     """
 
     arrival_ns: Int64Array
+    size_bytes: Int64Array
     flight_bytes: Int64Array
     packet_bytes: int
     round_trip_ns: Int64Array
@@ -60,16 +61,18 @@ class Flight:
 
 
 def flight(trace: FlowTrace) -> Flight:
-    """The flight at each of the flow's packets; empty without packets.
+    """The flight at each of the flow's packets with data; empty without any.
+
+    Packets without data, such as an answer to the receiver's own packets, are in nobody's window.
 
     Random loss before the capture point is invisible: it makes the flight too small by the bytes lost in
     the last round trip. Packets still in the queue at the end stay in flight.
     """
-    packets = trace.packets
+    packets = trace.packets.filter(pl.col("size_bytes") >= SMALLEST_DATA_BYTES)
     arrival_ns = int64(packets, "arrival_ns")
     if not len(arrival_ns):
         empty = np.empty(0, np.int64)
-        return Flight(empty, empty, 0, empty, empty, empty, empty.astype(bool))
+        return Flight(empty, empty, empty, 0, empty, empty, empty, empty.astype(bool))
     size_bytes = int64(packets, "size_bytes")
     departed = (packets["outcome"] == "departed").to_numpy()
     dropped = (packets["outcome"] == "dropped").to_numpy()
@@ -84,6 +87,7 @@ def flight(trace: FlowTrace) -> Flight:
     waited_ns = np.where(last >= 0, (departure_ns - arrival_ns)[last], 0)
     return Flight(
         arrival_ns=arrival_ns,
+        size_bytes=size_bytes,
         flight_bytes=np.cumsum(size_bytes) - gone_bytes[gone],
         packet_bytes=int(np.median(size_bytes)),
         round_trip_ns=trace.rtt_ns + waited_ns,

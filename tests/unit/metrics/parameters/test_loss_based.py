@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -129,6 +130,21 @@ def test_a_cut_without_a_loss_is_no_beta() -> None:
     silent = trace.transport.with_columns(event=pl.lit("ack"))
     assert ("unexplained_cuts", "window") in missing(replace(trace, transport=silent))
     assert cubic()["unexplained_cuts", "window"].value == 0
+
+
+def test_acks_in_a_silence_after_a_loss_are_not_the_flight() -> None:
+    """A sender may answer its receiver's probe while its window lets no data go."""
+    sender = Sender(avoidance=lambda window, acked: acked / window, beta=0.5, packets=60_000)
+    trace = sender.run(family="reno")
+    arrivals = trace.packets["arrival_ns"].to_numpy()
+    silences = np.flatnonzero(np.diff(arrivals) > 10_000_000)
+    middles = (arrivals[silences] + arrivals[silences + 1]) // 2
+    control = {**trace.packets.row(0, named=True), "size_bytes": 80}
+    rows = [{**control, "arrival_ns": int(at), "departure_ns": int(at)} for at in middles]
+    answered = pl.concat([trace.packets, pl.DataFrame(rows, schema=trace.packets.schema)]).sort("arrival_ns")
+    assert len(rows) > 5
+    found = measured(replace(trace, packets=answered))["beta", "packets"]
+    assert holds(found, 0.5, within=0.045)
 
 
 @pytest.mark.parametrize("source", BOTH)

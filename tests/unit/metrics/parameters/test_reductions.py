@@ -41,7 +41,7 @@ def round_trips(*trips_ms: int) -> Flight:
     times = np.arange(len(trips_ms), dtype=np.int64) * 100 * MS
     trips_ns = np.array(trips_ms, dtype=np.int64) * MS
     none = np.empty(0, np.int64)
-    return Flight(times, none, 1514, trips_ns, none, none, none.astype(bool))
+    return Flight(times, none, none, 1514, trips_ns, none, none, none.astype(bool))
 
 
 def found(of: Window) -> list[tuple[float, float, bool]]:
