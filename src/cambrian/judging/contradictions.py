@@ -6,6 +6,7 @@ and neither is used.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -14,11 +15,12 @@ from cambrian.judging.references import Reference
 from cambrian.metrics.parameters.definitions import PARAMETERS
 from cambrian.metrics.parameters.estimate import Measured, Source
 
-#: how far the flight may stay below the largest window, as a share of it: pacing, headers, the last packet
-_BELOW_WINDOW = 0.1
+#: how far the flight may stay below the largest window, as a share of it: pacing, headers, the last packet.
+#: A first flight may stay below its window for many reasons: pacing, a small object
+_BELOW_WINDOW = {"max_window_packets": 0.1, "initial_window_packets": math.inf}
 #: parameters that both sources measure in the same events; pacing and bursts come from different times, and a
 #: flight that is soon back does not show whether its window was taken back or grew
-_COMPARED = frozenset({"beta", "alpha", "max_window_packets"})
+_COMPARED = frozenset({"beta", "alpha", *_BELOW_WINDOW})
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,7 @@ def contradicts(
         return None
     if min(window.events, packets.events) < PARAMETERS[name].fewest:
         return None
-    below = _BELOW_WINDOW * window.value if name == "max_window_packets" else reference.tolerance
+    below = _BELOW_WINDOW[name] * window.value if name in _BELOW_WINDOW else reference.tolerance
     if window.low - packets.high <= below and packets.low - window.high <= reference.tolerance:
         return None
     text = (
@@ -57,4 +59,6 @@ def contradicts(
         text += ": it reduces more than once for each congestion event"
     elif name == "beta" and packets.low > window.high:
         text += ": its flight falls by less than its window, so it may not fill the window before a loss"
+    elif name == "initial_window_packets":
+        text += ": its window grows before the first data is acknowledged"
     return Contradiction(network, name, text, min(window.trials, packets.trials) >= FEWEST_TRIALS)

@@ -294,6 +294,13 @@ def test_cubics_alpha_by_packets_contradicts_no_log() -> None:
     assert found.contradictions == ()
 
 
+def test_more_first_packets_than_the_window_holds_are_a_finding() -> None:
+    for flight, expected in ((33.0, 1), (11.0, 0), (4.0, 0)):
+        found = judge("cubic", one("initial_window_packets", 10.4),
+                      one("initial_window_packets", flight, source="packets", half=2.0))  # fmt: skip
+        assert [each.parameter for each in found.contradictions] == ["initial_window_packets"] * expected
+
+
 def test_a_flight_just_below_the_largest_window_is_no_contradiction() -> None:
     for flight, expected in ((1951.0, 0), (1000.0, 1)):
         found = judge("cubic", one("max_window_packets", 2000.0),
