@@ -34,6 +34,9 @@ SHORT_QUEUE_ROUNDS = 0.25
 CRUISE_NEAR = 0.03
 #: and to the rate before probes
 CRUISE_DRIFT = 0.15
+#: without a probe, cruising is what the flow does in this part of the time or more: BBRv1 in six phases of
+#: eight, while a sender with shorter cycles may probe for longer than the level allows for
+CRUISE_SHARE = 0.5
 #: within a phase the rate is even; a burst is not
 EVEN_SPREAD = 0.06
 
@@ -100,9 +103,12 @@ def is_free(rates: Rates, trace: FlowTrace) -> BoolArray:
 
 
 def cruises(rates: Rates, trace: FlowTrace, found: Phases) -> FloatArray:
-    """The cruising rate over the bottleneck's, one value every few cycles, after Startup."""
-    late = rates.time_ns >= trace.start_ns + WARM_UP_ROUNDS * trace.rtt_ns
-    level = rates.rate_bps[late & is_free(rates, trace) & (np.abs(rates.ratio - 1) < CRUISE_NEAR)]
+    """The cruising rate over the bottleneck's, one value every few cycles, after Startup; empty if unsure."""
+    looked = is_free(rates, trace) & (rates.time_ns >= trace.start_ns + WARM_UP_ROUNDS * trace.rtt_ns)
+    near = np.abs(rates.ratio - 1) < CRUISE_NEAR
+    level = rates.rate_bps[looked & near]
+    if not len(found.cruise_bps) and len(level) < CRUISE_SHARE * np.count_nonzero(looked):
+        return np.empty(0)
     if len(found.cruise_bps):
         # where draining takes most of the time, its rate is the usual one
         level = level[np.abs(level / np.median(found.cruise_bps) - 1) < CRUISE_DRIFT]

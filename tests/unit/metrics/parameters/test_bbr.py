@@ -82,6 +82,15 @@ def test_a_flow_that_does_not_probe_has_no_gains() -> None:
         assert isinstance(found["probe_up_gain", source], Missing)
 
 
+@pytest.mark.parametrize("cycle_rounds", [2.2, 2.5, 3.0])
+def test_short_cycles_do_not_make_the_probing_rate_the_cruising_rate(cycle_rounds: float) -> None:
+    found = by_key(run(Bbr(cycle_rounds=cycle_rounds)))
+    for source in SOURCES:
+        cruise = found["cruise_factor", source]
+        if not isinstance(cruise, Missing):
+            holds(cruise, 0.99)
+
+
 def test_probing_without_draining() -> None:
     found = by_key(run(Bbr(down=1.0)))
     holds(found["probe_up_gain", "window"], 1.25)
