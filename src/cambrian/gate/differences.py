@@ -198,11 +198,15 @@ def _unchanged(one: Difference) -> Difference:
 
 
 def _gaps(before: Snapshot, after: Snapshot) -> Iterator[str]:
-    """Figures that now have fewer seeds than the earlier snapshot, as where downloads no longer complete."""
+    """Figures that some seeds no longer have, as where downloads no longer complete.
+
+    Of seeds that ran again: trials that did not run are named as such.
+    """
+    ran = {name.rpartition(" seed ")[2].partition(" ")[0] for name in after.packets}
     for name, place in before.places.items():
         now = after.places.get(name, Place()).values
         for quantity, seeds in place.values.items():
-            if gone := seeds.keys() - now.get(quantity, {}).keys():
+            if gone := (seeds.keys() & ran) - now.get(quantity, {}).keys():
                 numbers = ", ".join(sorted(gone, key=int))
                 # a baseline of another version may have a quantity that this one lacks
                 title = MARGINS[quantity].title if quantity in MARGINS else quantity

@@ -69,10 +69,7 @@ def notes(compared: Compared) -> Iterator[str]:
         yield f"without a figure now: {text}"
     if compared.missing:
         yield f"figures that are missing now: {len(compared.missing)}, such as {compared.missing[0]}"
-    for trial, why in list(compared.lost.items())[:_MOST]:
-        yield f"cannot be compared: {trial}: {why}"
-    if compared.unknown:
-        yield f"{len(compared.unknown)} trials are not in the baseline, such as {compared.unknown[0]}"
+    yield from _not_in_both(compared)
     for name, before, after in compared.verdicts:
         yield f"verdict{f', {name}' if name else ''}: {before} → {after}"
     for name, before, after in compared.software:
@@ -81,13 +78,29 @@ def notes(compared: Compared) -> Iterator[str]:
         yield "the testbed differs too, so packets may differ for that reason alone"
 
 
+def _not_in_both(compared: Compared) -> Iterator[str]:
+    """Trials that only one of the two has."""
+    if compared.lost and compared.unknown and not compared.same + compared.changed:
+        yield (
+            f"the two have no trial in common, such as with other seeds: {len(compared.lost)} trials before, "
+            f"{len(compared.unknown)} now. Their figures are compared as those of independent seeds"
+        )
+        return
+    for trial, why in list(compared.lost.items())[:_MOST]:
+        yield f"cannot be compared: {trial}: {why}"
+    if compared.unknown:
+        yield f"{len(compared.unknown)} trials did not run before, such as {compared.unknown[0]}"
+
+
 def more_seeds(compared: Compared) -> str:
     """How more seeds may settle what two studies leave open; empty if nothing is."""
     if not (open_ := compared.count("inconclusive")):
         return ""
+    least = min((one.seeds for one in compared.figures if one.state == "inconclusive"), default=0)
+    enough = f" to {FEWEST_SEEDS} or more" if least < FEWEST_SEEDS else ""
     return (
-        f"More seeds may settle the inconclusive figure{'' if open_ == 1 else 's'}: raise seeds in the study "
-        f"(to {FEWEST_SEEDS} or more), and run it again"
+        f"More seeds may settle the inconclusive figure{'' if open_ == 1 else 's'}: raise seeds in the study"
+        f"{enough}, and run it again"
     )
 
 

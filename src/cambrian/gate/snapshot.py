@@ -262,6 +262,22 @@ def names(contestant: str | None, folder: Path) -> Names | None:
     return Names(contestant if contestant in shown else contestant.replace("/", " "), shown)
 
 
+def check_one_name(contestant: str, folder: Path) -> None:
+    """Check that a contestant has one name in a folder, so that it can be compared with another contestant.
+
+    Raises:
+        StudyError: several contestants have this stack and controller, as with labels.
+    """
+    found = names(contestant, folder)
+    if found is not None and len(found.found) > 1:
+        raise StudyError(
+            file=str(folder),
+            key=contestant,
+            problem=f"{len(found.found)} contestants have this stack and controller",
+            remedy=f"give one name: {', '.join(sorted(found.found))}",
+        )
+
+
 def detail(group: str, kind: str, *, groups: int, kinds: int) -> str:
     """What distinguishes a place from others of the same contestants; empty if there is no other.
 

@@ -241,9 +241,29 @@ def test_a_seed_that_stalls_is_no_equivalence(stalled: int) -> None:
 
 def test_a_figure_that_seeds_no_longer_have_is_a_gap() -> None:
     before, some = values("completion_s", [10.0] * 5), values("completion_s", [10.0] * 3)
-    found = differences.snapshots(snapshot({"net": before}), snapshot({"net": some}, "b"))
+    found = differences.snapshots(snapshot({"net": before}, trials=5), snapshot({"net": some}, "b", trials=5))
     assert found.gaps == ("completion time (net): seeds 4, 5",) and not found.missing
     assert carry_out.outcome_of(found) == "not judged"
+
+
+def test_other_seeds_are_no_gap_and_one_sentence() -> None:
+    places = {"net": values("throughput_mbps", [9.0, 9.1, 9.2, 9.3])}
+    before = snapshot(places, trials=4)
+    moved = {name: {str(int(seed) + 100): value for seed, value in by_seed.items()}
+             for name, by_seed in places["net"].values.items()}  # fmt: skip
+    after = Snapshot(
+        made_with=before.made_with,
+        packets={f"alone/net seed {seed}": "b" for seed in range(101, 105)},
+        places={"net": Place(values=moved)},
+    )
+    found = differences.snapshots(before, after)
+    assert not found.gaps
+    about = [text for text in output.notes(found) if "trial" in text][1:]
+    assert about == [
+        "the two have no trial in common, such as with other seeds: 4 trials before, 4 now. Their figures "
+        "are compared as those of independent seeds"
+    ]
+    assert "to 3 or more" not in output.more_seeds(found)
 
 
 def test_a_trial_that_is_invalid_on_both_sides_is_not_the_same() -> None:
@@ -431,7 +451,7 @@ def test_what_two_studies_leave_open_has_a_hint() -> None:
     place = {"net": values("throughput_mbps", [9.0, 9.0])}
     open_ = differences.snapshots(snapshot(place), snapshot(place, "b"))
     assert output.more_seeds(open_) == (
-        "More seeds may settle the inconclusive figure: raise seeds in the study (to 3 or more), and run it "
+        "More seeds may settle the inconclusive figure: raise seeds in the study to 3 or more, and run it "
         "again"
     )
     assert output.more_seeds(differences.snapshots(snapshot(place), snapshot(place))) == ""

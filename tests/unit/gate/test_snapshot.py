@@ -105,6 +105,13 @@ def test_a_page_is_part_of_a_trials_name() -> None:
     assert snapshot.Subject("net", "a cubic", None, "large").place("", alone=True) == "net large"
 
 
+def test_a_stack_and_controller_with_several_names_is_not_compared_as_one(folder: Path) -> None:
+    with pytest.raises(StudyError) as caught:
+        snapshot.check_one_name("tcp/cubic", folder)
+    assert "give one name: tcp cubic, tcp cubic with TLS" in caught.value.remedy
+    snapshot.check_one_name("tcp cubic", folder)
+
+
 def test_a_label_is_a_contestant_too(folder: Path) -> None:
     """So two flows of one stack can be compared, such as a late one with an early one."""
     labelled = snapshot.take({"": folder}, "tcp cubic with TLS")

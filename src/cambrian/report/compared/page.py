@@ -8,7 +8,7 @@ from pathlib import Path
 
 import markupsafe
 
-from cambrian.gate import differences, output
+from cambrian.gate import differences, output, snapshot
 from cambrian.metrics.parameters.estimate import FEWEST_TRIALS
 from cambrian.report import matrix, methods, page
 from cambrian.report.compared import changes as first
@@ -35,11 +35,13 @@ def compare(before: Path, after: Path, contestants: tuple[str | None, str | None
 
     Raises:
         FileNotFoundError, Damaged: a folder holds no results, or a file cannot be used.
-        StudyError: there is no trial of the contestant.
+        StudyError: there is no trial of the contestant, or two contestants are compared and one is several.
     """
     one, two = contestants
     old, new = sides.read(before, one), sides.read(after, two)
-    if two is not None and one != two:
+    if one is not None and two is not None and one != two:
+        for contestant, folder in ((one, before), (two, after)):
+            snapshot.check_one_name(contestant, folder)
         old = old.renamed(two)
     return Changes(old, new, differences.snapshots(old.snapshot, new.snapshot))
 
