@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from pathlib import Path
 
-from cambrian.hunt.search import MORE_SEEDS, Counterexample
+from cambrian.hunt.search import FRESH_SEEDS, SEEDS, Counterexample
 from cambrian.hunt.trials import Runner
 from cambrian.stacks import catalogue
 from cambrian.study.naming import slug
@@ -13,7 +13,7 @@ from cambrian.study.naming import slug
 
 def written(found: Counterexample, runner: Runner, folder: Path) -> Path:
     """Write the study that repeats a counterexample; returns its path."""
-    text = runner.study(found.broken, found.situation, MORE_SEEDS)
+    text = runner.study(found.broken, found.situation, SEEDS + FRESH_SEEDS)
     lines = [f"# {line}" for line in sentences(found, runner)]
     path = folder / f"hunted-{slug(runner.contestant)}-{found.broken.name}.toml"
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -40,12 +40,13 @@ def sentences(found: Counterexample, runner: Runner) -> list[str]:
         f"{who} breaks {found.broken.name}: {found.broken.says}",
         f"Source: {found.broken.source}.",
         f"Where: {found.situation} (unusual keys: {keys}).",
-        f"It: {evidence.shows[0]}; broken in all {len(evidence.excess)} trials.",
+        f"It: {evidence.typical} (in the middle of {len(evidence.excess)} trials); broken in all of them, "
+        f"{FRESH_SEEDS} of the seeds new to the search.",
     ]
     if evidence.kernel_shows:
         there = "there, one seed and the next" if found.broken.with_kernel else "there"
-        lines.append(f"Kernel ({kernel}) {there}: {evidence.kernel_shows[0]}.")
+        lines.append(f"Kernel ({kernel}) {there}: {evidence.kernel_typical}.")
     if other is not None:
         why = ". So its own client has a part in it" if needs_client else ""
-        lines.append(f"To {runner.other_receiver}'s client instead: {other.shows[0]}{why}.")
+        lines.append(f"To {runner.other_receiver}'s client instead: {other.typical}{why}.")
     return lines

@@ -20,8 +20,9 @@ from cambrian.hunt.situation import Situation, situations, systematic
 from cambrian.hunt.trials import Evidence, Runner
 from cambrian.probes.judge import is_later_bbr
 
-#: seeds of the search, and of what it reports
-SEEDS, MORE_SEEDS = 2, 5
+#: seeds of the search, and those after them that confirm what it reports: the search chooses the worst of many
+#: situations, so its own seeds prove little
+SEEDS, FRESH_SEEDS = 2, 5
 #: most of the whole budget that one shrink may take
 _SHRINK_PART = 0.3
 #: the same targets count no more above this
@@ -111,7 +112,7 @@ class Hunt:
                 return
             except Found as found:
                 situation = self._simplest(found)
-                evidence = self._runner.evidence(found.broken, situation, MORE_SEEDS)
+                evidence = self._runner.evidence(found.broken, situation, SEEDS + FRESH_SEEDS)
                 self._known[found.broken.name, situation] = evidence
                 if evidence.is_broken:
                     self._left.remove(found.broken)

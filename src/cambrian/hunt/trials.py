@@ -66,9 +66,28 @@ class Evidence:
         return self.breaks and self.kernel_keeps
 
     @property
+    def typical(self) -> str:
+        """What the sample in the middle shows, in words: the first one may be the most extreme."""
+        return _middle(self.excess, self.shows)
+
+    @property
+    def kernel_typical(self) -> str:
+        """The same of kernel TCP; empty if it was not needed."""
+        return _middle(self.kernel, self.kernel_shows)
+
+    @property
     def score(self) -> float:
         """How close it is to broken; above 0 if all samples break it."""
         return min((excess for excess in self.excess if not math.isnan(excess)), default=-1.0)
+
+
+def _middle(excess: Sequence[float], shows: Sequence[str]) -> str:
+    """The words of the sample with the (lower) median excess; of samples with one, if there are any."""
+    if not shows:
+        return ""
+    known = [number for number, one in enumerate(excess) if not math.isnan(one)] or range(len(shows))
+    ranked = sorted(known, key=lambda number: excess[number])
+    return shows[ranked[(len(ranked) - 1) // 2]]
 
 
 class Runner:

@@ -7,7 +7,7 @@ import pytest
 from cambrian import paths
 from cambrian.hunt import situation
 from cambrian.hunt.properties import all_properties
-from cambrian.hunt.search import MORE_SEEDS
+from cambrian.hunt.search import FRESH_SEEDS, SEEDS
 from cambrian.stacks import catalogue
 from tests.unit.hunt.corpus import HUNTED
 
@@ -37,6 +37,6 @@ def test_it_is_the_study_of_its_property(name: str) -> None:
         dict(zip(names, variants, strict=True)),
         contestant,
         f"tcp/{reference}",
-        seeds=MORE_SEEDS,
+        seeds=SEEDS + FRESH_SEEDS,
     )
     assert "".join(lines[len(comments) :]) == expected

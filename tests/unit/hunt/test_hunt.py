@@ -318,6 +318,13 @@ def test_all_samples_must_break_it(
     assert Evidence(excess, ("x",) * 5, kernel).is_broken is broken
 
 
+def test_the_words_are_those_of_the_trial_in_the_middle() -> None:
+    found = Evidence((3.0, 1.0, math.nan, 2.0), ("most", "least", "invalid", "middle"), (-1.0,), ("kernel",))
+    assert (found.typical, found.kernel_typical) == ("middle", "kernel")
+    assert Evidence((math.nan,), ("an invalid trial",)).typical == "an invalid trial"
+    assert Evidence((1.0,), ("x",)).kernel_typical == ""
+
+
 def test_where_more_seeds_keep_it_the_situations_around_are_tried() -> None:
     class Seldom(Rule):
         def evidence(self, one: Property, place: Situation, seeds: int) -> Evidence:
