@@ -20,8 +20,8 @@ from cambrian.hunt.situation import Situation, situations, systematic
 from cambrian.hunt.trials import Evidence, Runner
 from cambrian.probes.judge import is_later_bbr
 
-#: seeds of the search, and those after them that confirm what it reports: the search chooses the worst of many
-#: situations, so its own seeds prove little
+#: seeds of the search, and those after them that confirm what it reports: the search chooses the worst of
+#: many situations, so its own seeds prove little
 SEEDS, FRESH_SEEDS = 2, 5
 #: most of the whole budget that one shrink may take
 _SHRINK_PART = 0.3
