@@ -20,7 +20,12 @@ from cambrian.metrics.pauses import longest_pause_ns
 )
 def test_longest_pause(flow: int, interval: tuple[int, int], longest: int) -> None:
     packets = pl.DataFrame(
-        {"flow": [0, 0, 0, 1, 1], "departure_ns": [10, 100, 60, 90, None]},
-        schema={"flow": pl.UInt16, "departure_ns": pl.Int64},
+        {
+            "flow": [0, 0, 0, 1, 1, 0, 2],
+            "departure_ns": [10, 100, 60, 90, None, 30, 50],
+            # the last two carry no data
+            "size_bytes": [1514, 1514, 100, 1514, 1514, 99, 80],
+        },
+        schema={"flow": pl.UInt16, "departure_ns": pl.Int64, "size_bytes": pl.UInt16},
     )
     assert longest_pause_ns(packets, flow, *interval) == longest

@@ -32,6 +32,8 @@ PACKETS: dict[str, Any] = {
 NS_PER_S = 1_000_000_000
 NS_PER_MS = 1_000_000
 BITS_PER_BYTE = 8
+#: frames that carry data are at least as large; smaller ones are ACKs and other control packets
+SMALLEST_DATA_BYTES = 100
 
 
 def require(packets: pl.DataFrame, *columns: str) -> None:

@@ -49,7 +49,7 @@ QUANTITIES = (
     Quantity("longest_starved_s", "longest such time", formula="Sharing over time", trial=_longest_starved_s),
     Quantity(
         "longest_pause_ms",
-        "longest time within the measured interval in which none of its packets left the bottleneck",
+        "longest time in the measured interval in which none of its packets with data left the bottleneck",
         window=lambda window: (
             pauses.longest_pause_ns(window.packets, window.number, *window.span_ns) / NS_PER_MS
         ),

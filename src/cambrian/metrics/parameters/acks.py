@@ -14,9 +14,9 @@ from collections.abc import Iterator
 import numpy as np
 import polars as pl
 
-from cambrian.metrics.columns import int64
+from cambrian.metrics.columns import SMALLEST_DATA_BYTES, int64
 from cambrian.metrics.parameters.estimate import Estimate, Missing
-from cambrian.metrics.parameters.flow_trace import SMALLEST_DATA_BYTES, FlowTrace
+from cambrian.metrics.parameters.flow_trace import FlowTrace
 
 KEY = "ack_every_packets"
 #: fewest acknowledgements; with fewer, those of the handshake matter

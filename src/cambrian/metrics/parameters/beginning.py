@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
-from cambrian.metrics.columns import Int64Array, int64
-from cambrian.metrics.parameters.flow_trace import SMALLEST_DATA_BYTES, FlowTrace
+from cambrian.metrics.columns import SMALLEST_DATA_BYTES, Int64Array, int64
+from cambrian.metrics.parameters.flow_trace import FlowTrace
 from cambrian.metrics.parameters.window import OVERHEAD_BYTES
 
 #: the round in which the first data may come, and the last that is looked at

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from cambrian.metrics.columns import BoolArray, Int64Array, int64
-from cambrian.metrics.parameters.flow_trace import SMALLEST_DATA_BYTES, FlowTrace
+from cambrian.metrics.columns import SMALLEST_DATA_BYTES, BoolArray, Int64Array, int64
+from cambrian.metrics.parameters.flow_trace import FlowTrace
 
 #: packets after a lost one whose acknowledgements tell of the loss
 PACKET_THRESHOLD = 3

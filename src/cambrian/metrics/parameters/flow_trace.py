@@ -6,9 +6,6 @@ from dataclasses import dataclass
 
 import polars as pl
 
-#: frames that carry data are at least as large; smaller ones are ACKs and other control packets
-SMALLEST_DATA_BYTES = 100
-
 
 @dataclass(frozen=True)
 class FlowTrace:

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from cambrian.metrics.columns import BITS_PER_BYTE, BoolArray, Int64Array, int64
-from cambrian.metrics.parameters.flow_trace import SMALLEST_DATA_BYTES, FlowTrace
+from cambrian.metrics.columns import BITS_PER_BYTE, SMALLEST_DATA_BYTES, BoolArray, Int64Array, int64
+from cambrian.metrics.parameters.flow_trace import FlowTrace
 
 #: packets this close belong to one train: one go of a sender's loop. Less where the link is fast
 TOGETHER_NS = 20_000
