@@ -46,6 +46,7 @@ def flow_traces(
                 steady=_is_steady(network),
                 random_loss=_loses(network),
                 acks=acks[number],
+                slow_receiver=flow.contestant.receiver_cpu is not None,
             )
         )
     return found

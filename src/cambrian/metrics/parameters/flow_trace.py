@@ -24,6 +24,7 @@ class FlowTrace:
     the trial's zero. ``alone``: no other flow shares the bottleneck.
     ``steady``: neither rate, RTT nor loss changes in the trial, and nothing reorders, jitters or duplicates.
     ``random_loss``: the path itself loses packets, before the capture point.
+    ``slow_receiver``: its receiver has a slow CPU, and may lose packets behind the queue.
     ``acks``: packets that the receiver's link was offered (handshake included).
     """
 
@@ -41,6 +42,7 @@ class FlowTrace:
     steady: bool
     random_loss: bool
     acks: int | None
+    slow_receiver: bool = False
 
     @property
     def rtt_ns(self) -> int:

@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from cambrian.metrics.columns import BoolArray, FloatArray, Int64Array, int64
-from cambrian.metrics.parameters.flight import LATE, Flight
+from cambrian.metrics.parameters.flight import LATE, NEVER_NS, Flight
 from cambrian.metrics.parameters.flow_trace import FlowTrace
 from cambrian.metrics.parameters.window import Window
 from cambrian.metrics.theory import CUBIC_C
@@ -51,6 +51,9 @@ SOONER = 0.5
 EXPLAINS_TRIPS, EXPLAINS_NS = 8.0, 1_000_000_000
 #: time by which a log's cut may come before its loss, at least
 LOG_LATE_NS = 100_000_000
+#: a fall's own row explains it if the queue has dropped or marked a packet so recently: in round trips, and
+#: at least. Some losses are learnt of only after timeouts
+QUIET_TRIPS, QUIET_NS = 20.0, 2_000_000_000
 #: a window is in use if this share of it is in flight
 IN_USE = 0.9
 
@@ -185,11 +188,13 @@ def causeless(events: Reductions, found: Flight, window: Window, trace: FlowTrac
     """The events without a loss or mark.
 
     The network's and the sender's word both count: drops and marks of the queue, and losses by the log, which
-    may be false. So does a timeout. None on a path that itself loses or delays packets, and for a log that
-    tells of no loss: losses behind the queue show in the log alone.
+    may be false. So does a timeout. Many logs call every fall of the window a loss: such a row explains its
+    own fall only if the queue has dropped or marked a packet in the time before. None on a path that itself
+    loses or delays packets, for a slow receiver, which loses packets behind the queue, and for a log that
+    tells of no loss.
     """
     logged_ns = int64(trace.transport.filter(pl.col("event").is_in(["loss", "retransmit", "rto"])), "time_ns")
-    if trace.random_loss or not trace.steady or not len(logged_ns):
+    if trace.random_loss or trace.slow_receiver or not trace.steady or not len(logged_ns):
         return None
     timeouts_ns = window.time_ns[window.timeout]
     learnt_ns = np.sort(np.concatenate((found.learnt_ns - trace.forward_ns, logged_ns, timeouts_ns)))
@@ -201,6 +206,13 @@ def causeless(events: Reductions, found: Flight, window: Window, trace: FlowTrac
     until_ns = events.start_ns + np.maximum(trips_ns, LOG_LATE_NS)
     causes = np.searchsorted(learnt_ns, until_ns, side="right") - np.searchsorted(learnt_ns, since_ns)
     at_ns = events.start_ns + trace.forward_ns
+    # what the fall's own row says, where the queue has nothing
+    own = np.isin(events.start_ns, logged_ns)
+    signals_ns = np.sort(found.signal_ns)
+    before = np.searchsorted(signals_ns, at_ns, side="right") - 1
+    quiet_ns = at_ns - signals_ns[before.clip(min=0)] if len(signals_ns) else np.full(len(at_ns), NEVER_NS)
+    quiet_ns = np.where(before < 0, NEVER_NS, quiet_ns)
+    causes -= own & (quiet_ns > np.maximum(QUIET_TRIPS * trips_ns, QUIET_NS))
     last = np.searchsorted(found.arrival_ns, at_ns) - 1
     flown = found.flight_bytes[last.clip(min=0)] / max(1, found.packet_bytes)
     busy = (last >= 0) & (at_ns - found.arrival_ns[last.clip(min=0)] < trips_ns)

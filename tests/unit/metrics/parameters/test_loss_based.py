@@ -132,6 +132,26 @@ def test_a_cut_without_a_loss_is_no_beta() -> None:
     assert cubic()["unexplained_cuts", "window"].value == 0
 
 
+def test_a_log_that_calls_each_fall_a_loss_explains_none_that_the_queue_does_not() -> None:
+    """As the one above, with cuts seconds after the last drop, and a log whose loss rows are the falls."""
+    sent = 0
+
+    def avoidance(window: float, acked: int) -> float:
+        nonlocal sent
+        sent += acked
+        return -window / 2 if sent % 14_000 < acked else acked / window
+
+    trace = Sender(avoidance=avoidance, beta=0.7, packets=90_000).run(family="reno")
+    falls = pl.col("cwnd_bytes") < pl.col("cwnd_bytes").shift(1)
+    rows = trace.transport.with_columns(event=pl.when(falls).then(pl.lit("loss")).otherwise(pl.lit("ack")))
+    found = measured(replace(trace, transport=rows))
+    # of the halvings, two come more than two seconds after a drop, which may be learnt of late
+    assert found["unexplained_cuts", "window"].value == pytest.approx(2 / 16)
+    # a slow receiver's socket may lose packets that have left the queue
+    slow = replace(trace, transport=rows, slow_receiver=True)
+    assert ("unexplained_cuts", "window") in missing(slow)
+
+
 def test_acks_in_a_silence_after_a_loss_are_not_the_flight() -> None:
     """A sender may answer its receiver's probe while its window lets no data go."""
     sender = Sender(avoidance=lambda window, acked: acked / window, beta=0.5, packets=60_000)
