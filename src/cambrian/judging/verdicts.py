@@ -7,7 +7,8 @@ The first state that applies is the state of the side "parameters":
   algorithm's law, or if at least two core parameters (:data:`CORE`), and more than half of the judged ones,
   are off.
 * *not measured*: no core parameter could be judged.
-* *inconclusive*: a parameter that the standard sets looks off in one trial, or nowhere as it should be.
+* *inconclusive*: a parameter that the standard sets looks off in one trial, or nowhere as it should be; or a
+  core parameter of BBR, which each long flow shows, is measured on no network.
 * *equivalent*: each parameter is as it should be on at least one network and looks off on none. If the
   algorithm reacts to losses or marks, packets confirm the response.
 
@@ -181,6 +182,12 @@ def _parameters(
     fine = {key for key, several in by_key.items() if any(one.status == "as it should be" for one in several)}
     unsettled = [sentence(one) for one in _once(open_) if _RESTATES.get(one.key) not in fine]
     unsettled += [f"{each.text}, in one trial" for each in contradictions if not each.confirmed]
+    reasons = {key: why for one in judged for key, why in one.missing.items()}
+    unsettled += [
+        f"{PARAMETERS[key].title} is measured on no network ({reasons[key]})"
+        for key in sorted(core - by_key.keys())
+        if family not in _REACTING and key in reasons
+    ]
     if family in _REACTING and not _WITNESSES & fine and not unsettled:
         unsettled.append("its packets show its response to losses on no network, only its log does")
     state: State = "inconclusive" if unsettled else "equivalent"

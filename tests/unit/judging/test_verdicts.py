@@ -51,6 +51,17 @@ def test_another_decrease_and_another_growth_are_another_algorithm() -> None:
     assert found.kinds == ("different algorithm",)
 
 
+def test_a_bbr_that_never_shows_probe_rtt_is_not_conformant() -> None:
+    shown = {"probe_up_gain": 1.25, "probe_down_gain": 0.75, "cruise_factor": 0.99, "cycle_rounds": 8.0}
+    fine = [finding(name, value, family="bbr") for name, value in shown.items()]
+    never = on(*fine, missing={"probe_rtt_interval_s": "no silence that a low flight follows"})
+    found = verdicts.verdict("x", "bbr", [never])
+    assert found.kinds == ("inconclusive",)
+    assert "is measured on no network (no silence that a low flight follows)" in found.text
+    seen = on(finding("probe_rtt_interval_s", 10.0, family="bbr"), network="b")
+    assert verdicts.verdict("x", "bbr", [never, seen]).kinds == ("conformant",)
+
+
 def test_nothing_of_the_core_measured_is_no_verdict() -> None:
     found = verdicts.verdict(
         "x", "cubic", [on(finding("ack_every_packets", 2.0), missing={"beta": "no loss"})]
