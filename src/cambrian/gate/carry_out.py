@@ -193,6 +193,9 @@ def outcome_of(compared: Compared | None) -> Outcome:
         return "equivalent"
     if not (compared.changed or compared.lost or compared.unknown):
         return "unchanged"
+    if compared.conditions:
+        # the gate's study was changed, and the stack need not have been
+        return "not judged"
     if any(not one.better for one in compared.different):
         return "different"
     if compared.lost or compared.doubtful or compared.gaps or not compared.figures:

@@ -102,6 +102,8 @@ class Compared:
     cannot be compared: it is invalid now, or did not run. ``unknown``: trials that the earlier snapshot
     lacks. ``verdicts`` and ``software``: (name, before, after) of those that changed. ``missing``: figures
     that only the earlier snapshot has. ``gaps``: figures by seed that now lack seeds, in words.
+    ``conditions``: (group of trials, before, after) of those that ran on another network, for another time or
+    with other flows: then the study is another one, and the stack may be the same.
     """
 
     same: int
@@ -113,6 +115,7 @@ class Compared:
     figures: tuple[Difference, ...] = ()
     missing: tuple[str, ...] = ()
     gaps: tuple[str, ...] = ()
+    conditions: tuple[tuple[str, str, str], ...] = ()
 
     @property
     def different(self) -> list[Difference]:
@@ -185,6 +188,11 @@ def snapshots(before: Snapshot, after: Snapshot, *, comparisons: int = 1) -> Com
         figures=tuple(sorted(figures, key=lambda one: one.rank)),
         missing=tuple(sorted(set(_names(before)) - set(_names(after)))),
         gaps=tuple(_gaps(before, after)),
+        conditions=tuple(
+            (group, text, after.conditions[group])
+            for group, text in before.conditions.items()
+            if after.conditions.get(group, text) != text
+        ),
     )
 
 

@@ -14,6 +14,7 @@ from rich.table import Table
 
 from cambrian.gate.carry_out import Outcome, Result
 from cambrian.gate.differences import Compared, Difference
+from cambrian.gate.snapshot import INVALID
 from cambrian.markdown import plain, table_lines
 from cambrian.stats.jackknife import FEWEST_SEEDS
 
@@ -48,7 +49,15 @@ def headline(result: Result) -> str:
 
 def remedy(result: Result) -> str:
     """What to do now; empty if there is nothing to do."""
-    return _REMEDIES[result.outcome].format(gate=result.gate.path) if result.compared else ""
+    if result.compared is None:
+        return ""
+    if result.outcome == "not judged" and result.compared.conditions:
+        return f"Restore the studies of {result.gate.path}, or make the baseline again with the old stack"
+    if result.outcome == "not judged" and any(
+        why.startswith(INVALID) for why in result.compared.lost.values()
+    ):
+        return "No seed settles an invalid trial: repair what its reason names, in the stack or in the study"
+    return _REMEDIES[result.outcome].format(gate=result.gate.path)
 
 
 def shown(compared: Compared) -> list[Difference]:
@@ -58,6 +67,8 @@ def shown(compared: Compared) -> list[Difference]:
 
 def notes(compared: Compared) -> Iterator[str]:
     """Sentences on the whole comparison."""
+    for group, before, after in compared.conditions[:_MOST]:
+        yield f"the study is another one: {group}: {_other_items(before, after)}"
     trials = "trial" if compared.same == 1 else "trials"
     yield f"{compared.same} {trials} sent the same packets, {compared.changed} others"
     if compared.figures:
@@ -78,6 +89,13 @@ def notes(compared: Compared) -> Iterator[str]:
         yield "the testbed differs too, so packets may differ for that reason alone"
 
 
+def _other_items(before: str, after: str) -> str:
+    """The settings of two texts that differ."""
+    old, new = before.split(", "), after.split(", ")
+    gone, come = ([one for one in mine if one not in other] for mine, other in ((old, new), (new, old)))
+    return f"{', '.join(gone) or 'nothing'} → {', '.join(come) or 'nothing'}"
+
+
 def _not_in_both(compared: Compared) -> Iterator[str]:
     """Trials that only one of the two has."""
     if compared.lost and compared.unknown and not compared.same + compared.changed:
@@ -86,8 +104,12 @@ def _not_in_both(compared: Compared) -> Iterator[str]:
             f"{len(compared.unknown)} now. Their figures are compared as those of independent seeds"
         )
         return
-    for trial, why in list(compared.lost.items())[:_MOST]:
-        yield f"cannot be compared: {trial}: {why}"
+    reasons: dict[str, list[str]] = {}
+    for trial, why in compared.lost.items():
+        reasons.setdefault(why, []).append(trial)
+    for why, trials in sorted(reasons.items(), key=lambda pair: -len(pair[1]))[:_MOST]:
+        others = f" and {len(trials) - 1} more" if len(trials) > 1 else ""
+        yield f"cannot be compared: {trials[0]}{others}: {why}"
     if compared.unknown:
         yield f"{len(compared.unknown)} trials did not run before, such as {compared.unknown[0]}"
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
 import re
 from collections.abc import Iterator, Mapping
@@ -18,7 +20,7 @@ from cambrian.report.evidence import Evidence
 from cambrian.store.results import Results, TrialResult
 from cambrian.study import hints
 from cambrian.study.errors import StudyError
-from cambrian.study.model import Contestant, Frozen
+from cambrian.study.model import Contestant, Frozen, Trial
 from cambrian.study.naming import slug
 
 #: characters of a packet hash, and significant digits of a figure, in a snapshot
@@ -75,12 +77,14 @@ class Snapshot(Frozen):
     """What one set of results says.
 
     ``contestant`` is None for all contestants of a store. ``made_with``: name → version of Cambrian, kernel
-    and stacks. ``packets``: trial's name → packet hash, or why it is invalid. ``verdicts``: part (or
-    contestant) → verdict. ``places``: name → figures.
+    and stacks. ``conditions``: group of trials → network, duration and flows, in words. ``packets``: trial's
+    name → packet hash, or why it is invalid. ``verdicts``: part (or contestant) → verdict. ``places``: name →
+    figures.
     """
 
     contestant: str | None = None
     made_with: dict[str, str]
+    conditions: dict[str, str] = Field(default_factory=dict)
     packets: dict[str, str]
     verdicts: dict[str, str] = Field(default_factory=dict)
     places: dict[str, Place] = Field(default_factory=dict)
@@ -158,6 +162,31 @@ def packets_of(result: TrialResult) -> str:
     return str(result.manifest["packets_sha256"])[:_HASH_DIGITS]
 
 
+def group_of(trial: str) -> str:
+    """The group of a trial, by its name."""
+    return trial.rpartition(" seed ")[0]
+
+
+def conditions(result: TrialResult) -> str:
+    """What a trial was asked for, apart from contestants, seed and starts: ``rate_mbps = 8, rtt_ms = 40``."""
+    trial = Trial.model_validate(result.manifest["trial"])
+    asked = trial.network.model_dump(mode="json", exclude_defaults=True, exclude={"name", "trace_file"})
+    if (trace := trial.network.trace_file) is not None:
+        path = Path(trace)
+        digest = hashlib.sha256(path.read_bytes()).hexdigest()[:8] if path.is_file() else ""
+        asked["trace_file"] = f"{path.name} {digest}".strip()
+    asked |= trial.model_dump(mode="json", include={"duration_s", "clock", "kernel_settings"})
+    endless = kind_of_flow(None, None, trial.network.rtt_ms)
+    kinds = [
+        kind_of_flow(flow.size_bytes, flow.page.name if flow.page else None, flow.base_rtt_ms(trial.network))
+        for flow in trial.flows
+    ]
+    if any(kind != endless for kind in kinds):
+        asked["flows"] = kinds
+    texts = ((key, json.dumps(value, separators=(",", ":"))) for key, value in asked.items() if value)
+    return ", ".join(f"{key} = {text}" for key, text in texts)
+
+
 def software(results: Iterator[TrialResult]) -> dict[str, str]:
     """Name → version and hash of what made these trials: Cambrian's testbed, the kernel, the stacks."""
     found = {"cambrian": cambrian.__version__}
@@ -219,6 +248,7 @@ def take(parts: Mapping[str, Path], contestant: str | None = None) -> Snapshot:
     return Snapshot(
         contestant=contestant,
         made_with=software(result for _, result in listed),
+        conditions={group_of(name): conditions(result) for name, result in listed},
         packets={name: packets_of(result) for name, result in listed},
         verdicts=verdicts,
         places={name: Place.model_validate(place) for name, place in sorted(places.items())},
@@ -228,10 +258,11 @@ def take(parts: Mapping[str, Path], contestant: str | None = None) -> Snapshot:
 def renamed(before: Snapshot, contestant: str) -> Snapshot:
     """A contestant's snapshot with its trials named as those of another one, to compare the two."""
     assert before.contestant is not None
-    packets = {
-        renamed_trial(name, before.contestant, contestant): text for name, text in before.packets.items()
+    named = {
+        field: {renamed_trial(name, before.contestant, contestant): text for name, text in texts.items()}
+        for field, texts in (("packets", before.packets), ("conditions", before.conditions))
     }
-    return before.model_copy(update={"packets": packets})
+    return before.model_copy(update=named)
 
 
 def renamed_trial(name: str, old: str, new: str) -> str:

@@ -246,6 +246,28 @@ def test_a_figure_that_seeds_no_longer_have_is_a_gap() -> None:
     assert carry_out.outcome_of(found) == "not judged"
 
 
+def test_another_study_accuses_no_stack() -> None:
+    before = snapshot({"net": values("completion_s", [1.14] * 5)}, trials=5)
+    after = snapshot({"net": values("completion_s", [1.21] * 5)}, "b", trials=5)
+    assert carry_out.outcome_of(differences.snapshots(before, after)) == "different"
+    slow, fast = (one.model_copy(update={"conditions": {"alone/net": f"rate_mbps = {rate}, rtt_ms = 40.0"}})
+                  for one, rate in ((after, 7.5), (before, 8.0)))  # fmt: skip
+    found = differences.snapshots(fast, slow)
+    assert carry_out.outcome_of(found) == "not judged"
+    (first, *_) = output.notes(found)
+    assert first == "the study is another one: alone/net: rate_mbps = 8.0 → rate_mbps = 7.5"
+    # a baseline of an older version has no conditions
+    assert carry_out.outcome_of(differences.snapshots(before, slow)) == "different"
+
+
+def test_trials_that_are_invalid_for_one_reason_are_one_note() -> None:
+    before, after = snapshot(trials=5), snapshot(packets="invalid: CCA: asked for cubic, runs reno", trials=5)
+    lost = [note for note in output.notes(differences.snapshots(before, after)) if "cannot be" in note]
+    assert lost == [
+        "cannot be compared: alone/net seed 1 and 4 more: invalid: CCA: asked for cubic, runs reno"
+    ]
+
+
 def test_other_seeds_are_no_gap_and_one_sentence() -> None:
     places = {"net": values("throughput_mbps", [9.0, 9.1, 9.2, 9.3])}
     before = snapshot(places, trials=4)

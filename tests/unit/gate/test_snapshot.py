@@ -36,6 +36,14 @@ def test_each_rival_has_a_place_of_its_own(folder: Path) -> None:
     assert "share_percent" not in beside_itself and "throughput_mbps" in beside_itself
 
 
+def test_a_snapshot_says_on_what_its_trials_ran(folder: Path) -> None:
+    found = snapshot.take({"": folder}, "tcp/cubic").conditions
+    assert found and all(
+        text.startswith("rate_mbps = 4.0, rtt_ms = 20.0, buffer_bdp = 2.0") for text in found.values()
+    )
+    assert all("duration_s = " in text and "seed" not in text for text in found.values())
+
+
 def test_a_seed_that_lacks_a_value_in_one_order_has_none() -> None:
     """The order that starts first is faster: the other one alone would look like a change."""
     rows = [
