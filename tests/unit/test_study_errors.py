@@ -154,6 +154,8 @@ def test_the_good_study_is_good() -> None:
         ('"quinn"\ncca = "cubic"', '"tcp"\ncca = "cubic"\ntls = true', 9, "label", "give it a label"),
         ('cca = "cubic"', 'cca = "cubic"\nlabel = "中国"', 9, "label", "give a label with some"),
         ('cca = "cubic"', 'cca = "cubic"\nlabel = " "', 9, "label", "give a label with some"),
+        ('cca = "cubic"', 'cca = "cubic"\nlabel = "TCP cubic"', 9, "label", "give another label"),
+        ('cca = "cubic"', 'cca = "cubic"\nlabel = "placebo (tcp reno)"', 9, "label", "give another label"),
         ('cca = "cubic"', 'cca = "cubic"\nlabel = ".."', 9, "label", "give a label with some"),
         (TITLE, TITLE + '\ndesign = "flows"', 3, "design", "add a [[flow]]"),
         (CONTESTANT, "[[flow]]\ncca = 'bbr'\nstack = 'tcp'\n" + CONTESTANT, 7, "flow", 'design = "flows"'),

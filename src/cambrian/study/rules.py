@@ -11,7 +11,7 @@ from cambrian.study import hints, naming
 from cambrian.study.faults import Faults
 from cambrian.study.model import Contestant, Flow, Network, Page, Stopping, Study
 from cambrian.study.positions import Path
-from cambrian.study.reference import ReferenceOf, reference_contestant
+from cambrian.study.reference import REFERENCE_STACK, ReferenceOf, reference_contestant
 from cambrian.study.tables import PlacedContestant, PlacedFlow, PlacedLineup, PlacedNetwork
 from cambrian.study.tracefile import mean_rate_mbps
 
@@ -194,6 +194,7 @@ def _contestant_names_differ(contestants: Sequence[PlacedContestant], faults: Fa
         name = placed.contestant.name
         if not _can_be_a_file(name, placed.path, faults):
             continue
+        _is_no_others_name(placed.contestant, placed.path, faults)
         if (file := naming.slug(name)) in seen:
             remedy = 'give each its own label, such as label = "quinn cubic, no pacing"'
             faults.add(placed.path, _same(name, seen[file], "contestants"), remedy, key="label")
@@ -209,6 +210,24 @@ def _can_be_a_file(name: str, path: Path, faults: Faults) -> bool:
     return False
 
 
+#: the kernel's controllers that other stacks are compared with
+_KERNEL_CCAS = ("cubic", "reno", "bbr")
+
+
+def _is_no_others_name(contestant: Contestant, path: Path, faults: Faults) -> None:
+    """A label that is the name of kernel TCP or of a placebo would take its place in tables and verdicts."""
+    slug = naming.slug(contestant.label)
+    of_kernel = slug in {f"{REFERENCE_STACK}-{cca}" for cca in (contestant.cca, *_KERNEL_CCAS)}
+    if slug.startswith("placebo"):
+        problem = f'"{contestant.label}" is what a placebo is called'
+    elif of_kernel and contestant != reference_contestant(contestant.cca):
+        problem = f'"{contestant.label}" is what kernel TCP is called'
+    else:
+        return
+    remedy = f'give another label, such as label = "{contestant.stack} {contestant.cca}, tuned"'
+    faults.add((*path, "label"), problem, remedy, key="label")
+
+
 def _same(name: str, other: str, what: str) -> str:
     if name == other:
         return f'two {what} are called "{name}"'
@@ -222,6 +241,7 @@ def _flow_names_differ(flows: Sequence[PlacedFlow], faults: Faults) -> None:
         contestant = placed.flow.contestant
         if not _can_be_a_file(contestant.name, placed.path, faults):
             continue
+        _is_no_others_name(contestant, placed.path, faults)
         known = seen.setdefault(naming.slug(contestant.name), contestant)
         if known != contestant:
             problem = _same(contestant.name, known.name, "different contestants")
