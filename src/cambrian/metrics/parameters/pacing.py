@@ -56,7 +56,12 @@ def estimate(trace: FlowTrace) -> Iterator[Estimate | Missing]:
         yield _kind(share)
         if share >= LEAST_PACED and trace.family != "bbr":
             yield _from_packets(trace, begun, start, clocked)
-    if trace.has_window and trace.family != "bbr" and (share is None or share > MOST_UNPACED):
+    if not trace.has_window or trace.family == "bbr":
+        return
+    if share is None:
+        # stacks export a rate also where they do not use it
+        yield Missing(KEY, "packets do not show here whether the logged rate is in use")
+    elif share > MOST_UNPACED:
         yield _from_window(trace)
 
 

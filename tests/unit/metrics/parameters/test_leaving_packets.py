@@ -48,6 +48,8 @@ def test_the_stacks_own_pacing_rate_gives_the_factor() -> None:
         srtt_us=pl.lit(50_000, pl.Int64), pacing_bps=(window * 8 * 1.25 / 0.05).cast(pl.Int64)
     )
     rate = paced(replace(trace, transport=told))["pacing_factor", "window"]
+    # beside another flow packets do not show whether the stack uses the rate that it exports
+    assert isinstance(paced(replace(trace, transport=told, alone=False))["pacing_factor", "window"], Missing)
     assert isinstance(rate, Estimate)
     assert rate.value == pytest.approx(1.25, abs=1e-4)
 
