@@ -9,6 +9,7 @@ from typing import Any
 from cambrian.judging import families as judging
 from cambrian.judging.families import Family
 from cambrian.measure.trial import TrialMeasures
+from cambrian.metrics.gates.page import NOT_IN_TIME
 from cambrian.report import measuring, protocols
 from cambrian.report.measuring import Task
 from cambrian.store.results import Results, TrialResult
@@ -65,6 +66,11 @@ class Cell:
     def reference(self) -> str | None:
         """Flow 1's contestant in a pair."""
         return self.names[1] if self.design in ("versus-reference", "pairwise") else None
+
+    def late_loads(self, flow: int) -> int:
+        """How many loads of a flow did not end in the trial's time: invalid trials, and the slowest loads."""
+        reasons = (reason for record in self.records for reason in record.reasons)
+        return sum(NOT_IN_TIME in reason and f"flow {flow} (" in reason for reason in reasons)
 
     @property
     def is_noise_floor(self) -> bool:

@@ -66,7 +66,24 @@ def measured_interval(collected: Collected) -> str:
 
 def answer(collected: Collected, frames: Mapping[str, pl.DataFrame]) -> str:
     """The sentence that answers the study's question, and who has no valid trial; empty without both."""
-    return f"{_answer(collected, frames)} {_no_valid_trial(collected)}".strip()
+    parts = (_answer(collected, frames), _late(collected), _no_valid_trial(collected))
+    return " ".join(part for part in parts if part)
+
+
+def _late(collected: Collected) -> str:
+    """Which page loads the trial's time cut off; empty if none."""
+    late = {
+        f"{row_name(cell, flow)} on {cell.network.name}": (count, len(cell.records))
+        for cell in collected.cells
+        for flow in range(len(cell.names))
+        if (count := cell.late_loads(flow))
+    }
+    if not late:
+        return ""
+    listed = [f"{count} of {total} loads of {name}" for name, (count, total) in late.items()]
+    rest = len(listed) - together.MOST_NAMED
+    named = [*listed[: together.MOST_NAMED], counted(rest, "other")] if rest > 0 else listed
+    return f"Not loaded in time: {joined(named)}. So these have no mean time: give a longer duration_s."
 
 
 def _answer(collected: Collected, frames: Mapping[str, pl.DataFrame]) -> str:

@@ -8,6 +8,8 @@ from cambrian.metrics.gates.verdict import Gate
 
 #: most missing objects in a reason
 _NAMED = 3
+#: a load that only needed more time
+NOT_IN_TIME = "did not load its page: the trial ended first"
 
 
 def page_gates(
@@ -28,7 +30,8 @@ def page_gates(
 def _load_gate(label: str, load_ns: int | None, error: str | None) -> Gate:
     name = "page load"
     if load_ns is None or error:
-        text = f"{name}: {label} did not load its page: {error or 'the trial ended first'}"
+        why = f"did not load its page: {error}" if error else NOT_IN_TIME
+        text = f"{name}: {label} {why}"
         return Gate(name, False, None, "a load event", text)
     return Gate(name, True, load_ns / 1e9, "a load event", f"{name}: {label} loaded at {load_ns / 1e9:.6f} s")
 

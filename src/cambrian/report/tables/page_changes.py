@@ -25,9 +25,9 @@ def table(collected: Collected) -> pl.DataFrame | None:
     """One row for each network, page and contestant except the base; None with fewer than two contestants.
 
     The base is the first contestant over kernel TCP, or else the first. ``pltc_percent`` (positive: faster
-    than the base) is the mean over the seeds that both have. ``p`` is Student's test of the seeds' changes,
-    ``p_bh`` is corrected over the study, ``hedges_g`` (positive: faster) is the effect in SDs of the changes,
-    ``state`` as in :mod:`cambrian.stats.states`.
+    than the base) is the mean over the seeds that both have; null if a load of one did not end in time. ``p``
+    is Student's test of the seeds' changes, ``p_bh`` is corrected over the study, ``hedges_g`` (positive:
+    faster) is the effect in SDs of the changes, ``state`` as in :mod:`cambrian.stats.states`.
     """
     table_rows = [
         row
@@ -80,8 +80,8 @@ def _state(row: rows.Row, p_bh: float | None) -> str:
 
 
 def _times_ms(cell: Cell) -> dict[int, float]:
-    """Page load time by seed."""
-    return blocks.by_seed(cell, lambda trial: page_loads.plt_ms(trial, 0))
+    """Page load time by seed; empty if a load did not end in time."""
+    return page_loads.in_time(cell, 0, blocks.by_seed(cell, lambda trial: page_loads.plt_ms(trial, 0)))
 
 
 def _change(row: rows.Row) -> str:

@@ -17,13 +17,15 @@ Row = dict[str, Any]
 #: place among the tables
 ORDER = 30
 #: columns that `cambrian table` prints
-PRINTED = ("network", "contestant", "page", "trials", "plt_ms")
+PRINTED = ("network", "contestant", "page", "trials", "late", "plt_ms")
 
 
 def table(collected: Collected) -> pl.DataFrame | None:
     """One row for each group and flow that loads a page; times in milliseconds, means over valid trials.
 
     ``plt_ms_low`` and ``plt_ms_high`` are the ends of the 95 % interval over seeds, null with too few seeds.
+    ``late``: loads that did not end in the trial's time. Then there are no times: those of the others are the
+    fastest loads.
     """
     found = [row for cell in collected.cells for row in _rows(cell)]
     return rows.frame(found) if found else None
@@ -41,6 +43,7 @@ def _rows(cell: Cell) -> Iterator[Row]:
             "page": mine[0].page,
             "client": mine[0].client,
             "trials": len(mine),
+            "late": cell.late_loads(flow),
             **_plt(cell, flow),
             **{
                 name: _mean(cell, flow, name) for name in ("document_ms", "first_object_ms", "last_object_ms")
@@ -50,8 +53,13 @@ def _rows(cell: Cell) -> Iterator[Row]:
 
 
 def _plt(cell: Cell, flow: int) -> Row:
-    times = blocks.by_seed(cell, lambda trial: plt_ms(trial, flow))
+    times = in_time(cell, flow, blocks.by_seed(cell, lambda trial: plt_ms(trial, flow)))
     return rows.spread("plt_ms", rows.interval(times, "factor")) | {"seeds": len(times)}
+
+
+def in_time(cell: Cell, flow: int, times: dict[int, float]) -> dict[int, float]:
+    """The times by seed; empty if a load of the flow did not end in the trial's time."""
+    return {} if cell.late_loads(flow) else times
 
 
 def plt_ms(trial: TrialMeasures, flow: int) -> float | None:
@@ -60,7 +68,8 @@ def plt_ms(trial: TrialMeasures, flow: int) -> float | None:
 
 
 def _mean(cell: Cell, flow: int, name: str) -> float | None:
-    return rows.mean(list(blocks.by_seed(cell, lambda trial: _figure(trial, flow, name)).values()))
+    times = in_time(cell, flow, blocks.by_seed(cell, lambda trial: _figure(trial, flow, name)))
+    return rows.mean(list(times.values()))
 
 
 def _figure(trial: TrialMeasures, flow: int, name: str) -> float | None:
@@ -72,6 +81,7 @@ _COLUMNS = (
     Column("Page", lambda row: str(row["page"]), number=False),
     Column("Client", lambda row: str(row["client"]), number=False),
     layout.SEEDS,
+    Column("Not loaded in time", lambda row: str(row["late"] or "")),
     Column("Page load time, ms", lambda row: layout.interval(row, "plt_ms", 1)),
     Column("Document, ms", lambda row: layout.number(row["document_ms"], 1)),
     Column("First object, ms", lambda row: layout.number(row["first_object_ms"], 1)),

@@ -1,0 +1,47 @@
+"""Page loads that a trial's time cut off: the mean of the others is not the contestant's."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import cast
+
+import polars as pl
+
+from cambrian.metrics.gates.page import page_gates
+from cambrian.report import words
+from cambrian.report.collect import Cell, Collected, Record
+from cambrian.report.tables import page_loads
+from cambrian.study.model import Network
+
+NO_OBJECTS = pl.DataFrame(schema={"complete": pl.Boolean, "path": pl.String, "protocol": pl.String})
+
+
+def record(seed: int, flow: int | None = None, error: str | None = None) -> Record:
+    """A trial; with ``flow``, that flow's page was not loaded."""
+    label = f"flow {flow} (tcp-h2 cubic)"
+    gates = [] if flow is None else page_gates(label, NO_OBJECTS, None, "h2", error)[:1]
+    reasons = tuple(gate.text for gate in gates)
+    return Record(str(seed), seed, not reasons, reasons, (), "")
+
+
+def cell(*records: Record) -> Cell:
+    network = Network(name="lossy", rate_mbps=5, rtt_ms=60, buffer_bdp=1)
+    return Cell("lossy/tcp-h2", "solo", network, ("tcp-h2 cubic",), (), records, (), None)
+
+
+def test_only_loads_that_needed_more_time_are_late() -> None:
+    mixed = cell(record(1), record(2, 0), record(3, 0, "the server closed the connection"), record(4, 1))
+    assert (mixed.late_loads(0), mixed.late_loads(1)) == (1, 1)
+
+
+def test_a_contestant_with_a_late_load_has_no_mean_time() -> None:
+    times = {1: 4800.0, 3: 5100.0}
+    assert page_loads.in_time(cell(record(1), record(3)), 0, times) == times
+    assert page_loads.in_time(cell(record(1), record(2, 0), record(3)), 0, times) == {}
+
+
+def test_the_answer_names_what_was_not_loaded_in_time() -> None:
+    cut = cell(record(1), record(2, 0), record(3, 0))
+    said = words._late(cast("Collected", SimpleNamespace(cells=(cut,), networks=[cut.network])))
+    assert said.startswith("Not loaded in time: 2 of 3 loads of tcp-h2 cubic on lossy.")
+    assert words._late(cast("Collected", SimpleNamespace(cells=(cell(record(1)),)))) == ""
