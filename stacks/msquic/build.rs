@@ -19,7 +19,7 @@ fn main() {
         .build();
     println!("cargo:rustc-link-search=native={}", built.join("lib").display());
     // What src/calls.rs gives msquic in their place.
-    for name in ["recvmmsg", "epoll_ctl", "eventfd_write", "CxPlatCurThreadID"] {
+    for name in ["recvmmsg", "sendmmsg", "epoll_ctl", "eventfd_write", "CxPlatCurThreadID"] {
         println!("cargo:rustc-link-arg=-Wl,--wrap={name}");
     }
 }

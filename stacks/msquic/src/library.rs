@@ -4,6 +4,7 @@
 use std::ffi::c_void;
 use std::mem::ManuallyDrop;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::time::Duration;
 
 use cambrian_endpoint::stop::{Stop, LONGEST_SLEEP};
 use cambrian_endpoint::{Error, Result};
@@ -73,28 +74,34 @@ impl Library {
             }
             wait_ms = self.work();
         }
+        let wait_ms = wait_ms.min(longest_ms);
+        let readable = match calls::exchange(with_slack(wait_ms)) {
+            Some(entries) => entries?,
+            None => self.wait(wait_ms)?,
+        };
+        for entry in readable {
+            complete(&mut libc::epoll_event { events: libc::EPOLLIN as u32, u64: entry });
+        }
+        Ok(())
+    }
+
+    /// Ask the event queue, for as long as that.
+    fn wait(&self, wait_ms: u32) -> Result<Vec<u64>> {
         let mut events = [libc::epoll_event { events: 0, u64: 0 }; COMPLETIONS];
         // SAFETY: the queue is open, and there is room for as many events as are asked for.
         let count = unsafe {
-            libc::epoll_wait(
-                self.queue.as_raw_fd(),
-                events.as_mut_ptr(),
-                COMPLETIONS as i32,
-                wait_ms.min(longest_ms) as i32,
-            )
+            let events = events.as_mut_ptr();
+            libc::epoll_wait(self.queue.as_raw_fd(), events, COMPLETIONS as i32, wait_ms as i32)
         };
         calls::waited();
         if count < 0 {
             let error = std::io::Error::last_os_error();
             return match error.kind() {
-                std::io::ErrorKind::Interrupted => Ok(()),
+                std::io::ErrorKind::Interrupted => Ok(vec![]),
                 _ => Err(Error::failed("epoll", error)),
             };
         }
-        for event in &mut events[..count as usize] {
-            complete(event);
-        }
-        Ok(())
+        Ok(events[..count as usize].iter().map(|event| event.u64).collect())
     }
 
     /// Do msquic's work; returns how many milliseconds there is none.
@@ -102,6 +109,22 @@ impl Library {
         // SAFETY: the execution lives as long as `self`.
         unsafe { Api::get_ffi().ExecutionPoll.unwrap()(self.execution) }
     }
+}
+
+impl Drop for Library {
+    fn drop(&mut self) {
+        // What msquic sent last; the peer's own timers deal with an error.
+        let _ = calls::send();
+    }
+}
+
+/// How long epoll_wait(2) sleeps: Linux may add a thousandth to a timeout, and at least 50 µs.
+fn with_slack(wait_ms: u32) -> Duration {
+    if wait_ms == 0 {
+        return Duration::ZERO;
+    }
+    let wait = Duration::from_millis(wait_ms.into());
+    wait + (wait / 1000).max(Duration::from_micros(50))
 }
 
 /// Tell msquic of an event.

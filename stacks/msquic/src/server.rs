@@ -16,6 +16,7 @@ use msquic::{
 };
 
 use crate::body::Body;
+use crate::calls;
 use crate::library::Library;
 use crate::settings::Settings;
 use crate::statistics::Observer;
@@ -64,6 +65,7 @@ pub fn run(arguments: &ServerArguments) -> Result<()> {
 
 fn listen(library: &Library, server: &Rc<Server>, arguments: &ServerArguments) -> Result<Listener> {
     let failed = |status| Error::failed(&format!("UDP {}", arguments.listen), status);
+    calls::listen(arguments.listen.ip());
     let accepting = server.clone();
     let listener = Listener::open(library.registration(), move |_, event| match event {
         ListenerEvent::NewConnection { connection, .. } => accepting.accept(&connection),

@@ -60,6 +60,14 @@ impl Socket {
         Self::bind_with(address, Way::for_socket)
     }
 
+    /// A UDP socket that a library bound and keeps, read and written by an io_uring from now on. Only IP_RECVTOS and
+    /// IPV6_RECVTCLASS may be set on it: there is no room for other control messages.
+    pub fn of_library(socket: BorrowedFd<'_>) -> io::Result<Self> {
+        let udp = UdpSocket::from(socket.try_clone_to_owned()?);
+        let ring = Ring::for_socket(udp.as_raw_fd())?;
+        Ok(Self { way: Way::Ring(Box::new(ring)), udp, may_fragment: false })
+    }
+
     fn bind_with(address: SocketAddr, way: impl FnOnce(&socket2::Socket) -> io::Result<Way>) -> Result<Self> {
         Self::try_bind(address, way).map_err(|error| Error::failed(&format!("UDP {address}"), error))
     }
