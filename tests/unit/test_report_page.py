@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from cambrian.cli import reading
-from cambrian.report import figures, series
+from cambrian.report import figures, series, study_page
 from cambrian.report.collect import collect
 from cambrian.store.results import Results
 from tests.unit import report_results
@@ -166,6 +166,12 @@ def test_page_says_what_ran(made: Path, read: Read) -> None:
         description = json.loads((made.parent / "trials" / f"{name}.json").read_text())
         assert description == results.trial(name).manifest["trial"]
     assert "buffer 20,000 bytes (2 BDP)" in read.words
+
+
+def test_a_card_repeats_its_own_group_alone() -> None:
+    """Several --only add up, so the recorded one would bring back the whole study."""
+    recorded = "cambrian run s.toml --seed 1 --only 'net/a-*,net/b-*'"
+    assert study_page._ONLY.sub("", recorded) == "cambrian run s.toml --seed 1"
 
 
 def test_csv_holds_more_digits_than_the_page(made: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -47,6 +48,8 @@ from cambrian.report.words import counted
 
 #: more notes than this are closed at first
 _MOST_NOTES = 12
+#: a recorded command's choice of groups
+_ONLY = re.compile(r" --only '[^']*'")
 _VERDICTS = (
     "One verdict for each contestant over all networks, from four sides: its parameters compared with the "
     "standard; its results alone, its behaviour and its impact on other flows compared with the reference. "
@@ -122,7 +125,8 @@ def _page(
             "anchors": anchors,
             "verdict_ids": _verdict_ids(verdicts),
             "corner": "Pair" if collected.design == "pairwise" else "Contestant",
-            "command": collected.raw["command"],
+            # a card names its own group, and repeated --only add up
+            "command": _ONLY.sub("", collected.raw["command"]),
         },
         explore=True,
         sections=tuple(_sections(collected, frames, observed, verdicts, anchors)),
