@@ -157,7 +157,8 @@ def value_text(measured: Measured) -> str:
         return measured.label
     digits = parameter.digits
     half = (measured.high - measured.low) / 2
-    unit = f" {parameter.unit}" if parameter.unit else ""
+    # the title of a share says of what
+    unit = f" {parameter.unit}" if parameter.unit not in ("", "share") else ""
     # add digits until the interval does not read as ± 0
     while digits < _MOST_DIGITS and half > 0 and round(half, digits) == 0:
         digits += 1

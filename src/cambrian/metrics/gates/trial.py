@@ -98,7 +98,7 @@ def exemptions(network: Network) -> dict[str, str]:
         or network.loss_every_packets
         or "loss_percent" in scheduled
     ):
-        skip.setdefault("saturation", "random loss may slow the senders down")
+        skip.setdefault("saturation", "losses before the queue may slow the senders down")
     if network.return_loss_percent or "return_loss_percent" in scheduled:
         skip.setdefault("saturation", "the loss of acknowledgements may slow the senders down")
     if network.reorder_percent or network.jitter_ms:

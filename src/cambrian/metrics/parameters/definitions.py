@@ -34,12 +34,12 @@ _ALL = (
     Parameter("alpha", "additive increase α", "segments/RTT", 2),
     Parameter("reno_friendly", "never slower than Reno", "", 0, ("yes", "no")),
     Parameter("emulated_connections", "connections that one stands for, N", "", 1),
-    Parameter("rollback_share", "congestion events taken back", "share", 2),
-    Parameter("regrown_share", "cuts of the window that grow back within three round trips", "share", 2),
-    Parameter("unexplained_cuts", "cuts of the window without a loss or mark", "share", 2),
+    Parameter("rollback_share", "share of congestion events taken back", "share", 2),
+    Parameter("regrown_share", "share of cuts that grow back within three round trips", "share", 2),
+    Parameter("unexplained_cuts", "share of cuts without a loss or mark", "share", 2),
     # what losses and marks are answered with
-    Parameter("losses_answered", "loss episodes after which the flight falls and stays down", "share", 2),
-    Parameter("marks_answered", "CE episodes after which the flight falls and stays down", "share", 2),
+    Parameter("losses_answered", "share of loss episodes after which the flight stays lower", "share", 2),
+    Parameter("marks_answered", "share of CE episodes after which the flight stays lower", "share", 2),
     Parameter("cuts_per_episode", "times that the window is cut in one loss episode", "", 1),
     Parameter("max_window_packets", "largest window", "packets", 0, fewest=1),
     # how a connection begins
