@@ -33,6 +33,8 @@ buffer_bdp = 1
 stack = "$STACK"
 cca = "$CCA"
 """
+#: stands for a stack that has become slow
+SLOW = "receiver_cpu = { per_packet_us = 4000 }\n"
 GATE = 'contestant = "quinn/cubic"\nstudies = ["small.toml"]\n'
 
 
@@ -63,7 +65,7 @@ def test_an_unchanged_stack_passes_under_load_and_in_another_folder(project: Pat
 def test_a_change_is_different_and_named(project: Path, tmp_path: Path) -> None:
     for name in ("gate.toml", "gate.baseline.toml"):
         (tmp_path / name).write_text((project / name).read_text())
-    (tmp_path / "small.toml").write_text(STUDY.format(rate_mbps=3))
+    (tmp_path / "small.toml").write_text(STUDY.format(rate_mbps=5) + SLOW)
     found = cambrian(
         tmp_path, "gate", "gate.toml", "--junit", "j.xml", "--json", "r.json", "--markdown", "s.md"
     )
@@ -75,6 +77,16 @@ def test_a_change_is_different_and_named(project: Path, tmp_path: Path) -> None:
     suite = ElementTree.parse(tmp_path / "j.xml").getroot()[0]
     assert int(suite.get("failures", 0)) >= 1
     assert "| different |" in (tmp_path / "s.md").read_text()
+
+
+def test_another_study_is_not_judged(project: Path, tmp_path: Path) -> None:
+    for name in ("gate.toml", "gate.baseline.toml"):
+        (tmp_path / name).write_text((project / name).read_text())
+    (tmp_path / "small.toml").write_text(STUDY.format(rate_mbps=3))
+    found = cambrian(tmp_path, "gate", "gate.toml")
+    assert found.returncode == 2, found.stdout + found.stderr
+    assert "not judged: the study is not that of the baseline" in found.stdout
+    assert "rate_mbps = 5.0 → rate_mbps = 3.0" in found.stdout and "Restore the studies" in found.stdout
 
 
 def test_without_a_baseline_it_ends_with_2(tmp_path: Path) -> None:
@@ -122,12 +134,12 @@ def test_the_github_action_passes_an_unchanged_stack_and_fails_a_changed_one(
     action: dict[str, Any] = yaml.safe_load((CI / "github" / "action.yml").read_text())
     step = next(step for step in action["runs"]["steps"] if step.get("id") == "gate")
     assert set(step["env"]) == {"GATES", "TRUST"}
-    for name, rate_mbps, status in (("same", 5, 0), ("other", 3, 1)):
+    for name, more, status in (("same", "", 0), ("other", SLOW, 1)):
         folder = tmp_path / name
         folder.mkdir()
         for file in ("gate.toml", "gate.baseline.toml"):
             (folder / file).write_text((project / file).read_text())
-        (folder / "small.toml").write_text(STUDY.format(rate_mbps=rate_mbps))
+        (folder / "small.toml").write_text(STUDY.format(rate_mbps=5) + more)
         summary, output = folder / "summary.md", folder / "output"
         ran = _bash(
             step["run"],

@@ -44,6 +44,8 @@ def headline(result: Result) -> str:
         return "baseline written; there was none to compare with"
     if result.outcome == "unchanged" and not result.all_seeds:
         return "unchanged: the first seeds of every network sent the same packets as the baseline's"
+    if result.outcome == "not judged" and result.compared is not None and result.compared.conditions:
+        return "not judged: the study is not that of the baseline"
     return _HEADLINES[result.outcome]
 
 
