@@ -265,7 +265,7 @@ def run_parts(
 
 def _groups(trials: Iterable[str]) -> set[str]:
     """The groups of trials with these names."""
-    return {name.rpartition(" seed ")[0] for name in trials}
+    return {snapshot.group_of(name) for name in trials}
 
 
 def _packets(parts: Sequence[Planned], folder: Path, contestant: str) -> dict[str, str]:

@@ -26,7 +26,7 @@ import numpy as np
 import scipy
 
 from cambrian.gate.quantities import MARGINS
-from cambrian.gate.snapshot import INVALID, Parameter, Place, Probe, Snapshot
+from cambrian.gate.snapshot import INVALID, Parameter, Place, Probe, Snapshot, group_of
 from cambrian.judging import references
 from cambrian.judging.findings import AGREEING_SHARE
 from cambrian.measure import quantities
@@ -299,7 +299,7 @@ def _within(interval: Interval, margin: float) -> bool:
 def _groups_changed(before: Mapping[str, str], after: Mapping[str, str]) -> set[str]:
     """The groups with a valid trial whose packets are not those before."""
     fates = ((trial, fate(before.get(trial), text)) for trial, text in after.items())
-    return {trial.rpartition(" seed ")[0] for trial, one in fates if one in ("changed", "unknown")}
+    return {group_of(trial) for trial, one in fates if one in ("changed", "unknown")}
 
 
 def _proven(one: Difference) -> Difference:

@@ -20,7 +20,7 @@ from cambrian.report.evidence import Evidence
 from cambrian.store.results import Results, TrialResult
 from cambrian.study import hints
 from cambrian.study.errors import StudyError
-from cambrian.study.model import Contestant, Frozen, Trial
+from cambrian.study.model import Contestant, Flow, Frozen, Network, Trial
 from cambrian.study.naming import slug
 
 #: characters of a packet hash, and significant digits of a figure, in a snapshot
@@ -177,10 +177,7 @@ def conditions(result: TrialResult) -> str:
         asked["trace_file"] = f"{path.name} {digest}".strip()
     asked |= trial.model_dump(mode="json", include={"duration_s", "clock", "kernel_settings"})
     endless = kind_of_flow(None, None, trial.network.rtt_ms)
-    kinds = [
-        kind_of_flow(flow.size_bytes, flow.page.name if flow.page else None, flow.base_rtt_ms(trial.network))
-        for flow in trial.flows
-    ]
+    kinds = [kind_of(flow, trial.network) for flow in trial.flows]
     if any(kind != endless for kind in kinds):
         asked["flows"] = kinds
     texts = ((key, json.dumps(value, separators=(",", ":"))) for key, value in asked.items() if value)
@@ -248,7 +245,11 @@ def take(parts: Mapping[str, Path], contestant: str | None = None) -> Snapshot:
     return Snapshot(
         contestant=contestant,
         made_with=software(result for _, result in listed),
-        conditions={group_of(name): conditions(result) for name, result in listed},
+        # the trials of a group differ in seed and starts alone
+        conditions={
+            group: conditions(result)
+            for group, result in {group_of(name): result for name, result in listed}.items()
+        },
         packets={name: packets_of(result) for name, result in listed},
         verdicts=verdicts,
         places={name: Place.model_validate(place) for name, place in sorted(places.items())},
@@ -322,6 +323,12 @@ def kind_of_flow(size_bytes: int | None, page: str | None, rtt_ms: float) -> str
     """The kind of a flow in a line-up, such as "2000000 bytes 40 ms"; flows of one kind share figures."""
     what = f"page {page}" if page else f"{size_bytes} bytes" if size_bytes else "endless"
     return f"{what} {rtt_ms:g} ms"
+
+
+def kind_of(flow: Flow, network: Network) -> str:
+    """The kind of a study's flow on a network."""
+    page = flow.page.name if flow.page else None
+    return kind_of_flow(flow.size_bytes, page, flow.base_rtt_ms(network))
 
 
 def _values(frame: pl.DataFrame, part: str, names: Names | None) -> Iterator[tuple[str, str, str, float]]:

@@ -81,8 +81,7 @@ def _late(collected: Collected) -> str:
     if not late:
         return ""
     listed = [f"{count} of {total} loads of {name}" for name, (count, total) in late.items()]
-    rest = len(listed) - together.MOST_NAMED
-    named = [*listed[: together.MOST_NAMED], counted(rest, "other")] if rest > 0 else listed
+    named = _some(listed, "other")
     return f"Not loaded in time: {joined(named)}. So these have no mean time: give a longer duration_s."
 
 
@@ -104,9 +103,13 @@ def _no_valid_trial(collected: Collected) -> str:
     listed = [f"{name} ({unmeasured[name]})" for name in unmeasured if name not in controls(collected)]
     if not listed:
         return ""
+    return f"No valid trial of {joined(_some(listed, 'other contestant'))}."
+
+
+def _some(listed: list[str], others: str) -> list[str]:
+    """The first ones of a list, and how many ``others`` it has if it is long."""
     rest = len(listed) - together.MOST_NAMED
-    named = [*listed[: together.MOST_NAMED], counted(rest, "other contestant")] if rest > 0 else listed
-    return f"No valid trial of {joined(named)}."
+    return [*listed[: together.MOST_NAMED], counted(rest, others)] if rest > 0 else listed
 
 
 def placebo_differs(

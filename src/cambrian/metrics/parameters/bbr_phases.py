@@ -107,11 +107,11 @@ def cruises(rates: Rates, trace: FlowTrace, found: Phases) -> FloatArray:
     looked = is_free(rates, trace) & (rates.time_ns >= trace.start_ns + WARM_UP_ROUNDS * trace.rtt_ns)
     near = np.abs(rates.ratio - 1) < CRUISE_NEAR
     level = rates.rate_bps[looked & near]
-    if not len(found.cruise_bps) and len(level) < CRUISE_SHARE * np.count_nonzero(looked):
-        return np.empty(0)
     if len(found.cruise_bps):
         # where draining takes most of the time, its rate is the usual one
         level = level[np.abs(level / np.median(found.cruise_bps) - 1) < CRUISE_DRIFT]
+    elif len(level) < CRUISE_SHARE * np.count_nonzero(looked):
+        return np.empty(0)
     size = LEVEL_ROUNDS * POINTS_A_ROUND
     blocks = level[: len(level) // size * size].reshape(-1, size)
     return np.asarray(np.median(blocks, axis=1) / rates.unit_bps, np.float64)

@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from cambrian.metrics.columns import BoolArray, FloatArray, Int64Array, int64
-from cambrian.metrics.parameters.flight import LATE, NEVER_NS, Flight
+from cambrian.metrics.parameters.flight import LATE, Flight
 from cambrian.metrics.parameters.flow_trace import FlowTrace
 from cambrian.metrics.parameters.window import Window
 from cambrian.metrics.theory import CUBIC_C
@@ -208,10 +208,8 @@ def causeless(events: Reductions, found: Flight, window: Window, trace: FlowTrac
     at_ns = events.start_ns + trace.forward_ns
     # what the fall's own row says, where the queue has nothing
     own = np.isin(events.start_ns, logged_ns)
-    signals_ns = np.sort(found.signal_ns)
-    before = np.searchsorted(signals_ns, at_ns, side="right") - 1
-    quiet_ns = at_ns - signals_ns[before.clip(min=0)] if len(signals_ns) else np.full(len(at_ns), NEVER_NS)
-    quiet_ns = np.where(before < 0, NEVER_NS, quiet_ns)
+    signals_ns = np.concatenate(([np.iinfo(np.int64).min // 2], np.sort(found.signal_ns)))
+    quiet_ns = at_ns - signals_ns[np.searchsorted(signals_ns, at_ns, side="right") - 1]
     causes -= own & (quiet_ns > np.maximum(QUIET_TRIPS * trips_ns, QUIET_NS))
     last = np.searchsorted(found.arrival_ns, at_ns) - 1
     flown = found.flight_bytes[last.clip(min=0)] / max(1, found.packet_bytes)

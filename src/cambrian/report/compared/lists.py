@@ -9,6 +9,7 @@ from dataclasses import asdict
 import polars as pl
 
 from cambrian.gate.quantities import MARGINS
+from cambrian.gate.snapshot import group_of
 from cambrian.measure import quantities
 from cambrian.report import layout, matrix
 from cambrian.report.compared import changes as first
@@ -58,7 +59,7 @@ def packets(changes: Changes) -> tuple[pl.DataFrame, Shown]:
         fate = "not compared" if one.is_lost else str(one.fate)
         network = one.group.network if one.group else None
         rows.append({"trial": one.name, "network": network, "packets": fate, "why": one.why})
-        groups.setdefault(one.name.rpartition(" seed ")[0], Counter())[fate] += 1
+        groups.setdefault(group_of(one.name), Counter())[fate] += 1
     columns = ("Group", "Trials", "Same packets", "Other packets", "Not compared")
     shown = Shown(
         caption="Trials by their packets; the CSV has each trial",

@@ -64,7 +64,7 @@ class Side:
 
     def group(self, trial: str) -> Group | None:
         """The group of a trial of the snapshot; None if the side has no such group."""
-        key = trial.rpartition(" seed ")[0]
+        key = snapshot.group_of(trial)
         return next((group for group in self.groups if group.key == key), None)
 
     def renamed(self, contestant: str) -> Side:
@@ -121,12 +121,7 @@ def _rivals(groups: Sequence[Group], label: str | None) -> Counter[str]:
 def _group(raw: dict[str, Any], study: Study) -> Group:
     names = flow_names(raw, study)
     network = next(one for one in study.networks if one.name == raw["network"])
-    kinds = tuple(
-        snapshot.kind_of_flow(
-            flow.size_bytes, flow.page.name if flow.page else None, flow.base_rtt_ms(network)
-        )
-        for flow in lineup(raw, study)
-    )
+    kinds = tuple(snapshot.kind_of(flow, network) for flow in lineup(raw, study))
     # flows of other designs are all of one kind
     kinds = kinds or ("",) * len(names)
     return Group(str(raw["key"]), str(raw["network"]), names, kinds, bool(raw.get("placebo")))

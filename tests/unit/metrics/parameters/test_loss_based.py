@@ -111,8 +111,8 @@ def test_growth_back_to_the_old_window_is_not_taken_back() -> None:
     assert holds(found["beta", "window"], 0.7, within=0.05)
 
 
-def test_a_cut_without_a_loss_is_no_beta() -> None:
-    """A window that is halved every ten thousand packets, whatever happens, and cut to 0.7 after losses."""
+def halved_now_and_then() -> FlowTrace:
+    """A window that is halved every 14,000 packets, whatever happens, and cut to 0.7 after losses."""
     sent = 0
 
     def avoidance(window: float, acked: int) -> float:
@@ -120,7 +120,11 @@ def test_a_cut_without_a_loss_is_no_beta() -> None:
         sent += acked
         return -window / 2 if sent % 14_000 < acked else acked / window
 
-    trace = Sender(avoidance=avoidance, beta=0.7, packets=90_000).run(family="reno")
+    return Sender(avoidance=avoidance, beta=0.7, packets=90_000).run(family="reno")
+
+
+def test_a_cut_without_a_loss_is_no_beta() -> None:
+    trace = halved_now_and_then()
     found = measured(trace)
     assert holds(found["beta", "window"], 0.7, within=0.05)
     assert 0.2 < found["unexplained_cuts", "window"].value < 0.8
@@ -134,14 +138,7 @@ def test_a_cut_without_a_loss_is_no_beta() -> None:
 
 def test_a_log_that_calls_each_fall_a_loss_explains_none_that_the_queue_does_not() -> None:
     """As the one above, with cuts seconds after the last drop, and a log whose loss rows are the falls."""
-    sent = 0
-
-    def avoidance(window: float, acked: int) -> float:
-        nonlocal sent
-        sent += acked
-        return -window / 2 if sent % 14_000 < acked else acked / window
-
-    trace = Sender(avoidance=avoidance, beta=0.7, packets=90_000).run(family="reno")
+    trace = halved_now_and_then()
     falls = pl.col("cwnd_bytes") < pl.col("cwnd_bytes").shift(1)
     rows = trace.transport.with_columns(event=pl.when(falls).then(pl.lit("loss")).otherwise(pl.lit("ack")))
     found = measured(replace(trace, transport=rows))
