@@ -7,9 +7,12 @@ import json
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from cambrian.report import figures, tables
 from cambrian.report.collect import Collected, collect
+from cambrian.report.tables import page_loads
 from cambrian.store.results import Results
 from tests.unit import report_results
 
@@ -70,3 +73,33 @@ def test_objects_of_all_trials_can_be_queried() -> None:
     assert answer == (3 * 2 * (13 + 4), 12, True)
     assert database.execute("SELECT count(*) FROM page_loads").fetchall() == [(12,)]
     assert json.loads((PAGES / "study.json").read_text())["groups"][0]["page"] == "beta-small"
+
+
+def test_percentiles_are_measured_times_with_enough_loads(collected: Collected) -> None:
+    rows = tables.all_tables(collected)["page_loads"].to_dicts()
+    for cell, row in zip(collected.cells, rows, strict=True):
+        times = sorted(load.plt_ms or 0 for trial in cell.trials for load in trial.page_loads)
+        assert row["plt_ms_p50"] == times[1]
+        assert row["plt_ms_p75"] is row["plt_ms_p95"] is None
+
+
+@pytest.mark.parametrize(("percent", "least"), page_loads.PERCENTILES)
+def test_no_percentile_is_the_fastest_or_the_slowest_load(percent: int, least: int) -> None:
+    times = [float(n) for n in range(least)]
+    assert 0 < (page_loads.percentile(times, 0, percent, least) or 0) < least - 1
+    assert page_loads.percentile(times[1:], 0, percent, least) is None
+
+
+@given(
+    st.lists(st.floats(1, 1000), max_size=60),
+    st.integers(0, 20),
+    st.floats(1, 1000),
+    st.sampled_from(page_loads.PERCENTILES),
+)
+def test_a_late_load_counts_as_slower_than_all_others(
+    times: list[float], late: int, longer_ms: float, percentile: tuple[int, int]
+) -> None:
+    ended_later = [*times, *(1000 + longer_ms for _ in range(late))]
+    known = page_loads.percentile(ended_later, 0, *percentile)
+    late_ones = page_loads.percentile(times, late, *percentile)
+    assert late_ones == (known if known is not None and known <= 1000 else None)

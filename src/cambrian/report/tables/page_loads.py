@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import polars as pl
@@ -17,15 +18,17 @@ Row = dict[str, Any]
 #: place among the tables
 ORDER = 30
 #: columns that `cambrian table` prints
-PRINTED = ("network", "contestant", "page", "trials", "late", "plt_ms")
+PRINTED = ("network", "contestant", "page", "trials", "late", "plt_ms", "plt_ms_p50", "plt_ms_p95")
+#: each percentile, and the fewest loads with which it is given: with fewer, it is the fastest or slowest load
+PERCENTILES = ((50, 3), (75, 4), (95, 20))
 
 
 def table(collected: Collected) -> pl.DataFrame | None:
     """One row for each group and flow that loads a page; times in milliseconds, means over valid trials.
 
     ``plt_ms_low`` and ``plt_ms_high`` are the ends of the 95 % interval over seeds, null with too few seeds.
-    ``late``: loads that did not end in the trial's time. Then there are no times: those of the others are the
-    fastest loads.
+    ``late``: loads that did not end in the trial's time. Then there are no means: the other loads are the
+    fastest. ``plt_ms_p50``, ``_p75``, ``_p95``: percentiles over loads (:func:`percentile`).
     """
     found = [row for cell in collected.cells for row in _rows(cell)]
     return rows.frame(found) if found else None
@@ -45,6 +48,7 @@ def _rows(cell: Cell) -> Iterator[Row]:
             "trials": len(mine),
             "late": cell.late_loads(flow),
             **_plt(cell, flow),
+            **_percentiles(cell, flow),
             **{
                 name: _mean(cell, flow, name) for name in ("document_ms", "first_object_ms", "last_object_ms")
             },
@@ -55,6 +59,23 @@ def _rows(cell: Cell) -> Iterator[Row]:
 def _plt(cell: Cell, flow: int) -> Row:
     times = in_time(cell, flow, blocks.by_seed(cell, lambda trial: plt_ms(trial, flow)))
     return rows.spread("plt_ms", rows.interval(times, "factor")) | {"seeds": len(times)}
+
+
+def _percentiles(cell: Cell, flow: int) -> Row:
+    times = [time for trial in cell.trials if (time := plt_ms(trial, flow)) is not None]
+    late = cell.late_loads(flow)
+    return {f"plt_ms_p{percent}": percentile(times, late, percent, least) for percent, least in PERCENTILES}
+
+
+def percentile(times: Sequence[float], late: int, percent: int, least: int) -> float | None:
+    """The time in which ``percent`` % of all loads ended (nearest rank): one of the measured times.
+
+    Loads that were ``late`` count as slower than all others, so a percentile stays true with them. None with
+    fewer than ``least`` loads, or if too many were late.
+    """
+    loads = len(times) + late
+    rank = math.ceil(percent / 100 * loads)
+    return sorted(times)[rank - 1] if least <= loads and rank <= len(times) else None
 
 
 def in_time(cell: Cell, flow: int, times: dict[int, float]) -> dict[int, float]:
@@ -83,6 +104,9 @@ _COLUMNS = (
     layout.SEEDS,
     Column("Not loaded in time", lambda row: str(row["late"] or "")),
     Column("Page load time, ms", lambda row: layout.interval(row, "plt_ms", 1)),
+    Column("Median, ms", lambda row: layout.number(row["plt_ms_p50"], 1)),
+    Column("75 % within, ms", lambda row: layout.number(row["plt_ms_p75"], 1)),
+    Column("95 % within, ms", lambda row: layout.number(row["plt_ms_p95"], 1)),
     Column("Document, ms", lambda row: layout.number(row["document_ms"], 1)),
     Column("First object, ms", lambda row: layout.number(row["first_object_ms"], 1)),
     Column("Last object, ms", lambda row: layout.number(row["last_object_ms"], 1)),
