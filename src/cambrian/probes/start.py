@@ -1,10 +1,11 @@
-"""The start of a bulk flow: the largest burst of its first slow start."""
+"""The start of a bulk flow: the largest burst of its first slow start, and the throughput just after."""
 
 from __future__ import annotations
 
 import numpy as np
+import polars as pl
 
-from cambrian.metrics.columns import BITS_PER_BYTE
+from cambrian.metrics.columns import BITS_PER_BYTE, to_mbps
 from cambrian.metrics.parameters.beginning import beginning
 from cambrian.metrics.parameters.trains import trains
 from cambrian.probes.figures import Figure, NoFigure
@@ -13,17 +14,36 @@ from cambrian.probes.probed_flow import ProbedFlow
 #: packets that follow each other ten times as fast as the link sends them leave together: a sender needs
 #: several system calls for a large burst, and a pacer in slow start has two to three times the link's rate
 _TOGETHER_SERVICE = 0.1
+#: round trips after the first data, from and to: on the probe's networks slow start is over
+_AFTER_TRIPS = (10, 20)
+_UNSEEN = "its first flight of data is not visible"
+_CHANGES = "the link's rate changes"
+
+
+def carried_percent(flow: ProbedFlow) -> Figure | NoFigure:
+    """Share of the link's capacity that the flow carries from 10 to 20 round trips after its first data."""
+    begun, rate_mbps, rtt_ns = beginning(flow.trace), flow.trace.rate_mbps, flow.trace.rtt_ns
+    if begun is None:
+        return NoFigure(_UNSEEN)
+    if rate_mbps is None:
+        return NoFigure(_CHANGES)
+    begin_ns, end_ns = (begun.start_ns + trips * rtt_ns for trips in _AFTER_TRIPS)
+    if flow.trace.end_ns < end_ns:
+        return NoFigure(f"the flow ends within {_AFTER_TRIPS[1]} round trips of its first data")
+    departed = (pl.col("outcome") == "departed") & pl.col("departure_ns").is_between(begin_ns, end_ns, "left")
+    carried_bytes = float(flow.trace.packets.filter(departed)["size_bytes"].sum())
+    return Figure(100 * to_mbps(carried_bytes, end_ns - begin_ns) / rate_mbps, 1)
 
 
 def burst_packets(flow: ProbedFlow) -> Figure | NoFigure:
     """Most packets that leave together after the initial window, before the sender knows of a signal."""
     begun = beginning(flow.trace)
     if begun is None:
-        return NoFigure("its first flight of data is not visible")
+        return NoFigure(_UNSEEN)
     until_ns = min(flow.settled_ns, int(flow.flight.learnt_ns.min(initial=flow.settled_ns)))
     rate_mbps = flow.trace.rate_mbps
     if rate_mbps is None:
-        return NoFigure("the link's rate changes")
+        return NoFigure(_CHANGES)
     service_ns = flow.flight.packet_bytes * BITS_PER_BYTE * 1000 / rate_mbps
     packets = trains(flow.trace, _TOGETHER_SERVICE * service_ns).between(begun.next_ns, until_ns).packets
     if not len(packets):

@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 from cambrian.metrics.columns import PACKETS
+from cambrian.metrics.parameters.flow_trace import FlowTrace
 from cambrian.probes import latecomer, lone_losses, marks, outages, start, steady
 from cambrian.probes.figures import Figure, NoFigure
 from cambrian.probes.probed_flow import ProbedFlow
@@ -228,6 +229,25 @@ def test_a_late_flows_share_is_of_the_time_after_it_settled() -> None:
 @pytest.mark.parametrize("together", [2, 40])
 def test_the_largest_burst_of_slow_start(together: int) -> None:
     trace = TrainSender(pacing=1.0, train=together, packets=700).run()
+    assert value(start.burst_packets(started(trace))) == pytest.approx(together, abs=2)
+
+
+def started(trace: FlowTrace) -> ProbedFlow:
     network = Network(rate_mbps=20, rtt_ms=50, buffer_bdp=1)
-    figure = start.burst_packets(ProbedFlow(trace, network, trace.packets, (trace.start_ns,), trace.end_ns))
-    assert value(figure) == pytest.approx(together, abs=2)
+    return ProbedFlow(trace, network, trace.packets, (trace.start_ns,), trace.end_ns)
+
+
+@pytest.mark.parametrize(("most", "percent"), [(16, 19), (41, 50), (120, 100)])
+def test_the_throughput_after_a_slow_start_that_ends_at_a_window(most: int, percent: float) -> None:
+    trace = TrainSender(
+        growth=lambda window, acked: acked if window + acked <= most else 0, packets=2500
+    ).run()
+    assert value(start.carried_percent(started(trace))) == pytest.approx(percent, abs=2)
+
+
+def test_the_throughput_after_slow_start_needs_twenty_round_trips() -> None:
+    trace = TrainSender(growth=lambda window, acked: acked if window < 120 else 0, packets=600).run()
+    assert "20 round trips" in str(start.carried_percent(started(trace)))
+    assert start.carried_percent(started(replace(trace, rate_mbps=None))) == NoFigure(
+        "the link's rate changes"
+    )
