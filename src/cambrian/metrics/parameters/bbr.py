@@ -7,13 +7,15 @@ from collections.abc import Iterator
 from cambrian.metrics.parameters import bbr_probe_bw, bbr_probe_rtt, bbr_startup, bbr_window
 from cambrian.metrics.parameters.bbr_bdp import bdp_packets
 from cambrian.metrics.parameters.bbr_low_stages import low_stages
-from cambrian.metrics.parameters.bbr_phases import phases
+from cambrian.metrics.parameters.bbr_phases import Phases, phases, stays_in_startup
 from cambrian.metrics.parameters.bbr_rates import Rates, counted, paced
 from cambrian.metrics.parameters.bbr_silences import stages_after_silences
 from cambrian.metrics.parameters.estimate import Estimate, Missing, Source
 from cambrian.metrics.parameters.flow_trace import FlowTrace
 from cambrian.metrics.parameters.window import frame_bytes
 
+#: by source: the rates, and the probes in them
+Seen = dict[Source, tuple[Rates, Phases]]
 RATE_KEYS = (*bbr_probe_bw.KEYS, bbr_startup.GAIN)
 
 
@@ -22,44 +24,46 @@ def estimate(trace: FlowTrace) -> Iterator[Estimate | Missing]:
     if trace.family != "bbr":
         return
     frame = frame_bytes(trace)
-    yield from _of_rates(trace, frame)
-    yield from _of_flights(trace, frame)
+    seen = _rates(trace, frame)
+    yield from _of_rates(trace, frame, seen)
+    left = any(not stays_in_startup(rates, trace, found) for rates, found in seen.values())
+    yield from _of_flights(trace, frame, left_startup=left)
     why = "the trace does not show the rounds of Startup, so their growth is unknown"
     yield Missing("startup_threshold", why)
 
 
-def _of_rates(trace: FlowTrace, frame: int) -> Iterator[Estimate | Missing]:
+def _rates(trace: FlowTrace, frame: int) -> Seen:
+    """The flow's rates and its probes by each source that shows them."""
+    if trace.rate_mbps is None or not trace.steady:
+        return {}
+    both = [paced(trace, trace.rate_mbps, frame)]
+    if trace.alone:
+        both.append(counted(trace, trace.rate_mbps, frame))
+    return {rates.source: (rates, phases(rates, trace)) for rates in both if rates is not None}
+
+
+def _of_rates(trace: FlowTrace, frame: int, seen: Seen) -> Iterator[Estimate | Missing]:
     if trace.rate_mbps is None or not trace.steady:
         why = "the network changes the flow's rate"
         yield from _missing(RATE_KEYS, why, "window")
         yield from _missing(RATE_KEYS, why, "packets")
         return
-    rates = paced(trace, trace.rate_mbps, frame)
-    if rates is None:
-        yield from _missing(RATE_KEYS, "the stack does not tell its pacing rate", "window")
-    else:
-        yield from _estimates_from_rates(rates, trace, frame)
-    if not trace.alone:
-        yield from _missing(RATE_KEYS, "other flows move the queue, and the packets' rate with it", "packets")
-        return
-    rates = counted(trace, trace.rate_mbps, frame)
-    if rates is None:
-        yield from _missing(RATE_KEYS, "too few packets", "packets")
-    else:
-        yield from _estimates_from_rates(rates, trace, frame)
+    why = "too few packets" if trace.alone else "other flows move the queue, and the packets' rate with it"
+    whys: dict[Source, str] = {"window": "the stack does not tell its pacing rate", "packets": why}
+    for source, without in whys.items():
+        if source in seen:
+            rates, found = seen[source]
+            yield from bbr_probe_bw.estimates_from_rates(rates, found, trace, frame)
+            yield bbr_startup.estimates_from_rates(rates, found, trace)
+        else:
+            yield from _missing(RATE_KEYS, without, source)
 
 
-def _estimates_from_rates(rates: Rates, trace: FlowTrace, frame: int) -> Iterator[Estimate | Missing]:
-    found = phases(rates, trace)
-    yield from bbr_probe_bw.estimates_from_rates(rates, found, trace, frame)
-    yield bbr_startup.estimates_from_rates(rates, found, trace)
-
-
-def _of_flights(trace: FlowTrace, frame: int) -> Iterator[Estimate | Missing]:
+def _of_flights(trace: FlowTrace, frame: int, *, left_startup: bool) -> Iterator[Estimate | Missing]:
     bdp = bdp_packets(trace, frame)
     if trace.has_window:
         stages = low_stages(trace)
-        yield bbr_window.estimate_from_window(stages, trace, bdp)
+        yield bbr_window.estimate_from_window(stages, trace, bdp, left_startup=left_startup)
         if stages:
             yield from bbr_probe_rtt.estimates_from_stages(stages, trace, bdp, "window")
         else:

@@ -11,8 +11,10 @@ import polars as pl
 
 from cambrian.metrics.columns import NS_PER_S, FloatArray, Int64Array, int64
 from cambrian.metrics.parameters.bbr_rates import WARM_UP_ROUNDS
+from cambrian.metrics.parameters.bbr_settled import silences_within
 from cambrian.metrics.parameters.flow_trace import FlowTrace
 from cambrian.metrics.parameters.window import segment_bytes
+from cambrian.metrics.states.vocabulary import PROBE_RTT, state_of
 
 #: how long ProbeRTT lasts: most of a round trip, and this long, at least
 LEAST_ROUNDS, LEAST_NS, MOST_NS = 0.9, 80_000_000, 2_000_000_000
@@ -49,8 +51,9 @@ def low_stages(trace: FlowTrace) -> list[LowStage]:
     if not rows.height or not trace.packets.height:
         return []
     time_ns, cwnd = int64(rows, "time_ns"), int64(rows, "cwnd_bytes")
-    if rows["state"].eq("probe_rtt").any():
-        inside = rows["state"].eq("probe_rtt").fill_null(False).to_numpy()
+    words = [word for word in rows["state"].drop_nulls().unique() if state_of(word) == PROBE_RTT]
+    if words:
+        inside = rows["state"].is_in(words).fill_null(False).to_numpy()
         edges = np.diff(np.concatenate(([0], inside.astype(np.int8))))
         enters, leaves = np.flatnonzero(edges == 1).tolist(), np.flatnonzero(edges == -1).tolist()
         # the last one may last beyond the trial's end
@@ -88,11 +91,17 @@ def _windows_falls(time_ns: Int64Array, cwnd: Int64Array) -> list[tuple[int, int
 
 
 def plausible(stages: list[LowStage], trace: FlowTrace) -> list[LowStage]:
-    """The stages after Startup with the duration of a ProbeRTT."""
+    """The stages after the first round trips with the duration of a ProbeRTT.
+
+    Four packets for each round trip are sent in one: a flow that falls silent waits for a timeout, which
+    also lowers its window for a while.
+    """
     least_ns = max(LEAST_ROUNDS * trace.rtt_ns, LEAST_NS)
+    silent = silences_within(trace, [(stage.enter_ns, stage.leave_ns) for stage in stages])
     return [
         stage
-        for stage in stages
-        if stage.enter_ns > trace.start_ns + WARM_UP_ROUNDS * trace.rtt_ns
+        for stage, is_silent in zip(stages, silent, strict=True)
+        if not is_silent
+        and stage.enter_ns > trace.start_ns + WARM_UP_ROUNDS * trace.rtt_ns
         and least_ns <= stage.leave_ns - (stage.low_ns or stage.enter_ns) <= MOST_NS
     ]

@@ -8,7 +8,8 @@ import numpy as np
 import polars as pl
 
 from cambrian.metrics.columns import BoolArray, FloatArray, Int64Array
-from cambrian.metrics.parameters.bbr_rates import LEVEL_ROUNDS, POINTS_A_ROUND, WARM_UP_ROUNDS, Rates
+from cambrian.metrics.parameters.bbr_rates import LEVEL_ROUNDS, POINTS_A_ROUND, Rates
+from cambrian.metrics.parameters.bbr_settled import left_startup, says_probe_bw, settled
 from cambrian.metrics.parameters.estimate import Source
 from cambrian.metrics.parameters.flow_trace import FlowTrace
 
@@ -56,9 +57,9 @@ class Phases:
 
 
 def phases(rates: Rates, trace: FlowTrace) -> Phases:
-    """The probes of a flow after its Startup."""
+    """The probes of a flow in ProbeBW."""
     ratio = rates.ratio
-    late = rates.time_ns >= trace.start_ns + WARM_UP_ROUNDS * trace.rtt_ns
+    late = settled(trace, rates.time_ns)
     least = max(round(PHASE_ROUNDS * POINTS_A_ROUND), 2 * rates.edge_points + EDGE_POINTS)
     before = rates.edge_points + round(BEFORE_ROUNDS[rates.source] * POINTS_A_ROUND)
     free = is_free(rates, trace)
@@ -103,18 +104,25 @@ def is_free(rates: Rates, trace: FlowTrace) -> BoolArray:
 
 
 def cruises(rates: Rates, trace: FlowTrace, found: Phases) -> FloatArray:
-    """The cruising rate over the bottleneck's, one value every few cycles, after Startup; empty if unsure."""
-    looked = is_free(rates, trace) & (rates.time_ns >= trace.start_ns + WARM_UP_ROUNDS * trace.rtt_ns)
+    """The cruising rate over the bottleneck's, one value every few cycles, in ProbeBW; empty if unsure."""
+    looked = is_free(rates, trace) & settled(trace, rates.time_ns)
     near = np.abs(rates.ratio - 1) < CRUISE_NEAR
     level = rates.rate_bps[looked & near]
     if len(found.cruise_bps):
         # where draining takes most of the time, its rate is the usual one
         level = level[np.abs(level / np.median(found.cruise_bps) - 1) < CRUISE_DRIFT]
-    elif len(level) < CRUISE_SHARE * np.count_nonzero(looked):
+    elif len(level) < CRUISE_SHARE * np.count_nonzero(looked) or stays_in_startup(rates, trace, found):
         return np.empty(0)
     size = LEVEL_ROUNDS * POINTS_A_ROUND
     blocks = level[: len(level) // size * size].reshape(-1, size)
     return np.asarray(np.median(blocks, axis=1) / rates.unit_bps, np.float64)
+
+
+def stays_in_startup(rates: Rates, trace: FlowTrace, found: Phases) -> bool:
+    """Nothing shows that the flow left Startup: neither its log, nor a probe, nor its rates."""
+    if says_probe_bw(trace, rates.time_ns) is not None or len(found.cruise_bps):
+        return False
+    return not left_startup(rates, trace, is_free(rates, trace))
 
 
 def _runs(mask: BoolArray, least: int) -> list[tuple[int, int]]:

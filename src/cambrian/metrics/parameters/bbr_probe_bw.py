@@ -12,8 +12,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from cambrian.metrics.columns import BITS_PER_BYTE, FloatArray
-from cambrian.metrics.parameters.bbr_phases import Phases, cruises
+from cambrian.metrics.parameters.bbr_phases import Phases, cruises, stays_in_startup
 from cambrian.metrics.parameters.bbr_rates import Rates
+from cambrian.metrics.parameters.bbr_settled import NEVER, STILL, never_says_probe_bw
 from cambrian.metrics.parameters.definitions import PARAMETERS
 from cambrian.metrics.parameters.estimate import Estimate, Missing, Source
 from cambrian.metrics.parameters.flow_trace import FlowTrace
@@ -46,6 +47,10 @@ def estimates_from_rates(
 ) -> Iterator[Estimate | Missing]:
     """ProbeBW's parameters from one source of rates."""
     source = rates.source
+    if never_says_probe_bw(trace):
+        for key in KEYS:
+            yield Missing(key, NEVER, source)
+        return
     if len(found.up_gain) < FEWEST_PROBES:
         why = f"{len(found.up_gain)} probes with a steady rate before and during the probe"
         if source == "packets":
@@ -62,7 +67,9 @@ def estimates_from_rates(
     elif len(levels := cruises(rates, trace, found)):
         yield Estimate("cruise_factor", _all(levels), CRUISE_RESOLUTION[source], source)
     else:
-        yield Missing("cruise_factor", "no steady rate that only pacing sets", source)
+        still = stays_in_startup(rates, trace, found)
+        why = STILL if still else "no steady rate that only pacing sets"
+        yield Missing("cruise_factor", why, source)
 
 
 def _gains(found: Phases, source: Source) -> Iterator[Estimate | Missing]:

@@ -7,6 +7,7 @@ import numpy as np
 from cambrian.metrics.columns import BoolArray
 from cambrian.metrics.parameters.bbr_phases import Phases, cruises
 from cambrian.metrics.parameters.bbr_rates import POINTS_A_ROUND, WARM_UP_ROUNDS, Rates
+from cambrian.metrics.parameters.bbr_settled import in_silence, says_probe_bw
 from cambrian.metrics.parameters.estimate import Estimate, Missing, Source
 from cambrian.metrics.parameters.flow_trace import FlowTrace
 
@@ -18,6 +19,8 @@ LAST_ROUNDS, SOON_ROUNDS = 1.0, 24
 #: Drain is over when the rate rises by this factor; cruising then is this near to what follows, or
 #: it is probing, or the bandwidth that Startup found was given up
 RISES, SAME_BANDWIDTH = 1.3, 0.07
+#: in this part of them the flow may send nothing; a rate that is only carried on is none
+MOST_SILENT = 0.5
 #: a window that doubles each round trip lets out twice the bottleneck's rate: more is the pacer's
 MORE_THAN_DOUBLE = 2.3
 #: by packets, cruising must be this near to the bottleneck's rate
@@ -47,7 +50,13 @@ def _by_pacing(rates: Rates, trace: FlowTrace) -> Estimate | Missing:
     if np.ptp(rate[:drain]) == 0:
         return Missing(GAIN, "the pacing rate keeps its first value: Startup is not paced")
     after = drain + int(np.argmax(rate[drain:] > RISES * rate[drain]))
-    cruise = float(np.median(rate[after : after + SOON_ROUNDS * POINTS_A_ROUND]))
+    soon = slice(after, after + SOON_ROUNDS * POINTS_A_ROUND)
+    known = says_probe_bw(trace, rates.time_ns)
+    if known is not None and not known[soon].any():
+        return Missing(GAIN, "the log shows no ProbeBW soon after the fall of its rate")
+    if in_silence(trace, rates.time_ns[soon]).mean() > MOST_SILENT:
+        return Missing(GAIN, "the flow falls silent after the fall of its rate")
+    cruise = float(np.median(rate[soon]))
     first = float(np.median(rate[after : after + round(LAST_ROUNDS * POINTS_A_ROUND)]))
     if abs(first / cruise - 1) > SAME_BANDWIDTH:
         return Missing(GAIN, "the rate just after Drain is not the cruising rate")

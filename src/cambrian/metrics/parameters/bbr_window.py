@@ -10,6 +10,14 @@ import polars as pl
 from cambrian.metrics.columns import FloatArray, int64
 from cambrian.metrics.parameters.bbr_low_stages import LowStage, waits_s
 from cambrian.metrics.parameters.bbr_rates import WARM_UP_ROUNDS
+from cambrian.metrics.parameters.bbr_settled import (
+    LEFT_WINDOW,
+    NEVER,
+    STILL,
+    never_says_probe_bw,
+    says_probe_bw,
+    settled,
+)
 from cambrian.metrics.parameters.estimate import Estimate, Missing
 from cambrian.metrics.parameters.flow_trace import FlowTrace
 from cambrian.metrics.parameters.window import segment_bytes
@@ -27,15 +35,25 @@ SHARE_RESOLUTION = 0.025
 V2_INTERVAL_S = 7.5
 
 
-def estimate_from_window(stages: Sequence[LowStage], trace: FlowTrace, bdp: float) -> Estimate | Missing:
-    """The window gain from the stack's own window. ``stages``: its ProbeRTTs; ``bdp``: in packets."""
+def estimate_from_window(
+    stages: Sequence[LowStage], trace: FlowTrace, bdp: float, *, left_startup: bool
+) -> Estimate | Missing:
+    """The window gain from the stack's own window.
+
+    ``stages``: its ProbeRTTs; ``bdp``: in packets. ``left_startup``: by its rates the flow left Startup; its
+    window may also show it.
+    """
     if len(stages) > 1 and np.median(waits_s(stages)) < V2_INTERVAL_S:
         return Missing(KEY, "BBRv2 and BBRv3 also bound the window by inflight_hi and inflight_lo")
     if not trace.alone or not trace.steady:
         return Missing(KEY, "the flow's share of the path changes, and its largest bandwidth is unknown")
+    if never_says_probe_bw(trace):
+        return Missing(KEY, NEVER)
     levels = _levels(trace, stages) if bdp else np.empty(0)
     if not len(levels):
         return Missing(KEY, "the window returns to no common value")
+    if not left_startup and _stays(trace, float(np.median(levels))):
+        return Missing(KEY, STILL)
     every = max(trace.packets.height / trace.acks, 1.0) if trace.acks else 2.0
     added = ADDED_PACKETS + ADDED_ACKS * every
     gains = (levels - added / 2) / bdp
@@ -44,11 +62,11 @@ def estimate_from_window(stages: Sequence[LowStage], trace: FlowTrace, bdp: floa
 
 
 def _levels(trace: FlowTrace, stages: Sequence[LowStage]) -> FloatArray:
-    """The window that is most common after Startup, ProbeRTT left out: one value a round trip."""
+    """The window that is most common in ProbeBW, without ProbeRTT and silences: one value a round trip."""
     rows = trace.transport.filter(pl.col("cwnd_bytes").is_not_null())
     time_ns, cwnd = int64(rows, "time_ns"), int64(rows, "cwnd_bytes")
     grid = np.arange(trace.start_ns + WARM_UP_ROUNDS * trace.rtt_ns, trace.end_ns, trace.rtt_ns)
-    keep = grid >= time_ns[0]
+    keep = (grid >= time_ns[0]) & settled(trace, grid)
     for stage in stages:
         keep &= (grid < stage.enter_ns) | (grid > stage.leave_ns)
     window: FloatArray = cwnd[np.searchsorted(time_ns, grid[keep], side="right") - 1] / segment_bytes(trace)
@@ -58,3 +76,13 @@ def _levels(trace: FlowTrace, stages: Sequence[LowStage]) -> FloatArray:
     usual = int(np.argmax(np.convolve(counts, np.ones(3), "same")))
     level: FloatArray = window[np.abs(window - usual) <= max(LEVEL_SPREAD * usual, 1)]
     return level if len(level) >= LEVEL_SHARE * len(window) else np.empty(0)
+
+
+def _stays(trace: FlowTrace, level: float) -> bool:
+    """The log names no states, and its window was never much above this level in the first round trips."""
+    rows = trace.transport.filter(pl.col("cwnd_bytes").is_not_null())
+    time_ns = int64(rows, "time_ns")
+    if says_probe_bw(trace, time_ns) is not None:
+        return False
+    early = int64(rows, "cwnd_bytes")[time_ns < trace.start_ns + WARM_UP_ROUNDS * trace.rtt_ns]
+    return not np.any(early > LEFT_WINDOW * level * segment_bytes(trace))

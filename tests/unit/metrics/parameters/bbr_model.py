@@ -27,6 +27,7 @@ BDP = RTT / SERVICE
 class Bbr:
     """The truth. ``margin``: pacing rate over gain · bandwidth, of payload. ``first_bandwidth``: that
     of the first round trip over the bottleneck's. Probing up lasts a round trip, draining ``down_rounds``.
+    ``receiver_packets``: the receiver's window; with one the flow stays in Startup, because it is limited.
     """
 
     seconds: float = 35.0
@@ -41,6 +42,7 @@ class Bbr:
     interval_s: float = 10.0
     duration_ms: float = 200.0
     probe_rtt_packets: int = 4
+    receiver_packets: int | None = None
 
     def gain(self, since_ns: float) -> float:
         """ProbeBW's, so long after it began: two rounds of cruising, then cycles of up, down, cruising."""
@@ -62,7 +64,7 @@ def run(truth: Bbr) -> FlowTrace:
         while acked < len(acks) and acks[acked] <= now:
             acked += 1
         in_flight = len(arrivals) - acked
-        if state == "startup" and now > START + 8 * RTT:
+        if state == "startup" and truth.receiver_packets is None and now > START + 8 * RTT:
             state, since = "drain", now
         elif state == "drain" and in_flight <= BDP:
             state, since = "probe_bw", now
@@ -92,7 +94,7 @@ def run(truth: Bbr) -> FlowTrace:
                 state,
             )
         )
-        if in_flight >= window:
+        if in_flight >= min(window, truth.receiver_packets or window):
             now = acks[acked]
             continue
         arrival = now + FORWARD

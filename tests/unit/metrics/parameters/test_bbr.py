@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
 from cambrian.metrics.parameters import bbr
+from cambrian.metrics.parameters.bbr_low_stages import LowStage, plausible
+from cambrian.metrics.parameters.bbr_settled import in_silence, says_probe_bw
 from cambrian.metrics.parameters.definitions import PARAMETERS
 from cambrian.metrics.parameters.estimate import Estimate, Measured, Missing, Source, pooled
 from cambrian.metrics.parameters.flow_trace import FlowTrace
@@ -201,3 +204,101 @@ def test_other_families_have_none_of_these(family: str) -> None:
 
 def test_every_parameter_is_defined() -> None:
     assert {one.parameter for one in bbr.estimate(run(Bbr()))} <= set(PARAMETERS)
+
+
+def told(trace: FlowTrace, state: str | None) -> FlowTrace:
+    """The same flow of a stack that names this state all the time."""
+    return replace(trace, transport=trace.transport.with_columns(state=pl.lit(state, pl.String)))
+
+
+PROBE_BW_KEYS = ("cruise_factor", "cwnd_gain", "probe_up_gain", "probe_down_gain", "cycle_rounds")
+
+
+@pytest.mark.parametrize("state", ["startup", "open", None])
+@pytest.mark.parametrize("receiver_packets", [60, 90, 130])
+def test_a_limited_flow_that_stays_in_startup_does_not_cruise(
+    receiver_packets: int, state: str | None
+) -> None:
+    """A right BBR to a small receive window was said to cruise at 2.856, with a window of 2.94 BDP."""
+    found = by_key(told(run(Bbr(receiver_packets=receiver_packets)), state))
+    for source in SOURCES:
+        for key in PROBE_BW_KEYS:
+            assert isinstance(found[key, source], Missing), (key, found[key, source])
+    cruise = found["cruise_factor", "window"]
+    assert isinstance(cruise, Missing)
+    assert ("never shows ProbeBW" if state == "startup" else "left Startup") in cruise.why
+
+
+@pytest.mark.parametrize("state", ["open", None])
+def test_without_states_a_fall_from_startups_level_shows_that_it_is_over(state: str | None) -> None:
+    found = by_key(told(run(Bbr(up=1.0, down=1.0)), state))
+    for source in SOURCES:
+        holds(found["cruise_factor", source], 0.99)
+    holds(found["cwnd_gain", "window"], 2.0, 2.885)
+
+
+def until(trace: FlowTrace, end_s: float) -> FlowTrace:
+    """The flow dies: no packet and no row after this time, while the trial goes on."""
+    end_ns = round(end_s * 1e9)
+    return replace(
+        trace,
+        packets=trace.packets.filter(pl.col("arrival_ns") < end_ns),
+        transport=trace.transport.filter(pl.col("time_ns") < end_ns),
+    )
+
+
+def test_a_dead_flows_last_rate_is_not_carried_on() -> None:
+    trace = run(Bbr())
+    # it dies while it probes
+    probing = trace.transport.filter((pl.col("pacing_bps") > 22e6) & (pl.col("time_ns") > 4_500_000_000))
+    dead = until(trace, probing["time_ns"][0] / 1e9 + 0.03)
+    for log in (dead, told(dead, None)):
+        cruise = by_key(log)["cruise_factor", "window"]
+        holds(cruise, 0.99, 1.2375)
+        assert measured(cruise).events <= 3
+
+
+def test_dead_in_startup() -> None:
+    """Flows that RED had killed were said to cruise at 2.89 and 6.07."""
+    dead = until(run(Bbr()), 0.45)
+    for log in (dead, told(dead, "open"), told(dead, "startup")):
+        found = by_key(log)
+        assert all(isinstance(found[key, source], Missing) for key in PROBE_BW_KEYS for source in SOURCES)
+        assert isinstance(found["startup_gain", "window"], Missing)
+
+
+@pytest.mark.parametrize(
+    ("words", "inside"),
+    [
+        (["startup", "drain", "probe_bw", "probe_rtt", "probe_bw"], [0, 0, 1, 0, 1]),
+        (["startup", "probe_bw_down", "probe_bw_refill", "probe_bw_up", "probe_bw_cruise"], [0, 1, 1, 1, 1]),
+        (["Startup", "ProbeBW", None, "recovery", "ProbeRTT"], [0, 1, 1, 1, 0]),
+        # tquic has a word for Startup alone
+        (["startup", "startup", None, None, None], [0, 0, 1, 1, 1]),
+        (["startup", "startup", "probe_rtt", "startup", "startup"], [0, 0, 0, 0, 0]),
+        (["open", "recovery", "open", "loss", "open"], None),
+        ([None, None, None, None, None], None),
+    ],
+)
+def test_what_a_log_says_of_probe_bw(words: list[str | None], inside: list[int] | None) -> None:
+    trace = run(Bbr(seconds=15))
+    rows = trace.transport.head(5).with_columns(state=pl.Series(words, dtype=pl.String))
+    times = rows["time_ns"].to_numpy()
+    found = says_probe_bw(replace(trace, transport=rows), np.concatenate((times[:1] - 1, times)))
+    assert (None if found is None else found.tolist()) == (None if inside is None else [0, *inside])
+
+
+def test_a_silence_is_longer_than_three_round_trips() -> None:
+    trace = run(Bbr(seconds=15))
+    without = trace.packets.filter(~pl.col("arrival_ns").is_between(5_000_000_000, 5_400_000_000))
+    times = np.array([4_000_000_000, 5_100_000_000, 5_300_000_000, 6_000_000_000])
+    assert in_silence(trace, times).tolist() == [False] * 4
+    assert in_silence(replace(trace, packets=without), times).tolist() == [False, True, True, False]
+
+
+def test_a_low_window_without_packets_is_a_timeouts_and_no_probe_rtt() -> None:
+    trace = run(Bbr(seconds=15))
+    stage = LowStage(5_000_000_000, 5_000_000_000, 5_300_000_000, 4.0, 50_000_000)
+    assert plausible([stage], trace) == [stage]
+    without = trace.packets.filter(~pl.col("arrival_ns").is_between(5_000_000_000, 5_400_000_000))
+    assert plausible([stage], replace(trace, packets=without)) == []
