@@ -5,6 +5,10 @@ when a sender may send more than was acknowledged: in the first round trips. The
 answers each acknowledgement at once, and a sender with pacing spreads its packets. The share of packets that
 no acknowledgement released distinguishes the two; their rate over the window is the factor. BBR's rates have
 estimators of their own.
+
+An initial window that leaves in one go, and what a late acknowledgement or a receiver's credit lets go, are
+not a pacer's. Where acknowledgements are rare, their times are unknown: then only a sender with more trains
+than acknowledgements is paced for sure.
 """
 
 from __future__ import annotations
@@ -30,8 +34,24 @@ _ROUNDS = 6
 #: shares of the packets in them that left by a clock
 MOST_UNPACED = 0.01
 LEAST_PACED = 0.03
-#: a later answer than this, in RTT, is one to a delayed acknowledgement
+#: a later answer than this, in RTT, and no less than this long, is one to a delayed acknowledgement: QUIC's
+#: default max_ack_delay (RFC 9000, section 18.2); Linux's TCP waits for 40 ms at least
 _DELAYED_ACK = 0.4
+_DELAYED_ACK_NS = 25_000_000
+#: in the first round trip: a train with so much of its packets is the initial window in one go
+_ONE_GO = 0.5
+#: and no pacer is so many times as fast as cwnd/RTT (BBR's Startup: 2.89); what comes sooner left with the
+#: train before it
+_FASTEST = 4.0
+#: packets for each acknowledgement from which on most times of acknowledgements are unknown: every second is
+#: usual, and Linux acknowledges about three where it joins them (GRO)
+_RARE_ACKS = 4.0
+#: trains for each acknowledgement that acknowledgements alone do not explain: a loop may split its answer,
+#: and in slow start a receiver with a timer acknowledges fewer packets at once than later
+_TRAINS_AN_ACK = 2.0
+#: a sender lets no more go together (RFC 9002, section 7.7), or its initial window if that is larger; more
+#: may be a pacer's, or what credit from the receiver lets go
+_LARGEST_BURST = 10
 #: gaps by the clock that tell a round's rate
 _FEWEST_GAPS = 6
 #: a packet waits less than this in an empty queue's rounds, in RTT: srtt is the RTT in them
@@ -53,8 +73,13 @@ def estimate(trace: FlowTrace) -> Iterator[Estimate | Missing]:
     else:
         start, clocked = first_trains(trace, begun)
         share = clocked_share(start, clocked)
-        yield _kind(share)
-        if share >= LEAST_PACED and trace.family != "bbr":
+        doubt = _doubt(trace, begun, start, clocked)
+        if doubt is not None:
+            yield Missing(PACING, doubt, "packets")
+            share = None
+        else:
+            yield _kind(share)
+        if share is not None and share >= LEAST_PACED and trace.family != "bbr":
             yield _from_packets(trace, begun, start, clocked)
     if not trace.has_window or trace.family == "bbr":
         return
@@ -76,14 +101,61 @@ def _kind(share: float) -> Estimate | Missing:
 def first_trains(trace: FlowTrace, begun: Beginning) -> tuple[Trains, BoolArray]:
     """The trains of the first round trips until the sender knows of a drop; which of them a clock released.
 
-    In the first round trip a clock releases all trains but the first: no data is acknowledged yet.
+    In the first round trip no data is acknowledged yet; see ``_first_by_clock``.
     """
     end_ns = min(begun.start_ns + _ROUNDS * trace.rtt_ns, _first_drop_ns(trace) + trace.rtt_ns)
     early = replace(trace, packets=trace.packets.filter(pl.col("arrival_ns") < end_ns))
     start = trains(early).between(begun.start_ns, end_ns)
-    later = by_clock(early, start, round(_DELAYED_ACK * trace.rtt_ns))
-    in_first = start.start_ns < begun.start_ns + trace.rtt_ns
-    return start, np.where(in_first, np.arange(len(start)) > 0, later)
+    longest_ns = min(round(_DELAYED_ACK * trace.rtt_ns), _DELAYED_ACK_NS)
+    clocked = by_clock(early, start, longest_ns)
+    first = start.between(begun.start_ns, begun.start_ns + trace.rtt_ns)
+    clocked[: len(first)] = _first_by_clock(first, trace.rtt_ns)
+    return start, clocked
+
+
+def _first_by_clock(first: Trains, rtt_ns: int) -> BoolArray:
+    """Of the first round trip's trains: those that a clock released.
+
+    A pacer waits after each train for as long as its bytes take at its rate. What comes sooner belongs to the
+    same go; and where one train has most of the packets, it is the initial window, and what came before it
+    was sent for itself.
+    """
+    clocked = np.zeros(len(first), np.bool_)
+    if len(first) < 2:
+        return clocked
+    least_ns = first.frame_bytes[:-1] / first.frame_bytes.sum() * rtt_ns / _FASTEST
+    clocked[1:] = np.diff(first.start_ns) >= least_ns
+    largest = int(np.argmax(first.packets))
+    if first.packets[largest] >= _ONE_GO * first.packets.sum():
+        clocked[: largest + 1] = False
+    return clocked
+
+
+def _doubt(trace: FlowTrace, begun: Beginning, start: Trains, clocked: BoolArray) -> str | None:
+    """Why the share of packets by a clock need not tell whether the sender paces; None if it tells."""
+    share = clocked_share(start, clocked)
+    if share <= MOST_UNPACED:
+        # a pacer may let an initial window go in one burst; slow start sends more then
+        in_first = start.start_ns < begun.start_ns + trace.rtt_ns
+        few = start.packets[~in_first].sum() < start.packets[in_first].sum()
+        return "too few packets after the first round trip and before a drop" if few else None
+    if share < LEAST_PACED:
+        return None
+    most = max(_LARGEST_BURST, len(begun.sizes_bytes))
+    if clocked_share(start, clocked & (start.packets <= most)) < LEAST_PACED:
+        return f"more than {most} packets leave together: by a pacer, or by credit from the receiver"
+    arrived = int((trace.packets["outcome"] == "departed").sum())
+    if not trace.acks or arrived < _RARE_ACKS * trace.acks:
+        return None
+    every = arrived / trace.acks
+    # as many as by a receiver's timer, and as by its count of packets
+    length_ns = start.start_ns[-1] - begun.start_ns + trace.rtt_ns
+    by_timer = trace.acks * length_ns / max(trace.end_ns - begun.start_ns, 1)
+    by_count = start.packets.sum() / every
+    number = np.count_nonzero(start.start_ns >= begun.start_ns + trace.rtt_ns)
+    if number > max(by_timer, by_count, _TRAINS_AN_ACK * min(by_timer, by_count)):
+        return None
+    return f"{every:.0f} packets for each acknowledgement, whose times are unknown: they may let packets go"
 
 
 def clocked_share(start: Trains, clocked: BoolArray) -> float:

@@ -44,7 +44,8 @@ class Sender:
     ``initial``: the window at first. ``growth``: until the first loss, and ``avoidance`` from
     then on. ``pacing``: factor of cwnd/RTT, or None. ``train``: packets that a pacer lets go
     together. ``threshold``: packets after a lost one that must arrive before it is declared.
-    ``beta``: what is left of the window then.
+    ``beta``: what is left of the window then. ``ack_delay``: the receiver keeps an acknowledgement for no
+    longer, in ns; None: it only counts.
     """
 
     initial: int = 10
@@ -53,6 +54,7 @@ class Sender:
     pacing: float | None = None
     train: int = 1
     ack_every: int = 1
+    ack_delay: int | None = None
     threshold: int = 3
     beta: float = 0.7
     buffer_packets: int = 82
@@ -67,6 +69,7 @@ class Sender:
         self.recovered = 0
         self.lossy, self.free_at, self.queued = False, 0, deque[int]()
         self.arrived, self.pending, self.left = 0, 0, 0
+        self.oldest, self.batch = 0, 0
         self.release, self.in_train, self.waiting = 0, 0, False
         self.lost: deque[int] = deque()
         self.events: list[tuple[int, int, str, int]] = []
@@ -97,6 +100,17 @@ class Sender:
         self.lossy = True
         self.transport.append((now, "loss", self.window))
         self._go(now, 0)
+
+    def _late(self, now: int, batch: int) -> None:
+        """The receiver's timer, unless it has acknowledged since."""
+        if batch == self.batch and self.pending:
+            self._acknowledge(now)
+
+    def _acknowledge(self, at: int) -> None:
+        self.acks += 1
+        self.batch += 1
+        self._at(at, "ack", self.pending)
+        self.pending = 0
 
     def _timer(self, now: int, count: int) -> None:
         self.waiting = False
@@ -129,12 +143,15 @@ class Sender:
         self.queued.append(self.free_at)
         self.rows.append((arrival, self.free_at, "departed"))
         self.arrived += 1
-        self.pending += 1
         back = self.free_at + RTT - FORWARD
+        if self.ack_delay is not None and self.pending and self.oldest + self.ack_delay < back:
+            self._acknowledge(self.oldest + self.ack_delay)
+        self.pending += 1
+        if self.pending == 1 and self.ack_delay is not None:
+            self.oldest = back
+            self._at(back + self.ack_delay, "late", self.batch)
         if self.pending == self.ack_every:
-            self.acks += 1
-            self._at(back, "ack", self.pending)
-            self.pending = 0
+            self._acknowledge(back)
         while self.lost and self.lost[0] <= self.arrived:
             self.lost.popleft()
             self._at(back, "loss", 1)

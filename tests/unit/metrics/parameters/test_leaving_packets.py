@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 
 from cambrian.metrics.parameters import acks, bursts, pacing, packet_threshold
 from cambrian.metrics.parameters.estimate import Estimate, Missing, pooled
+from cambrian.metrics.parameters.flow_trace import FlowTrace
 from cambrian.metrics.parameters.trains import trains
+from tests.unit.metrics.parameters import sender_model
 from tests.unit.metrics.parameters.sender_model import PAYLOAD, Sender, steady, transport_of
 
 
@@ -26,6 +28,68 @@ def test_answers_to_acknowledgements_are_not_pacing(ack_every: int) -> None:
     kind = found["pacing", "packets"]
     assert isinstance(kind, Estimate) and kind.label == "unpaced"
     assert ("pacing_factor", "packets") not in found
+
+
+def is_paced(trace: FlowTrace) -> str | None:
+    """``paced``, ``unpaced``; None if it is missing."""
+    kind = paced(trace)["pacing", "packets"]
+    return kind.label if isinstance(kind, Estimate) else None
+
+
+@pytest.mark.parametrize("before_ns", [25_000, 60_000, 2_000_000])
+def test_an_initial_window_in_one_go_after_a_small_frame_is_not_pacing(before_ns: int) -> None:
+    """Ten packets 0.06 ms after a handshake's frame had counted as let go by a timer: 10 of 150 is enough."""
+    trace = Sender(buffer_packets=20).run()
+    frame = trace.packets.head(1).with_columns(size_bytes=pl.lit(164, pl.UInt16))
+    first_ns = int(trace.packets["arrival_ns"][0])
+    at = pl.lit(first_ns - before_ns, pl.Int64)
+    frame = frame.with_columns(arrival_ns=at, departure_ns=at)
+    earlier = replace(trace, packets=pl.concat([frame, trace.packets]), start_ns=trace.start_ns - before_ns)
+    assert is_paced(earlier) == "unpaced"
+
+
+def test_an_initial_window_in_two_goes_is_not_pacing() -> None:
+    trace = Sender(buffer_packets=20).run()
+    moved = pl.when(pl.int_range(pl.len()).is_between(4, 9)).then(pl.col("arrival_ns") + 300_000)
+    split = trace.packets.with_columns(arrival_ns=moved.otherwise(pl.col("arrival_ns")))
+    assert is_paced(replace(trace, packets=split)) == "unpaced"
+
+
+@pytest.mark.parametrize("rtt_ms", [50, 80, 150])
+def test_answers_to_delayed_acknowledgements_are_not_pacing(
+    monkeypatch: pytest.MonkeyPatch, rtt_ms: int
+) -> None:
+    """Above 65 ms, 0.4 round trips are longer than the 25 ms that a receiver may wait."""
+    monkeypatch.setattr(sender_model, "RTT", rtt_ms * 1_000_000)
+    sender = Sender(initial=11, ack_every=2, ack_delay=25_500_000, buffer_packets=30)
+    assert is_paced(sender.run()) == "unpaced"
+
+
+@pytest.mark.parametrize("initial", [10, 11, 32])
+def test_a_receiver_that_acknowledges_every_20_ms_paces_no_sender(initial: int) -> None:
+    def run(pacing: float | None) -> FlowTrace:
+        ack_every, ack_delay = 10**9, 20_000_000
+        return Sender(
+            initial, pacing=pacing, ack_every=ack_every, ack_delay=ack_delay, buffer_packets=500
+        ).run()
+
+    assert is_paced(run(None)) in (None, "unpaced")
+    # more trains than acknowledgements are a pacer's
+    assert is_paced(run(1.25)) == "paced"
+
+
+def test_a_burst_of_credit_is_not_pacing() -> None:
+    """A receiver's reader gives credit for 40 packets at once, between two acknowledgements."""
+    trace = Sender(buffer_packets=500, packets=400).run()
+    burst_ns = int(trace.packets["arrival_ns"][0]) + 4 * 50_000_000 + 40_300_000
+    burst = pl.concat([trace.packets.tail(1)] * 40).with_columns(arrival_ns=pl.lit(burst_ns, pl.Int64))
+    packets = pl.concat([trace.packets, burst]).sort("arrival_ns", maintain_order=True)
+    assert is_paced(replace(trace, packets=packets)) in (None, "unpaced")
+
+
+def test_a_first_round_trip_alone_does_not_tell_that_a_sender_does_not_pace() -> None:
+    """A pacer may let ten packets go at once; the queue of five drops half of them."""
+    assert is_paced(Sender(buffer_packets=5, packets=15).run()) is None
 
 
 @pytest.mark.parametrize("factor", [1.0, 1.25, 2.0])
