@@ -1,11 +1,12 @@
-"""The start of a bulk flow: the largest burst of its first slow start, and the throughput just after."""
+"""The start of a bulk flow: bursts and growth of its first slow start, and the throughput just after."""
 
 from __future__ import annotations
 
 import numpy as np
 import polars as pl
 
-from cambrian.metrics.columns import BITS_PER_BYTE, to_mbps
+from cambrian.metrics import window_growth
+from cambrian.metrics.columns import BITS_PER_BYTE, SMALLEST_DATA_BYTES, to_mbps
 from cambrian.metrics.parameters.beginning import beginning
 from cambrian.metrics.parameters.trains import trains
 from cambrian.probes.figures import Figure, NoFigure
@@ -35,17 +36,42 @@ def carried_percent(flow: ProbedFlow) -> Figure | NoFigure:
     return Figure(100 * to_mbps(carried_bytes, end_ns - begin_ns) / rate_mbps, 1)
 
 
+def growth(flow: ProbedFlow) -> Figure | NoFigure:
+    """Bytes by which the window grows for each byte acknowledged, at most; before the sender knows of a drop.
+
+    Doubling in each round trip is 1. What is in flight beyond the first flight of data has grown.
+    """
+    begun = beginning(flow.trace)
+    if begun is None:
+        return NoFigure(_UNSEEN)
+    is_data, arrival_ns = pl.col("size_bytes") >= SMALLEST_DATA_BYTES, pl.col("arrival_ns")
+    packets = flow.trace.packets.filter(is_data & (arrival_ns < _until_ns(flow)))
+    first = packets.filter(arrival_ns.is_between(begun.start_ns, begun.arrival_ns[-1]))
+    initial_bytes = int(first["size_bytes"].cast(pl.Int64).sum())
+    found = window_growth.for_each_acknowledged(packets, flow.trace.rtt_ns, initial_bytes)
+    if found is None:
+        most = window_growth.LEAST_ACKED_PACKETS
+        return NoFigure(f"fewer than {most} packets are acknowledged before the first drop or mark")
+    return Figure(found, 1, 1 / window_growth.LEAST_ACKED_PACKETS)
+
+
 def burst_packets(flow: ProbedFlow) -> Figure | NoFigure:
     """Most packets that leave together after the initial window, before the sender knows of a signal."""
     begun = beginning(flow.trace)
     if begun is None:
         return NoFigure(_UNSEEN)
-    until_ns = min(flow.settled_ns, int(flow.flight.learnt_ns.min(initial=flow.settled_ns)))
     rate_mbps = flow.trace.rate_mbps
     if rate_mbps is None:
         return NoFigure(_CHANGES)
     service_ns = flow.flight.packet_bytes * BITS_PER_BYTE * 1000 / rate_mbps
-    packets = trains(flow.trace, _TOGETHER_SERVICE * service_ns).between(begun.next_ns, until_ns).packets
+    packets = (
+        trains(flow.trace, _TOGETHER_SERVICE * service_ns).between(begun.next_ns, _until_ns(flow)).packets
+    )
     if not len(packets):
         return NoFigure("it sent nothing between its first flight and the first drop or mark")
     return Figure(float(np.max(packets)), len(packets), 0.5)
+
+
+def _until_ns(flow: ProbedFlow) -> int:
+    """When the sender can know of the first drop or mark, on the queue's clock; or slow start is over."""
+    return int(flow.flight.learnt_ns.min(initial=flow.settled_ns))

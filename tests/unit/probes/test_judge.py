@@ -118,6 +118,18 @@ def test_a_bound_needs_no_kernel_but_does_not_stand_where_the_kernel_breaks_it()
     assert judge("blackout-silence", late, figures(2.0, 2.0)).state is None
 
 
+def test_slow_start_may_double_in_a_round_trip_and_no_more() -> None:
+    assert judge("start-growth", figures(1.13, 1.12), figures(1.0, 1.0)).state == "equivalent"
+    fast = judge("start-growth", figures(1.99, 2.01), figures(1.0, 1.0))
+    assert fast.state == "different"
+    assert fast.text == (
+        "in slow start its window grows by 2.00 bytes for each byte acknowledged, "
+        "kernel CUBIC's by 1.00 bytes"
+    )
+    # BBR's Startup more than doubles
+    assert not probe("start-growth").is_shown_by("20mbps-50ms-1bdp", "bbr")
+
+
 def test_the_textbooks_stand_beside_it() -> None:
     # Mathis at 1/1500 is √(3/2 · 1500) segments; at 100 ms CUBIC's own region has fewer, so it follows Reno,
     # and at 250 ms it has 1.054 · (0.25 · 1500)^¾

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -235,6 +236,49 @@ def test_the_largest_burst_of_slow_start(together: int) -> None:
 def started(trace: FlowTrace) -> ProbedFlow:
     network = Network(rate_mbps=20, rtt_ms=50, buffer_bdp=1)
     return ProbedFlow(trace, network, trace.packets, (trace.start_ns,), trace.end_ns)
+
+
+@pytest.mark.parametrize("grows", [1, 2, 3])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        {},
+        {"initial": 32},
+        {"ack_every": 10},
+        {"pacing": 2.0, "train": 4},
+        {"buffer_packets": 250},
+        # a window of the next round trip and more: what it sent says nothing of a round trip's edges
+        {"pacing": 1.05, "initial": 20},
+    ],
+)
+def test_growth_in_slow_start_is_for_each_byte_acknowledged(grows: int, kind: dict[str, Any]) -> None:
+    trace = TrainSender(growth=lambda window, acked: grows * acked, packets=1500, **kind).run()
+    found = value(start.growth(started(trace)))
+    # a pacer and a receiver that waits hide a part of a window, and nothing makes it larger
+    assert found == pytest.approx(grows, rel=0.2)
+    assert found <= grows + 0.01
+
+
+def test_growth_in_slow_start_ends_where_the_sender_can_know_of_a_drop() -> None:
+    """What is in flight then was sent before it knew; what a sender does later is another thing."""
+    fast = TrainSender(avoidance=lambda window, acked: 5 * acked, packets=1500).run()
+    assert value(start.growth(started(fast))) == pytest.approx(1, abs=0.02)
+
+
+def test_acknowledgements_that_the_sender_gives_are_no_growth() -> None:
+    trace = TrainSender(packets=1500).run()
+    row = trace.packets.row(5, named=True)
+    small = pl.DataFrame([{**row, "size_bytes": 80}] * 5000, schema=trace.packets.schema)
+    packets = pl.concat([trace.packets, small]).sort("arrival_ns")
+    found = value(start.growth(started(replace(trace, packets=packets))))
+    assert found == pytest.approx(value(start.growth(started(trace))), abs=0.001)
+
+
+def test_growth_in_slow_start_needs_packets_that_are_acknowledged() -> None:
+    trace = TrainSender(packets=1500, initial=20, buffer_packets=12).run()
+    assert start.growth(started(trace)) == NoFigure(
+        "fewer than 100 packets are acknowledged before the first drop or mark"
+    )
 
 
 @pytest.mark.parametrize(("most", "percent"), [(16, 19), (41, 50), (120, 100)])

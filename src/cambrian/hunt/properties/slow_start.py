@@ -2,44 +2,28 @@
 
 from __future__ import annotations
 
-import numpy as np
 import polars as pl
 
 from cambrian.hunt.properties import bounded
 from cambrian.hunt.situation import Situation
 from cambrian.measure.figures import Figures
+from cambrian.metrics import window_growth
 from cambrian.metrics.gates.capture import FRAME_BYTES
 
 #: no stack of the catalogue begins with a larger window; it counts as no growth
 _MOST_INITIAL_PACKETS = 64
-#: fewer acknowledged packets say little beside so large an initial window
-_LEAST_ACKED_PACKETS = 100
 #: on such a path a window that doubles each round trip has enough acknowledged before the queue is full
 _LEAST_PIPE_PACKETS = 300
-#: acknowledgements need at least the round trip without queueing; half a millisecond is for clocks and pipes
-_SLACK_NS = 500_000
 
 
 def _bytes_for_each_acknowledged(one: Figures, situation: Situation) -> float | None:
-    """By how many bytes the window grows for each byte acknowledged, at most; until the queue drops a packet.
-
-    In flight is at least what came to the queue, less what left it a round trip ago or earlier: nothing later
-    can have been acknowledged. So the figure is too small rather than too large.
-    """
+    """By how many bytes the window grows for each byte acknowledged, at most; until the queue drops one."""
     packets = one.result.packets.filter(pl.col("flow") == 0).sort("arrival_ns")
     dropped = packets.filter(pl.col("outcome") == "dropped")["arrival_ns"]
     if not dropped.is_empty():
         packets = packets.filter(pl.col("arrival_ns") < dropped[0])
-    arrivals_ns, sizes = packets["arrival_ns"].to_numpy(), packets["size_bytes"].to_numpy().astype(np.int64)
-    left = packets.drop_nulls("departure_ns").sort("departure_ns")
-    left_bytes = np.concatenate([[0], left["size_bytes"].to_numpy().astype(np.int64).cumsum()])
-    known_ns = arrivals_ns - round(1e6 * situation.rtt_ms) + _SLACK_NS
-    acked = left_bytes[np.searchsorted(left["departure_ns"].to_numpy(), known_ns, side="right")]
-    tells = acked >= _LEAST_ACKED_PACKETS * FRAME_BYTES
-    if not tells.any():
-        return None
-    grown = sizes.cumsum() - acked - _MOST_INITIAL_PACKETS * FRAME_BYTES
-    return float((grown[tells] / acked[tells]).max())
+    initial_bytes = _MOST_INITIAL_PACKETS * FRAME_BYTES
+    return window_growth.for_each_acknowledged(packets, round(1e6 * situation.rtt_ms), initial_bytes)
 
 
 PROPERTIES = (
