@@ -35,7 +35,9 @@ class Sender:
     ``cut(window, event)``: the window after a loss; ``event`` counts congestion events from 1.
     ``per_packet``: each lost packet is an event. ``growth``: packets of window a round trip. ``collapses``: a
     timeout twice in a row leaves a window of two. ``silence``: ns without sending after a burst of eight.
-    ``late``: round trips between learning of a loss and the cut. ``timeout``: the first one, in ns;
+    ``late``: round trips between learning of a loss and the cut. ``marks``: number of a packet → does the
+    queue mark it? A mark is an event as a loss is. ``gradual``: steps of a cut over a round trip (RFC 6937).
+    ``timeout``: the first one, in ns;
     ``backs_off``: how much longer each is than the one before.
     """
 
@@ -45,6 +47,8 @@ class Sender:
     collapses: bool = True
     silence: int = 0
     late: int = 0
+    marks: Callable[[int], bool] = lambda number: False
+    gradual: int = 1
     timeout: int = TIMEOUT
     backs_off: float = 2.0
     most: float = 150.0
@@ -52,7 +56,7 @@ class Sender:
 
     def run(self, network: Network, loses: Loses, duration_s: float = 30.0) -> ProbedFlow:
         """Play it for so many seconds."""
-        self.rows: list[tuple[int, int]] = []
+        self.rows: list[tuple[int, int, bool]] = []
         self.service = round(FRAME * 8 * 1000 / (network.rate_mbps or 1))
         at_s = [step.at_s for step in network.schedule if step.return_loss_percent is not None]
         self.silent_s = list(zip(at_s[::2], at_s[1::2], strict=True))
@@ -86,7 +90,7 @@ class Sender:
         if not self.loses(self.number, now):
             arrival = now + FORWARD
             self.free_at = max(self.free_at, arrival) + self.service
-            self.rows.append((arrival, self.free_at))
+            self.rows.append((arrival, self.free_at, self.marks(self.number)))
             if not any(begin * NS_PER_S <= self.free_at < end * NS_PER_S for begin, end in self.silent_s):
                 self._at(self.free_at + RTT - FORWARD, "ack", self.number)
 
@@ -109,8 +113,8 @@ class Sender:
         self.outstanding = deque(one for one in self.outstanding if one[0] > number)
         if persistent and self.collapses:
             self.window, self.threshold, self.recovery = 2.0, self.window / 2, self.number
-        elif lost:
-            self._lost(now, lost)
+        elif lost or self.marks(number):
+            self._lost(now, lost or [(number, now)])
         slow_start = self.window < self.threshold
         self.window = min(self.window + (1.0 if slow_start else self.growth / self.window), self.most)
         self._send(now)
@@ -129,18 +133,24 @@ class Sender:
             self._at(self.quiet, "send", 0)
 
     def _cut(self, now: int, _: int) -> None:
-        self.window = max(self.cut(self.window, self.event), 2.0)
+        fallen = self.window - max(self.cut(self.window, self.event), 2.0)
+        self.window -= fallen / self.gradual
+        for step in range(1, self.gradual):
+            self._at(now + step * RTT // self.gradual, "step", round(1e6 * fallen / self.gradual))
+
+    def _step(self, now: int, millionths: int) -> None:
+        self.window -= millionths / 1e6
 
     def _trace(self) -> FlowTrace:
-        kept = [(arrival, departure) for arrival, departure in self.rows if arrival < self.end]
+        kept = [row for row in self.rows if row[0] < self.end]
         frame = pl.DataFrame(
             {
                 "flow": [0] * len(kept),
-                "arrival_ns": [arrival for arrival, _ in kept],
-                "departure_ns": [departure if departure < self.end else None for _, departure in kept],
+                "arrival_ns": [arrival for arrival, _, _ in kept],
+                "departure_ns": [departure if departure < self.end else None for _, departure, _ in kept],
                 "size_bytes": [FRAME] * len(kept),
-                "outcome": ["departed" if departure < self.end else "queued" for _, departure in kept],
-                "ce": [False] * len(kept),
+                "outcome": ["departed" if departure < self.end else "queued" for _, departure, _ in kept],
+                "ce": [marked for _, _, marked in kept],
             },
             schema=pl.Schema(PACKETS),
         )
@@ -184,6 +194,7 @@ def network(name: str = "probe-lone-losses", **settings: Any) -> Network:
 
 
 EVERY = 1500
+ECN = network("probe-ecn", queue="codel", ecn=True)
 LONE = network(rate_mbps=10, loss_every_packets=EVERY)
 OUTAGES_S = ((8.0, 8.03), (11.0, 11.03), (14.0, 14.03), (18.0, 21.0))
 OUTAGES = network(

@@ -18,7 +18,18 @@ from cambrian.probes.probed_flow import ProbedFlow
 from cambrian.study.model import Network
 from cambrian.testbed import probe
 from tests.unit.metrics.parameters.sender_model import Sender as TrainSender
-from tests.unit.probes.model import LONE, OUTAGES, RTT, Sender, each_nth, in_outage, network, trace
+from tests.unit.probes.model import (
+    ECN,
+    LONE,
+    OUTAGES,
+    RTT,
+    Sender,
+    each_nth,
+    in_outage,
+    network,
+    nothing,
+    trace,
+)
 from tests.unit.probes.model import seen as alone
 
 
@@ -199,6 +210,64 @@ def test_half_of_the_bytes_and_not_of_the_packets_say_which_frame_is_usual() -> 
 def test_without_marks_there_is_nothing_to_say_of_them() -> None:
     assert isinstance(marks.delay_ms(frame([1000] * 10, [0] * 10)), NoFigure)
     assert value(marks.marked_percent(frame([1000] * 10, [0] * 10, marked=[3]))) == 10
+
+
+def few_marks(number: int) -> bool:
+    """Those of a queue that marks again an interval later, before the sender's answer arrives."""
+    return number % 700 in (0, 25)
+
+
+def marks_soon_again(number: int) -> bool:
+    """Episodes a round trip and a half apart, and many without any."""
+    return number % 900 in (0, 60)
+
+
+def answered(sender: Sender) -> float:
+    return value(marks.answered_percent(sender.run(ECN, nothing, 60)))
+
+
+@pytest.mark.parametrize("gradual", [1, 20])
+@pytest.mark.parametrize("beta", [0.2, 0.5, 0.7, 0.85])
+def test_each_mark_that_the_flight_falls_after_is_answered(beta: float, gradual: int) -> None:
+    one = Sender(
+        marks=few_marks, cut=lambda window, event: window * beta, gradual=gradual, growth=2.0, most=40
+    )
+    assert answered(one) == 100
+
+
+def test_a_sender_that_is_silent_until_its_flight_has_fallen_answers() -> None:
+    """Its last packet before was sent with the whole flight."""
+    rare = Sender(marks=lambda number: number % 3000 == 0, cut=lambda window, event: 2.0, growth=0.5, most=40)
+    assert answered(rare) == 100
+
+
+def test_marks_that_are_ignored_are_not_answered() -> None:
+    assert answered(Sender(marks=few_marks, cut=lambda window, event: window, most=40)) == 0
+    assert answered(Sender(marks=few_marks, cut=lambda window, event: window * 0.98, most=40)) == 0
+
+
+@pytest.mark.parametrize(("of", "percent"), [(2, 50), (3, 33)])
+def test_one_of_several_marks_answered_is_that_share(of: int, percent: float) -> None:
+    one = Sender(marks=few_marks, cut=lambda window, event: window * (1 if event % of else 0.5), most=40)
+    assert answered(one) == pytest.approx(percent, abs=6)
+
+
+def test_the_answer_to_the_next_mark_is_not_that_to_the_one_before() -> None:
+    every = Sender(marks=marks_soon_again, cut=lambda window, event: window * 0.6, growth=4.0, most=40)
+    assert answered(every) == 100
+    second = replace(every, cut=lambda window, event: window * (1 if event % 2 else 0.6))
+    assert answered(second) == pytest.approx(50, abs=3)
+    first = replace(every, cut=lambda window, event: window * (0.6 if event % 2 else 1))
+    assert answered(first) == pytest.approx(50, abs=3)
+
+
+def test_a_fall_a_round_trip_later_is_no_answer() -> None:
+    assert answered(Sender(marks=few_marks, cut=lambda window, event: window * 0.5, late=1, most=40)) == 0
+
+
+def test_a_small_flight_says_nothing_of_marks() -> None:
+    found = marks.answered_percent(Sender(marks=few_marks, most=15).run(ECN, nothing, 60))
+    assert found == NoFigure("0 episodes of marks in a flight of 20 packets or more; 3 are needed")
 
 
 def test_the_packets_before_a_flow_are_those_of_the_base_round_trips_probe() -> None:
