@@ -28,6 +28,10 @@ DELAY_MARGIN_FRAMES, FRAME_BITS = 2.0, 8 * 1514
 TWICE_MARGIN_PERCENT, TWICE_MARGIN_SHARE = 2.0, 0.5
 #: on a path with random loss, throughput within this factor is plausible
 THROUGHPUT_FACTOR = 2.0
+#: why a network shows nothing about the controllers
+_UNSTEADY = (
+    "the path changes, varies its delay, reorders packets or has a RED queue, and honest senders may differ"
+)
 #: fewest round trips with a full queue after slow start
 FEWEST_ROUND_TRIPS = 50
 
@@ -38,7 +42,8 @@ class Alone:
 
     ``utilisation``: 0 to 1; None for a link that follows a trace. ``loss_percent``: share of its packets that
     the queue dropped. ``delay_ms``: median queueing delay. ``lossy``: the path has random loss.
-    ``unsteady``: it changes, varies its delay or reorders packets. ``full_rtt_ms``: a round trip with a full
+    ``unsteady``: it changes, varies its delay, reorders packets or has a RED queue. ``limit``: what else than
+    its controller decides what it sends; empty if nothing does. ``full_rtt_ms``: a round trip with a full
     queue.
     ``rate_mbps``: the link's; None for a link that follows a trace. ``twice_percent``: the least share of the
     delivered bytes that the receiver already had, because headers are known within limits; None if unknown.
@@ -57,6 +62,7 @@ class Alone:
     round_trips: float = math.inf
     grows: bool = False
     unsteady: bool = False
+    limit: str = ""
     full_rtt_ms: float = 0.0
     packets: float = math.inf
 
@@ -144,7 +150,7 @@ def _grows(trials: Sequence[Alone]) -> bool:
 
 def _is_rough(trials: Sequence[Alone]) -> bool:
     """Is only throughput compared?"""
-    return any(each.lossy or each.unsteady for each in trials)
+    return any(each.lossy or each.unsteady or each.limit for each in trials)
 
 
 def _too_short(round_trips: Mapping[str, float], title: str) -> str:
@@ -178,6 +184,9 @@ def _compare(network: str, mine: Sequence[Alone], reference: Sequence[Alone], ti
         effect = percent * max(_gap(a, b), 0.0)
         return Compared(name, network, _state(a, b, margin), trials, f"{text} on {network}", effect)
 
+    if limits := [each.limit for each in (*mine, *reference) if each.limit]:
+        text = f"{_throughputs(mine, reference, title)[3]} on {network}: {limits[0]}"
+        return [Compared("throughput", network, "inconclusive", 0, text, 0.0)]
     if any(each.unsteady for each in (*mine, *reference)):
         return [_on_unsteady_path(network, mine, reference, title)]
     found = _twice(network, mine, reference, title)
@@ -223,11 +232,7 @@ def _on_unsteady_path(
     """Throughput where honest senders of one algorithm may differ: it accuses nobody."""
     a, b, margin, said = _throughputs(mine, reference, title)
     state: State = "equivalent" if _state(a, b, margin) == "equivalent" else "inconclusive"
-    text = (
-        f"{said} on {network}, where the path changes, varies its delay or reorders packets, "
-        "and honest senders may differ"
-    )
-    return Compared("throughput", network, state, 0, text, 0.0)
+    return Compared("throughput", network, state, 0, f"{said} on {network}, where {_UNSTEADY}", 0.0)
 
 
 def _twice(network: str, mine: Sequence[Alone], reference: Sequence[Alone], title: str) -> list[Compared]:

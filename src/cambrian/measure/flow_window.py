@@ -13,7 +13,7 @@ from cambrian.measure import flow_ends
 from cambrian.metrics import completion, loss, payload, queueing, throughput
 from cambrian.metrics.gates import ENDED_EARLY
 from cambrian.metrics.payload import Protocol
-from cambrian.metrics.window_use import WindowUse, window_use
+from cambrian.metrics.window_use import WindowUse, unused_share, window_use
 from cambrian.store.results import TrialResult
 from cambrian.study.model import Flow, Trial
 from cambrian.trace.endpoint_events import EndpointEvents
@@ -189,6 +189,14 @@ class FlowWindow:
         if self.packet_bytes is None:
             return None
         return window_use(self.whole.result.transport, self.number, *self.span_ns, self.packet_bytes)
+
+    @cached_property
+    def window_unused_percent(self) -> float | None:
+        """Percent of the time in which its window is not what limits it; None without window and flight."""
+        if self.packet_bytes is None:
+            return None
+        share = unused_share(self.whole.result.transport, self.number, *self.span_ns, self.packet_bytes)
+        return None if share is None else 100 * share
 
     @property
     def confirmed_cca(self) -> str | None:

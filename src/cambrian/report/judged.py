@@ -16,7 +16,7 @@ from cambrian.measure.trial import TrialMeasures
 from cambrian.metrics.parameters.estimate import Estimate, Missing
 from cambrian.probes import table
 from cambrian.probes.judge import repeats
-from cambrian.report import placebo
+from cambrian.report import limits, placebo
 from cambrian.report.collect import Cell, Collected
 from cambrian.study.model import FRAME_BYTES, Contestant, Network
 
@@ -66,6 +66,13 @@ def by_network(collected: Collected) -> dict[tuple[str, str], Judged]:
         place: contestants.refuse(one, why) if (why := _refusal(collected, same, place)) else one
         for place, one in same.items()
     }
+    same = {
+        place: contestants.refuse(one, f"{place[1]} does not judge it: {why}")
+        if (why := limits.limited(collected, *place))
+        # credit that a hole blocks looks like a reduction that the log does not have
+        else (replace(one, contradictions=()) if limits.withheld(collected, *place) else one)
+        for place, one in same.items()
+    }
     settled: dict[tuple[str, str], Judged] = {}
     for name in families:
         here = {network: one for (contestant, network), one in same.items() if contestant == name}
@@ -108,9 +115,10 @@ def alone(collected: Collected, contestant: str) -> dict[str, list[Alone]]:
     trials: dict[str, list[Alone]] = {}
     for cell in _cells_alone(collected, contestant):
         network = cell.network
+        limit = limits.withheld(collected, contestant, network.name)
         lossy = bool(network.loss_percent or network.burst_loss or network.loss_every_packets)
         trials[network.name] = [
-            _alone(trial, lossy=lossy, unsteady=_is_unsteady(network))
+            _alone(trial, lossy=lossy, unsteady=_is_unsteady(network), limit=limit)
             for trial in cell.trials
             if not trial.trial.flows[0].size_bytes
         ]
@@ -127,11 +135,16 @@ def _cells_alone(collected: Collected, contestant: str) -> list[Cell]:
 
 
 def _is_unsteady(network: Network) -> bool:
-    """Does the path change, vary its delay or reorder packets? Honest senders differ there."""
-    return bool(network.schedule or network.trace_file or network.jitter_ms or network.reorder_percent)
+    """Does the path change, vary its delay or reorder packets? Honest senders differ there.
+
+    Also behind RED: its average does not fall while its queue is empty (docs/explanation/limits.md), so it
+    may drop all packets of a flow that has timeouts.
+    """
+    varies = network.schedule or network.trace_file or network.jitter_ms or network.reorder_percent
+    return bool(varies) or network.queue == "red"
 
 
-def _alone(trial: TrialMeasures, *, lossy: bool, unsteady: bool) -> Alone:
+def _alone(trial: TrialMeasures, *, lossy: bool, unsteady: bool, limit: str) -> Alone:
     """On a steady path without random loss after the end of slow start, else over the measured interval."""
     network, after = trial.trial.network, trial.settled
     whole = trial.flows[0]["throughput_mbps"]
@@ -145,6 +158,7 @@ def _alone(trial: TrialMeasures, *, lossy: bool, unsteady: bool) -> Alone:
         delay_ms=after.delay_ms if after else None,
         lossy=lossy,
         unsteady=unsteady,
+        limit=limit,
         full_rtt_ms=full_rtt_ms(network),
         twice_percent=_twice_percent(trial),
         round_trips=after.round_trips if after else 0.0,

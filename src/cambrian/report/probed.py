@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from cambrian.judging import references
 from cambrian.probes import figures, judge, table
 from cambrian.probes.figures import Figure, NoFigure
 from cambrian.probes.judge import Finding
-from cambrian.report import judged
+from cambrian.report import judged, limits
 from cambrian.report.collect import Cell, Collected
 from cambrian.stats.states import State
 from cambrian.study.model import Contestant
@@ -44,11 +44,14 @@ def _cell_findings(cell: Cell, collected: Collected, later: Collection[str]) -> 
     if kernel is cell:
         return
     cca = cell.trials[0].trial.flows[0].contestant.cca
+    limit = "" if cell.page else limits.withheld(collected, contestant, cell.network.name)
     is_later = contestant in later or judge.is_later_bbr(cca)
     for probe in table.probes():
         if mine := _readings(cell, probe.name):
             its = _readings(kernel, probe.name) if kernel is not None else None
             finding = judge.judge(probe, cell.network, family.reference, is_later, mine, its)
+            if limit and finding.state is not None:
+                finding = replace(finding, state=None, why=limit, more=None)
             yield Probed(contestant, finding)
 
 

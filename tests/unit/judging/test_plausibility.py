@@ -190,3 +190,15 @@ def test_on_a_small_link_all_lose_much_and_a_packet_takes_long() -> None:
 def test_rounding_and_a_single_trial_of_the_reference_are_no_second_trial() -> None:
     assert side(a=[alone(0.53), alone(0.53001)]).state == "inconclusive"
     assert side(b=[alone(0.53), alone(0.56)]).state == "inconclusive"
+
+
+@pytest.mark.parametrize("whose", ["mine", "reference"])
+def test_who_is_limited_by_something_else_is_not_accused(whose: str) -> None:
+    slow = [alone(0.63), alone(0.62)]
+    assert plausibility.side({"a": slow}, {"a": [alone(1.0)] * 2}, "tcp reno").state == "different"
+    why = "its application decides what it sends"
+    limited = [replace(one, limit=why) for one in slow]
+    sides = (limited, [alone(1.0)] * 2) if whose == "mine" else ([alone(1.0)] * 2, limited)
+    found = plausibility.side({"a": sides[0]}, {"a": sides[1]}, "tcp reno")
+    assert found.state == "inconclusive"
+    assert why in found.findings[0]

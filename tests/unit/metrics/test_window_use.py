@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import polars as pl
 import pytest
 
-from cambrian.metrics.window_use import window_use
+from cambrian.metrics.window_use import is_unused_at, unused_share, window_use
 from cambrian.trace.schema import TRANSPORT
 
 S = 1_000_000_000
@@ -81,3 +81,32 @@ def test_a_pacers_rate_is_the_mean_of_the_rates_while_both_are_known() -> None:
 )
 def test_a_trace_without_windows_says_nothing(rows: Sequence[tuple[int, float, int | None]]) -> None:
     assert window_use(transport(rows), 0, 0, 5 * S, 100) is None
+
+
+def _used(*rows: tuple[int, int | None, int | None]) -> pl.DataFrame:
+    """Rows of one flow: time in s, window and flight in packets of 1,000 bytes."""
+    return pl.DataFrame(
+        {
+            "flow": [0] * len(rows),
+            "time_ns": [time_s * 10**9 for time_s, _, _ in rows],
+            "cwnd_bytes": [None if window is None else 1000 * window for _, window, _ in rows],
+            "in_flight_bytes": [None if flight is None else 1000 * flight for _, _, flight in rows],
+        },
+        schema={"flow": pl.Int64, "time_ns": pl.Int64, "cwnd_bytes": pl.Int64, "in_flight_bytes": pl.Int64},
+    )
+
+
+def test_the_share_of_time_with_an_unused_window() -> None:
+    rows = _used((0, 100, 79), (1, 100, 30), (4, 100, 99), (6, None, 5), (7, 4, 1), (9, 0, 0))
+    # a window of 4 packets has no room for more than three
+    assert unused_share(rows, 0, 0, 10 * 10**9, 1000) == pytest.approx(0.3)
+    assert unused_share(rows, 0, 2 * 10**9, 10 * 10**9, 1000) == 0
+    assert unused_share(rows, 1, 0, 10 * 10**9, 1000) is None
+    assert unused_share(_used((0, 100, None)), 0, 0, 10**9, 1000) is None
+
+
+def test_whether_the_window_is_unused_at_a_time() -> None:
+    rows = _used((1, 100, 30), (4, 100, 99))
+    assert not is_unused_at(rows, 0, 1000)
+    assert is_unused_at(rows, 3 * 10**9, 1000)
+    assert not is_unused_at(rows, 5 * 10**9, 1000)

@@ -48,6 +48,13 @@ QUANTITIES = (
         window=_used(lambda used, _: used.rate_mbps),
     ),
     Quantity(
+        "window_unused_percent",
+        "part of the time in which less than 80 % of the window is in flight and three more packets would "
+        "fit: its application, its receiver or another limit decides what it sends; null without transport "
+        "trace",
+        window=lambda window: window.window_unused_percent,
+    ),
+    Quantity(
         "packet_mean_bytes",
         "mean IP packet of those that left the bottleneck over the measured interval; flows of fixed size "
         "and pages: over their own span",

@@ -2,7 +2,9 @@
 
 Drops of packets that were sent before the sender learnt of the first drop belong to the same event
 (RFC 9002 section 7.3.2). A sender that reduces its window at once is silent until its flight has fallen to
-the window; the flight with which it sends again is the window. Without such a silence the window falls over a
+the window; the flight with which it sends again is the window, and stays about the same for a while. A
+silence after which it does not had another cause, such as credit of the receiver or a send buffer that a lost
+packet blocks, and says nothing about the window. Without such a silence the window falls over a
 round trip (proportional rate reduction, RFC 6937), and the flight's envelope is lowest at its end. Events are
 left out if packets sent in the following round trip are dropped too, because the window does not settle then.
 """
@@ -31,6 +33,10 @@ FEWEST_POINTS = 8
 SILENT_SHARE = 0.6
 #: the first packets after a silence
 FIRST_PACKETS = 8
+#: in these round trips the flight is within this part of the window before the event, or these packets, of
+#: what it was after the silence: CUBIC and Reno grow by a twentieth of the window in that time
+STAYS = (1.6, 3.0)
+STAYS_SHARE, STAYS_PACKETS = 0.15, 3.0
 
 
 def in_flight(found: Flight, window: Window, forward_ns: int) -> Reductions:
@@ -105,9 +111,41 @@ def _event(
     undone = bool(back[: undone_by - settled - window.length].any())
     if gradual and back.any() and not undone:
         return None
+    times_ns, windows = (learnt_ns, trip_ns, next_ns), (before, after)
+    if not gradual and not undone and not _stays(found, window, settled, times_ns, windows):
+        return None
     if gradual and not undone:
         after = max(after, _followed_back(found, window, learnt_ns + trip_ns, trip_ns, next_ns))
     return learnt_ns, learnt_ns + trip_ns, before, after, undone
+
+
+def _stays(
+    found: Flight,
+    window: Window,
+    settled: int,
+    times_ns: tuple[int, int, int],
+    windows: tuple[float, float],
+) -> bool:
+    """Is the flight some round trips later about what it was after the silence?
+
+    True if too few packets show it, or if another silence lowers it again; False if a loss comes before.
+    """
+    learnt_ns, trip_ns, next_ns = times_ns
+    before, after = windows
+    low_ns, high_ns = (learnt_ns + round(trips * trip_ns) for trips in STAYS)
+    if next_ns < low_ns:
+        return False
+    low, high = np.searchsorted(found.arrival_ns, [low_ns, min(high_ns, next_ns)])
+    if high - low < FEWEST_POINTS:
+        return True
+    later = float(np.median(found.flight_bytes[low:high])) / window.unit_bytes
+    if later > after:
+        return later - after <= max(STAYS_SHARE * before, STAYS_PACKETS)
+    gaps_ns = np.diff(found.arrival_ns[settled:high])
+    again = (
+        bool(len(gaps_ns)) and gaps_ns.max() >= SILENT_SHARE * (1 - later / after) * found.round_trip_ns[low]
+    )
+    return again or after - later <= max(STAYS_SHARE * before, STAYS_PACKETS)
 
 
 def _followed_back(found: Flight, window: Window, at_ns: int, trip_ns: int, next_ns: int) -> float:

@@ -23,7 +23,8 @@ from cambrian.metrics.parameters.flight import flight
 from cambrian.metrics.parameters.flow_trace import FlowTrace
 from cambrian.metrics.parameters.pacing import MOST_UNPACED, clocked_share, first_trains
 from cambrian.metrics.parameters.trains import TOGETHER_NS
-from cambrian.metrics.parameters.window import frame_bytes, of_stack
+from cambrian.metrics.parameters.window import frame_bytes, of_stack, segment_bytes
+from cambrian.metrics.window_use import is_unused_at
 
 KEY = "slow_start_exit"
 _KINDS = PARAMETERS[KEY].kinds
@@ -85,6 +86,8 @@ def _of(trace: FlowTrace, begun: Beginning, source: Source) -> Estimate | Missin
             return _found("loss", source)
         return Missing(KEY, "slow start lasts to the end of the trace", source)
     at = int(ended[0])
+    if is_unused_at(trace.transport, int(growth.time_ns[at]), segment_bytes(trace)):
+        return Missing(KEY, "when growth stops, the window is not in use", source)
     if source == "window" and _says_conservative(trace, growth):
         return _found("hystart++", source)
     if not _delay_or_train(trace, growth, at):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from cambrian.report import families, hints, layout, placebo
+from cambrian.report import families, hints, layout, limits, placebo
 from cambrian.report.collect import Cell, Collected
 from cambrian.report.conformance import seed_pairs
 from cambrian.report.layout import Column, Shown
@@ -65,6 +65,7 @@ def table(collected: Collected) -> pl.DataFrame | None:
         else:
             row["more_seeds"] = None
     table_rows = [row for row, _ in compared]
+    limits.withhold(table_rows, collected, "contestant", ("different",))
     placebos = placebo.names(collected)
     placebo.withhold(
         table_rows,

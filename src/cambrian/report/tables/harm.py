@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 import polars as pl
 
-from cambrian.report import families, harms, hints, layout, placebo
+from cambrian.report import families, harms, hints, layout, limits, placebo
 from cambrian.report.collect import Collected
 from cambrian.report.harms import Harm
 from cambrian.report.layout import Column, Shown
@@ -36,6 +36,7 @@ def table(collected: Collected) -> pl.DataFrame | None:
         p_corrected = families.corrected_for_verdicts([one.p for one in family])
         adjusted |= dict(zip(map(id, family), p_corrected, strict=True))
     table_rows = [_row(one, adjusted[id(one)]) for one in all_harms]
+    limits.withhold(table_rows, collected, "by", (LESS,))
     placebos = placebo.names(collected)
     placebo.withhold(
         table_rows,

@@ -18,7 +18,7 @@ Row = dict[str, Any]
 #: place among the tables
 ORDER = 30
 #: columns that `cambrian table` prints
-PRINTED = ("network", "contestant", "page", "trials", "late", "plt_ms", "plt_ms_p50", "plt_ms_p95")
+PRINTED = ("network", "contestant", "page", "late", "plt_ms", "plt_ms_p50")
 #: each percentile, and the fewest loads with which it is given: with fewer, it is the fastest or slowest load
 PERCENTILES = ((50, 3), (75, 4), (95, 20))
 

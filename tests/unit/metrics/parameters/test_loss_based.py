@@ -14,7 +14,7 @@ from cambrian.metrics.parameters import loss_based
 from cambrian.metrics.parameters.estimate import Estimate, Measured, Missing, pooled
 from cambrian.metrics.parameters.flow_trace import FlowTrace
 from tests.unit.metrics.parameters.cubic_model import CubicSender
-from tests.unit.metrics.parameters.sender_model import Sender, trace_of
+from tests.unit.metrics.parameters.sender_model import RTT, Sender, trace_of
 
 BOTH = ["window", "packets"]
 
@@ -162,6 +162,30 @@ def test_acks_in_a_silence_after_a_loss_are_not_the_flight() -> None:
     assert len(rows) > 5
     found = measured(replace(trace, packets=answered))["beta", "packets"]
     assert holds(found, 0.5, within=0.045)
+
+
+class Blocked(Sender):
+    """A receiver without credit for more, until the packet is repaired that an event lost first."""
+
+    blocked_until = 0
+
+    def _loss(self, now: int, count: int) -> None:
+        if now > self.recovered:
+            self.blocked_until = now + 9 * RTT // 5
+            self._at(self.blocked_until, "go", 0)
+        super()._loss(now, count)
+
+    def _go(self, now: int, count: int) -> None:
+        if now >= self.blocked_until:
+            super()._go(now, count)
+
+
+def test_a_silence_that_is_not_the_windows_is_no_reduction() -> None:
+    """The flight falls to a few packets and comes back; the window fell to 0.7 once."""
+    trace = Blocked(avoidance=lambda window, acked: acked / window, beta=0.7, packets=60_000).run()
+    found = measured(trace)
+    assert holds(found["beta", "window"], 0.7, within=0.045)
+    assert ("beta", "packets") not in found
 
 
 @pytest.mark.parametrize("source", BOTH)

@@ -1,0 +1,66 @@
+"""Which contestants are limited by something other than their controller: nobody is accused of that.
+
+A sender that waits for its application, its receiver's credit, room in its buffer or a configured rate leaves
+its window unused, and shows little of its controller. Only a log with window and bytes in flight says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from cambrian.measure import quantities
+from cambrian.metrics.window_use import LIMITED_SHARE, USED
+from cambrian.report.collect import Collected
+from cambrian.report.tables.rows import Row
+
+#: controllers whose window limits what is in flight; BBR limits it by its rate
+_BY_WINDOW = ("cubic", "reno")
+#: receivers that leave the sender to its controller: its stack's own, and the project's
+_OWN = ("own", "reference")
+_UNUSED = quantities.ALL["window_unused_percent"]
+
+
+def limited(collected: Collected, contestant: str, network: str) -> str:
+    """What shows that the window of a CUBIC or Reno decides little there; empty if nothing does."""
+    family = collected.families.get(contestant)
+    if family is None or family.reference not in _BY_WINDOW:
+        return ""
+    shares = [
+        percent
+        for cell in collected.cells
+        if cell.network.name == network and not cell.page
+        for number, name in enumerate(cell.names)
+        if name == contestant
+        for trial in cell.trials
+        if (percent := _UNUSED.value(trial, number)) is not None
+    ]
+    if not shares or max(shares) < 100 * LIMITED_SHARE:
+        return ""
+    return (
+        f"in up to {max(shares):.0f} % of the time its application, its receiver or another limit decides "
+        f"what it sends, because less than {100 * USED:.0f} % of its window is in flight"
+    )
+
+
+def withheld(collected: Collected, contestant: str, network: str) -> str:
+    """Why results alone, behaviour and impact accuse a contestant of nothing there; empty if they may.
+
+    Besides :func:`limited`: a study gave it another receiver than its own, whose windows and acknowledgements
+    shape what it sends.
+    """
+    study = collected.study
+    flows = [*study.contestants, *(flow.contestant for flow in study.every_flow)]
+    receiver = next((one.receiver for one in flows if one.name == contestant), _OWN[0])
+    if receiver not in _OWN:
+        return f"its receiver is {receiver}, whose windows and acknowledgements shape what it sends"
+    return limited(collected, contestant, network)
+
+
+def withhold(rows: Sequence[Row], collected: Collected, who: str, differs: Collection[str]) -> None:
+    """Make inconclusive, in place, what the verdict of a row accuses a limited contestant of.
+
+    ``who``: the column that names it. ``differs``: the verdicts that accuse.
+    """
+    for row in rows:
+        if row["verdict"] in differs and withheld(collected, row[who], row["network"]):
+            row |= {"verdict": "inconclusive", "more_seeds": None}
