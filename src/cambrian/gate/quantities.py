@@ -45,6 +45,6 @@ MARGINS: Mapping[str, Change] = {
     "conformance": Change("conformance", 0.0, CONFORMANCE.high, CONFORMANCE.why),
     "plt_ms": Change("page load time", 0.05, 20.0, "a twentieth, or about one frame of a 60 Hz screen"),
     "completion_s": Change(
-        "completion time", 0.05, 0.02, "a twentieth, or about one frame of a 60 Hz screen"
+        "transfer time at the bottleneck", 0.05, 0.02, "a twentieth, or about one frame of a 60 Hz screen"
     ),
 }

@@ -242,7 +242,7 @@ def test_a_seed_that_stalls_is_no_equivalence(stalled: int) -> None:
 def test_a_figure_that_seeds_no_longer_have_is_a_gap() -> None:
     before, some = values("completion_s", [10.0] * 5), values("completion_s", [10.0] * 3)
     found = differences.snapshots(snapshot({"net": before}, trials=5), snapshot({"net": some}, "b", trials=5))
-    assert found.gaps == ("completion time (net): seeds 4, 5",) and not found.missing
+    assert found.gaps == ("transfer time at the bottleneck (net): seeds 4, 5",) and not found.missing
     assert carry_out.outcome_of(found) == "not judged"
 
 

@@ -112,7 +112,7 @@ def test_the_sentence_says_that_nothing_changed_or_that_nothing_is_proven() -> N
         "No figure is different; 1 of 2 is inconclusive, and 1 of them looks different."
     )
     assert "none in common" in changes.answer(changed())
-    gone = replace(changed(two).compared, gaps=("completion time (near): seeds 4, 5",))
+    gone = replace(changed(two).compared, gaps=("transfer time at the bottleneck (near): seeds 4, 5",))
     assert changes.answer(replace(changed(two), compared=gone)).endswith(
         "all 2 figures are equivalent; 1 figure lacks seeds now."
     )

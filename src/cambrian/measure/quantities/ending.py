@@ -7,8 +7,8 @@ from cambrian.measure.quantity import FLOAT, TEXT, Quantity
 QUANTITIES = (
     Quantity(
         "outcome",
-        "how the flow ended: ran, finished, gave up, fell silent, never sent (docs/reference/metrics.md); of "
-        "the last three its figures are what it carried, over the whole interval",
+        "how the flow ended: ran, finished, gave up, fell silent, never sent (docs/reference/metrics.md); "
+        "for the last three, the figures are what the flow carried, over the whole interval",
         TEXT,
         window=lambda window: window.end.get("outcome"),
     ),

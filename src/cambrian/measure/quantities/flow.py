@@ -5,7 +5,7 @@ from __future__ import annotations
 from cambrian.measure.quantity import FLOAT, INTEGER, TEXT, TRUTH, Quantity
 
 QUANTITIES = (
-    Quantity("flows", "their count in the trial", INTEGER, "trial"),
+    Quantity("flows", "number of flows in the trial", INTEGER, "trial"),
     Quantity("flow", "its number in the trial", INTEGER),
     Quantity(
         "position",
@@ -22,13 +22,13 @@ QUANTITIES = (
     Quantity("protocol", "quic, tcp", TEXT),
     Quantity("receiver", "whose client receives: own, or a stack's name", TEXT),
     Quantity("tls", "TCP with TLS", TRUTH),
-    Quantity("cpu_per_packet_us", "of a slow receiver", FLOAT),
-    Quantity("cpu_per_syscall_us", "of a slow receiver", FLOAT),
+    Quantity("cpu_per_packet_us", "CPU time of a slow receiver for each packet", FLOAT),
+    Quantity("cpu_per_syscall_us", "CPU time of a slow receiver for each system call", FLOAT),
     Quantity("flow_rtt_ms", "its own base round-trip time, else the network's", FLOAT),
     Quantity("start_ms", "when its client starts, after the trial's zero", FLOAT),
     Quantity("size_bytes", "null for an endless flow (and for pages)", INTEGER),
     Quantity("page", "name of the page that it loads", TEXT),
-    Quantity("page_objects", "images of the page", INTEGER),
-    Quantity("page_bytes", "of these images", INTEGER),
+    Quantity("page_objects", "number of images of the page", INTEGER),
+    Quantity("page_bytes", "bytes of these images", INTEGER),
     Quantity("page_client", "what loads the page: chromium, light", TEXT),
 )

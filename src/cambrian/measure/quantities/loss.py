@@ -13,7 +13,8 @@ def _interval_queue_loss_percent(window: FlowWindow) -> float | None:
 QUANTITIES = (
     Quantity(
         "queue_loss_percent",
-        "dropped by the queue, of what came to it, over the whole trial; null where nothing came",
+        "packets that the queue dropped, in percent of the flow's packets that reached it, over the whole "
+        "trial; null if none reached it",
         heading="Queue loss, %",
         digits=2,
         formula="Loss",
@@ -21,7 +22,8 @@ QUANTITIES = (
     ),
     Quantity(
         "random_loss_percent",
-        "lost on the flow's own link, as counted there, over the whole trial",
+        "packets lost on the flow's own link, in percent of the packets offered to it, as counted there, "
+        "over the whole trial",
         heading="Random loss, %",
         digits=2,
         formula="Loss",
@@ -29,7 +31,8 @@ QUANTITIES = (
     ),
     Quantity(
         "interval_queue_loss_percent",
-        "dropped by the queue over the measured interval; null for a flow of fixed size",
+        "packets that the queue dropped, in percent of the flow's packets that reached it, over the measured "
+        "interval; null for a flow of fixed size",
         formula="Loss",
         window=_interval_queue_loss_percent,
     ),

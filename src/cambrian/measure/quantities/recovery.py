@@ -40,28 +40,28 @@ def _redundant_percent(one: FlowRecovery) -> float | None:
 QUANTITIES = (
     Quantity(
         "declared_lost_packets",
-        "what the sender took for lost (TCP: retransmitted), over the whole trial",
+        "packets that the sender declared lost (TCP: retransmitted), over the whole trial",
         INTEGER,
         formula="Loss recovery",
         trial=_of(lambda one: one.false_losses.declared if one.false_losses else None),
     ),
     Quantity(
         "dropped_packets",
-        "what the network dropped of them",
+        "packets of the flow that the network dropped, over the whole trial",
         INTEGER,
         formula="Loss recovery",
         trial=_of(lambda one: one.false_losses.dropped if one.false_losses else None),
     ),
     Quantity(
         "spurious_losses",
-        "declared lost (TCP: retransmitted) beyond dropped",
+        "`declared_lost_packets` − `dropped_packets`; 0 if that is negative",
         INTEGER,
         formula="Loss recovery",
         trial=_of(lambda one: one.false_losses.estimate if one.false_losses else None),
     ),
     Quantity(
         "spurious_loss_percent",
-        "of the declared",
+        "`spurious_losses` in percent of `declared_lost_packets`",
         FLOAT,
         formula="Loss recovery",
         trial=_of(_spurious_loss_percent),
@@ -75,28 +75,30 @@ QUANTITIES = (
     ),
     Quantity(
         "reaction_p50_ms",
-        "from when the sender could know of a loss to the fall of its flight, median",
+        "median over the episodes: from the first drop to the first `loss`, `retransmit` or `rto` row of the "
+        "stack's log, or entry to a recovery state, after the sender could know of the drop",
         FLOAT,
         formula="Loss recovery",
         trial=_of(lambda one: _median(one.episodes.reaction_ms)),
     ),
     Quantity(
         "recovery_p50_ms",
-        "from the loss to its repair, median",
+        "median over the episodes: from the first drop to the end of the recovery state; without a recovery "
+        "state, to the window's next growth",
         FLOAT,
         formula="Loss recovery",
         trial=_of(lambda one: _median(one.episodes.recovery_ms)),
     ),
     Quantity(
         "redundant_percent",
-        "of the bytes delivered, those that came twice",
+        "bytes that came twice, in percent of the bytes delivered",
         FLOAT,
         formula="Loss recovery",
         trial=_of(_redundant_percent),
     ),
     Quantity(
         "goodput_percent",
-        "of the throughput, what the application got",
+        "bytes that the application got, in percent of the bytes delivered as frames",
         FLOAT,
         heading="Goodput of throughput, %",
         formula="Loss recovery",
@@ -104,7 +106,8 @@ QUANTITIES = (
     ),
     Quantity(
         "timeouts",
-        "RTOs or PTOs, by the stack's own count; of a complete flow those until then, by its log",
+        "RTOs or PTOs, by the stack's own count; for a complete flow: those before its completion, by its "
+        "log",
         INTEGER,
         heading="RTOs or PTOs",
         formula="Loss recovery",

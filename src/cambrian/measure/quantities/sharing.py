@@ -42,11 +42,16 @@ def _convergence_observed_s(trial: TrialMeasures, number: int) -> float | None:
 QUANTITIES = (
     Quantity(
         "starved_percent",
-        "of the time below 10 % of the fair share",
+        "windows of time in which the flow had less than 10 % of its fair share, in percent of all windows",
         formula="Sharing over time",
         trial=_starved_percent,
     ),
-    Quantity("longest_starved_s", "longest such time", formula="Sharing over time", trial=_longest_starved_s),
+    Quantity(
+        "longest_starved_s",
+        "longest run of such windows",
+        formula="Sharing over time",
+        trial=_longest_starved_s,
+    ),
     Quantity(
         "longest_pause_ms",
         "longest time in the measured interval in which none of its packets with data left the bottleneck",
@@ -56,7 +61,8 @@ QUANTITIES = (
     ),
     Quantity(
         "convergence_s",
-        "after this flow joins; null: not within `convergence_observed_s`, or it does not join others",
+        "time from this flow's start to convergence; null: not within `convergence_observed_s`, or it does "
+        "not join others",
         formula="Sharing over time",
         trial=_convergence_s,
     ),

@@ -25,7 +25,7 @@ QUANTITIES = (
         TRUTH,
         "study",
     ),
-    Quantity("duration_s", "the trial's", level="study"),
+    Quantity("duration_s", "duration of the trial", level="study"),
     Quantity("clock", "virtual, real, host", TEXT, "study"),
     Quantity("measured_from_s", "start of the measured interval", level="trial"),
     Quantity("measured_to_s", "end of the measured interval", level="trial"),

@@ -48,7 +48,8 @@ QUANTITIES = (
     ),
     Quantity(
         "share_percent",
-        "of all flows' throughput; null in a trial with a flow of fixed size",
+        "the flow's throughput in percent of the throughput of all flows; null in a trial with a flow of "
+        "fixed size",
         heading="Share of throughput, %",
         digits=0,
         formula="Fairness",
@@ -56,13 +57,14 @@ QUANTITIES = (
     ),
     Quantity(
         "payload_capacity_percent",
-        "`payload_mbps` of what the link could carry in that time (schedule counted); null on a trace",
+        "`payload_mbps` in percent of what the link could carry in that time (schedule counted); null on a "
+        "trace",
         formula="Utilisation and rate",
         window=_payload_capacity_percent,
     ),
     Quantity(
         "of_fair_percent",
-        "throughput of the max-min fair share",
+        "throughput in percent of the max-min fair share",
         heading="Of its max-min fair share, %",
         digits=0,
         formula="Fairness",
@@ -81,7 +83,7 @@ QUANTITIES = (
     ),
     Quantity(
         "utilisation_percent",
-        "of the link, over the measured interval",
+        "bytes that left the bottleneck in percent of what the link could carry, over the measured interval",
         level="trial",
         heading="Utilisation of the link, %",
         formula="Utilisation and rate",

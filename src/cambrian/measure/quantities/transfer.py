@@ -62,8 +62,9 @@ def _of_load(name: str) -> Any:
 QUANTITIES = (
     Quantity(
         "completion_s",
-        "first arrival to last departure at the bottleneck before its client had all, if carried whole and "
-        "no more (also pages)",
+        "transfer time at the bottleneck: from the flow's first arrival there to its last departure before "
+        "the client had all bytes (also pages); null if it carried less or more than its bytes. `fetch_s` is "
+        "longer: it begins at the client's start and ends at the client",
         heading="First to last packet at the bottleneck, s",
         digits=2,
         window=_completion_s,
@@ -71,8 +72,8 @@ QUANTITIES = (
     Quantity("download_mbps", "size_bytes × 8 / completion_s", trial=_download_mbps),
     Quantity(
         "fetch_s",
-        "client's start (start_ms) to its having all, handshake included; of a page: its load time (CS244's "
-        "way)",
+        "fetch time at the client: from its start (`start_ms`) until it has all bytes, with the handshake; "
+        "for a page, its load time (as in CS244)",
         heading="Client’s start until it had all, s",
         digits=2,
         window=_fetch_s,
@@ -80,14 +81,22 @@ QUANTITIES = (
     ),
     Quantity("fetch_mbps", "size_bytes × 8 / fetch_s", trial=_fetch_mbps),
     Quantity("plt_ms", "page load time", formula="Page loads", trial=_of_load("plt_ms")),
-    Quantity("document_ms", "the document was there", formula="Page loads", trial=_of_load("document_ms")),
+    Quantity(
+        "document_ms",
+        "from the navigation's start until the document had arrived",
+        formula="Page loads",
+        trial=_of_load("document_ms"),
+    ),
     Quantity(
         "first_object_ms",
-        "the first object was there",
+        "from the navigation's start until the first image had arrived",
         formula="Page loads",
         trial=_of_load("first_object_ms"),
     ),
     Quantity(
-        "last_object_ms", "the last object was there", formula="Page loads", trial=_of_load("last_object_ms")
+        "last_object_ms",
+        "from the navigation's start until the last image had arrived",
+        formula="Page loads",
+        trial=_of_load("last_object_ms"),
     ),
 )

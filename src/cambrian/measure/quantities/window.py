@@ -23,28 +23,28 @@ def _used(figure: Callable[[WindowUse, int], float | None]) -> Any:
 QUANTITIES = (
     Quantity(
         "cwnd_mean_packets",
-        "time-weighted, in full packets of the flow (cwnd bytes / payload of its largest frame); null "
+        "mean over time, in full packets of the flow (cwnd bytes / payload of its largest frame); null "
         "without transport trace",
         window=_used(lambda used, packet_bytes: used.mean_bytes / packet_bytes),
     ),
     Quantity(
         "cwnd_most_packets",
-        "the largest",
+        "largest window",
         window=_used(lambda used, packet_bytes: used.most_bytes / packet_bytes),
     ),
     Quantity(
         "cwnd_growth_packets_per_s",
-        "sum of all rises per second",
+        "sum of all increases of the window, per second",
         window=_used(lambda used, packet_bytes: used.growth_bytes_per_s / packet_bytes),
     ),
     Quantity(
         "cwnd_rises_per_s",
-        "how often the window passes a further whole packet, per second",
+        "how often the window passes one more whole packet, per second",
         window=_used(lambda used, _: used.rises_per_s),
     ),
     Quantity(
         "cwnd_rate_mbps",
-        "window over smoothed round trip, mean over time: what a pacer goes by, before its gain",
+        "window divided by smoothed RTT, mean over time; a pacer multiplies it by its gain",
         window=_used(lambda used, _: used.rate_mbps),
     ),
     Quantity(
@@ -56,8 +56,8 @@ QUANTITIES = (
     ),
     Quantity(
         "packet_mean_bytes",
-        "mean IP packet of those that left the bottleneck over the measured interval; flows of fixed size "
-        "and pages: over their own span",
+        "mean size of the IP packets that left the bottleneck over the measured interval; flows of fixed "
+        "size and pages: over their own span",
         window=lambda window: payload.mean_packet_bytes(window.packets, window.number, *window.span_ns),
     ),
 )
