@@ -39,10 +39,10 @@ def hunt(
 ) -> None:
     """Search for a network on which a contestant breaks a property, and make that network simple.
 
-    A property counts as broken only if all seeds break it, and kernel TCP with the same algorithm keeps it
-    on the same network, with a reserve. Each one that is found is written as a study that repeats it. All
-    trials are kept, so the same command goes on quickly. Exit status 0: nothing found; 1: something is
-    broken; 2: an error.
+    A property counts as broken only if all seven seeds break it, and kernel TCP with the same algorithm
+    keeps it on the same network, with a reserve. Each one that is found is written as a study that repeats
+    it. All trials are kept, so the same command goes on quickly. Exit status 0: nothing found; 1: something
+    is broken; 2: an error.
     """
     from cambrian.hunt import output
     from cambrian.hunt.properties import all_properties
@@ -62,7 +62,7 @@ def hunt(
         fail("name a contestant as STACK/CCA, such as: cambrian hunt quinn/bbr")
     for name in properties or ():
         if name not in known:
-            fail(f"no property {name}; {hints.for_name(name, known, 'they are')}")
+            fail(f"no property {name}; {hints.for_name(name, known, 'the properties are')}")
     seconds = _budget_s(budget)
     own = Path.cwd() / "stacks"
     catalogue.look_in(own)

@@ -34,7 +34,8 @@ def _pause_ms(one: Figures, situation: Situation) -> float | None:
 PROPERTIES = (
     bounded(
         "no-silence",
-        says="A flow with data to send is never silent for ten round trips or 0.75 s, and twice a blackout.",
+        says="A flow with data to send is never silent for longer than ten round trips or 0.75 s, whichever "
+        "is longer. For each blackout of one second on the path, two more seconds are allowed.",
         source="RFC 9002, section 6.2.1; RFC 6298, section 2",
         applies=lambda one: one.loss_percent <= 1 and not one.size_kb,
         figure=_pause_ms,
