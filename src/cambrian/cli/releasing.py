@@ -65,7 +65,9 @@ def history(
     shown = quantities or list(histories.SHOWN)
     for name in shown:
         if name not in MARGINS:
-            fail(f"--quantity {name}: {hints.for_name(name, MARGINS, 'quantities are')}")
+            fail(
+                f"--quantity {name}: no such quantity; {hints.for_name(name, MARGINS, 'the quantities are')}"
+            )
     stack = ready.stack_of(contestant.partition("/")[0])
     more = ["--releases", releases] if releases != "*" else []
     more += [word for name in quantities or () for word in ("--quantity", name)]
@@ -117,7 +119,8 @@ def bisect(
         fail(f"{contestant}: name a contestant as STACK/CCA, such as quic-go/reno")
     figures = histories.known_figures()
     if quantity is not None and quantity not in figures:
-        fail(f"--quantity {quantity}: {hints.for_name(quantity, figures, 'they are')}")
+        listing = hints.for_name(quantity, figures, "the quantities are")
+        fail(f"--quantity {quantity}: no such quantity; {listing}")
     stack = ready.stack_of(contestant.partition("/")[0])
     if study is not None and (of_probe := bisections.probe_networks().get(study)):
         quantity = quantity or study

@@ -47,7 +47,7 @@ LARGE = 3
 #: chance that one stack shows two kinds, at most: with five trials on each side all must agree
 KIND_LEVEL = 0.01
 #: reason of a figure that a stack with two behaviours shows by chance
-_COIN = "so few seeds of one stack that does one of two things may show it by chance"
+_COIN = "with so few seeds, a stack that has two behaviours can show this difference by chance"
 #: a parameter that was judged from so many times the fewest events does not vanish by chance
 SURE = 3
 #: nor is it one of few events: a mean of 12 gives none in one of 160,000 cases

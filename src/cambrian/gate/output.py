@@ -24,7 +24,7 @@ _NO_XML = re.compile(r"\x1b\[[0-9;]*m|[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 _MOST = 25
 _HEADLINES: dict[Outcome, str] = {
     "unchanged": "unchanged: every trial sent the same packets as the baseline's",
-    "equivalent": "equivalent: packets differ, but no change of a figure is proven, or looks so",
+    "equivalent": "equivalent: packets differ, but no figure is different or looks different",
     "better": "better: figures changed, all of them towards the standard or the kernel",
     "different": "different: figures changed by more than their margin",
     "not judged": "not judged: a figure looks different without proof, or trials or figures are missing",

@@ -104,7 +104,9 @@ def judge(
     ]
     if family == "cubic" and (beta := best.get("beta")) and (few := findings.too_little(beta)):
         judged = [
-            findings.inconclusive(finding, f"its value follows from β, and of β there is too little: {few}")
+            findings.inconclusive(
+                finding, f"the expected value depends on β, and β is not measured well enough: {few}"
+            )
             if finding.key in _BY_BETA and finding.status != "not judged"
             else finding
             for finding in judged
@@ -237,7 +239,7 @@ def _across(
     ``twins``: by :func:`_twins`. ``related``: findings of another parameter that shows the same fault.
     """
     if several[0].key == _SLOW_START_EXIT and any(_leaves_slow_start(finding) for finding in several):
-        why = "a loss came first here; on another network slow start ends before a loss"
+        why = "here a loss ended slow start; on another network slow start ended before any loss"
         several = [
             findings.inconclusive(finding, why)
             if finding.looks is not None and finding.measured.label == _BY_LOSS

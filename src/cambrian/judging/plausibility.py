@@ -30,7 +30,7 @@ TWICE_MARGIN_PERCENT, TWICE_MARGIN_SHARE = 2.0, 0.5
 THROUGHPUT_FACTOR = 2.0
 #: why a network shows nothing about the controllers
 _UNSTEADY = (
-    "the path changes, varies its delay, reorders packets or has a RED queue, and honest senders may differ"
+    "the path changes, varies its delay, reorders packets or has a RED queue, so correct senders may differ"
 )
 #: fewest round trips with a full queue after slow start
 FEWEST_ROUND_TRIPS = 50
@@ -229,10 +229,10 @@ def _throughputs(
 def _on_unsteady_path(
     network: str, mine: Sequence[Alone], reference: Sequence[Alone], title: str
 ) -> Compared:
-    """Throughput where honest senders of one algorithm may differ: it accuses nobody."""
+    """Throughput where correct senders of one algorithm may differ: it accuses nobody."""
     a, b, margin, said = _throughputs(mine, reference, title)
     state: State = "equivalent" if _state(a, b, margin) == "equivalent" else "inconclusive"
-    return Compared("throughput", network, state, 0, f"{said} on {network}, where {_UNSTEADY}", 0.0)
+    return Compared("throughput", network, state, 0, f"{said} on {network}: {_UNSTEADY}", 0.0)
 
 
 def _twice(network: str, mine: Sequence[Alone], reference: Sequence[Alone], title: str) -> list[Compared]:

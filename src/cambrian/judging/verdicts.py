@@ -189,7 +189,10 @@ def _parameters(
         if family not in _REACTING and key in reasons
     ]
     if family in _REACTING and not _WITNESSES & fine and not unsettled:
-        unsettled.append("its packets show its response to losses on no network, only its log does")
+        unsettled.append(
+            "no network shows the response to losses in the packets; "
+            "only the stack's own log reports a response"
+        )
     state: State = "inconclusive" if unsettled else "equivalent"
     return Side(state, tuple(unsettled)), False
 

@@ -30,5 +30,7 @@ class Figures:
         """
         known = {one.name: one for one in quantities.OF_TRIALS}
         if quantity not in known:
-            raise ValueError(f"no quantity {quantity}; {hints.for_name(quantity, known, 'they are')}")
+            raise ValueError(
+                f"no quantity {quantity}; {hints.for_name(quantity, known, 'the quantities are')}"
+            )
         return known[quantity].value(self.measures, flow)

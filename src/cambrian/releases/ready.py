@@ -27,7 +27,7 @@ def stack_of(name: str) -> Stack:
     if name in known.broken or name not in known or releases.SEPARATOR in name:
         having = [one for one, stack in known.items() if stack.manifest.releases is not None]
         problem = "no stack of this name has releases"
-        remedy = hints.for_name(name, having, "they are")
+        remedy = hints.for_name(name, having, "the stacks with releases are")
         raise StudyError(file=name, problem=problem, remedy=remedy)
     registry.package(known[name])
     return known[name]

@@ -95,7 +95,9 @@ def nothing(shown: Matrix, verdicts: pl.DataFrame | None, *, together: bool = Fa
     )
     text = f"{found}. Inconclusive: {len(unsettled)} of {len(compared)} cells."
     more = min((cell.more_seeds for cell in unsettled if cell.more_seeds is not None), default=None)
-    return text if more is None else f"{text} About {counted(more, 'more seed')} may settle one."
+    if more is None:
+        return text
+    return f"{text} About {counted(more, 'more seed')} may settle one of these cells."
 
 
 def _own(
@@ -137,7 +139,7 @@ def _pairs(frames: Mapping[str, pl.DataFrame]) -> Iterator[Card]:
             network=row["network"],
             quantity=f"share_percent beside {loser}",
             text=f"{winner} takes {layout.number(share['share'], 0)} % of the throughput beside {loser}",
-            beside=f"Even split: 50 %{_harmed(loser, harms.get((row['network'], loser, winner)))}",
+            beside=f"Even split: 50 %.{_harmed(loser, harms.get((row['network'], loser, winner)))}",
             sure=_sure("Share", row | share, "share", " %", row["p_bh"]),
             effect=_certain(share, "share", 100 * pairwise.EVEN),
             table="pairwise",
@@ -146,15 +148,15 @@ def _pairs(frames: Mapping[str, pl.DataFrame]) -> Iterator[Card]:
 
 
 def _harmed(loser: str, verdict: str | None) -> str:
-    """What the loser has beside itself, if that was measured: it may not be able to use more."""
-    found = {
-        harm.MORE: "has clearly more beside itself",
-        harm.LESS: "has clearly less beside itself",
-        matrix.EQUIVALENT: "has as much beside itself",
-    }
+    """What the loser has beside a second flow of itself, if measured: it may be able to use no more."""
     if verdict == matrix.OPEN:
-        return f"; whether {loser} has more beside itself is inconclusive"
-    return f"; {loser} {found[verdict]}" if verdict in found else ""
+        return f" Whether {loser} has more beside a second {loser} flow is inconclusive."
+    found = {
+        harm.MORE: "clearly more than here",
+        harm.LESS: "clearly less than here",
+        matrix.EQUIVALENT: "as much as here",
+    }
+    return f" Beside a second {loser} flow, {loser} has {found[verdict]}." if verdict in found else ""
 
 
 def _loads(frames: Mapping[str, pl.DataFrame]) -> Iterator[Card]:

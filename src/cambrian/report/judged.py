@@ -86,7 +86,10 @@ def _refusal(collected: Collected, judged: Mapping[tuple[str, str], Judged], pla
     for name in (title, placebo.names(collected).get((place[1], title))):
         own = judged.get((name, place[1])) if name else None
         for accusation in contestants.failures(own) if own is not None else ():
-            return f"{place[1]} judges no contestant, because {name} itself fails there: {accusation}"
+            return (
+                f"no contestant is judged on {place[1]}, because the reference {name} fails its own test "
+                f"there: {accusation}"
+            )
     return ""
 
 

@@ -65,14 +65,13 @@ def expand(
         remedy = f"give a whole number from 0 to {_LARGEST_SEED - seeds:,}"
         raise StudyError(file=study.name, key="--seed", problem=f"{seed_base} is not possible", remedy=remedy)
     everyone = [*study.contestants, *(flow.contestant for flow in study.every_flow)]
-    problem = clock_problem(
-        clock,
-        slow_receiver=any(contestant.receiver_cpu for contestant in everyone),
-        trace=any(network.trace_file for network in study.networks),
-        page=study.page_load is not None,
-    )
+    slow = any(contestant.receiver_cpu for contestant in everyone)
+    trace = any(network.trace_file for network in study.networks)
+    problem = clock_problem(clock, slow_receiver=slow, trace=trace, page=study.page_load is not None)
     if problem:
-        remedy = "remove --clock, or remove that from the study"
+        other = "" if slow else " (or give --clock real)"
+        what = "receiver_cpu" if slow else "trace_file" if trace else "[page_load]"
+        remedy = f"remove --clock{other}, or remove {what} from the study"
         raise StudyError(file=study.name, key="--clock", problem=problem, remedy=remedy)
     line_ups = _line_ups(study, reference_of)
     _check_size(study, line_ups, seeds)

@@ -363,7 +363,7 @@ def _profiles_keep_something(study: Study, faults: Faults) -> None:
                     continue
                 path = ("profile", profile_name, key, index)
                 remedy = (
-                    hints.for_name(pattern, names, "they are")
+                    hints.for_name(pattern, names, f"the {kind}s are")
                     if names
                     else f"leave {key} out: there are none"
                 )

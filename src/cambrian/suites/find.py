@@ -74,7 +74,8 @@ def suites_named(name: str) -> tuple[list[SuiteFolder], str | None]:
             *(found.suite.name for found in suites()),
             ALL,
         ]
-        remedy = f"{hints.for_name(head, known, 'they are')}; your own study's path ends in .toml"
+        listing = hints.for_name(head, known, "give one of these")
+        remedy = f"{listing}; the path of a study of your own ends in .toml"
         raise StudyError(file=name, problem="no built-in study or suite has this name", remedy=remedy)
     found = SuiteFolder(model.read(file)[0], file.parent)
     if part and part not in found.suite.parts:

@@ -209,7 +209,7 @@ def test_a_loss_that_came_first_is_no_other_way_to_end_slow_start() -> None:
     assert both["a"] == ("as it should be", "")
     assert both["b"] == (
         "inconclusive",
-        "a loss came first here; on another network slow start ends before a loss",
+        "here a loss ended slow start; on another network slow start ended before any loss",
     )
 
 

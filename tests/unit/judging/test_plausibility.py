@@ -136,14 +136,14 @@ def test_a_flow_that_still_grows_back_is_not_compared() -> None:
 
 
 def test_a_path_that_reorders_accuses_nobody_and_is_not_called_equivalent() -> None:
-    """quinn carries a quarter of the kernel's at 3 % of reordering: honest senders may differ there."""
+    """quinn carries a quarter of the kernel's at 3 % of reordering: correct senders may differ there."""
     mine, alike, its = (
         [replace(alone(mbps=mbps), unsteady=True) for mbps in both]
         for both in ((2.2, 2.4), (7.0, 7.1), (10.0, 10.0))
     )
     found = plausibility.side({"reorder": mine}, {"reorder": its}, "tcp cubic")
     assert found.state == "inconclusive"
-    assert found.findings[0].startswith("throughput 2.3 Mbps (tcp cubic 10.0 Mbps) on reorder, where")
+    assert found.findings[0].startswith("throughput 2.3 Mbps (tcp cubic 10.0 Mbps) on reorder; there")
     assert plausibility.side({"reorder": alike}, {"reorder": its}, "tcp cubic").state == "equivalent"
 
 

@@ -240,9 +240,9 @@ def test_a_flow_alone_in_its_line_up_shows_its_throughput() -> None:
 @pytest.mark.parametrize(
     ("verdict", "said"),
     [
-        (harm.MORE, "; y has clearly more beside itself"),
-        ("equivalent", "; y has as much beside itself"),
-        ("inconclusive", "; whether y has more beside itself is inconclusive"),
+        (harm.MORE, " Beside a second y flow, y has clearly more than here."),
+        ("equivalent", " Beside a second y flow, y has as much as here."),
+        ("inconclusive", " Whether y has more beside a second y flow is inconclusive."),
         ("not judged", ""),
     ],
 )
@@ -278,7 +278,7 @@ def test_a_split_is_beside_what_its_loser_has_alone(verdict: str, said: str) -> 
         ),
     }
     (card,) = cards._pairs(tables)
-    assert card.beside == f"Even split: 50 %{said}"
+    assert card.beside == f"Even split: 50 %.{said}"
 
 
 def test_a_study_of_flows_that_finds_nothing_says_that_shares_are_not_judged() -> None:
@@ -300,7 +300,7 @@ def test_one_settled_finding_settles_a_cell(
     found = against_reference()
     shown = matrix.matrix(found, {}, {})
     assert shown.rows[0].cells["link"].more_seeds == min(more for more in seeds if more)
-    assert cards.nothing(shown, None).endswith(f" About {said} may settle one.")
+    assert cards.nothing(shown, None).endswith(f" About {said} may settle one of these cells.")
 
 
 def _settled(seed: int, mbps: float, loss_percent: float) -> TrialMeasures:

@@ -103,7 +103,7 @@ def shown(frame: pl.DataFrame, collected: Collected) -> Shown:
     """Figures of contestants and of their references on one network."""
     del collected
     caption = (
-        "Share, loss and delay of each contestant, compared with the reference’s beside itself (no part of a "
-        f"verdict); {layout.BRACKETS}"
+        "Share, loss and delay of each contestant, compared with the reference’s beside a second flow of "
+        f"itself (no part of a verdict); {layout.BRACKETS}"
     )
     return layout.shown(frame, _COLUMNS, caption, "own_figures.csv", folded=True)
