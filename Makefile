@@ -77,7 +77,7 @@ placebo: kernel stacks ## how often the page accuses the kernel against itself: 
 	@$(CAMBRIAN) run noise-floor --profile quick --out results/noise-floor
 	@.venv/bin/python benchmarks/placebo_storm.py results/noise-floor
 
-accusations: kernel stacks ## is anybody accused who does it right? 4,320 trials (one to three hours)
+accusations: kernel stacks ## does the judge accuse a correct controller? 4,320 trials (one to three hours)
 	@$(CAMBRIAN) run clean-alone --out results/clean-alone
 	@$(CAMBRIAN) run clean-duels --out results/clean-duels
 	@.venv/bin/python benchmarks/false_accusations.py results/clean-alone results/clean-duels

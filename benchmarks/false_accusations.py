@@ -1,4 +1,4 @@
-"""Is anybody accused who does it right, and do two samples contradict each other?
+"""Does the judge accuse a correct controller, and do two samples contradict each other?
 
 ``false_accusations.py FOLDER… [--seeds 5]``: results of the studies ``clean-alone`` and ``clean-duels``
 (``cambrian run clean-alone``, hours). Each study is judged in samples of N seeds (``--seeds``), no seed in
