@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cambrian.cli.shared import JobsOption, JsonOption, err, fail, in_words, one_format, out, writing_to
+from cambrian.cli.shared import (
+    JobsOption,
+    JsonOption,
+    check_folder,
+    err,
+    fail,
+    in_words,
+    one_format,
+    out,
+    writing_to,
+)
 
 if TYPE_CHECKING:
     from cambrian.gate.carry_out import Result
@@ -142,8 +152,8 @@ def compare(
         typer.Option(
             "--contestant",
             metavar="NAME",
-            help="Only this contestant: STACK/CCA, or its name on pages, such as a label. Given twice: the "
-            "first of BEFORE with the second of AFTER.",
+            help="Only this contestant: STACK/CCA, or its name on pages, such as a label. If "
+            "repeated, the first of BEFORE is compared with the second of AFTER.",
         ),
     ] = None,
     as_json: JsonOption = False,
@@ -170,6 +180,8 @@ def compare(
     names = contestants or []
     if len(names) > len(("before", "after")):
         fail("give --contestant once or twice")
+    for folder in (before, after):
+        check_folder(folder)
     one, two = (names[0], names[-1]) if names else (None, None)
     changes = page.compare(before, after, (one, two))
     compared = changes.compared

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cambrian.cli.reading import make_report
-from cambrian.cli.shared import err, fail
+from cambrian.cli.shared import check_folder, err, fail
 
 if TYPE_CHECKING:
     from cambrian.serve.places import Place
@@ -42,6 +42,8 @@ def open_results(
     """
     from cambrian.serve import places, server
 
+    for folder in folders or ():
+        check_folder(folder)
     found = places.find(folders or [places.alone(Path("results"))])
     for place in found:
         _make_if_stale(place)

@@ -16,6 +16,7 @@ from cambrian.cli.shared import (
     Profile,
     StackNames,
     at_a_time,
+    check_folder,
     err,
     fail,
     one_format,
@@ -36,7 +37,8 @@ def doctor(
         bool,
         typer.Option(
             "--mend",
-            help="Move damaged and foreign trials to FOLDER/damaged, and remove what can be made again.",
+            help="Move damaged trials, and what is no trial in trials/, to FOLDER/damaged; remove what can "
+            "be made again.",
         ),
     ] = False,
     as_json: JsonOption = False,
@@ -64,6 +66,7 @@ def doctor(
 def _check_results(folder: Path, *, mend: bool, as_json: bool) -> None:
     from cambrian.doctor import store, store_report
 
+    check_folder(folder)
     reports = store.examine(folder.absolute(), mend=mend)
     store_report.render(reports, as_json, out)
     if not all(report.whole for report in reports):

@@ -220,7 +220,7 @@ def verdicts(
         list[Unwanted] | None,
         typer.Option(
             help="different: end with exit status 1 if a contestant is different. "
-            "inconclusive: also if one is inconclusive or not judged."
+            "inconclusive: also if one is inconclusive or not judged. May be repeated."
         ),
     ] = None,
 ) -> None:

@@ -113,6 +113,12 @@ def writing_to(folder: Path) -> Iterator[None]:
         raise
 
 
+def check_folder(folder: Path) -> None:
+    """End with an error if a folder of results does not exist."""
+    if not folder.exists():
+        fail(f"{folder}: no such folder; remedy: give a results directory of `cambrian run`")
+
+
 def reads_results(argument: str) -> Callable[[Command], Command]:
     """A command whose option or argument of this name is a folder of results.
 
@@ -126,8 +132,8 @@ def reads_results(argument: str) -> Callable[[Command], Command]:
             from cambrian.store.reading import Damaged
 
             folder = given.get(argument)
-            if isinstance(folder, Path) and not folder.exists():
-                fail(f"{folder}: no such folder; remedy: give a results directory of `cambrian run`")
+            if isinstance(folder, Path):
+                check_folder(folder)
             try:
                 return command(*positional, **given)
             except (typer.Exit, Damaged, OSError):

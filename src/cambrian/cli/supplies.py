@@ -102,8 +102,8 @@ def stacks_test(
     """Test each controller of a stack: throughput, loss, reproducibility, and that it runs as asked.
 
     Each controller transfers alone over 20 Mbps and 50 ms for 20 s: twice over a clean path, once with
-    1 % random loss, beside kernel TCP's throughput there. A controller whose first trial carries nothing is
-    not tried again. Exit status 1 if a test fails and the manifest gives no cause for it.
+    1 % random loss. Kernel TCP runs there too, alone, for comparison. A controller whose first trial carries
+    nothing is not tried again. Exit status 1 if a test fails and the manifest gives no cause for it.
     """
     from cambrian.proof import rows, stacks, table
 
