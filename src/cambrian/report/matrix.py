@@ -35,7 +35,7 @@ _FIGURES: Mapping[str, tuple[str, Callable[[float], str]]] = {
     "plt_ms": ("mean page load time", lambda value: f"{layout.number(value / 1000, 2)} s"),
 }
 #: what a glyph compares
-_CONTESTANTS = "the verdict’s evidence on that network (parameters, results alone, envelope, probes, harm)"
+_CONTESTANTS = "the verdict’s evidence on that network (parameters, plausibility, envelope, probes, harm)"
 _SPLITS, _LOADS = "the split, compared with an even one", "the load, compared with the base contestant’s"
 #: most points of a small line, and its size
 _POINTS, _WIDTH, _HEIGHT = 48, 96, 24

@@ -52,7 +52,7 @@ _MOST_NOTES = 12
 _ONLY = re.compile(r" --only '[^']*'")
 _VERDICTS = (
     "One verdict for each contestant over all networks, from four sides: its parameters compared with the "
-    "standard; its results alone, its behaviour and its impact on other flows compared with the reference. "
+    "standard; its plausibility, its behaviour and its impact on other flows compared with the reference. "
 )
 _ACROSS = (
     "All networks of the study in one chart. ",

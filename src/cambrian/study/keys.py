@@ -53,7 +53,13 @@ _SECTIONS: Sequence[tuple[str, str, type[Frozen], Sequence[str] | None]] = (
         TABLE_KEYS["contestant"],
     ),
     ("receiver_cpu", "A table in `[[contestant]]` and `[[flow]]`.", Cpu, None),
-    ("[[flow]]", "The keys of `[[contestant]]` without lists, `count`, and these.", Flow, None),
+    (
+        "[[flow]]",
+        "The keys of `[[contestant]]` without lists, these, and `count` (integer from 1; a trial has at most "
+        "64 flows).",
+        Flow,
+        None,
+    ),
     ("[[lineup]]", "`flows` is a list of tables with the keys of `[[flow]]`.", Lineup, TABLE_KEYS["lineup"]),
     ("[page_load]", "`pages` also takes names from the catalogue.", PageLoads, TABLE_KEYS["page_load"]),
     ("A page", "An element of `pages`, or `page` of a flow.", Page, None),

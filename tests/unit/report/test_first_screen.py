@@ -340,7 +340,7 @@ def test_results_alone_become_cards() -> None:
     assert second.text == "x alone: utilisation 83 % (tcp cubic 97 %) on link"
     assert second.effect == pytest.approx(100 * (19.1 - 16.9) / 20)
     assert (first.group, first.table) == ("link/x", "flows")
-    assert "results alone" in shown.glyph
+    assert "plausibility" in shown.glyph
 
 
 def test_one_trial_alone_is_no_card() -> None:
