@@ -86,6 +86,6 @@ def blame(folder: Path, error: Exception) -> None:
     What a computation does with them cannot be foreseen; their hashes tell.
     """
     for results in stores(folder):
-        for place in sorted(results.trials_folder.glob("*/verdict.json")):
+        for place in sorted(results.trials_folder.glob("[!.]*/verdict.json")):
             for found in thorough(results.trial(place.parent.name)):
                 raise found from error
