@@ -62,7 +62,8 @@ def versions(stack: Stack, console: Console, *, as_json: bool) -> None:
 def show_history(found: History, console: Console) -> None:
     """Print a table for each network, with means over the seeds, and below them what changed and what failed.
 
-    A table has one network, and its last column only the sign of the change, so that it fits 80 columns.
+    A table has one network. Its last column has only the sign of the release's change, which is of all
+    networks, so that it fits 80 columns.
     """
     means, entries = history.means(found), found.entries
     for network in dict.fromkeys(network for network, _ in means):
@@ -72,15 +73,15 @@ def show_history(found: History, console: Console) -> None:
             table.add_column(column, no_wrap=True)
         for name in here:
             table.add_column(chart.heading(name), justify="right")
-        table.add_column("")
+        table.add_column("all")
         for entry in entries:
             release = entry.of.release
             values = [f"{by[release]:.3g}" if release in by else "–" for by in here.values()]
             table.add_row(release, entry.of.date, *values, entry.sign)
         console.print(table)
     legend = (
-        "Against the release before: = same packets, ≈ no figure different, ? some look different without "
-        "proof, ≠ some different, – no figures."
+        "all: against the release before, on all networks together: = same packets, ≈ no figure different, "
+        "? some look different without proof, ≠ some different, – no figures."
     )
     console.print(legend, markup=False, soft_wrap=True, highlight=False)
     for entry in entries:
