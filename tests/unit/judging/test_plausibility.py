@@ -143,7 +143,7 @@ def test_a_path_that_reorders_accuses_nobody_and_is_not_called_equivalent() -> N
     )
     found = plausibility.side({"reorder": mine}, {"reorder": its}, "tcp cubic")
     assert found.state == "inconclusive"
-    assert found.findings[0].startswith("throughput 2.3 Mbps (tcp cubic 10.0 Mbps) on reorder; there")
+    assert found.findings[0].startswith("throughput 2.3 Mbps (tcp cubic 10.0 Mbps) on reorder: the path")
     assert plausibility.side({"reorder": alike}, {"reorder": its}, "tcp cubic").state == "equivalent"
 
 

@@ -248,7 +248,9 @@ def test_a_history_is_a_table_for_each_network_that_fits_80_columns() -> None:
     output.show_history(two, console)
     lines = console.export_text().splitlines()
     assert lines[0].strip() == "net"
-    assert all(len(line) <= 80 and "…" not in line for line in lines if "against the release before" not in line)
+    assert all(
+        len(line) <= 80 and "…" not in line for line in lines if "against the release before" not in line
+    )
     rows = {words[0]: words[1:] for words in map(str.split, lines) if len(words) == 5}
     assert rows["1.1.0"] == ["2026-02-01", "9", "50", "="] and rows["2.0.0"][-1] == "≠"
     assert "0.9.0: error: no API" in lines
