@@ -15,6 +15,9 @@ USED, SLACK_PACKETS = 0.8, 3
 #: a window that is unused in this part of the time does not decide what the flow sends. The stock stacks with
 #: CUBIC or Reno have at most 12 % on any network of the study fingerprint; slow readers give 29 % and more
 LIMITED_SHARE = 0.25
+#: a window of more than this many times the most that was in flight until then grew without being used, which
+#: RFC 9002 section 7.8 forbids: that is the controller's doing. Slow start may double a window that is in use
+GROWN = 3.0
 
 
 @dataclass(frozen=True)
@@ -83,7 +86,8 @@ def unused_share(
     """Part of the time, 0 to 1, in which the window of one flow is unused (:data:`USED`).
 
     Then its application, its receiver, its own buffer or a limit of its rate decides what it sends, and not
-    its congestion controller. None without rows in [t0_ns, t1_ns) that name window and bytes in flight.
+    its congestion controller. 0 if the window grew without being used (:data:`GROWN`). None without rows in
+    [t0_ns, t1_ns) that name window and bytes in flight.
 
     Parameters:
         transport: columns ``flow``, ``time_ns``, ``cwnd_bytes``, ``in_flight_bytes``.
@@ -92,14 +96,19 @@ def unused_share(
     """
     named = transport.filter(
         (pl.col("flow") == flow)
-        & pl.col("time_ns").is_between(t0_ns, t1_ns, closed="left")
+        & (pl.col("time_ns") < t1_ns)
         & (pl.col("cwnd_bytes") > 0)
         & pl.col("in_flight_bytes").is_not_null()
     ).sort("time_ns", maintain_order=True)
-    if not named.height:
+    inside = named["time_ns"] >= t0_ns
+    if not inside.any():
         return None
-    held_ns = np.diff(int64(named, "time_ns"), append=t1_ns)
-    return float((held_ns * _is_unused(named, packet_bytes)).sum() / held_ns.sum())
+    most_bytes = GROWN * named["in_flight_bytes"].cum_max() + SLACK_PACKETS * packet_bytes
+    if (named["cwnd_bytes"] > most_bytes).filter(inside).any():
+        return 0.0
+    measured = named.filter(inside)
+    held_ns = np.diff(int64(measured, "time_ns"), append=t1_ns)
+    return float((held_ns * _is_unused(measured, packet_bytes)).sum() / held_ns.sum())
 
 
 def is_unused_at(transport: pl.DataFrame, time_ns: int, packet_bytes: int) -> bool:

@@ -110,3 +110,11 @@ def test_whether_the_window_is_unused_at_a_time() -> None:
     assert not is_unused_at(rows, 0, 1000)
     assert is_unused_at(rows, 3 * 10**9, 1000)
     assert not is_unused_at(rows, 5 * 10**9, 1000)
+
+
+@pytest.mark.parametrize(("most", "share"), [(63, 0.8), (64, 0.0)])
+def test_a_window_that_grew_without_being_used_is_the_controllers_doing(most: int, share: float) -> None:
+    """Three times the largest flight, and three packets, are allowed."""
+    rows = _used((0, 20, 20), (1, 20, 20), (2, most, 10), (3, 40, 20))
+    assert unused_share(rows, 0, 0, 10 * 10**9, 1000) == pytest.approx(share)
+    assert unused_share(rows, 0, 3 * 10**9, 10 * 10**9, 1000) == 1
