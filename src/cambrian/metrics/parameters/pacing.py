@@ -34,8 +34,8 @@ _ROUNDS = 6
 #: shares of the packets in them that left by a clock
 MOST_UNPACED = 0.01
 LEAST_PACED = 0.03
-#: a later answer than this, in RTT, and no less than this long, is one to a delayed acknowledgement: QUIC's
-#: default max_ack_delay (RFC 9000, section 18.2); Linux's TCP waits for 40 ms at least
+#: an answer later than the shorter of these two, in RTT and in ns, is one to a delayed acknowledgement: 25 ms
+#: is QUIC's default max_ack_delay (RFC 9000, section 18.2), and Linux's TCP waits for 40 ms at least
 _DELAYED_ACK = 0.4
 _DELAYED_ACK_NS = 25_000_000
 #: in the first round trip: a train with so much of its packets is the initial window in one go
