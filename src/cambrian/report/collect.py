@@ -13,7 +13,7 @@ from cambrian.metrics.gates.page import NOT_IN_TIME
 from cambrian.report import measuring, protocols
 from cambrian.report.measuring import Task
 from cambrian.store.results import Results, TrialResult
-from cambrian.study.model import Design, Flow, Network, Study, Trial
+from cambrian.study.model import Contestant, Design, Flow, Network, Study, Trial
 from cambrian.study.reference import reference_contestant
 
 
@@ -125,6 +125,13 @@ class Collected:
         return next((floor for floor in floors if floor.subject == cell.reference), None)
 
 
+def everybody(study: Study) -> Iterator[Contestant]:
+    """The contestants that a study names, those of its flows too."""
+    yield from study.contestants
+    for flow in study.every_flow:
+        yield flow.contestant
+
+
 def collect(results: Results, *, judged: bool = True) -> Collected:
     """Read and measure every trial of a results directory.
 
@@ -234,7 +241,7 @@ def _know_unmeasured(
     raw: dict[str, Any], study: Study, groups: Sequence[_Group], known: dict[str, Family]
 ) -> None:
     """Add the families of contestants without a valid trial to ``known``."""
-    listed = [*study.contestants, *(flow.contestant for flow in study.every_flow)]
+    listed = list(everybody(study))
     families = [family for one in listed if (family := judging.recorded(raw, one)) is not None]
     # a study does not list the references of its contestants
     references = [reference_contestant(family.reference) for family in families]

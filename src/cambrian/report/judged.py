@@ -17,7 +17,7 @@ from cambrian.metrics.parameters.estimate import Estimate, Missing
 from cambrian.probes import table
 from cambrian.probes.judge import repeats
 from cambrian.report import limits, placebo
-from cambrian.report.collect import Cell, Collected
+from cambrian.report.collect import Cell, Collected, everybody
 from cambrian.study.model import FRAME_BYTES, Contestant, Network
 
 Trials = list[Sequence[Estimate | Missing]]
@@ -66,18 +66,20 @@ def by_network(collected: Collected) -> dict[tuple[str, str], Judged]:
         place: contestants.refuse(one, why) if (why := _refusal(collected, same, place)) else one
         for place, one in same.items()
     }
-    same = {
-        place: contestants.refuse(one, f"{place[1]} does not judge it: {why}")
-        if (why := limits.limited(collected, *place))
-        # credit that a hole blocks looks like a reduction that the log does not have
-        else (replace(one, contradictions=()) if limits.withheld(collected, *place) else one)
-        for place, one in same.items()
-    }
+    same = {place: _without_limited(collected, place, one) for place, one in same.items()}
     settled: dict[tuple[str, str], Judged] = {}
     for name in families:
         here = {network: one for (contestant, network), one in same.items() if contestant == name}
         settled |= {(name, network): one for network, one in contestants.combined(here).items()}
     return {place: settled[place] for place in same}
+
+
+def _without_limited(collected: Collected, place: tuple[str, str], judged: Judged) -> Judged:
+    """The same, without what something other than the contestant's controller may cause there."""
+    if why := limits.limited(collected, *place):
+        return contestants.refuse(judged, f"{place[1]} does not judge it: {why}")
+    # credit that a hole blocks looks like a reduction that the log does not have
+    return replace(judged, contradictions=()) if limits.withheld(collected, *place) else judged
 
 
 def _refusal(collected: Collected, judged: Mapping[tuple[str, str], Judged], place: tuple[str, str]) -> str:
@@ -234,7 +236,7 @@ def _no_valid(cells: Sequence[Cell]) -> str:
 def _remedy(collected: Collected, name: str) -> str:
     """How to judge a contestant that these results cannot judge; empty if it has settings of its own."""
     study = collected.study
-    everyone = [*study.contestants, *(flow.contestant for flow in study.every_flow)]
+    everyone = list(everybody(study))
     if study.name == _JUDGES or not any(one.name == name and one == _plain(one) for one in everyone):
         return ""
     one = next(one for one in everyone if one.name == name)

@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 
 from cambrian.measure import quantities
 from cambrian.metrics.window_use import LIMITED_SHARE, USED
-from cambrian.report.collect import Collected
+from cambrian.report.collect import Collected, everybody
 from cambrian.report.tables.rows import Row
 
 #: controllers whose window limits what is in flight; BBR limits it by its rate
@@ -48,9 +48,8 @@ def withheld(collected: Collected, contestant: str, network: str) -> str:
     Besides :func:`limited`: a study gave it another receiver than its own, whose windows and acknowledgements
     shape what it sends.
     """
-    study = collected.study
-    flows = [*study.contestants, *(flow.contestant for flow in study.every_flow)]
-    receiver = next((one.receiver for one in flows if one.name == contestant), _OWN[0])
+    receivers = (one.receiver for one in everybody(collected.study) if one.name == contestant)
+    receiver = next(receivers, _OWN[0])
     if receiver not in _OWN:
         return f"its receiver is {receiver}, whose windows and acknowledgements shape what it sends"
     return limited(collected, contestant, network)

@@ -204,8 +204,7 @@ def _own(collected: Collected) -> list[collect.Cell]:
 
 
 def _players(cell: collect.Cell, flow: int, collected: Collected) -> dict[str, tuple[str, str]]:
-    study = collected.study
-    known = {one.name: one for one in (*study.contestants, *(flow.contestant for flow in study.every_flow))}
+    known = {one.name: one for one in collect.everybody(collected.study)}
     names = cell.names if cell.design == "pairwise" else (cell.names[flow],)
     return {name: (known[name].stack, known[name].cca) for name in names if name in known}
 

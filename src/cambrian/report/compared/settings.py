@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cambrian.report.compared.sides import Side, everybody
+from cambrian.report.collect import everybody
+from cambrian.report.compared.sides import Side
 from cambrian.study.model import Study
 
 #: what a setting of software is of

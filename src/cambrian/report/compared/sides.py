@@ -10,9 +10,9 @@ from typing import Any
 
 from cambrian.gate import snapshot
 from cambrian.gate.snapshot import Snapshot, Subject
-from cambrian.report.collect import flow_names, lineup
+from cambrian.report.collect import everybody, flow_names, lineup
 from cambrian.store.results import Results
-from cambrian.study.model import Contestant, Study
+from cambrian.study.model import Study
 
 
 @dataclass(frozen=True)
@@ -73,13 +73,6 @@ class Side:
         assert old is not None
         groups = (replace(one, key=snapshot.renamed_trial(one.key, old, contestant)) for one in self.groups)
         return replace(self, snapshot=snapshot.renamed(self.snapshot, contestant), groups=tuple(groups))
-
-
-def everybody(study: Study) -> Iterator[Contestant]:
-    """The contestants that a study names, those of its flows too."""
-    yield from study.contestants
-    for flow in study.every_flow:
-        yield flow.contestant
 
 
 def read(folder: Path, contestant: str | None = None) -> Side:

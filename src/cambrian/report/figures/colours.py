@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cambrian.report.collect import Collected
+from cambrian.report.collect import Collected, everybody
 
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7A5BD0")
 GREY = "#767b82"
@@ -19,9 +19,7 @@ DASHES: tuple[tuple[int, ...], ...] = ((1, 0), (5, 3), (2, 2), (8, 3, 2, 3))
 
 def palette(collected: Collected) -> dict[str, str]:
     """Contestant → colour, in the study's order; the seven colours repeat."""
-    study = collected.study
-    names = [contestant.name for contestant in study.contestants]
-    names += [flow.contestant.name for flow in study.every_flow]
+    names = [contestant.name for contestant in everybody(collected.study)]
     references = {cell.reference for cell in collected.cells if cell.design == "versus-reference"}
     own = [name for name in dict.fromkeys(names) if name not in references]
     colours = {name: PALETTE[index % len(PALETTE)] for index, name in enumerate(own)}
