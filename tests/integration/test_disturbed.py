@@ -7,6 +7,7 @@ import shutil
 import signal
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,7 @@ STUDY = """
 name = "disturbed"
 title = "Two short trials"
 design = "solo"
-duration_s = 40
+duration_s = 80
 seeds = 2
 start_spread_ms = 100
 [[network]]
@@ -40,6 +41,24 @@ def _wait_for(what: Callable[[], list[int]]) -> list[int]:
             return found
         time.sleep(0.01)
     raise AssertionError("nothing to disturb")
+
+
+def _kill_a_program(out: Path) -> list[int]:
+    """Kill the newest program of a guest that runs some: it belongs to the trial, not to the testbed.
+
+    The guest stands still meanwhile. Its programs live for less than a second: on a busy machine the one that
+    was found could be gone before it is killed.
+    """
+    for kernel in guests.kernels(out):
+        with suppress(ProcessLookupError):
+            os.kill(kernel, signal.SIGSTOP)
+            try:
+                if found := guests.programs(out)[3:]:
+                    os.kill(found[-1], signal.SIGKILL)
+                    return found[-1:]
+            finally:
+                os.kill(kernel, signal.SIGCONT)
+    return []
 
 
 def _hashes(out: Path) -> dict[str, str]:
@@ -71,17 +90,17 @@ def test_a_killed_part_of_a_run_costs_its_trial_another_try(
 ) -> None:
     out = tmp_path / "out"
     run = start(study, out)
-    if victim == "worker":
-        _wait_for(lambda: guests.kernels(out))
-        found = guests.workers(run.pid)
-    elif victim == "guest":
-        found = _wait_for(lambda: guests.kernels(out))
-    elif victim == "program":
-        # the newest: a program of the trial, and not one of the testbed's that is there all the time
-        found = _wait_for(lambda: guests.programs(out)[3:])[-1:]
+    if victim == "program":
+        _wait_for(lambda: _kill_a_program(out))
     else:
-        found = [min(_wait_for(lambda: list(guests.processes(out))))]
-    os.kill(found[0], signal.SIGKILL)
+        if victim == "worker":
+            _wait_for(lambda: guests.kernels(out))
+            found = guests.workers(run.pid)
+        elif victim == "guest":
+            found = _wait_for(lambda: guests.kernels(out))
+        else:
+            found = [min(_wait_for(lambda: list(guests.processes(out))))]
+        os.kill(found[0], signal.SIGKILL)
     _, said = run.communicate(timeout=PATIENCE_S)
     assert run.returncode == 0, said
     assert "a trial runs again: " in said
