@@ -262,6 +262,43 @@ def test_one_that_never_gets_through_beside_another_counts_with_nothing() -> Non
     assert (handshake.outcome, handshake.ended_s, handshake.counts) == ("never sent", 12.0, True)
 
 
+def _handshake(dropped: int, size_bytes: int, small_dropped: int = 0) -> Life:
+    """A server's flow beside another: small packets come through, ``dropped`` of a larger size do not."""
+    small: list[Row] = [(0, n * S, n * S + 1, 419, "departed") for n in range(1, 14)]
+    small += [(0, (20 + n) * S, None, 93, "dropped") for n in range(small_dropped)]
+    large: list[Row] = [(0, n * S + 2, None, size_bytes, "dropped") for n in range(dropped)]
+    packets = frame(sorted([*small, *large], key=lambda row: row[1]))
+    return Life(packets, RIVAL, 0, 60 * S, 50 * MS, connected=False)
+
+
+def test_a_handshake_whose_large_packets_were_all_dropped_counts_with_nothing() -> None:
+    """As quinn, one of eight: a full queue takes packets of 93 bytes, and its ServerHello never fits."""
+    end = flow_end(_handshake(7, 1242), NETWORK)
+    assert (end.outcome, end.counts) == ("never sent", True)
+    assert "13 of 20 packets left the bottleneck" in end.text
+    assert "the bottleneck, which it shared, dropped 7 of them" in end.text
+    # two may be an accident, and a packet of this size came through
+    assert not flow_end(_handshake(2, 1242), NETWORK).counts
+    assert not flow_end(_handshake(7, 419), NETWORK).counts
+    assert not flow_end(_handshake(2, 1242, small_dropped=5), NETWORK).counts
+    # a queue that only it fills
+    assert not flow_end(replace(_handshake(7, 1242), others=ALONE), NETWORK).counts
+
+
+def test_an_aqm_that_drops_every_try_explains_the_end_of_a_flow_that_is_alone() -> None:
+    """As TQUIC behind RED: two timers back off side by side, and each packet is dropped in an empty queue."""
+    red = NETWORK.model_copy(update={"queue": "red"})
+    sending = [n / 100 for n in range(200)]
+    tries = (3.2, 3.4, 4.6, 4.7, 7.3, 7.2, 12.2, 12.3, 22.1)
+    end = ended(*sending, dropped_s=tries, network=red)
+    assert (end.outcome, end.counts) == ("fell silent", True)
+    assert "the bottleneck dropped all of its last 9 packets; it counts with the bytes carried" in end.text
+    # one of them came through; too few; a drop-tail queue, which only the flow itself can have filled
+    assert not ended(*sending, 15, dropped_s=tries, network=red).counts
+    assert not ended(*sending, dropped_s=tries[:2], network=red).counts
+    assert not ended(*sending, dropped_s=tries).counts
+
+
 def test_one_that_never_connects_on_a_clean_link_is_a_fault() -> None:
     nothing = ended(others=RIVAL)
     assert (nothing.outcome, nothing.counts) == ("never sent", False)

@@ -33,6 +33,8 @@ _GROWTH = 1.5
 _FEWEST_INTERVALS = 3
 #: a probe is two packets (RFC 9002, section 6.2.4), and acknowledgements may come between
 _PACKETS_A_TRY = 5
+#: so many dropped packets are no accident
+_TRIES = 3
 #: a first timeout (RFC 6298, section 2)
 _FIRST_TRY_NS = NS_PER_S
 #: a packet that closes a connection (RFC 9000, section 10.2) has fewer bytes, frame and all
@@ -129,7 +131,7 @@ def flow_end(life: Life, network: Network) -> FlowEnd:
         sent += ", the last of its retries with growing timeouts, none of them answered"
     else:
         # a program that had nothing more to send looks like this too
-        retried = _handover_s(network, last_ns) is not None
+        retried = _handover_s(network, last_ns) is not None or _last_in_vain(life, network, last_ns) > 0
     return _early("fell silent", last_ns, life, f"{sent}, and its programs continued to run", why, retried)
 
 
@@ -176,12 +178,22 @@ def _never_sent(life: Life, arrivals: Int64Array) -> FlowEnd:
             text += ", and its connection was never established"
         if life.random_losses and life.random_losses >= through:
             why = f"its link lost {life.random_losses} packets at random"
-        elif dropped and dropped >= through and life.others.height:
+        elif dropped and life.others.height and (dropped >= through or _large_ones_dropped(life) >= _TRIES):
             why = f"the bottleneck, which it shared, dropped {dropped} of them"
     if life.closing:
         text += f"; {life.closing.text}"
     ended_ns = life.closing.time_ns if life.closing else None
     return _early("never sent", ended_ns, life, text, why)
+
+
+def _large_ones_dropped(life: Life) -> int:
+    """The flow's dropped packets that were larger than each of its packets that came through.
+
+    A full queue still has room for small packets, and a handshake needs its large ones.
+    """
+    passed = pl.col("size_bytes").filter(pl.col("departure_ns").is_not_null()).max().fill_null(0)
+    larger = (pl.col("outcome") == "dropped") & (pl.col("size_bytes") > passed)
+    return life.packets.filter(larger).height
 
 
 def _last_bytes(life: Life) -> int:
@@ -273,6 +285,20 @@ def _came_to_nothing_ns(life: Life, ended_ns: int) -> int:
     return int(lasts[lively].max(initial=life.start_ns))
 
 
+def _last_in_vain(life: Life, network: Network, ended_ns: int) -> int:
+    """How many packets the flow sent after it came to nothing, if an AQM dropped all of them; else 0.
+
+    RED also drops what comes into an empty queue. A drop-tail queue has no room only where others, or the
+    flow itself, have filled it. Two timers that back off side by side, one for each packet number space,
+    have intervals that do not grow, so this needs no such intervals.
+    """
+    if network.queue == "droptail":
+        return 0
+    nothing_ns = _came_to_nothing_ns(life, ended_ns)
+    last = life.packets.filter(pl.col("arrival_ns").is_between(nothing_ns, ended_ns, closed="right"))
+    return last.height if last.height >= _TRIES and (last.get_column("outcome") == "dropped").all() else 0
+
+
 def _explained(life: Life, network: Network, ended_ns: int) -> str | None:
     """The network's cause that can explain an early end, in words; None without one."""
     if (handover_s := _handover_s(network, ended_ns)) is not None:
@@ -286,8 +312,11 @@ def _explained(life: Life, network: Network, ended_ns: int) -> str | None:
     then = pl.col("arrival_ns").is_between(since_ns, ended_ns)
     dropped = life.packets.filter(then & (pl.col("outcome") == "dropped")).height
     beside = life.others.filter(then)
-    if not dropped or not beside.height:
+    if not dropped:
         return None
+    if not beside.height:
+        in_vain = _last_in_vain(life, network, ended_ns)
+        return f"the bottleneck dropped all of its last {in_vain} packets" if in_vain else None
     count = beside.get_column("flow").n_unique()
     whom = "another flow" if count == 1 else f"{count} other flows"
     return (
