@@ -32,6 +32,9 @@ RTT_TOLERANCE_MS = {"virtual": 0.002, "real": 5.0, "host": 5.0}
 #: largest error of the rate, and of the order of events at nearly the same time
 RATE_TOLERANCE_PERCENT = {"virtual": 1.0, "real": 5.0, "host": 5.0}
 SLACK_NS = {"virtual": 1_000, "real": 20_000_000, "host": 20_000_000}
+#: the link of a trace is a program: it sends up to this much after an opportunity if other programs of the
+#: guest, such as a browser, hold the processor. Opportunities are whole milliseconds.
+TRACE_SLACK_NS = 1_000_000
 #: SIGTERM tells every program of a trial to end
 _TERMINATED = -15
 #: "failed" in the endpoint contract: the program gives the reason
@@ -172,16 +175,17 @@ def _flow(trial: Trial, number: int, report: GuestReport, plan: Plan, programs: 
 
 def facts(trial: Trial, report: GuestReport, plan: Plan, programs: Programs) -> TrialFacts:
     """The facts that the gates need in addition to the packets."""
+    traced = trial.network.trace_file is not None
     return TrialFacts(
         duration_ns=trial.planned_end_ns(report["end_ns"]),
-        limit=Limit(plan["bottleneck"]["limit_bytes"], one_in_transit=trial.network.trace_file is not None),
+        limit=Limit(plan["bottleneck"]["limit_bytes"], one_in_transit=traced),
         burst_bytes=plan["bottleneck"].get("tbf", {}).get("burst_bytes", FRAME_BYTES),
         warmup_ns=trial.warmup_ns,
         capture_lost=capture_lost(programs) if _capture_finished(report, programs) else None,
         flows=tuple(_flow(trial, number, report, plan, programs) for number in range(len(trial.flows))),
         rtt_tolerance_ms=RTT_TOLERANCE_MS[trial.clock],
         rate_tolerance_percent=RATE_TOLERANCE_PERCENT[trial.clock],
-        slack_ns=SLACK_NS[trial.clock],
+        slack_ns=max(SLACK_NS[trial.clock], TRACE_SLACK_NS if traced else 0),
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from cambrian.metrics.gates import Closing, FlowFacts, Gate
+from cambrian.metrics.gates import Closing, FlowFacts, Gate, TrialFacts
 from cambrian.metrics.gates.flows import endpoint_gate
 from cambrian.study.model import Trial
 from cambrian.trace.endpoint_events import Programs
@@ -16,12 +16,13 @@ from cambrian.trial import validate
 
 S = 1_000_000_000
 ZERO_NS = 1_800_000_000 * S
+LINK = {"rate_mbps": 20, "rtt_ms": 50, "buffer_bdp": 1}
 NETEM = {"kind": "netem", "sent_packets": 90, "backlog_packets": 0, "dropped_packets": 10}
 TIMED_OUT = {"event": "done", "bytes": 5000, "complete": False, "error": "idle timeout"}
 CONNECTED = {"event": "connected", "time_ns": ZERO_NS + S}
 
 
-def facts(
+def whole(
     raw: Path,
     receiver: dict[str, Any],
     said: list[dict[str, Any]] | None = None,
@@ -30,14 +31,14 @@ def facts(
     network: dict[str, Any] | None = None,
     problems: list[str] | None = None,
     stderr: str = "connection lost\n",
-) -> FlowFacts:
-    """Of a flow of a trial of 60 s whose sender ended as it was told to."""
+) -> TrialFacts:
+    """Of a trial of 60 s and one flow whose sender ended as it was told to."""
     lines = [event | {"time_ns": ZERO_NS + round(done_s * S)} for event in said or []]
     (raw / "flow0.receiver.out").write_text("".join(json.dumps(line) + "\n" for line in lines))
     (raw / "flow0.receiver.err").write_text(stderr)
     trial = Trial.model_validate(
         {
-            "network": {"rate_mbps": 20, "rtt_ms": 50, "buffer_bdp": 1} | (network or {}),
+            "network": network or LINK,
             "flows": [{"contestant": {"stack": "quinn", "cca": "cubic"}}],
             "duration_s": 60,
             "seed": 1,
@@ -55,7 +56,12 @@ def facts(
         "counters": {"flows": [{"forward": [NETEM], "back": [NETEM]}]},
     }
     plan: Any = {"bottleneck": {"limit_bytes": 125_000}, "flows": [{"sender": {}, "receiver": {}}]}
-    return validate.facts(trial, report, plan, Programs(raw)).flows[0]
+    return validate.facts(trial, report, plan, Programs(raw))
+
+
+def facts(*arguments: Any, **more: Any) -> FlowFacts:
+    """Of the flow of :func:`whole`."""
+    return whole(*arguments, **more).flows[0]
 
 
 def program_is_at_fault(flow: FlowFacts) -> bool:
@@ -136,6 +142,17 @@ def test_who_speaks_the_contract_says_whether_it_connected(tmp_path: Path) -> No
 def test_losses_count_only_where_the_link_was_told_to_lose(tmp_path: Path) -> None:
     running = {"status": -15, "ended_ns": 61 * S}
     assert facts(tmp_path, running).random_losses == 0
-    assert facts(tmp_path, running, network={"loss_percent": 1}).random_losses == 10
-    both = {"loss_percent": 1, "return_loss_percent": 1}
+    assert facts(tmp_path, running, network=LINK | {"loss_percent": 1}).random_losses == 10
+    both = LINK | {"loss_percent": 1, "return_loss_percent": 1}
     assert facts(tmp_path, running, network=both).random_losses == 20
+
+
+def test_the_order_of_events_is_known_less_exactly_on_the_link_of_a_trace(tmp_path: Path) -> None:
+    """Its program shares the guest's processor with a browser, and sends up to a millisecond late."""
+    trace = tmp_path / "two.trace"
+    trace.write_text("1\n1\n2\n")
+    link = {"trace_file": str(trace), "rtt_ms": 50, "buffer_bytes": 150_000}
+    of_trace = whole(tmp_path, {"status": 0, "ended_ns": 61 * S}, network=link)
+    assert (of_trace.slack_ns, of_trace.limit.one_in_transit) == (1_000_000, True)
+    of_rate = whole(tmp_path, {"status": 0, "ended_ns": 61 * S})
+    assert (of_rate.slack_ns, of_rate.limit.one_in_transit) == (1_000, False)
