@@ -38,7 +38,7 @@ LARGE = {
     "floods_stdout": "MiB",
     "many_files": "files",
     # the guest's kernel ends it
-    "eats_memory": "ended with status -9",
+    "eats_memory": "was killed by SIGKILL",
     "threads": "never sent a packet",
     "forks": "",
 }

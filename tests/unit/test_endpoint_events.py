@@ -93,6 +93,12 @@ def test_a_stored_trial_has_them_in_its_manifest() -> None:
         ('{"event": "done", "time_ns": true}', "time_ns = true, which must be a whole number"),
         ('{"event": "done", "time_ns": 1e400}', "time_ns = Infinity, which must be a whole number"),
         ('{"event": "done", "time_ns": %s}' % ("9" * 400), "time_ns of 1329 bits, more than 63"),
+        ('{"event": "stats", "ptos": -5}', "ptos = -5, which must not be negative"),
+        ('{"event": "done", "time_ns": -1}', "time_ns = -1, which must not be negative"),
+        (
+            '{"event": "stats", "packets_sent": 13000, "packets_lost": 1000000}',
+            "packets_lost = 1,000,000 of packets_sent = 13,000",
+        ),
         ('{"event": ["ready"]}', 'event = ["ready"], which must be text'),
         ('{"event": "done", "complete": 1}', "complete = 1, which must be true or false"),
         ('{"event": "cca", "confirmed": {}}', "confirmed = {}, which must be text"),

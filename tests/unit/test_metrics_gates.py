@@ -16,6 +16,7 @@ from cambrian.metrics.gates import (
     buffer_gate,
     capture_gate,
     cca_gate,
+    completion_gate,
     endpoint_gate,
     exemptions,
     flow_ends,
@@ -250,6 +251,38 @@ def test_endpoint_gate() -> None:
     assert endpoint_gate("a", None).ok is None
 
 
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [
+        (3, "ended with status 3"),
+        (-11, "was killed by SIGSEGV"),
+        (-9, "was killed by SIGKILL, perhaps because memory ran out"),
+        (-99, "was killed by signal 99"),
+    ],
+)
+def test_a_signal_that_ended_a_program_has_its_name(status: int, words: str) -> None:
+    gate = endpoint_gate("flow 0", status)
+    assert (gate.ok, gate.text) == (False, f"endpoint: flow 0 {words}")
+
+
+def test_a_receiver_that_says_it_has_more_than_came_through_is_not_believed() -> None:
+    rows = steady(0, 1000, MS, size=1000)
+    received = frame([*rows, (0, 2 * S, None, 1000, "dropped")])
+    asked_bytes = 900_000
+    last_ns = rows[899][2] or 0  # the packet that brings the last byte
+    true = completion_gate("a", received, asked_bytes, last_ns)
+    assert (true.ok, true.measured) == (True, asked_bytes)
+    for early_ns in (last_ns - 1, 0, -5 * S):
+        assert completion_gate("a", received, asked_bytes, early_ns).ok is False
+    assert completion_gate("a", received, 1_000_001, 10 * S).ok is False
+    lie = completion_gate("flow 0 (a)", received, asked_bytes, -S)
+    assert lie.text == (
+        "completion: the receiver of flow 0 (a) said at -1.000 s that it has all 900,000 bytes; "
+        "packets of 0 bytes had left the bottleneck by then"
+    )
+    assert completion_gate("a", received, asked_bytes, None).ok is None
+
+
 def test_capture_and_offload() -> None:
     assert [capture_gate(n).ok for n in (0, 3, None)] == [True, False, False]
     assert offload_gate(frame(steady(0, 3, MS, size=1514))).ok is True
@@ -348,6 +381,12 @@ def test_flows_of_fixed_size_need_not_saturate(packets: pl.DataFrame) -> None:
     sized = tuple(dataclasses.replace(flow, size_bytes=10, complete_ns=S) for flow in facts.flows)
     gates = trial_gates(packets, NETWORK, dataclasses.replace(facts, flows=sized))
     assert [gate.ok for gate in gates if gate.name == "saturation"] == [None]
+    assert [gate.ok for gate in gates if gate.name == "completion"] == [True] * len(sized)
+    # each flow is held against its own packets
+    one = [sized[0], *(dataclasses.replace(flow, complete_ns=-1) for flow in sized[1:])]
+    gates = trial_gates(packets, NETWORK, dataclasses.replace(facts, flows=tuple(one)))
+    said = [gate.ok for gate in gates if gate.name == "completion"]
+    assert said == [True] + [False] * (len(sized) - 1)
 
 
 def test_a_link_loses_what_is_configured() -> None:

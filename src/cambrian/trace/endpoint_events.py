@@ -25,6 +25,7 @@ _TYPES: Mapping[str, type] = {
     "confirmed": str,
     "packets_sent": int,
     "packets_lost": int,
+    "ptos": int,
     "rwnd_limited_us": int,
     "busy_us": int,
     "lost": int,
@@ -208,6 +209,11 @@ def _wrong_field(event: Mapping[str, Any]) -> str | None:
             return f"{name} = {json.dumps(value)[:80]}, which must be {_WORDS[kind]}"
         if isinstance(value, int) and abs(value) > _LARGEST:
             return f"{name} of {value.bit_length()} bits, more than 63"
+        if isinstance(value, int) and value < 0:
+            return f"{name} = {value}, which must not be negative"
         if isinstance(value, str) and len(value) > _LONGEST_TEXT:
             return f"{name} of {len(value)} characters, more than {_LONGEST_TEXT}"
+    sent, lost = event.get("packets_sent"), event.get("packets_lost")
+    if sent is not None and lost is not None and lost > sent:
+        return f"packets_lost = {lost:,} of packets_sent = {sent:,}"
     return None

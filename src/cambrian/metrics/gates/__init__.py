@@ -7,7 +7,13 @@ the verdict has a note). :func:`trial_gates` runs all.
 
 from cambrian.metrics.gates.capture import capture_gate, offload_gate
 from cambrian.metrics.gates.ends import ENDED_EARLY, Closing, FlowEnd, Life, Outcome, flow_end
-from cambrian.metrics.gates.flows import cca_gate, endpoint_gate, premature_gate, window_use_gate
+from cambrian.metrics.gates.flows import (
+    cca_gate,
+    completion_gate,
+    endpoint_gate,
+    premature_gate,
+    window_use_gate,
+)
 from cambrian.metrics.gates.link import Limit, buffer_gate, rate_gate, rtt_gate, saturation_gate
 from cambrian.metrics.gates.trial import FlowFacts, TrialFacts, exemptions, flow_ends, trial_gates
 from cambrian.metrics.gates.verdict import Gate, Verdict, skipped, verdict
@@ -26,6 +32,7 @@ __all__ = [
     "buffer_gate",
     "capture_gate",
     "cca_gate",
+    "completion_gate",
     "endpoint_gate",
     "exemptions",
     "flow_end",

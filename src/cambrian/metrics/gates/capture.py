@@ -71,7 +71,7 @@ def segmentation_gate(label: str, datagrams: int, link_packets: int) -> Gate:
     allowed = datagrams + 32
     text = f"{name}: {label} sent {datagrams} datagrams as {link_packets} packets"
     if link_packets > allowed:
-        text += "; switch UDP segmentation offload off in the stack"
+        text += "; switch UDP segmentation offload off in the stack, if it uses it"
     return Gate(name, link_packets <= allowed, link_packets, datagrams, text)
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import signal
+
 import polars as pl
 
+from cambrian.metrics.columns import NS_PER_S
 from cambrian.metrics.gates.ends import ENDED_EARLY, FlowEnd
 from cambrian.metrics.gates.verdict import Gate, skipped
 
@@ -20,6 +23,22 @@ def premature_gate(label: str, end: FlowEnd) -> Gate:
         return skipped(name, f"a program of {label} failed")
     ok = False if not end.counts else None if end.outcome in ENDED_EARLY else True
     return Gate(name, ok, end.outcome, "ran or finished", f"{name}: {label} {end.text}")
+
+
+def completion_gate(label: str, packets: pl.DataFrame, size_bytes: int, complete_ns: int | None) -> Gate:
+    """A receiver that says that it has everything must have got as many bytes through the bottleneck.
+
+    ``packets`` are this flow's. They are larger than what they carry, so a true word cannot fail.
+    """
+    name = "completion"
+    if complete_ns is None:
+        return skipped(name, f"{label} was not complete")
+    came = int(packets.filter(pl.col("departure_ns") <= complete_ns).get_column("size_bytes").sum())
+    text = (
+        f"{name}: the receiver of {label} said at {complete_ns / NS_PER_S:.3f} s that it has all "
+        f"{size_bytes:,} bytes; packets of {came:,} bytes had left the bottleneck by then"
+    )
+    return Gate(name, came >= size_bytes, came, size_bytes, text)
 
 
 def cca_gate(label: str, requested: str, confirmed: str | None) -> Gate:
@@ -46,8 +65,18 @@ def endpoint_gate(label: str, exit_status: int | None, *, error: str | None = No
     if exit_status == UNSUPPORTED:
         return Gate(name, False, exit_status, 0, f"{name}: {label} does not support this{_because(error)}")
     ok = exit_status == 0 and not error
-    text = f"{name}: {label} ended with status {exit_status}{_because(error)}"
+    text = f"{name}: {label} {_ended_with(exit_status)}{_because(error)}"
     return Gate(name, ok, exit_status, 0, text)
+
+
+def _ended_with(status: int) -> str:
+    """How a program ended, in words: a negative status is a signal's number."""
+    if status >= 0:
+        return f"ended with status {status}"
+    known = {number.value for number in signal.Signals}
+    by = signal.Signals(-status).name if -status in known else f"signal {-status}"
+    # the kernel kills with it what uses more memory than there is
+    return f"was killed by {by}" + (", perhaps because memory ran out" if by == "SIGKILL" else "")
 
 
 def _because(error: str | None) -> str:

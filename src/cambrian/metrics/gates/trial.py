@@ -10,7 +10,13 @@ import polars as pl
 from cambrian.metrics.columns import NS_PER_MS
 from cambrian.metrics.gates.capture import capture_gate, offload_gate
 from cambrian.metrics.gates.ends import Closing, FlowEnd, Life, flow_end
-from cambrian.metrics.gates.flows import cca_gate, endpoint_gate, premature_gate, window_use_gate
+from cambrian.metrics.gates.flows import (
+    cca_gate,
+    completion_gate,
+    endpoint_gate,
+    premature_gate,
+    window_use_gate,
+)
 from cambrian.metrics.gates.link import (
     Limit,
     buffer_gate,
@@ -165,7 +171,7 @@ def trial_gates(
         *_link_gates(packets, network, facts, skip),
         capture_gate(facts.capture_lost),
         offload_gate(packets),
-        *_flow_gates(facts, ends, skip, transport),
+        *_flow_gates(packets, facts, ends, skip, transport),
     ]
 
 
@@ -199,7 +205,11 @@ def _link_gates(
 
 
 def _flow_gates(
-    facts: TrialFacts, ends: Sequence[FlowEnd], skip: dict[str, str], transport: pl.DataFrame | None
+    packets: pl.DataFrame,
+    facts: TrialFacts,
+    ends: Sequence[FlowEnd],
+    skip: dict[str, str],
+    transport: pl.DataFrame | None,
 ) -> list[Gate]:
     gates: list[Gate] = []
     for index, (flow, end) in enumerate(zip(facts.flows, ends, strict=True)):
@@ -208,6 +218,9 @@ def _flow_gates(
         else:
             gates.append(rtt_gate(flow.base_rtt_ms, flow.rtt_ms, facts.rtt_tolerance_ms))
         gates.append(premature_gate(flow.label, end))
+        if flow.size_bytes:
+            own = packets.filter(pl.col("flow") == index)
+            gates.append(completion_gate(flow.label, own, flow.size_bytes, flow.complete_ns))
         gates.append(cca_gate(flow.label, flow.cca, flow.confirmed_cca))
         gates.append(endpoint_gate(flow.label, flow.exit_status, error=flow.error))
         if transport is not None and not flow.size_bytes:
