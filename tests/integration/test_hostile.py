@@ -27,7 +27,7 @@ CONTAINED = {
     "no_object": 'wrote an event with event = ["ready"], which must be text',
     "wrong_types": 'wrote an event with time_ns = "soon"',
     "large_number": "which must be a whole number",
-    "wrong_log": "not the contract's columns",
+    "wrong_log": "its first line is 'time_ns,event', not",
     "lies": "was asked for none and runs bbr",
     "stops": "never sent a packet",
     "floods_rival": "never sent a packet",

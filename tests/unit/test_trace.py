@@ -178,9 +178,12 @@ def test_a_value_that_is_no_number_is_named_without_advice_on_the_reader(tmp_pat
 
 def test_a_log_with_other_columns_is_an_error(tmp_path: Path) -> None:
     log = tmp_path / "t.csv"
-    log.write_text(HEAD.replace("srtt_us", "srtt_ms") + f"{ZERO_NS},ack,1,,,,,\n")
-    with pytest.raises(TraceError, match="srtt_ms"):
-        endpoint_log.read(log, 0, zero_ns=ZERO_NS, end_ns=MS)
+    # the reader's own words for a row that is longer than the header are advice to a programmer
+    for first in (HEAD.replace("srtt_us", "srtt_ms"), f"{ZERO_NS},start,1\n"):
+        log.write_text(f"{first}{ZERO_NS},ack,1,,,,,\n")
+        with pytest.raises(TraceError) as failed:
+            endpoint_log.read(log, 0, zero_ns=ZERO_NS, end_ns=MS)
+        assert str(failed.value) == f"t.csv: its first line is {first.strip()!r}, not {HEAD.strip()!r}"
 
 
 FORMAT = """name: tcp_probe

@@ -33,6 +33,9 @@ def read(path: Path, flow: int, *, zero_ns: int, end_ns: int) -> Log:
     whole = text[: text.rfind(b"\n") + 1]
     if not whole:
         return Log(schema.empty(), 0)
+    first = whole[: whole.find(b"\n")].decode(errors="replace").strip()
+    if first != ",".join(HEAD):
+        raise TraceError(f"{path.name}: its first line is {first[:200]!r}, not {','.join(HEAD)!r}")
     kinds = {name: kind for name, kind in schema.TRANSPORT.items() if name in HEAD}
     # a number of any size; all that count are exact
     wide = kinds | dict.fromkeys(schema.NUMBERS, pl.Float64)
@@ -41,10 +44,7 @@ def read(path: Path, flow: int, *, zero_ns: int, end_ns: int) -> Log:
     except pl.exceptions.PolarsError as error:
         # further lines are advice on polars
         problem = str(error).partition("\n")[0]
-        raise TraceError(f"{path.name}: not the contract's columns ({','.join(HEAD)}): {problem}") from error
-    first = whole[: whole.find(b"\n")].decode(errors="replace").strip()
-    if first != ",".join(HEAD):
-        raise TraceError(f"{path.name}: its first line is {first!r}, not {','.join(HEAD)!r}")
+        raise TraceError(f"{path.name}: a line is not as the contract says: {problem}") from error
     frame = schema.checked(frame, path.name).cast(pl.Schema(kinds))
     frame = frame.with_columns(flow=pl.lit(flow, pl.UInt16), time_ns=pl.col("time_ns") - zero_ns)
     rows = frame.filter(pl.col("time_ns").is_between(0, end_ns, closed="left"))
