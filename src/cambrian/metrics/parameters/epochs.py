@@ -20,6 +20,9 @@ FEWEST_TRIPS = 5.0
 MOST = 16
 #: a window that is no larger than this has not grown yet, in segments
 GROWN: dict[Source, float] = {"window": 1e-9, "packets": 1.0}
+#: an acknowledgement that lets a window rise by this share of the cut, and by so many segments, is no growth: it
+#: takes the cut back, as a late report of duplicates does
+JUMP_OF_CUT, JUMP_SEGMENTS = 0.25, 5.0
 #: a recovery period that takes a second round trip (RFC 6675) is over by then
 RECOVERED_TRIPS = 2.5
 
@@ -107,6 +110,12 @@ def _stretch(trace: FlowTrace, window: Window, found: Reductions, number: int) -
         grown_ns = max(start_ns, int(window.time_ns[low + max(0, int(last[0]))]))
         # a window that rests for longer waits for a curve that begins below it (RFC 8312), whose clock runs
         start_ns = grown_ns if grown_ns <= start_ns + RECOVERED_TRIPS * trip_ns else start_ns + trip_ns
+    if window.source == "window":
+        cut = found.before[number] - found.after[number]
+        jumps = np.flatnonzero(np.diff(window.segments[low:high]) >= max(JUMP_SEGMENTS, JUMP_OF_CUT * cut))
+        if len(jumps):
+            high = low + int(jumps[0]) + 1
+            end_ns = min(end_ns, int(window.time_ns[high]))
     if end_ns - start_ns < FEWEST_TRIPS * trace.rtt_ns or high - low < MOMENTS // 2:
         return None
     return start_ns, end_ns - 1, number

@@ -198,6 +198,24 @@ def test_reno_increase(source: str, alpha: float) -> None:
     assert ("cubic_c", source) not in found
 
 
+def test_a_cut_that_is_taken_back_after_many_round_trips_is_no_growth() -> None:
+    """As kernel Reno where 1 % of the packets come twice: it learns after a second that nothing was lost."""
+    peak = last = since = 0.0
+
+    def avoidance(window: float, acked: int) -> float:
+        nonlocal peak, last, since
+        if window < last - 10:
+            peak, since = last, 0.0
+        since += acked
+        back = peak - window if peak > window + 10 and since > 12 * window else 0.0
+        last = window + max(back, acked / window)
+        return last - window
+
+    sender = Sender(avoidance=avoidance, beta=0.5, packets=60_000)
+    found = measured(sender.run(family="reno"))
+    assert holds(found["alpha", "window"], 1.0, within=0.2)
+
+
 @pytest.mark.parametrize("source", BOTH)
 def test_a_largest_window(source: str) -> None:
     sender = Sender(growth=lambda window, acked: min(acked, 107 - window), packets=20_000)
