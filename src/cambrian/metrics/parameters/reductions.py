@@ -103,6 +103,8 @@ def in_window(window: Window, found: Flight, forward_ns: int) -> Reductions:
     timeouts = np.concatenate(([0], np.cumsum(window.timeout)))
     # below its threshold a window has not settled: recovery goes on, or slow start comes
     settled = ~(w[end] < window.ssthresh[end] - SMALLEST_SEGMENTS)
+    # a flow that comes to nothing in recovery: its window was still on the way down to the threshold
+    settled &= ~((end == len(w) - 1) & (w[end] > window.ssthresh[end] + AT_THRESHOLD))
     kept = real(w[start], w[end]) & settled & (timeouts[end + 1] == timeouts[start])
     start, end = start[kept], end[kept]
     trips_ns = found.trips_ns(time[start + 1] + forward_ns)

@@ -61,6 +61,16 @@ def test_a_fall_over_a_round_trip_is_one() -> None:
     assert found(window((0, 100), *falling, (60, 71), (70, 72))) == [(100, 70, False)]
 
 
+def test_a_fall_that_the_flows_end_cuts_short_is_none() -> None:
+    """As kernel Reno behind RED: proportional rate reduction had not come down to the threshold."""
+    falling = [(10 + n, 100 - n) for n in range(13)]
+    assert found(window((0, 100), *falling, threshold=50)) == []
+    # at the threshold, without one, or where the flow goes on, it is over
+    assert found(window((0, 100), *falling, threshold=87.5)) == [(100, 88, False)]
+    assert found(window((0, 100), *falling)) == [(100, 88, False)]
+    assert found(window((0, 100), *falling, (300, 88), (301, 89), threshold=50)) == [(100, 88, False)]
+
+
 def test_two_falls_at_once_within_a_round_trip_are_two() -> None:
     assert found(window((0, 300), (10, 210), (60, 211), (70, 148))) == [(300, 210, False), (211, 148, False)]
 
