@@ -205,7 +205,7 @@ def all_verdicts(
             impact=(impact or {}).get(name),
         )
         if "not judged" in found.kinds:
-            found = replace(found, text=found.text + _remedy(collected, name))
+            found = replace(found, text=found.text + _remedy(collected, name, judged_as))
         judgements.append(found)
     # page loads have no verdict
     here = {name for cell in collected.cells if not cell.page for name in cell.names}
@@ -233,8 +233,10 @@ def _no_valid(cells: Sequence[Cell]) -> str:
     return ", ".join(f"{count:,} {what}" for count, what in counts if count)
 
 
-def _remedy(collected: Collected, name: str) -> str:
+def _remedy(collected: Collected, name: str, judged_as: str) -> str:
     """How to judge a contestant that these results cannot judge; empty if it has settings of its own."""
+    if judged_as not in references.families():
+        return f" No study can judge them: there is no standard here for the parameters of {judged_as}."
     study = collected.study
     everyone = list(everybody(study))
     if study.name == _JUDGES or not any(one.name == name and one == _plain(one) for one in everyone):

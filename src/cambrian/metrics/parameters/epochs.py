@@ -20,8 +20,8 @@ FEWEST_TRIPS = 5.0
 MOST = 16
 #: a window that is no larger than this has not grown yet, in segments
 GROWN: dict[Source, float] = {"window": 1e-9, "packets": 1.0}
-#: an acknowledgement that lets a window rise by this share of the cut, and by so many segments, is no growth: it
-#: takes the cut back, as a late report of duplicates does
+#: an acknowledgement that lets a window rise by this share of the cut, and by so many segments, is no growth:
+#: it takes the cut back, as a late report of duplicates does
 JUMP_OF_CUT, JUMP_SEGMENTS = 0.25, 5.0
 #: a recovery period that takes a second round trip (RFC 6675) is over by then
 RECOVERED_TRIPS = 2.5
