@@ -92,7 +92,11 @@ def side(mine: Mapping[str, Sequence[Alone]], reference: Mapping[str, Sequence[A
         name: (*trials, *reference[name]) for name, trials in mine.items() if trials and reference.get(name)
     }
     if not both:
-        return Side("not measured", (f"{title} was not run alone on the same network",))
+        known = any(mine.values())
+        why = (
+            f"{title} was not run alone on the same network" if known else "none of its trials alone is valid"
+        )
+        return Side("not measured", (why,))
     compared = _compared(mine, reference, title)
     if found := _proven(compared, mine):
         return Side("different", tuple(figure.text for figure in found))

@@ -234,10 +234,13 @@ def _no_valid(cells: Sequence[Cell]) -> str:
 
 
 def _remedy(collected: Collected, name: str, judged_as: str) -> str:
-    """How to judge a contestant that these results cannot judge; empty if it has settings of its own."""
+    """How to judge a contestant that these results cannot; empty if it has own settings or is limited."""
     if judged_as not in references.families():
         return f" No study can judge them: there is no standard here for the parameters of {judged_as}."
     study = collected.study
+    networks = (one.name for one in collected.networks if not table.is_for_probes_alone(one.name))
+    if any(limits.limited(collected, name, network) for network in networks):
+        return ""
     everyone = list(everybody(study))
     if study.name == _JUDGES or not any(one.name == name and one == _plain(one) for one in everyone):
         return ""

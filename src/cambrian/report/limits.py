@@ -1,7 +1,8 @@
 """Which contestants are limited by something other than their controller: nobody is accused of that.
 
 A sender that waits for its application, its receiver's credit, room in its buffer or a configured rate leaves
-its window unused, and shows little of its controller. Only a log with window and bytes in flight says so.
+its window unused, and shows little of its controller. A log with window and bytes in flight
+says so. Without one, nothing does but a link that it leaves unused for no reason that the network shows.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections.abc import Collection, Sequence
 
 from cambrian.measure import quantities
 from cambrian.metrics.window_use import LIMITED_SHARE, USED
+from cambrian.probes import table
 from cambrian.report.collect import Collected, everybody
 from cambrian.report.tables.rows import Row
 
@@ -17,6 +19,8 @@ from cambrian.report.tables.rows import Row
 _BY_WINDOW = ("cubic", "reno")
 #: receivers that leave the sender to its controller: its stack's own, and the project's
 _OWN = ("own", "reference")
+#: how the gate begins that fails only where nothing in the network explains an unused link
+_SATURATION = "saturation: "
 _UNUSED = quantities.ALL["window_unused_percent"]
 
 
@@ -34,11 +38,39 @@ def limited(collected: Collected, contestant: str, network: str) -> str:
         for trial in cell.trials
         if (percent := _UNUSED.value(trial, number)) is not None
     ]
-    if not shares or max(shares) < 100 * LIMITED_SHARE:
+    if not shares:
+        return _unknown(collected, contestant, network)
+    if max(shares) < 100 * LIMITED_SHARE:
         return ""
     return (
         f"in up to {max(shares):.0f} % of the time its application, its receiver or another limit decides "
         f"what it sends, because less than {100 * USED:.0f} % of its window is in flight"
+    )
+
+
+def _unknown(collected: Collected, contestant: str, network: str) -> str:
+    """Why a contestant without a log of its window may be limited; empty if it fills each link alone.
+
+    Where a network itself loses packets, they do not show whether a flow that carries little is limited.
+    """
+    alone = [cell for cell in collected.cells if cell.names == (contestant,) and not cell.page]
+    unused = (
+        cell.network.name
+        for cell in alone
+        for record in cell.records
+        if any(reason.startswith(_SATURATION) for reason in record.reasons)
+    )
+    if where := next(unused, ""):
+        sign = f"on {where} it left a part of the link unused without a congestion signal"
+    elif table.is_for_probes_alone(network) and not any(
+        cell.trials for cell in alone if not table.is_for_probes_alone(cell.network.name)
+    ):
+        sign = "it ran on no network that shows whether it fills a link alone"
+    else:
+        return ""
+    return (
+        f"{sign}, and no log of its window shows whether its application, its receiver or another limit "
+        "decides what it sends"
     )
 
 

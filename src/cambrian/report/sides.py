@@ -7,7 +7,7 @@ a state. A side is different if one row is different, and equivalent if all rows
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -54,9 +54,18 @@ class Finding:
 
 
 def behaviour(frames: Mapping[str, pl.DataFrame]) -> dict[str, Side]:
-    """Contestant → its side from envelopes and probes; contestants without findings are absent."""
+    """Contestant → its side from envelopes and probes; contestants without either are absent."""
     bounded = {row["contestant"]: _BOUNDED for row, _ in _rows(frames.get("probes"), "state")}
-    return bounded | _sides(_behaviour(frames))
+    return _not_compared(frames.get("probes")) | bounded | _sides(_behaviour(frames))
+
+
+def _not_compared(frame: pl.DataFrame | None) -> dict[str, Side]:
+    """Contestant → the reason why most of its probes do not compare it."""
+    reasons: dict[str, Counter[str]] = defaultdict(Counter)
+    for row in frame.iter_rows(named=True) if frame is not None else ():
+        reasons[row["contestant"]][row["why"] or ""] += 1
+    most = {name: whys.most_common(1)[0][0] for name, whys in reasons.items()}
+    return {name: Side("not measured", (why,) if why else ()) for name, why in most.items()}
 
 
 def impact(frames: Mapping[str, pl.DataFrame]) -> dict[str, Side]:

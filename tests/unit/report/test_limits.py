@@ -13,14 +13,25 @@ from cambrian.report.tables.rows import Row
 from cambrian.study.model import Contestant
 
 
-def collected(*percent: float | None, reference: str = "reno", receiver: str = "own") -> Collected:
-    """A contestant's trials alone, each with this percentage of the time with an unused window."""
+def collected(
+    *percent: float | None, reference: str = "reno", receiver: str = "own", reasons: tuple[str, ...] = ()
+) -> Collected:
+    """A contestant's trials alone, each with this percentage of the time with an unused window.
+
+    ``reasons``: why a further trial is invalid.
+    """
     one = Contestant(stack="quinn", cca="reno", receiver=receiver)
     trials = [SimpleNamespace(flows=[{"window_unused_percent": value}]) for value in percent]
-    cell = SimpleNamespace(network=SimpleNamespace(name="net"), page=None, names=(one.name,), trials=trials)
+    records = [SimpleNamespace(reasons=reasons)]
+    network = SimpleNamespace(name="net")
+    cell = SimpleNamespace(network=network, page=None, names=(one.name,), trials=trials, records=records)
     families = {one.name: SimpleNamespace(reference=reference)}
     study = SimpleNamespace(contestants=[one], every_flow=[])
     return cast("Collected", SimpleNamespace(cells=[cell], families=families, study=study))
+
+
+def _rename(of: Collected, network: str) -> None:
+    cast("Any", of.cells[0].network).name = network
 
 
 @pytest.fixture(autouse=True)
@@ -45,6 +56,28 @@ def test_an_unused_window_in_one_trial_is_a_limit() -> None:
 )
 def test_no_limit_without_a_sign_of_it(found: Collected, contestant: str, network: str) -> None:
     assert not limits.limited(found, contestant, network)
+
+
+def test_without_a_log_a_link_left_unused_shows_a_limit_on_all_networks() -> None:
+    """As a stack without a log whose application sends in bursts: its flight is not its window."""
+    reasons = ("saturation: 32.0% of the bottleneck used after the warm-up",)
+    silent = collected(None, reasons=reasons)
+    assert "on net it left a part of the link unused" in limits.limited(silent, "quinn reno", "net")
+    assert "on net it left a part of the link unused" in limits.limited(silent, "quinn reno", "elsewhere")
+    # a log tells, and a trial that is invalid for another reason does not
+    assert not limits.limited(collected(12, reasons=reasons), "quinn reno", "net")
+    assert not limits.limited(collected(None, reasons=("endpoint: x",)), "quinn reno", "net")
+
+
+def test_without_a_log_networks_of_probes_alone_accuse_nobody() -> None:
+    """As kernel TCP behind iperf3 with a window or a rate: losses hide that it fills no link."""
+    silent, probes = collected(None), "probe-lone-losses"
+    assert not limits.limited(silent, "quinn reno", probes)
+    _rename(silent, probes)
+    assert "it ran on no network that shows whether" in limits.limited(silent, "quinn reno", probes)
+    logged = collected(12)
+    _rename(logged, probes)
+    assert not limits.limited(logged, "quinn reno", probes)
 
 
 @pytest.mark.parametrize(("receiver", "is_withheld"), [("own", False), ("reference", False), ("slow", True)])

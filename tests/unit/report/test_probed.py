@@ -27,9 +27,11 @@ def cell(contestant: Contestant, *kept: float) -> Cell:
     return made.cell("solo", [contestant.name], trials, network=NETWORK)
 
 
-def collected(*cells: Cell) -> Collected:
+def collected(*cells: Cell, fill: bool = True) -> Collected:
+    """``fill``: each contestant also fills a link alone, without a log of its window."""
     families = {one.subject: Family("cubic", "quic") for one in cells}
-    return replace(made.collected("solo", cells), families=families)
+    filled = [made.cell("solo", one.names, [made.trial(1, [19.5])]) for one in cells if fill]
+    return replace(made.collected("solo", [*cells, *filled]), families=families)
 
 
 def test_a_contestant_is_compared_with_the_kernel_alone_on_the_same_network() -> None:
@@ -37,6 +39,12 @@ def test_a_contestant_is_compared_with_the_kernel_alone_on_the_same_network() ->
     assert found.contestant == "quinn cubic"
     assert found.finding.state == "different"
     assert found.finding.its == 0.71
+
+
+def test_without_a_log_one_that_fills_no_link_is_not_compared() -> None:
+    (found,) = probed.findings(collected(cell(KERNEL, 0.71, 0.71), cell(QUINN, 1.0, 0.99), fill=False))
+    assert found.finding.state is None
+    assert "it ran on no network that shows whether it fills a link alone" in (found.finding.why or "")
 
 
 def test_a_kernel_with_options_is_no_reference() -> None:

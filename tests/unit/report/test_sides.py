@@ -5,6 +5,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
+from cambrian.judging.sides import Side
 from cambrian.report import harms, placebo, sides
 from cambrian.report.tables import harm
 
@@ -27,6 +28,7 @@ PROBES = pl.DataFrame(
         "state": ["inconclusive", None, "equivalent", "equivalent"],
         "compare": ["ratio", "ratio", "ratio", "bound"],
         "text": ["it pauses for 2 round trips", "not compared", "it fills the link", "its frames are small"],
+        "why": [None, "few losses", None, None],
     }
 )
 
@@ -53,6 +55,18 @@ def test_behaviour_is_different_where_one_row_is_and_equivalent_where_all_are() 
     # a figure within an absolute bound is not yet like the reference's
     assert found["bounded"].state == "not measured"
     assert sides.behaviour({}) == {}
+
+
+def test_a_contestant_that_no_probe_compares_is_there_with_the_reason() -> None:
+    """Without its row in the verdicts, a reader would not learn that it was not judged."""
+    withheld = PROBES.head(2).with_columns(
+        contestant=pl.lit("limited"), state=pl.lit(None, pl.String), why=pl.lit("its receiver is slow")
+    )
+    found = sides.behaviour({"probes": withheld})
+    assert found == {"limited": Side("not measured", ("its receiver is slow",))}
+    whys = pl.Series("why", ["few losses", "its receiver is slow", "its receiver is slow"])
+    several = pl.concat([withheld, withheld.head(1)]).with_columns(whys)
+    assert sides.behaviour({"probes": several}) == found
 
 
 def test_seeds_that_add_no_variation_settle_nothing() -> None:
