@@ -14,7 +14,8 @@ class Figure:
     """``value`` in the probe's unit, from ``events`` events.
 
     ``resolution``: half-width that the measure cannot resolve, in the same unit. ``trip_s``: the flow's mean
-    round trip, queueing included, if theory predicts the value from it.
+    round trip, queueing included, if theory predicts the value from it. ``at_least``: the trial ended before
+    the value was reached, which is thus a lower limit.
 
     Raises:
         ValueError: a value or resolution that is not finite.
@@ -24,6 +25,7 @@ class Figure:
     events: int
     resolution: float = 0.0
     trip_s: float | None = None
+    at_least: bool = False
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.value) and math.isfinite(self.resolution)):
@@ -43,4 +45,5 @@ def mean(several: Sequence[Figure | NoFigure]) -> Figure | NoFigure:
     if len(known) < len(several):
         return next(one for one in several if isinstance(one, NoFigure))
     value = float(np.mean([one.value for one in known]))
-    return replace(known[0], value=value, events=sum(one.events for one in known))
+    at_least = any(one.at_least for one in known)
+    return replace(known[0], value=value, events=sum(one.events for one in known), at_least=at_least)

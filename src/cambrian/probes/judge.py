@@ -184,16 +184,20 @@ def _theory(probe: Probe, network: Network, family: str, here: Side) -> float | 
 def _words(probe: Probe, network: Network, family: str, here: Side, kernel: Side) -> str:
     template = probe.says if kernel else probe.says.rpartition(", ")[0]
     return template.format(
-        mine=_shown(probe, _mean(here)),
-        its=_shown(probe, _mean(kernel)),
+        mine=_shown(probe, here),
+        its=_shown(probe, kernel),
         kernel=_TITLES.get(family, f"kernel {family}"),
         loss_percent=f"{network.loss_percent:g}",
         loss_every_packets=network.loss_every_packets,
     )
 
 
-def _shown(probe: Probe, value: float | None) -> str:
-    return "an unknown amount" if value is None else f"{value:.{probe.digits}f} {probe.unit}".strip()
+def _shown(probe: Probe, side: Side) -> str:
+    value = _mean(side)
+    if value is None:
+        return "an unknown amount"
+    limit = "at least " if any(one.at_least for one in side.values()) else ""
+    return f"{limit}{value:.{probe.digits}f} {probe.unit}".strip()
 
 
 def _mean(side: Side) -> float | None:

@@ -99,19 +99,26 @@ def blackout_recovery_s(flow: ProbedFlow) -> Figure | NoFigure:
         return found
     if flow.network.rate_mbps is None:
         return NoFigure("the link has no constant rate")
-    _, _, back_ns = found
+    blackout, _, back_ns = found
     if not _came_back(flow, back_ns):
         return NoFigure("the flow sent nothing after the blackout")
-    left = flow.carried.filter(flow.carried["departure_ns"] >= back_ns)
-    times, sizes = int64(left, "departure_ns"), int64(left, "size_bytes")
+    full_ns = _full_ns(flow, flow.network.rate_mbps)
+    if not (full_ns < blackout.begin_ns).any():
+        return NoFigure(f"the flow did not carry {100 * BACK:.0f} % of the link before the blackout either")
+    again_ns = full_ns[full_ns >= back_ns]
+    # one that was not full again by the trial's end took at least until then
+    end_ns = int(again_ns[0]) if len(again_ns) else flow.trace.end_ns
+    return Figure(float(end_ns - back_ns) / NS_PER_S, 1, at_least=not len(again_ns))
+
+
+def _full_ns(flow: ProbedFlow, rate_mbps: float) -> Int64Array:
+    """Departures with which a second begins in which the flow carries :data:`BACK` of the link."""
+    times, sizes = int64(flow.carried, "departure_ns"), int64(flow.carried, "size_bytes")
     before = np.concatenate(([0], np.cumsum(sizes)))
     span_ns = round(BACK_OVER_S * NS_PER_S)
     within = before[np.searchsorted(times, times + span_ns)] - before[:-1]
-    whole = times + span_ns <= flow.trace.end_ns
-    enough = np.flatnonzero(whole & (within >= BACK * flow.network.rate_mbps * 1e6 / 8 * BACK_OVER_S))
-    # a lower limit, for a flow that was not back by the trial's end
-    back = times[enough[0]] if len(enough) else flow.trace.end_ns
-    return Figure(float(back - back_ns) / NS_PER_S, 1)
+    enough = within >= BACK * rate_mbps * 1e6 / 8 * BACK_OVER_S
+    return times[enough & (times + span_ns <= flow.trace.end_ns)]
 
 
 def _blackout(flow: ProbedFlow) -> tuple[Loss, float, int] | NoFigure:

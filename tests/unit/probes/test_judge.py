@@ -253,3 +253,12 @@ def test_a_reno_that_counts_delayed_acknowledgements_is_not_called_different() -
     assert judge("lone-loss-window", slow, figures(48.0, 48.0), "reno").state == "equivalent"
     slower: dict[int, Figure | NoFigure] = {seed: Figure(20.0, 5, trip_s=0.1) for seed in (1, 2)}
     assert judge("lone-loss-window", slower, figures(48.0, 48.0), "reno").state == "different"
+
+
+def test_a_value_that_no_trial_reached_is_a_lower_limit() -> None:
+    late = {seed: Figure(8.0, 1, at_least=seed == 1) for seed in (1, 2)}
+    found = judge("blackout-recovery", late, figures(0.4, 0.4))
+    assert found.text == (
+        "after a blackout it takes at least 8.0 s to carry 80 % of the link, kernel CUBIC 0.4 s"
+    )
+    assert found.state == "different"

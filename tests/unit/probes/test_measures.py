@@ -142,7 +142,27 @@ def test_silence_and_recovery_after_a_blackout() -> None:
     arrivals = seen.flight.arrival_ns
     first = arrivals[np.searchsorted(arrivals, 21.05e9)]
     assert value(outages.blackout_silence(seen)) == pytest.approx((first - 21.05e9) / 3e9)
-    assert 0 < value(outages.blackout_recovery_s(seen)) < 5
+    recovery = outages.blackout_recovery_s(seen)
+    assert 0 < value(recovery) < 5
+    assert isinstance(recovery, Figure)
+    assert not recovery.at_least
+
+
+def test_a_flow_that_is_not_full_again_by_the_end_took_at_least_until_then() -> None:
+    seen = Sender().run(OUTAGES, in_outage)
+    short = replace(seen, trace=replace(seen.trace, end_ns=23_200_000_000))
+    recovery = outages.blackout_recovery_s(short)
+    assert isinstance(recovery, Figure)
+    assert recovery.at_least
+    assert 0 < recovery.value < 0.5
+
+
+def test_a_flow_that_never_filled_the_link_did_not_lose_it_in_the_blackout() -> None:
+    """As kernel TCP with a small window: it "took at least 6.8 s" to a rate that it never had."""
+    seen = Sender().run(OUTAGES, in_outage)
+    faster = replace(seen, network=seen.network.model_copy(update={"rate_mbps": 9.0}))
+    recovery = outages.blackout_recovery_s(faster)
+    assert recovery == NoFigure("the flow did not carry 80 % of the link before the blackout either")
 
 
 def test_control_packets_after_a_blackout_are_no_restart() -> None:

@@ -81,3 +81,11 @@ def test_the_table_has_a_row_for_each_probe_and_the_page_shows_what_differs_firs
     shown = probes_table.shown(frame, whole)
     assert shown is not None
     assert [row[0] for row in shown.rows] == ["msquic cubic", "quinn cubic"]
+
+
+def test_a_table_of_probes_that_compare_nobody_is_not_shown() -> None:
+    whole = collected(cell(KERNEL, 0.71, 0.71), cell(QUINN, 1.0, 0.99), fill=False)
+    frame = probes_table.table(whole)
+    assert frame is not None
+    assert frame["state"].null_count() == frame.height > 0
+    assert probes_table.shown(frame, whole) is None

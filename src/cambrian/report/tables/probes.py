@@ -71,9 +71,9 @@ def shown(frame: pl.DataFrame, collected: Collected) -> Shown | None:
     """The compared probes on one network: different, inconclusive, equivalent. The CSV has every probe."""
     del collected
     rank = {"different": 0, "inconclusive": 1, "equivalent": 2}
-    order = pl.col("state").replace_strict(rank, return_dtype=pl.Int8)
-    here = frame.filter(pl.col("state").is_not_null()).sort(order, maintain_order=True)
+    here = frame.filter(pl.col("state").is_not_null())
     if not here.height:
         return None
+    here = here.sort(pl.col("state").replace_strict(rank, return_dtype=pl.Int8), maintain_order=True)
     caption = "Probes: behaviour compared with kernel TCP’s, by the margins of docs/reference/probes.md"
     return layout.shown(here, _COLUMNS, caption, "probes.csv", folded=True)
