@@ -80,7 +80,9 @@ def only(before: Side, after: Side) -> list[str]:
 
 
 def _whole(study: Study) -> dict[str, Any]:
-    return study.model_dump(mode="json", exclude=set(_LEFT_OUT))
+    # studies with other names have other starts, and so other packets
+    name = {"name, from which start offsets are drawn,": study.name}
+    return name | study.model_dump(mode="json", exclude=set(_LEFT_OUT))
 
 
 def _by_name(those: Iterable[Any]) -> dict[str, dict[str, Any]]:
