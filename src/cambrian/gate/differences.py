@@ -3,7 +3,7 @@
 Each figure has one of the three states of every comparison (:mod:`cambrian.stats.states`):
 
 * *equivalent*: the whole 95 % interval of the change lies within the margin of no practical effect, or both
-  snapshots are of the same packets;
+  snapshots have the same trials behind the figure, with the same packets;
 * *different*: the change is larger than the margin, and proven: for a figure by seed the paired test rejects
   "no change"; for a parameter or probe the interval of the change lies outside the margin, and a test rejects
   every change within it. Both are corrected by Holm's method, for the number of figures by seed and for the
@@ -12,6 +12,9 @@ Each figure has one of the three states of every comparison (:mod:`cambrian.stat
 * *inconclusive*: neither. It *looks* different if the change is larger than the margin, and its interval (not
   corrected) does not contain "no change". A figure by seed also does if a seed lies beyond all earlier ones
   by more than three margins: one seed that stalls makes the interval wide.
+
+Where only some of a figure's trials are in both snapshots, and these sent the same packets, the others show
+no change: the figure is that of the seeds in common, and neither different nor looks so.
 """
 
 from __future__ import annotations
@@ -40,6 +43,8 @@ from cambrian.stats.states import LEVEL
 
 State = Literal["equivalent", "different", "inconclusive"]
 Fate = Literal["same", "changed", "lost", "unknown"]
+#: of a figure's valid trials: all are in both snapshots with the same packets, or only those in common are
+Same = Literal["all", "common"]
 #: a change of a parameter within this part of its earlier value has no practical effect
 PARAMETER_PART = 0.05
 #: a seed that lies beyond all earlier ones by so many margins looks different, however wide the interval
@@ -48,6 +53,8 @@ LARGE = 3
 KIND_LEVEL = 0.01
 #: reason of a figure that a stack with two behaviours shows by chance
 _COIN = "with so few seeds, a stack that has two behaviours can show this difference by chance"
+#: reason of a figure of several trials together, of which only some are in both snapshots
+ONLY_IN_ONE = "its trials in both sent the same packets; other trials are only in one"
 #: a parameter that was judged from so many times the fewest events does not vanish by chance
 SURE = 3
 #: nor is it one of few events: a mean of 12 gives none in one of 160,000 cases
@@ -175,12 +182,12 @@ def snapshots(before: Snapshot, after: Snapshot, *, comparisons: int = 1) -> Com
     ``comparisons``: how many of them one page shows; the tests are corrected for all of them.
     """
     found = all_packets(before, after)
+    same = {place: _same(before, after, place) for place, _, _ in _both(before, after)}
     coins = max(len(_groups_changed(before.packets, after.packets)), 1) * comparisons
-    values = _no_coins([_proven(one) for one in _with_holm(list(_values(before, after)), comparisons)], coins)
-    figures = [*values, *_no_coins(list(_others(before, after, comparisons)), coins)]
-    if found.same and _valid(before) == _valid(after):
-        # few events of the same packets leave nothing open; invalid trials are in no figure
-        figures = [_unchanged(one) if one.before == one.after else one for one in figures]
+    values = list(_values(before, after, same))
+    values = list(_no_coins([_proven(one) for one in _with_holm(values, comparisons)], coins))
+    others = _no_coins(list(_others(before, after, comparisons)), coins)
+    figures = [_of_same_packets(one, same[one.place]) for one in (*values, *others)]
     return replace(
         found,
         verdicts=_changed(before.verdicts, after.verdicts),
@@ -196,13 +203,35 @@ def snapshots(before: Snapshot, after: Snapshot, *, comparisons: int = 1) -> Com
     )
 
 
-def _valid(one: Snapshot) -> dict[str, str]:
-    """Valid trial → packet hash."""
-    return {trial: text for trial, text in one.packets.items() if not text.startswith(INVALID)}
+def _same(before: Snapshot, after: Snapshot, place: str) -> Same | None:
+    """Which trials behind a place's figures are in both with the same packets; None if one has others."""
+    # a snapshot of an earlier version does not say which trials these are: then all count
+    groups = {*before.groups.get(place, ()), *after.groups.get(place, ())}
+    old, new = (_valid(one, groups) for one in (before, after))
+    common = old.keys() & new.keys()
+    if not common or any(old[trial] != new[trial] for trial in common):
+        return None
+    return "all" if old.keys() == new.keys() else "common"
 
 
-def _unchanged(one: Difference) -> Difference:
-    return replace(one, state="equivalent", looks=False, why="")
+def _valid(one: Snapshot, groups: set[str]) -> dict[str, str]:
+    """Valid trial → packet hash, of these groups; of all without groups."""
+    return {
+        trial: text
+        for trial, text in one.packets.items()
+        if not text.startswith(INVALID) and (not groups or group_of(trial) in groups)
+    }
+
+
+def _of_same_packets(one: Difference, same: Same | None) -> Difference:
+    """The figure with what its trials' packets say of it."""
+    if same is None or one.state == "equivalent":
+        return one
+    # a figure by seed is that of the seeds in common
+    if one.before == one.after and (same == "all" or one.name in MARGINS):
+        # few seeds or events of the same packets leave nothing open; invalid trials are in no figure
+        return replace(one, state="equivalent", looks=False, why="")
+    return replace(one, state="inconclusive", looks=False, why=ONLY_IN_ONE) if same == "common" else one
 
 
 def _gaps(before: Snapshot, after: Snapshot) -> Iterator[str]:
@@ -242,17 +271,23 @@ def _both(before: Snapshot, after: Snapshot) -> Iterator[tuple[str, Place, Place
             yield name, place, after.places[name]
 
 
-def _values(before: Snapshot, after: Snapshot) -> Iterator[Difference]:
+def _values(before: Snapshot, after: Snapshot, same: Mapping[str, Same | None]) -> Iterator[Difference]:
     for place, old, new in _both(before, after):
         for name in (name for name in MARGINS if name in old.values and name in new.values):
-            yield _value(place, name, old.values[name], new.values[name])
+            yield _value(place, name, old.values[name], new.values[name], same[place])
 
 
-def _value(place: str, name: str, old: Mapping[str, float], new: Mapping[str, float]) -> Difference:
+def _value(
+    place: str, name: str, old: Mapping[str, float], new: Mapping[str, float], same: Same | None = None
+) -> Difference:
+    common = old.keys() & new.keys()
+    # other seeds have other starts and losses: without a test their means show no change, and where the
+    # seeds in common sent the same packets there is none
+    if common and (same is not None or min(len(old), len(new)) < FEWEST_SEEDS):
+        old, new = ({seed: one[seed] for seed in one if seed in common} for one in (old, new))
     found = compare.compare(_by_number(new), _by_number(old))
     if found.test == "paired":
         # the seeds of both sides alone, as the test has them
-        common = old.keys() & new.keys()
         old, new = ({seed: one[seed] for seed in one if seed in common} for one in (old, new))
     earlier = math.fsum(old.values()) / len(old)
     margin = MARGINS[name].margin(earlier)

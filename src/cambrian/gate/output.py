@@ -13,9 +13,10 @@ from rich.console import Console
 from rich.table import Table
 
 from cambrian.gate.carry_out import Outcome, Result
-from cambrian.gate.differences import Compared, Difference
+from cambrian.gate.differences import ONLY_IN_ONE, Compared, Difference
 from cambrian.gate.snapshot import INVALID
 from cambrian.markdown import plain, table_lines
+from cambrian.metrics.parameters.definitions import PARAMETERS
 from cambrian.stats.jackknife import FEWEST_SEEDS
 
 #: characters that XML 1.0 cannot have, such as the colours of a program's log
@@ -118,14 +119,16 @@ def _not_in_both(compared: Compared) -> Iterator[str]:
 
 def more_seeds(compared: Compared) -> str:
     """How more seeds may settle what two studies leave open; empty if nothing is."""
-    if not (open_ := compared.count("inconclusive")):
+    if not (open_ := [one for one in compared.figures if one.state == "inconclusive"]):
         return ""
-    least = min((one.seeds for one in compared.figures if one.state == "inconclusive"), default=0)
+    figures = f"figure{'' if len(open_) == 1 else 's'}"
+    if all(one.why == ONLY_IN_ONE for one in open_):
+        return f"The same seeds on both sides may settle the inconclusive {figures}: run the missing ones too"
+    # a parameter counts trials that show it, and a study of many seeds may have few of them
+    least = min((one.seeds for one in open_ if one.name not in PARAMETERS), default=FEWEST_SEEDS)
     enough = f" to {FEWEST_SEEDS} or more" if least < FEWEST_SEEDS else ""
-    return (
-        f"More seeds may settle the inconclusive figure{'' if open_ == 1 else 's'}: raise seeds in the study"
-        f"{enough}, and run it again"
-    )
+    raised = f"raise seeds in the study{enough}"
+    return f"More seeds may settle the inconclusive {figures}: {raised}, and run it again"
 
 
 def cells(one: Difference) -> tuple[str, ...]:

@@ -79,7 +79,8 @@ class Snapshot(Frozen):
     ``contestant`` is None for all contestants of a store. ``made_with``: name → version of Cambrian, kernel
     and stacks. ``conditions``: group of trials → network, duration and flows, in words. ``packets``: trial's
     name → packet hash, or why it is invalid. ``verdicts``: part (or contestant) → verdict. ``places``: name →
-    figures.
+    figures. ``groups``: name of a place → the groups of trials that its figures are of; a snapshot of an
+    earlier version has none.
     """
 
     contestant: str | None = None
@@ -88,6 +89,7 @@ class Snapshot(Frozen):
     packets: dict[str, str]
     verdicts: dict[str, str] = Field(default_factory=dict)
     places: dict[str, Place] = Field(default_factory=dict)
+    groups: dict[str, list[str]] = Field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -222,6 +224,7 @@ def take(parts: Mapping[str, Path], contestant: str | None = None) -> Snapshot:
         raise StudyError(file=where, key=contestant, problem="no trial of this contestant", remedy=remedy)
     verdicts: dict[str, str] = {}
     places: dict[str, dict[str, dict[str, Any]]] = {}
+    groups: dict[str, set[str]] = {}
     for part, folder in parts.items():
         mine = names(contestant, folder)
         evidence = Evidence(folder.absolute())
@@ -229,14 +232,17 @@ def take(parts: Mapping[str, Path], contestant: str | None = None) -> Snapshot:
         frame = evidence.frame()
         if frame is None:
             continue
-        for name, quantity, seed, value in _values(frame, part, mine):
+        for name, quantity, seed, value, group in _values(frame, part, mine):
             place = places.setdefault(name, {})
             place.setdefault("values", {}).setdefault(quantity, {})[seed] = value
+            groups.setdefault(name, set()).add(_joined(part, group))
         tables = evidence.tables()
         for kind, rows in (("parameters", _parameters), ("probes", _probes)):
             table = tables.get(kind)
             for name, key, row in rows(table, part, mine) if table is not None else ():
                 places.setdefault(name, {}).setdefault(kind, {})[key] = row
+        for name, group in _whole_groups(frame, part, mine):
+            groups.setdefault(name, set()).add(_joined(part, group))
         judged = tables.get("verdicts")
         for row in judged.to_dicts() if judged is not None else ():
             if mine is None or row["contestant"] in mine.found:
@@ -253,6 +259,7 @@ def take(parts: Mapping[str, Path], contestant: str | None = None) -> Snapshot:
         packets={name: packets_of(result) for name, result in listed},
         verdicts=verdicts,
         places={name: Place.model_validate(place) for name, place in sorted(places.items())},
+        groups={name: sorted(groups.get(name, ())) for name in sorted(places)},
     )
 
 
@@ -263,7 +270,11 @@ def renamed(before: Snapshot, contestant: str) -> Snapshot:
         field: {renamed_trial(name, before.contestant, contestant): text for name, text in texts.items()}
         for field, texts in (("packets", before.packets), ("conditions", before.conditions))
     }
-    return before.model_copy(update=named)
+    groups = {
+        place: [renamed_trial(group, before.contestant, contestant) for group in those]
+        for place, those in before.groups.items()
+    }
+    return before.model_copy(update={**named, "groups": groups})
 
 
 def renamed_trial(name: str, old: str, new: str) -> str:
@@ -331,8 +342,10 @@ def kind_of(flow: Flow, network: Network) -> str:
     return kind_of_flow(flow.size_bytes, page, flow.base_rtt_ms(network))
 
 
-def _values(frame: pl.DataFrame, part: str, names: Names | None) -> Iterator[tuple[str, str, str, float]]:
-    """(Place, quantity, seed, mean over the seed's trials) of every quantity that has a margin."""
+def _values(
+    frame: pl.DataFrame, part: str, names: Names | None
+) -> Iterator[tuple[str, str, str, float, str]]:
+    """(Place, quantity, seed, mean over the seed's trials, group) of every quantity that has a margin."""
     mine = frame.filter(~pl.col("placebo"))
     if names is not None:
         mine = mine.filter(pl.col("contestant").is_in(list(names.found)))
@@ -356,7 +369,15 @@ def _values(frame: pl.DataFrame, part: str, names: Names | None) -> Iterator[tup
         following = _following(row, several["kinds"])
         for name in figures:
             if name != following and (value := _rounded(row[name])) is not None:
-                yield place, name, str(row["seed"]), value
+                yield place, name, str(row["seed"]), value, row["group"]
+
+
+def _whole_groups(frame: pl.DataFrame, part: str, names: Names | None) -> Iterator[tuple[str, str]]:
+    """(Place, group) of the places of parameters and probes, which are of a contestant on a network."""
+    rows = frame.select("network", "contestant", "group").unique(maintain_order=True)
+    for row in rows.to_dicts():
+        if names is None or row["contestant"] in names.found:
+            yield _place(part, row, names), row["group"]
 
 
 def _following(row: Mapping[str, Any], kinds: int) -> str | None:

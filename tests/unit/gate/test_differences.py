@@ -462,11 +462,62 @@ def test_equal_packets_leave_nothing_open_beside_invalid_trials() -> None:
     assert [(figure.state, figure.why) for figure in found.figures] == [("equivalent", "")]
     assert found.lost
     # valid on one side: its figures come from other trials
-    more = snapshot(place, trials=2)
+    more = snapshot({"net": values("throughput_mbps", [9.0, 5.0])}, trials=2)
     for before, after in ((one, more), (more, one)):
         (figure,) = differences.snapshots(before, after).figures
-        assert figure.state == "inconclusive"
-        assert figure.why == "1 seed; three are needed"
+        # the seed in common alone: the other one has no packets to compare with
+        assert (figure.state, figure.before, figure.after, figure.seeds) == ("equivalent", "9", "9", 1)
+
+
+def test_packets_are_compared_by_the_group_of_trials_behind_a_figure() -> None:
+    """What another contestant sent, or did not, leaves nothing open in a figure of the same packets."""
+    few = Parameter(value=0.7, low=0.1, high=1.3, trials=1, events=1, status="inconclusive")
+    both = {f"net {who}": values("throughput_mbps", [9.0]) for who in ("a", "b")}
+    places = {name: place.model_copy(update={"parameters": {"beta": few}}) for name, place in both.items()}
+    before = Snapshot(
+        made_with={},
+        packets={f"net/{who} seed 1": "1" for who in ("a", "b")},
+        places=places,
+        groups={f"net {who}": [f"net/{who}"] for who in ("a", "b")},
+    )
+    changed = before.model_copy(update={"packets": before.packets | {"net/b seed 1": "2"}})
+    states = {(one.place, one.name): one.state for one in differences.snapshots(before, changed).figures}
+    assert states == {
+        ("net a", "throughput_mbps"): "equivalent",
+        ("net a", "beta"): "equivalent",
+        ("net b", "throughput_mbps"): "inconclusive",
+        ("net b", "beta"): "inconclusive",
+    }
+    missing = before.model_copy(
+        update={
+            "packets": {"net/a seed 1": "1"},
+            "places": {"net a": places["net a"]},
+            "groups": {"net a": ["net/a"]},
+        }
+    )
+    assert [one.state for one in differences.snapshots(before, missing).figures] == ["equivalent"] * 2
+
+
+def test_seeds_in_common_that_are_the_same_do_not_look_different() -> None:
+    """One seed beside the means of four, one of which is the same; and a parameter of these trials."""
+    four = values("throughput_mbps", [2.0, 4.0, 4.0, 4.0])
+    four = four.model_copy(update={"parameters": {"initial_window_packets": parameter(10, 0.1, trials=4)}})
+    one = values("throughput_mbps", [2.0])
+    one = one.model_copy(update={"parameters": {"initial_window_packets": parameter(64, 0.1, trials=1)}})
+    found = differences.snapshots(snapshot({"net": four}, trials=4), snapshot({"net": one}, trials=1))
+    assert not found.doubtful and not found.different
+    by_name = {figure.name: figure for figure in found.figures}
+    throughput = by_name["throughput_mbps"]
+    assert (throughput.state, throughput.before, throughput.after) == ("equivalent", "2", "2")
+    window = by_name["initial_window_packets"]
+    assert (window.state, window.why) == ("inconclusive", differences.ONLY_IN_ONE)
+    assert output.more_seeds(found) == (
+        "The same seeds on both sides may settle the inconclusive figure: run the missing ones too"
+    )
+    # other packets: the seed in common has not changed, and the others are of one side alone
+    found = differences.snapshots(snapshot({"net": four}, trials=4), snapshot({"net": one}, "b", trials=1))
+    (throughput,) = (figure for figure in found.figures if figure.name == "throughput_mbps")
+    assert (throughput.before, throughput.after, throughput.looks) == ("2", "2", False)
 
 
 def test_what_two_studies_leave_open_has_a_hint() -> None:
@@ -477,5 +528,12 @@ def test_what_two_studies_leave_open_has_a_hint() -> None:
         "again"
     )
     assert output.more_seeds(differences.snapshots(snapshot(place), snapshot(place))) == ""
+    # a parameter that few of the study's trials show
+    rare = Parameter(value=0.7, low=0.1, high=1.3, trials=1, events=1, status="inconclusive")
+    seeds = values("throughput_mbps", [9.0, 9.1, 8.9, 9.0])
+    place = {"net": seeds.model_copy(update={"parameters": {"beta": rare}})}
+    assert output.more_seeds(differences.snapshots(snapshot(place), snapshot(place, "b"))) == (
+        "More seeds may settle the inconclusive figure: raise seeds in the study, and run it again"
+    )
     (first, *_) = output.notes(differences.snapshots(snapshot(trials=1), snapshot(trials=1)))
     assert first == "1 trial sent the same packets, 0 others"

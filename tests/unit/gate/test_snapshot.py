@@ -44,6 +44,19 @@ def test_a_snapshot_says_on_what_its_trials_ran(folder: Path) -> None:
     assert all("duration_s = " in text and "seed" not in text for text in found.values())
 
 
+def test_a_place_names_the_groups_of_its_trials(folder: Path) -> None:
+    found = snapshot.take({"part": folder}, "tcp/cubic")
+    assert found.groups.keys() == found.places.keys()
+    listed = {snapshot.group_of(trial) for trial in found.packets}
+    assert set().union(*found.groups.values()) <= listed
+    beside = found.groups[f"part/{NETWORK} beside tcp cubic"]
+    assert beside == [f"part/{NETWORK}/tcp-cubic+tcp-cubic"]
+    # parameters are of all trials of the contestant on the network
+    assert set(beside) < set(found.groups[f"part/{NETWORK}"])
+    other = snapshot.renamed(found, "tcp/bbr").groups[f"part/{NETWORK} beside tcp cubic"]
+    assert other == [f"part/{NETWORK}/tcp-bbr+tcp-bbr"]
+
+
 def test_a_seed_that_lacks_a_value_in_one_order_has_none() -> None:
     """The order that starts first is faster: the other one alone would look like a change."""
     rows = [
@@ -54,7 +67,7 @@ def test_a_seed_that_lacks_a_value_in_one_order_has_none() -> None:
         for order, value in ((1, 10.0), (2, None if seed == 2 else 14.0))
     ]  # fmt: skip
     found = list(snapshot._values(pl.DataFrame(rows), "", None))
-    assert [row[1:] for row in found] == [("plt_ms", "1", 12.0), ("completion_s", "1", 12.0)]
+    assert [row[1:4] for row in found] == [("plt_ms", "1", 12.0), ("completion_s", "1", 12.0)]
 
 
 def lineup_rows(**columns: list[object]) -> pl.DataFrame:
@@ -68,7 +81,7 @@ def lineup_rows(**columns: list[object]) -> pl.DataFrame:
 
 def test_a_download_that_is_not_complete_is_no_part_of_a_mean() -> None:
     rows = lineup_rows(size_bytes=[9, 9], completion_s=[0.4, None], throughput_mbps=[4.0, 2.0])
-    assert [row[1:] for row in snapshot._values(rows, "", None)] == [("throughput_mbps", "1", 3.0)]
+    assert [row[1:4] for row in snapshot._values(rows, "", None)] == [("throughput_mbps", "1", 3.0)]
 
 
 def test_flows_of_different_kinds_have_places_of_their_own() -> None:
@@ -80,9 +93,12 @@ def test_flows_of_different_kinds_have_places_of_their_own() -> None:
 def test_two_flows_of_one_contestant_have_a_throughput_for_their_constant_share() -> None:
     flows: dict[str, list[object]] = {"share_percent": [60.0, 40.0], "throughput_mbps": [6.0, 4.0]}
     equal = snapshot._values(lineup_rows(size_bytes=[0, 0], **flows), "", None)
-    assert {row[1:] for row in equal} == {("throughput_mbps", "1", 5.0)}
+    assert {row[1:4] for row in equal} == {("throughput_mbps", "1", 5.0)}
     far = snapshot._values(lineup_rows(size_bytes=[0, 0], flow_rtt_ms=[20.0, 80.0], **flows), "", None)
-    assert {(name, value) for _, name, _, value in far} == {("share_percent", 60.0), ("share_percent", 40.0)}
+    assert {(name, value) for _, name, _, value, *_ in far} == {
+        ("share_percent", 60.0),
+        ("share_percent", 40.0),
+    }
 
 
 def test_the_only_rival_goes_unnamed() -> None:
