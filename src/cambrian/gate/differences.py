@@ -94,6 +94,11 @@ class Difference:
     why: str = ""
 
     @property
+    def unit_of_change(self) -> str:
+        """The unit of ``change`` and ``margin``: percents differ by percentage points."""
+        return "percentage points" if self.unit == "%" else self.unit
+
+    @property
     def rank(self) -> tuple[int, int, float]:
         """Sorts by importance: different before what looks so, worse before better, large before small."""
         order = {"different": 0, "inconclusive": 1 if self.looks else 2, "equivalent": 3}[self.state]

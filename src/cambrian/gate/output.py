@@ -142,7 +142,7 @@ def change(one: Difference) -> str:
     if one.change is None or one.margin is None:
         return one.why
     interval = f" [{one.low:+.3g}, {one.high:+.3g}]" if one.low is not None and one.high is not None else ""
-    unit = f" {one.unit}" if one.unit else ""
+    unit = f" {one.unit_of_change}" if one.unit else ""
     return f"{one.change:+.3g}{unit}{interval}, margin {one.margin:.3g}"
 
 

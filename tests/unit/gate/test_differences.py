@@ -16,6 +16,7 @@ from cambrian.gate import carry_out, differences, output
 from cambrian.gate.quantities import MARGINS
 from cambrian.gate.snapshot import Parameter, Place, Probe, Snapshot
 from cambrian.measure import quantities
+from cambrian.report.compared import changes
 
 SEEDS = 5
 
@@ -518,6 +519,13 @@ def test_seeds_in_common_that_are_the_same_do_not_look_different() -> None:
     found = differences.snapshots(snapshot({"net": four}, trials=4), snapshot({"net": one}, "b", trials=1))
     (throughput,) = (figure for figure in found.figures if figure.name == "throughput_mbps")
     assert (throughput.before, throughput.after, throughput.looks) == ("2", "2", False)
+
+
+def test_percents_differ_by_percentage_points() -> None:
+    one = compared(values("queue_loss_percent", [8.0] * SEEDS), values("queue_loss_percent", [0.5] * SEEDS))
+    assert output.change(one) == "-7.5 percentage points [-7.5, -7.5], margin 2"
+    assert changes.change(one) == "−7.5 percentage points"
+    assert changes.margin(one) == "2 percentage points"
 
 
 def test_what_two_studies_leave_open_has_a_hint() -> None:

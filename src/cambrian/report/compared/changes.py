@@ -333,7 +333,7 @@ def change(one: Difference) -> str:
         return ""
     between = one.low is not None and one.high is not None and one.low != one.high
     interval = f" [{_signed(one, one.low)}, {_signed(one, one.high)}]" if between else ""
-    unit = f" {one.unit}" if one.unit else ""
+    unit = f" {one.unit_of_change}" if one.unit else ""
     return f"{'× ' if is_ratio(one) else ''}{_signed(one, one.change)}{unit}{interval}"
 
 
@@ -351,7 +351,7 @@ def _size(one: Difference, value: float | None) -> str:
     """A margin: ``0.5 Mbps``, or ``× 1.25`` of a ratio."""
     if value is None:
         return ""
-    unit = f" {one.unit}" if one.unit else ""
+    unit = f" {one.unit_of_change}" if one.unit else ""
     return f"× {math.exp(value):.3g}" if is_ratio(one) else f"{value:.3g}{unit}"
 
 
