@@ -27,7 +27,7 @@ def terminal(console: Console, judged: Sequence[Judged], explained: Sequence[Exp
         console.rule(paper, align="left")
         for one in judged:
             if one.claim.paper == paper:
-                _block(console, one.claim.id, one.verdict, one.claim.text, claim_lines(one))
+                _block(console, one.claim.id, one.verdict, one.claim.text, claim_lines(one), one.note)
     if explained:
         console.rule("contradictions", align="left")
         for found in explained:
@@ -50,7 +50,8 @@ def markdown(judged: Sequence[Judged], explained: Sequence[Explained]) -> str:
         lines += ["", f"## {paper}"]
         for one in judged:
             if one.claim.paper == paper:
-                lines += _section(one.claim.id, one.verdict, one.claim.text, claim_lines(one))
+                verdict = f"{one.verdict} ({one.note})" if one.note else one.verdict
+                lines += _section(one.claim.id, verdict, one.claim.text, claim_lines(one))
     if explained:
         lines += ["", "## Contradictions"]
         for found in explained:
@@ -66,6 +67,7 @@ def records(judged: Sequence[Judged], explained: Sequence[Explained]) -> dict[st
             {
                 **one.claim.model_dump(exclude={"tests"}),
                 "verdict": one.verdict,
+                "note": one.note,
                 "reason": one.reason,
                 "tests": [_record(result) for result in one.results],
             }
@@ -139,7 +141,7 @@ def figure_text(result: Finding) -> str:
     left += [f"{found.cells_left_out} cells without an effect left out"] if found.cells_left_out else []
     made_of = [
         f"expected {test.expect}",
-        result.verdict,
+        ", ".join(word for word in (result.verdict, result.note) if word),
         f"cells: {found.cells}",
         f"trials: {found.trials:,}",
     ]
@@ -172,6 +174,7 @@ def _record(result: Finding) -> dict[str, Any]:
         "says": test.says,
         "part": test.part,
         "verdict": result.verdict,
+        "note": result.note,
         "reason": result.reason,
         "unit": test.unit,
         "versions": list(result.versions),
@@ -184,8 +187,11 @@ def _papers(judged: Sequence[Judged]) -> list[str]:
     return list(dict.fromkeys(one.claim.paper for one in judged))
 
 
-def _block(console: Console, name: str, verdict: str, text: str, lines: Iterator[tuple[str, str]]) -> None:
-    console.print(Text.assemble((name, "bold"), "  ", (verdict, _COLOURS.get(verdict, "dim"))))
+def _block(
+    console: Console, name: str, verdict: str, text: str, lines: Iterator[tuple[str, str]], note: str = ""
+) -> None:
+    about = f" ({note})" if note else ""
+    console.print(Text.assemble((name, "bold"), "  ", (verdict, _COLOURS.get(verdict, "dim")), about))
     grid = Table.grid(padding=(0, 2))
     grid.add_column(no_wrap=True, style="dim")
     grid.add_column(overflow="fold")

@@ -44,7 +44,7 @@ class Row:
     """One test of one criterion. ``low`` and ``high`` are None without an interval, ``figure`` without data.
 
     ``verdict`` is this test's, ``of_criterion`` that of all tests of the criterion. ``threshold`` is the
-    expected region, such as "at least 90".
+    expected region, such as "at least 90". ``note``: what the test lists and no trial has.
     """
 
     criterion: str
@@ -60,6 +60,7 @@ class Row:
     says: str
     trials: int
     reason: str
+    note: str
 
 
 @dataclass(frozen=True)
@@ -113,6 +114,7 @@ def _row(criterion: Criterion, whole: Met, result: Finding) -> Row:
         says=result.test.says,
         trials=found.trials if found else 0,
         reason=result.reason,
+        note=result.note,
     )
 
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from cambrian.claims import covariates
 from cambrian.claims.frames import Frames
 from cambrian.claims.model import Claim, ClaimTest, Verdict
 from cambrian.effects.errors import EffectError, NoDataError
+from cambrian.effects.model import Scalar
+from cambrian.effects.prepare import Partial
 from cambrian.effects.summary import Estimate, summary
 from cambrian.stats import power
 from cambrian.stats.interval import Interval
@@ -29,6 +31,11 @@ class Finding:
     #: the measured releases, which may explain a difference from the paper
     versions: tuple[str, ...] = ()
 
+    @property
+    def note(self) -> str:
+        """The values that the test lists and no trial has, in words; empty if all have trials."""
+        return "; ".join(map(_only_at, self.estimate.partial if self.estimate else ()))
+
 
 @dataclass(frozen=True)
 class Judged:
@@ -38,6 +45,11 @@ class Judged:
     verdict: Verdict
     results: tuple[Finding, ...]
     reason: str = ""
+
+    @property
+    def note(self) -> str:
+        """What the verdict is not about, though the claim lists it; empty if it is about all of it."""
+        return "; ".join(dict.fromkeys(result.note for result in self.results if result.note))
 
 
 def judge(claim: Claim, frames: Frames) -> Judged:
@@ -87,6 +99,19 @@ def verdict_of(test: ClaimTest, found: Estimate) -> Verdict:
     if test.expect.covers(found.low, found.high):
         return "holds"
     return "doesn't hold" if test.expect.misses(found.low, found.high) else "inconclusive"
+
+
+def _only_at(one: Partial) -> str:
+    """``only at rate_mbps = 5: no trials at 1 and 10``."""
+    if not one.there:
+        # side a has some of the values, and side b others
+        return f"no trials of both sides at the same {one.column}"
+    return f"only at {one.column} = {_listed(one.there)}: no trials at {_listed(one.absent)}"
+
+
+def _listed(values: Sequence[Scalar]) -> str:
+    *others, last = (f"{one:g}" if isinstance(one, float) else str(one) for one in values)
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 #: figures with a Student interval, which shrinks with the square root of the number of seeds

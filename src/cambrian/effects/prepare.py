@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 
 from cambrian.effects.errors import EffectError, NoDataError
-from cambrian.effects.model import EffectSpec, Where
+from cambrian.effects.model import EffectSpec, Scalar, Where
 from cambrian.effects.where import matching, require_columns
 from cambrian.stats.interval import FloatArray
 
 #: columns for a trial's value and its cell's number, in addition to the frame's trial and seed
 _VALUE, _CELL = "__value", "__cell"
+
+
+@dataclass(frozen=True)
+class Partial:
+    """A condition that lists values of a column: those that have trials, and those that have none."""
+
+    column: str
+    there: tuple[Scalar, ...]
+    absent: tuple[Scalar, ...]
 
 
 @dataclass(frozen=True)
@@ -50,6 +60,7 @@ class Prepared:
 
     ``keys`` has one row for each cell (no columns if the spec has one cell), ``seeds`` are sorted, ``trials``
     is the number of distinct trials, ``left_out`` the number of those without a value of the quantity.
+    ``partial``: the lists in the spec's conditions that have values without a trial in these cells.
     """
 
     keys: pl.DataFrame
@@ -58,6 +69,7 @@ class Prepared:
     b: Side | None
     trials: int
     left_out: int
+    partial: tuple[Partial, ...] = ()
 
 
 def prepare(frame: pl.DataFrame, spec: EffectSpec) -> Prepared:
@@ -93,7 +105,27 @@ def prepare(frame: pl.DataFrame, spec: EffectSpec) -> Prepared:
         b=laid.get("b"),
         trials=everything["trial"].n_unique(),
         left_out=nulls["trial"].n_unique(),
+        partial=tuple(_partial(rows, spec, kept)),
     )
+
+
+def _partial(rows: pl.DataFrame, spec: EffectSpec, kept: dict[str, pl.DataFrame]) -> Iterator[Partial]:
+    """The lists of values of which some have no trial behind the figure, on one side at least."""
+    conditions = {"a": spec.a, "b": spec.b or {}}
+    place = [*dict.fromkeys([*spec.cell, "trial"])]
+    for where, sides in ((spec.where, list(kept)), *((conditions[name], [name]) for name in kept)):
+        for column, condition in where.items():
+            if not isinstance(condition, tuple):
+                continue
+            known = set(condition)
+            for name in sides:
+                ran = matching(rows, conditions[name]).join(
+                    kept[name], on=place, how="semi", nulls_equal=True
+                )
+                known &= set(ran[column])
+            if known != set(condition):
+                there = tuple(value for value in condition if value in known)
+                yield Partial(column, there, tuple(value for value in condition if value not in known))
 
 
 def _trials(rows: pl.DataFrame, spec: EffectSpec, where: Where, name: str) -> pl.DataFrame:

@@ -11,7 +11,7 @@ import polars as pl
 from cambrian.effects import reduce, replicate
 from cambrian.effects.errors import EffectError
 from cambrian.effects.model import EffectSpec, SummarySpec
-from cambrian.effects.prepare import Prepared, prepare
+from cambrian.effects.prepare import Partial, Prepared, prepare
 from cambrian.stats import jackknife, simultaneous, states
 from cambrian.stats import scale as scales
 from cambrian.stats.interval import FloatArray
@@ -31,7 +31,8 @@ class Estimate:
     ``cells``, ``trials`` and ``seeds`` are the numbers of cells, distinct trials and distinct seeds.
     ``trials_left_out`` have no value of the quantity; ``cells_left_out`` have no effect, because of a
     division by 0. ``constant_cells`` are the same in every seed. The estimate of a share, a minimum or a
-    maximum is the observed one, which is biased to the extremes; its interval is not.
+    maximum is the observed one, which is biased to the extremes; its interval is not. ``partial``: lists of
+    values in the conditions of which some have no trial behind the figure.
     """
 
     estimate: float
@@ -44,6 +45,7 @@ class Estimate:
     cells_left_out: int = 0
     constant_cells: int = 0
     reason: str = ""
+    partial: tuple[Partial, ...] = ()
 
 
 def summary(frame: pl.DataFrame, spec: SummarySpec) -> Estimate:
@@ -81,6 +83,7 @@ def estimate(prepared: Prepared, spec: SummarySpec) -> Estimate:
         cells_left_out=int((~has_effect).sum()),
         constant_cells=constant,
         reason=_reason(low, seeds, constant),
+        partial=prepared.partial,
     )
 
 

@@ -56,7 +56,7 @@ class Table:
 class Statement:
     """A judged statement; ``words`` and ``lines`` (pairs of a label and a text) say more about it.
 
-    ``is_name``: ``text`` names what is judged, and is no sentence.
+    ``is_name``: ``text`` names what is judged, and is no sentence. ``note``: what the verdict is not about.
     """
 
     kind: ClassVar = "statement"
@@ -67,6 +67,7 @@ class Statement:
     lines: tuple[tuple[str, str], ...] = ()
     anchor: str = ""
     is_name: bool = False
+    note: str = ""
 
 
 @dataclass(frozen=True)

@@ -39,6 +39,18 @@ def test_markdown_says_the_same() -> None:
         assert said in text
 
 
+def test_a_verdict_on_a_part_of_the_values_says_so_in_every_form() -> None:
+    partial = [judge(claim(claim_test(where={"rate": [1, 4]})), Folder({"suite/part": ratio(1.5)}))]
+    text = io.StringIO()
+    listing.terminal(Console(file=text, width=200), partial, [])
+    assert "paper-claim  holds (only at rate = 4: no trials at 1)" in text.getvalue()
+    assert "### paper-claim: holds (only at rate = 4: no trials at 1)" in listing.markdown(partial, [])
+    (record,) = listing.records(partial, [])["claims"]
+    assert record["note"] == record["tests"][0]["note"] == "only at rate = 4: no trials at 1"
+    (figure,) = (line for label, line in listing.claim_lines(partial[0]) if label == "ours")
+    assert "holds, only at rate = 4: no trials at 1, cells: 1" in figure
+
+
 def test_counts_by_paper() -> None:
     assert listing.counts_by_paper(JUDGED) == [
         ("paper", [1, 0, 0, 1, 0]),

@@ -50,6 +50,30 @@ def test_removing_the_data_turns_every_verdict_into_not_run() -> None:
         assert result.reason
 
 
+def test_listed_values_without_trials_are_named_beside_the_verdict() -> None:
+    """The frame has the rates 4 and 8."""
+    there = Folder({"suite/part": ratio(1.5)})
+    whole = judge(claim(claim_test(where={"rate": [4, 8]})), there)
+    assert (whole.verdict, whole.note) == ("holds", "")
+    some = judge(claim(claim_test(where={"rate": [1, 4, 16]})), there)
+    assert (some.verdict, some.note) == ("holds", "only at rate = 4: no trials at 1 and 16")
+    # one note for several tests, and one for a side's own list
+    sides = claim_test(a={"contestant": ["a", "c"]})
+    both = judge(
+        claim(claim_test(where={"rate": [1, 4, 16]}), claim_test(where={"rate": [1, 4, 16]}), sides), there
+    )
+    assert both.note == f"{some.note}; only at contestant = a: no trials at c"
+    # a rate at which only one side ran has no cell
+    part = ratio(1.5).filter((pl.col("contestant") == "a") | (pl.col("rate") == 4))
+    one_side = judge(claim(claim_test(where={"rate": [4, 8]})), Folder({"suite/part": part}))
+    assert one_side.note == "only at rate = 4: no trials at 8"
+    # without cells, a side may have one rate and the other side another
+    part = ratio(1.5).filter((pl.col("contestant") == "a") == (pl.col("rate") == 4))
+    apart = judge(claim(claim_test(where={"rate": [4, 8]}, cell=[])), Folder({"suite/part": part}))
+    assert apart.note == "no trials of both sides at the same rate"
+    assert judge(claim(claim_test(where={"rate": [1, 2]})), there).verdict == "not run"
+
+
 def test_what_is_inconclusive_says_how_many_more_seeds_would_settle_it() -> None:
     near = frame(
         [({"rate": 4}, "a", [1.05, 0.9, 1.2, 1.1, 0.95]), ({"rate": 4}, "b", [1.0, 1.0, 1.1, 1.0, 1.0])]

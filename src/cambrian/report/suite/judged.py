@@ -38,7 +38,13 @@ def claims(paper: str, wanted: Sequence[str], frames: Frames, file: str) -> tupl
         contradictions.explain(one, frames) for one in ledger.contradictions if names & set(one.claims)
     ]
     said = [
-        Statement(one.claim.id, one.verdict, one.claim.text, lines=tuple(listing.claim_lines(one)))
+        Statement(
+            one.claim.id,
+            one.verdict,
+            one.claim.text,
+            lines=tuple(listing.claim_lines(one)),
+            note=one.note,
+        )
         for one in judged
     ]
     said += [
@@ -92,7 +98,7 @@ def card(
         layout.text("says", "Test"),
         Column("Measured", _measured),
         layout.text("threshold", "Expected"),
-        layout.text("verdict", "Verdict"),
+        Column("Verdict", lambda row: ", ".join(row[key] for key in ("verdict", "note") if row[key])),
         Column("Trials", lambda row: str(row["trials"])),
     ]
     counts = [

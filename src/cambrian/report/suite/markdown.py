@@ -67,7 +67,10 @@ def _figure(figure: Figure, figures: str, tables: str, prefix: str) -> Iterator[
 
 
 def _statements(statements: Sequence[Statement]) -> Iterator[str]:
-    rows = ([f"**{_text(one.verdict)}**", _text(one.text)] for one in statements)
+    rows = (
+        [f"**{_text(one.verdict)}**{f', {_text(one.note)}' if one.note else ''}", _text(one.text)]
+        for one in statements
+    )
     yield from table_lines(["Verdict", "Claim"], rows)
     yield ""
     yield "<details><summary>Figures, sources and possible reasons for differences</summary>"

@@ -101,7 +101,7 @@ def made_section(rows: int) -> Section:
     frame = pl.DataFrame({"name": [f"a|{number}" for number in range(rows)], "value": [1.5] * rows})
     columns = [layout.text("name", "Name"), layout.plain("value", "Value", 1)]
     table = Table(layout.shown(frame, columns, "Of all", "all.csv"), frame)
-    said = Statement("an-id", "doesn't hold", "A < B", lines=(("ours", "1"),))
+    said = Statement("an-id", "doesn't hold", "A < B", lines=(("ours", "1"),), note="only at rate_mbps = 5")
     return Section("Head", "head", (Words(("Words.",)), table, said))
 
 
@@ -109,7 +109,7 @@ def test_markdown_keeps_a_short_table_open_and_folds_a_long_one() -> None:
     short = "\n".join(markdown.section(made_section(2), "figures", "tables", "x/"))
     assert "| a\\|0 | 1.5 |" in short
     assert "[CSV](tables/x/all.csv)" in short
-    assert "| **doesn't hold** | A &lt; B |" in short
+    assert "| **doesn't hold**, only at rate\\_mbps = 5 | A &lt; B |" in short
     assert "Of all: " not in short
     long = "\n".join(markdown.section(made_section(MOST_ROWS + 1), "figures", "tables", "x/"))
     assert f"<details><summary>Of all: {MOST_ROWS + 1} rows, the first" in long
