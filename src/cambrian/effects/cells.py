@@ -11,7 +11,7 @@ import polars as pl
 from cambrian.effects import replicate
 from cambrian.effects.model import EffectSpec
 from cambrian.effects.prepare import Prepared, Side, prepare
-from cambrian.effects.summary import cell_seeds, interval, scale_of, standard_errors
+from cambrian.effects.summary import cell_seeds, interval, possible, scale_of, standard_errors
 from cambrian.stats import jackknife, states
 from cambrian.stats.compare import Comparison, against, compare
 from cambrian.stats.correction import benjamini_hochberg
@@ -90,6 +90,7 @@ def _row(prepared: Prepared, spec: EffectSpec, place: int, found: FloatArray, te
     if np.isfinite(found[0]):
         scale: Scale = "percent" if test is not None and test.test == "one sample" else scale_of(spec)
         low, high = interval(found, cell_seeds(prepared)[place], scale)
+        low, high = possible(low, high, prepared, spec)
     a, b = prepared.a, prepared.b
     return {
         "effect": _known(found[0]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -9,8 +10,9 @@ import numpy as np
 import polars as pl
 
 from cambrian.effects.errors import EffectError, NoDataError
-from cambrian.effects.model import EffectSpec, Scalar, Where
+from cambrian.effects.model import OBSERVATIONS, EffectSpec, Scalar, Where
 from cambrian.effects.where import matching, require_columns
+from cambrian.measure import quantities
 from cambrian.stats.interval import FloatArray
 
 #: columns for a trial's value and its cell's number, in addition to the frame's trial and seed
@@ -60,7 +62,8 @@ class Prepared:
 
     ``keys`` has one row for each cell (no columns if the spec has one cell), ``seeds`` are sorted, ``trials``
     is the number of distinct trials, ``left_out`` the number of those without a value of the quantity.
-    ``partial``: the lists in the spec's conditions that have values without a trial in these cells.
+    ``partial``: the lists in the spec's conditions that have values without a trial in these cells. ``ends``:
+    the least and the largest value that a side's figure can have.
     """
 
     keys: pl.DataFrame
@@ -70,6 +73,7 @@ class Prepared:
     trials: int
     left_out: int
     partial: tuple[Partial, ...] = ()
+    ends: tuple[float, float] = (-math.inf, math.inf)
 
 
 def prepare(frame: pl.DataFrame, spec: EffectSpec) -> Prepared:
@@ -106,7 +110,16 @@ def prepare(frame: pl.DataFrame, spec: EffectSpec) -> Prepared:
         trials=everything["trial"].n_unique(),
         left_out=nulls["trial"].n_unique(),
         partial=tuple(_partial(rows, spec, kept)),
+        ends=_ends(rows, spec),
     )
+
+
+def _ends(rows: pl.DataFrame, spec: EffectSpec) -> tuple[float, float]:
+    known = quantities.ALL.get(spec.quantity) if spec.table == OBSERVATIONS else None
+    # a sum of several flows has other ends, and a spread has none of these
+    if known is None or spec.of != "mean" or spec.flows == "sum" or "flows" not in rows.columns:
+        return -math.inf, math.inf
+    return known.ends(rows["flows"].max())  # type: ignore[arg-type]  # polars does not know the column's type
 
 
 def _partial(rows: pl.DataFrame, spec: EffectSpec, kept: dict[str, pl.DataFrame]) -> Iterator[Partial]:

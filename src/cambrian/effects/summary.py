@@ -22,6 +22,8 @@ from cambrian.stats.simultaneous import Cells
 #: their intervals are bounds on all cells at once, see :mod:`cambrian.stats.simultaneous`
 _COUNTED = frozenset({"share", "steps"})
 _EXTREMES = frozenset({"min", "max"})
+#: their figures are values of the quantity itself
+_OF_VALUES = _EXTREMES | {"mean", "geometric_mean", "median"}
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,8 @@ def estimate(prepared: Prepared, spec: SummarySpec) -> Estimate:
     if not math.isfinite(found[0]):
         raise EffectError("the figure has no value: a geometric mean needs effects above 0")
     low, high = _bounds(found, kept, keys, spec, seeds)
+    if spec.summary in _OF_VALUES:
+        low, high = possible(low, high, prepared, spec)
     constant = int((standard_errors(kept) == 0).sum()) if len(kept) > 1 else 0
     return Estimate(
         estimate=float(found[0]),
@@ -110,6 +114,15 @@ def interval(found: FloatArray, seeds: float, scale: Scale = "plain") -> tuple[f
     if math.isnan(bounds.low) or math.isnan(bounds.high):
         return None, None
     return bounds.low, bounds.high
+
+
+def possible(
+    low: float | None, high: float | None, prepared: Prepared, spec: EffectSpec
+) -> tuple[float | None, float | None]:
+    """The bounds of a value, cut at the ends of what is possible: Student's go beyond them near an end."""
+    if low is None or high is None or spec.kind != "value":
+        return low, high
+    return float(np.clip(low, *prepared.ends)), float(np.clip(high, *prepared.ends))
 
 
 def too_few(seeds: float) -> str:

@@ -47,6 +47,8 @@ class Quantity:
     ``window`` takes the figure from a flow's own packets and traces, once per trial. ``trial`` computes it
     from a measured trial (with the former, if there are both). A quantity with neither is a
     fact of the study, which the report fills in.
+
+    ``ends``: the least and the largest possible value in a trial of so many flows.
     """
 
     name: str
@@ -58,6 +60,7 @@ class Quantity:
     formula: str = ""
     window: Callable[[FlowWindow], Any] | None = None
     trial: Callable[[TrialMeasures, int], Any] | None = None
+    ends: Callable[[int], tuple[float, float]] = lambda _: (-math.inf, math.inf)
 
     @property
     def unit(self) -> str:
@@ -74,6 +77,12 @@ class Quantity:
 def percent(share: float | None) -> float | None:
     """A share in [0, 1] as percent; None for NaN and None."""
     return None if share is None else finite(100 * share)
+
+
+def of_hundred(flows: int) -> tuple[float, float]:
+    """The ends of a part of a whole, in percent."""
+    del flows
+    return 0.0, 100.0
 
 
 def finite(value: float | None) -> float | None:

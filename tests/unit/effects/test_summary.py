@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cambrian.effects.cells import cells
 from cambrian.effects.errors import EffectError, NoDataError
 from cambrian.effects.model import SummarySpec
 from cambrian.effects.prepare import Prepared, Side
@@ -253,3 +254,34 @@ def test_a_seed_of_which_one_order_has_no_value_is_left_out() -> None:
 
     rows = pl.DataFrame(orders("a", True) + orders("b", False))
     assert summary(rows, spec(cell=["rate"])).estimate == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("quantity", "values", "low", "high"),
+    [
+        ("jain", [0.97, 0.999, 0.998, 0.999], None, 1.0),
+        ("jain", [0.501, 0.52, 0.502, 0.501], 0.5, None),
+        ("share_percent", [99.9, 95.0, 99.8, 99.9], None, 100.0),
+        ("queue_loss_percent", [0.0, 0.4, 0.0, 0.0], 0.0, None),
+        # nothing limits a throughput above
+        ("throughput_mbps", [0.97, 0.999, 0.998, 0.999], None, None),
+    ],
+)
+@pytest.mark.parametrize("over", ["mean", "min"])
+def test_no_interval_of_a_value_contains_what_is_impossible(
+    quantity: str, values: list[float], low: float | None, high: float | None, over: str
+) -> None:
+    """Jain's index of two flows lies from a half to 1, a share from 0 to 100 %."""
+    observed = frame([({"network": "n", "flows": 2}, "a", values)]).rename({"x": quantity})
+    spec = SummarySpec(part="p", quantity=quantity, cell=("network",), over=over)
+    found = summary(observed, spec)
+    row = cells(observed, spec).row(0, named=True)
+    student = frame([({"network": "n"}, "a", values)])
+    raw = summary(student, SummarySpec(part="p", quantity="x", cell=("network",), over=over))
+    assert raw.low is not None and raw.high is not None
+    if low is not None:
+        assert raw.low < low
+    if high is not None:
+        assert raw.high > high
+    for bounds in ((found.low, found.high), (row["low"], row["high"])):
+        assert bounds == pytest.approx((raw.low if low is None else low, raw.high if high is None else high))

@@ -12,14 +12,21 @@ QUANTITIES = (
         heading="Conformance",
         digits=2,
         formula="Conformance and deviation",
+        ends=lambda _: (0.0, 1.0),
     ),
     Quantity(
         "conformance_floor",
         "reference trial of that seed vs the reference's trials of all other seeds, mean; also on the noise "
         "floor group's own rows",
         formula="Conformance and deviation",
+        ends=lambda _: (0.0, 1.0),
     ),
-    Quantity("conformance_deficit", "conformance_floor − conformance", formula="Conformance and deviation"),
+    Quantity(
+        "conformance_deficit",
+        "conformance_floor − conformance",
+        formula="Conformance and deviation",
+        ends=lambda _: (-1.0, 1.0),
+    ),
     Quantity(
         "deviation",
         "distance of the means, Mbps and ms mixed (QUICbench)",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cambrian.measure.flow_window import FlowWindow
-from cambrian.measure.quantity import Quantity, percent
+from cambrian.measure.quantity import Quantity, of_hundred, percent
 
 
 def _interval_queue_loss_percent(window: FlowWindow) -> float | None:
@@ -19,6 +19,7 @@ QUANTITIES = (
         digits=2,
         formula="Loss",
         window=lambda window: percent(window.whole.losses[window.number]["queue_loss_ratio"]),
+        ends=of_hundred,
     ),
     Quantity(
         "random_loss_percent",
@@ -28,6 +29,7 @@ QUANTITIES = (
         digits=2,
         formula="Loss",
         window=lambda window: percent(window.whole.losses[window.number]["random_loss_ratio"]),
+        ends=of_hundred,
     ),
     Quantity(
         "interval_queue_loss_percent",
@@ -35,5 +37,6 @@ QUANTITIES = (
         "interval; null for a flow of fixed size",
         formula="Loss",
         window=_interval_queue_loss_percent,
+        ends=of_hundred,
     ),
 )

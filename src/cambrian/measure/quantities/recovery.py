@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from cambrian.measure.quantity import FLOAT, INTEGER, Quantity
+from cambrian.measure.quantity import FLOAT, INTEGER, Quantity, of_hundred
 from cambrian.measure.trial import TrialMeasures
 from cambrian.metrics.columns import FloatArray
 from cambrian.metrics.recovery import FlowRecovery
@@ -95,6 +95,7 @@ QUANTITIES = (
         FLOAT,
         formula="Loss recovery",
         trial=_of(_redundant_percent),
+        ends=of_hundred,
     ),
     Quantity(
         "goodput_percent",
@@ -103,6 +104,7 @@ QUANTITIES = (
         heading="Goodput of throughput, %",
         formula="Loss recovery",
         trial=_of(lambda one: one.redundancy.goodput_percent if one.redundancy else None),
+        ends=of_hundred,
     ),
     Quantity(
         "timeouts",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cambrian.measure.quantity import Quantity, percent
+from cambrian.measure.quantity import Quantity, of_hundred, percent
 from cambrian.measure.trial import TrialMeasures
 from cambrian.metrics import pauses
 from cambrian.metrics.columns import NS_PER_MS, NS_PER_S
@@ -45,6 +45,7 @@ QUANTITIES = (
         "windows of time in which the flow had less than 10 % of its fair share, in percent of all windows",
         formula="Sharing over time",
         trial=_starved_percent,
+        ends=of_hundred,
     ),
     Quantity(
         "longest_starved_s",

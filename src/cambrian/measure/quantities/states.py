@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from cambrian.measure.quantity import INTEGER, TEXT, Quantity, percent
+from cambrian.measure.quantity import INTEGER, TEXT, Quantity, of_hundred, percent
 from cambrian.measure.trial import TrialMeasures
 from cambrian.metrics.states import vocabulary
 from cambrian.metrics.states.machine import Machine
@@ -82,6 +82,7 @@ QUANTITIES = (
             "tell, or there is none",
             formula="State machines",
             trial=_share_of(state),
+            ends=of_hundred,
         )
         for state in vocabulary.STATES
     ),

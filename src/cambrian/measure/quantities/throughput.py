@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cambrian.measure.flow_window import FlowWindow
-from cambrian.measure.quantity import Quantity, finite, percent
+from cambrian.measure.quantity import Quantity, finite, of_hundred, percent
 from cambrian.metrics import fairness, throughput, utilisation
 
 
@@ -54,6 +54,7 @@ QUANTITIES = (
         digits=0,
         formula="Fairness",
         window=_share_percent,
+        ends=of_hundred,
     ),
     Quantity(
         "payload_capacity_percent",
@@ -80,6 +81,7 @@ QUANTITIES = (
         digits=3,
         formula="Fairness",
         trial=lambda trial, _: finite(trial.jain),
+        ends=lambda flows: (1 / flows, 1.0),
     ),
     Quantity(
         "utilisation_percent",

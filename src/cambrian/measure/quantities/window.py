@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from cambrian.measure.flow_window import FlowWindow
-from cambrian.measure.quantity import Quantity
+from cambrian.measure.quantity import Quantity, of_hundred
 from cambrian.metrics import payload
 from cambrian.metrics.window_use import WindowUse
 
@@ -53,6 +53,7 @@ QUANTITIES = (
         "fit: its application, its receiver or another limit decides what it sends; 0 if the window grew "
         "without being used; null without transport trace",
         window=lambda window: window.window_unused_percent,
+        ends=of_hundred,
     ),
     Quantity(
         "packet_mean_bytes",
