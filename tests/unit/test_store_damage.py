@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 
 import cambrian
 from cambrian import cli
+from cambrian.claims import load
 from cambrian.cli.shared import explained
 from cambrian.store import check, reading, sums
 from cambrian.store.reading import Damaged
@@ -206,6 +207,19 @@ def test_a_failure_is_blamed_on_damage_and_only_on_damage(folder: Path) -> None:
     frame.with_columns(flow=pl.lit(77, pl.UInt16)).write_parquet(trial_of(folder) / "packets.parquet")
     with pytest.raises(Damaged, match="packets_sha256"), check.blamed(folder):
         raise KeyError(77)
+
+
+def test_an_error_of_a_written_file_is_reported_without_reading_the_results(
+    folder: Path, command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To look for damage in all results takes minutes, and the claims' file has its own mistake."""
+    ledger = tmp_path / "published" / "paper" / "claims.toml"
+    ledger.parent.mkdir(parents=True)
+    ledger.write_text('[[claim]]\nid = "a"\nunknown = 1\n')
+    monkeypatch.setattr(load, "default_folder", lambda: tmp_path / "published")
+    monkeypatch.setattr(check, "blame", lambda *_: pytest.fail("all results were read"))
+    status, said = command("claims", "--results", folder)
+    assert status == 2 and f"{ledger}:3" in said
 
 
 def test_a_log_that_is_no_file_is_damage_and_does_not_hang(folder: Path) -> None:

@@ -122,7 +122,8 @@ def check_folder(folder: Path) -> None:
 def reads_results(argument: str) -> Callable[[Command], Command]:
     """A command whose option or argument of this name is a folder of results.
 
-    If it fails unexpectedly and the results are damaged, the damage is the error to report.
+    If it fails unexpectedly and the results are damaged, the damage is the error to report. An error of a
+    file that a person wrote is expected: reading all results to look for damage would delay it by minutes.
     """
 
     def decorate(command: Command) -> Command:
@@ -130,13 +131,14 @@ def reads_results(argument: str) -> Callable[[Command], Command]:
         def careful(*positional: Any, **given: Any) -> Any:
             from cambrian.store import check
             from cambrian.store.reading import Damaged
+            from cambrian.study.errors import StudyError
 
             folder = given.get(argument)
             if isinstance(folder, Path):
                 check_folder(folder)
             try:
                 return command(*positional, **given)
-            except (typer.Exit, Damaged, OSError):
+            except (typer.Exit, Damaged, OSError, StudyError):
                 raise
             except Exception as error:
                 check.blame(given[argument], error)
