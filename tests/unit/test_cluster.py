@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import os
+import threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import pytest
@@ -159,3 +161,23 @@ def test_a_file_with_an_error_says_so(tmp_path: Path, content: str, said: str) -
 def test_other_words_are_no_cluster(text: str) -> None:
     with pytest.raises(EngineError, match=r"give local, local:N, tcp://HOST:PORT"), deploy.opened(text):
         pass
+
+
+@pytest.mark.parametrize(("status", "there"), [(200, True), (404, False)])
+def test_a_live_page_is_named_only_if_it_exists(status: int, there: bool) -> None:
+    """A scheduler with --no-dashboard answers at the same address, without the page."""
+
+    class Scheduler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(status)
+            self.end_headers()
+
+        def log_message(self, *words: object) -> None:
+            """Say nothing."""
+
+    with HTTPServer(("127.0.0.1", 0), Scheduler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        page = f"http://127.0.0.1:{server.server_port}/status"
+        assert deploy._is_there(page) is there
+        server.shutdown()
+    assert not deploy._is_there(page)

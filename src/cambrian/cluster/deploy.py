@@ -7,6 +7,7 @@ import json
 import logging
 import os
 import re
+import urllib.request
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -27,6 +28,8 @@ from cambrian.study.toml_file import TomlFile
 _DOCS = "docs/how-to/run-on-a-cluster.md"
 #: how long a cluster that was started here may take to end
 _CLOSE_S = 20.0
+#: how long its live page may take to answer
+_PAGE_S = 5.0
 _LOCAL = re.compile(r"local(?::([1-9][0-9]{0,3}))?")
 _ADDRESS = re.compile(r"(tcp|tls)://\S+:[0-9]+")
 _REMEDY = "give local, local:N, tcp://HOST:PORT, tls://HOST:PORT, or a TOML file"
@@ -81,7 +84,8 @@ def opened(text: str) -> Iterator[Cluster]:
         deployment, address, security = _found(text)
         try:
             with distributed.Client(deployment or address, security=security, set_as_default=False) as client:
-                say(f"the cluster's live page: {client.dashboard_link}")
+                if _is_there(client.dashboard_link):
+                    say(f"the cluster's live page: {client.dashboard_link}")
                 yield Cluster(client, failures.texts)
         except (OSError, TimeoutError) as error:
             if isinstance(error, OSError) and error.filename is not None:
@@ -92,6 +96,17 @@ def opened(text: str) -> Iterator[Cluster]:
                 # Dask's assertion fails for a worker that could not be started
                 with suppress(AssertionError):
                     deployment.close(timeout=_CLOSE_S)
+
+
+def _is_there(page: str) -> bool:
+    """Is there a live page? A scheduler without one has its address all the same."""
+    # a proxy for the Internet may refuse an address of the cluster
+    direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    try:
+        with direct.open(page, timeout=_PAGE_S):
+            return True
+    except OSError:
+        return False
 
 
 class _Failures(logging.Handler):
