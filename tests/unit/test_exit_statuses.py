@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -122,3 +124,27 @@ def test_a_contestant_whose_trials_are_all_invalid_is_named(tmp_path: Path) -> N
     ended = CliRunner().invoke(app, ["verdicts", str(folder)])
     assert ended.exit_code == 1
     assert "holds no valid trial" in ended.stderr
+
+
+#: Ctrl-C comes while the modules of the commands are imported
+EARLY = """
+import os
+import signal
+import sys
+
+class Interrupting:
+    def find_spec(self, name, path=None, target=None):
+        if name == "cambrian.cli":
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Interrupting())
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from cambrian.__main__ import main
+
+main()
+"""
+
+
+def test_ctrl_c_in_the_first_second_has_no_traceback() -> None:
+    ended = subprocess.run([sys.executable, "-c", EARLY], check=False, capture_output=True, text=True)
+    assert (ended.returncode, ended.stderr) == (130, "cambrian: interrupted; finished trials are kept\n")

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import signal
 import sys
 import traceback
-from typing import Annotated, NoReturn
+from typing import Annotated
 
 import typer
 
@@ -42,20 +41,8 @@ def front(
     del version
 
 
-class Interrupted(BaseException):
-    """Ctrl-C, or SIGTERM, as a batch queue sends it: typer would handle a KeyboardInterrupt silently."""
-
-    def __init__(self, number: int) -> None:
-        super().__init__(number)
-        self.number = number
-
-
-def _interrupt(number: int, frame: object) -> NoReturn:
-    raise Interrupted(number)
-
-
 def main() -> None:
-    """Entry point: turns expected errors into one line on standard error and exit status 2."""
+    """Run the command; turns expected errors into one line on standard error and exit status 2."""
     from cambrian.command import CommandFailed, Killed, MissingTool
     from cambrian.debian.private_apt import AptError
     from cambrian.export.errors import ExportError
@@ -72,16 +59,8 @@ def main() -> None:
     from cambrian.trial.boot import Disturbed, GuestError
     from cambrian.trial.plan import PlanError
 
-    for number in (signal.SIGINT, signal.SIGTERM):
-        # a shell lets a command in the background ignore Ctrl-C
-        if signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, _interrupt)
     try:
         app()
-    except Interrupted as stop:
-        err.print("cambrian: interrupted; finished trials are kept", markup=False)
-        # as shells have it
-        sys.exit(128 + stop.number)
     except OSError as error:
         err.print(f"cambrian: {explained(error)}", markup=False, soft_wrap=True)
         sys.exit(2)
