@@ -52,9 +52,18 @@ def mapped(
         with ProcessPoolExecutor(
             jobs, mp_context=context, initializer=end_with, initargs=(os.getpid(),)
         ) as pool:
-            with _no_main():
-                results = pool.map(work, items)
-            return list(_counted(results, step))
+            with _no_main(), _no_ctrl_c():
+                futures = [pool.submit(work, item) for item in items]
+            # polars has its own handler for Ctrl-C around Python's, which lets a wait go on until its end
+            signal.siginterrupt(signal.SIGINT, True)
+            try:
+                return list(_counted((future.result() for future in futures), step))
+            except BaseException:
+                # nobody waits for the other items. They are not cancelled: the pool would then fail to tell
+                # them that its processes ended, with a traceback
+                for process in list((pool._processes or {}).values()):
+                    process.kill()
+                raise
 
 
 @contextmanager
@@ -69,6 +78,16 @@ def _no_main() -> Iterator[None]:
         yield
     finally:
         sys.modules["__main__"] = main
+
+
+@contextmanager
+def _no_ctrl_c() -> Iterator[None]:
+    """Processes that start within do not see Ctrl-C: the terminal sends it to all, and this one ends them."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _counted(results: Iterator[Result], step: Callable[[], None]) -> Iterator[Result]:

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from rich.console import Console
 
 from cambrian import parallel
@@ -36,6 +37,26 @@ print("began")
 from cambrian import parallel
 
 print(sum(parallel.mapped(abs, list(range(-30, 0)), what="items")))
+"""
+#: as the command line; to cancel an item takes as long as to cancel all items of large results
+COMMAND = """
+import concurrent.futures
+import sys
+import time
+
+from cambrian import cli, parallel
+from cambrian.__main__ import main
+from work import work
+
+class Slow(concurrent.futures.Future):
+    def cancel(self):
+        found = super().cancel()
+        time.sleep(0.2)
+        return found
+
+concurrent.futures._base.Future = Slow
+cli.app = lambda: parallel.mapped(work, [sys.argv[1]] * 30, what="items")
+main()
 """
 PATIENCE_S = 60
 
@@ -66,6 +87,25 @@ def test_a_script_without_a_guard_runs_once(tmp_path: Path) -> None:
         [sys.executable, script], check=False, capture_output=True, text=True, timeout=PATIENCE_S
     )
     assert (ended.returncode, ended.stdout) == (0, "began\n465\n"), ended.stderr
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+def test_an_interrupted_command_ends_at_once_and_without_a_traceback(
+    tmp_path: Path, number: signal.Signals, status: int
+) -> None:
+    """A terminal sends Ctrl-C to the workers too, and `timeout` sends them SIGTERM."""
+    program, folder = tmp_path / "program.py", tmp_path / "workers"
+    (tmp_path / "work.py").write_text(WORK)
+    program.write_text(COMMAND)
+    folder.mkdir()
+    with subprocess.Popen(
+        [sys.executable, str(program), str(folder)], stderr=subprocess.PIPE, text=True, process_group=0
+    ) as process:
+        jobs = len(os.sched_getaffinity(0))
+        until("the workers started", lambda: len(list(folder.iterdir())) == jobs)
+        os.killpg(process.pid, number)
+        _, said = process.communicate(timeout=PATIENCE_S)
+    assert (process.returncode, said) == (status, "cambrian: interrupted; finished trials are kept\n")
 
 
 def test_workers_end_with_a_process_that_is_killed(tmp_path: Path) -> None:
