@@ -165,6 +165,7 @@ impl LossBased {
             let (segments, ends) = self.slow_start.on_ack(ack, self.cwnd, acked);
             if ends {
                 self.ssthresh = self.cwnd;
+                self.slow_start.leave();
             } else {
                 // What goes beyond ssthresh counts for congestion avoidance.
                 let room = self.ssthresh - self.cwnd;
@@ -210,6 +211,7 @@ impl LossBased {
             let growth = self.growth.clone();
             Box::new(Checkpoint { cwnd: self.cwnd, ssthresh: self.ssthresh, growth })
         });
+        self.slow_start.leave();
         let flight = self.bytes(self.cwnd);
         let target = match &mut self.growth {
             GrowthState::Reno { reno, beta, .. } => {

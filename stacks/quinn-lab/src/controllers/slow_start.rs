@@ -31,6 +31,14 @@ impl SlowStart {
         }
     }
 
+    /// Slow start is over. HyStart++ is for the first one alone (RFC 9406, section 4.3): a later one, from the minimum
+    /// window, would end at the first delay, far below the path's capacity.
+    pub fn leave(&mut self) {
+        if matches!(self, Self::HyStartPlusPlus(_)) {
+            *self = Self::Plain;
+        }
+    }
+
     /// Segments by which the window grows, and whether slow start ends with this ACK.
     pub fn on_ack(&mut self, ack: &Ack, cwnd_segments: f64, acked_segments: f64) -> (f64, bool) {
         match self {
@@ -41,5 +49,22 @@ impl SlowStart {
             }
             Self::HyStartPlusPlus(hystart) => hystart.on_ack(ack, acked_segments),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hystart_plus_plus_is_for_the_first_slow_start_alone() {
+        let mut first = SlowStart::new(SlowStartExit::HyStartPlusPlus, true);
+        assert!(matches!(first, SlowStart::HyStartPlusPlus(_)));
+        first.leave();
+        assert!(matches!(first, SlowStart::Plain));
+        // Linux's HyStart starts again with each slow start.
+        let mut linux = SlowStart::new(SlowStartExit::HyStart, true);
+        linux.leave();
+        assert!(matches!(linux, SlowStart::HyStart(_)));
     }
 }
