@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from cambrian.metrics.completion import flow_spans
 from cambrian.metrics.throughput import (
     binned_throughput,
+    rate_peak,
     throughput,
     total_throughput_mbps,
 )
@@ -60,6 +61,27 @@ def test_bins_and_totals_carry_the_same_bytes(sent: list[tuple[int, int, int]]) 
     assert bins["throughput_mbps"].to_list() == pytest.approx(whole["throughput_mbps"].to_list())
     assert whole["throughput_mbps"].sum() == pytest.approx(total_throughput_mbps(packets, 0, MS))
     assert whole["packets"].sum() == len(sent)
+
+
+def test_the_peak_of_a_rate_tells_a_constant_one_from_one_that_probes() -> None:
+    trip, end = 50_000_000, 20_000_000_000
+    gap = 800_000  # 62 packets a round trip
+    constant = steady(0, end // gap, gap)
+    assert rate_peak(frame(constant), 0, 0, end, trip) == pytest.approx(1.0, abs=0.02)
+    # bursts of four are no probe
+    bursts = [(0, at - at % (4 * gap), at, size, outcome) for _, at, _, size, outcome in constant]
+    assert rate_peak(frame(bursts), 0, 0, end, trip) == pytest.approx(1.0, abs=0.1)
+    # a quarter more for one round trip
+    probe = [
+        (0, 9 * 10**9 + 4 * gap * n + 1, 9 * 10**9 + 4 * gap * n + 2, 1000, "departed") for n in range(16)
+    ]
+    probing = frame(sorted([*constant, *probe], key=lambda row: row[1]))
+    assert rate_peak(probing, 0, 0, end, trip) == pytest.approx(1.25, abs=0.03)
+    # too short, silent for more than half of it, another flow
+    assert rate_peak(probing, 0, 0, 9_900_000_000, trip) is None
+    assert rate_peak(probing, 0, 0, end, end // 99) is None
+    assert rate_peak(probing, 0, 0, 3 * end, trip) is None
+    assert rate_peak(probing, 1, 0, end, trip) is None
 
 
 def test_errors_name_what_is_wrong() -> None:

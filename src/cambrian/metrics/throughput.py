@@ -11,6 +11,7 @@ import polars as pl
 
 from cambrian.metrics.columns import (
     BITS_PER_BYTE,
+    NS_PER_S,
     departed,
     flow_index,
     int64,
@@ -18,6 +19,13 @@ from cambrian.metrics.columns import (
     to_mbps,
 )
 
+#: fewest round trips, and seconds, that show the largest rate of a sender that probes now and then: BBR does
+#: so every eight round trips, its later generations every two or three seconds
+_PROBING_TRIPS, _PROBING_S = 100, 10
+#: packets over which a rate is taken at least: a few leave together
+_RATE_PACKETS = 32
+#: a smaller frame is an acknowledgement or another control packet
+_DATA_BYTES = 100
 #: of a sender that grows, the last third of an interval carries so many times as much as the first; a limit
 #: of an application or a window keeps the rate, and BBR's round trips with little in flight change it by 2 %
 _GROWTH = 1.05
@@ -58,6 +66,29 @@ def total_throughput_mbps(packets: pl.DataFrame, t0_ns: int, t1_ns: int) -> floa
     """Throughput of all flows together over the departures in [t0_ns, t1_ns)."""
     require_interval(t0_ns, t1_ns)
     return to_mbps(float(int64(departed(packets, t0_ns, t1_ns), "size_bytes").sum()), t1_ns - t0_ns)
+
+
+def rate_peak(packets: pl.DataFrame, flow: int, t0_ns: int, t1_ns: int, trip_ns: int) -> float | None:
+    """A flow's largest sending rate within a round trip, as a multiple of its median one.
+
+    Counts arrivals at the bottleneck in [t0_ns, t1_ns). 1 for a sender with a constant rate. None if the
+    interval is shorter than ten seconds or 100 round trips, or if the flow is silent in half of it.
+    """
+    sent = packets.filter(
+        (pl.col("flow") == flow)
+        & pl.col("arrival_ns").is_between(t0_ns, t1_ns, closed="left")
+        & (pl.col("size_bytes") >= _DATA_BYTES)
+    ).sort("arrival_ns")
+    if t1_ns - t0_ns < max(_PROBING_S * NS_PER_S, _PROBING_TRIPS * trip_ns) or not sent.height:
+        return None
+    times, sizes = int64(sent, "arrival_ns"), int64(sent, "size_bytes")
+    span_ns = max(trip_ns, _RATE_PACKETS * (t1_ns - t0_ns) // sent.height)
+    carried = np.concatenate(([0], np.cumsum(sizes)))
+    edges = carried[np.searchsorted(times, np.arange(t0_ns, t1_ns, span_ns))]
+    median = float(np.median(np.diff(edges))) if len(edges) > 1 else 0.0
+    whole = times + span_ns <= t1_ns
+    within = (carried[np.searchsorted(times, times + span_ns)] - carried[:-1])[whole]
+    return float(within.max()) / median if median and len(within) else None
 
 
 def binned_throughput(

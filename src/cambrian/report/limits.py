@@ -15,18 +15,28 @@ from cambrian.probes import table
 from cambrian.report.collect import Collected, everybody
 from cambrian.report.tables.rows import Row
 
-#: controllers whose window limits what is in flight; BBR limits it by its rate
+#: controllers whose window limits what is in flight
 _BY_WINDOW = ("cubic", "reno")
+#: limits by rate, and by a window of two or three times what that needs
+_BY_RATE = "bbr"
+#: no BBR of the 20 stacks has less than 114 % in any trial of fingerprint; under a fixed rate two have 101 to
+#: 108 %
+PEAK_PERCENT = 110.0
+#: a link of which more is used has no room for a probe that is seen
+FULL_SHARE = 0.95
 #: receivers that leave the sender to its controller: its stack's own, and the project's
 _OWN = ("own", "reference")
 #: how the gate begins that fails only where nothing in the network explains an unused link
 _SATURATION = "saturation: "
+_PEAK = quantities.ALL["rate_peak_percent"]
 _UNUSED = quantities.ALL["window_unused_percent"]
 
 
 def limited(collected: Collected, contestant: str, network: str) -> str:
     """What shows that the window of a CUBIC or Reno decides little there; empty if nothing does."""
     family = collected.families.get(contestant)
+    if family is not None and family.reference == _BY_RATE:
+        return _constant_rate(collected, contestant, network)
     if family is None or family.reference not in _BY_WINDOW:
         return ""
     shares = [
@@ -45,6 +55,27 @@ def limited(collected: Collected, contestant: str, network: str) -> str:
     return (
         f"in up to {max(shares):.0f} % of the time its application, its receiver or another limit decides "
         f"what it sends, because less than {100 * USED:.0f} % of its window is in flight"
+    )
+
+
+def _constant_rate(collected: Collected, contestant: str, network: str) -> str:
+    """What shows that a limit outside a BBR sets its rate there; empty if nothing does.
+
+    BBR probes for bandwidth with a quarter more than its rate. One whose rate never rises, below the link's,
+    has a limit of its own, such as Linux's SO_MAX_PACING_RATE, or does not probe: packets do not tell which.
+    """
+    trials = [
+        trial
+        for cell in collected.cells
+        if cell.names == (contestant,) and cell.network.name == network and not cell.page
+        for trial in cell.trials
+    ]
+    peaks = [_PEAK.value(trial, 0) for trial in trials]
+    full = any(trial.utilisation is None or trial.utilisation > FULL_SHARE for trial in trials)
+    if not trials or full or any(peak is None or peak > PEAK_PERCENT for peak in peaks):
+        return ""
+    return (
+        "its rate never rises by more than a tenth, though the link has room: a limit outside it may set it"
     )
 
 

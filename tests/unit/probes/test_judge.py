@@ -256,7 +256,7 @@ def test_a_reno_that_counts_delayed_acknowledgements_is_not_called_different() -
 
 
 def test_a_value_that_no_trial_reached_is_a_lower_limit() -> None:
-    late = {seed: Figure(8.0, 1, at_least=seed == 1) for seed in (1, 2)}
+    late: dict[int, Figure | NoFigure] = {seed: Figure(8.0, 1, at_least=seed == 1) for seed in (1, 2)}
     found = judge("blackout-recovery", late, figures(0.4, 0.4))
     assert found.text == (
         "after a blackout it takes at least 8.0 s to carry 80 % of the link, kernel CUBIC 0.4 s"

@@ -21,7 +21,8 @@ def collected(
     ``reasons``: why a further trial is invalid.
     """
     one = Contestant(stack="quinn", cca="reno", receiver=receiver)
-    trials = [SimpleNamespace(flows=[{"window_unused_percent": value}]) for value in percent]
+    flows = [[{"window_unused_percent": value}] for value in percent]
+    trials = [SimpleNamespace(flows=one, utilisation=0.87) for one in flows]
     records = [SimpleNamespace(reasons=reasons)]
     network = SimpleNamespace(name="net")
     cell = SimpleNamespace(network=network, page=None, names=(one.name,), trials=trials, records=records)
@@ -38,6 +39,7 @@ def _rename(of: Collected, network: str) -> None:
 def _plain(monkeypatch: pytest.MonkeyPatch) -> None:
     value: Any = SimpleNamespace(value=lambda trial, flow: trial.flows[flow]["window_unused_percent"])
     monkeypatch.setattr(limits, "_UNUSED", value)
+    monkeypatch.setattr(limits, "_PEAK", SimpleNamespace(value=lambda trial, flow: None))
 
 
 def test_an_unused_window_in_one_trial_is_a_limit() -> None:
@@ -78,6 +80,29 @@ def test_without_a_log_networks_of_probes_alone_accuse_nobody() -> None:
     logged = collected(12)
     _rename(logged, probes)
     assert not limits.limited(logged, "quinn reno", probes)
+
+
+@pytest.mark.parametrize(
+    ("peaks", "used", "is_limited"),
+    [
+        ((101, 104), 0.87, True),
+        ((101, 126), 0.87, False),
+        ((101, None), 0.87, False),
+        # nobody can probe on a full link, and a trace has no rate that could be full
+        ((101, 104), 0.96, False),
+        ((101, 104), None, False),
+        ((), 0.87, False),
+    ],
+)
+def test_a_bbr_whose_rate_never_rises_below_the_links_is_limited(
+    peaks: tuple[float | None, ...], used: float | None, is_limited: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As the lab's own BBR behind a pacing rate of 17 Mbps: "pacing rate when cruising is 0.874"."""
+    found = collected(None, reference="bbr")
+    trials = [SimpleNamespace(peak=peak, utilisation=used) for peak in peaks]
+    cast("Any", found.cells[0]).trials = trials
+    monkeypatch.setattr(limits, "_PEAK", SimpleNamespace(value=lambda trial, _: trial.peak))
+    assert ("its rate never rises" in limits.limited(found, "quinn reno", "net")) == is_limited
 
 
 @pytest.mark.parametrize(("receiver", "is_withheld"), [("own", False), ("reference", False), ("slow", True)])

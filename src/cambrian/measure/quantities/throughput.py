@@ -21,6 +21,12 @@ def _share_percent(window: FlowWindow) -> float | None:
     return percent(float(fairness.shares(window.whole.throughputs_mbps)[window.number]))
 
 
+def _rate_peak_percent(window: FlowWindow) -> float | None:
+    trip_ns = round(window.flow.base_rtt_ms(window.whole.trial.network) * 1e6)
+    peak = throughput.rate_peak(window.packets, window.number, *window.span_ns, trip_ns)
+    return None if peak is None else percent(peak)
+
+
 def _payload_capacity_percent(window: FlowWindow) -> float | None:
     mbps, rates = window.payload_mbps, window.whole.rates
     if mbps is None or not rates:
@@ -55,6 +61,12 @@ QUANTITIES = (
         formula="Fairness",
         window=_share_percent,
         ends=of_hundred,
+    ),
+    Quantity(
+        "rate_peak_percent",
+        "largest sending rate within a round trip, in percent of the median one; 100 for a constant rate; "
+        "null if the measured interval is shorter than 10 s or 100 round trips",
+        window=_rate_peak_percent,
     ),
     Quantity(
         "payload_capacity_percent",
