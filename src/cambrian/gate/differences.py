@@ -53,6 +53,8 @@ LARGE = 3
 KIND_LEVEL = 0.01
 #: reason of a figure that a stack with two behaviours shows by chance
 _COIN = "with so few seeds, a stack that has two behaviours can show this difference by chance"
+#: reason of a parameter that only few trials show, or trials that do not differ
+UNCONFIRMED = "too few differing trials show it, and no other network confirms it"
 #: reason of a figure of several trials together, of which only some are in both snapshots
 ONLY_IN_ONE = "its trials in both sent the same packets; other trials are only in one"
 #: a parameter that was judged from so many times the fewest events does not vanish by chance
@@ -425,7 +427,7 @@ def _others(before: Snapshot, after: Snapshot, comparisons: int) -> Iterator[Dif
         elif 0 < behind < FEWEST_SEEDS:
             yield replace(one, state="inconclusive", why=_too_few(behind))
         elif not _is_confirmed(one, proven):
-            yield replace(one, state="inconclusive", why="too few trials; other networks do not confirm it")
+            yield replace(one, state="inconclusive", why=UNCONFIRMED)
         else:
             yield one
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from rich.console import Console
 
+from cambrian.gate.differences import UNCONFIRMED
 from cambrian.gate.snapshot import Snapshot
 from cambrian.probes.table import probes
 from cambrian.releases import ready, search, verdicts
@@ -184,19 +185,24 @@ def _question(bench: Bench, ends: Ends, good: Snapshot, bad: Snapshot, figure: s
     if not clear:
         here = [one for one in found.figures if figure in (None, one.name)]
         shown = verdicts.names(here[:5]) or "there is no such figure"
-        others = verdicts.names(found.different[:5])
+        reasons = list(dict.fromkeys(one.why for one in here[:5] if one.why))
+        subject = f"{figure} does not differ" if figure else "nothing differs"
         raise StudyError(
             file=f"{bench.contestant(ends.good)} and {ends.bad}",
-            problem=f"{figure or 'nothing'} does not differ clearly by the rule of cambrian gate ({shown})"
-            if figure
-            else f"nothing differs clearly by the rule of cambrian gate ({shown})",
-            remedy=f"ask for a figure that does: {others}"
-            if others
-            else "give more --seeds, or another study",
+            problem=f"{subject} clearly by the rule of cambrian gate: {'; '.join([shown, *reasons])}",
+            remedy=_clearer(reasons, verdicts.names(found.different[:5])),
         )
     one = clear[0]
     others = verdicts.names(verdicts.clear(found, None)[:6])
     return Result(ends, Figure(one.name, one.place), one.before, one.after, others)
+
+
+def _clearer(reasons: Sequence[str], others: str) -> str:
+    """What may make a figure differ clearly. ``others``: figures that do."""
+    remedies = [f"ask for a figure that does: {others}"] if others else []
+    if UNCONFIRMED in reasons:
+        remedies.append("let a second network show it, or give this one random losses, so that seeds differ")
+    return "; or ".join(remedies) or "give more --seeds, or another study"
 
 
 def _try(

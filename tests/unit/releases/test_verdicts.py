@@ -285,3 +285,24 @@ def test_only_trials_that_both_have_show_the_same_packets(
     change = Compared(same, 0, {}, unknown, (), ())
     entry = Entry(Measured(release="1.1.0", date="2026-01-01"), change, "1.0.0")
     assert entry.same_packets is is_same
+
+
+def test_a_parameter_that_one_network_shows_in_equal_trials_is_refused_with_the_reason() -> None:
+    """ "beta does not differ clearly (0.7 ± 0.006 → 0.9 ± 0.006)" alone is a riddle."""
+
+    def with_beta(release: str, value: float) -> Snapshot:
+        of = measured(release, 9.0)
+        beta = Parameter(
+            value=value, low=value - 0.006, high=value + 0.006, trials=1, events=40, status="as it should be"
+        )
+        return of.model_copy(
+            update={"places": {"net": of.places["net"].model_copy(update={"parameters": {"beta": beta}})}}
+        )
+
+    bench = Bench("quic-go", "reno", RunOptions("study.toml"), Path("out"))
+    good, bad = with_beta("1.0.0", 0.7), with_beta("2.0.0", 0.9)
+    with pytest.raises(StudyError) as refused:
+        bisect._question(bench, Ends("1.0.0", "2.0.0", ()), good, bad, "beta")
+    said = str(refused.value)
+    assert "too few differing trials show it, and no other network confirms it" in said
+    assert "let a second network show it, or give this one random losses" in said
