@@ -7,6 +7,8 @@ import os
 import threading
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
@@ -177,7 +179,9 @@ def test_a_live_page_is_named_only_if_it_exists(status: int, there: bool) -> Non
 
     with HTTPServer(("127.0.0.1", 0), Scheduler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        page = f"http://127.0.0.1:{server.server_port}/status"
-        assert deploy._is_there(page) is there
+        client = cast("Any", SimpleNamespace(dashboard_link=f"http://127.0.0.1:{server.server_port}/status"))
+        assert deploy._page(client) == (client.dashboard_link if there else None)
         server.shutdown()
-    assert not deploy._is_there(page)
+    # nobody answers there any more; Dask's words for a cluster without a page
+    for link in (client.dashboard_link, "", None):
+        assert deploy._page(cast("Any", SimpleNamespace(dashboard_link=link))) is None

@@ -10,6 +10,7 @@ import re
 import urllib.request
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from http.client import HTTPException
 from pathlib import Path
 from typing import Any
 
@@ -84,8 +85,8 @@ def opened(text: str) -> Iterator[Cluster]:
         deployment, address, security = _found(text)
         try:
             with distributed.Client(deployment or address, security=security, set_as_default=False) as client:
-                if _is_there(client.dashboard_link):
-                    say(f"the cluster's live page: {client.dashboard_link}")
+                if (page := _page(client)) is not None:
+                    say(f"the cluster's live page: {page}")
                 yield Cluster(client, failures.texts)
         except (OSError, TimeoutError) as error:
             if isinstance(error, OSError) and error.filename is not None:
@@ -98,15 +99,17 @@ def opened(text: str) -> Iterator[Cluster]:
                     deployment.close(timeout=_CLOSE_S)
 
 
-def _is_there(page: str) -> bool:
-    """Is there a live page? A scheduler without one has its address all the same."""
+def _page(client: distributed.Client) -> str | None:
+    """The address of the live page; None without one. Many schedulers name an address without a page."""
     # a proxy for the Internet may refuse an address of the cluster
     direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
+        page: str = client.dashboard_link
         with direct.open(page, timeout=_PAGE_S):
-            return True
-    except OSError:
-        return False
+            return page
+    except (OSError, HTTPException, LookupError, ValueError, AttributeError):
+        # Dask's own: no service of that name, an empty address, None
+        return None
 
 
 class _Failures(logging.Handler):

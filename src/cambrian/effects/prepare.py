@@ -123,7 +123,7 @@ def _ends(rows: pl.DataFrame, spec: EffectSpec) -> tuple[float, float]:
 
 
 def _partial(rows: pl.DataFrame, spec: EffectSpec, kept: dict[str, pl.DataFrame]) -> Iterator[Partial]:
-    """The lists of values of which some have no trial behind the figure, on one side at least."""
+    """The conditions that list values, some of which have no trial behind the figure, on a side."""
     conditions = {"a": spec.a, "b": spec.b or {}}
     place = [*dict.fromkeys([*spec.cell, "trial"])]
     for where, sides in ((spec.where, list(kept)), *((conditions[name], [name]) for name in kept)):

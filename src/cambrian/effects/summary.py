@@ -33,8 +33,8 @@ class Estimate:
     ``cells``, ``trials`` and ``seeds`` are the numbers of cells, distinct trials and distinct seeds.
     ``trials_left_out`` have no value of the quantity; ``cells_left_out`` have no effect, because of a
     division by 0. ``constant_cells`` are the same in every seed. The estimate of a share, a minimum or a
-    maximum is the observed one, which is biased to the extremes; its interval is not. ``partial``: lists of
-    values in the conditions of which some have no trial behind the figure.
+    maximum is the observed one, which is biased to the extremes; its interval is not. ``partial``:
+    conditions that list values, some of which have no trial behind the figure.
     """
 
     estimate: float

@@ -234,5 +234,5 @@ def _why_none(evidence: Evidence) -> str:
     """Why a property that the search found broken is no finding, up to the property's name."""
     of = len(evidence.excess)
     if evidence.breaks:
-        return f"kernel TCP itself comes near the limit in at least one trial; {of} of {of} trials break"
+        return f"kernel TCP itself breaks it, or keeps it with too little reserve; {of} of {of} trials break"
     return f"{sum(excess > 0 for excess in evidence.excess)} of {of} trials break"

@@ -71,8 +71,9 @@ def total_throughput_mbps(packets: pl.DataFrame, t0_ns: int, t1_ns: int) -> floa
 def rate_peak(packets: pl.DataFrame, flow: int, t0_ns: int, t1_ns: int, trip_ns: int) -> float | None:
     """A flow's largest sending rate within a round trip, as a multiple of its median one.
 
-    Counts arrivals at the bottleneck in [t0_ns, t1_ns). 1 for a sender with a constant rate. None if the
-    interval is shorter than ten seconds or 100 round trips, or if the flow is silent in half of it.
+    Counts arrivals at the bottleneck in [t0_ns, t1_ns). About 1 for a sender with a constant rate; more for
+    one that sends batches, if fewer than a hundred packets fit into a round trip. None if the interval is
+    shorter than ten seconds or 100 round trips, or if the flow is silent in half of it.
     """
     sent = packets.filter(
         (pl.col("flow") == flow)

@@ -91,6 +91,9 @@ def judge(
         allowed.append(finding.theory * RENO_DELAYED_ACKS)
     compared = effects.compare(probe, here, kernel, drawn=drawn, allowed=allowed)
     text = finding.text
+    state = _with_limits(compared.state, here, kernel)
+    if state != compared.state:
+        text += "; the trial ends too soon to tell"
     if compared.ratio is not None:
         text += f" ({compared.ratio:.2f} times the kernel's)"
     if compared.seeds < FEWEST_TRIALS:
@@ -98,7 +101,7 @@ def judge(
     return replace(
         finding,
         text=text,
-        state=compared.state,
+        state=state,
         effect=compared.effect,
         low=_finite(compared.low),
         high=_finite(compared.high),
@@ -106,6 +109,16 @@ def judge(
         more=compared.more,
         margin=compared.margin,
     )
+
+
+def _with_limits(state: State | None, here: Side, kernel: Side) -> State | None:
+    """The state if some values are lower limits: only a difference that they can but increase is proven."""
+    mine, its = (any(one.at_least for one in side.values()) for side in (here, kernel))
+    if state is None or not (mine or its):
+        return state
+    larger = (_mean(here) or 0.0) > (_mean(kernel) or 0.0)
+    proven = state == "different" and not (its if larger else mine)
+    return state if proven else "inconclusive"
 
 
 def is_later_bbr(cca: str) -> bool:

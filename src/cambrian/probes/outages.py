@@ -112,7 +112,7 @@ def blackout_recovery_s(flow: ProbedFlow) -> Figure | NoFigure:
 
 
 def _full_ns(flow: ProbedFlow, rate_mbps: float) -> Int64Array:
-    """Departures with which a second begins in which the flow carries :data:`BACK` of the link."""
+    """Departures after which the flow carries :data:`BACK` of the link for a second."""
     times, sizes = int64(flow.carried, "departure_ns"), int64(flow.carried, "size_bytes")
     before = np.concatenate(([0], np.cumsum(sizes)))
     span_ns = round(BACK_OVER_S * NS_PER_S)

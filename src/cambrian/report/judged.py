@@ -236,10 +236,10 @@ def _no_valid(cells: Sequence[Cell]) -> str:
 def _remedy(collected: Collected, name: str, judged_as: str) -> str:
     """How to judge a contestant that these results cannot; empty if it has own settings or is limited."""
     if judged_as not in references.families():
-        return f" No study can judge them: there is no standard here for the parameters of {judged_as}."
+        return f" No study can judge its parameters: Cambrian has no standard for {judged_as}."
     study = collected.study
-    networks = (one.name for one in collected.networks if not table.is_for_probes_alone(one.name))
-    if any(limits.limited(collected, name, network) for network in networks):
+    networks = [one.name for one in collected.networks if not table.is_for_probes_alone(one.name)]
+    if networks and all(limits.limited(collected, name, network) for network in networks):
         return ""
     everyone = list(everybody(study))
     if study.name == _JUDGES or not any(one.name == name and one == _plain(one) for one in everyone):

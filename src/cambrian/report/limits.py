@@ -7,20 +7,22 @@ says so. Without one, nothing does but a link that it leaves unused for no reaso
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Collection, Sequence
 
 from cambrian.measure import quantities
+from cambrian.metrics.gates import exemptions
 from cambrian.metrics.window_use import LIMITED_SHARE, USED
 from cambrian.probes import table
-from cambrian.report.collect import Collected, everybody
+from cambrian.report.collect import Cell, Collected, everybody
 from cambrian.report.tables.rows import Row
 
 #: controllers whose window limits what is in flight
 _BY_WINDOW = ("cubic", "reno")
 #: limits by rate, and by a window of two or three times what that needs
 _BY_RATE = "bbr"
-#: no BBR of the 20 stacks has less than 114 % in any trial of fingerprint; under a fixed rate two have 101 to
-#: 108 %
+#: no BBR of the 20 stacks has less than 114 % in any trial of fingerprint's quick profile; under a fixed rate
+#: kernel BBR and the lab's have 101 to 108 % (docs/explanation/judging.md)
 PEAK_PERCENT = 110.0
 #: a link of which more is used has no room for a probe that is seen
 FULL_SHARE = 0.95
@@ -33,7 +35,7 @@ _UNUSED = quantities.ALL["window_unused_percent"]
 
 
 def limited(collected: Collected, contestant: str, network: str) -> str:
-    """What shows that the window of a CUBIC or Reno decides little there; empty if nothing does."""
+    """What shows that something other than its controller decides there; empty if nothing does."""
     family = collected.families.get(contestant)
     if family is not None and family.reference == _BY_RATE:
         return _constant_rate(collected, contestant, network)
@@ -58,6 +60,12 @@ def limited(collected: Collected, contestant: str, network: str) -> str:
     )
 
 
+def _shows_use(cell: Cell) -> bool:
+    """Does the gate *saturation* judge this group, and has it valid trials?"""
+    endless = (trial for trial in cell.trials if not trial.trial.flows[0].size_bytes)
+    return "saturation" not in exemptions(cell.network) and any(True for _ in endless)
+
+
 def _constant_rate(collected: Collected, contestant: str, network: str) -> str:
     """What shows that a limit outside a BBR sets its rate there; empty if nothing does.
 
@@ -70,9 +78,9 @@ def _constant_rate(collected: Collected, contestant: str, network: str) -> str:
         if cell.names == (contestant,) and cell.network.name == network and not cell.page
         for trial in cell.trials
     ]
-    peaks = [_PEAK.value(trial, 0) for trial in trials]
+    peaks = [peak for trial in trials if (peak := _PEAK.value(trial, 0)) is not None]
     full = any(trial.utilisation is None or trial.utilisation > FULL_SHARE for trial in trials)
-    if not trials or full or any(peak is None or peak > PEAK_PERCENT for peak in peaks):
+    if full or not peaks or statistics.median(peaks) > PEAK_PERCENT:
         return ""
     return (
         "its rate never rises by more than a tenth, though the link has room: a limit outside it may set it"
@@ -93,8 +101,10 @@ def _unknown(collected: Collected, contestant: str, network: str) -> str:
     )
     if where := next(unused, ""):
         sign = f"on {where} it left a part of the link unused without a congestion signal"
-    elif table.is_for_probes_alone(network) and not any(
-        cell.trials for cell in alone if not table.is_for_probes_alone(cell.network.name)
+    elif (
+        table.is_for_probes_alone(network)
+        and any(cell.network.name == network for cell in alone)
+        and not any(map(_shows_use, alone))
     ):
         sign = "it ran on no network that shows whether it fills a link alone"
     else:

@@ -262,3 +262,28 @@ def test_a_value_that_no_trial_reached_is_a_lower_limit() -> None:
         "after a blackout it takes at least 8.0 s to carry 80 % of the link, kernel CUBIC 0.4 s"
     )
     assert found.state == "different"
+
+
+@pytest.mark.parametrize(
+    ("mine", "its", "limits", "state"),
+    [
+        # within the margin so far: what comes after the trial's end decides
+        (6.4, 0.4, (True, False), "inconclusive"),
+        (6.4, 6.4, (True, True), "inconclusive"),
+        (0.4, 6.4, (False, True), "inconclusive"),
+        # more time can only increase these differences
+        (8.0, 0.4, (True, False), "different"),
+        (0.4, 8.0, (False, True), "different"),
+        # and may end this one
+        (8.0, 0.4, (True, True), "inconclusive"),
+    ],
+)
+def test_a_lower_limit_proves_only_what_more_time_cannot_undo(
+    mine: float, its: float, limits: tuple[bool, bool], state: str
+) -> None:
+    def side(value: float, at_least: bool) -> dict[int, Figure | NoFigure]:
+        return {seed: Figure(value, 1, at_least=at_least) for seed in (1, 2)}
+
+    found = judge("blackout-recovery", side(mine, limits[0]), side(its, limits[1]))
+    assert found.state == state
+    assert found.text.endswith("; the trial ends too soon to tell") == (state == "inconclusive")

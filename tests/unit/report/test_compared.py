@@ -213,7 +213,7 @@ def test_what_differs_in_software_and_settings() -> None:
     assert found.short == "quinn cubic: options.pacing True → False"
     renamed = before.study.model_copy(update={"name": "other"})
     (found,) = settings.settings(before.study, renamed)
-    assert found.short == f"name, from which start offsets are drawn, {before.study.name} → other"
+    assert found.short == f"study name (start offsets depend on it) {before.study.name} → other"
     quinn = next(one for one in settings.software(before, after) if one.differs)
     assert quinn.short == "quinn 0.11 → 0.12"
     other = side("c", {}, quinn=f"0.11 {'c' * 16}")

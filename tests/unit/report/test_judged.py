@@ -17,7 +17,7 @@ from tests.unit.report.made import cell, collected, trial
     ("cca", "ending"),
     [
         ("bbr", " To judge it: cambrian run fingerprint --contestant tcp/bbr."),
-        ("vegas", " No study can judge them: there is no standard here for the parameters of vegas."),
+        ("vegas", " No study can judge its parameters: Cambrian has no standard for vegas."),
     ],
 )
 def test_no_command_is_named_that_cannot_judge_either(cca: str, ending: str) -> None:

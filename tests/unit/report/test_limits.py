@@ -10,7 +10,7 @@ import pytest
 from cambrian.report import limits
 from cambrian.report.collect import Collected
 from cambrian.report.tables.rows import Row
-from cambrian.study.model import Contestant
+from cambrian.study.model import Contestant, Network
 
 
 def collected(
@@ -22,17 +22,20 @@ def collected(
     """
     one = Contestant(stack="quinn", cca="reno", receiver=receiver)
     flows = [[{"window_unused_percent": value}] for value in percent]
-    trials = [SimpleNamespace(flows=one, utilisation=0.87) for one in flows]
+    endless = SimpleNamespace(flows=[SimpleNamespace(size_bytes=0)])
+    trials = [SimpleNamespace(flows=one, utilisation=0.87, trial=endless) for one in flows]
     records = [SimpleNamespace(reasons=reasons)]
-    network = SimpleNamespace(name="net")
+    network = Network(name="net", rate_mbps=20, rtt_ms=50, buffer_bdp=1)
     cell = SimpleNamespace(network=network, page=None, names=(one.name,), trials=trials, records=records)
     families = {one.name: SimpleNamespace(reference=reference)}
     study = SimpleNamespace(contestants=[one], every_flow=[])
     return cast("Collected", SimpleNamespace(cells=[cell], families=families, study=study))
 
 
-def _rename(of: Collected, network: str) -> None:
-    cast("Any", of.cells[0].network).name = network
+def _on(of: Collected, *networks: Network) -> Collected:
+    """The same group on each of these networks."""
+    cells = [SimpleNamespace(**(vars(of.cells[0]) | {"network": one})) for one in networks]
+    return cast("Collected", SimpleNamespace(**(vars(of) | {"cells": cells})))
 
 
 @pytest.fixture(autouse=True)
@@ -73,13 +76,19 @@ def test_without_a_log_a_link_left_unused_shows_a_limit_on_all_networks() -> Non
 
 def test_without_a_log_networks_of_probes_alone_accuse_nobody() -> None:
     """As kernel TCP behind iperf3 with a window or a rate: losses hide that it fills no link."""
-    silent, probes = collected(None), "probe-lone-losses"
-    assert not limits.limited(silent, "quinn reno", probes)
-    _rename(silent, probes)
-    assert "it ran on no network that shows whether" in limits.limited(silent, "quinn reno", probes)
-    logged = collected(12)
-    _rename(logged, probes)
-    assert not limits.limited(logged, "quinn reno", probes)
+    silent, plain = collected(None), Network(name="net", rate_mbps=20, rtt_ms=50, buffer_bdp=1)
+    probes = plain.model_copy(update={"name": "probe-lone-losses", "loss_every_packets": 1500})
+    # no gate judges what a flow carries on a link that loses packets
+    lossy = plain.model_copy(update={"name": "lossy", "loss_percent": 1.0})
+    for networks in ([probes], [probes, lossy]):
+        found = _on(silent, *networks)
+        assert "it ran on no network that shows whether" in limits.limited(found, "quinn reno", probes.name)
+    assert not limits.limited(_on(silent, probes, plain), "quinn reno", probes.name)
+    assert not limits.limited(_on(collected(12), probes), "quinn reno", probes.name)
+    # beside other flows it is judged as though its controller decided
+    beside = _on(silent, probes)
+    cast("Any", beside.cells[0]).names = ("quinn reno", "tcp reno")
+    assert not limits.limited(beside, "quinn reno", probes.name)
 
 
 @pytest.mark.parametrize(
@@ -87,7 +96,8 @@ def test_without_a_log_networks_of_probes_alone_accuse_nobody() -> None:
     [
         ((101, 104), 0.87, True),
         ((101, 126), 0.87, False),
-        ((101, None), 0.87, False),
+        ((101, 126, 104), 0.87, True),
+        ((None, None), 0.87, False),
         # nobody can probe on a full link, and a trace has no rate that could be full
         ((101, 104), 0.96, False),
         ((101, 104), None, False),

@@ -64,8 +64,8 @@ QUANTITIES = (
     ),
     Quantity(
         "rate_peak_percent",
-        "largest sending rate within a round trip, in percent of the median one; 100 for a constant rate; "
-        "null if the measured interval is shorter than 10 s or 100 round trips",
+        "largest sending rate within a round trip, in percent of the median one; about 100 for a constant "
+        "rate; null if the measured interval is shorter than 10 s or 100 round trips, or half of it silent",
         window=_rate_peak_percent,
     ),
     Quantity(

@@ -218,7 +218,7 @@ def _flow_gates(
         else:
             gates.append(rtt_gate(flow.base_rtt_ms, flow.rtt_ms, facts.rtt_tolerance_ms))
         gates.append(premature_gate(flow.label, end))
-        if flow.size_bytes:
+        if flow.size_bytes and facts.capture_lost == 0:
             own = packets.filter(pl.col("flow") == index)
             gates.append(completion_gate(flow.label, own, flow.size_bytes, flow.complete_ns))
         gates.append(cca_gate(flow.label, flow.cca, flow.confirmed_cca))

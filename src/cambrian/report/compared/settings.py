@@ -81,7 +81,7 @@ def only(before: Side, after: Side) -> list[str]:
 
 def _whole(study: Study) -> dict[str, Any]:
     # studies with other names have other starts, and so other packets
-    name = {"name, from which start offsets are drawn,": study.name}
+    name = {"study name (start offsets depend on it)": study.name}
     return name | study.model_dump(mode="json", exclude=set(_LEFT_OUT))
 
 
