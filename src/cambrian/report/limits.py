@@ -1,8 +1,8 @@
 """Which contestants are limited by something other than their controller: nobody is accused of that.
 
 A sender that waits for its application, its receiver's credit, room in its buffer or a configured rate leaves
-its window unused, and shows little of its controller. A log with window and bytes in flight
-says so. Without one, nothing does but a link that it leaves unused for no reason that the network shows.
+its window unused, and shows little of its controller. A log with window and bytes in flight says so. Without
+one, only a link that it leaves unused does, for no reason that the network shows.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from cambrian.report.tables.rows import Row
 _BY_WINDOW = ("cubic", "reno")
 #: limits by rate, and by a window of two or three times what that needs
 _BY_RATE = "bbr"
-#: no BBR of the 20 stacks has less than 114 % in any trial of fingerprint's quick profile; under a fixed rate
-#: kernel BBR and the lab's have 101 to 108 % (docs/explanation/judging.md)
+#: no BBR of the 20 stacks has less than 114 % in any trial of fingerprint's quick profile; the lab's under
+#: fixed rates of 3 and 17 Mbps has 101 to 108 %
 PEAK_PERCENT = 110.0
 #: a link of which more is used has no room for a probe that is seen
 FULL_SHARE = 0.95
