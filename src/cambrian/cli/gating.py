@@ -68,12 +68,12 @@ def gate(
         catalogue.look_only_in(named)
         return carry_out.read(path)
 
-    # an error in any of the files is told before the first trial
-    for path in files:
-        gate_in(path)
     results: list[carry_out.Result] = []
     failure: Exception | None = None
     try:
+        # an error in any of the files is told before the first trial
+        for path in files:
+            gate_in(path)
         for path in files:
             one = gate_in(path)
             options = RunOptions(str(path), jobs=jobs, trust=trust, started_by=f"cambrian gate {path}")
@@ -91,7 +91,7 @@ def gate(
                 _tell(result, update=update)
             _report(result, markdown)
     finally:
-        # after Ctrl-C too: a CI must not read the reports of an earlier run
+        # after Ctrl-C and such an error too: a CI must not read the reports of an earlier run
         if junit is not None:
             output.write_junit(junit, results)
         if json_file is not None:

@@ -184,6 +184,14 @@ def test_a_gate_that_fails_alone_writes_its_reports(tmp_path: Path, monkeypatch:
     assert next(ElementTree.parse(junit).iter("error")).text
 
 
+def test_a_gate_file_with_an_error_leaves_no_report_of_an_earlier_run(tmp_path: Path) -> None:
+    junit = tmp_path / "junit.xml"
+    junit.write_text('<testsuites><testsuite name="of an earlier run"/></testsuites>')
+    told = CliRunner().invoke(app, ["gate", str(tmp_path / "none.toml"), "--junit", str(junit)])
+    assert isinstance(told.exception, StudyError)
+    assert not list(ElementTree.parse(junit).iter("testsuite"))
+
+
 def test_each_gate_has_the_stacks_beside_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CAMBRIAN_STACKS", "")
     seen = []
