@@ -12,6 +12,8 @@ import polars as pl
 from cambrian.metrics.columns import (
     BITS_PER_BYTE,
     NS_PER_S,
+    SMALLEST_DATA_BYTES,
+    Int64Array,
     departed,
     flow_index,
     int64,
@@ -24,8 +26,6 @@ from cambrian.metrics.columns import (
 _PROBING_TRIPS, _PROBING_S = 100, 10
 #: packets over which a rate is taken at least: a few leave together
 _RATE_PACKETS = 32
-#: a smaller frame is an acknowledgement or another control packet
-_DATA_BYTES = 100
 #: of a sender that grows, the last third of an interval carries so many times as much as the first; a limit
 #: of an application or a window keeps the rate, and BBR's round trips with little in flight change it by 2 %
 _GROWTH = 1.05
@@ -68,6 +68,13 @@ def total_throughput_mbps(packets: pl.DataFrame, t0_ns: int, t1_ns: int) -> floa
     return to_mbps(float(int64(departed(packets, t0_ns, t1_ns), "size_bytes").sum()), t1_ns - t0_ns)
 
 
+def carried_within(times_ns: Int64Array, sizes_bytes: Int64Array, span_ns: int) -> Int64Array:
+    """Bytes of each packet and of those within ``span_ns`` after it, shape (packets,); times in order."""
+    carried = np.concatenate(([0], np.cumsum(sizes_bytes)))
+    within: Int64Array = carried[np.searchsorted(times_ns, times_ns + span_ns)] - carried[:-1]
+    return within
+
+
 def rate_peak(packets: pl.DataFrame, flow: int, t0_ns: int, t1_ns: int, trip_ns: int) -> float | None:
     """A flow's largest sending rate within a round trip, as a multiple of its median one.
 
@@ -78,7 +85,7 @@ def rate_peak(packets: pl.DataFrame, flow: int, t0_ns: int, t1_ns: int, trip_ns:
     sent = packets.filter(
         (pl.col("flow") == flow)
         & pl.col("arrival_ns").is_between(t0_ns, t1_ns, closed="left")
-        & (pl.col("size_bytes") >= _DATA_BYTES)
+        & (pl.col("size_bytes") >= SMALLEST_DATA_BYTES)
     ).sort("arrival_ns")
     if t1_ns - t0_ns < max(_PROBING_S * NS_PER_S, _PROBING_TRIPS * trip_ns) or not sent.height:
         return None
@@ -87,8 +94,7 @@ def rate_peak(packets: pl.DataFrame, flow: int, t0_ns: int, t1_ns: int, trip_ns:
     carried = np.concatenate(([0], np.cumsum(sizes)))
     edges = carried[np.searchsorted(times, np.arange(t0_ns, t1_ns, span_ns))]
     median = float(np.median(np.diff(edges))) if len(edges) > 1 else 0.0
-    whole = times + span_ns <= t1_ns
-    within = (carried[np.searchsorted(times, times + span_ns)] - carried[:-1])[whole]
+    within = carried_within(times, sizes, span_ns)[times + span_ns <= t1_ns]
     return float(within.max()) / median if median and len(within) else None
 
 

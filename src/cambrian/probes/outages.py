@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from cambrian.metrics.columns import NS_PER_S, Int64Array, int64
+from cambrian.metrics.throughput import carried_within
 from cambrian.probes import falls
 from cambrian.probes.falls import Fall, Loss
 from cambrian.probes.figures import Figure, NoFigure
@@ -114,10 +115,8 @@ def blackout_recovery_s(flow: ProbedFlow) -> Figure | NoFigure:
 def _full_ns(flow: ProbedFlow, rate_mbps: float) -> Int64Array:
     """Departures after which the flow carries :data:`BACK` of the link for a second."""
     times, sizes = int64(flow.carried, "departure_ns"), int64(flow.carried, "size_bytes")
-    before = np.concatenate(([0], np.cumsum(sizes)))
     span_ns = round(BACK_OVER_S * NS_PER_S)
-    within = before[np.searchsorted(times, times + span_ns)] - before[:-1]
-    enough = within >= BACK * rate_mbps * 1e6 / 8 * BACK_OVER_S
+    enough = carried_within(times, sizes, span_ns) >= BACK * rate_mbps * 1e6 / 8 * BACK_OVER_S
     return times[enough & (times + span_ns <= flow.trace.end_ns)]
 
 

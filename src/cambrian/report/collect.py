@@ -119,6 +119,10 @@ class Collected:
         """The groups on one network."""
         return [cell for cell in self.cells if cell.network.name == network.name]
 
+    def alone(self, contestant: str) -> list[Cell]:
+        """The groups of a contestant alone, without those that load a page."""
+        return [cell for cell in self.cells if cell.names == (contestant,) and not cell.page]
+
     def noise_floor(self, cell: Cell) -> Cell | None:
         """The group that is ``cell``'s reference against itself on the same network."""
         floors = (other for other in self.on(cell.network) if other.is_noise_floor)

@@ -132,11 +132,8 @@ def alone(collected: Collected, contestant: str) -> dict[str, list[Alone]]:
 
 def _cells_alone(collected: Collected, contestant: str) -> list[Cell]:
     """The groups of a contestant's endless flow alone, outside the networks that only probes use."""
-    return [
-        cell
-        for cell in collected.cells
-        if cell.names == (contestant,) and not cell.page and not table.is_for_probes_alone(cell.network.name)
-    ]
+    cells = collected.alone(contestant)
+    return [cell for cell in cells if not table.is_for_probes_alone(cell.network.name)]
 
 
 def _is_unsteady(network: Network) -> bool:
@@ -260,8 +257,8 @@ def plausible(collected: Collected, contestant: str, family: str, network: str |
     mine = alone(collected, contestant)
     here = mine if network is None else {network: mine.get(network, [])}
     if not _cells_alone(collected, contestant):
-        on_probes = any(cell.names == (contestant,) and not cell.page for cell in collected.cells)
-        return Side("not measured", ("alone only on the networks of probes",) if on_probes else ())
+        on_probes = ("alone only on the networks of probes",) if collected.alone(contestant) else ()
+        return Side("not measured", on_probes)
     return plausibility.side(here, alone(collected, title), title)
 
 

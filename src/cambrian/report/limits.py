@@ -62,8 +62,8 @@ def limited(collected: Collected, contestant: str, network: str) -> str:
 
 def _shows_use(cell: Cell) -> bool:
     """Does the gate *saturation* judge this group, and has it valid trials?"""
-    endless = (trial for trial in cell.trials if not trial.trial.flows[0].size_bytes)
-    return "saturation" not in exemptions(cell.network) and any(True for _ in endless)
+    endless = any(not trial.trial.flows[0].size_bytes for trial in cell.trials)
+    return endless and "saturation" not in exemptions(cell.network)
 
 
 def _constant_rate(collected: Collected, contestant: str, network: str) -> str:
@@ -72,12 +72,8 @@ def _constant_rate(collected: Collected, contestant: str, network: str) -> str:
     BBR probes for bandwidth with a quarter more than its rate. One whose rate never rises, below the link's,
     has a limit of its own, such as Linux's SO_MAX_PACING_RATE, or does not probe: packets do not tell which.
     """
-    trials = [
-        trial
-        for cell in collected.cells
-        if cell.names == (contestant,) and cell.network.name == network and not cell.page
-        for trial in cell.trials
-    ]
+    cells = [cell for cell in collected.alone(contestant) if cell.network.name == network]
+    trials = [trial for cell in cells for trial in cell.trials]
     peaks = [peak for trial in trials if (peak := _PEAK.value(trial, 0)) is not None]
     full = any(trial.utilisation is None or trial.utilisation > FULL_SHARE for trial in trials)
     if full or not peaks or statistics.median(peaks) > PEAK_PERCENT:
@@ -92,7 +88,7 @@ def _unknown(collected: Collected, contestant: str, network: str) -> str:
 
     Where a network itself loses packets, they do not show whether a flow that carries little is limited.
     """
-    alone = [cell for cell in collected.cells if cell.names == (contestant,) and not cell.page]
+    alone = collected.alone(contestant)
     unused = (
         cell.network.name
         for cell in alone

@@ -13,6 +13,12 @@ from cambrian.report.tables.rows import Row
 from cambrian.study.model import Contestant, Network
 
 
+class _Made(SimpleNamespace):
+    """As much of a :class:`Collected` as these tests need."""
+
+    alone = Collected.alone
+
+
 def collected(
     *percent: float | None, reference: str = "reno", receiver: str = "own", reasons: tuple[str, ...] = ()
 ) -> Collected:
@@ -29,13 +35,13 @@ def collected(
     cell = SimpleNamespace(network=network, page=None, names=(one.name,), trials=trials, records=records)
     families = {one.name: SimpleNamespace(reference=reference)}
     study = SimpleNamespace(contestants=[one], every_flow=[])
-    return cast("Collected", SimpleNamespace(cells=[cell], families=families, study=study))
+    return cast("Collected", _Made(cells=[cell], families=families, study=study))
 
 
 def _on(of: Collected, *networks: Network) -> Collected:
     """The same group on each of these networks."""
     cells = [SimpleNamespace(**(vars(of.cells[0]) | {"network": one})) for one in networks]
-    return cast("Collected", SimpleNamespace(**(vars(of) | {"cells": cells})))
+    return cast("Collected", _Made(**(vars(of) | {"cells": cells})))
 
 
 @pytest.fixture(autouse=True)

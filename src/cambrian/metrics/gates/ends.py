@@ -34,7 +34,7 @@ _FEWEST_INTERVALS = 3
 #: a probe is two packets (RFC 9002, section 6.2.4), and acknowledgements may come between
 _PACKETS_A_TRY = 5
 #: so many dropped packets are no accident
-_TRIES = 3
+_FEWEST_DROPS = 3
 #: a first timeout (RFC 6298, section 2)
 _FIRST_TRY_NS = NS_PER_S
 #: a packet that closes a connection (RFC 9000, section 10.2) has fewer bytes, frame and all
@@ -178,7 +178,7 @@ def _never_sent(life: Life, arrivals: Int64Array) -> FlowEnd:
             text += ", and its connection was never established"
         if life.random_losses and life.random_losses >= through:
             why = f"its link lost {life.random_losses} packets at random"
-        elif dropped and life.others.height and (dropped >= through or _large_ones_dropped(life) >= _TRIES):
+        elif dropped and life.others.height and (dropped >= through or _loses_large_ones(life)):
             why = f"the bottleneck, which it shared, dropped {dropped} of them"
     if life.closing:
         text += f"; {life.closing.text}"
@@ -186,14 +186,14 @@ def _never_sent(life: Life, arrivals: Int64Array) -> FlowEnd:
     return _early("never sent", ended_ns, life, text, why)
 
 
-def _large_ones_dropped(life: Life) -> int:
-    """The flow's dropped packets that were larger than each of its packets that came through.
+def _loses_large_ones(life: Life) -> bool:
+    """Were several packets dropped that were larger than each of the flow's packets that came through?
 
     A full queue still has room for small packets, and a handshake needs its large ones.
     """
     passed = pl.col("size_bytes").filter(pl.col("departure_ns").is_not_null()).max().fill_null(0)
     larger = (pl.col("outcome") == "dropped") & (pl.col("size_bytes") > passed)
-    return life.packets.filter(larger).height
+    return life.packets.filter(larger).height >= _FEWEST_DROPS
 
 
 def _last_bytes(life: Life) -> int:
@@ -296,7 +296,8 @@ def _last_in_vain(life: Life, network: Network, ended_ns: int) -> int:
         return 0
     nothing_ns = _came_to_nothing_ns(life, ended_ns)
     last = life.packets.filter(pl.col("arrival_ns").is_between(nothing_ns, ended_ns, closed="right"))
-    return last.height if last.height >= _TRIES and (last.get_column("outcome") == "dropped").all() else 0
+    all_dropped = (last.get_column("outcome") == "dropped").all()
+    return last.height if all_dropped and last.height >= _FEWEST_DROPS else 0
 
 
 def _explained(life: Life, network: Network, ended_ns: int) -> str | None:
