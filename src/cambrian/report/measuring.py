@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -29,6 +30,8 @@ Result = TypeVar("Result")
 _MADE_BY = ("cambrian.measure.measuring",)
 #: largest size of the cache; the least recently used measures are removed first
 _MOST_BYTES = 2 * 2**30
+#: looking at every file of a full cache takes seconds, so that is done once in this time
+_TRIM_EVERY_S = 24 * 3600
 
 
 @dataclass(frozen=True)
@@ -73,7 +76,8 @@ class _Cache(Generic[Result]):
     def __init__(self, make: Callable[[str, Any], Result]) -> None:
         # results that cannot be read are made again: no warning is needed
         logging.getLogger("joblib").setLevel(logging.CRITICAL)
-        self._memory = Memory(paths.cache() / "measures", verbose=0)
+        self._folder = paths.cache() / "measures"
+        self._memory = Memory(self._folder, verbose=0)
         self._kept = self._memory.cache(make, ignore=["task"])
 
     def has(self, key: str, task: Any) -> bool:
@@ -85,6 +89,11 @@ class _Cache(Generic[Result]):
         return done
 
     def trim(self) -> None:
+        """Remove the least recently used results beyond the largest size, at most once a day."""
+        stamp = self._folder / "trimmed"
+        if stamp.exists() and time.time() - stamp.stat().st_mtime < _TRIM_EVERY_S:
+            return
+        stamp.touch()
         self._memory.reduce_size(_MOST_BYTES)
 
 

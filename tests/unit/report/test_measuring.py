@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -95,6 +96,25 @@ def test_what_cannot_be_read_is_measured_again(
     measured(task)
     assert len(count) == 2
     assert not caplog.records
+
+
+def test_a_full_cache_is_emptied_at_most_once_a_day(
+    task: Task, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(measuring, "_MOST_BYTES", 0)
+
+    def kept() -> int:
+        return len(list((tmp_path / "cache").rglob("output.pkl")))
+
+    measured(task)
+    measured(replace(task, measured_from_s=3.0))
+    assert kept() == 2
+    stamp = tmp_path / "cache" / "measures" / "trimmed"
+    yesterday = time.time() - 25 * 3600
+    os.utime(stamp, (yesterday, yesterday))
+    measured(replace(task, measured_from_s=4.0))
+    # what was emptied is made again if the caller still wants it
+    assert kept() == 1
 
 
 def test_nothing_is_kept_in_the_results(task: Task) -> None:
