@@ -15,9 +15,6 @@ from functools import cached_property
 import numpy as np
 import shapely
 from shapely.geometry.base import BaseGeometry
-from sklearn.cluster import KMeans
-from sklearn.metrics import silhouette_score
-from threadpoolctl import threadpool_limits
 
 from cambrian.metrics.columns import BoolArray, FloatArray, Int64Array
 from cambrian.metrics.envelope import POINTS_KEPT
@@ -44,13 +41,19 @@ class TrialArea:
 
 @dataclass(frozen=True)
 class Region:
-    """Where at least half of an arm's trials are.
+    """Where at least half of an arm's trials are. Raises ``ValueError`` without trials.
 
     ``kept`` (m, 2): those of the arm's points that lie in it; conformance counts these, as
     ``imc22`` counts the points within its hull, so an arm scores 1 against itself.
     """
 
     trials: tuple[TrialArea, ...]
+
+    def __post_init__(self) -> None:
+        if not self.trials:
+            raise ValueError("a region needs at least one trial")
+        # an area that was kept on disk has lost its preparation
+        shapely.prepare([trial.area for trial in self.trials])
 
     @cached_property
     def points(self) -> FloatArray:
@@ -78,7 +81,6 @@ class Region:
 
 def _moved(trial: TrialArea, move: FloatArray) -> TrialArea:
     area = shapely.transform(trial.area, lambda corners: corners + move)
-    shapely.prepare(area)
     return TrialArea(trial.points + move, area, trial.clusters)
 
 
@@ -92,21 +94,11 @@ def scale(references: Sequence[FloatArray]) -> FloatArray:
     return np.where(sd > 0, sd, 1.0)
 
 
-def region(trials: Sequence[FloatArray], unit: FloatArray) -> Region:
-    """The region of an arm from the points of its trials, each (n, 2) with n ≥ 1.
-
-    ``unit`` is :func:`scale` of the reference's trials, for both arms. Raises ``ValueError``
-    without trials, or for points that are not finite.
-    """
-    if not trials:
-        raise ValueError("a region needs at least one trial")
-    return Region(tuple(trial_area(points, unit) for points in trials))
-
-
 def trial_area(points: FloatArray, unit: FloatArray) -> TrialArea:
     """Cluster one trial's points, trim each cluster to its inner 95 %, hull each, join the hulls.
 
-    The order of the points does not matter: they are sorted first.
+    ``points``: (n, 2) with n ≥ 1, in any order (they are sorted first). ``unit``: :func:`scale` of the
+    reference's trials, for both arms. Raises ``ValueError`` for points of another shape, or not finite.
     """
     points = np.asarray(points, dtype=np.float64)
     if points.ndim != 2 or points.shape[1] != 2 or len(points) == 0:
@@ -117,9 +109,7 @@ def trial_area(points: FloatArray, unit: FloatArray) -> TrialArea:
     labels = clusters(points / unit)
     count = int(labels.max()) + 1
     hulls = [_hull(points[labels == label], unit) for label in range(count)]
-    area = shapely.union_all(hulls)
-    shapely.prepare(area)
-    return TrialArea(points, area, count)
+    return TrialArea(points, shapely.union_all(hulls), count)
 
 
 def clusters(points: FloatArray) -> Int64Array:
@@ -128,6 +118,11 @@ def clusters(points: FloatArray) -> Int64Array:
     k-means for k = 2…5; of them the k with the highest mean silhouette (Rousseeuw 1987,
     the smaller k among equals), or one cluster where that is not above 0.5.
     """
+    # most commands cluster nothing, and scikit-learn takes half a second to import
+    from sklearn.cluster import KMeans
+    from sklearn.metrics import silhouette_score
+    from threadpoolctl import threadpool_limits
+
     best = np.zeros(len(points), dtype=np.int64)
     best_score = LEAST_SILHOUETTE
     distinct = len(np.unique(points, axis=0))

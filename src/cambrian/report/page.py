@@ -5,6 +5,7 @@ The page holds what the first screen shows; it loads all else from the files bes
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,6 +20,7 @@ import vl_convert
 
 from cambrian.report import timelines
 from cambrian.report.figures.figure import Figure, config
+from cambrian.report.kept import kept
 from cambrian.report.sections import Section, every
 
 #: most rows of a list that the page shows; its CSV has all
@@ -108,8 +110,15 @@ def as_json(value: object) -> markupsafe.Markup:
 @cache
 def vega_bundle() -> str:
     """Vega, Vega-Lite and Vega-Embed as one script, from vl-convert, which also draws the files."""
-    bundle = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
+    snippet = "window.vegaEmbed = vegaEmbed;"
+    key = hashlib.sha256(f"{metadata.version('vl-convert-python')}\0{snippet}".encode()).hexdigest()
+    (bundle,) = kept(_bundle, [(key, snippet)], what="bundles made")
     return f'(() => {{"use strict";{bundle}}})();\n'
+
+
+def _bundle(key: str, task: str) -> str:
+    del key
+    return str(vl_convert.javascript_bundle(task))
 
 
 @cache

@@ -14,9 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from cambrian.report import measuring, series
+from cambrian.report import series
 from cambrian.report.collect import Cell, Collected
 from cambrian.report.figures import colours
+from cambrian.report.kept import kept, key_of_trial
 from cambrian.report.series import Timeline
 from cambrian.store.results import TrialResult
 from cambrian.study.limits import bdp_bytes
@@ -42,10 +43,10 @@ def of(collected: Collected) -> dict[str, Timeline]:
     most = min(_MOST_BYTES // max(len(trials), 1), _MOST_BYTES_OF_A_TRIAL)
     tasks = [_Task(one.folder, len(one.flows), one.shown_s, most) for one in trials.values()]
     items = [
-        (measuring.key(task.folder, _MADE_BY, task.flows, task.duration_s, task.most_bytes), task)
+        (key_of_trial(task.folder, _MADE_BY, task.flows, task.duration_s, task.most_bytes), task)
         for task in tasks
     ]
-    made = measuring.kept(_one, items, what="trials over time")
+    made = kept(_one, items, what="trials over time")
     return {timeline.trial_id: timeline for timeline in made}
 
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 import shapely
@@ -7,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from cambrian.metrics.clustered import Region, clusters, outline, region, scale
+from cambrian.metrics.clustered import Region, clusters, outline, scale, trial_area
 from cambrian.metrics.conformance_t import conformance, region_shape
 from cambrian.metrics.halves import Arms
 
@@ -17,6 +19,10 @@ FEW = settings(max_examples=15, deadline=None)
 POINTS = arrays(np.int64, st.tuples(st.integers(1, 30), st.just(2)), elements=st.integers(0, 80)).map(
     lambda numbers: numbers / 4
 )
+
+
+def region(trials: Sequence[np.ndarray], unit: np.ndarray) -> Region:
+    return Region(tuple(trial_area(points, unit) for points in trials))
 
 
 def box(x: float, y: float, side: float = 2.0) -> np.ndarray:

@@ -13,7 +13,7 @@ import pytest
 
 from cambrian import source
 from cambrian.measure import measuring as one_trial
-from cambrian.report import measuring
+from cambrian.report import kept, measuring
 from cambrian.report.measuring import Task
 from tests.unit import report_results
 
@@ -91,8 +91,8 @@ def test_what_cannot_be_read_is_measured_again(
     task: Task, count: list[Path], tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     measured(task)
-    (kept,) = (tmp_path / "cache").rglob("output.pkl")
-    kept.write_bytes(b"broken")
+    (entry,) = (tmp_path / "cache").rglob("output.pkl")
+    entry.write_bytes(b"broken")
     measured(task)
     assert len(count) == 2
     assert not caplog.records
@@ -101,20 +101,20 @@ def test_what_cannot_be_read_is_measured_again(
 def test_a_full_cache_is_emptied_at_most_once_a_day(
     task: Task, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(measuring, "_MOST_BYTES", 0)
+    monkeypatch.setattr(kept, "_MOST_BYTES", 0)
 
-    def kept() -> int:
+    def entries() -> int:
         return len(list((tmp_path / "cache").rglob("output.pkl")))
 
     measured(task)
     measured(replace(task, measured_from_s=3.0))
-    assert kept() == 2
+    assert entries() == 2
     stamp = tmp_path / "cache" / "measures" / "trimmed"
     yesterday = time.time() - 25 * 3600
     os.utime(stamp, (yesterday, yesterday))
     measured(replace(task, measured_from_s=4.0))
     # what was emptied is made again if the caller still wants it
-    assert kept() == 1
+    assert entries() == 1
 
 
 def test_nothing_is_kept_in_the_results(task: Task) -> None:

@@ -7,9 +7,17 @@ halves of the trials (:mod:`.halves`).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from cambrian.report.collect import Cell
 from cambrian.report.conformance import halves, trials
 from cambrian.report.conformance.scores import Compared, Scores
+
+
+def compare_all(pairs: Sequence[tuple[Cell, Cell]]) -> list[list[Compared]]:
+    """:func:`compare` for each pair; their trials are clustered on all cores."""
+    halves.cluster(pairs)
+    return [compare(test, reference) for test, reference in pairs]
 
 
 def compare(test: Cell, reference: Cell) -> list[Compared]:

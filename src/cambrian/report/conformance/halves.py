@@ -9,17 +9,20 @@ from functools import lru_cache
 import numpy as np
 
 from cambrian.metrics import clustered
-from cambrian.metrics.clustered import Region
+from cambrian.metrics.clustered import Region, TrialArea
 from cambrian.metrics.columns import FloatArray
 from cambrian.metrics.conformance_t import Translated, conformance_t, region_shape
 from cambrian.metrics.halves import Arms
 from cambrian.report.collect import Cell
 from cambrian.report.conformance import seed_pairs
 from cambrian.report.conformance.scores import Compared, Scores
+from cambrian.report.kept import kept, key_of_arrays
 from cambrian.stats import jackknife, splits
 from cambrian.stats.splits import Score, Split
 
 METHOD = "clustered"
+#: the code that decides a trial's area
+_MADE_BY = ("cambrian.metrics.clustered",)
 #: number of the scored splits that are also translated
 _SPLITS_MOVED = 5
 
@@ -46,6 +49,18 @@ class _Scored:
     moved: FloatArray
 
 
+def cluster(pairs: Sequence[tuple[Cell, Cell]]) -> None:
+    """Cluster the trials of these groups and of their references on all cores; :func:`region` uses that."""
+    _areas(
+        [
+            points
+            for test, reference in pairs
+            for cell in (test, reference)
+            for points in _points(cell, reference)
+        ]
+    )
+
+
 @lru_cache(maxsize=512)
 def region(cell: Cell, reference: Cell) -> Region:
     """The region of a group's valid trials, in order of seed, in units of ``reference``'s SD.
@@ -53,11 +68,31 @@ def region(cell: Cell, reference: Cell) -> Region:
     Raises:
         ValueError: either group has no trial with an envelope.
     """
+    return Region(tuple(_areas(_points(cell, reference))))
+
+
+def _points(cell: Cell, reference: Cell) -> list[tuple[FloatArray, FloatArray]]:
+    """Each trial's points, in order of seed, and the unit of both axes; empty if either group has none."""
     mine, others = (
         [one.points for _, mine in sorted(seed_pairs.envelopes(each).items()) for one in mine]
         for each in (cell, reference)
     )
-    return clustered.region(mine, clustered.scale(others))
+    if not others:
+        return []
+    unit = clustered.scale(others)
+    return [(points, unit) for points in mine]
+
+
+def _areas(tasks: Sequence[tuple[FloatArray, FloatArray]]) -> list[TrialArea]:
+    keys = [key_of_arrays(_MADE_BY, *task) for task in tasks]
+    distinct = dict(zip(keys, tasks, strict=True))
+    made = dict(zip(distinct, kept(_area, list(distinct.items()), what="trials clustered"), strict=True))
+    return [made[key] for key in keys]
+
+
+def _area(key: str, task: tuple[FloatArray, FloatArray]) -> TrialArea:
+    del key
+    return clustered.trial_area(*task)
 
 
 def compare(test: Cell, reference: Cell) -> Compared | None:

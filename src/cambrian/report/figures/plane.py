@@ -130,7 +130,7 @@ def panel(pair: Pair, palette: dict[str, str], corner: tuple[float, float]) -> P
         "throughput_mbps:Q", title="Throughput (Mbps)", scale=alt.Scale(domain=[0, corner[0]], nice=False)
     )
     hulls = alt.Chart(inline(_hulls(pair), series="string")).encode(
-        x=x, y=y, order="corner:Q", detail="ring:N"
+        x=x, y=y, order=alt.Order("corner:Q"), detail=alt.Detail("ring:N")
     )
     shaded = [
         hulls.transform_filter(alt.FieldEqualPredicate(field="series", equal=label)).mark_line(

@@ -123,13 +123,18 @@ def _chart(cell: Cell, arms: Sequence[_Arm], scene: _Scene) -> alt.TopLevelMixin
     layers = [
         _at(ribbons.with_columns(id=pl.format("{}-{}", "arm", "ribbon")).drop("arm", "ribbon"), scene)
         .mark_trail(opacity=0.55)
-        .encode(size=alt.Size("breadth:Q", scale=None), order="point:Q", detail="id:N", color=ink),
+        .encode(
+            size=alt.Size("breadth:Q", scale=None),
+            order=alt.Order("point:Q"),
+            detail=alt.Detail("id:N"),
+            color=ink,
+        ),
         _at(joined([one.discs for one in graphs]).drop("label"), scene)
         .mark_circle(opacity=1)
         .encode(size=alt.Size("area:Q", scale=None), color=ink, tooltip=alt.Tooltip("hint:N", title="State")),
         _at(joined([one.rates for one in graphs]).drop("ink"), scene)
         .mark_text(fontSize=_TEXT_PX - 1, fontStyle="italic")
-        .encode(text="label:N"),
+        .encode(text=alt.Text("label:N")),
         _at(joined([one.discs for one in graphs]).drop("ink", "hint"), scene)
         .mark_text(
             fontSize=_TEXT_PX,
@@ -137,10 +142,10 @@ def _chart(cell: Cell, arms: Sequence[_Arm], scene: _Scene) -> alt.TopLevelMixin
             baseline="top",
             dy=alt.ExprRef("sqrt(datum.area / PI) + 3"),
         )
-        .encode(text="label:N"),
+        .encode(text=alt.Text("label:N")),
         _at(heads, scene)
         .mark_text(fontSize=_TEXT_PX + 1, fontWeight=600, align="left")
-        .encode(text="label:N"),
+        .encode(text=alt.Text("label:N")),
     ]
     return alt.layer(*layers).properties(height=scene.height, title=cell.title)
 

@@ -26,13 +26,16 @@ def table(collected: Collected) -> pl.DataFrame | None:
     """
     if collected.design != "versus-reference":
         return None
-    compared: list[tuple[rows.Row, Compared]] = []
-    for cell in collected.cells:
-        floor = None if cell.is_noise_floor else collected.noise_floor(cell)
-        if floor is None:
-            continue
-        place = {"network": cell.network.name, "contestant": cell.subject, "reference": cell.reference}
-        compared += [(place, one) for one in conformance.compare(cell, floor)]
+    pairs = [
+        (cell, floor)
+        for cell in collected.cells
+        if not cell.is_noise_floor and (floor := collected.noise_floor(cell))
+    ]
+    compared: list[tuple[rows.Row, Compared]] = [
+        ({"network": cell.network.name, "contestant": cell.subject, "reference": cell.reference}, one)
+        for (cell, _), found in zip(pairs, conformance.compare_all(pairs), strict=True)
+        for one in found
+    ]
     # original and translated envelopes are two families
     p_corrected = families.corrected_for_verdicts([one.p for _, one in compared])
     p_t_corrected = families.corrected_for_verdicts([one.p_t for _, one in compared])
