@@ -70,8 +70,13 @@ def _file(module: str) -> Path | None:
     return next((path for path in known if path.is_file()), None)
 
 
-def _imports(path: Path, package: str) -> Iterator[str]:
+@cache
+def _imports(path: Path, package: str) -> tuple[str, ...]:
     """All names that a file of ``package`` imports and that could be modules; imports use full names."""
+    return tuple(_imported(path, package))
+
+
+def _imported(path: Path, package: str) -> Iterator[str]:
     for node in ast.walk(ast.parse(path.read_bytes())):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
