@@ -19,10 +19,9 @@ from cambrian.probes.judge import repeats
 from cambrian.report import limits, placebo
 from cambrian.report.collect import Cell, Collected, everybody
 from cambrian.study.model import FRAME_BYTES, Contestant, Network
+from cambrian.study.reference import REFERENCE_STACK
 
 Trials = list[Sequence[Estimate | Missing]]
-#: the stack of the kernel's own controllers
-_KERNEL = "tcp"
 #: the study that judges any contestant
 _JUDGES = "fingerprint"
 
@@ -56,7 +55,7 @@ def by_network(collected: Collected) -> dict[tuple[str, str], Judged]:
         else contestants.judge(place[1], families[place[0]], trials[place], one.path, lone[place])
         for place, one in first.items()
     }
-    titles = {place: f"{_KERNEL} {reference(collected, place[0])}" for place in same}
+    titles = {place: f"{REFERENCE_STACK} {reference(collected, place[0])}" for place in same}
     same = {
         place: contestants.beside(one, same.get((titles[place], place[1]))) for place, one in same.items()
     }
@@ -84,7 +83,7 @@ def _without_limited(collected: Collected, place: tuple[str, str], judged: Judge
 
 def _refusal(collected: Collected, judged: Mapping[tuple[str, str], Judged], place: tuple[str, str]) -> str:
     """Why a network judges no contestant of a family: the kernel's controller or its placebo fails there."""
-    title = f"{_KERNEL} {reference(collected, place[0])}"
+    title = f"{REFERENCE_STACK} {reference(collected, place[0])}"
     for name in (title, placebo.names(collected).get((place[1], title))):
         own = judged.get((name, place[1])) if name else None
         for accusation in contestants.failures(own) if own is not None else ():
@@ -251,7 +250,7 @@ def _plain(one: Contestant) -> Contestant:
 
 def plausible(collected: Collected, contestant: str, family: str, network: str | None = None) -> Side:
     """A contestant's results alone, compared with the kernel's: on all networks, or on one."""
-    title = f"{_KERNEL} {reference(collected, contestant)}"
+    title = f"{REFERENCE_STACK} {reference(collected, contestant)}"
     if why := _not_compared(contestant, title, family):
         return Side("not measured", (why,))
     mine = alone(collected, contestant)
@@ -264,7 +263,7 @@ def plausible(collected: Collected, contestant: str, family: str, network: str |
 
 def implausible(collected: Collected, contestant: str, family: str, network: str) -> list[Compared]:
     """What makes :func:`plausible` different on one network."""
-    title = f"{_KERNEL} {reference(collected, contestant)}"
+    title = f"{REFERENCE_STACK} {reference(collected, contestant)}"
     if _not_compared(contestant, title, family):
         return []
     mine = {network: alone(collected, contestant).get(network, [])}

@@ -8,11 +8,12 @@ from collections.abc import Mapping
 import polars as pl
 
 from cambrian.report import placebo, together
-from cambrian.report.collect import Collected
+from cambrian.report.collect import Collected, everybody
 from cambrian.report.judged import without_trials
 from cambrian.report.layout import joined, number
 from cambrian.report.tables import harm
 from cambrian.report.tables.flows import row_name
+from cambrian.study.reference import REFERENCE_STACK
 
 #: what a judged contestant should be like
 _EXPECTED = "kernel TCP or the standard"
@@ -164,13 +165,14 @@ def _judged(collected: Collected, verdicts: pl.DataFrame | None) -> str:
     if verdicts is None:
         return ""
     left_out = [*controls(collected), *without_trials(collected)]
-    judged = verdicts.filter(~pl.col("contestant").is_in(left_out))
+    everyone = verdicts.filter(~pl.col("contestant").is_in(left_out))
     differing = _differing(collected, verdicts)
+    settled = differing or "conformant" in everyone["verdict"]
+    judged = everyone.filter(~pl.col("contestant").is_in(_kernels(collected, everyone)))
     counts = Counter(judged["verdict"].to_list())
     others = [
         f"{counts[kind]} {kind}" for kind in ("conformant", "inconclusive", "not judged") if counts[kind]
     ]
-    settled = differing or counts["conformant"]
     if not judged.height or not (settled or collected.design == "versus-reference"):
         return ""
     rest = f"; {joined(others)}" if others else ""
@@ -185,6 +187,16 @@ def _judged(collected: Collected, verdicts: pl.DataFrame | None) -> str:
     verb = "differs" if len(differing) == 1 else "differ"
     of_all = f"{len(differing)} of {counted(judged.height, 'contestant')}"
     return f"{of_all} clearly {verb} from {_EXPECTED} ({listed}){rest}."
+
+
+def _kernels(collected: Collected, judged: pl.DataFrame) -> list[str]:
+    """The kernel's controllers that others are judged against; one that differs counts as a contestant."""
+    kernels = {one.name for one in everybody(collected.study) if one.stack == REFERENCE_STACK}
+    if kernels.issuperset(judged["contestant"]):
+        return []
+    return judged.filter(pl.col("contestant").is_in(list(kernels)) & ~pl.col("differs"))[
+        "contestant"
+    ].to_list()
 
 
 def _differing(collected: Collected, verdicts: pl.DataFrame | None) -> list[str]:

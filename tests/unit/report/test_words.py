@@ -16,7 +16,7 @@ from cambrian.report.collect import Cell, Collected, collect
 from cambrian.report.tables import flows, page_loads, pairwise
 from cambrian.stats import states
 from cambrian.store.results import Results
-from cambrian.study.model import Flow, Network, Page, PageObjects
+from cambrian.study.model import Contestant, Flow, Network, Page, PageObjects
 from tests.unit import report_results
 from tests.unit.report import made
 
@@ -210,6 +210,42 @@ def test_a_contestant_that_differs_comes_after_the_shares() -> None:
     assert "differs" not in words.answer(
         found, {"flows": flows.table(found), "verdicts": verdicts.with_columns(differs=False)}
     )
+
+
+@pytest.mark.parametrize(
+    ("rows", "text"),
+    [
+        (
+            [("tcp reno", "conformant"), ("quinn reno", "conformant"), ("quiche reno", "inconclusive")],
+            "None of 2 contestants clearly differs from kernel TCP or the standard; "
+            "1 conformant and 1 inconclusive.",
+        ),
+        # it shows that the study can settle something, though it is not counted
+        (
+            [("tcp reno", "conformant"), ("quinn reno", "inconclusive")],
+            "quinn reno does not clearly differ from kernel TCP or the standard: inconclusive.",
+        ),
+        # a study of the kernel alone judges the kernel, and one that differs is named
+        (
+            [("tcp reno", "conformant"), ("tcp cubic", "inconclusive")],
+            "None of 2 contestants clearly differs from kernel TCP or the standard; "
+            "1 conformant and 1 inconclusive.",
+        ),
+        (
+            [("tcp reno", "different"), ("quinn reno", "inconclusive")],
+            "1 of 2 contestants clearly differs from kernel TCP or the standard (tcp reno); 1 inconclusive.",
+        ),
+    ],
+)
+def test_the_kernels_controllers_are_not_counted_beside_other_stacks(
+    rows: list[tuple[str, str]], text: str
+) -> None:
+    contestants = [Contestant(stack=name.split()[0], cca=name.split()[1]) for name, _ in rows]
+    found = made.collected("solo", [group([name], [9.0]) for name, _ in rows], contestants)
+    verdicts = pl.DataFrame(
+        [{"contestant": name, "differs": said == "different", "verdict": said} for name, said in rows]
+    )
+    assert words.answer(found, {"flows": flows.table(found), "verdicts": verdicts}) == text
 
 
 def test_a_range_names_the_line_up_and_the_network() -> None:
