@@ -43,8 +43,8 @@ def flow_traces(
                 start_ns=round(flow.start_ms * 1e6),
                 end_ns=_end_ns(result, number),
                 alone=len(trial.flows) == 1,
-                steady=_is_steady(network),
-                random_loss=_loses(network),
+                steady=is_steady(network),
+                random_loss=loses(network),
                 acks=acks[number],
                 slow_receiver=flow.contestant.receiver_cpu is not None,
             )
@@ -66,10 +66,12 @@ def _end_ns(result: TrialResult, number: int) -> int:
     return min(end_ns, round(end["ended_s"] * 1e9)) if gave_up else end_ns
 
 
-def _is_steady(network: Network) -> bool:
+def is_steady(network: Network) -> bool:
+    """Does the path stay as it is, and in order?"""
     moved = network.jitter_ms or network.reorder_percent or network.duplicate_percent
     return not (network.schedule or network.trace_file or moved)
 
 
-def _loses(network: Network) -> bool:
+def loses(network: Network) -> bool:
+    """Does the path itself lose packets, before the capture point?"""
     return bool(network.loss_percent or network.burst_loss or network.loss_every_packets)

@@ -9,9 +9,12 @@ from typing import Any
 
 import polars as pl
 
+from cambrian.judging.flow_traces import is_steady
 from cambrian.measure import flow_ends
 from cambrian.metrics import completion, loss, payload, queueing, throughput
+from cambrian.metrics.columns import NS_PER_MS
 from cambrian.metrics.gates import ENDED_EARLY
+from cambrian.metrics.parameters.flight import Flight, flight
 from cambrian.metrics.payload import Protocol
 from cambrian.metrics.window_use import WindowUse, unused_share, window_use
 from cambrian.store.results import TrialResult
@@ -189,6 +192,15 @@ class FlowWindow:
         if self.packet_bytes is None:
             return None
         return window_use(self.whole.result.transport, self.number, *self.span_ns, self.packet_bytes)
+
+    @cached_property
+    def flight(self) -> Flight | None:
+        """Its bytes in flight, from packets; None on a path whose delay or order changes."""
+        network = self.whole.trial.network
+        if not is_steady(network):
+            return None
+        own = self.packets.filter(pl.col("flow") == self.number)
+        return flight(own, round(self.flow.base_rtt_ms(network) * NS_PER_MS))
 
     @cached_property
     def window_unused_percent(self) -> float | None:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
-import numpy as np
 import polars as pl
 
 from cambrian.metrics.columns import NS_PER_S, Int64Array, int64
@@ -40,7 +39,7 @@ class ProbedFlow:
     @cached_property
     def flight(self) -> Flight:
         """Bytes in flight just after each packet with data was sent; times are arrivals at the queue."""
-        return flight.flight(self.trace)
+        return flight.flight(self.trace.packets, self.trace.rtt_ns)
 
     @cached_property
     def arrivals_ns(self) -> Int64Array:
@@ -76,5 +75,4 @@ class ProbedFlow:
 
     def most_in_flight(self, begin_ns: float, end_ns: float) -> float:
         """The most bytes in flight at a packet sent in [begin_ns, end_ns); NaN where none was sent."""
-        first, last = np.searchsorted(self.flight.arrival_ns, [begin_ns, end_ns])
-        return float(self.flight.flight_bytes[first:last].max()) if last > first else np.nan
+        return self.flight.most_bytes(begin_ns, end_ns)

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from cambrian.judging import contestants, plausibility, references, verdicts
 from cambrian.judging.contestants import Judged
+from cambrian.judging.flow_traces import loses
 from cambrian.judging.plausibility import Alone, Compared
 from cambrian.judging.sides import Side
 from cambrian.judging.verdicts import Verdict
@@ -120,9 +121,8 @@ def alone(collected: Collected, contestant: str) -> dict[str, list[Alone]]:
     for cell in _cells_alone(collected, contestant):
         network = cell.network
         limit = limits.withheld(collected, contestant, network.name)
-        lossy = bool(network.loss_percent or network.burst_loss or network.loss_every_packets)
         trials[network.name] = [
-            _alone(trial, lossy=lossy, unsteady=_is_unsteady(network), limit=limit)
+            _alone(trial, lossy=loses(network), unsteady=_is_unsteady(network), limit=limit)
             for trial in cell.trials
             if not trial.trial.flows[0].size_bytes
         ]

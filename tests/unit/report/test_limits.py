@@ -49,6 +49,7 @@ def _plain(monkeypatch: pytest.MonkeyPatch) -> None:
     value: Any = SimpleNamespace(value=lambda trial, flow: trial.flows[flow]["window_unused_percent"])
     monkeypatch.setattr(limits, "_UNUSED", value)
     monkeypatch.setattr(limits, "_PEAK", SimpleNamespace(value=lambda trial, flow: None))
+    monkeypatch.setattr(limits, "_GROWTH", SimpleNamespace(value=lambda trial, flow: None))
 
 
 def test_an_unused_window_in_one_trial_is_a_limit() -> None:
@@ -95,6 +96,36 @@ def test_without_a_log_networks_of_probes_alone_accuse_nobody() -> None:
     beside = _on(silent, probes)
     cast("Any", beside.cells[0]).names = ("quinn reno", "tcp reno")
     assert not limits.limited(beside, "quinn reno", probes.name)
+
+
+@pytest.mark.parametrize(
+    ("percent", "growths", "is_limited"),
+    [
+        (None, (0.9, 0.0), True),
+        (None, (0.9, -0.2), True),
+        (None, (0.45, 0.41), False),
+        (None, (None, 0.5), False),
+        # a log tells
+        (12, (0.0, 0.0), False),
+    ],
+)
+def test_without_a_log_a_flight_that_does_not_grow_beside_others_shows_a_limit(
+    percent: float | None,
+    growths: tuple[float | None, ...],
+    is_limited: bool,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As kernel TCP behind iperf3 with a window of 30 kB, beside a flow that fills the link."""
+    found = collected(*[percent for _ in growths])
+    cell = cast("Any", found.cells[0])
+    cell.names = ("quinn reno", "tcp reno")
+    for trial, growth in zip(cell.trials, growths, strict=True):
+        trial.flows = [{"window_unused_percent": percent, "growth": growth}, {}]
+    value: Any = SimpleNamespace(value=lambda trial, flow: trial.flows[flow]["growth"])
+    monkeypatch.setattr(limits, "_GROWTH", value)
+    why = limits.limited(found, "quinn reno", "net")
+    assert bool(why) is is_limited
+    assert not is_limited or "between two of its losses its flight grows by as little as 0.0 packets" in why
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from cambrian.judging.flow_traces import loses
 from cambrian.measure.flow_window import FlowWindow
 from cambrian.measure.quantity import Quantity, of_hundred
-from cambrian.metrics import payload
+from cambrian.metrics import flight_growth, payload
 from cambrian.metrics.window_use import WindowUse
 
 
@@ -18,6 +19,12 @@ def _used(figure: Callable[[WindowUse, int], float | None]) -> Any:
         return figure(window.window_use, window.packet_bytes)
 
     return value
+
+
+def _flight_growth(window: FlowWindow) -> float | None:
+    if window.is_sized or window.flight is None or loses(window.whole.trial.network):
+        return None
+    return flight_growth.packets_per_trip(window.flight, *window.span_ns)
 
 
 QUANTITIES = (
@@ -54,6 +61,12 @@ QUANTITIES = (
         "without being used; null without transport trace",
         window=lambda window: window.window_unused_percent,
         ends=of_hundred,
+    ),
+    Quantity(
+        "flight_growth_packets",
+        "packets by which its flight grows in a round trip, between its own drops or marks; null below 40 "
+        "round trips, and on a path that changes or itself loses packets",
+        window=_flight_growth,
     ),
     Quantity(
         "packet_mean_bytes",

@@ -22,7 +22,7 @@ FULL_SHARE = 0.5
 
 def stages_after_silences(trace: FlowTrace) -> list[LowStage]:
     """ProbeRTTs by packets alone, in order of time: a silence, then a low flight."""
-    found = flight(trace)
+    found = flight(trace.packets, trace.rtt_ns)
     if not len(found.arrival_ns) or trace.rate_mbps is None:
         return []
     full = found.size_bytes > FULL_SHARE * found.packet_bytes

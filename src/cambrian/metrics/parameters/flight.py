@@ -16,7 +16,6 @@ import numpy as np
 import polars as pl
 
 from cambrian.metrics.columns import SMALLEST_DATA_BYTES, BoolArray, Int64Array, int64
-from cambrian.metrics.parameters.flow_trace import FlowTrace
 
 #: packets after a lost one whose acknowledgements tell of the loss
 PACKET_THRESHOLD = 3
@@ -59,16 +58,23 @@ class Flight:
         """The same for one time."""
         return int(self.trips_ns(np.array([at_ns]))[0])
 
+    def most_bytes(self, begin_ns: float, end_ns: float) -> float:
+        """Largest flight in [begin_ns, end_ns); NaN if no packet is sent then."""
+        first, last = np.searchsorted(self.arrival_ns, [begin_ns, end_ns])
+        return float(self.flight_bytes[first:last].max()) if last > first else np.nan
 
-def flight(trace: FlowTrace) -> Flight:
-    """The flight at each of the flow's packets with data; empty without any.
+
+def flight(packets: pl.DataFrame, rtt_ns: int) -> Flight:
+    """The flight at each of a flow's packets with data; empty without any.
+
+    ``packets``: its rows, in order of arrival. ``rtt_ns``: its round trip without queueing.
 
     Packets without data, such as an answer to the receiver's own packets, are in nobody's window.
 
     Random loss before the capture point is invisible: it makes the flight too small by the bytes lost in
     the last round trip. Packets still in the queue at the end stay in flight.
     """
-    packets = trace.packets.filter(pl.col("size_bytes") >= SMALLEST_DATA_BYTES)
+    packets = packets.filter(pl.col("size_bytes") >= SMALLEST_DATA_BYTES)
     arrival_ns = int64(packets, "arrival_ns")
     if not len(arrival_ns):
         empty = np.empty(0, np.int64)
@@ -79,7 +85,7 @@ def flight(trace: FlowTrace) -> Flight:
     signals = dropped | packets["ce"].fill_null(False).to_numpy()
     departure_ns = packets["departure_ns"].fill_null(0).cast(pl.Int64).to_numpy()
 
-    removed_ns = _removed_ns(departed, dropped, departure_ns, trace.rtt_ns)
+    removed_ns = _removed_ns(departed, dropped, departure_ns, rtt_ns)
     order = np.argsort(removed_ns, kind="stable")
     gone_bytes = np.concatenate(([0], np.cumsum(size_bytes[order])))
     gone = np.searchsorted(removed_ns[order], arrival_ns, side="right")
@@ -90,7 +96,7 @@ def flight(trace: FlowTrace) -> Flight:
         size_bytes=size_bytes,
         flight_bytes=np.cumsum(size_bytes) - gone_bytes[gone],
         packet_bytes=int(np.median(size_bytes)),
-        round_trip_ns=trace.rtt_ns + waited_ns,
+        round_trip_ns=rtt_ns + waited_ns,
         signal_ns=arrival_ns[signals],
         learnt_ns=removed_ns[signals],
         marked=~dropped[signals],

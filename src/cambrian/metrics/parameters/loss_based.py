@@ -37,7 +37,7 @@ def estimate(trace: FlowTrace) -> Iterator[Estimate | Missing]:
     """β, fast convergence, C, K, α, N, rollback and the largest window; none for BBR."""
     if trace.family in _OTHERS:
         return
-    found = flight(trace)
+    found = flight(trace.packets, trace.rtt_ns)
     flown = window.of_flight(trace, found)
     if trace.has_window and len(found.arrival_ns):
         own = window.of_stack(trace)

@@ -65,7 +65,7 @@ def _responses(trace: FlowTrace) -> CongestionResponses | str:
     """The responses of a flow, or why they are unknown, in words."""
     if (why := trace.hidden) is not None:
         return why
-    found = flight(trace)
+    found = flight(trace.packets, trace.rtt_ns)
     own = window.of_stack(trace) if trace.has_window else None
     return congestion_responses(found, window.of_flight(trace, found), own, trace.forward_ns)
 

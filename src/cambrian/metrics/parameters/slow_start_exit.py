@@ -115,7 +115,7 @@ def _growth(trace: FlowTrace, begun: Beginning, source: Source) -> _Growth:
         packets=trace.packets.filter(pl.col("arrival_ns") < horizon_ns),
         transport=trace.transport.filter(pl.col("time_ns") < horizon_ns),
     )
-    found = flight(early)
+    found = flight(early.packets, early.rtt_ns)
     loss_ns = min(_loss_known_ns(early, found.learnt_ns), horizon_ns)
     if source == "window":
         window = of_stack(early)

@@ -17,7 +17,7 @@ from cambrian.metrics.parameters.flight import NEVER_NS, Flight, flight
 from cambrian.metrics.parameters.reductions import Reductions
 from cambrian.metrics.parameters.window import Window
 from tests.unit.metrics.parameters.cubic_model import CubicSender
-from tests.unit.metrics.parameters.sender_model import FORWARD, FRAME, RTT, trace_of
+from tests.unit.metrics.parameters.sender_model import FORWARD, FRAME, RTT
 
 MS = 1_000_000
 
@@ -259,7 +259,7 @@ def packets(*rows: tuple[int, int | None]) -> pl.DataFrame:
 def test_flight_is_what_has_not_been_acknowledged() -> None:
     rtt = RTT // MS
     rows = [(100, 110), (101, None), (102, 120), (103, 130), (104, 140), (110 + rtt, 200), (140 + rtt, 210)]
-    seen = flight(trace_of(packets(*rows), end_ns=10**9))
+    seen = flight(packets(*rows), RTT)
     # the first packet is out when its acknowledgement could be; the dropped one with the third after it
     assert (seen.flight_bytes / FRAME).tolist() == [1, 2, 3, 4, 5, 5, 2]
     assert seen.learnt_ns.tolist() == [140 * MS + RTT]
@@ -269,7 +269,7 @@ def test_flight_is_what_has_not_been_acknowledged() -> None:
 
 
 def test_no_packet_no_flight() -> None:
-    assert len(flight(trace_of(packets(), end_ns=10**9)).flight_bytes) == 0
+    assert len(flight(packets(), RTT).flight_bytes) == 0
 
 
 def test_a_queue_that_drops_everything_from_a_moment_on_ends_the_search() -> None:
@@ -281,7 +281,7 @@ def test_a_queue_that_drops_everything_from_a_moment_on_ends_the_search() -> Non
         outcome=pl.when(arrival_ns > arrival_ns[2000]).then(pl.lit("dropped")).otherwise(pl.col("outcome")),
         departure_ns=pl.when(arrival_ns > arrival_ns[2000]).then(None).otherwise(pl.col("departure_ns")),
     )
-    flown = flight(replace(trace, packets=dark))
+    flown = flight(dark, trace.rtt_ns)
     events = flight_reductions._first_signals(flown)
     assert all(learnt_ns < NEVER_NS for learnt_ns, _ in events)
     assert int((flown.learnt_ns == NEVER_NS).sum()) >= 900
