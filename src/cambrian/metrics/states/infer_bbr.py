@@ -32,18 +32,21 @@ _PROBE_RTT_NS = 80_000_000
 _PROBE_RTT_MOST_NS = 1_500_000_000
 
 
-def startup_and_drain(rows: Rows) -> tuple[int, int]:
-    """Rows at which Drain and ProbeBW begin; both 0 without a window."""
+def startup_and_drain(rows: Rows) -> tuple[int, int] | None:
+    """Rows at which Drain and ProbeBW begin; None if the flight never falls from a peak of a BDP or more.
+
+    Then the sender may be in Startup to the end, or something else limits it.
+    """
     usual = _usual_bytes(rows)
     if not np.isfinite(usual):
-        return 0, 0
+        return None
     bdp_bytes = usual / _WINDOW_GAIN
     flight = np.nan_to_num(rows.in_flight_bytes)
     highest = np.maximum.accumulate(flight)
     # a small flight comes and goes with single ACKs
     fallen = np.flatnonzero((highest >= bdp_bytes) & (flight <= _FALLEN * highest))
     if not len(fallen):
-        return 0, 0
+        return None
     at_peak = np.flatnonzero(flight[: fallen[0]] >= _AT_PEAK * highest[fallen[0]])
     draining = int(at_peak[-1]) + 1
     latest_ns = rows.time_ns[draining] + _DRAIN_ROUNDS * rows.rtt_ns[draining]

@@ -54,7 +54,7 @@ class Sequence:
 
 
 def sequence(transport: pl.DataFrame, flow: int, cca: str) -> Sequence | None:
-    """States of one flow; None if its stack exports neither states nor a window.
+    """States of one flow; None if its stack exports neither states nor a window that shows states.
 
     Parameters:
         transport: columns ``flow``, ``time_ns``, ``event``, ``cwnd_bytes``, ``ssthresh_bytes``,
@@ -80,10 +80,14 @@ def sequence(transport: pl.DataFrame, flow: int, cca: str) -> Sequence | None:
     answers = ~(read.probe | read.timeout | read.lost)
     builder.put(TAIL_LOSS_PROBE, infer.until_answered(read.probe, answers), inferred=False)
     builder.put(RETRANSMISSION_TIMEOUT, infer.until_answered(read.timeout, answers), inferred=False)
+    # before the stack's first word, a trace without a window shows no state
+    known = ~builder.open
+    if not known.any():
+        return None
     return Sequence(
-        read.time_ns,
-        builder.codes,
-        builder.inferred,
+        read.time_ns[known],
+        builder.codes[known],
+        builder.inferred[known],
         tuple(builder.names),
         _unobservable(builder, cca, is_kernel),
     )
@@ -169,11 +173,15 @@ def _bbr(builder: _Builder, read: Rows, cca: str) -> None:
     if not unsaid.any() or not read.has_window:
         return
     place = np.arange(len(read))
-    draining, probing = infer_bbr.startup_and_drain(read)
+    found = infer_bbr.startup_and_drain(read)
     if STARTUP in builder.said:
         # a stack that exports only Startup also exports its end by that
         draining = min(int(np.flatnonzero(builder.at(STARTUP))[-1]) + 1, len(read))
-        probing = max(probing, draining)
+        probing = max(found[1] if found else 0, draining)
+    elif found:
+        draining, probing = found
+    else:
+        return
     builder.put(STARTUP, unsaid & (place < draining))
     builder.put(DRAIN, unsaid & (place >= draining) & (place < probing))
     builder.put(PROBE_BW, unsaid & (place >= probing))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import polars as pl
+import pytest
 
 from cambrian.metrics.states.machine import Machine, machine
 from tests.unit.metrics.states.traces import MS, MSS, S, trace, windows
@@ -178,6 +179,27 @@ def test_the_kernels_bbr_is_inferred_whatever_its_threshold() -> None:
 def test_later_bbrs_have_no_inferred_probe_rtt() -> None:
     found = _of(windows(_bbr()), "bbr3", 20)
     assert "probe_rtt" not in found.time_ns and "probe_rtt" in found.unobservable
+
+
+def test_a_bbr_whose_flight_never_falls_shows_no_state() -> None:
+    """As a BBR that stays in Startup: its window and its flight are the same to the end."""
+    rows = windows([(at, 200, min(10.0 + at, 200.0)) for at in range(20_000)])
+    assert machine(rows, 0, "bbr", 20 * S) is None
+    said = rows.with_columns(
+        state=pl.when(pl.col("time_ns") < 550 * MS).then(pl.lit("startup")).otherwise(pl.lit(None, pl.String))
+    )
+    assert _of(said, "bbr", 20).time_ns == {"startup": 550 * MS, "probe_bw": (20_000 - 550) * MS}
+
+
+@pytest.mark.parametrize("cca", ["cubic", "bbr"])
+def test_without_a_window_the_first_word_begins_the_states(cca: str) -> None:
+    said = trace(
+        [
+            {"time_ns": at * MS, "state": word, "in_flight_bytes": MSS}
+            for at, word in ((0, None), (100, "startup"), (300, "recovery"))
+        ]
+    )
+    assert _of(said, cca, 0.5).time_ns == {"startup": 200 * MS, "recovery": 200 * MS}
 
 
 def test_startup_alone_named_is_believed() -> None:
