@@ -78,14 +78,13 @@ def estimate(trace: FlowTrace) -> Iterator[Estimate | Missing]:
 def _of(trace: FlowTrace, begun: Beginning, source: Source) -> Estimate | Missing:
     growth = _growth(trace, begun, source)
     slopes = _slopes(growth)
-    ended = np.flatnonzero(slopes < _SLOW_START)
     if not (slopes >= _SLOW_START).any():
         return Missing(KEY, "the window does not grow as in slow start", source)
-    if not len(ended):
+    at = _end(growth, slopes)
+    if at is None:
         if growth.ends_by_loss:
             return _found("loss", source)
         return Missing(KEY, "slow start lasts to the end of the trace", source)
-    at = int(ended[0])
     if is_unused_at(trace.transport, int(growth.time_ns[at]), segment_bytes(trace)):
         return Missing(KEY, "when growth stops, the window is not in use", source)
     if source == "window" and _says_conservative(trace, growth):
@@ -97,6 +96,15 @@ def _of(trace: FlowTrace, begun: Beginning, source: Source) -> Estimate | Missin
         why = "it ends before a loss; the loss comes too soon to distinguish HyStart++ from HyStart"
         return Missing(KEY, why, source)
     return _found("hystart++" if after >= _CONSERVATIVE else "hystart", source)
+
+
+def _end(growth: _Growth, slopes: FloatArray) -> int | None:
+    """The first row at which growth stops and does not go on as in slow start; None without one."""
+    for at in np.flatnonzero(slopes < _SLOW_START).tolist():
+        after = _slope_after(growth, at)
+        if after is None or after < _SLOW_START:
+            return int(at)
+    return None
 
 
 def _says_conservative(trace: FlowTrace, growth: _Growth) -> bool:
@@ -121,10 +129,12 @@ def _growth(trace: FlowTrace, begun: Beginning, source: Source) -> _Growth:
         window = of_stack(early)
         time_ns, segments = window.time_ns, window.segments
     else:
-        # just before the next acknowledgement is answered the flight is the window
-        last = np.append(np.diff(found.arrival_ns) > TOGETHER_NS, True)
-        time_ns = found.arrival_ns[last] - trace.forward_ns
-        segments = found.flight_bytes[last] / max(1, frame_bytes(trace))
+        time_ns = found.arrival_ns - trace.forward_ns
+        segments = found.flight_bytes / max(1, frame_bytes(trace))
+    # only the last row of an acknowledgement has all its growth; just before the next one is answered the
+    # flight is the window
+    last = np.append(np.diff(time_ns) > TOGETHER_NS, True)[: len(time_ns)]
+    time_ns, segments = time_ns[last], segments[last]
     departed_ns = np.sort(int64(early.packets.filter(pl.col("outcome") == "departed"), "departure_ns"))
     chosen = (time_ns >= begun.start_ns - trace.forward_ns) & (time_ns < loss_ns)
     time_ns, segments = time_ns[chosen], segments[chosen]

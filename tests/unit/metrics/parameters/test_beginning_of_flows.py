@@ -122,6 +122,37 @@ def test_what_ends_slow_start_shows_in_window_and_flight(growth, kind: str, ack_
         assert (one.label, one.resolution) == (kind, 0)
 
 
+class _LogsEachPacket(Sender):
+    """Its log has a row for each acknowledged packet, all at the time of the acknowledgement."""
+
+    def _ack(self, now: int, count: int) -> None:
+        before = self.window
+        super()._ack(now, count)
+        grown = self.transport.pop()[2] - before
+        self.transport += [(now, "ack", before + grown * (n + 1) / count) for n in range(count)]
+
+
+@pytest.mark.parametrize(("growth", "kind"), [(until(1e9, 0), "loss"), (until(110, 0.01), "hystart")])
+def test_rows_of_one_acknowledgement_are_no_pause_of_growth(growth, kind: str) -> None:  # type: ignore[no-untyped-def]
+    """As sing-quic's log: one acknowledgement for eight packets was the end of slow start, "other"."""
+    sender = _LogsEachPacket(growth=growth, initial=32, ack_every=8, buffer_packets=200, packets=3000)
+    window = found(slow_start_exit.estimate(sender.run()))["window"]
+    assert isinstance(window, Estimate) and window.label == kind
+
+
+def test_growth_that_pauses_and_goes_on_has_not_ended() -> None:
+    acked = 0
+
+    def pauses(window: float, count: int) -> float:
+        nonlocal acked
+        acked += count
+        return 0.0 if 60 < acked <= 80 else count
+
+    sender = Sender(growth=pauses, buffer_packets=200, packets=3000)
+    window = found(slow_start_exit.estimate(sender.run()))["window"]
+    assert isinstance(window, Estimate) and window.label == "loss"
+
+
 def test_with_pacing_the_flight_does_not_tell_what_ends_slow_start() -> None:
     trace = Sender(growth=until(110, 0.01), pacing=1.25, buffer_packets=200, packets=3000).run()
     by_source = found(slow_start_exit.estimate(trace))
