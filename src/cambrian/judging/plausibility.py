@@ -20,6 +20,8 @@ UTILISATION_MARGIN = 0.10
 #: percentage points of the packets, or share of the reference's loss: on small links all lose much; and so
 #: many packets
 LOSS_MARGIN_PERCENT, LOSS_MARGIN_SHARE, LOSS_MARGIN_PACKETS = 1.0, 0.5, 10
+#: on a path that holds fewer packets, one packet more or less in each cut is a factor of two or three
+SMALL_PATH_PACKETS, SMALL_LOSS_MARGIN_SHARE = 30, 2.0
 #: median queueing delay: share of the round trip without queueing, or of the reference's delay
 DELAY_MARGIN_RTT, DELAY_MARGIN_SHARE = 0.25, 0.5
 #: and the time that the link takes for so many full frames
@@ -32,6 +34,8 @@ THROUGHPUT_FACTOR = 2.0
 _UNSTEADY = (
     "the path changes, varies its delay, reorders packets or has a RED queue, so correct senders may differ"
 )
+#: fewer silences may be an accident of one trial
+FEWEST_SILENCES = 2
 #: fewest round trips with a full queue after slow start
 FEWEST_ROUND_TRIPS = 50
 
@@ -48,7 +52,8 @@ class Alone:
     ``rate_mbps``: the link's; None for a link that follows a trace. ``twice_percent``: the least share of the
     delivered bytes that the receiver already had, because headers are known within limits; None if unknown.
     ``round_trips``: those with a full queue in this time. ``grows``: it still grows, and nothing is dropped
-    or marked. ``packets``: full ones that it carried.
+    or marked. ``packets``: full ones that it carried. ``silences_s``: length of each silence that no drop or
+    mark precedes.
     """
 
     rtt_ms: float
@@ -65,6 +70,7 @@ class Alone:
     limit: str = ""
     full_rtt_ms: float = 0.0
     packets: float = math.inf
+    silences_s: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -193,7 +199,7 @@ def _compare(network: str, mine: Sequence[Alone], reference: Sequence[Alone], ti
         return [Compared("throughput", network, "inconclusive", 0, text, 0.0)]
     if any(each.unsteady for each in (*mine, *reference)):
         return [_on_unsteady_path(network, mine, reference, title)]
-    found = _twice(network, mine, reference, title)
+    found = [*_twice(network, mine, reference, title), *_silences(network, mine, reference, title)]
     if any(each.lossy for each in (*mine, *reference)):
         a, b, margin, text = _throughputs(mine, reference, title)
         percent = 100 / mine[0].rate_mbps if mine[0].rate_mbps else 0.0
@@ -208,7 +214,8 @@ def _compare(network: str, mine: Sequence[Alone], reference: Sequence[Alone], ti
     if a and b:
         text = f"packet loss {_mean(a):.1f} % ({title} {_mean(b):.1f} %)"
         few = 100 * LOSS_MARGIN_PACKETS / max(min(each.packets for each in (*mine, *reference)), 1)
-        margin = max(LOSS_MARGIN_PERCENT, LOSS_MARGIN_SHARE * _mean(b), few)
+        share = SMALL_LOSS_MARGIN_SHARE if _is_small(mine[0]) else LOSS_MARGIN_SHARE
+        margin = max(LOSS_MARGIN_PERCENT, share * _mean(b), few)
         found.append(compared("loss", a, b, margin, text, 1))
     a, b = (_known([each.delay_ms for each in trials]) for trials in (mine, reference))
     if a and b:
@@ -219,6 +226,13 @@ def _compare(network: str, mine: Sequence[Alone], reference: Sequence[Alone], ti
         text = f"median queueing delay {_mean(a):.0f} ms ({title} {_mean(b):.0f} ms)"
         found.append(compared("delay", a, b, margin, text, 100 / mine[0].rtt_ms))
     return found
+
+
+def _is_small(one: Alone) -> bool:
+    """Does the path hold few packets, with a full queue?"""
+    return one.rate_mbps is not None and 1000 * one.rate_mbps * one.full_rtt_ms < (
+        SMALL_PATH_PACKETS * FRAME_BITS
+    )
 
 
 def _throughputs(
@@ -250,6 +264,21 @@ def _twice(network: str, mine: Sequence[Alone], reference: Sequence[Alone], titl
     text = f"at least {_mean(a):.1f} % of what arrives had arrived before ({title} {_mean(b):.1f} %)"
     trials = min(_differing(known), len(its))
     return [Compared("twice", network, state, trials, f"{text} on {network}", max(_gap(a, b), 0.0))]
+
+
+def _silences(network: str, mine: Sequence[Alone], reference: Sequence[Alone], title: str) -> list[Compared]:
+    """Silences without a cause in the network, as the reference has none: they accuse nobody.
+
+    An application that pauses looks the same as a controller that does.
+    """
+    found = [] if mine[0].lossy else [length_s for each in mine for length_s in each.silences_s]
+    if len(found) < FEWEST_SILENCES or any(each.silences_s for each in reference):
+        return []
+    text = (
+        f"on {network} it is silent {len(found)} times, for up to {max(found):.1f} s, after no loss ({title} "
+        "never): its application, its receiver or its controller pauses"
+    )
+    return [Compared("silence", network, "inconclusive", 0, text, 0.0)]
 
 
 def _differing(trials: Sequence[Alone]) -> int:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from cambrian.metrics import loss, queueing, throughput, utilisation
+from cambrian.metrics import loss, pauses, queueing, throughput, utilisation
 from cambrian.metrics.columns import NS_PER_MS, Int64Array
 from cambrian.study.model import Network, Trial
 from cambrian.trial.links import buffer_bytes
@@ -29,7 +29,8 @@ class Settled:
     ``round_trips``: with a full queue. ``grows``: the queue drops and marks nothing in that time, and the
     flow carries more and more, so that it has not come back to the full link yet. ``throughput_mbps`` and
     ``loss_percent`` (dropped by the queue) are 0, and ``delay_ms`` (median in the queue) is None, without
-    packets. ``utilisation`` (0 to 1) is None for a link that follows a trace.
+    packets. ``utilisation`` (0 to 1) is None for a link that follows a trace. ``silences_s``: by
+    :func:`cambrian.metrics.pauses.causeless_silences_s`.
     """
 
     seconds: float
@@ -39,6 +40,7 @@ class Settled:
     utilisation: float | None
     loss_percent: float
     delay_ms: float | None
+    silences_s: tuple[float, ...] = ()
 
 
 def settled(
@@ -71,6 +73,7 @@ def settled(
         ),
         loss_percent=100 * (loss.queue_loss_ratios(packets, 1, *span)[0] or 0.0),
         delay_ms=delays[0] if len(delays) else None,
+        silences_s=pauses.causeless_silences_s(packets, *span, trip_ns),
     )
 
 
