@@ -115,6 +115,9 @@ def verdict(
         parameters, plausibility or Side(), behaviour or Side(), impact or Side(), algorithm=algorithm
     )
     text = sides.headline(TITLES.get(family, family), whole)
+    unmeasured = _unmeasured(family, judged, by_key) if parameters.state == "different" else {}
+    if unmeasured and CORE[family] & by_key.keys():
+        text += f" Measured on no network: {', '.join(PARAMETERS[key].title for key in unmeasured)}."
     if choices:
         text += f" Choices unlike the reference's: {'; '.join(map(sentence, _once(choices)))}."
     return Verdict(
@@ -182,11 +185,9 @@ def _parameters(
     fine = {key for key, several in by_key.items() if any(one.status == "as it should be" for one in several)}
     unsettled = [sentence(one) for one in _once(open_) if _RESTATES.get(one.key) not in fine]
     unsettled += [f"{each.text}, in one trial" for each in contradictions if not each.confirmed]
-    reasons = {key: why for one in judged for key, why in one.missing.items()}
     unsettled += [
-        f"{PARAMETERS[key].title} is measured on no network ({reasons[key]})"
-        for key in sorted(core - by_key.keys())
-        if family not in _REACTING and key in reasons
+        f"{PARAMETERS[key].title} is measured on no network ({why})"
+        for key, why in _unmeasured(family, judged, by_key).items()
     ]
     if family in _REACTING and not _WITNESSES & fine and not unsettled:
         unsettled.append(
@@ -195,6 +196,18 @@ def _parameters(
         )
     state: State = "inconclusive" if unsettled else "equivalent"
     return Side(state, tuple(unsettled)), False
+
+
+def _unmeasured(
+    family: str, judged: Sequence[Judged], by_key: Mapping[str, Sequence[Finding]]
+) -> dict[str, str]:
+    """Core parameters of a BBR, which each long flow shows, that no network measures → why."""
+    if family in _REACTING:
+        return {}
+    reasons = {key: why for one in judged for key, why in one.missing.items()}
+    return {
+        key: reasons[key] for key in sorted(CORE.get(family, frozenset()) - by_key.keys()) if key in reasons
+    }
 
 
 def _accusations(off: Sequence[Finding], by_key: Mapping[str, Sequence[Finding]]) -> list[str]:

@@ -58,7 +58,13 @@ def test_a_bbr_that_never_shows_probe_rtt_is_not_conformant() -> None:
     found = verdicts.verdict("x", "bbr", [never])
     assert found.kinds == ("inconclusive",)
     assert "is measured on no network (no silence that a low flight follows)" in found.text
+    # another parameter that is off does not hide it
+    off = on(*fine, finding("initial_window_packets", 32.0, family="bbr"), missing=never.missing)
+    found = verdicts.verdict("x", "bbr", [off])
+    assert found.kinds == ("off by a parameter",)
+    assert "Measured on no network: time between ProbeRTTs (min-RTT window)." in found.text
     seen = on(finding("probe_rtt_interval_s", 10.0, family="bbr"), network="b")
+    assert "Measured on no network" not in verdicts.verdict("x", "bbr", [off, seen]).text
     assert verdicts.verdict("x", "bbr", [never, seen]).kinds == ("conformant",)
 
 
