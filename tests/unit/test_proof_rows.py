@@ -33,10 +33,17 @@ def test_a_stack_that_cannot_confirm_is_no_miss() -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"capacity_share": 0.62}, "fills 62% of a clean link, less than 90%"),
+        (
+            {"capacity_share": 0.62},
+            "fills 62% of a clean link, less than 90% "
+            "(if it should, give the reason in its manifest as causes.capacity)",
+        ),
         ({"loss_mbps": 0.0}, "carried nothing with random loss"),
         ({"hashes": ("ab", "cd")}, "the same seed gave two packet traces"),
-        ({"confirmed": "reno"}, "runs reno"),
+        (
+            {"confirmed": "reno"},
+            "runs reno (name the CCA in its manifest as the program reads it back)",
+        ),
         ({"problems": ("not built: no cargo",)}, "not built: no cargo"),
     ],
 )

@@ -48,13 +48,16 @@ class Row:
         explained = dict(self.causes)
         found = list(self.problems)
         if self.capacity_share is not None and self.capacity_share < ENOUGH and "capacity" not in explained:
-            found.append(f"fills {self.capacity_share:.0%} of a clean link, less than {ENOUGH:.0%}")
+            found.append(
+                f"fills {self.capacity_share:.0%} of a clean link, less than {ENOUGH:.0%} "
+                "(if it should, give the reason in its manifest as causes.capacity)"
+            )
         if self.loss_mbps is not None and self.loss_mbps <= 0 and "loss" not in explained:
             found.append("carried nothing with random loss")
         if len(set(self.hashes)) > 1 and not self.nondeterministic:
             found.append("the same seed gave two packet traces")
         if self.confirmed not in (None, self.cca) and "confirmed" not in explained:
-            found.append(f"runs {self.confirmed}")
+            found.append(f"runs {self.confirmed} (name the CCA in its manifest as the program reads it back)")
         return found
 
     @property
