@@ -34,7 +34,7 @@ THROUGHPUT_FACTOR = 2.0
 _UNSTEADY = (
     "the path changes, varies its delay, reorders packets or has a RED queue, so correct senders may differ"
 )
-#: fewer silences may be an accident of one trial
+#: fewer silences in a trial may be an accident
 FEWEST_SILENCES = 2
 #: fewest round trips with a full queue after slow start
 FEWEST_ROUND_TRIPS = 50
@@ -271,12 +271,13 @@ def _silences(network: str, mine: Sequence[Alone], reference: Sequence[Alone], t
 
     An application that pauses looks the same as a controller that does.
     """
-    found = [] if mine[0].lossy else [length_s for each in mine for length_s in each.silences_s]
-    if len(found) < FEWEST_SILENCES or any(each.silences_s for each in reference):
+    counts = [0 if each.lossy else len(each.silences_s) for each in mine]
+    if max(counts) < FEWEST_SILENCES or any(each.silences_s for each in reference):
         return []
+    longest_s = max(length_s for each in mine for length_s in each.silences_s)
     text = (
-        f"on {network} it is silent {len(found)} times, for up to {max(found):.1f} s, after no loss ({title} "
-        "never): its application, its receiver or its controller pauses"
+        f"on {network} it is silent up to {max(counts)} times in a trial, for up to {longest_s:.1f} s, "
+        f"with no loss before ({title} never): its application, its receiver or its controller pauses"
     )
     return [Compared("silence", network, "inconclusive", 0, text, 0.0)]
 

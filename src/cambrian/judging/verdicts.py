@@ -115,8 +115,8 @@ def verdict(
         parameters, plausibility or Side(), behaviour or Side(), impact or Side(), algorithm=algorithm
     )
     text = sides.headline(TITLES.get(family, family), whole)
-    unmeasured = _unmeasured(family, judged, by_key) if parameters.state == "different" else {}
-    if unmeasured and CORE[family] & by_key.keys():
+    unmeasured = _unmeasured(family, judged) if parameters.state == "different" else {}
+    if unmeasured:
         text += f" Measured on no network: {', '.join(PARAMETERS[key].title for key in unmeasured)}."
     if choices:
         text += f" Choices unlike the reference's: {'; '.join(map(sentence, _once(choices)))}."
@@ -187,7 +187,7 @@ def _parameters(
     unsettled += [f"{each.text}, in one trial" for each in contradictions if not each.confirmed]
     unsettled += [
         f"{PARAMETERS[key].title} is measured on no network ({why})"
-        for key, why in _unmeasured(family, judged, by_key).items()
+        for key, why in _unmeasured(family, judged).items()
     ]
     if family in _REACTING and not _WITNESSES & fine and not unsettled:
         unsettled.append(
@@ -198,16 +198,13 @@ def _parameters(
     return Side(state, tuple(unsettled)), False
 
 
-def _unmeasured(
-    family: str, judged: Sequence[Judged], by_key: Mapping[str, Sequence[Finding]]
-) -> dict[str, str]:
+def _unmeasured(family: str, judged: Sequence[Judged]) -> dict[str, str]:
     """Core parameters of a BBR, which each long flow shows, that no network measures → why."""
     if family in _REACTING:
         return {}
     reasons = {key: why for one in judged for key, why in one.missing.items()}
-    return {
-        key: reasons[key] for key in sorted(CORE.get(family, frozenset()) - by_key.keys()) if key in reasons
-    }
+    seen = {finding.key for one in judged for finding in one.findings}
+    return {key: reasons[key] for key in sorted(CORE.get(family, frozenset()) - seen) if key in reasons}
 
 
 def _accusations(off: Sequence[Finding], by_key: Mapping[str, Sequence[Finding]]) -> list[str]:

@@ -195,7 +195,7 @@ class FlowWindow:
 
     @cached_property
     def flight(self) -> Flight | None:
-        """Its bytes in flight, from packets; None on a path whose delay or order changes."""
+        """Its bytes in flight, from packets; None on a path that changes, reorders or duplicates."""
         network = self.whole.trial.network
         if not is_steady(network):
             return None

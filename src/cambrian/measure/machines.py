@@ -9,7 +9,7 @@ from cambrian.study.model import Trial
 
 
 def flow_machines(result: TrialResult, trial: Trial) -> tuple[Machine | None, ...]:
-    """The state machine of each flow; None if its stack exports neither states nor a window.
+    """The state machine of each flow; None if its stack exports no states, and no window that shows them.
 
     The last state holds until the flow's end: a log goes on after it, because a sender repeats the packets
     that close the connection.

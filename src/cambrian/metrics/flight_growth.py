@@ -1,15 +1,16 @@
 """Growth of a flow's flight between two of its own congestion signals.
 
 A sender that only its window holds back must grow there: Reno by a packet a round trip (RFC 5681 section 3.1;
-half a packet where each second packet is acknowledged and counted once), CUBIC by 0.53 packets at least (RFC
-9438 section 4.3). Other flows share the queue, but all drops and marks of this flow are in its packets.
+less if it counts acknowledgements that acknowledge several packets each), CUBIC by 0.53 packets on average
+from one reduction to the next (RFC 9438 section 4.3), with a plateau between. Other flows share the queue,
+but all drops and marks of this flow are in its packets.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from cambrian.metrics.columns import require_interval
+from cambrian.metrics.columns import NS_PER_S, require_interval
 from cambrian.metrics.parameters.flight import Flight
 
 #: round trips after a signal in which the sender recovers
@@ -18,6 +19,8 @@ _RECOVERY = 3
 _ENDS = 2
 #: fewest round trips of a stretch, and of all stretches together
 _FEWEST, _FEWEST_TOGETHER = 8, 40
+#: a shorter interval may be one plateau of CUBIC
+_SHORTEST_NS = 10 * NS_PER_S
 #: samples of a stretch from which its round trips are counted, because the queue changes them
 _SAMPLES = 100
 
@@ -26,12 +29,15 @@ def packets_per_trip(found: Flight, t0_ns: int, t1_ns: int) -> float | None:
     """Packets by which the flight grows in a round trip, over stretches without a signal in [t0_ns, t1_ns).
 
     A stretch begins some round trips after a drop or mark, or at ``t0_ns``, and ends when the sender can know
-    of the next one, or at ``t1_ns``. None if there are too few round trips in stretches that are long enough.
+    of the next one, or at ``t1_ns``. None if there are too few round trips in stretches that are long enough,
+    or less than 10 s.
 
     Raises:
         ValueError: the interval is empty.
     """
     require_interval(t0_ns, t1_ns)
+    if t1_ns - t0_ns < _SHORTEST_NS:
+        return None
     learnt_ns = np.unique(found.learnt_ns[(found.learnt_ns >= t0_ns) & (found.learnt_ns < t1_ns)])
     begins_ns = [t0_ns, *(learnt_ns + _RECOVERY * found.trips_ns(learnt_ns)).tolist()]
     stretches = [

@@ -165,7 +165,8 @@ def _alone(trial: TrialMeasures, *, lossy: bool, unsteady: bool, limit: str) -> 
         round_trips=after.round_trips if after else 0.0,
         grows=after is not None and after.grows,
         packets=mbps * after.seconds * 1e6 / (8 * FRAME_BYTES) if after else 0.0,
-        silences_s=after.silences_s if after else (),
+        # lost acknowledgements make a sender silent, too
+        silences_s=after.silences_s if after and not network.return_loss_percent else (),
     )
 
 

@@ -9,7 +9,9 @@ import hashlib
 import logging
 import time
 from collections.abc import Callable, Sequence
-from functools import partial
+from contextlib import suppress
+from functools import cache, partial
+from importlib import metadata
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -21,10 +23,11 @@ from cambrian.metrics.columns import FloatArray
 
 Result = TypeVar("Result")
 
-#: largest size of the cache; the least recently used results are removed first
+#: once a day the least recently used results are removed until the cache has this size
 _MOST_BYTES = 2 * 2**30
 #: looking at every file of a full cache takes seconds, so that is done once in this time
 _TRIM_EVERY_S = 24 * 3600
+_LIBRARIES = ("numpy", "polars", "scikit-learn", "scipy", "shapely")
 
 
 def kept(make: Callable[[str, Any], Result], items: Sequence[tuple[str, Any]], *, what: str) -> list[Result]:
@@ -59,17 +62,18 @@ class _Cache(Generic[Result]):
         return done
 
     def trim(self) -> None:
-        """Remove the least recently used results beyond the largest size, at most once a day."""
+        """Remove the least recently used results, at most once a day."""
         stamp = self._folder / "trimmed"
-        if stamp.exists() and time.time() - stamp.stat().st_mtime < _TRIM_EVERY_S:
+        if stamp.exists() and 0 <= time.time() - stamp.stat().st_mtime < _TRIM_EVERY_S:
             return
-        stamp.touch()
+        with suppress(OSError):  # a full disk
+            stamp.touch()
         self._memory.reduce_size(_MOST_BYTES)
 
 
 def key_of_trial(folder: Path, made_by: Sequence[str], *options: object) -> str:
     """A hash of everything that decides a trial's result: its files, the options, the code."""
-    digest = hashlib.sha256(source.fingerprint(*made_by).encode())
+    digest = hashlib.sha256(_code(made_by).encode())
     digest.update(repr(options).encode())
     for name in ("manifest.json", "verdict.json"):
         digest.update((folder / name).read_bytes())
@@ -81,10 +85,20 @@ def key_of_trial(folder: Path, made_by: Sequence[str], *options: object) -> str:
 
 def key_of_arrays(made_by: Sequence[str], *arrays: FloatArray) -> str:
     """A hash of everything that decides a result: the arrays, the code."""
-    digest = hashlib.sha256(source.fingerprint(*made_by).encode())
+    digest = hashlib.sha256(_code(made_by).encode())
     for one in arrays:
         digest.update(f"{one.dtype} {one.shape}\0".encode() + np.ascontiguousarray(one).tobytes())
     return digest.hexdigest()
+
+
+def _code(made_by: Sequence[str]) -> str:
+    return " ".join([source.fingerprint(*made_by), *_libraries()])
+
+
+@cache
+def _libraries() -> list[str]:
+    """The releases of the libraries that compute results."""
+    return [f"{name} {metadata.version(name)}" for name in _LIBRARIES]
 
 
 def _make(make: Callable[[str, Any], object], item: tuple[str, Any]) -> None:

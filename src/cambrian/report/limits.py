@@ -2,8 +2,8 @@
 
 A sender that waits for its application, its receiver's credit, room in its buffer or a configured rate leaves
 its window unused, and shows little of its controller. A log with window and bytes in flight says so. Without
-one, two things do: a link that it leaves unused for no reason that the network shows, and a flight that does
-not grow between two of its losses.
+one, two things do: a link that it leaves unused for no reason that the network shows, and, beside other
+flows, a flight that does not grow while none of its packets is dropped or marked.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ _BY_RATE = "bbr"
 #: no BBR of the 20 stacks has less than 114 % in any trial of fingerprint's quick profile; the lab's under
 #: fixed rates of 3 and 17 Mbps has 101 to 108 %
 PEAK_PERCENT = 110.0
-#: CUBIC and Reno grow by half a packet a round trip at least: the stock ones by 0.42 and more in 712 flows,
-#: alone and in duels. Of limited ones beside kernel TCP, the lowest trial has 0.28 and less
+#: CUBIC and Reno grow by about half a packet a round trip and more: 0.42 is the least of the stock ones, in
+#: 712 flows. Each limited one beside kernel TCP has a trial with 0.28 or less
 LEAST_GROWTH_PACKETS = 0.3
 #: a link of which more is used has no room for a probe that is seen
 FULL_SHARE = 0.95
@@ -98,8 +98,8 @@ def _unknown(collected: Collected, contestant: str, network: str) -> str:
     """Why a contestant without a log of its window may be limited; empty if it fills each link and grows.
 
     Where a network itself loses packets, they do not show whether a flow that carries little is limited.
+    Alone, a flight that grows too slowly is the controller's, and its growth is judged.
     """
-    growths = _values(_GROWTH, collected, contestant, network)
     alone = collected.alone(contestant)
     unused = (
         cell.network.name
@@ -115,10 +115,15 @@ def _unknown(collected: Collected, contestant: str, network: str) -> str:
         and not any(map(_shows_use, alone))
     ):
         sign = "it ran on no network that shows whether it fills a link alone"
-    elif growths and min(growths) < LEAST_GROWTH_PACKETS:
+    elif (
+        not any(cell.network.name == network for cell in alone)
+        and (growths := _values(_GROWTH, collected, contestant, network))
+        and min(growths) < LEAST_GROWTH_PACKETS
+    ):
         sign = (
-            f"between two of its losses its flight grows by as little as {max(min(growths), 0.0):.1f} "
-            "packets a round trip, and CUBIC's and Reno's by half a packet at least"
+            "while none of its packets is dropped or marked, its flight grows by as little as "
+            f"{max(min(growths), 0.0):.1f} packets a round trip, and CUBIC's and Reno's by about half a "
+            "packet and more"
         )
     else:
         return ""

@@ -9,7 +9,7 @@ import polars as pl
 
 from cambrian.report import placebo, together
 from cambrian.report.collect import Collected, everybody
-from cambrian.report.judged import without_trials
+from cambrian.report.judged import reference, without_trials
 from cambrian.report.layout import joined, number
 from cambrian.report.tables import harm
 from cambrian.report.tables.flows import row_name
@@ -191,12 +191,11 @@ def _judged(collected: Collected, verdicts: pl.DataFrame | None) -> str:
 
 def _kernels(collected: Collected, judged: pl.DataFrame) -> list[str]:
     """The kernel's controllers that others are judged against; one that differs counts as a contestant."""
-    kernels = {one.name for one in everybody(collected.study) if one.stack == REFERENCE_STACK}
-    if kernels.issuperset(judged["contestant"]):
-        return []
-    return judged.filter(pl.col("contestant").is_in(list(kernels)) & ~pl.col("differs"))[
-        "contestant"
-    ].to_list()
+    names = {one.name for one in everybody(collected.study) if one.stack == REFERENCE_STACK}
+    others = [name for name in judged["contestant"] if name not in names]
+    kernels = {f"{REFERENCE_STACK} {reference(collected, name)}" for name in others}
+    chosen = pl.col("contestant").is_in(list(kernels & names)) & ~pl.col("differs")
+    return judged.filter(chosen)["contestant"].to_list()
 
 
 def _differing(collected: Collected, verdicts: pl.DataFrame | None) -> list[str]:

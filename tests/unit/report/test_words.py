@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+from cambrian.judging.families import Family
 from cambrian.metrics.pageload import PageLoad
 from cambrian.report import matrix, tables, words
 from cambrian.report.collect import Cell, Collected, collect
@@ -231,6 +232,12 @@ def test_a_contestant_that_differs_comes_after_the_shares() -> None:
             "None of 2 contestants clearly differs from kernel TCP or the standard; "
             "1 conformant and 1 inconclusive.",
         ),
+        # nor is one left out that is nobody's reference
+        (
+            [("tcp bbr", "conformant"), ("quinn reno", "inconclusive")],
+            "None of 2 contestants clearly differs from kernel TCP or the standard; "
+            "1 conformant and 1 inconclusive.",
+        ),
         (
             [("tcp reno", "different"), ("quinn reno", "inconclusive")],
             "1 of 2 contestants clearly differs from kernel TCP or the standard (tcp reno); 1 inconclusive.",
@@ -241,7 +248,10 @@ def test_the_kernels_controllers_are_not_counted_beside_other_stacks(
     rows: list[tuple[str, str]], text: str
 ) -> None:
     contestants = [Contestant(stack=name.split()[0], cca=name.split()[1]) for name, _ in rows]
-    found = made.collected("solo", [group([name], [9.0]) for name, _ in rows], contestants)
+    found = replace(
+        made.collected("solo", [group([name], [9.0]) for name, _ in rows], contestants),
+        families={name: Family("reno", "quic") for name, _ in rows},
+    )
     verdicts = pl.DataFrame(
         [{"contestant": name, "differs": said == "different", "verdict": said} for name, said in rows]
     )

@@ -64,8 +64,9 @@ QUANTITIES = (
     ),
     Quantity(
         "flight_growth_packets",
-        "packets by which its flight grows in a round trip, between its own drops or marks; null below 40 "
-        "round trips, and on a path that changes or itself loses packets",
+        "packets by which its flight grows in a round trip while none of its packets is dropped or marked; "
+        "null with fewer than 40 round trips in stretches of eight and more, in less than 10 s, for flows of "
+        "fixed size and pages, and on a path that changes, reorders, duplicates or itself loses packets",
         window=_flight_growth,
     ),
     Quantity(

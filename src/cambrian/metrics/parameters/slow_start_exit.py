@@ -16,13 +16,13 @@ import numpy as np
 import polars as pl
 
 from cambrian.metrics.columns import BITS_PER_BYTE, FloatArray, Int64Array, int64
+from cambrian.metrics.parameters import trains
 from cambrian.metrics.parameters.beginning import Beginning, beginning
 from cambrian.metrics.parameters.definitions import PARAMETERS
 from cambrian.metrics.parameters.estimate import Estimate, Missing, Source
 from cambrian.metrics.parameters.flight import flight
 from cambrian.metrics.parameters.flow_trace import FlowTrace
 from cambrian.metrics.parameters.pacing import MOST_UNPACED, clocked_share, first_trains
-from cambrian.metrics.parameters.trains import TOGETHER_NS
 from cambrian.metrics.parameters.window import frame_bytes, of_stack, segment_bytes
 from cambrian.metrics.window_use import is_unused_at
 
@@ -89,12 +89,19 @@ def _of(trace: FlowTrace, begun: Beginning, source: Source) -> Estimate | Missin
         return Missing(KEY, "when growth stops, the window is not in use", source)
     if source == "window" and _says_conservative(trace, growth):
         return _found("hystart++", source)
+    return _before_loss(trace, growth, at, source)
+
+
+def _before_loss(trace: FlowTrace, growth: _Growth, at: int, source: Source) -> Estimate | Missing:
+    """The kind of an end at row ``at``, before a loss is known."""
+    after = _slope_after(growth, at)
+    if after is None and growth.ends_by_loss:
+        why = "it ends before a loss; the loss comes too soon to tell what ended it"
+        return Missing(KEY, why, source)
     if not _delay_or_train(trace, growth, at):
         return _found("other", source)
-    after = _slope_after(growth, at)
     if after is None:
-        why = "it ends before a loss; the loss comes too soon to distinguish HyStart++ from HyStart"
-        return Missing(KEY, why, source)
+        return Missing(KEY, "the trace ends too soon after it to tell HyStart++ from HyStart", source)
     return _found("hystart++" if after >= _CONSERVATIVE else "hystart", source)
 
 
@@ -133,7 +140,8 @@ def _growth(trace: FlowTrace, begun: Beginning, source: Source) -> _Growth:
         segments = found.flight_bytes / max(1, frame_bytes(trace))
     # only the last row of an acknowledgement has all its growth; just before the next one is answered the
     # flight is the window
-    last = np.append(np.diff(time_ns) > TOGETHER_NS, True)[: len(time_ns)]
+    together_ns = trains.together(early, found.size_bytes)
+    last = np.append(np.diff(time_ns) > together_ns, True)[: len(time_ns)]
     time_ns, segments = time_ns[last], segments[last]
     departed_ns = np.sort(int64(early.packets.filter(pl.col("outcome") == "departed"), "departure_ns"))
     chosen = (time_ns >= begun.start_ns - trace.forward_ns) & (time_ns < loss_ns)

@@ -54,7 +54,7 @@ def trains(trace: FlowTrace, together_ns: float | None = None) -> Trains:
     if not len(arrival_ns):
         empty = np.empty(0, np.int64)
         return Trains(empty, empty, empty)
-    together_ns = _together_ns(trace, size_bytes) if together_ns is None else together_ns
+    together_ns = together(trace, size_bytes) if together_ns is None else together_ns
     first = np.flatnonzero(np.concatenate(([True], np.diff(arrival_ns) > together_ns)))
     sent = np.cumsum(size_bytes)
     last = np.concatenate((first[1:], [len(arrival_ns)])) - 1
@@ -83,7 +83,8 @@ def by_clock(trace: FlowTrace, found: Trains, longest_ns: int) -> BoolArray:
     return chosen
 
 
-def _together_ns(trace: FlowTrace, size_bytes: Int64Array) -> float:
+def together(trace: FlowTrace, size_bytes: Int64Array) -> float:
+    """Packets or rows that are no farther apart than this, in ns, belong together: less on a fast link."""
     if trace.rate_mbps is None:
         return TOGETHER_NS
     service_ns = float(np.median(size_bytes)) * BITS_PER_BYTE * 1000 / trace.rate_mbps

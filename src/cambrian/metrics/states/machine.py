@@ -149,7 +149,7 @@ def machine_of(held: pl.DataFrame, unobservable: frozenset[str] = frozenset()) -
 
 
 def machine(transport: pl.DataFrame, flow: int, cca: str, end_ns: int) -> Machine | None:
-    """The state machine of one flow; None if its stack exports neither states nor a window that shows states.
+    """The state machine of one flow; None if its stack exports no states, and no window that shows them.
 
     Parameters:
         transport: see :func:`~cambrian.metrics.states.sequence.sequence`.

@@ -54,7 +54,7 @@ class Sequence:
 
 
 def sequence(transport: pl.DataFrame, flow: int, cca: str) -> Sequence | None:
-    """States of one flow; None if its stack exports neither states nor a window that shows states.
+    """States of one flow; None if its stack exports no states, and no window that shows them.
 
     Parameters:
         transport: columns ``flow``, ``time_ns``, ``event``, ``cwnd_bytes``, ``ssthresh_bytes``,
@@ -77,17 +77,21 @@ def sequence(transport: pl.DataFrame, flow: int, cca: str) -> Sequence | None:
         _exported(builder, read, cca)
     if family != "bbr":
         _used_and_unused(builder, read, family)
+    unknown = builder.open
+    first = int(np.argmin(unknown))
+    # a window that does not show the state of a BBR shows it nowhere
+    if unknown.all() or (read.has_window and unknown[first:].any()):
+        return None
+    # a trace without a window begins with its first word, and a word holds until the next one
+    held = np.maximum.accumulate(np.where(unknown, 0, np.arange(len(read))))
+    builder.codes, builder.inferred = builder.codes[held], builder.inferred[held]
     answers = ~(read.probe | read.timeout | read.lost)
     builder.put(TAIL_LOSS_PROBE, infer.until_answered(read.probe, answers), inferred=False)
     builder.put(RETRANSMISSION_TIMEOUT, infer.until_answered(read.timeout, answers), inferred=False)
-    # before the stack's first word, a trace without a window shows no state
-    known = ~builder.open
-    if not known.any():
-        return None
     return Sequence(
-        read.time_ns[known],
-        builder.codes[known],
-        builder.inferred[known],
+        read.time_ns[first:],
+        builder.codes[first:],
+        builder.inferred[first:],
         tuple(builder.names),
         _unobservable(builder, cca, is_kernel),
     )

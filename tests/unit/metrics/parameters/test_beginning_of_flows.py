@@ -13,6 +13,7 @@ from cambrian.metrics.parameters import initial_window, slow_start_exit
 from cambrian.metrics.parameters.beginning import beginning
 from cambrian.metrics.parameters.estimate import Estimate, Missing
 from cambrian.metrics.parameters.flow_trace import FlowTrace
+from tests.unit.metrics.parameters import sender_model
 from tests.unit.metrics.parameters.sender_model import PAYLOAD, RTT, START, Sender, transport_of
 
 
@@ -138,6 +139,19 @@ def test_rows_of_one_acknowledgement_are_no_pause_of_growth(growth, kind: str) -
     sender = _LogsEachPacket(growth=growth, initial=32, ack_every=8, buffer_packets=200, packets=3000)
     window = found(slow_start_exit.estimate(sender.run()))["window"]
     assert isinstance(window, Estimate) and window.label == kind
+
+
+@pytest.mark.parametrize("kind", ["hystart", "hystart++"])
+def test_on_a_fast_link_acknowledgements_are_no_one(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """At 1 Gbps those of single packets are 12 µs apart."""
+    monkeypatch.setattr(sender_model, "SERVICE", sender_model.FRAME * 8)
+    bdp = 4128
+    growth = until(1.3 * bdp, {"hystart": 0.01, "hystart++": 0.25}[kind])
+    sender = Sender(growth=growth, initial=32, buffer_packets=bdp, packets=12 * bdp)
+    by_source = found(slow_start_exit.estimate(sender.run(rate_mbps=1000.0)))
+    for source in ("window", "packets"):
+        one = by_source[source]
+        assert isinstance(one, Estimate) and one.label == kind
 
 
 def test_growth_that_pauses_and_goes_on_has_not_ended() -> None:

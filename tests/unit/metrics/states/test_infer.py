@@ -185,6 +185,11 @@ def test_a_bbr_whose_flight_never_falls_shows_no_state() -> None:
     """As a BBR that stays in Startup: its window and its flight are the same to the end."""
     rows = windows([(at, 200, min(10.0 + at, 200.0)) for at in range(20_000)])
     assert machine(rows, 0, "bbr", 20 * S) is None
+    # a timeout or a probe is then no state of its own
+    for event in ("pto", "rto"):
+        at = pl.when(pl.col("time_ns") == 5000 * MS)
+        told = rows.with_columns(event=at.then(pl.lit(event)).otherwise(pl.col("event")))
+        assert machine(told, 0, "bbr", 20 * S) is None
     said = rows.with_columns(
         state=pl.when(pl.col("time_ns") < 550 * MS).then(pl.lit("startup")).otherwise(pl.lit(None, pl.String))
     )
