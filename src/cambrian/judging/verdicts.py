@@ -117,7 +117,7 @@ def verdict(
     text = sides.headline(TITLES.get(family, family), whole)
     unmeasured = _unmeasured(family, judged) if parameters.state == "different" else {}
     if unmeasured:
-        text += f" Measured on no network: {', '.join(PARAMETERS[key].title for key in unmeasured)}."
+        text += f" Measured on no network: {'; '.join(PARAMETERS[key].title for key in unmeasured)}."
     if choices:
         text += f" Choices unlike the reference's: {'; '.join(map(sentence, _once(choices)))}."
     return Verdict(
