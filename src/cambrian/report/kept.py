@@ -35,12 +35,18 @@ def kept(make: Callable[[str, Any], Result], items: Sequence[tuple[str, Any]], *
 
     ``make`` is a module's function with exactly these names of its arguments.
     """
-    cache = _Cache(make)
-    missing = [item for item in items if not cache.has(*item)]
+    make_missing(make, items, what=what)
+    results = _Cache(make)
+    return [results.made(*item) for item in items]
+
+
+def make_missing(make: Callable[[str, Any], object], items: Sequence[tuple[str, Any]], *, what: str) -> None:
+    """Make what the cache lacks, as :func:`kept` does, without reading it back."""
+    results = _Cache(make)
+    missing = [item for item in items if not results.has(*item)]
     parallel.mapped(partial(_make, make), missing, what=what)
     if missing:
-        cache.trim()
-    return [cache.made(*item) for item in items]
+        results.trim()
 
 
 class _Cache(Generic[Result]):

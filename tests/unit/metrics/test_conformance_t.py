@@ -1,14 +1,11 @@
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cambrian.metrics import conformance as plain
-from cambrian.metrics.clustered import Region, trial_area
 from cambrian.metrics.conformance_t import (
     Shape,
     Translated,
@@ -18,15 +15,12 @@ from cambrian.metrics.conformance_t import (
     region_shape,
 )
 from cambrian.metrics.envelope import from_points
+from tests.unit.metrics.test_clustered import region
 
 UNIT = np.array([2.0, 5.0])
 #: each example is a search: tens of milliseconds, more on a busy machine
 FEW = settings(max_examples=12, deadline=None)
 SHIFTS = st.tuples(st.floats(-15, 15), st.floats(-60, 60)).map(np.array)
-
-
-def region(trials: Sequence[np.ndarray], unit: np.ndarray) -> Region:
-    return Region(tuple(trial_area(points, unit) for points in trials))
 
 
 def cloud(seed: int, count: int = 150) -> np.ndarray:

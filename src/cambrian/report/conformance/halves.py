@@ -16,13 +16,17 @@ from cambrian.metrics.halves import Arms
 from cambrian.report.collect import Cell
 from cambrian.report.conformance import seed_pairs
 from cambrian.report.conformance.scores import Compared, Scores
-from cambrian.report.kept import kept, key_of_arrays
+from cambrian.report.kept import kept, key_of_arrays, make_missing
 from cambrian.stats import jackknife, splits
 from cambrian.stats.splits import Score, Split
 
 METHOD = "clustered"
 #: the code that decides a trial's area
 _MADE_BY = ("cambrian.metrics.clustered",)
+#: what a progress bar counts
+_CLUSTERED = "trials clustered"
+#: one trial's points, and the unit of both axes
+_Clustering = tuple[FloatArray, FloatArray]
 #: number of the scored splits that are also translated
 _SPLITS_MOVED = 5
 
@@ -51,14 +55,11 @@ class _Scored:
 
 def cluster(pairs: Sequence[tuple[Cell, Cell]]) -> None:
     """Cluster the trials of these groups and of their references on all cores; :func:`region` uses that."""
-    _areas(
-        [
-            points
-            for test, reference in pairs
-            for cell in (test, reference)
-            for points in _points(cell, reference)
-        ]
-    )
+    tasks = [
+        task for test, reference in pairs for cell in (test, reference) for task in _points(cell, reference)
+    ]
+    # a reference is the same for many contestants
+    make_missing(_area, list(dict(_keyed(tasks)).items()), what=_CLUSTERED)
 
 
 @lru_cache(maxsize=512)
@@ -71,7 +72,7 @@ def region(cell: Cell, reference: Cell) -> Region:
     return Region(tuple(_areas(_points(cell, reference))))
 
 
-def _points(cell: Cell, reference: Cell) -> list[tuple[FloatArray, FloatArray]]:
+def _points(cell: Cell, reference: Cell) -> list[_Clustering]:
     """Each trial's points, in order of seed, and the unit of both axes; empty if either group has none."""
     mine, others = (
         [one.points for _, mine in sorted(seed_pairs.envelopes(each).items()) for one in mine]
@@ -83,14 +84,15 @@ def _points(cell: Cell, reference: Cell) -> list[tuple[FloatArray, FloatArray]]:
     return [(points, unit) for points in mine]
 
 
-def _areas(tasks: Sequence[tuple[FloatArray, FloatArray]]) -> list[TrialArea]:
-    keys = [key_of_arrays(_MADE_BY, *task) for task in tasks]
-    distinct = dict(zip(keys, tasks, strict=True))
-    made = dict(zip(distinct, kept(_area, list(distinct.items()), what="trials clustered"), strict=True))
-    return [made[key] for key in keys]
+def _areas(tasks: Sequence[_Clustering]) -> list[TrialArea]:
+    return kept(_area, _keyed(tasks), what=_CLUSTERED)
 
 
-def _area(key: str, task: tuple[FloatArray, FloatArray]) -> TrialArea:
+def _keyed(tasks: Sequence[_Clustering]) -> list[tuple[str, _Clustering]]:
+    return [(key_of_arrays(_MADE_BY, *task), task) for task in tasks]
+
+
+def _area(key: str, task: _Clustering) -> TrialArea:
     del key
     return clustered.trial_area(*task)
 
