@@ -28,6 +28,7 @@ struct stream {
     bool ready;     /* its turn ended early: TLS may hold bytes that no poll can see */
     uint64_t asked; /* body bytes */
     uint64_t got;
+    uint64_t wakes_at_bytes; /* as many must wait before a poll tells */
 };
 
 struct client {
@@ -37,6 +38,7 @@ struct client {
     unsigned open;
     unsigned connected;
     uint64_t bytes;
+    bool done; /* the last line is out */
     uint64_t next_progress_ns;
     char error[256]; /* the first failure; "" = none */
 };
@@ -50,11 +52,35 @@ static enum io send_request(struct stream *stream) {
     return result;
 }
 
+/* With less to come than the mark, only the sender's FIN would wake us. A congestion window that the data
+   fill exactly holds it back for a round trip. */
+static void wake_for_the_rest(struct stream *stream) {
+    uint64_t left = stream->asked > stream->got ? stream->asked - stream->got : 1;
+    if (left >= stream->wakes_at_bytes)
+        return;
+    socket_wake_at(stream->channel.descriptor, left);
+    stream->wakes_at_bytes = left;
+}
+
+static bool all_has_come(const struct client *client) {
+    if (client->bytes < client->options->bytes)
+        return false;
+    for (unsigned i = 0; i < client->options->streams; i++)
+        if (client->streams[i].got != client->streams[i].asked)
+            return false;
+    return true;
+}
+
 static enum io take_body(struct client *client, struct stream *stream) {
     size_t got;
     enum io result = channel_discard(&stream->channel, UINT64_MAX, &got);
     stream->got += got;
     client->bytes += got;
+    wake_for_the_rest(stream);
+    if (!client->done && all_has_come(client)) {
+        client->done = true;
+        event_done(client->bytes, true, NULL);
+    }
     /* A raw read has taken all there was. */
     return result == IO_OK && !stream->channel.ssl ? IO_WANT_READ : result;
 }
@@ -72,8 +98,11 @@ static enum io advance(struct client *client, struct stream *stream) {
         return result;
     case STEP_REQUEST:
         result = send_request(stream);
-        if (result == IO_OK)
+        if (result == IO_OK) {
+            stream->wakes_at_bytes = knobs.rcvlowat_bytes;
             socket_wake_at(stream->channel.descriptor, knobs.rcvlowat_bytes);
+            wake_for_the_rest(stream);
+        }
         return result;
     case STEP_BODY: return take_body(client, stream);
     case STEP_CLOSED: break;
@@ -129,7 +158,7 @@ static void open_streams(struct client *client, SSL_CTX *context) {
 
 static void report_progress(struct client *client) {
     uint64_t now = realtime_ns();
-    if (client->connected < client->options->streams || now < client->next_progress_ns)
+    if (client->done || client->connected < client->options->streams || now < client->next_progress_ns)
         return;
     if (client->next_progress_ns)
         event_progress(now, client->bytes);
@@ -168,10 +197,10 @@ int client_run(const struct options *options) {
     struct client client = {.options = options};
     open_streams(&client, channel_context(options));
     fetch(&client);
-    bool complete = client.open == 0 && !client.error[0];
     for (unsigned i = 0; i < options->streams; i++)
         take_waiting(&client, &client.streams[i]);
-    event_done(client.bytes, complete, client.error[0] ? client.error : NULL);
+    if (!client.done)
+        event_done(client.bytes, all_has_come(&client) && !client.error[0], client.error[0] ? client.error : NULL);
     if (client.error[0])
         fprintf(stderr, "cambrian-tcp: %s\n", client.error);
     return client.error[0] ? 1 : 0;

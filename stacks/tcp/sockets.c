@@ -43,8 +43,6 @@ static void set_buffer(int descriptor, int forced, int plain, uint64_t bytes, co
 static void set_common(int descriptor) {
     set_buffer(descriptor, SO_SNDBUFFORCE, SO_SNDBUF, knobs.send_buffer_bytes, "SO_SNDBUF");
     set_buffer(descriptor, SO_RCVBUFFORCE, SO_RCVBUF, knobs.receive_buffer_bytes, "SO_RCVBUF");
-    if (knobs.nodelay)
-        set_int(descriptor, IPPROTO_TCP, TCP_NODELAY, 1, "TCP_NODELAY");
 }
 
 const char *socket_ccas(char *list, int size) {
@@ -80,6 +78,8 @@ int socket_listen(const struct options *options) {
         fail("socket for", options);
     set_common(descriptor);
     set_cca(descriptor, options->cca);
+    if (knobs.nodelay)
+        set_int(descriptor, IPPROTO_TCP, TCP_NODELAY, 1, "TCP_NODELAY");
     set_int(descriptor, SOL_SOCKET, SO_REUSEADDR, 1, "SO_REUSEADDR");
     set_int(descriptor, IPPROTO_TCP, TCP_NOTSENT_LOWAT, knobs.notsent_lowat_bytes, "TCP_NOTSENT_LOWAT");
     uint64_t pacing = knobs.max_pacing_rate_bytes_per_s;
@@ -99,6 +99,8 @@ int socket_connect(const struct options *options) {
     if (descriptor < 0)
         fail("socket for", options);
     set_common(descriptor);
+    /* as browsers and curl do: a request must not wait until the server acknowledges the end of the TLS handshake */
+    set_int(descriptor, IPPROTO_TCP, TCP_NODELAY, 1, "TCP_NODELAY");
     if (connect(descriptor, at->ai_addr, at->ai_addrlen) && errno != EINPROGRESS)
         fail("connecting to", options);
     freeaddrinfo(at);

@@ -179,6 +179,13 @@ def test_tls_costs_no_validity(run_trials: RunTrials) -> None:
     valid(result)
 
 
+def test_a_request_and_a_full_initial_window_take_one_round_trip(run_trials: RunTrials) -> None:
+    flows = [flow("tcp", "cubic", size_bytes=14_000), flow("tcp", "cubic", size_bytes=8_000, tls=True)]
+    for result in run_trials([duel(one, rate_mbps=50, rtt_ms=100) for one in flows]):
+        events = {event["event"]: event for event in valid(result).manifest["endpoints"]["flow0.receiver"]}
+        assert 100 <= (events["done"]["time_ns"] - events["connected"]["time_ns"]) / 1e6 < 105
+
+
 def test_a_flow_of_fixed_size_ends_and_is_complete(run_trials: RunTrials) -> None:
     trials = [
         duel(flow(stack, "cubic", size_bytes=2_000_000), seconds=20) for stack in ("tcp", "quinn", "quic-go")

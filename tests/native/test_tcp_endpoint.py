@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
+import socket
 import subprocess
 import time
 from collections.abc import Iterator
@@ -75,6 +76,23 @@ def test_exactly_the_bytes_asked_for(tcp_endpoint: Path, form: list[str], count:
     assert said[-1] | {"time_ns": 0} == {
         "event": "done", "time_ns": 0, "bytes": count, "complete": True, "error": None,
     }  # fmt: skip
+
+
+def test_done_comes_with_the_last_byte_and_not_with_the_senders_fin(tcp_endpoint: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        fetch = client(tcp_endpoint, f"127.0.0.1:{listener.getsockname()[1]}", "--bytes", "14000")
+        connection, _ = listener.accept()
+        with connection:
+            connection.settimeout(10)
+            assert connection.recv(64) == b"GET /14000\r\n"
+            connection.sendall(bytes(14000))
+            assert fetch.stdout is not None
+            lines = [fetch.stdout.readline() for _ in range(2)]
+            assert fetch.poll() is None
+        rest, _ = fetch.communicate(timeout=10)
+    assert [event["event"] for event in events("".join(lines))] == ["connected", "done"]
+    assert events(lines[1])[0]["complete"] is True
+    assert (rest, fetch.returncode) == ("", 0)
 
 
 @pytest.mark.parametrize("form", FORMS)
