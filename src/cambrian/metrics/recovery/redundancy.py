@@ -26,6 +26,9 @@ _LEAST_DATA_FRAME_BYTES = 75
 #: reports from which a header is read off, and how far the middle half of them may be apart
 _FEWEST_REPORTS = 8
 _STEADY_BYTES = 4.0
+#: a sender may add to each packet what is no copy: PADDING (RFC 9000, section 19.1), a larger header, a checksum.
+#: Up to this share of its frames only excludes that it sends everything twice
+_OWN_OVERHEAD_SHARE = 0.25
 #: number of last reports; the one with the smallest rest counts
 _LAST_REPORTS = 5
 
@@ -71,7 +74,8 @@ def redundancy(packets: pl.DataFrame, delivery: Delivery, header_bytes: float | 
             seconds (a QUIC stack's), or takes QUIC's possible range where there are none.
 
     A redundancy so constant that no second differs would be taken for header: ``header_bytes``
-    shows it (the 20 stacks here have 69 to 88).
+    shows it (the 20 stacks here have 69 to 88). If most seconds show more than QUIC's headers, it may be
+    padding, so ``low_bytes`` counts only what exceeds a quarter of each frame.
     """
     data = departed(packets).filter(pl.col("size_bytes") >= _LEAST_DATA_FRAME_BYTES)
     data = data.sort("departure_ns", maintain_order=True)
@@ -104,9 +108,13 @@ def _header(
     frames = np.diff(seen)
     some = frames > 0
     each: FloatArray = (np.diff(sizes) - np.diff(received))[some] / frames[some]
+    if not len(each):
+        each = (sizes[-1:] - received[-1:]) / seen[-1:]
+    low, middle, high = (float(value) for value in np.quantile(each, [0.25, 0.5, 0.75]))
     least, most = QUIC_HEADER_BYTES
-    if len(each) >= _FEWEST_REPORTS:
-        low, middle, high = (float(value) for value in np.quantile(each, [0.25, 0.5, 0.75]))
-        if high - low <= _STEADY_BYTES and least <= middle <= most:
-            return low, middle, high
-    return least, (least + most) / 2, most
+    if len(each) >= _FEWEST_REPORTS and high - low <= _STEADY_BYTES and least <= middle <= most:
+        return low, middle, high
+    if low <= most:  # QUIC's headers explain a quarter of the seconds; the others exceed them
+        return least, (least + most) / 2, most
+    of_frame = _OWN_OVERHEAD_SHARE * float(sizes[-1]) / float(seen[-1])
+    return least, min(middle, max(most, of_frame)), max(most, of_frame)

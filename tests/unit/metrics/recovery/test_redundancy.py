@@ -98,3 +98,28 @@ def test_a_receiver_that_reports_more_than_has_come_says_nothing() -> None:
     lying = Delivery(honest.time_ns, honest.received_bytes * 10)
     assert redundancy(full_frames(), lying, TCP_HEADER_BYTES) is None
     assert redundancy(full_frames(), lying, None) is None
+
+
+@pytest.mark.parametrize("overhead", [149, 249, 370])
+def test_padding_and_large_headers_are_no_waste(overhead: int) -> None:
+    found = redundancy(full_frames(), reports(1514 - overhead), None)
+    assert found is not None
+    assert found.low_bytes == 0
+    assert found.header_bytes == pytest.approx(overhead)
+    assert found.redundant_bytes == pytest.approx(0, abs=SECONDS)
+
+
+def test_random_padding_is_no_waste_in_long_and_in_short_flows() -> None:
+    padding = np.random.default_rng(1).integers(0, 300, (SECONDS, 100)).sum(axis=1)
+    received = np.cumsum(100 * (1514 - 80) - padding)
+    times = np.arange(1, SECONDS + 1) * S
+    for last in (SECONDS, 3, 1):
+        found = redundancy(full_frames(), Delivery(times[:last], received[:last]), None)
+        assert found is not None
+        assert found.low_bytes == 0
+
+
+def test_everything_sent_twice_is_waste() -> None:
+    found = redundancy(full_frames(), reports(1440, wasted=50, from_s=0), None)
+    assert found is not None
+    assert found.low_bytes > 0.2 * found.delivered_bytes
