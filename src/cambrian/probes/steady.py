@@ -5,10 +5,7 @@ from __future__ import annotations
 from cambrian.metrics.columns import NS_PER_MS, NS_PER_S, int64, to_mbps
 from cambrian.metrics.parameters import window
 from cambrian.probes.figures import Figure, NoFigure
-from cambrian.probes.probed_flow import ProbedFlow
-
-#: a frame of at least this share of the flow's full frame is full
-FULL = 0.9
+from cambrian.probes.probed_flow import DATA, ProbedFlow
 
 
 def carried_mbps(flow: ProbedFlow) -> Figure | NoFigure:
@@ -37,8 +34,12 @@ def usual_frame_bytes(flow: ProbedFlow) -> Figure | NoFigure:
 
 
 def full_percent(flow: ProbedFlow) -> Figure | NoFigure:
-    """Percentage of a bulk flow's packets that are full."""
+    """Percentage of a bulk flow's packets that have at least half of its full frame.
+
+    A sender need not fill its frames evenly: records of the application and padding make sizes differ. Silly
+    windows and small packets beside large ones are below half.
+    """
     if not len(flow.sizes_bytes):
         return NoFigure("the flow sent nothing after its first slow start")
-    full = flow.sizes_bytes >= FULL * window.frame_of_share(flow.sizes_bytes, window.FULL_SHARE)
+    full = flow.sizes_bytes >= DATA * window.frame_of_share(flow.sizes_bytes, window.FULL_SHARE)
     return Figure(100 * float(full.mean()), len(flow.sizes_bytes))

@@ -208,6 +208,11 @@ def test_a_larger_probe_of_the_mtu_leaves_the_others_full() -> None:
     assert value(steady.full_percent(frame([1242] * 999 + [1514], [4] * 1000))) == 100
 
 
+def test_frames_of_uneven_sizes_are_large_and_small_ones_beside_them_are_not() -> None:
+    assert value(steady.full_percent(frame([1100, 1200, 1300, 1421] * 250, [4] * 1000))) == 100
+    assert value(steady.full_percent(frame([1421, 300] * 500, [4] * 1000))) == 50
+
+
 @pytest.mark.parametrize("number", [float("nan"), float("inf")])
 def test_no_figure_is_nan(number: float) -> None:
     with pytest.raises(ValueError, match="not finite"):
