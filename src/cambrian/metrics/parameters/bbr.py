@@ -72,7 +72,8 @@ def _of_flights(trace: FlowTrace, frame: int, *, left_startup: bool) -> Iterator
     else:
         why = "the stack does not export its window"
         yield from _missing((bbr_window.KEY, *bbr_probe_rtt.KEYS), why, "window")
-    yield Missing(bbr_window.KEY, "packets do not show it: pacing, not the window, limits the flight of a BBR", "packets")
+    why = "packets do not show it: pacing, not the window, limits the flight of a BBR"
+    yield Missing(bbr_window.KEY, why, "packets")
     if not trace.alone or not trace.steady or trace.rate_mbps is None:
         why = "other flows or the network also change the flight"
         yield from _missing(bbr_probe_rtt.KEYS, why, "packets")

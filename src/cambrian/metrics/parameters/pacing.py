@@ -19,12 +19,20 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
-from cambrian.metrics.columns import BITS_PER_BYTE, NS_PER_S, BoolArray, FloatArray, Int64Array, int64
+from cambrian.metrics.columns import (
+    BITS_PER_BYTE,
+    NS_PER_MS,
+    NS_PER_S,
+    BoolArray,
+    FloatArray,
+    Int64Array,
+    int64,
+)
 from cambrian.metrics.parameters.beginning import Beginning, beginning
 from cambrian.metrics.parameters.definitions import PARAMETERS
 from cambrian.metrics.parameters.estimate import Estimate, Missing
 from cambrian.metrics.parameters.flow_trace import FlowTrace
-from cambrian.metrics.parameters.trains import Trains, by_clock, trains
+from cambrian.metrics.parameters.trains import ANSWER_NS, Trains, lags_ns, trains
 from cambrian.metrics.parameters.window import OVERHEAD_BYTES
 
 KEY = "pacing_factor"
@@ -38,6 +46,11 @@ LEAST_PACED = 0.03
 #: is QUIC's default max_ack_delay (RFC 9000, section 18.2), and Linux's TCP waits for 40 ms at least
 _DELAYED_ACK = 0.4
 _DELAYED_ACK_NS = 25_000_000
+#: a receiver's timer may be shorter. Then so many of these trains come the same time after an answer, within
+#: this share of it; a pacer's times after an answer change as its rate grows. Timers are 2 ms and longer
+_SAME_LAG = 0.1
+_SAME_LAG_TRAINS = 0.8
+_SHORTEST_TIMER_NS = 2_000_000
 #: in the first round trip: a train with so much of its packets is the initial window in one go
 _ONE_GO = 0.5
 #: and no pacer is so many times as fast as cwnd/RTT (BBR's Startup: 2.89); what comes sooner left with the
@@ -107,7 +120,9 @@ def first_trains(trace: FlowTrace, begun: Beginning) -> tuple[Trains, BoolArray]
     early = replace(trace, packets=trace.packets.filter(pl.col("arrival_ns") < end_ns))
     start = trains(early).between(begun.start_ns, end_ns)
     longest_ns = min(round(_DELAYED_ACK * trace.rtt_ns), _DELAYED_ACK_NS)
-    clocked = by_clock(early, start, longest_ns)
+    lag_ns = lags_ns(early, start)
+    # later still is the answer to a delayed acknowledgement
+    clocked: BoolArray = (lag_ns > ANSWER_NS) & (lag_ns < longest_ns)
     first = start.between(begun.start_ns, begun.start_ns + trace.rtt_ns)
     clocked[: len(first)] = _first_by_clock(first, trace.rtt_ns)
     return start, clocked
@@ -141,6 +156,10 @@ def _doubt(trace: FlowTrace, begun: Beginning, start: Trains, clocked: BoolArray
         return "too few packets after the first round trip and before a drop" if few else None
     if share < LEAST_PACED:
         return None
+    lag_ns = _constant_lag_ns(trace, begun, start, clocked)
+    if lag_ns is not None:
+        why = "which a receiver's timer may delay"
+        return f"packets leave {lag_ns / NS_PER_MS:.1f} ms after an acknowledgement is due, {why}"
     most = max(_LARGEST_BURST, len(begun.sizes_bytes))
     if clocked_share(start, clocked & (start.packets <= most)) < LEAST_PACED:
         return f"more than {most} packets leave together: by a pacer, or by credit from the receiver"
@@ -156,6 +175,17 @@ def _doubt(trace: FlowTrace, begun: Beginning, start: Trains, clocked: BoolArray
     if number > max(by_timer, by_count, _TRAINS_AN_ACK * min(by_timer, by_count)):
         return None
     return f"{every:.0f} packets for each acknowledgement, whose times are unknown: they may let packets go"
+
+
+def _constant_lag_ns(trace: FlowTrace, begun: Beginning, start: Trains, clocked: BoolArray) -> float | None:
+    """The time after an answer that nearly all trains by a clock have in common; None if there is none."""
+    later = clocked & (start.start_ns >= begun.start_ns + trace.rtt_ns)
+    lag_ns = lags_ns(trace, start)[later]
+    if not len(lag_ns):
+        return None
+    usual_ns = float(np.median(lag_ns))
+    same = np.abs(lag_ns - usual_ns) <= _SAME_LAG * usual_ns
+    return usual_ns if usual_ns >= _SHORTEST_TIMER_NS and same.mean() >= _SAME_LAG_TRAINS else None
 
 
 def clocked_share(start: Trains, clocked: BoolArray) -> float:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from cambrian.metrics.columns import BITS_PER_BYTE, SMALLEST_DATA_BYTES, BoolArray, Int64Array, int64
+from cambrian.metrics.columns import BITS_PER_BYTE, SMALLEST_DATA_BYTES, Int64Array, int64
 from cambrian.metrics.parameters.flow_trace import FlowTrace
 
 #: packets this close belong to one train: one go of a sender's loop. Less where the link is fast
@@ -65,22 +65,16 @@ def trains(trace: FlowTrace, together_ns: float | None = None) -> Trains:
     )
 
 
-def by_clock(trace: FlowTrace, found: Trains, longest_ns: int) -> BoolArray:
-    """Those that no acknowledgement let go.
-
-    They come later than an answer to the last acknowledgement that can have come before, and
-    sooner than ``longest_ns`` after it: later still is the answer to a delayed one.
-    """
+def lags_ns(trace: FlowTrace, found: Trains) -> Int64Array:
+    """Time of each train after the last acknowledgement that can have come before; huge before the first."""
     departed = trace.packets.filter(
         (pl.col("outcome") == "departed") & (pl.col("size_bytes") >= SMALLEST_DATA_BYTES)
     )
     acknowledged_ns = np.sort(int64(departed, "departure_ns"), kind="stable") + trace.rtt_ns
     before = np.searchsorted(acknowledged_ns, found.start_ns, side="right") - 1
     # an acknowledgement that never came was long ago
-    last_ns = np.concatenate((acknowledged_ns, [-(2**60)]))[before]
-    lag_ns = found.start_ns - last_ns
-    chosen: BoolArray = (lag_ns > ANSWER_NS) & (lag_ns < longest_ns)
-    return chosen
+    lags: Int64Array = found.start_ns - np.concatenate((acknowledged_ns, [-(2**60)]))[before]
+    return lags
 
 
 def together(trace: FlowTrace, size_bytes: Int64Array) -> float:

@@ -26,8 +26,8 @@ _LEAST_DATA_FRAME_BYTES = 75
 #: reports from which a header is read off, and how far the middle half of them may be apart
 _FEWEST_REPORTS = 8
 _STEADY_BYTES = 4.0
-#: a sender may add to each packet what is no copy: PADDING (RFC 9000, section 19.1), a larger header, a checksum.
-#: Up to this share of its frames only excludes that it sends everything twice
+#: a sender may add to each packet what is no copy: PADDING (RFC 9000, section 19.1), a larger header, a
+#: checksum. Overhead up to this share of its frames is therefore no proof of repetitions
 _OWN_OVERHEAD_SHARE = 0.25
 #: number of last reports; the one with the smallest rest counts
 _LAST_REPORTS = 5

@@ -78,6 +78,24 @@ def test_a_receiver_that_acknowledges_every_20_ms_paces_no_sender(initial: int) 
     assert is_paced(run(1.25)) == "paced"
 
 
+@pytest.mark.parametrize("ack_delay_ms", [3, 5, 10])
+@pytest.mark.parametrize("initial", [10, 11])
+def test_a_receiver_with_a_short_timer_paces_no_sender(initial: int, ack_delay_ms: int) -> None:
+    """A window that grows by a packet an acknowledgement sends three at a time: the third one waits."""
+
+    def a_packet(_window: float, _acked: int) -> float:
+        return 1.0
+
+    def run(pacing: float | None) -> FlowTrace:
+        ack_delay = ack_delay_ms * 1_000_000
+        return Sender(
+            initial, a_packet, pacing=pacing, ack_every=2, ack_delay=ack_delay, buffer_packets=500
+        ).run()
+
+    assert is_paced(run(None)) in (None, "unpaced")
+    assert is_paced(run(1.25)) == "paced"
+
+
 def test_a_burst_of_credit_is_not_pacing() -> None:
     """A receiver's reader gives credit for 40 packets at once, between two acknowledgements."""
     trace = Sender(buffer_packets=500, packets=400).run()
