@@ -130,6 +130,8 @@ SEEDS = Column("Seeds", lambda row: str(row["seeds"]))
 TRIALS = Column("Trials", lambda row: str(row["trials"]))
 #: trials in which the flow ended early
 GAVE_UP = Column("Ended early, trials", lambda row: str(row["gave_up"]))
+#: trials at whose end the flow's transfer or page load was not complete
+NOT_COMPLETE = Column("Not complete, trials", lambda row: number(row["not_complete"], 0))
 
 
 _INVALID = (

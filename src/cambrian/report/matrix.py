@@ -169,7 +169,8 @@ def matrix(
             mine = "throughput_mbps" if figure == "share_percent" and len(cell.names) == 1 else figure
             text = _FIGURES[mine][1]
             values = blocks.by_seed(cell, partial(_value, flow=flow, name=mine))
-            mean = rows.mean(list(values.values()))
+            late = mine == "plt_ms" and cell.late_loads(flow)
+            mean = None if late else rows.mean(list(values.values()))
             if name not in made:
                 verdict = verdicts.get(cell.names[flow], {"verdict": "", "differs": False})
                 players = _players(cell, flow, collected)

@@ -11,8 +11,8 @@ import polars as pl
 
 from cambrian.report.collect import Cell, Collected
 from cambrian.report.layout import joined, number
-from cambrian.report.tables import page_loads, rows
-from cambrian.report.tables.flows import row_name
+from cambrian.report.tables import rows
+from cambrian.report.tables.flows import not_complete, row_name
 from cambrian.study.model import Flow
 
 #: flows that a sentence lists one by one
@@ -26,7 +26,7 @@ class Entry:
     ``mbps``, ``share``, ``fair``: means over the flows, None without one; share and fair share in percent.
     ``ends``: what a flow of fixed size or a page load does at its end, in words; ``taken_s``: its mean time
     from its client's start on.
-    ``reached``, ``tried``: how many of the trials' flows came to their end.
+    ``reached``, ``tried``: how many of the trials' flows came to their end. Without a time if one did not.
     """
 
     where: str
@@ -167,18 +167,18 @@ def _end(
 ) -> dict[str, Any]:
     """What :class:`Entry` has of flows of fixed size and page loads; empty for endless flows."""
     if flow.page is not None:
-        times = [page_loads.plt_ms(trial, position) for trial in cell.trials for position in positions]
-        mean_ms = rows.mean([row.get("plt_ms") for row in mine])
+        mean_ms = _mean_of_all([row.get("plt_ms") for row in mine])
         ends, taken_s = f"loads {flow.page.name}", None if mean_ms is None else mean_ms / 1000
     elif flow.size_bytes:
         # what its user waits, handshake included; completion_s lacks what comes before its first packet
-        times = [trial.flows[position]["fetch_s"] for trial in cell.trials for position in positions]
-        ends, taken_s = "is complete", rows.mean([row["fetch_s"] for row in mine])
+        ends, taken_s = "is complete", _mean_of_all([row["fetch_s"] for row in mine])
     else:
         return {}
-    return {
-        "ends": ends,
-        "taken_s": taken_s,
-        "reached": sum(time is not None for time in times),
-        "tried": len(times),
-    }
+    # a trial whose page was not loaded in time is invalid
+    tried = sum(len(cell.trials) + cell.late_loads(position) for position in positions)
+    failed = sum(not_complete(cell, position) or 0 for position in positions)
+    return {"ends": ends, "taken_s": taken_s, "reached": tried - failed, "tried": tried}
+
+
+def _mean_of_all(values: Sequence[float | None]) -> float | None:
+    return None if None in values else rows.mean(values)

@@ -12,7 +12,7 @@ from cambrian.report.collect import Collected, everybody
 from cambrian.report.judged import reference, without_trials
 from cambrian.report.layout import joined, number
 from cambrian.report.tables import harm
-from cambrian.report.tables.flows import row_name
+from cambrian.report.tables.flows import not_complete, row_name
 from cambrian.study.reference import REFERENCE_STACK
 
 #: what a judged contestant should be like
@@ -72,23 +72,26 @@ def answer(collected: Collected, frames: Mapping[str, pl.DataFrame]) -> str:
 
 
 def _late(collected: Collected) -> str:
-    """Which page loads the trial's time cut off; empty if none."""
-    late = {
-        f"{row_name(cell, flow)} on {cell.network.name}": (count, len(cell.records))
-        for cell in collected.cells
-        for flow in range(len(cell.names))
-        if (count := cell.late_loads(flow))
-    }
-    if not late:
-        return ""
-    listed = [f"{count} of {total} loads of {name}" for name, (count, total) in late.items()]
-    named = _some(listed, "other")
-    return f"Not loaded in time: {joined(named)}. So these have no mean time: give a longer duration_s."
+    """Which page loads and transfers were not complete at the trial's end; empty if none."""
+    loads, transfers = [], []
+    for cell in collected.cells:
+        for flow in range(len(cell.names)):
+            name = f"{row_name(cell, flow)} on {cell.network.name}"
+            if late := cell.late_loads(flow):
+                loads.append(f"{late} of {len(cell.records)} loads of {name}")
+            elif count := not_complete(cell, flow):
+                transfers.append(f"{count} of {counted(len(cell.trials), 'transfer')} of {name}")
+    return " ".join(
+        f"{what}: {joined(_some(listed, 'other'))}. So these have no mean time: give a longer duration_s."
+        for what, listed in (("Not loaded in time", loads), ("Not complete at the trial’s end", transfers))
+        if listed
+    )
 
 
 def _answer(collected: Collected, frames: Mapping[str, pl.DataFrame]) -> str:
     judged = _judged(collected, frames.get("verdicts"))
-    if collected.design == "flows" and any(len(cell.names) > 1 for cell in collected.cells):
+    transfers = any(flow.size_bytes for flow in collected.study.every_flow)
+    if collected.design == "flows" and (transfers or any(len(cell.names) > 1 for cell in collected.cells)):
         differing = judged if _differing(collected, frames.get("verdicts")) else ""
         return f"{together.answer(collected, frames)} {differing}".strip()
     if "page_loads" in frames:

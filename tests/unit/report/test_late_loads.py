@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import cast
 
 import polars as pl
 
 from cambrian.metrics.gates.page import page_gates
-from cambrian.report import words
+from cambrian.report import matrix, words
 from cambrian.report.collect import Cell, Collected, Record
-from cambrian.report.tables import page_loads
+from cambrian.report.tables import flows, page_loads
 from cambrian.study.model import Network
+from tests.unit.report import made
+from tests.unit.report.test_words import loading
 
 NO_OBJECTS = pl.DataFrame(schema={"complete": pl.Boolean, "path": pl.String, "protocol": pl.String})
 
@@ -38,6 +41,21 @@ def test_a_contestant_with_a_late_load_has_no_mean_time() -> None:
     times = {1: 4800.0, 3: 5100.0}
     assert page_loads.in_time(cell(record(1), record(3)), 0, times) == times
     assert page_loads.in_time(cell(record(1), record(2, 0), record(3)), 0, times) == {}
+
+
+def test_a_late_load_leaves_no_mean_in_the_matrix_the_table_of_flows_and_the_answer() -> None:
+    group = loading(made.cell("flows", ["bulk", "reader"], [made.trial(1, [15.0, 5.0])]), 1, 800.0)
+    group = replace(group, page="small", records=(record(1), record(2, 1)))
+    found = made.collected("flows", [group])
+    loads = page_loads.table(found)
+    assert loads is not None
+    frames = {"flows": flows.table(found), "page_loads": loads}
+    bulk, reader = frames["flows"].select("not_complete", "fetch_s").rows()
+    assert (bulk, reader) == ((None, None), (1, None))
+    assert [row.cells["link"].figure for row in matrix.matrix(found, frames, {}).rows][1] == "–"
+    assert words.answer(found, frames).startswith(
+        "Means: bulk 15.0 Mbps (75 %) and reader loads small in 1 of 2 cases. Not loaded in time: 1 of 2 loads"
+    )
 
 
 def test_the_answer_names_what_was_not_loaded_in_time() -> None:

@@ -11,13 +11,16 @@ import polars as pl
 import pytest
 
 from cambrian.judging.families import Family
+from cambrian.metrics.columns import PACKETS
 from cambrian.metrics.pageload import PageLoad
+from cambrian.metrics.recovery import FlowRecovery, Tail, episodes
 from cambrian.report import matrix, tables, words
 from cambrian.report.collect import Cell, Collected, collect
-from cambrian.report.tables import flows, page_loads, pairwise
+from cambrian.report.tables import flows, page_loads, pairwise, recovery
 from cambrian.stats import states
 from cambrian.store.results import Results
 from cambrian.study.model import Contestant, Flow, Network, Page, PageObjects
+from cambrian.trace.schema import TRANSPORT
 from tests.unit import report_results
 from tests.unit.report import made
 
@@ -141,16 +144,70 @@ def test_the_answer_is_the_time_that_a_user_waits() -> None:
     assert short["First to last packet at the bottleneck, s"] == "0.80"
 
 
-def test_a_flow_that_is_not_always_complete_says_so() -> None:
+def test_a_flow_that_is_not_always_complete_has_no_mean_time() -> None:
+    """The transfers that were complete are the fastest."""
     assert together(ended(["bulk", "short"], [1.0, None, None, None], [15.0, 5.0])) == (
-        "Means: bulk 15.0 Mbps and short is complete in 1 of 4 cases, 1.00 s after its start."
+        "Means: bulk 15.0 Mbps and short is complete in 1 of 4 cases. Not complete at the trial’s end: 3 of "
+        "4 transfers of short on link. So these have no mean time: give a longer duration_s."
     )
-    assert together(ended(["bulk", "short"], [None, None], [15.0, 5.0])) == (
-        "Means: bulk 15.0 Mbps and short never is complete."
+    assert together(ended(["bulk", "short"], [None, None], [15.0, 5.0])).startswith(
+        "Means: bulk 15.0 Mbps and short never is complete. Not complete at the trial’s end: 2 of 2 transfers"
+    )
+    # of equal flows, one that was not always complete leaves no mean of both
+    one = ended(["bulk", "short"], [1.0, 2.0], [15.0, 5.0])
+    both = [replace(trial, flows=(trial.flows[1],) * 2) for trial in one.trials]
+    none = replace(both[0].flows[0], figures={**both[0].flows[0].figures, "fetch_s": None})
+    both[0] = replace(both[0], flows=(both[0].flows[0], none))
+    both = [
+        replace(trial, trial=trial.trial.model_copy(update={"flows": (trial.trial.flows[1],) * 2}))
+        for trial in both
+    ]
+    assert together(replace(one, names=("short", "short"), trials=tuple(both))).startswith(
+        "Means: 2 flows of short, each is complete in 3 of 4 cases. "
     )
     # no seed is whole, so there is no mean
     half = replace(ended(["bulk", "short"], [1.0], [15.0, 5.0]), orders=2)
     assert together(half) == "Means: short is complete."
+
+
+def test_a_transfer_of_another_size_than_requested_was_complete() -> None:
+    """A foreign server answers with bodies of its own size: such a transfer has no time."""
+    cell = ended(["bulk", "short"], [None], [15.0, 5.0])
+    (one,) = cell.trials
+    last = replace(one.flows[1], figures={**one.flows[1].figures, "outcome": "finished"})
+    cell = replace(cell, trials=(replace(one, flows=(one.flows[0], last)),))
+    assert together(cell) == "Means: bulk 15.0 Mbps and short is complete."
+
+
+def test_both_tables_and_the_answer_agree_on_a_transfer_that_was_not_complete() -> None:
+    """Its other transfers are the fastest, so no mean of them is given."""
+    cell = ended(["short"], [1.0, 3.0, None], [5.0])
+    tail = Tail(1000.0, 500.0, 20.0, timer_driven=True, after_last_drop_ms=None)
+    nothing_lost = episodes(
+        pl.DataFrame(schema=PACKETS), pl.DataFrame(schema=TRANSPORT), forward_ns=1, back_ns=1
+    )
+    found = FlowRecovery(nothing_lost, None, None, None, tail)
+    trials = [
+        replace(trial, recoveries=(found if trial.flows[0]["fetch_s"] else replace(found, tail=None),))
+        for trial in cell.trials
+    ]
+    collected = made.collected("flows", [replace(cell, trials=tuple(trials))])
+    collected = replace(collected, study=collected.study.model_copy(update={"flows": trials[0].trial.flows}))
+    flow, recovered = flows.table(collected), recovery.table(collected)
+    assert recovered is not None
+    assert flow.select("trials", "not_complete", "fetch_s", "completion_s").row(0) == (3, 1, None, None)
+    names = ("trials", "not_complete", "tail_completion_ms", "tail_longest_gap_ms", "tail_timer_driven")
+    assert recovered.select(names).row(0) == (3, 1, None, None, 2)
+    shown = flows.shown(flow, collected)
+    row = dict(zip(shown.headings, shown.rows[0], strict=True))
+    assert (row["Not complete, trials"], row["Client’s start until it had all, s"]) == ("1", "–")
+    assert words.answer(collected, {"flows": flow}) == (
+        "Means: short is complete in 2 of 3 cases. Not complete at the trial’s end: 1 of 3 transfers of "
+        "short on link. So these have no mean time: give a longer duration_s."
+    )
+    # where all were complete there is no such column
+    whole = made.collected("flows", [replace(cell, trials=tuple(trials[:2]))])
+    assert "Not complete, trials" not in flows.shown(flows.table(whole), whole).headings
 
 
 def test_a_group_without_a_complete_seed_is_left_out() -> None:

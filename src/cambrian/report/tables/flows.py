@@ -5,6 +5,8 @@ from __future__ import annotations
 import polars as pl
 
 from cambrian.measure import quantities
+from cambrian.measure.flow_window import is_sized
+from cambrian.measure.trial import TrialMeasures
 from cambrian.report import blocks, layout
 from cambrian.report.collect import Cell, Collected
 from cambrian.report.layout import Column, Shown
@@ -22,18 +24,20 @@ _MEANS = (
     "delay_p99_ms",
     "queue_loss_percent",
     "random_loss_percent",
-    "fetch_s",
-    "completion_s",
     "utilisation_percent",
     "jain",
 )
+#: means of transfers and page loads, given if all are complete
+_COMPLETE_MEANS = ("fetch_s", "completion_s")
 
 
 def table(collected: Collected) -> pl.DataFrame:
     """One row for each flow of each group: means over the seeds whose trials are all valid.
 
     ``gave_up``: trials in which the flow ended early; they count with the bytes carried until then.
-    ``longest_starved_s``: the longest of all trials, no mean.
+    ``longest_starved_s``: the longest of all trials, no mean. ``not_complete``: transfers and page loads that
+    were not complete at the trial's end (:func:`not_complete`). Then ``fetch_s`` and ``completion_s`` are
+    null: the other ones are the fastest.
     """
     found = []
     for cell in collected.cells:
@@ -47,6 +51,7 @@ def _flow(cell: Cell, number: int) -> rows.Row:
     mine = [trial.flows[number] for trial in trials]
     row: rows.Row = {"trials": len(mine), "seeds": len(blocks.whole(cell))}
     row["gave_up"] = sum(flow.ended_early for flow in mine)
+    row["not_complete"] = not_complete(cell, number)
 
     def values(name: str) -> dict[int, float]:
         quantity = quantities.ALL[name]
@@ -61,10 +66,32 @@ def _flow(cell: Cell, number: int) -> rows.Row:
         (one for trial in trials if (one := _LONGEST.value(trial, number)) is not None), default=None
     )
     row |= {name: rows.mean(list(values(name).values())) for name in _MEANS}
+    row |= {
+        name: None if row["not_complete"] else rows.mean(list(values(name).values()))
+        for name in _COMPLETE_MEANS
+    }
     row["cca_requested"] = mine[0].requested_cca if mine else None
     confirmed = bool(mine) and all(flow.confirmed_cca is not None for flow in mine)
     row["cca_confirmed"] = mine[0].confirmed_cca if confirmed else None
     return row
+
+
+def not_complete(cell: Cell, number: int) -> int | None:
+    """How many of a flow's transfers and page loads were not complete at the trial's end; None if endless.
+
+    A trial whose page was not loaded in time is invalid, one whose transfer was not complete is valid.
+    """
+    late = cell.late_loads(number)
+    if not late and not any(is_sized(trial.trial.flows[number]) for trial in cell.trials):
+        return None
+    return late + sum(not _is_complete(trial, number) for trial in cell.trials)
+
+
+def _is_complete(trial: TrialMeasures, number: int) -> bool:
+    """Was a transfer complete? One of another size than requested has no time, and is complete."""
+    flow = trial.flows[number]
+    transfers = bool(trial.trial.flows[number].size_bytes)
+    return not transfers or flow["fetch_s"] is not None or flow["outcome"] == "finished"
 
 
 def _delays(row: rows.Row) -> str:
@@ -114,7 +141,7 @@ def shown(frame: pl.DataFrame, collected: Collected) -> Shown:
     names = [row_name(cells[row["group"]], row["flow"]) for row in frame.select("group", "flow").to_dicts()]
     columns = [Column("Flow", lambda row: str(row["name"]), number=False), layout.TRIALS, _THROUGHPUT]
     shared = frame["group"].n_unique() < frame.height or frame["share_percent"].min() != 100
-    sized = frame["completion_s"].is_not_null().any()
+    sized = frame["not_complete"].is_not_null().any()
     if frame["gave_up"].max():
         columns.append(layout.GAVE_UP)
     if shared and not sized:
@@ -126,6 +153,8 @@ def shown(frame: pl.DataFrame, collected: Collected) -> Shown:
     columns += _DELAY_AND_LOSS
     if shared and not sized:
         columns.append(_JAIN)
+    if frame["not_complete"].max():
+        columns.append(layout.NOT_COMPLETE)
     if sized:
         columns += _TIMES
     columns.append(_CCA)

@@ -14,7 +14,7 @@ from cambrian.report import layout
 from cambrian.report.collect import Cell, Collected
 from cambrian.report.layout import Column, Shown
 from cambrian.report.tables import rows
-from cambrian.report.tables.flows import row_name
+from cambrian.report.tables.flows import not_complete, row_name
 
 #: place among the tables
 ORDER = 45
@@ -26,12 +26,14 @@ def table(collected: Collected) -> pl.DataFrame | None:
     """One row for each flow of each group: means over the valid trials.
 
     Null where no trial shows the figure (see docs/reference/metrics.md). Times are per loss episode: median
-    and 95th percentile of each trial, in milliseconds and in round trips of that moment.
+    and 95th percentile of each trial, in milliseconds and in round trips of that moment. ``tail_…``: of
+    transfers of fixed size. If one was not complete (``not_complete``), there are no means: the other ones
+    are the fastest. ``tail_timer_driven`` counts among the complete ones.
     """
     table_rows = [
         rows.place(cell)
         | {"flow": number, "contestant": name}
-        | _flow(_recoveries(cell, number))
+        | _flow(_recoveries(cell, number), not_complete(cell, number))
         | _responses(cell, number)
         for cell in collected.cells
         for number, name in enumerate(cell.names)
@@ -43,7 +45,7 @@ def _recoveries(cell: Cell, number: int) -> list[FlowRecovery]:
     return [one for trial in cell.trials for one in trial.recoveries[number : number + 1] if one is not None]
 
 
-def _flow(trials: Sequence[FlowRecovery]) -> rows.Row:
+def _flow(trials: Sequence[FlowRecovery], unfinished: int | None) -> rows.Row:
     def mean(value: Callable[[FlowRecovery], float | None]) -> float | None:
         return rows.mean([value(trial) for trial in trials])
 
@@ -63,8 +65,9 @@ def _flow(trials: Sequence[FlowRecovery]) -> rows.Row:
     row |= _times(trials, "reaction") | _times(trials, "recovery")
     row["timeouts"] = mean(lambda one: one.timeouts)
     tails = [one.tail for one in trials if one.tail]
+    row["not_complete"] = unfinished
     for name in ("completion_ms", "ideal_ms", "longest_gap_ms", "after_last_drop_ms"):
-        row[f"tail_{name}"] = rows.mean([getattr(one, name) for one in tails])
+        row[f"tail_{name}"] = rows.mean([getattr(one, name) for one in tails if not unfinished])
     row["tail_timer_driven"] = sum(one.timer_driven for one in tails) if tails else None
     return row
 
@@ -162,6 +165,7 @@ def shown(frame: pl.DataFrame, collected: Collected) -> Shown | None:
     cells = {cell.key: cell for cell in collected.cells}
     names = [row_name(cells[row["group"]], row["flow"]) for row in frame.select("group", "flow").to_dicts()]
     columns = [Column("Flow", lambda row: str(row["name"]), number=False), layout.TRIALS]
+    columns += [layout.NOT_COMPLETE] * bool(frame["not_complete"].max())
     columns += [column for needs, column in _COLUMNS if frame[needs].is_not_null().any()]
     caption = (
         "Loss recovery, means over trials; in brackets: bounds, because headers and the trial’s ends are "
