@@ -85,26 +85,33 @@ def named(cell: Cell, flow: int, collected: Collected) -> str:
 def _ranges(everyone: Sequence[Entry]) -> str:
     endless = [entry for entry in everyone if not entry.ends]
     fair = all(entry.fair is not None for entry in endless)
-    what, unit = (
-        ("A flow’s mean throughput, in percent of its fair share,", " %")
-        if fair
-        else ("Mean throughput", " Mbps")
-    )
-    parts = []
-    if endless:
-        rates = sorted(endless, key=lambda entry: (entry.fair if fair else entry.mbps) or 0.0)
-        low, high = (
-            f"{number(entry.fair if fair else entry.mbps, 0 if fair else 1)}{unit} ({entry.name})"
-            for entry in (rates[0], rates[-1])
-        )
-        parts.append(f"{what} ranged from {low} to {high}.")
+    what = "Mean throughput of endless flows" if len(endless) < len(everyone) else "Mean throughput"
+    unit = " %" if fair else " Mbps"
+    rates = sorted(endless, key=lambda entry: (entry.fair if fair else entry.mbps) or 0.0)
     timed = sorted(
         (entry for entry in everyone if entry.taken_s is not None), key=lambda entry: entry.taken_s or 0.0
     )
-    if timed:
-        low, high = (f"{number(entry.taken_s, 2)} s ({entry.name})" for entry in (timed[0], timed[-1]))
-        parts.append(f"Mean times of transfers and page loads ranged from {low} to {high}.")
-    return " ".join(parts)
+    parts = [
+        _range(
+            f"{what} in percent of the fair share" if fair else what,
+            [
+                f"{number(entry.fair if fair else entry.mbps, 0 if fair else 1)}{unit} ({entry.name})"
+                for entry in rates
+            ],
+        ),
+        _range(
+            "Mean times of transfers and page loads",
+            [f"{number(entry.taken_s, 2)} s ({entry.name})" for entry in timed],
+        ),
+    ]
+    return " ".join(filter(None, parts))
+
+
+def _range(what: str, ordered: Sequence[str]) -> str:
+    """A sentence with the least and the most; empty without one."""
+    if len(ordered) < 2:
+        return "".join(f"{what}: {one}." for one in ordered)
+    return f"{what} ranged from {ordered[0]} to {ordered[-1]}."
 
 
 def _entries(

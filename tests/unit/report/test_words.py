@@ -247,9 +247,18 @@ def test_many_flows_are_answered_with_ranges_of_equal_flows_and_of_times() -> No
         for number in (1, 2, 3)
     ]
     assert together(*cells) == (
-        "Mean throughput ranged from 4.0 Mbps (b, line-up 1) to 8.0 Mbps (a, line-up 1). "
+        "Mean throughput of endless flows ranged from 4.0 Mbps (b, line-up 1) to 8.0 Mbps (a, line-up 1). "
         "Mean times of transfers and page loads ranged from 1.00 s (short, line-up 1) to 3.00 s "
         "(short, line-up 3)."
+    )
+
+
+def test_one_time_is_no_range() -> None:
+    endless = [replace(group(["a", "b"], [6.0, 4.0]), lineup=f"{name}", key=f"{name}") for name in "xyz"]
+    timed = replace(ended(["a", "short"], [2.0], [9.0, 1.0]), lineup="t", key="t")
+    assert together(*endless, timed) == (
+        "Mean throughput of endless flows ranged from 4.0 Mbps (b, x) to 9.0 Mbps (a, t). "
+        "Mean times of transfers and page loads: 2.00 s (short, t)."
     )
 
 
