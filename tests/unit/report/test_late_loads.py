@@ -54,7 +54,7 @@ def test_a_late_load_leaves_no_mean_in_the_matrix_the_table_of_flows_and_the_ans
     assert (bulk, reader) == ((None, None), (1, None))
     assert [row.cells["link"].figure for row in matrix.matrix(found, frames, {}).rows][1] == "–"
     assert words.answer(found, frames).startswith(
-        "Means: bulk 15.0 Mbps (75 %) and reader loads small in 1 of 2 cases. Not loaded in time: 1 of 2 loads"
+        "Means: bulk 15.0 Mbps (75 %) and reader loads small in 1 of 2 cases. Not loaded in time: 1 of 2 "
     )
 
 

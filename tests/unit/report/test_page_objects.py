@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -9,9 +10,10 @@ import pytest
 import scipy.stats
 
 from cambrian.metrics import pageload
-from cambrian.report.collect import Collected, collect
+from cambrian.report.collect import Cell, Collected, collect
 from cambrian.report.figures import waterfall
 from cambrian.report.tables import page_changes, page_objects
+from cambrian.stats import states
 from cambrian.store.results import Results
 
 PAGES = Path(__file__).parents[2] / "fixtures" / "runs" / "pages"
@@ -52,6 +54,34 @@ def test_what_is_inconclusive_stands_in_parentheses(collected: Collected) -> Non
     assert all(row[at].startswith("(") for row in page_changes.shown(unsure, collected).rows)
     sure = frame.with_columns(state=pl.lit("different"))
     assert not any(row[at].startswith("(") for row in page_changes.shown(sure, collected).rows)
+
+
+def test_load_times_that_do_not_vary_are_not_tested(collected: Collected) -> None:
+    """Load times 3 parts in 100,000 apart make changes that are 3 parts in 10,000 apart, and a p near 0."""
+
+    def in_ms(cell: Cell, middle_ms: float) -> Cell:
+        trials = [
+            replace(trial, page_loads=(replace(trial.page_loads[0], plt_ms=middle_ms + 0.01 * number),))
+            for number, trial in enumerate(cell.trials)
+        ]
+        return replace(cell, trials=tuple(trials))
+
+    ours, base = collected.cells[0], collected.cells[2]
+    found = replace(collected, cells=(in_ms(ours, 776.3), in_ms(base, 873.4)))
+    frame = page_changes.table(found)
+    assert frame is not None
+    assert frame.select("p", "p_bh", "hedges_g", "state").row(0) == (None, None, None, states.SAME)
+    assert frame["pltc_percent"][0] == pytest.approx(11.1, abs=0.05)
+    text = dict(
+        zip(page_changes.shown(frame, found).headings, page_changes.shown(frame, found).rows[0], strict=True)
+    )
+    assert text["Page load time change, %"] == "11.1 ="
+    # one side that varies is enough for a test
+    (first, *others) = in_ms(ours, 776.3).trials
+    first = replace(first, page_loads=(replace(first.page_loads[0], plt_ms=780.0),))
+    varying = replace(ours, trials=(first, *others))
+    frame = page_changes.table(replace(collected, cells=(varying, in_ms(base, 873.4))))
+    assert frame is not None and frame["p"][0] is not None
 
 
 def test_waits_and_stalls_of_each_contestant_and_page(collected: Collected) -> None:

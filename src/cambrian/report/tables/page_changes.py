@@ -11,7 +11,7 @@ from cambrian.report import blocks, families, layout
 from cambrian.report.collect import Cell, Collected
 from cambrian.report.layout import Column, Shown
 from cambrian.report.tables import page_loads, rows
-from cambrian.stats import states
+from cambrian.stats import jackknife, states
 from cambrian.stats.compare import against
 from cambrian.stats.interval import Interval
 
@@ -27,7 +27,8 @@ def table(collected: Collected) -> pl.DataFrame | None:
     The base is the first contestant over kernel TCP, or else the first. ``pltc_percent`` (positive: faster
     than the base) is the mean over the seeds that both have; null if a load of one did not end in time. ``p``
     is Student's test of the seeds' changes, ``p_bh`` is corrected over the study, ``hedges_g`` (positive:
-    faster) is the effect in SDs of the changes, ``state`` as in :mod:`cambrian.stats.states`.
+    faster) is the effect in SDs of the changes; all three are null if neither side's load times vary.
+    ``state`` is as in :mod:`cambrian.stats.states`.
     """
     table_rows = [
         row
@@ -56,20 +57,31 @@ def _rows(cells: Sequence[Cell]) -> Iterator[rows.Row]:
         if cell is base:
             continue
         mine_ms = _times_ms(cell)
-        seeds = sorted(base_ms.keys() & mine_ms.keys())
-        changes = {seed: pageload.change_percent(base_ms[seed], mine_ms[seed]) for seed in seeds}
+        changes = _changes_percent(base_ms, mine_ms)
         test = against(changes, 0.0) if changes else None
         row: rows.Row = {
             "network": cell.network.name,
             "page": cell.page,
             "contestant": cell.subject,
             "base": base.subject,
-            "seeds": len(seeds),
+            "seeds": len(changes),
             "p": test.p if test else None,
             "p_bh": None,
             "hedges_g": test.hedges_g if test else None,
         }
         yield row | rows.spread("pltc_percent", test.difference if test else None)
+
+
+def _changes_percent(base_ms: dict[int, float], mine_ms: dict[int, float]) -> dict[int, float]:
+    """The change of each seed that both have.
+
+    Their mean in every seed if neither side's load time varies: what is left is the clock's resolution.
+    """
+    seeds = sorted(base_ms.keys() & mine_ms.keys())
+    changes = {seed: pageload.change_percent(base_ms[seed], mine_ms[seed]) for seed in seeds}
+    if any(jackknife.varies([ms[seed] for seed in seeds]) for ms in (base_ms, mine_ms) if seeds):
+        return changes
+    return dict.fromkeys(seeds, rows.mean(list(changes.values())) or 0.0)
 
 
 def _state(row: rows.Row, p_bh: float | None) -> str:
