@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -19,8 +20,9 @@ Row = dict[str, Any]
 ORDER = 30
 #: columns that `cambrian table` prints
 PRINTED = ("network", "contestant", "page", "late", "plt_ms", "plt_ms_p50")
+_MEDIAN = 50
 #: each percentile, and the fewest loads with which it is given: with fewer, it is the fastest or slowest load
-PERCENTILES = ((50, 3), (75, 4), (95, 20))
+PERCENTILES = ((_MEDIAN, 3), (75, 4), (95, 20))
 
 
 def table(collected: Collected) -> pl.DataFrame | None:
@@ -68,14 +70,17 @@ def _percentiles(cell: Cell, flow: int) -> Row:
 
 
 def percentile(times: Sequence[float], late: int, percent: int, least: int) -> float | None:
-    """The time in which ``percent`` % of all loads ended (nearest rank): one of the measured times.
+    """The median of all loads, or the time within which ``percent`` % of them ended (nearest rank).
 
     Loads that were ``late`` count as slower than all others, so a percentile stays true with them. None with
     fewer than ``least`` loads, or if too many were late.
     """
-    loads = len(times) + late
-    rank = math.ceil(percent / 100 * loads)
-    return sorted(times)[rank - 1] if least <= loads and rank <= len(times) else None
+    loads = [*sorted(times), *[math.inf] * late]
+    if len(loads) < least:
+        return None
+    if percent == _MEDIAN:
+        return rows.finite(statistics.median(loads))
+    return rows.finite(loads[math.ceil(percent / 100 * len(loads)) - 1])
 
 
 def in_time(cell: Cell, flow: int, times: dict[int, float]) -> dict[int, float]:
