@@ -89,7 +89,7 @@ def nothing(shown: Matrix, verdicts: pl.DataFrame | None, *, together: bool = Fa
         return ""
     unsettled = [cell for cell in compared if cell.state == matrix.OPEN]
     found = (
-        "No controller differs clearly from the standard; shares are in the matrix and are not judged"
+        f"No controller differs clearly from the standard. The matrix’s numbers ({shown.figure}) are not judged"
         if together
         else "Nothing differs clearly"
     )

@@ -281,11 +281,13 @@ def test_a_split_is_beside_what_its_loser_has_alone(verdict: str, said: str) -> 
     assert card.beside == f"Even split: 50 %.{said}"
 
 
-def test_a_study_of_flows_that_finds_nothing_says_that_shares_are_not_judged() -> None:
+@pytest.mark.parametrize("figure", ["mean share of throughput", "mean throughput"])
+def test_a_study_of_flows_that_finds_nothing_says_what_is_not_judged(figure: str) -> None:
+    """Flows of fixed size have no shares."""
     one = matrix.Cell("n", "n/x", matrix.OPEN, "", {}, None, Markup())
-    shown = matrix.Matrix("", "", (matrix.Row("x", {}, "", "", {"n": one}),))
+    shown = matrix.Matrix(figure, "", (matrix.Row("x", {}, "", "", {"n": one}),))
     assert cards.nothing(shown, None, together=True) == (
-        "No controller differs clearly from the standard; shares are in the matrix and are not judged. "
+        f"No controller differs clearly from the standard. The matrix’s numbers ({figure}) are not judged. "
         "Inconclusive: 1 of 1 cells."
     )
 
