@@ -193,10 +193,14 @@ def _judged(collected: Collected, verdicts: pl.DataFrame | None) -> str:
 
 
 def _kernels(collected: Collected, judged: pl.DataFrame) -> list[str]:
-    """The kernel's controllers that others are judged against; one that differs counts as a contestant."""
+    """The kernel's controllers that are references, others' or their own; one that differs counts.
+
+    Empty if nobody else is judged.
+    """
     names = {one.name for one in everybody(collected.study) if one.stack == REFERENCE_STACK}
-    others = [name for name in judged["contestant"] if name not in names]
-    kernels = {f"{REFERENCE_STACK} {reference(collected, name)}" for name in others}
+    if set(judged["contestant"]) <= names:
+        return []
+    kernels = {f"{REFERENCE_STACK} {reference(collected, name)}" for name in judged["contestant"]}
     chosen = pl.col("contestant").is_in(list(kernels & names)) & ~pl.col("differs")
     return judged.filter(chosen)["contestant"].to_list()
 

@@ -324,6 +324,25 @@ def test_the_kernels_controllers_are_not_counted_beside_other_stacks(
     assert words.answer(found, {"flows": flows.table(found), "verdicts": verdicts}) == text
 
 
+def test_a_kernel_controller_that_is_its_own_reference_is_not_counted_either() -> None:
+    """Kernel TCP does not differ from kernel TCP."""
+    names = ["tcp cubic", "tcp bbr", "quinn cubic", "quic-go cubic"]
+    contestants = [Contestant(stack=name.split()[0], cca=name.split()[1]) for name in names]
+    found = replace(
+        made.collected("solo", [group([name], [9.0]) for name in names], contestants),
+        families={name: Family(name.split()[1], "quic") for name in names},
+    )
+    verdicts = pl.DataFrame(
+        [
+            {"contestant": name, "differs": name == names[-1], "verdict": said}
+            for name, said in zip(names, [*["inconclusive"] * 3, "off by a parameter"], strict=True)
+        ]
+    )
+    assert words.answer(found, {"flows": flows.table(found), "verdicts": verdicts}) == (
+        "1 of 2 contestants clearly differs from kernel TCP or the standard (quic-go cubic); 1 inconclusive."
+    )
+
+
 def test_a_range_names_the_line_up_and_the_network() -> None:
     cells = [
         replace(group(["a"], [float(mbps)], network), lineup=f"line-up {mbps}", key=f"{mbps}{network.name}")
