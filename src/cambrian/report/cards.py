@@ -17,6 +17,7 @@ from cambrian.report.layout import Row
 from cambrian.report.matrix import DIFFERENT, Matrix
 from cambrian.report.tables import harm, pairwise
 from cambrian.report.words import counted
+from cambrian.study.reference import REFERENCE_STACK
 
 MOST = 5
 #: quantity → what a card says of its value, and the unit of a difference
@@ -35,7 +36,8 @@ class Card:
     correction. ``effect``: the end of the difference's interval that is nearest to none, or for a flow alone
     the distance of the nearest trials, in percent (of the link, the packets, the base RTT, the load time); 0
     for what has no such scale. ``table`` shows it on the page. ``row`` is the matrix's, if its name is not
-    the contestant's; ``group`` is the group that ran.
+    the contestant's; ``base`` is the row of another group that it is compared with. ``groups`` are the keys of
+    both, as ``--only`` takes them, so that one command repeats the difference.
     """
 
     contestant: str
@@ -47,12 +49,13 @@ class Card:
     effect: float
     table: str
     row: str = ""
-    group: str = ""
+    base: str = ""
+    groups: str = ""
 
 
 def cards(collected: Collected, frames: Mapping[str, pl.DataFrame], shown: Matrix) -> list[Card]:
     """The cards of a page, the most important first."""
-    groups = {(matrix.row_name(cell, 0), cell.network.name): cell.key for cell in collected.cells}
+    keys = {(matrix.row_name(cell, 0), cell.network.name): cell.key for cell in collected.cells}
     rtt_ms = {network.name: network.rtt_ms for network in collected.networks}
     accused = {(row.name, cell.network) for row, cell in shown.cells if cell.state == DIFFERENT}
     found = [*_own(frames, rtt_ms, accused), *_pairs(frames), *_loads(frames)]
@@ -60,10 +63,14 @@ def cards(collected: Collected, frames: Mapping[str, pl.DataFrame], shown: Matri
     silent = shown.players.keys() - {card.contestant for card in found}
     found += _alone(collected, frames)
     found += [card for card in _others(frames) if card.contestant in silent]
-    return [
-        replace(card, group=groups.get((card.row or card.contestant, card.network), ""))
-        for card in chosen(found)
-    ]
+    return [replace(card, groups=_groups(card, keys)) for card in chosen(found)]
+
+
+def _groups(card: Card, keys: Mapping[matrix.Place, str]) -> str:
+    """``keys``: row and network → the key of its group. Empty if the card's own row has none."""
+    rows = (card.row or card.contestant, card.base)
+    mine, *base = [keys.get((row, card.network), "") for row in rows]
+    return ",".join(filter(None, [mine, *base])) if mine else ""
 
 
 def chosen(found: Sequence[Card]) -> list[Card]:
@@ -173,6 +180,7 @@ def _loads(frames: Mapping[str, pl.DataFrame]) -> Iterator[Card]:
             effect=_certain(row, "pltc_percent"),
             table="page_changes",
             row=f"{row['contestant']} · {row['page']}",
+            base=f"{row['base']} · {row['page']}",
         )
 
 
@@ -191,6 +199,7 @@ def _alone(collected: Collected, frames: Mapping[str, pl.DataFrame]) -> Iterator
                     sure=counted(one.trials, "differing trial"),
                     effect=one.effect,
                     table="flows",
+                    base=f"{REFERENCE_STACK} {judged.reference(collected, name)}",
                 )
 
 

@@ -122,7 +122,7 @@ def test_cards_state_what_differs_where_the_matrix_says_so() -> None:
     assert first.beside == "r in its place: 0.99 %"
     assert second.text == "x takes 75 % of the throughput beside r"
     assert first.effect > second.effect > 0
-    assert first.group == "link/x+r"
+    assert first.groups == "link/x+r"
     assert "5 seeds, p < 0.001 corrected" in first.sure
 
 
@@ -169,6 +169,15 @@ def test_five_cards_each_contestants_best_first_and_no_quantity_twice() -> None:
     assert [(one.contestant, one.effect) for one in cards.chosen(found)] == [("a", 60), ("b", 5), ("a", 40)]
     many = [card(name, "loss", number) for number, name in enumerate("abcdefg")]
     assert [one.contestant for one in cards.chosen(many)] == [*"gfedc"]
+
+
+def test_a_page_load_is_repeated_with_the_load_that_it_is_compared_with() -> None:
+    load = {"network": "link", "page": "small", "contestant": "x", "base": "tcp-h2", "state": "different"}
+    change = {"pltc_percent": 20.0, "pltc_percent_low": 19.0, "pltc_percent_high": 21.0}
+    changes = pl.DataFrame([load | change | {"p_bh": 0.001, "seeds": 3}])
+    loads = [replace(cell("solo", [name], [trial(1, [9.0])]), page="small") for name in ("tcp-h2", "x")]
+    (made,) = cards.cards(collected("solo", loads), {"page_changes": changes}, matrix.Matrix("", "", ()))
+    assert made.groups == "link/x,link/tcp-h2"
 
 
 def test_uneven_pairs_become_cards_of_the_winner() -> None:
@@ -341,7 +350,8 @@ def test_results_alone_become_cards() -> None:
     assert first.effect == pytest.approx(51 - 3)
     assert second.text == "x alone: utilisation 83 % (tcp cubic 97 %) on link"
     assert second.effect == pytest.approx(100 * (19.1 - 16.9) / 20)
-    assert (first.group, first.table) == ("link/x", "flows")
+    # what it is compared with must run too
+    assert (first.groups, first.table) == ("link/x,link/tcp cubic", "flows")
     assert "plausibility" in shown.glyph
 
 
