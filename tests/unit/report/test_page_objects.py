@@ -91,6 +91,8 @@ def test_waits_and_stalls_of_each_contestant_and_page(collected: Collected) -> N
     for cell, row in zip(collected.cells, frame.to_dicts(), strict=True):
         lengths = [fall.stall.length_ms for trial in cell.trials for fall in trial.waterfalls if fall.stall]
         assert row["stall_length_ms"] == pytest.approx(sum(lengths) / len(lengths))
+        # random losses have no times
+        assert "Stalls after a drop at the queue" in page_objects.shown(frame, collected).headings
         assert row["stall_length_ms"] < max(load.plt_ms or 0 for load in cell.trials[0].page_loads)
 
 

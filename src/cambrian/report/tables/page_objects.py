@@ -18,7 +18,10 @@ PRINTED = ("network", "contestant", "page", "waiting_ms", "stall_length_ms")
 
 
 def table(collected: Collected) -> pl.DataFrame | None:
-    """One row for each group and flow that loads a page: means of its stalls and waits over valid trials."""
+    """One row for each group and flow that loads a page: means of its stalls and waits over valid trials.
+
+    ``stalls_after_loss``: stalls in which, or a round trip before which, the queue dropped packets of the flow.
+    """
     found = [row for cell in collected.cells for row in _rows(cell)]
     return rows.frame(found) if found else None
 
@@ -56,7 +59,8 @@ _COLUMNS = (
         "kB that arrived in the stall", lambda row: layout.number(_thousands(row["stall_delivered_bytes"]), 0)
     ),
     layout.plain("stall_released", "Objects that ended with the stall", 1),
-    Column("Stalls after a loss", lambda row: f"{row['stalls_after_loss']} of {row['trials']}"),
+    # where the other losses were is unknown
+    Column("Stalls after a drop at the queue", lambda row: f"{row['stalls_after_loss']} of {row['trials']}"),
 )
 
 
