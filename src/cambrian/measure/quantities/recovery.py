@@ -47,7 +47,9 @@ QUANTITIES = (
     ),
     Quantity(
         "dropped_packets",
-        "packets of the flow that the network dropped, over the whole trial",
+        "packets of the flow that the network dropped, over the whole trial; null if the sender exports no "
+        "count of its losses, or if the network duplicates packets or changes its RTT; `queue_loss_percent` "
+        "and `random_loss_percent` need no such count",
         INTEGER,
         formula="Loss recovery",
         trial=_of(lambda one: one.false_losses.dropped if one.false_losses else None),

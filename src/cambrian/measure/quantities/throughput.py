@@ -64,8 +64,10 @@ QUANTITIES = (
     ),
     Quantity(
         "rate_peak_percent",
-        "largest sending rate within a round trip, in percent of the median one; about 100 for a constant "
-        "rate; null if the measured interval is shorter than 10 s or 100 round trips, or half of it silent",
+        "largest sending rate within a round trip, or within 32 packets if that is longer, in percent of the "
+        "median one; about 100 for a constant rate; null if the measured interval is shorter than 10 s or "
+        "100 round trips, or half of it silent",
+        formula="Throughput",
         window=_rate_peak_percent,
     ),
     Quantity(
