@@ -36,8 +36,8 @@ class Card:
     correction. ``effect``: the end of the difference's interval that is nearest to none, or for a flow alone
     the distance of the nearest trials, in percent (of the link, the packets, the base RTT, the load time); 0
     for what has no such scale. ``table`` shows it on the page. ``row`` is the matrix's, if its name is not
-    the contestant's; ``base`` is the row of another group that it is compared with. ``groups`` are the keys of
-    both, as ``--only`` takes them, so that one command repeats the difference.
+    the contestant's; ``base`` is the row of another group that it is compared with. ``groups`` are the keys
+    of both, as ``--only`` takes them, so that one command repeats the difference.
     """
 
     contestant: str
@@ -96,7 +96,8 @@ def nothing(shown: Matrix, verdicts: pl.DataFrame | None, *, together: bool = Fa
         return ""
     unsettled = [cell for cell in compared if cell.state == matrix.OPEN]
     found = (
-        f"No controller differs clearly from the standard. The matrix’s numbers ({shown.figure}) are not judged"
+        "No controller differs clearly from the standard. "
+        f"The matrix’s numbers ({shown.figure}) are not judged"
         if together
         else "Nothing differs clearly"
     )

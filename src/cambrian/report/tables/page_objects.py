@@ -20,7 +20,8 @@ PRINTED = ("network", "contestant", "page", "waiting_ms", "stall_length_ms")
 def table(collected: Collected) -> pl.DataFrame | None:
     """One row for each group and flow that loads a page: means of its stalls and waits over valid trials.
 
-    ``stalls_after_loss``: stalls in which, or a round trip before which, the queue dropped packets of the flow.
+    ``stalls_after_loss``: stalls in which, or a round trip before which, the queue dropped packets of the
+    flow.
     """
     found = [row for cell in collected.cells for row in _rows(cell)]
     return rows.frame(found) if found else None
