@@ -53,7 +53,7 @@ class Judged:
     each measured (parameter, source). ``missing``: parameter → why it could not be measured.
     ``contradictions``: parameters whose window and packets contradict each other. ``trials``: the number that
     differ from one another, out of ``ran``. ``refused``: why this network is not used to judge; empty if it
-    is. ``path``: its rate, round trip and buffer.
+    is. ``path``: its rate, round trip and buffer. ``network``: its name.
     """
 
     family: str
@@ -65,6 +65,7 @@ class Judged:
     ran: int = 0
     refused: str = ""
     path: tuple[object, ...] = ()
+    network: str = ""
 
 
 def judge(
@@ -142,6 +143,7 @@ def judge(
         len(different),
         len(trials),
         path=path,
+        network=network,
     )
 
 

@@ -7,6 +7,7 @@ inconclusive. If several sides are different, the verdict names all of them, in 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -30,6 +31,16 @@ class Side:
 
     state: State = "not measured"
     findings: tuple[str, ...] = ()
+
+
+def without(side: Side, networks: Sequence[str]) -> Side:
+    """The side, of a contestant without a valid trial on ``networks``, which would have shown it.
+
+    What is not known there may be a difference, so the side is not equivalent.
+    """
+    if side.state != "equivalent" or not networks:
+        return side
+    return Side("inconclusive", (f"not judged on {', '.join(networks)}",))
 
 
 @dataclass(frozen=True)

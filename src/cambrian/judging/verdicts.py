@@ -12,6 +12,9 @@ The first state that applies is the state of the side "parameters":
 * *equivalent*: each parameter is as it should be on at least one network and looks off on none. If the
   algorithm reacts to losses or marks, packets confirm the response.
 
+A side is not *equivalent* either if all of the contestant's trials are invalid on a network where those of
+the reference show that side.
+
 :mod:`~cambrian.judging.sides` combines it with the other sides.
 """
 
@@ -62,6 +65,25 @@ _FOLLOWS = {key: {of} for key, of in _RESTATES.items()} | {
 _LAW = "cubic_growth"
 #: fewest core parameters off in a different algorithm; fewer may be one changed setting
 _FEWEST_OF_ANOTHER = 2
+#: most networks that a sentence names
+_MOST_NAMED = 3
+
+
+@dataclass(frozen=True)
+class Unjudged:
+    """A network on which a contestant has invalid trials alone.
+
+    ``why``: how many, and the reason of one. ``shows``: the sides that valid trials of the reference show
+    there.
+    """
+
+    network: str
+    why: str
+    shows: frozenset[str] = frozenset()
+
+    def __str__(self) -> str:
+        """``probe-ecn (2 of 2 trials invalid; seed 1: saturation: …)``."""
+        return f"{self.network} ({self.why})"
 
 
 @dataclass(frozen=True)
@@ -71,7 +93,8 @@ class Verdict:
     ``off``: findings against the standard. ``choices``: findings unlike the reference that the standard
     allows. ``open``: inconclusive findings. ``measured``: number of judged parameters. ``networks``:
     parameter of ``off`` and ``choices`` → number of networks with that status. ``missing``: parameter → why
-    no network shows it. ``refused``: why some networks are not used to judge.
+    no network shows it. ``refused``: why some networks are not used to judge. ``unjudged``: networks without
+    a valid trial.
     """
 
     contestant: str
@@ -86,6 +109,7 @@ class Verdict:
     measured: int
     missing: Mapping[str, str]
     refused: tuple[str, ...] = ()
+    unjudged: tuple[Unjudged, ...] = ()
 
 
 def verdict(
@@ -96,12 +120,14 @@ def verdict(
     plausibility: Side | None = None,
     behaviour: Side | None = None,
     impact: Side | None = None,
+    unjudged: Sequence[Unjudged] = (),
 ) -> Verdict:
     """Judge one contestant.
 
     Parameters:
-        judged: its networks, after :func:`~cambrian.judging.contestants.together`.
+        judged: its networks, after :func:`~cambrian.judging.contestants.combined`.
         plausibility, behaviour, impact: the other sides; None if not measured.
+        unjudged: networks on which it has invalid trials alone.
     """
     findings = [finding for one in judged for finding in one.findings if finding.status != "not judged"]
     by_key: dict[str, list[Finding]] = defaultdict(list)
@@ -109,13 +135,23 @@ def verdict(
         by_key[finding.key].append(finding)
     off, choices = _differing(by_key, "off"), _differing(by_key, "other choice")
     open_ = _open(by_key, CORE.get(family, frozenset()))
-    seen = {finding.key for one in judged for finding in one.findings}
-    parameters, algorithm = _parameters(family, judged, by_key, off, open_)
+    missing = _missing(judged, valid_alone=bool(unjudged))
+    parameters, algorithm = _parameters(family, judged, by_key, off, open_, missing)
+    each = {
+        "parameters": parameters,
+        "plausibility": plausibility or Side(),
+        "behaviour": behaviour or Side(),
+        "impact": impact or Side(),
+    }
     whole = Sides(
-        parameters, plausibility or Side(), behaviour or Side(), impact or Side(), algorithm=algorithm
+        **{
+            name: sides.without(side, [one.network for one in unjudged if name in one.shows])
+            for name, side in each.items()
+        },
+        algorithm=algorithm,
     )
-    text = sides.headline(TITLES.get(family, family), whole)
-    unmeasured = _unmeasured(family, judged) if parameters.state == "different" else {}
+    text = sides.headline(TITLES.get(family, family), whole) + _not_judged(unjudged)
+    unmeasured = _unmeasured(family, missing) if parameters.state == "different" else {}
     if unmeasured:
         text += f" Measured on no network: {'; '.join(PARAMETERS[key].title for key in unmeasured)}."
     if choices:
@@ -134,9 +170,42 @@ def verdict(
             for finding in (*off, *choices)
         },
         measured=len(by_key),
-        missing={key: why for one in judged for key, why in one.missing.items() if key not in seen},
+        missing=missing,
         refused=tuple(dict.fromkeys(one.refused for one in judged if one.refused)),
+        unjudged=tuple(unjudged),
     )
+
+
+def _missing(judged: Sequence[Judged], *, valid_alone: bool) -> dict[str, str]:
+    """Parameter → why no network shows it; different reasons name their networks.
+
+    ``valid_alone``: there are other networks, whose trials are all invalid: a reason is not one of theirs.
+    """
+    seen = {finding.key for one in judged for finding in one.findings}
+    reasons: dict[str, dict[str, list[str]]] = defaultdict(dict)
+    for one in judged:
+        for key, why in one.missing.items():
+            if key not in seen:
+                reasons[key].setdefault(why, []).append(one.network)
+    where = " (in the valid trials)" if valid_alone else ""
+    return {
+        key: f"{next(iter(here))}{where}"
+        if len(here) == 1
+        else ", ".join(f"{why} ({_named(networks)})" for why, networks in here.items())
+        for key, here in reasons.items()
+    }
+
+
+def _not_judged(unjudged: Sequence[Unjudged]) -> str:
+    """The sentence on networks without a valid trial; empty if there is none."""
+    return f" Not judged on {_named(list(map(str, unjudged)), '; ')}." if unjudged else ""
+
+
+def _named(names: Sequence[str], by: str = ", ") -> str:
+    """The first names, and the number of the others."""
+    rest = len(names) - _MOST_NAMED
+    others = f"{by}and {rest} other{'s' * (rest > 1)}" if rest > 0 else ""
+    return by.join(names[:_MOST_NAMED]) + others
 
 
 def _differing(by_key: Mapping[str, Sequence[Finding]], status: str) -> list[Finding]:
@@ -170,6 +239,7 @@ def _parameters(
     by_key: Mapping[str, Sequence[Finding]],
     off: Sequence[Finding],
     open_: Sequence[Finding],
+    missing: Mapping[str, str],
 ) -> tuple[Side, bool]:
     """The side "parameters", and whether its differences make it a different algorithm."""
     contradictions = [each for one in judged for each in one.contradictions]
@@ -187,7 +257,7 @@ def _parameters(
     unsettled += [f"{each.text}, in one trial" for each in contradictions if not each.confirmed]
     unsettled += [
         f"{PARAMETERS[key].title} is measured on no network ({why})"
-        for key, why in _unmeasured(family, judged).items()
+        for key, why in _unmeasured(family, missing).items()
     ]
     if family in _REACTING and not _WITNESSES & fine and not unsettled:
         unsettled.append(
@@ -198,13 +268,11 @@ def _parameters(
     return Side(state, tuple(unsettled)), False
 
 
-def _unmeasured(family: str, judged: Sequence[Judged]) -> dict[str, str]:
+def _unmeasured(family: str, missing: Mapping[str, str]) -> dict[str, str]:
     """Core parameters of a BBR, which each long flow shows, that no network measures → why."""
     if family in _REACTING:
         return {}
-    reasons = {key: why for one in judged for key, why in one.missing.items()}
-    seen = {finding.key for one in judged for finding in one.findings}
-    return {key: reasons[key] for key in sorted(CORE.get(family, frozenset()) - seen) if key in reasons}
+    return {key: missing[key] for key in sorted(CORE.get(family, frozenset())) if key in missing}
 
 
 def _accusations(off: Sequence[Finding], by_key: Mapping[str, Sequence[Finding]]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -11,20 +12,23 @@ from cambrian.judging.contestants import Judged
 from cambrian.judging.flow_traces import loses
 from cambrian.judging.plausibility import Alone, Compared
 from cambrian.judging.sides import Side
-from cambrian.judging.verdicts import Verdict
+from cambrian.judging.verdicts import Unjudged, Verdict
 from cambrian.measure.settled import full_rtt_ms
 from cambrian.measure.trial import TrialMeasures
 from cambrian.metrics.parameters.estimate import Estimate, Missing
 from cambrian.probes import table
+from cambrian.probes.figures import Figure
 from cambrian.probes.judge import repeats
 from cambrian.report import limits, placebo
-from cambrian.report.collect import Cell, Collected, everybody
+from cambrian.report.collect import Cell, Collected, Record, everybody
 from cambrian.study.model import FRAME_BYTES, Contestant, Network
 from cambrian.study.reference import REFERENCE_STACK
 
 Trials = list[Sequence[Estimate | Missing]]
 #: the study that judges any contestant
 _JUDGES = "fingerprint"
+#: most characters of an invalid trial's reason in a verdict
+_REASON_WIDTH = 160
 
 
 def by_network(collected: Collected) -> dict[tuple[str, str], Judged]:
@@ -201,6 +205,7 @@ def all_verdicts(
             plausibility=plausible(collected, name, judged_as),
             behaviour=(behaviour or {}).get(name),
             impact=(impact or {}).get(name),
+            unjudged=_unjudged(collected, name),
         )
         if "not judged" in found.kinds:
             found = replace(found, text=found.text + _remedy(collected, name, judged_as))
@@ -213,6 +218,61 @@ def all_verdicts(
         if name in here & collected.families.keys()
     ]
     return judgements
+
+
+def _unjudged(collected: Collected, name: str) -> list[Unjudged]:
+    """The networks on which all trials of a contestant under test are invalid.
+
+    Groups that load a page count only where kernel TCP's loads have probes.
+    """
+    title = f"{REFERENCE_STACK} {reference(collected, name)}"
+    found = []
+    for network in collected.networks:
+        here = collected.on(network)
+        for page in dict.fromkeys(cell.page for cell in here):
+            mine, its = (
+                [cell for cell in here if cell.page == page and who in _tested(cell)] for who in (name, title)
+            )
+            records = [record for cell in mine for record in cell.records]
+            shows = frozenset(side for cell in its for side in _shown(cell, title, mine))
+            if records and not any(cell.trials for cell in mine) and (page is None or "behaviour" in shows):
+                count = len(records) + sum(len(cell.missing) for cell in mine)
+                why = f"{len(records)} of {count} trial{'s' * (count > 1)} invalid; {_reasons(records)}"
+                found.append(Unjudged(network.name, why, shows))
+    return found
+
+
+def _tested(cell: Cell) -> set[str]:
+    """The contestants under test of a group."""
+    return {cell.names[number] for number in _subjects(cell)}
+
+
+def _shown(cell: Cell, title: str, mine: Sequence[Cell]) -> Iterator[str]:
+    """The sides that a contestant's groups would show beside this group of the reference's valid trials."""
+    if not cell.trials:
+        return
+    number = cell.names.index(title)
+    readings = (one for trial in cell.trials for one in trial.parameters[number : number + 1])
+    if any(isinstance(one, Estimate) for reading in readings for one in reading):
+        yield "parameters"
+    both_alone = len(cell.names) == 1 and any(len(one.names) == 1 for one in mine)
+    if both_alone and not cell.page and not table.is_for_probes_alone(cell.network.name):
+        yield "plausibility"
+    probed = (one for trial in cell.trials for one in trial.probes.values())
+    if cell.design == "versus-reference" or any(isinstance(one, Figure) for one in probed):
+        yield "behaviour"
+    if cell.design == "versus-reference":
+        yield "impact"
+
+
+def _reasons(records: Sequence[Record]) -> str:
+    """One reason of each gate that failed, in few words: ``seed 1: saturation: 3.9% of …``."""
+    by_gate: dict[str, str] = {}
+    for record in records:
+        for reason in record.reasons:
+            short = textwrap.shorten(reason.partition("; ")[0], _REASON_WIDTH, placeholder=" …")
+            by_gate.setdefault(reason.partition(":")[0], f"seed {record.seed}: {short}")
+    return "; ".join(by_gate.values())
 
 
 def without_trials(collected: Collected) -> dict[str, str]:

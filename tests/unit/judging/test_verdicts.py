@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from cambrian.judging import contestants, findings, references, verdicts
 from cambrian.judging.contestants import Judged
 from cambrian.judging.contradictions import Contradiction
 from cambrian.judging.findings import Finding
 from cambrian.judging.sides import Side
+from cambrian.judging.verdicts import Unjudged
 from tests.unit.judging.test_findings import measured
 
 CUBIC = references.for_family("cubic")
@@ -20,7 +23,8 @@ def finding(
 
 
 def on(*several: Finding, missing: dict[str, str] | None = None, network: str = "a") -> Judged:
-    return Judged("cubic", several, tuple(one.measured for one in several), missing or {})
+    both = tuple(one.measured for one in several)
+    return Judged("cubic", several, both, missing or {}, network=network)
 
 
 FINE = [
@@ -137,6 +141,40 @@ def test_refused_networks_are_named() -> None:
     found = verdicts.verdict("x", "cubic", [refused])
     assert (found.kinds, found.refused) == (("not judged",), (refused.refused,))
     assert "judges nobody" in found.text
+
+
+def test_a_network_of_invalid_trials_alone_is_named_and_leaves_its_sides_open() -> None:
+    """As of an ECN link that a sender leaves unused, so that no trial there is valid."""
+    quiet = Unjudged("ecn", "2 of 2 trials invalid; seed 1: saturation: 3.9% used", frozenset({"behaviour"}))
+    same = Side("equivalent")
+    here = on(*FINE, missing={"marks_answered": "no packet is marked"})
+    found = verdicts.verdict("x", "cubic", [here], plausibility=same, behaviour=same, unjudged=[quiet])
+    assert found.kinds == ("inconclusive",)
+    assert "Inconclusive: behaviour (not judged on ecn)" in found.text
+    assert "Like the reference: plausibility of a flow alone" in found.text
+    assert "Not judged on ecn (2 of 2 trials invalid; seed 1: saturation: 3.9% used)." in found.text
+    assert found.missing == {"marks_answered": "no packet is marked (in the valid trials)"}
+    # what its other networks prove stays
+    different = Side("different", ("it is silent",))
+    found = verdicts.verdict("x", "cubic", [here], behaviour=different, unjudged=[quiet])
+    assert found.kinds == ("behaves differently",)
+    # parameters are not all as they should be where the reference shows some and this one none
+    shown = replace(quiet, shows=frozenset({"parameters"}))
+    assert verdicts.verdict("x", "cubic", [here], unjudged=[shown]).kinds == ("inconclusive",)
+    # a network that shows nothing of the reference either is only named
+    nothing = replace(quiet, shows=frozenset())
+    found = verdicts.verdict("x", "cubic", [here], behaviour=same, unjudged=[nothing])
+    assert found.kinds == ("conformant",)
+    assert "Not judged on ecn" in found.text
+
+
+def test_different_reasons_for_a_missing_parameter_name_their_networks() -> None:
+    several = [
+        on(*FINE, missing={"packet_threshold": why}, network=network)
+        for network, why in (("a", "no drop"), ("b", "random loss"), ("c", "no drop"))
+    ]
+    found = verdicts.verdict("x", "cubic", several)
+    assert found.missing == {"packet_threshold": "no drop (a, c), random loss (b)"}
 
 
 def test_evidence_counts() -> None:

@@ -1,4 +1,4 @@
-"""The verdict on a contestant that results cannot judge: it says how to judge it, if anything can."""
+"""The verdict on a contestant that results cannot judge, or only in part: it says why, and what helps."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ import pytest
 
 from cambrian.judging.families import Family
 from cambrian.judging.sides import Side
+from cambrian.metrics.parameters.estimate import Estimate
 from cambrian.report import judged
+from cambrian.report.collect import Record
 from cambrian.study.model import Contestant
-from tests.unit.report.made import cell, collected, trial
+from tests.unit.report.made import NETWORK, cell, collected, contestant, trial
 
 
 @pytest.mark.parametrize(
@@ -27,3 +29,58 @@ def test_no_command_is_named_that_cannot_judge_either(cca: str, ending: str) -> 
     (found,) = judged.all_verdicts(results, behaviour={one.name: Side()})
     assert found.kinds == ("not judged",)
     assert found.text.endswith(ending)
+
+
+def _record(seed: int, *reasons: str) -> Record:
+    return Record(f"trial-{seed}", seed, not reasons, reasons, (), "")
+
+
+_UNUSED = (
+    "saturation: 3.9% of the bottleneck used after the warm-up, at least 80% expected; no packet was dropped"
+)
+_FAULTY = "base RTT: 52.0 ms measured, 50.0 ms configured"
+
+
+@pytest.mark.parametrize(
+    ("reasons", "why"),
+    [
+        (
+            (_UNUSED, _UNUSED),
+            "2 of 3 trials invalid; seed 1: saturation: 3.9% of the bottleneck used after the warm-up, at "
+            "least 80% expected",
+        ),
+        (
+            (_FAULTY, _UNUSED),
+            f"2 of 3 trials invalid; seed 1: {_FAULTY}; seed 2: saturation: 3.9% of the bottleneck used "
+            "after the warm-up, at least 80% expected",
+        ),
+    ],
+)
+def test_a_network_of_invalid_trials_alone_is_in_the_verdict(reasons: tuple[str, ...], why: str) -> None:
+    """Whatever the reason is: nobody is accused of it, and nothing there is like the reference."""
+    mine, reference = contestant("mine"), Contestant(stack="tcp", cca="cubic")
+    names = (mine.name, reference.name)
+    estimates = (Estimate("ack_every_packets", (2.0,) * 40, 0.1, "packets"),)
+    shown = [replace(trial(seed, [19.0]), parameters=(estimates,)) for seed in (1, 2)]
+    other = NETWORK.model_copy(update={"name": "other"})
+    cells = [cell("solo", [name], shown, network) for name in names for network in (NETWORK, other)]
+    cells[1] = replace(
+        cells[1],
+        trials=(),
+        records=tuple(_record(seed, reason) for seed, reason in enumerate(reasons, 1)),
+        missing=("trial-3",),
+    )
+    families = {name: Family("cubic", "tcp") for name in names}
+    results = replace(collected("solo", cells, [mine, reference]), families=families)
+    same = Side("equivalent")
+    found, kernel = judged.all_verdicts(results, behaviour={mine.name: same, reference.name: same})
+    (one,) = found.unjudged
+    assert (one.network, one.why) == ("other", why)
+    assert one.shows == {"parameters", "plausibility"}
+    assert not found.sides.differ
+    assert f"Not judged on other ({why})." in found.text
+    assert not kernel.unjudged
+    # where the reference has no valid trial either, no side is expected to show anything
+    results = replace(results, cells=(*cells[:3], replace(cells[3], trials=())))
+    (one,) = judged.all_verdicts(results, behaviour={mine.name: same})[0].unjudged
+    assert not one.shows

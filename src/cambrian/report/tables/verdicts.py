@@ -47,6 +47,7 @@ def _row(one: Verdict) -> rows.Row:
         "evidence": "; ".join(evidence(finding, one.networks[finding.key]) for finding in differing),
         "networks": "; ".join(dict.fromkeys(finding.network for finding in differing)),
         "refused": "; ".join(one.refused),
+        "not_judged": "; ".join(map(str, one.unjudged)),
         "not_shown": "; ".join(f"{name}: {why}" for name, why in one.missing.items()),
     }
 
