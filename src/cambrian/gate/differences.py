@@ -35,6 +35,7 @@ from cambrian.judging.findings import AGREEING_SHARE
 from cambrian.measure import quantities
 from cambrian.metrics.parameters.definitions import PARAMETERS
 from cambrian.metrics.parameters.estimate import FEWEST_TRIALS as BY_TRIALS
+from cambrian.probes.table import Probe as Defined
 from cambrian.probes.table import probes
 from cambrian.stats import compare, correction
 from cambrian.stats.interval import Interval
@@ -71,8 +72,10 @@ _GOOD, _BAD = ("as it should be", "equivalent"), ("off", "different")
 class Difference:
     """One compared figure.
 
-    ``change`` from ``low`` to ``high`` with ``margin`` in ``unit`` (of a ratio: its logarithm); None where
-    they do not apply. ``looks``: it looks different. ``better``: the judgement by the
+    ``before`` and ``after``: the figures, in words. ``change`` from ``low`` to ``high`` with ``margin`` in
+    ``unit``, or the logarithm of a factor if it is a ``ratio``; None where they do not apply. Of a probe it
+    is the change of its effect: of its distance from a bound, or of its figure beside kernel TCP's.
+    ``looks``: it looks different. ``better``: the judgement by the
     standard or by kernel TCP became good, or bad; None if neither. ``p`` is not corrected, ``p_holm`` is.
     ``seeds``: behind the comparison; of a parameter: its trials.
     """
@@ -94,6 +97,7 @@ class Difference:
     p_holm: float | None = None
     seeds: int = 0
     why: str = ""
+    ratio: bool = False
 
     @property
     def unit_of_change(self) -> str:
@@ -557,16 +561,19 @@ def _p(beyond: float, arm: float, values: int) -> float:
 def _probe(place: str, name: str, old: Probe, new: Probe, seeds: int) -> Difference:
     probe = next(probe for probe in probes() if probe.name == name)
     ratio = probe.compare == "ratio"
+    # without one's figure both are said in one way, so that equal ones have equal words
+    measured = all(side.mine is not None for side in (old, new) if side.effect is not None)
     one = Difference(
         place=place,
         name=name,
         title=probe.title,
-        before=_probe_text(old, ratio=ratio),
-        after=_probe_text(new, ratio=ratio),
+        before=_probe_text(probe, old, measured=measured),
+        after=_probe_text(probe, new, measured=measured),
         state="inconclusive",
         better=_improves(old.state, new.state),
         unit="" if ratio else probe.unit,
         seeds=seeds,
+        ratio=ratio,
     )
     if old.effect is None or new.effect is None:
         gone = old.effect is not None and old.state in (*_GOOD, *_BAD) and seeds >= FEWEST_SEEDS
@@ -615,10 +622,26 @@ def _parameter_text(one: Parameter) -> str:
     return f"{one.value:.4g}" + (f" ± {arm:.2g}" if arm is not None else "")
 
 
-def _probe_text(one: Probe, *, ratio: bool) -> str:
+def _probe_text(probe: Defined, one: Probe, *, measured: bool) -> str:
+    """``8.67 packets (equivalent)``; ``53.4 %, 46.6 below kernel TCP's (different)``.
+
+    ``measured``: is its figure known? Else only a bound gives it.
+    """
     if one.effect is None:
         return one.state
-    return f"{one.effect:.3g}{' ×' if ratio else ''} ({one.state})"
+    figure = one.mine if measured else from_effect(probe, one)
+    words = [] if figure is None else [f"{figure:.4g} {probe.unit}".rstrip()]
+    if probe.compare == "ratio":
+        words.append(f"{one.effect:.3g} × kernel TCP's")
+    elif probe.compare == "difference":
+        side = "below" if one.effect < 0 else "above"
+        words.append(f"{abs(one.effect):.3g} {side} kernel TCP's" if one.effect else "like kernel TCP's")
+    return f"{', '.join(words)} ({one.state})"
+
+
+def from_effect(probe: Defined, one: Probe) -> float | None:
+    """A probe's figure, from its distance from a bound; None without a bound."""
+    return None if probe.bound is None or one.effect is None else probe.bound + one.effect
 
 
 def _by_number(values: Mapping[str, float]) -> dict[int, float]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
@@ -138,12 +139,23 @@ def cells(one: Difference) -> tuple[str, ...]:
 
 
 def change(one: Difference) -> str:
-    """``+1.2 Mbps [0.9, 1.5], margin 0.5``, or the reason why there is no interval."""
+    """``+1.2 Mbps [+0.9, +1.5], margin 0.5``, or the reason why there is no interval.
+
+    Of a ratio it is a factor: ``× 0.47 [0.42, 0.53], margin × 1.25``.
+    """
     if one.change is None or one.margin is None:
         return one.why
-    interval = f" [{one.low:+.3g}, {one.high:+.3g}]" if one.low is not None and one.high is not None else ""
+    times = "× " if one.ratio else ""
+    ends = [_size(one, end, "+.3g") for end in (one.low, one.high) if end is not None]
+    interval = f" [{', '.join(ends)}]" if len(ends) == 2 else ""
     unit = f" {one.unit_of_change}" if one.unit else ""
-    return f"{one.change:+.3g}{unit}{interval}, margin {one.margin:.3g}"
+    changed = f"{times}{_size(one, one.change, '+.3g')}{unit}{interval}"
+    return f"{changed}, margin {times}{_size(one, one.margin, '.3g')}"
+
+
+def _size(one: Difference, value: float, digits: str) -> str:
+    """A change or a margin in digits; a ratio's is kept as a logarithm."""
+    return f"{math.exp(value):.3g}" if one.ratio else f"{value:{digits}}"
 
 
 _HEADINGS = ("State", "Where", "Figure", "Before", "After", "Change")

@@ -52,8 +52,13 @@ class Parameter(Frozen):
 
 
 class Probe(Frozen):
-    """A probe's effect with its interval, and its state against kernel TCP."""
+    """A probe's figure in its unit, its effect with its interval, and its state against kernel TCP.
 
+    ``mine``: None in a snapshot of an earlier version. ``effect``: the ratio to kernel TCP's figure, or the
+    distance from it or from a bound.
+    """
+
+    mine: float | None = None
     effect: float | None = None
     low: float | None = None
     high: float | None = None
@@ -418,7 +423,7 @@ def _parameters(
 def _probes(table: pl.DataFrame, part: str, names: Names | None) -> Iterator[tuple[str, str, dict[str, Any]]]:
     for row in table.filter(pl.col("state").is_not_null()).to_dicts():
         if names is None or row["contestant"] in names.found:
-            figures = {key: _rounded(row[key]) for key in ("effect", "low", "high")}
+            figures = {key: _rounded(row[key]) for key in ("mine", "effect", "low", "high")}
             yield _place(part, row, names), row["probe"], figures | {"state": row["state"]}
 
 

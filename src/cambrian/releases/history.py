@@ -13,9 +13,9 @@ import polars as pl
 import pydantic
 from rich.console import Console
 
-from cambrian.gate.differences import Compared
+from cambrian.gate.differences import Compared, from_effect
 from cambrian.gate.quantities import MARGINS
-from cambrian.gate.snapshot import Snapshot
+from cambrian.gate.snapshot import Probe, Snapshot
 from cambrian.measure import quantities
 from cambrian.metrics.parameters.definitions import PARAMETERS
 from cambrian.probes.table import probes
@@ -213,14 +213,19 @@ def frame(history: History) -> pl.DataFrame:
                 unit = PARAMETERS[name].unit
                 rows.append(here | {"figure": name, "kind": "parameter", "unit": unit} | figures)
             for name, probe in place.probes.items():
-                bounds: dict[str, object] = {
-                    "value": probe.effect,
-                    "low": probe.low,
-                    "high": probe.high,
-                    "status": probe.state,
-                }
-                rows.append(here | {"figure": name, "kind": "probe", "unit": ""} | bounds)
+                rows.append(here | {"figure": name, "kind": "probe"} | _of_probe(name, probe))
     return pl.DataFrame(rows, schema=_COLUMNS)
+
+
+def _of_probe(name: str, one: Probe) -> dict[str, object]:
+    """A probe's figure in its unit; its interval is known only where it has a bound."""
+    defined = next(probe for probe in probes() if probe.name == name)
+    value = one.mine if one.mine is not None else from_effect(defined, one)
+    ends = {
+        key: None if end is None or defined.bound is None else end + defined.bound
+        for key, end in (("low", one.low), ("high", one.high))
+    }
+    return {"unit": defined.unit, "value": value, **ends, "status": one.state}
 
 
 def means(history: History) -> Mapping[tuple[str, str], Mapping[str, float]]:

@@ -190,6 +190,45 @@ def test_a_probe_compares_ratios_on_a_logarithmic_scale() -> None:
     assert compared(response(1.0, "equivalent"), response(1.1, "equivalent")).state == "equivalent"
 
 
+def probe_texts(name: str, *sides: tuple[float | None, float, str]) -> tuple[str, str, str]:
+    """Before, after and the change in words, of (figure, effect, state) on both sides."""
+    old, new = (
+        Place(
+            probes={name: Probe(mine=mine, effect=effect, low=effect * 0.99, high=effect * 1.01, state=state)}
+        )
+        for mine, effect, state in sides
+    )
+    one = compared(old, new)
+    return one.before, one.after, output.change(one)
+
+
+def test_a_probes_figures_are_those_that_were_measured() -> None:
+    """A distance from 14 packets, or from the kernel's 100 %, is no number of packets or percent."""
+    packets = probe_texts("timeout-packets", (8.667, -5.333, "equivalent"), (86.67, 72.67, "different"))
+    assert packets[:2] == ("8.667 packets (equivalent)", "86.67 packets (different)")
+    assert packets[2].startswith("+78 packets [")
+    share = probe_texts("full-frames", (100.0, 0.0, "equivalent"), (53.4, -46.6, "different"))
+    assert share[:2] == (
+        "100 %, like kernel TCP's (equivalent)",
+        "53.4 %, 46.6 below kernel TCP's (different)",
+    )
+    assert share[2].startswith("-46.6 percentage points [")
+    carried = probe_texts("response", (6.3, 1.05, "equivalent"), (3.0, 0.5, "different"))
+    assert carried[:2] == (
+        "6.3 Mbps, 1.05 × kernel TCP's (equivalent)",
+        "3 Mbps, 0.5 × kernel TCP's (different)",
+    )
+    assert carried[2].startswith("× 0.476 [0.4") and "margin × 1.33" in carried[2]
+
+
+def test_a_baseline_without_a_probes_figure_says_the_same_of_both_sides() -> None:
+    """As those of earlier versions: only where it has a bound does its distance give the figure."""
+    packets = probe_texts("timeout-packets", (None, -5.333, "equivalent"), (86.67, 72.67, "different"))
+    assert packets[:2] == ("8.667 packets (equivalent)", "86.67 packets (different)")
+    share = probe_texts("full-frames", (None, -46.6, "different"), (53.4, -46.6, "different"))
+    assert share[0] == share[1] == "46.6 below kernel TCP's (different)"
+
+
 def test_trials_that_are_invalid_or_did_not_run_are_lost() -> None:
     before = snapshot()
     found = differences.packets(before, {"alone/net seed 1": "invalid: crashed", "alone/net seed 2": ""})

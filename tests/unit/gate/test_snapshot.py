@@ -149,3 +149,10 @@ def test_a_label_is_a_contestant_too(folder: Path) -> None:
         snapshot.take({"": folder}, "tcp cubic with TSL")
     assert caught.value.remedy.startswith("did you mean tcp cubic with TLS?")
     assert "tcp/cubic" in caught.value.remedy and "tcp cubic," not in caught.value.remedy
+
+
+def test_a_probe_is_kept_with_its_figure() -> None:
+    row = {"network": "n", "contestant": "a cubic", "probe": "timeout-packets", "state": "different",
+           "mine": 86.6666666, "effect": 72.6666666, "low": None, "high": None}  # fmt: skip
+    ((_, name, kept),) = snapshot._probes(pl.DataFrame([row]), "", None)
+    assert (name, kept["mine"], kept["effect"]) == ("timeout-packets", 86.6667, 72.6667)

@@ -13,7 +13,7 @@ import pytest
 from rich.console import Console
 
 from cambrian.gate.differences import Compared
-from cambrian.gate.snapshot import Parameter, Place, Snapshot
+from cambrian.gate.snapshot import Parameter, Place, Probe, Snapshot
 from cambrian.releases import bisect, chart, history, output, ready, verdicts
 from cambrian.releases.bisect import Ends, Result, Tried
 from cambrian.releases.history import Entry, History, Measured
@@ -214,6 +214,25 @@ def test_a_history_says_what_changed_from_each_release_to_the_next(tmp_path: Pat
     (tmp_path / "history.json").write_text("{}")
     with pytest.raises(StudyError, match="cambrian history"):
         history.read(tmp_path)
+
+
+def test_the_figures_of_a_history_are_those_that_probes_measured() -> None:
+    kept = {
+        "timeout-packets": Probe(mine=9.0, effect=-5.0, low=-6.0, high=-4.0, state="equivalent"),
+        "full-frames": Probe(mine=53.4, effect=-46.6, low=-47.0, high=-46.0, state="different"),
+        # of an earlier version
+        "start-burst": Probe(effect=-8.0, state="equivalent"),
+        "response": Probe(effect=1.1, low=1.0, high=1.2, state="equivalent"),
+    }
+    probed = GOOD.model_copy(update={"places": {"net": Place(probes=kept)}})
+    one = Measured(release="1.0.0", date="2026-01-01", measured=probed)
+    frame = history.frame(HISTORY.model_copy(update={"releases": (one,)}))
+    assert frame.select("figure", "unit", "value", "low", "high").rows() == [
+        ("timeout-packets", "packets", 9.0, 8.0, 10.0),
+        ("full-frames", "%", 53.4, None, None),
+        ("start-burst", "packets", 2.0, None, None),
+        ("response", "Mbps", None, None, None),
+    ]
 
 
 def test_a_release_that_looks_different_has_a_sign_of_its_own() -> None:

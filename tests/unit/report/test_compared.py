@@ -192,6 +192,7 @@ def test_the_change_of_a_ratio_is_a_ratio() -> None:
         figure("near", "throughput_mbps", "different", 1),
         name="response",
         unit="",
+        ratio=True,
         change=math.log(0.5),
         low=math.log(0.4),
         high=math.log(0.625),

@@ -14,7 +14,6 @@ from cambrian.gate import differences
 from cambrian.gate.differences import Compared, Difference, Fate
 from cambrian.gate.snapshot import INVALID, Subject
 from cambrian.metrics.parameters.definitions import PARAMETERS
-from cambrian.probes.table import probes
 from cambrian.report import cards, matrix
 from cambrian.report.compared.sides import Group, Side
 from cambrian.report.words import counted
@@ -334,13 +333,13 @@ def change(one: Difference) -> str:
     between = one.low is not None and one.high is not None and one.low != one.high
     interval = f" [{_signed(one, one.low)}, {_signed(one, one.high)}]" if between else ""
     unit = f" {one.unit_of_change}" if one.unit else ""
-    return f"{'× ' if is_ratio(one) else ''}{_signed(one, one.change)}{unit}{interval}"
+    return f"{'× ' if one.ratio else ''}{_signed(one, one.change)}{unit}{interval}"
 
 
 def _signed(one: Difference, value: float | None) -> str:
     if value is None:
         return ""
-    if is_ratio(one):
+    if one.ratio:
         return f"{math.exp(value):.3g}"
     # far below the margin the digits are those of rounding
     is_nothing = abs(value) <= _LEAST_PART * (one.margin or 0.0)
@@ -352,17 +351,12 @@ def _size(one: Difference, value: float | None) -> str:
     if value is None:
         return ""
     unit = f" {one.unit_of_change}" if one.unit else ""
-    return f"× {math.exp(value):.3g}" if is_ratio(one) else f"{value:.3g}{unit}"
+    return f"× {math.exp(value):.3g}" if one.ratio else f"{value:.3g}{unit}"
 
 
 def margin(one: Difference) -> str:
     """The margin with its unit; empty without one."""
     return _size(one, one.margin)
-
-
-def is_ratio(one: Difference) -> bool:
-    """Is the change a logarithm of a ratio?"""
-    return any(probe.name == one.name and probe.compare == "ratio" for probe in probes())
 
 
 def _is_parameter(one: Difference) -> bool:
