@@ -108,6 +108,8 @@ def too_little(measured: Measured) -> str:
 
     Identical trials count here: a parameter that most of them do not show is known from the few others only.
     """
+    if is_unknown(measured):
+        return "its interval contains every possible value"
     fewest = PARAMETERS[measured.parameter].fewest
     if measured.events < fewest:
         events = "event" if measured.events == 1 else "events"
@@ -116,6 +118,12 @@ def too_little(measured: Measured) -> str:
         each = ", identical ones included" if measured.ran > measured.of_trials else ""
         return f"measured in only {measured.shown} of {measured.ran} trials{each}"
     return _disagreement(measured)
+
+
+def is_unknown(measured: Measured) -> bool:
+    """Does its interval contain every possible value? Then its centre says nothing."""
+    ends = PARAMETERS[measured.parameter].ends
+    return ends is not None and measured.low <= ends[0] and measured.high >= ends[1]
 
 
 def _disagreement(measured: Measured) -> str:
@@ -151,8 +159,10 @@ def _excludes(measured: Measured, reference: Reference) -> bool:
 
 
 def value_text(measured: Measured) -> str:
-    """``0.85 ± 0.01``, or the name of a kind."""
+    """``0.85 ± 0.01``, the name of a kind, or ``not measured``."""
     parameter = PARAMETERS[measured.parameter]
+    if is_unknown(measured):
+        return "not measured"
     if parameter.kinds and measured.label is not None:
         return measured.label
     digits = parameter.digits

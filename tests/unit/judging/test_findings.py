@@ -7,9 +7,11 @@ from dataclasses import replace
 import pytest
 
 from cambrian.judging import findings, references
+from cambrian.judging.contestants import Judged
 from cambrian.judging.references import Reference
 from cambrian.metrics.parameters.definitions import PARAMETERS
 from cambrian.metrics.parameters.estimate import Measured
+from cambrian.report.tables import parameters
 
 BETA = references.for_family("cubic")["beta"]
 
@@ -42,6 +44,20 @@ def test_every_kind_that_a_reference_names_is_one_of_its_parameter() -> None:
         for name, reference in references.for_family(family).items():
             if reference.words is not None and PARAMETERS[name].kinds:
                 assert reference.words in PARAMETERS[name].kinds, name
+
+
+@pytest.mark.parametrize("name", ["beta", "rollback_share"])
+def test_an_interval_with_every_possible_value_is_no_figure(name: str) -> None:
+    """As of a sender with three losses: β would be 0.676 ± 0.702."""
+    wide = measured(name, 0.676, 0.702, events=3)
+    found = findings.judge("n", wide, references.for_family("cubic")[name])
+    assert (found.status, found.few) == ("inconclusive", True)
+    said = findings.sentence(found)
+    assert said.endswith("is not measured (its interval contains every possible value)")
+    row = parameters._row(wide, Judged("cubic", (found,), (wide,), {}))
+    assert [row[key] for key in ("value", "low", "high", "shown")] == [None, None, None, "not measured"]
+    # this one excludes some
+    assert "0.300 ± 0.500" in findings.sentence(findings.judge("n", measured("beta", 0.3, 0.5), BETA))
 
 
 @pytest.mark.parametrize(

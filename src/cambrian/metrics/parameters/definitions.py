@@ -20,7 +20,14 @@ class Parameter:
     kinds: tuple[str, ...] = ()
     fewest: int = 4
 
+    @property
+    def ends(self) -> tuple[float, float] | None:
+        """The least and the largest possible value; None without both."""
+        return (0.0, 1.0) if self.unit == "share" or self.key in _PARTS else None
 
+
+#: parts of a window
+_PARTS = ("beta", "beta_again")
 _ALL = (
     # loss-based controllers
     Parameter("beta", "multiplicative decrease β", "", 3),

@@ -6,7 +6,7 @@ import polars as pl
 
 from cambrian.judging import references
 from cambrian.judging.contestants import Judged
-from cambrian.judging.findings import reference_text, value_text
+from cambrian.judging.findings import is_unknown, reference_text, value_text
 from cambrian.metrics.parameters.definitions import PARAMETERS
 from cambrian.metrics.parameters.estimate import Measured
 from cambrian.report import judged, layout
@@ -26,7 +26,8 @@ def table(collected: Collected) -> pl.DataFrame | None:
     ``low`` to ``high`` is the 95 % interval, with the method's resolution. ``of_trials``: the trials that
     differ from each other; ``trials``: those of them that show the parameter. ``status`` is set for the
     source that judges the parameter, and null for the other one; ``why`` is the reason of an inconclusive
-    status. A parameter that the traces cannot show has a row with only ``why``.
+    status. A parameter that the traces cannot show has a row with only ``why``. One whose interval contains
+    every possible value has neither value nor interval.
     """
     table_rows = []
     for (contestant, network), judgement in judged.by_network(collected).items():
@@ -42,13 +43,14 @@ def _row(measured: Measured, one: Judged) -> rows.Row:
     # some values follow from others, as CUBIC's α from its β: the one that was judged by, if there is one
     own = judged_by.reference if judged_by is not None else None
     reference = own or references.for_family(one.family).get(measured.parameter)
+    known = not is_unknown(measured)
     return {
         "parameter": measured.parameter,
         "title": PARAMETERS[measured.parameter].title,
         "source": measured.source,
-        "value": measured.value,
-        "low": measured.low,
-        "high": measured.high,
+        "value": measured.value if known else None,
+        "low": measured.low if known else None,
+        "high": measured.high if known else None,
         "label": measured.label,
         "shown": value_text(measured),
         "trials": measured.trials,
