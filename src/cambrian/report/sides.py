@@ -43,7 +43,10 @@ _EFFECTS = {
 
 @dataclass(frozen=True)
 class Finding:
-    """One row of ``table`` about a contestant. ``more_seeds`` would settle it; None if no number is known."""
+    """One row of ``table`` about a contestant. ``more_seeds`` would settle it; None if no number is known.
+
+    ``unnamed``: several networks show this figure, and ``text`` does not say which one it is of.
+    """
 
     contestant: str
     network: str
@@ -51,6 +54,7 @@ class Finding:
     text: str
     table: str
     more_seeds: int | None
+    unnamed: bool = False
 
 
 def behaviour(frames: Mapping[str, pl.DataFrame]) -> dict[str, Side]:
@@ -90,10 +94,18 @@ def _impact(frames: Mapping[str, pl.DataFrame]) -> list[Finding]:
 
 
 def _sides(rows: list[Finding]) -> dict[str, Side]:
-    by_contestant: dict[str, list[tuple[State, str]]] = defaultdict(list)
+    by_contestant: dict[str, dict[tuple[State, str], list[str]]] = defaultdict(lambda: defaultdict(list))
     for one in rows:
-        by_contestant[one.contestant].append((one.state, one.text))
-    return {contestant: together(rows) for contestant, rows in by_contestant.items()}
+        by_contestant[one.contestant][one.state, one.text] += [one.network] * one.unnamed
+    return {
+        contestant: together(
+            [
+                (state, f"{text} ({', '.join(networks)})" if networks else text)
+                for (state, text), networks in found.items()
+            ]
+        )
+        for contestant, found in by_contestant.items()
+    }
 
 
 def together(rows: list[tuple[State, str]]) -> Side:
@@ -127,11 +139,22 @@ def _envelopes(frame: pl.DataFrame | None) -> Iterator[Finding]:
 
 
 def _probes(frame: pl.DataFrame | None) -> Iterator[Finding]:
+    shown: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for row, _ in _rows(frame, "state"):
+        shown[row["contestant"], row["probe"]].add(row["network"])
     for row, state in _rows(frame, "state"):
         # within a bound is not yet like the reference
         if row["compare"] == "bound" and state == "equivalent":
             continue
-        yield Finding(row["contestant"], row["network"], state, row["text"], "probes", row.get("more_seeds"))
+        yield Finding(
+            row["contestant"],
+            row["network"],
+            state,
+            row["text"],
+            "probes",
+            row.get("more_seeds"),
+            unnamed=len(shown[row["contestant"], row["probe"]]) > 1,
+        )
 
 
 def _harms(frame: pl.DataFrame | None, references: Mapping[str, str]) -> Iterator[Finding]:

@@ -26,6 +26,7 @@ PROBES = pl.DataFrame(
         "network": ["n", "n", "n", "n"],
         "contestant": ["quinn reno", "quinn reno", "alone", "bounded"],
         "state": ["inconclusive", None, "equivalent", "equivalent"],
+        "probe": ["pause", "pause", "carried", "frames"],
         "compare": ["ratio", "ratio", "ratio", "bound"],
         "text": ["it pauses for 2 round trips", "not compared", "it fills the link", "its frames are small"],
         "why": [None, "few losses", None, None],
@@ -67,6 +68,24 @@ def test_a_contestant_that_no_probe_compares_is_there_with_the_reason() -> None:
     whys = pl.Series("why", ["few losses", "its receiver is slow", "its receiver is slow"])
     several = pl.concat([withheld, withheld.head(1)]).with_columns(whys)
     assert sides.behaviour({"probes": several}) == found
+
+
+def test_a_probe_of_several_networks_names_those_that_differ() -> None:
+    rows = [("a", "different", "17 %"), ("b", "different", "17 %")]
+    rows += [("c", "different", "20 %"), ("d", "equivalent", "99 %")]
+    frame = pl.DataFrame(
+        [
+            {"network": network, "contestant": "x", "probe": "carried", "state": state, "compare": "ratio",
+             "text": f"it carries {share}, kernel Reno 100 %", "why": None}
+            for network, state, share in rows
+        ]
+    )  # fmt: skip
+    assert sides.behaviour({"probes": frame})["x"].findings == (
+        "it carries 17 %, kernel Reno 100 % (a, b)",
+        "it carries 20 %, kernel Reno 100 % (c)",
+    )
+    # one network goes without saying
+    assert sides.behaviour({"probes": frame.head(1)})["x"].findings == ("it carries 17 %, kernel Reno 100 %",)
 
 
 def test_seeds_that_add_no_variation_settle_nothing() -> None:
