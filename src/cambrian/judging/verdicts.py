@@ -150,7 +150,7 @@ def verdict(
         },
         algorithm=algorithm,
     )
-    text = sides.headline(TITLES.get(family, family), whole) + _not_judged(unjudged)
+    text = sides.headline(TITLES.get(family, family), whole) + not_judged(unjudged)
     unmeasured = _unmeasured(family, missing) if parameters.state == "different" else {}
     if unmeasured:
         text += f" Measured on no network: {'; '.join(PARAMETERS[key].title for key in unmeasured)}."
@@ -196,7 +196,7 @@ def _missing(judged: Sequence[Judged], *, valid_alone: bool) -> dict[str, str]:
     }
 
 
-def _not_judged(unjudged: Sequence[Unjudged]) -> str:
+def not_judged(unjudged: Sequence[Unjudged]) -> str:
     """The sentence on networks without a valid trial; empty if there is none."""
     return f" Not judged on {_named(list(map(str, unjudged)), '; ')}." if unjudged else ""
 

@@ -212,11 +212,12 @@ def all_verdicts(
         judgements.append(found)
     # page loads have no verdict
     here = {name for cell in collected.cells if not cell.page for name in cell.names}
-    judgements += [
-        replace(verdicts.verdict(name, reference(collected, name), []), text=f"No valid trial: {counts}.")
-        for name, counts in without_trials(collected).items()
-        if name in here & collected.families.keys()
-    ]
+    for name, counts in without_trials(collected).items():
+        if name in here & collected.families.keys():
+            unjudged = _unjudged(collected, name)
+            found = verdicts.verdict(name, reference(collected, name), [], unjudged=unjudged)
+            text = f"No valid trial: {counts}.{verdicts.not_judged(unjudged)}"
+            judgements.append(replace(found, text=text))
     return judgements
 
 
