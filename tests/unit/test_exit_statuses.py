@@ -74,6 +74,27 @@ def test_verdicts_of_an_interrupted_run_say_what_is_missing(tmp_path: Path) -> N
     assert json.loads(ended.stdout)
 
 
+@pytest.mark.parametrize(
+    ("command", "why"),
+    [
+        ("cambrian run a.toml --only 'x*'", "leaves them out by --only; remedy: the same command without"),
+        ("cambrian run a.toml", "does not ask for them; remedy: the earlier command again"),
+    ],
+)
+def test_verdicts_say_which_kept_trials_they_leave_out(tmp_path: Path, command: str, why: str) -> None:
+    folder = report_results.copy(tmp_path)
+    assert "more trial" not in CliRunner().invoke(app, ["verdicts", str(folder)]).stderr
+    record = json.loads((folder / "study.json").read_text())
+    *others, last = record["groups"]
+    (folder / "study.json").write_text(json.dumps(record | {"groups": others, "command": command}))
+    listed = {trial for group in others for trial in group["trials"]}
+    count = len({*last["trials"]} - listed)
+    ended = CliRunner().invoke(app, ["verdicts", str(folder), "--json"])
+    noun = "more trials are" if count > 1 else "more trial is"
+    assert f"{count} {noun} kept here" in ended.stderr and why in ended.stderr
+    assert json.loads(ended.stdout)
+
+
 def test_page_loads_are_not_judged(tmp_path: Path) -> None:
     folder = shutil.copytree(report_results.KNOBS.with_name("pages"), tmp_path / "pages")
     ended = CliRunner().invoke(app, ["verdicts", str(folder)])
@@ -114,7 +135,10 @@ def test_a_contestant_whose_trials_are_all_invalid_is_named(tmp_path: Path) -> N
     ended = CliRunner().invoke(app, ["verdicts", str(folder), "--json", "--fail-on", "inconclusive"])
     verdicts = {one["contestant"]: one for one in json.loads(ended.stdout)}
     row = verdicts["tcp cubic with TLS"]
-    assert (row["verdict"], row["text"]) == ("not judged", f"No valid trial: {len(mine['trials'])} invalid.")
+    count = len(mine["trials"])
+    assert row["verdict"] == "not judged"
+    assert row["text"].startswith(f"No valid trial: {count} invalid. Not judged on {mine['network']} (")
+    assert row["not_judged"] == f"{mine['network']} ({count} of {count} trials invalid; seed 1: too slow)"
     assert (row["judged_as"], row["measured"]) == ("cubic", 0)
     assert ended.exit_code == 1
 

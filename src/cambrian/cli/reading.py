@@ -231,11 +231,15 @@ def verdicts(
     from cambrian.report import collect, tables, words
     from cambrian.store.results import Results
 
-    collected = collect.collect(Results(folder))
+    results = Results(folder)
+    collected = collect.collect(results)
     if missing := words.missing(collected):
         err.print(
             f"{folder}: {words.missing_text(missing)}; remedy: cambrian run", markup=False, soft_wrap=True
         )
+    if others := results.unlisted():
+        text = words.unlisted_text(others, collected.raw["command"])
+        err.print(f"{folder}: {text}", markup=False, soft_wrap=True)
     frames = tables.some_tables(collected, ["verdicts", "parameters", "probes"])
     frame = frames.get("verdicts")
     valid = [cell for cell in collected.cells if cell.trials]

@@ -48,6 +48,15 @@ def missing_text(count: int) -> str:
     )
 
 
+def unlisted_text(count: int, command: str) -> str:
+    """A sentence about trials that are kept, and that the study's last ``command`` did not ask for."""
+    by, remedy = "does not ask for them", "the earlier command again"
+    if " --only " in command:
+        by, remedy = "leaves them out by --only", "the same command without --only, or with all groups"
+    are = "is kept here but is" if count == 1 else "are kept here but are"
+    return f"{counted(count, 'more trial')} {are} not judged: the last command {by}; remedy: {remedy}"
+
+
 def measured_interval(collected: Collected) -> str:
     """From when to when endless flows are measured, as a clause."""
     from_s = collected.study.measured_from_s

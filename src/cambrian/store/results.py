@@ -196,6 +196,12 @@ class Results:
         """Whether this trial has complete results."""
         return (self.trials_folder / trial_id / "verdict.json").exists()
 
+    def unlisted(self) -> int:
+        """The number of trials here with complete results that ``study.json`` does not list."""
+        listed = {name for group in self.study()["groups"] for name in group["trials"]}
+        folders = self.trials_folder.iterdir() if self.trials_folder.is_dir() else ()
+        return sum(path.name not in listed and self.has(path.name) for path in folders)
+
     def trial(self, trial_id: str) -> TrialResult:
         """The results of one trial."""
         return TrialResult(self.trials_folder / trial_id)
