@@ -12,10 +12,14 @@ from collections.abc import Callable, Sequence
 
 from cambrian.stats.correction import benjamini_hochberg, holm
 from cambrian.stats.interval import FloatArray
+from cambrian.stats.states import LEVEL
 
 #: families whose tests are part of a verdict: conformance, the envelopes of the other methods before and
 #: after translation, and harm to throughput, delay and loss
 VERDICT_FAMILIES = 6
+#: p values so much smaller that none reaches 1 when it is corrected
+_SMALL = 1e-9
+_LEAST = 1e-200
 
 
 def corrected(p: Sequence[float | None]) -> list[float | None]:
@@ -26,6 +30,27 @@ def corrected(p: Sequence[float | None]) -> list[float | None]:
 def corrected_for_verdicts(p: Sequence[float | None]) -> list[float | None]:
     """As :func:`corrected`, for one family of verdicts."""
     return [None if one is None else min(one * VERDICT_FAMILIES, 1.0) for one in _adjusted(p, holm)]
+
+
+def levels(p: Sequence[float | None]) -> list[float | None]:
+    """How small each p of a map or list must be for "different", if the others stay as they are."""
+    return _levels(p, benjamini_hochberg, 1)
+
+
+def levels_for_verdicts(p: Sequence[float | None]) -> list[float | None]:
+    """As :func:`levels`, for one family of verdicts."""
+    return _levels(p, holm, VERDICT_FAMILIES)
+
+
+def _levels(
+    p: Sequence[float | None], method: Callable[[Sequence[float]], FloatArray], families: int
+) -> list[float | None]:
+    # a corrected p of 1 hides by how much it was corrected
+    small = [None if one is None else max(one, _LEAST) * _SMALL for one in p]
+    return [
+        None if one is None or adjusted is None else LEVEL * one / (adjusted * families)
+        for one, adjusted in zip(small, _adjusted(small, method), strict=True)
+    ]
 
 
 def _adjusted(

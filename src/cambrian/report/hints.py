@@ -11,20 +11,23 @@ from cambrian.report.layout import Column, Row
 from cambrian.stats import power
 from cambrian.stats.interval import Interval
 from cambrian.stats.jackknife import FEWEST_SEEDS
-from cambrian.stats.states import Margin
+from cambrian.stats.states import LEVEL, Margin
 
 
-def more_seeds(verdict: str, interval: Interval | None, margin: Margin, null: float = 0.0) -> int | None:
+def more_seeds(
+    verdict: str, interval: Interval | None, margin: Margin, level: float | None, null: float = 0.0
+) -> int | None:
     """More seeds (of each side) that would settle an "inconclusive" verdict; None if no number is known.
 
-    With fewer than three seeds: the number that an interval still needs.
+    ``level``: how small p must be, see :func:`cambrian.report.families.levels`; None without a test. With
+    fewer than three seeds: the number that an interval still needs.
     """
     if verdict != "inconclusive" or interval is None:
         return None
     if interval.n < FEWEST_SEEDS:
         return FEWEST_SEEDS - interval.n
-    # the correction for the family demands more than the test alone, so at least one more seed
-    needed = power.to_settle(interval, margin, null).more
+    # a test on a scale, and the rank of its p, may demand a little more: at least one more seed
+    needed = power.to_settle(interval, margin, null, level=LEVEL if level is None else level).more
     return None if needed is None else max(needed, 1)
 
 

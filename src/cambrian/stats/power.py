@@ -15,7 +15,7 @@ import scipy.special
 
 from cambrian.stats.interval import Interval
 from cambrian.stats.jackknife import FEWEST_SEEDS
-from cambrian.stats.states import Margin
+from cambrian.stats.states import LEVEL, Margin
 
 #: above this number of trials a hint gives no number
 MOST_TRIALS = 10_000
@@ -45,16 +45,26 @@ def to_shrink(interval: Interval, half_width: float, unit: str = "") -> Hint:
     return _hint(needed, interval.n, goal, "the spread stays as it is")
 
 
-def to_settle(interval: Interval, margin: Margin | None, null: float = 0.0, *, power: float = POWER) -> Hint:
+def to_settle(
+    interval: Interval,
+    margin: Margin | None,
+    null: float = 0.0,
+    *,
+    level: float = LEVEL,
+    power: float = POWER,
+) -> Hint:
     """Seeds until an inconclusive figure is either "different" or "equivalent", with this power.
 
     For any Student interval: its arm is t · SE, SE shrinks as 1/√n, and the estimate is assumed to be the
-    truth. The figure is different once SE · (t + t of the power) is below its distance from ``null``. It is
-    equivalent once that is below its distance to the nearer end of the margin around ``null``, if it lies
-    inside. The smaller number of seeds counts.
+    truth. The figure is different once SE · (t + t of the power) is below its distance from ``null``, with
+    the t of ``level``: how small p must be, which a correction for many tests lowers. It is equivalent once
+    SE · (t + t of the power) is below its distance to the nearer end of the margin around ``null``, if it
+    lies inside, with the t of the interval: no correction applies to it. The smaller number of seeds counts.
     """
     if not 0 < power < 1:
         raise ValueError(f"power is {power}; give a share between 0 and 1, such as 0.8")
+    if not 0 < level <= LEVEL:
+        raise ValueError(f"level is {level}; a correction makes it smaller than {LEVEL:g}, but above 0")
     goal = f"settle it with {_percent(power)} power"
     away = interval.estimate - null
     arm = max(interval.estimate - interval.low, interval.high - interval.estimate)
@@ -63,13 +73,14 @@ def to_settle(interval: Interval, margin: Margin | None, null: float = 0.0, *, p
     tail = (1 - interval.confidence) / 2
     sd = arm / float(scipy.special.stdtrit(interval.n - 1, 1 - tail)) * math.sqrt(interval.n)
     inside = min(margin.high - away, away - margin.low) if margin else -math.inf
-    distance = max(abs(away), inside)
-    if distance <= 0:
+    if max(abs(away), inside) <= 0:
         return _nothing_to_find(goal)
 
     def enough(n: int) -> bool:
-        needed = float(scipy.special.stdtrit(n - 1, 1 - tail) + scipy.special.stdtrit(n - 1, power))
-        return needed * sd / math.sqrt(n) <= distance
+        error = sd / math.sqrt(n)
+        of_power = float(scipy.special.stdtrit(n - 1, power))
+        of_test, of_margin = (float(scipy.special.stdtrit(n - 1, 1 - one)) for one in (level / 2, tail))
+        return (of_test + of_power) * error <= abs(away) or (of_margin + of_power) * error <= inside
 
     return _hint(
         _least(enough, interval.n), interval.n, goal, "the difference and the spread stay as they are"

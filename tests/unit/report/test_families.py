@@ -30,6 +30,21 @@ def test_what_was_not_tested_counts_for_nothing() -> None:
     assert families.corrected([None, 0.04]) == [None, 0.04]
 
 
+def test_a_level_is_what_p_must_reach_in_its_family() -> None:
+    # also where the corrected p is 1
+    assert families.levels_for_verdicts([0.5, None, 0.001]) == [
+        pytest.approx(0.05 / 6),
+        None,
+        pytest.approx(0.05 / 12),
+    ]
+    assert families.levels([0.04, 0.2, None]) == [pytest.approx(0.025), pytest.approx(0.05), None]
+    for p in (0.04, 0.9):
+        (level,) = families.levels_for_verdicts([p])
+        assert level is not None
+        assert families.corrected_for_verdicts([level]) == [pytest.approx(0.05)]
+    assert families.levels([0.0]) == [pytest.approx(0.05)]
+
+
 def test_a_placebo_beside_true_differences_is_rarely_accused() -> None:
     """Six families of ten tests: eight differ without doubt, two are placebos with p values of nothing."""
     draw = np.random.default_rng(1)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from cambrian.report import hints
+from cambrian.report import families, hints
 from cambrian.report.collect import collect
 from cambrian.report.tables import stopping
 from cambrian.stats import power, states
@@ -24,18 +24,30 @@ def interval(estimate: float, low: float, high: float, seeds: int = 5) -> Interv
 def test_only_what_is_inconclusive_has_a_hint() -> None:
     open_one = interval(0.1, -0.1, 0.3)
     assert (
-        hints.more_seeds("inconclusive", open_one, states.CONFORMANCE)
+        hints.more_seeds("inconclusive", open_one, states.CONFORMANCE, None)
         == power.to_settle(open_one, states.CONFORMANCE).more
     )
     for verdict in ("different", "equivalent", states.SAME, "itself"):
-        assert hints.more_seeds(verdict, open_one, states.CONFORMANCE) is None
-    assert hints.more_seeds("inconclusive", None, states.CONFORMANCE) is None
+        assert hints.more_seeds(verdict, open_one, states.CONFORMANCE, None) is None
+    assert hints.more_seeds("inconclusive", None, states.CONFORMANCE, None) is None
     # at the margin's end, and far from telling: millions
-    assert hints.more_seeds("inconclusive", interval(1e-6, -1, 1), states.Margin(-1e-6, 1e-6, "")) is None
+    assert (
+        hints.more_seeds("inconclusive", interval(1e-6, -1, 1), states.Margin(-1e-6, 1e-6, ""), None) is None
+    )
+
+
+def test_the_number_of_seeds_follows_the_test_that_decides() -> None:
+    """A difference of 2 SDs: five seeds show it alone; as the first of 2 tests in 6 families it needs 8."""
+    arm = 2.776 * 0.1 / math.sqrt(5)
+    found = interval(0.2, 0.2 - arm, 0.2 + arm)
+    (level, _) = families.levels_for_verdicts([0.03, 0.4])
+    assert level == pytest.approx(0.05 / 12)
+    assert hints.more_seeds("inconclusive", found, states.HARM, None) == 1
+    assert hints.more_seeds("inconclusive", found, states.HARM, level) == 3
 
 
 def test_below_three_seeds_it_is_what_is_missing_to_an_interval() -> None:
-    assert hints.more_seeds("inconclusive", interval(0.3, math.nan, math.nan, 2), states.SHARE) == 1
+    assert hints.more_seeds("inconclusive", interval(0.3, math.nan, math.nan, 2), states.SHARE, None) == 1
 
 
 REACHED: dict[str, Any] = {

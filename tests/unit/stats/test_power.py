@@ -39,6 +39,18 @@ def test_a_hint_keeps_its_promise() -> None:
     assert np.mean(told) == pytest.approx(0.8, abs=0.03)
 
 
+def test_a_correction_needs_more_seeds_to_tell_but_none_to_be_equivalent() -> None:
+    # by the noncentral t: 80 % at α = 0.05/12 from 8 seeds on (73 % with 7, 86 % with 8)
+    found = student(1.99, 1, 4)
+    assert power.to_settle(found, None, level=0.05 / 12).more == 4
+    power_of_8 = scipy.stats.nct.sf(scipy.stats.t.isf(0.05 / 24, 7), 7, 1.99 * math.sqrt(8))
+    assert power_of_8 == pytest.approx(0.86, abs=0.01)
+    inside = student(0.001, 0.05, 5)
+    assert power.to_settle(inside, SHARE, level=0.05 / 12) == power.to_settle(inside, SHARE)
+    with pytest.raises(ValueError, match="level"):
+        power.to_settle(found, None, level=0.2)
+
+
 def test_what_lies_in_the_margin_may_be_settled_as_equivalent() -> None:
     # 0.001 from none would take thousands of seeds to tell; within ± 0.05 it soon is
     found = power.to_settle(student(0.001, 0.05, 5), SHARE)

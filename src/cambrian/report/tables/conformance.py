@@ -56,12 +56,15 @@ def table(collected: Collected) -> pl.DataFrame | None:
         for name in ("mean", "lowest", "highest", "deviation_mean"):
             row[f"floor_{name}"] = getattr(floor, name, None)
         compared.append((row, comparison))
-    p_corrected = families.corrected_for_verdicts([row["p"] for row, _ in compared])
-    for (row, comparison), p in zip(compared, p_corrected, strict=True):
+    tested = [row["p"] for row, _ in compared]
+    p_corrected, levels = families.corrected_for_verdicts(tested), families.levels_for_verdicts(tested)
+    for (row, comparison), p, level in zip(compared, p_corrected, levels, strict=True):
         row["p_corrected"] = p
         if comparison is not None:
             row["verdict"] = seed_pairs.judge(comparison.deficit, p, row["floor_mean"])
-            row["more_seeds"] = hints.more_seeds(row["verdict"], comparison.deficit, states.CONFORMANCE)
+            row["more_seeds"] = hints.more_seeds(
+                row["verdict"], comparison.deficit, states.CONFORMANCE, level
+            )
         else:
             row["more_seeds"] = None
     table_rows = [row for row, _ in compared]

@@ -31,11 +31,12 @@ def table(collected: Collected) -> pl.DataFrame | None:
     all_harms = harms.harms(collected)
     if not all_harms:
         return None
-    adjusted: dict[int, float | None] = {}
+    adjusted: dict[int, tuple[float | None, float | None]] = {}
     for family in harms.families(all_harms):
-        p_corrected = families.corrected_for_verdicts([one.p for one in family])
-        adjusted |= dict(zip(map(id, family), p_corrected, strict=True))
-    table_rows = [_row(one, adjusted[id(one)]) for one in all_harms]
+        p = [one.p for one in family]
+        corrected = zip(families.corrected_for_verdicts(p), families.levels_for_verdicts(p), strict=True)
+        adjusted |= dict(zip(map(id, family), corrected, strict=True))
+    table_rows = [_row(one, *adjusted[id(one)]) for one in all_harms]
     limits.withhold(table_rows, collected, "by", (LESS,))
     placebos = placebo.names(collected)
     placebo.withhold(
@@ -47,7 +48,7 @@ def table(collected: Collected) -> pl.DataFrame | None:
     return rows.frame(table_rows)
 
 
-def _row(one: Harm, p_corrected: float | None) -> rows.Row:
+def _row(one: Harm, p_corrected: float | None, level: float | None) -> rows.Row:
     row: rows.Row = {
         "network": one.network,
         "victim": one.victim,
@@ -65,7 +66,7 @@ def _row(one: Harm, p_corrected: float | None) -> rows.Row:
     row |= {"p": one.p, "p_corrected": p_corrected, "hedges_g": one.test.hedges_g if one.test else None}
     row["test"] = one.test.test if one.test else None
     row["verdict"] = verdict(one, p_corrected)
-    row["more_seeds"] = hints.more_seeds(row["verdict"], one.excess, states.HARM)
+    row["more_seeds"] = hints.more_seeds(row["verdict"], one.excess, states.HARM, level)
     return row
 
 

@@ -47,12 +47,12 @@ def table(collected: Collected) -> pl.DataFrame | None:
     kept = [(row, test) for row, test in found if test is not None]
     if not kept:
         return None
-    p_corrected = families.corrected([test.p for _, test in kept])
-    for (row, test), p in zip(kept, p_corrected, strict=True):
+    tested = [test.p for _, test in kept]
+    for (row, test), p, level in zip(kept, families.corrected(tested), families.levels(tested), strict=True):
         margin = _COMPARED[row["quantity"]][1]
         row["p_corrected"] = p
         row["verdict"] = states.state(test.difference, margin, p)
-        row["more_seeds"] = hints.more_seeds(row["verdict"], test.difference, margin)
+        row["more_seeds"] = hints.more_seeds(row["verdict"], test.difference, margin, level)
     table_rows = [row for row, _ in kept]
     placebos = placebo.names(collected)
     placebo.withhold(

@@ -43,8 +43,11 @@ def table(collected: Collected) -> pl.DataFrame | None:
     for network in collected.networks:
         cells = [cell for cell in collected.on(network) if cell.design == "pairwise" and not cell.is_placebo]
         tests = [_test(cell) for cell in cells]
-        p = families.corrected([test.p if test else None for test in tests])
-        table_rows += [_row(cell, ccas, test, one) for cell, test, one in zip(cells, tests, p, strict=True)]
+        p = [test.p if test else None for test in tests]
+        corrected = zip(families.corrected(p), families.levels(p), strict=True)
+        table_rows += [
+            _row(cell, ccas, test, *one) for cell, test, one in zip(cells, tests, corrected, strict=True)
+        ]
     return rows.frame(table_rows)
 
 
@@ -63,7 +66,9 @@ def _ratios(cell: Cell) -> dict[int, float]:
     )
 
 
-def _row(cell: Cell, ccas: Mapping[str, str], test: Comparison | None, p_bh: float | None) -> rows.Row:
+def _row(
+    cell: Cell, ccas: Mapping[str, str], test: Comparison | None, p_bh: float | None, level: float | None
+) -> rows.Row:
     x, y = cell.names
     ratios = _ratios(cell)
     row: rows.Row = {"network": cell.network.name, "x": x, "y": y}
@@ -77,7 +82,7 @@ def _row(cell: Cell, ccas: Mapping[str, str], test: Comparison | None, p_bh: flo
     row |= rows.spread("jain", _jain_interval(jain))
     row |= {"p": test.p if test else None, "p_bh": p_bh, "hedges_g": test.hedges_g if test else None}
     row["split"] = ITSELF if x == y else _split(test, p_bh)
-    row["more_seeds"] = hints.more_seeds(row["split"], interval, states.SHARE, EVEN)
+    row["more_seeds"] = hints.more_seeds(row["split"], interval, states.SHARE, level, EVEN)
     return row
 
 
