@@ -9,8 +9,8 @@ import polars as pl
 
 from cambrian.judging.families import Family
 from cambrian.judging.flow_traces import estimates, flow_traces
-from cambrian.measure import machines, recovery, sharing
-from cambrian.measure.flow_window import FlowMeasures, FlowWindow, TrialWindow
+from cambrian.measure import flow_ends, machines, recovery, sharing
+from cambrian.measure.flow_window import FlowMeasures, FlowWindow, TrialWindow, is_sized
 from cambrian.measure.quantities import OF_WINDOWS
 from cambrian.measure.settled import settled
 from cambrian.measure.sharing import Sharing
@@ -46,7 +46,7 @@ def measure(
     """
     packets = result.packets
     trial = Trial.model_validate(result.manifest["trial"])
-    t0_ns, t1_ns = trial.measured_ns(result.manifest["guest"]["end_ns"], measured_from_s)
+    t0_ns, t1_ns = measured_ns(result, trial, measured_from_s)
     window = TrialWindow(result, trial, (t0_ns, t1_ns), rate_steps(trial.network), protocols)
     flows = flow_measures(window)
     return TrialMeasures(
@@ -68,6 +68,20 @@ def measure(
         probes=_probes(result, trial, families),
         settled=settled(trial, packets, rate_steps(trial.network), t0_ns, t1_ns),
     )
+
+
+def measured_ns(result: TrialResult, trial: Trial, measured_from_s: float | None = None) -> tuple[int, int]:
+    """The trial's measured interval, in ns since its zero; see :meth:`cambrian.study.model.Trial.measured_ns`.
+
+    Without an endless flow there is no warm-up to leave out: the interval is from the first client's start to
+    the last flow's end, also if the study sets ``measured_from_s``. So all such trials are measured by one
+    rule, however early they end.
+    """
+    if any(not is_sized(flow) for flow in trial.flows):
+        return trial.measured_ns(result.manifest["guest"]["end_ns"], measured_from_s)
+    begin_ns = round(min(flow.start_ms for flow in trial.flows) * NS_PER_MS)
+    end_ns = max(flow_ends.end_ns(result, number) for number in range(len(trial.flows)))
+    return (begin_ns, end_ns) if begin_ns < end_ns else (0, end_ns)
 
 
 def flow_measures(window: TrialWindow) -> tuple[FlowMeasures, ...]:

@@ -24,7 +24,7 @@ from cambrian.study.model import Trial
 class TrialMeasures:
     """One valid trial.
 
-    ``t0_ns`` to ``t1_ns`` is the measured interval (:meth:`cambrian.study.model.Trial.measured_ns`).
+    ``t0_ns`` to ``t1_ns`` is the measured interval (:func:`cambrian.measure.measuring.measured_ns`).
     ``envelope`` is flow 0's, by method ``imc22``; None if it was not requested or has no point.
     ``utilisation`` is None for a link that follows a trace; ``jain`` is NaN with a flow of
     fixed size, because its throughput covers another interval. A flow that loads a page has a fixed size;

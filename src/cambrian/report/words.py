@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 import polars as pl
 
+from cambrian.measure.flow_window import is_sized
 from cambrian.report import placebo, together
 from cambrian.report.collect import Collected, everybody
 from cambrian.report.judged import reference, without_trials
@@ -58,7 +59,12 @@ def unlisted_text(count: int, command: str) -> str:
 
 
 def measured_interval(collected: Collected) -> str:
-    """From when to when endless flows are measured, as a clause."""
+    """From when to when trials are measured, as a clause; those without an endless flow by another rule."""
+    trials = [trial for cell in collected.cells for trial in cell.trials]
+    endless = [trial for trial in trials if not all(map(is_sized, trial.trial.flows))]
+    of_sized = "from its first client’s start until its last flow’s end"
+    if trials and not endless:
+        return f"in each trial {of_sized}"
     from_s = collected.study.measured_from_s
     if from_s is None:
         text = (
@@ -67,11 +73,11 @@ def measured_interval(collected: Collected) -> str:
         )
     else:
         text = f"from {from_s:g} s after the trial’s start until its end"
-    short = {trial.id for cell in collected.cells for trial in cell.trials if trial.t0_ns == 0}
-    if not short or from_s == 0:
-        return text
-    verb = "is" if len(short) == 1 else "are"
-    return f"{text}; {counted(len(short), 'trial')} that ended before that moment {verb} measured completely"
+    short = {trial.id for trial in endless if trial.t0_ns == 0}
+    if short and from_s != 0:
+        verb = "is" if len(short) == 1 else "are"
+        text += f"; {counted(len(short), 'trial')} that ended before that moment {verb} measured completely"
+    return text if len(endless) == len(trials) else f"{text}; a trial without an endless flow, {of_sized}"
 
 
 def answer(collected: Collected, frames: Mapping[str, pl.DataFrame]) -> str:

@@ -1,4 +1,4 @@
-"""When a flow of fixed size was complete: never where another size was carried."""
+"""Flows of fixed size: when each was complete (never where another size was carried), what is measured."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from cambrian.measure.flow_window import TrialWindow
-from cambrian.measure.measuring import flow_measures
+from cambrian.measure.measuring import flow_measures, measured_ns
 from cambrian.metrics.columns import PACKETS
 from cambrian.store.results import TrialResult
 from cambrian.study.model import Contestant, Flow, Network, Trial
@@ -61,3 +61,39 @@ def test_what_was_asked_for_has_two_times(tmp_path: Path) -> None:
 )
 def test_less_or_more_has_none(tmp_path: Path, done: dict[str, Any]) -> None:
     assert completion_s(tmp_path, done) == (None, None)
+
+
+def interval_s(
+    folder: Path, sizes: list[int], done_s: list[float | None], from_s: float | None
+) -> list[float]:
+    """The measured interval of a trial of flows that start after 0.2 s, 0.3 s…; a size of 0 is endless."""
+    flows = tuple(
+        Flow(contestant=Contestant(stack="tcp", cca="cubic"), size_bytes=size, start_ms=200 + 100 * place)
+        for place, size in enumerate(sizes)
+    )
+    trial = Trial(network=Network(rate_mbps=20, rtt_ms=50, buffer_bdp=1), flows=flows, duration_s=10, seed=1)
+    end_s = 10 if None in done_s else max(one for one in done_s if one is not None) + 0.01
+    endpoints = {
+        f"flow{place}.receiver": [{"event": "done", "time_ns": round((100 + at_s) * S), "complete": True}]
+        for place, at_s in enumerate(done_s)
+        if at_s is not None
+    }
+    manifest = {"endpoints": endpoints, "guest": {"zero_ns": 100 * S, "end_ns": round(end_s * S)}}
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    (folder / "verdict.json").write_text(json.dumps({"valid": True}))
+    return [at_ns / S for at_ns in measured_ns(TrialResult(folder), trial, from_s)]
+
+
+@pytest.mark.parametrize("from_s", [None, 0.0, 1.0])
+@pytest.mark.parametrize(("last_s", "to_s"), [(0.5, 0.5), (1.4, 1.4), (None, 10.0)])
+def test_trials_without_an_endless_flow_have_one_rule(
+    tmp_path: Path, from_s: float | None, last_s: float | None, to_s: float
+) -> None:
+    """However early they end: 20 round trips after the last start are 1.3 s, and no warm-up is left out."""
+    found = interval_s(tmp_path, [1_000_000, 1_000_000], [0.4, last_s], from_s)
+    assert found == pytest.approx([0.2, to_s])
+
+
+def test_an_endless_flow_decides_as_before(tmp_path: Path) -> None:
+    assert interval_s(tmp_path, [0, 1_000_000], [None, 0.5], None) == pytest.approx([1.2, 10])
+    assert interval_s(tmp_path, [0, 1_000_000], [None, 0.5], 3.0) == pytest.approx([3, 10])

@@ -59,6 +59,28 @@ def test_the_measured_interval_is_the_studys(
     assert words.measured_interval(measured_from(from_s, *begins_s)) == text
 
 
+def sized(number: int, found: Collected) -> Collected:
+    """The same study, its first trials with a flow of 1 MB instead of an endless one."""
+    (cell,) = found.cells
+    trials = [
+        replace(one, t0_ns=0, trial=one.trial.model_copy(
+            update={"flows": (one.trial.flows[0].model_copy(update={"size_bytes": 1_000_000}),)}
+        )) if place < number else one
+        for place, one in enumerate(cell.trials)
+    ]  # fmt: skip
+    return replace(found, cells=(replace(cell, trials=tuple(trials)),))
+
+
+def test_without_an_endless_flow_there_is_no_such_moment() -> None:
+    """Even if a trial's first client starts at its zero, it is not called too short."""
+    own = "from its first client’s start until its last flow’s end"
+    assert words.measured_interval(sized(2, measured_from(None, 1, 1))) == f"in each trial {own}"
+    assert words.measured_interval(sized(2, measured_from(30, 1, 1))) == f"in each trial {own}"
+    assert words.measured_interval(sized(1, measured_from(30, 30, 30))) == (
+        f"from 30 s after the trial’s start until its end; a trial without an endless flow, {own}"
+    )
+
+
 @pytest.mark.parametrize(
     ("from_s", "text"), [(None, "20 of its base round trips"), (2.5, "from 2.5 s after the trial’s start")]
 )
