@@ -19,7 +19,7 @@ from cambrian.report.figures import harm as harm_figure
 from cambrian.report.figures import ratios as ratio_figure
 from cambrian.report.tables import convergence, harm, intra_cca, pairwise, rtt_fairness, transitivity
 from cambrian.stats import states
-from cambrian.study.model import Flow, Network
+from cambrian.study.model import Flow, Lineup, Network
 from tests.unit.report.made import cell, collected, contestant, trial
 
 S = 1_000_000_000
@@ -318,6 +318,30 @@ def test_rtt_unfairness_over_networks() -> None:
     assert not math.isnan(frame["exponent_low"][0])
     different = [flows[0], Flow(contestant=contestant("tcp reno", "reno"))]
     assert rtt_fairness.table(collected("flows", cells, flows=different)) is None
+    fixed = [flows[0], flows[0].model_copy(update={"size_bytes": 1_000_000})]
+    assert rtt_fairness.table(collected("flows", cells, flows=fixed)) is None
+
+
+def test_rtt_unfairness_of_the_line_ups_of_two_flows_of_one_kind() -> None:
+    """Each such line-up has its own p; the others have none."""
+    one, other = Flow(contestant=contestant("tcp cubic")), Flow(contestant=contestant("tcp reno", "reno"))
+    lineups = {"alike": [one, one], "mixed": [one, other], "three": [one, one, one], "again": [one, one]}
+    powers = {"alike": 1.0, "mixed": 2.0, "three": 2.0, "again": 0.5}
+    cells = []
+    for name, flows in lineups.items():
+        mbps = [1.0, 4 ** powers[name], 1.0][: len(flows)]
+        trials = [trial(seed, mbps, rtts_ms=[80, 20, 20][: len(flows)]) for seed in range(3)]
+        made = cell("flows", ["tcp cubic"] * len(flows), trials)
+        cells.append(replace(made, key=f"link/{name}", lineup=name))
+    found = collected("flows", cells)
+    named = tuple(Lineup(name=name, flows=tuple(flows)) for name, flows in lineups.items())
+    frame = rtt_fairness.table(replace(found, study=found.study.model_copy(update={"lineups": named})))
+    assert frame is not None
+    assert frame.select("group", "contestant", "rtt_ratio").rows() == [
+        ("link/alike", "alike: tcp cubic", 4.0), ("link/again", "again: tcp cubic", 4.0)
+    ]  # fmt: skip
+    assert frame["exponent"].to_list() == pytest.approx([1.0, 0.5])
+    assert frame["pooled"].to_list() == pytest.approx([1.0, 0.5])
 
 
 @pytest.mark.parametrize(("count", "fits_a_phone"), [(3, True), (12, False)])
