@@ -78,7 +78,7 @@ def _test(
         return test
     # test a ratio as a ratio, so that the test agrees with the interval
     seeds = int(cell_seeds(prepared)[place])
-    p = jackknife.p_value(found, seeds, _none(spec, null), scale_of(spec))
+    p = jackknife.p_value(found, seeds, _none(spec, null), scale_of(spec, prepared.ends))
     return replace(test, p=p, varies=bool(standard_errors(found[:, np.newaxis])[0] > 0))
 
 
@@ -88,9 +88,11 @@ Row = dict[str, float | int | str | None]
 def _row(prepared: Prepared, spec: EffectSpec, place: int, found: FloatArray, test: Comparison | None) -> Row:
     low, high = None, None
     if np.isfinite(found[0]):
-        scale: Scale = "percent" if test is not None and test.test == "one sample" else scale_of(spec)
+        ends = prepared.ends_of(place)
+        tested = test is not None and test.test == "one sample"
+        scale: Scale = "percent" if tested else scale_of(spec, ends)
         low, high = interval(found, cell_seeds(prepared)[place], scale)
-        low, high = possible(low, high, prepared, spec)
+        low, high = possible(low, high, float(found[0]), ends, spec)
     a, b = prepared.a, prepared.b
     return {
         "effect": _known(found[0]),

@@ -15,6 +15,7 @@ from cambrian.effects.summary import cell_seeds, cells_on_scale, scale_of
 from cambrian.stats import scale as scales
 from cambrian.stats import simultaneous
 from cambrian.stats.interval import FloatArray
+from cambrian.stats.scale import Scale
 
 _SCHEMA = {
     "crossover": pl.Float64,
@@ -64,13 +65,14 @@ def crossovers_of(prepared: Prepared, spec: EffectSpec, along: str, threshold: f
     for places in groups["__at"].to_list():
         values = numbered[along].cast(pl.Float64).to_numpy()[places]
         here = order[places]
-        rows.append(_row(values, effects[:, here], seeds[here], spec, threshold))
+        scale = scale_of(spec, prepared.ends)
+        rows.append(_row(values, effects[:, here], seeds[here], scale, threshold))
     found = pl.concat([groups.select(others), pl.DataFrame(rows, schema=_SCHEMA)], how="horizontal")
     return found.sort(others) if others else found
 
 
 def _row(
-    values: FloatArray, effects: FloatArray, seeds: FloatArray, spec: EffectSpec, threshold: float
+    values: FloatArray, effects: FloatArray, seeds: FloatArray, scale: Scale, threshold: float
 ) -> dict[str, float | int | bool | None]:
     """``effects`` has the shape (1 + seeds, values): of all seeds, then without each seed."""
     # from the largest value down: ahead at this value and at all larger ones
@@ -78,7 +80,7 @@ def _row(
     stays = np.flip(np.logical_and.accumulate(np.flip(ahead)))
     bounds = (math.nan, math.nan)
     if len(effects) > 1:
-        cells, used = cells_on_scale(effects, scale_of(spec), seeds)
+        cells, used = cells_on_scale(effects, scale, seeds)
         ends = np.append(values, math.inf)
         bounds = tuple(
             ends[list(simultaneous.crossing(cells, float(scales.transform(np.array(threshold), used))))]

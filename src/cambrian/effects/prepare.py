@@ -16,7 +16,7 @@ from cambrian.measure import quantities
 from cambrian.stats.interval import FloatArray
 
 #: columns for a trial's value and its cell's number, in addition to the frame's trial and seed
-_VALUE, _CELL = "__value", "__cell"
+_VALUE, _CELL, _FLOWS = "__value", "__cell", "__flows"
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,8 @@ class Prepared:
     ``keys`` has one row for each cell (no columns if the spec has one cell), ``seeds`` are sorted, ``trials``
     is the number of distinct trials, ``left_out`` the number of those without a value of the quantity.
     ``partial``: the lists in the spec's conditions that have values without a trial in these cells. ``ends``:
-    the least and the largest value that a side's figure can have.
+    the least and the largest value that a side's figure can have, of all cells together; ``cell_ends``: of
+    each cell (Jain's index depends on the number of flows).
     """
 
     keys: pl.DataFrame
@@ -74,6 +75,11 @@ class Prepared:
     left_out: int
     partial: tuple[Partial, ...] = ()
     ends: tuple[float, float] = (-math.inf, math.inf)
+    cell_ends: tuple[tuple[float, float], ...] = ()
+
+    def ends_of(self, place: int) -> tuple[float, float]:
+        """The ends of the cell at ``place`` in ``keys``."""
+        return self.cell_ends[place] if self.cell_ends else self.ends
 
 
 def prepare(frame: pl.DataFrame, spec: EffectSpec) -> Prepared:
@@ -101,6 +107,7 @@ def prepare(frame: pl.DataFrame, spec: EffectSpec) -> Prepared:
     everything = pl.concat([trials.select("trial", "seed") for trials in kept.values()])
     seeds = tuple(everything["seed"].unique().sort().to_list())
     laid = {name: _side(trials, seeds, len(keys)) for name, trials in kept.items()}
+    flows = _most_flows(rows, keys, spec)
     nulls = pl.concat([trials.filter(pl.col(_VALUE).is_null()).select("trial") for trials in long.values()])
     return Prepared(
         keys=keys.select(spec.cell),
@@ -110,16 +117,32 @@ def prepare(frame: pl.DataFrame, spec: EffectSpec) -> Prepared:
         trials=everything["trial"].n_unique(),
         left_out=nulls["trial"].n_unique(),
         partial=tuple(_partial(rows, spec, kept)),
-        ends=_ends(rows, spec),
+        ends=_ends(max((one for one in flows if one is not None), default=None), spec),
+        cell_ends=tuple(_ends(one, spec) for one in flows),
     )
 
 
-def _ends(rows: pl.DataFrame, spec: EffectSpec) -> tuple[float, float]:
+def _most_flows(rows: pl.DataFrame, keys: pl.DataFrame, spec: EffectSpec) -> list[int | None]:
+    """The largest number of flows of a trial of each cell; None if the frame does not tell it."""
+    if "flows" not in rows.columns:
+        return [None] * len(keys)
+    here = matching(rows, spec.a)
+    if not spec.cell:
+        return [here["flows"].cast(pl.Int64).max()]  # type: ignore[list-item]  # polars: of any type
+    most = here.group_by(spec.cell).agg(pl.col("flows").cast(pl.Int64).max().alias(_FLOWS))
+    joined = keys.select(spec.cell).join(
+        most, on=spec.cell, how="left", nulls_equal=True, maintain_order="left"
+    )
+    return joined[_FLOWS].to_list()
+
+
+def _ends(flows: int | None, spec: EffectSpec) -> tuple[float, float]:
     known = quantities.ALL.get(spec.quantity) if spec.table == OBSERVATIONS else None
-    # a sum of several flows has other ends, and a spread has none of these
-    if known is None or spec.of != "mean" or spec.flows == "sum" or "flows" not in rows.columns:
+    if known is None or flows is None or spec.of != "mean":
         return -math.inf, math.inf
-    return known.ends(rows["flows"].max())  # type: ignore[arg-type]  # polars does not know the column's type
+    low, high = known.ends(flows)
+    # a sum of several flows' parts may be larger than the whole
+    return (-math.inf, math.inf) if spec.flows == "sum" and math.isfinite(high) else (low, high)
 
 
 def _partial(rows: pl.DataFrame, spec: EffectSpec, kept: dict[str, pl.DataFrame]) -> Iterator[Partial]:

@@ -72,9 +72,10 @@ def estimate(prepared: Prepared, spec: SummarySpec) -> Estimate:
     found = reduce.reduce(kept, keys, spec)
     if not math.isfinite(found[0]):
         raise EffectError("the figure has no value: a geometric mean needs effects above 0")
-    low, high = _bounds(found, kept, keys, spec, seeds)
+    scale = scale_of(spec, prepared.ends)
+    low, high = _bounds(found, kept, keys, spec, seeds, scale)
     if spec.summary in _OF_VALUES:
-        low, high = possible(low, high, prepared, spec)
+        low, high = possible(low, high, float(found[0]), prepared.ends, spec)
     constant = int((standard_errors(kept) == 0).sum()) if len(kept) > 1 else 0
     return Estimate(
         estimate=float(found[0]),
@@ -103,9 +104,15 @@ def standard_errors(found: FloatArray) -> FloatArray:
     return np.where(moved > jackknife.RESOLUTION * np.abs(found[0]), jackknife.errors(found), 0.0)
 
 
-def scale_of(spec: EffectSpec) -> Scale:
-    """The scale on which a cell's effect is symmetric."""
-    return "factor" if spec.kind == "ratio" or spec.of == "sd" else "plain"
+def scale_of(spec: EffectSpec, ends: tuple[float, float]) -> Scale:
+    """The scale on which a cell's effect is symmetric; ``ends``: of a value of the quantity.
+
+    A value that begins at its lower end, such as a rate, a time or a share, has the scale of its ends. What
+    may be negative is a difference, and additive.
+    """
+    if spec.kind == "ratio" or spec.of == "sd":
+        return "factor"
+    return ends if spec.kind == "value" and ends[0] >= 0 else "plain"
 
 
 def interval(found: FloatArray, seeds: float, scale: Scale = "plain") -> tuple[float | None, float | None]:
@@ -117,12 +124,15 @@ def interval(found: FloatArray, seeds: float, scale: Scale = "plain") -> tuple[f
 
 
 def possible(
-    low: float | None, high: float | None, prepared: Prepared, spec: EffectSpec
+    low: float | None, high: float | None, estimate: float, ends: tuple[float, float], spec: EffectSpec
 ) -> tuple[float | None, float | None]:
-    """The bounds of a value, cut at the ends of what is possible: Student's go beyond them near an end."""
+    """The bounds of a value, cut at the ends of what is possible: Student's go beyond them near an end.
+
+    They still contain the estimate: a burst of the link can make a utilisation a little larger than 100 %.
+    """
     if low is None or high is None or spec.kind != "value":
         return low, high
-    return float(np.clip(low, *prepared.ends)), float(np.clip(high, *prepared.ends))
+    return min(float(np.clip(low, *ends)), estimate), max(float(np.clip(high, *ends)), estimate)
 
 
 def too_few(seeds: float) -> str:
@@ -139,17 +149,24 @@ def _reason(low: float | None, seeds: FloatArray, constant: int) -> str:
 
 
 def _bounds(
-    found: FloatArray, by_cell: FloatArray, keys: pl.DataFrame, spec: SummarySpec, seeds: FloatArray
+    found: FloatArray,
+    by_cell: FloatArray,
+    keys: pl.DataFrame,
+    spec: SummarySpec,
+    seeds: FloatArray,
+    scale: Scale,
 ) -> tuple[float | None, float | None]:
+    """``scale``: of a cell's effect."""
     if len(found) < 2 or float(np.mean(seeds)) < FEWEST_SEEDS:
         return None, None
     if spec.summary in _EXTREMES:
-        return _extreme(by_cell, spec, seeds)
+        return _extreme(by_cell, spec, seeds, scale)
     if spec.summary in _COUNTED:
-        return _share(by_cell, keys, spec, seeds)
-    ratio = spec.kind == "ratio" and spec.summary in {"mean", "geometric_mean", "median"}
+        return _share(by_cell, keys, spec, seeds, scale)
+    # a slope or a lead is a difference
+    of_effects = spec.summary in _OF_VALUES and spec.kind in {"ratio", "value"}
     behind = _seeds_behind(seeds)
-    low, high = interval(found, behind, "factor" if ratio else "plain")
+    low, high = interval(found, behind, scale if of_effects else "plain")
     if spec.summary == "best" and low is not None:
         # the observed best of several rivals is better by chance than the true best: the far bound is that
         # of one rival, the same in all settings
@@ -175,8 +192,10 @@ def cells_on_scale(found: FloatArray, scale: Scale, seeds: FloatArray) -> tuple[
     return Cells(scales.transform(found, used)[0], errors, np.maximum(seeds - 1, 1)), used
 
 
-def _extreme(by_cell: FloatArray, spec: SummarySpec, seeds: FloatArray) -> tuple[float | None, float | None]:
-    cells, used = cells_on_scale(by_cell, scale_of(spec), seeds)
+def _extreme(
+    by_cell: FloatArray, spec: SummarySpec, seeds: FloatArray, scale: Scale
+) -> tuple[float | None, float | None]:
+    cells, used = cells_on_scale(by_cell, scale, seeds)
     if not np.all(np.isfinite(cells.error)):
         return None, None
     ends = np.array(simultaneous.largest(cells) if spec.summary == "max" else simultaneous.smallest(cells))
@@ -185,7 +204,7 @@ def _extreme(by_cell: FloatArray, spec: SummarySpec, seeds: FloatArray) -> tuple
 
 
 def _share(
-    by_cell: FloatArray, keys: pl.DataFrame, spec: SummarySpec, seeds: FloatArray
+    by_cell: FloatArray, keys: pl.DataFrame, spec: SummarySpec, seeds: FloatArray, scale: Scale
 ) -> tuple[float, float]:
     """Bounds of the percentage of cells, or of steps, that are beyond the threshold."""
     if spec.summary == "steps":
@@ -195,7 +214,7 @@ def _share(
         beyond = "below" if spec.step == "falls" else "above"
     else:
         assert spec.threshold is not None
-        cells, used = cells_on_scale(by_cell, scale_of(spec), seeds)
+        cells, used = cells_on_scale(by_cell, scale, seeds)
         threshold, beyond = float(scales.transform(np.array(spec.threshold), used)), spec.beyond
     if beyond == "below":
         cells, threshold = cells.negated(), -threshold

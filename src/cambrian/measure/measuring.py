@@ -71,7 +71,7 @@ def measure(
 
 
 def measured_ns(result: TrialResult, trial: Trial, measured_from_s: float | None = None) -> tuple[int, int]:
-    """The trial's measured interval, in ns since its zero; see :meth:`cambrian.study.model.Trial.measured_ns`.
+    """The trial's measured interval in ns, see :meth:`cambrian.study.model.Trial.measured_ns`.
 
     Without an endless flow there is no warm-up to leave out: the interval is from the first client's start to
     the last flow's end, also if the study sets ``measured_from_s``. So all such trials are measured by one

@@ -48,7 +48,8 @@ class Quantity:
     from a measured trial (with the former, if there are both). A quantity with neither is a
     fact of the study, which the report fills in.
 
-    ``ends``: the least and the largest possible value in a trial of so many flows.
+    ``ends``: the least and the largest possible value in a trial of so many flows. They decide the scale of
+    an interval. Nothing that is counted or measured is below 0, unless it is a difference.
     """
 
     name: str
@@ -60,7 +61,7 @@ class Quantity:
     formula: str = ""
     window: Callable[[FlowWindow], Any] | None = None
     trial: Callable[[TrialMeasures, int], Any] | None = None
-    ends: Callable[[int], tuple[float, float]] = lambda _: (-math.inf, math.inf)
+    ends: Callable[[int], tuple[float, float]] = lambda _: (0.0, math.inf)
 
     @property
     def unit(self) -> str:
@@ -83,6 +84,12 @@ def of_hundred(flows: int) -> tuple[float, float]:
     """The ends of a part of a whole, in percent."""
     del flows
     return 0.0, 100.0
+
+
+def of_difference(flows: int) -> tuple[float, float]:
+    """The ends of a difference of two figures."""
+    del flows
+    return -math.inf, math.inf
 
 
 def finite(value: float | None) -> float | None:

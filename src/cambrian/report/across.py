@@ -7,7 +7,7 @@ with a panel for each value of the others, if the networks are a grid; else netw
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -88,9 +88,29 @@ def figures(
     if found.joined:
         frame = _with_panels(frame, found.joined)
     drawn = (
-        _figure(chart, _rows(chart, frame), found, inks) for chart in charts() if design in chart.designs
+        _figure(one, rows, found, inks, page)
+        for chart in charts()
+        if design in chart.designs
+        for one, rows, page in _by_page(chart, _rows(chart, frame), design)
     )
     return tuple(one for one in drawn if one is not None)
+
+
+def _by_page(
+    chart: Chart, rows: pl.DataFrame, design: Design
+) -> Iterator[tuple[Chart, pl.DataFrame, str | None]]:
+    """The chart with its rows, for each page that contestants load: a mean of two pages is of neither.
+
+    The trials of a ``flows`` study may load several pages at once; there a line is a line-up.
+    """
+    pages = rows["page"].unique(maintain_order=True).to_list()
+    if design == "flows" or len(pages) < 2:
+        yield chart, rows, None
+        return
+    for page in pages:
+        title = chart.title if page is None else f"{chart.title}, page {page}"
+        named = chart.model_copy(update={"title": title})
+        yield named, rows.filter(pl.col("page").eq_missing(page)), page
 
 
 def axes(frame: pl.DataFrame) -> Axes:
@@ -134,10 +154,12 @@ def _rows(chart: Chart, frame: pl.DataFrame) -> pl.DataFrame:
     return rows.filter(pl.col("contestant").ne_missing(pl.col("against")) | (pl.col("design") != "pairwise"))
 
 
-def _figure(chart: Chart, rows: pl.DataFrame, found: Axes, inks: Mapping[str, str]) -> Figure | None:
+def _figure(
+    chart: Chart, rows: pl.DataFrame, found: Axes, inks: Mapping[str, str], page: str | None
+) -> Figure | None:
     if rows["network"].n_unique() < 2:
         return None
-    name = f"across-{chart.quantity.replace('_', '-')}"
+    name = f"across-{chart.quantity.replace('_', '-')}" + (f"-{names.slug(page)}" if page else "")
     common: dict[str, Any] = {
         "part": "study",
         "quantity": chart.quantity,

@@ -81,10 +81,10 @@ def interval(
     """The interval of a figure, from ``found``: of all seeds, then without each seed; shape (1 + n,).
 
     ``seeds`` is the number of seeds of the smallest arm: one more than the degrees of freedom. The interval
-    is symmetric on ``scale`` if all values fit it, else on the plain scale, and never exceeds the scale's
-    ends. The bounds are NaN for fewer than three seeds, and if the figure is undefined without one of the
-    seeds. The length is 0 if leaving out a seed changes only
-    rounding (relative to ``size``, by default the figure).
+    is symmetric on ``scale`` if all values fit it, else on the plain scale, and exceeds the scale's ends at
+    most as far as the figure itself. The bounds are NaN for fewer than three seeds, and if the figure is
+    undefined without one of the seeds. The length is 0 if leaving out a seed changes only rounding (relative
+    to ``size``, by default the figure).
     """
     check_confidence(confidence)
     estimate = float(found[0])
@@ -96,7 +96,8 @@ def interval(
     laid = scales.transform(found, used)
     arm = scipy.special.stdtrit(seeds - 1, (1 + confidence) / 2) * errors(laid[:, np.newaxis])[0]
     bounds = scales.within(scales.inverse(laid[0] + np.array([-arm, arm]), used), scale)
-    return Interval(estimate, float(bounds[0]), float(bounds[1]), confidence, seeds, _LABEL)
+    low, high = min(float(bounds[0]), estimate), max(float(bounds[1]), estimate)
+    return Interval(estimate, low, high, confidence, seeds, _LABEL)
 
 
 def p_value(

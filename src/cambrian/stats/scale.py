@@ -10,9 +10,10 @@ import numpy as np
 from cambrian.stats.interval import FloatArray
 
 #: "plain": additive. "factor": multiplicative, for values above 0 (rates, times, ratios).
-#: "share" and "percent": odds, for values between 0 and 1, or 0 and 100.
-Scale = Literal["plain", "factor", "share", "percent"]
-_ENDS: dict[Scale, tuple[float, float]] = {
+#: "share" and "percent": odds, for values between 0 and 1, or 0 and 100. A pair: the odds between these two
+#: ends, the factor above the first one if the second is infinite, or additive if both are.
+Scale = Literal["plain", "factor", "share", "percent"] | tuple[float, float]
+_ENDS: dict[str, tuple[float, float]] = {
     "plain": (-math.inf, math.inf),
     "factor": (0.0, math.inf),
     "share": (0.0, 1.0),
@@ -20,9 +21,14 @@ _ENDS: dict[Scale, tuple[float, float]] = {
 }
 
 
+def ends(scale: Scale) -> tuple[float, float]:
+    """The least and the largest value on the scale."""
+    return scale if isinstance(scale, tuple) else _ENDS[scale]
+
+
 def fits(values: FloatArray, scale: Scale) -> bool:
     """Do all values that are not NaN lie strictly between the scale's ends?"""
-    low, high = _ENDS[scale]
+    low, high = ends(scale)
     known = values[~np.isnan(values)]
     return bool(np.all((known > low) & (known < high)))
 
@@ -33,25 +39,26 @@ def transform(values: FloatArray, scale: Scale) -> FloatArray:
     Infinite for a value on the scale's end or beyond it.
     """
     values = np.asarray(values, dtype=np.float64)
-    if scale == "plain":
+    low, high = ends(scale)
+    if math.isinf(low):
         return values
-    low, high = _ENDS[scale]
     inside = np.clip(values, low, high)
     with np.errstate(divide="ignore"):
-        upper = np.zeros_like(inside) if scale == "factor" else np.log(high - inside)
-        found: FloatArray = np.log(inside) - upper
+        upper = np.zeros_like(inside) if math.isinf(high) else np.log(high - inside)
+        found: FloatArray = np.log(inside - low) - upper
     return found
 
 
 def inverse(values: FloatArray, scale: Scale) -> FloatArray:
     """The inverse of :func:`transform`."""
-    if scale == "plain":
+    low, high = ends(scale)
+    if math.isinf(low):
         return values
-    if scale == "factor":
-        return np.asarray(np.exp(values))
-    return np.asarray(_ENDS[scale][1] / (1 + np.exp(-values)))
+    if math.isinf(high):
+        return np.asarray(low + np.exp(values))
+    return np.asarray(low + (high - low) / (1 + np.exp(-values)))
 
 
 def within(values: FloatArray, scale: Scale) -> FloatArray:
     """The values, limited to the scale's ends."""
-    return np.asarray(np.clip(values, *_ENDS[scale]))
+    return np.asarray(np.clip(values, *ends(scale)))

@@ -17,6 +17,9 @@ from cambrian.effects.errors import EffectError, NoDataError
 from cambrian.effects.model import SummarySpec
 from cambrian.effects.prepare import Prepared, Side
 from cambrian.effects.summary import estimate, summary
+from cambrian.measure import quantities
+from cambrian.stats import jackknife
+from cambrian.stats.scale import Scale
 from tests.unit.effects.frames import frame, row
 
 A, B = {"contestant": "a"}, {"contestant": "b"}
@@ -263,15 +266,17 @@ def test_a_seed_of_which_one_order_has_no_value_is_left_out() -> None:
         ("jain", [0.501, 0.52, 0.502, 0.501], 0.5, None),
         ("share_percent", [99.9, 95.0, 99.8, 99.9], None, 100.0),
         ("queue_loss_percent", [0.0, 0.4, 0.0, 0.0], 0.0, None),
-        # nothing limits a throughput above
-        ("throughput_mbps", [0.97, 0.999, 0.998, 0.999], None, None),
+        ("throughput_mbps", [26.8, 1.0, 0.5, 1.5], 0.0, None),
+        ("plt_ms", [1474.0, 428.0, 230.0, 330.0], 0.0, None),
+        # a burst of the link
+        ("utilisation_percent", [100.002, 92.0, 100.001, 99.0], None, 100.0),
     ],
 )
 @pytest.mark.parametrize("over", ["mean", "min"])
 def test_no_interval_of_a_value_contains_what_is_impossible(
     quantity: str, values: list[float], low: float | None, high: float | None, over: str
 ) -> None:
-    """Jain's index of two flows lies from a half to 1, a share from 0 to 100 %."""
+    """Jain's index of two flows lies from a half to 1, a share from 0 to 100 %, a rate or a time above 0."""
     observed = frame([({"network": "n", "flows": 2}, "a", values)]).rename({"x": quantity})
     spec = SummarySpec(part="p", quantity=quantity, cell=("network",), over=over)
     found = summary(observed, spec)
@@ -283,5 +288,41 @@ def test_no_interval_of_a_value_contains_what_is_impossible(
         assert raw.low < low
     if high is not None:
         assert raw.high > high
-    for bounds in ((found.low, found.high), (row["low"], row["high"])):
-        assert bounds == pytest.approx((raw.low if low is None else low, raw.high if high is None else high))
+    least, most = quantities.ALL[quantity].ends(2)
+    on_scale = jackknife.mean(dict(enumerate(values)), (least, most))
+    assert (row["low"], row["high"]) == (on_scale.low, on_scale.high)
+    assert (found.low, found.high) == pytest.approx((on_scale.low, on_scale.high))
+    assert least <= on_scale.low < on_scale.high <= most
+
+
+def test_an_interval_of_a_value_has_the_scale_of_its_table() -> None:
+    """A rate and a time that of factors, Jain's index that of odds between its ends."""
+    scales: dict[str, tuple[Scale, float]] = {"plt_ms": ("factor", 1.0), "jain": ("share", 2.0)}
+    for quantity, (scale, turned) in scales.items():
+        values = [0.938, 0.99, 0.7, 0.96]
+        observed = frame([({"network": "n", "flows": 2}, "a", values)]).rename({"x": quantity})
+        row = cells(observed, SummarySpec(part="p", quantity=quantity, cell=("network",))).row(0, named=True)
+        wanted = jackknife.mean({seed: 1 - turned * (1 - one) for seed, one in enumerate(values)}, scale)
+        assert [1 - (1 - bound) / turned for bound in (wanted.low, wanted.high)] == pytest.approx(
+            [row["low"], row["high"]]
+        )
+
+
+def test_jains_index_ends_at_the_number_of_flows_of_each_cell() -> None:
+    two, four = ({"network": name, "flows": count} for name, count in (("two", 2), ("four", 4)))
+    values = [0.52, 0.6, 0.51, 0.55]
+    observed = frame([(two, "a", values), (four, "a", values)]).rename({"x": "jain"})
+    found = cells(observed, SummarySpec(part="p", quantity="jain", cell=("network",)))
+    for name, flows in (("two", 2), ("four", 4)):
+        wanted = jackknife.mean(dict(enumerate(values)), (1 / flows, 1.0))
+        row = found.row(by_predicate=pl.col("network") == name, named=True)
+        assert (row["low"], row["high"]) == (wanted.low, wanted.high)
+
+
+def test_a_difference_keeps_its_plain_interval() -> None:
+    values = [0.3, -0.1, 0.2, 0.25]
+    for quantity in ("conformance_deficit", "deviation_ms"):
+        observed = frame([({"network": "n", "flows": 2}, "a", values)]).rename({"x": quantity})
+        row = cells(observed, SummarySpec(part="p", quantity=quantity, cell=("network",))).row(0, named=True)
+        wanted = jackknife.mean(dict(enumerate(values)))
+        assert (row["low"], row["high"]) == (wanted.low, wanted.high)

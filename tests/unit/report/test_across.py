@@ -150,6 +150,27 @@ def test_a_pairwise_study_leaves_out_a_contestant_against_itself() -> None:
     assert figure.data.filter(series="a cubic").sort("buffer_bdp")["effect"].to_list() == [30, 35]
 
 
+def test_each_page_has_its_own_chart() -> None:
+    """A mean of the load times of two pages is the load time of neither."""
+    loads = made(grid(buffer_bdp=(1, 2)), design="pairwise").drop("plt_ms", "page")
+    both = pl.concat(
+        loads.with_columns(
+            plt_ms=pl.col("share_percent") * factor, page=pl.lit(page), trial="trial" + pl.lit(page)
+        )
+        for page, factor in (("small", 10.0), ("big one", 20.0))
+    ).with_columns(share_percent=None)
+    figures = drawn(both, "pairwise")
+    assert [(one.name, one.heading) for one in figures] == [
+        ("across-plt-ms-small", "Page load time (ms), page small"),
+        ("across-plt-ms-big-one", "Page load time (ms), page big one"),
+    ]
+    small, big = (one.data.filter(series="a cubic").sort("buffer_bdp")["effect"].to_list() for one in figures)
+    assert (small, big) == ([300, 350], [600, 700])
+    # one page needs no name
+    (figure,) = drawn(both.filter(page="small"), "pairwise")
+    assert (figure.name, figure.heading) == ("across-plt-ms", "Page load time (ms)")
+
+
 def test_one_network_has_no_such_section() -> None:
     assert drawn(made([{}])) == ()
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import pytest
 
+from cambrian.measure import quantities
 from cambrian.report import harms
 from cambrian.report.harms import SERVICES
-from cambrian.report.tables import pairwise
+from cambrian.report.tables import rows
 
 
 @pytest.mark.parametrize("values", [(0.9994, 0.9999, 0.9651, 0.9983), (0.51, 0.9, 0.99), (0.7, 0.7, 0.7)])
 def test_jains_index_of_two_flows_is_from_a_half_to_one(values: tuple[float, ...]) -> None:
-    found = pairwise._jain_interval(dict(enumerate(values)))
+    found = rows.interval(dict(enumerate(values)), quantities.ALL["jain"].ends(2))
     assert found is not None
     assert 0.5 <= found.low <= found.estimate <= found.high <= 1
     assert found.estimate == pytest.approx(sum(values) / len(values))

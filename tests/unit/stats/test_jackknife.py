@@ -73,7 +73,7 @@ def test_what_differs_by_rounding_alone_does_not_vary() -> None:
                                                ("percent", [1.0, 4.0, 9.0])])  # fmt: skip
 def test_an_interval_stays_within_its_scale(scale: Scale, values: list[float]) -> None:
     found = jackknife.mean(arm(values), scale)
-    low, high = {"factor": (0, math.inf), "share": (0, 1), "percent": (0, 100)}[scale]
+    low, high = {"factor": (0, math.inf), "share": (0, 1), "percent": (0, 100)}[str(scale)]
     assert low < found.low < found.estimate < found.high < high
     # without the last seed the mean is 0, which has no odds: as it is, and cut
     cut = jackknife.mean(arm([0.0, 0.0, values[0] / 2]), scale)

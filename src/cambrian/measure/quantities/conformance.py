@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cambrian.measure.quantity import Quantity
+from cambrian.measure.quantity import Quantity, of_difference
 
 QUANTITIES = (
     Quantity(
@@ -33,6 +33,6 @@ QUANTITIES = (
         heading="Deviation, raw units",
         formula="Conformance and deviation",
     ),
-    Quantity("deviation_mbps", "test − reference", formula="Conformance and deviation"),
-    Quantity("deviation_ms", "test − reference", formula="Conformance and deviation"),
+    Quantity("deviation_mbps", "test − reference", formula="Conformance and deviation", ends=of_difference),
+    Quantity("deviation_ms", "test − reference", formula="Conformance and deviation", ends=of_difference),
 )

@@ -67,6 +67,7 @@ QUANTITIES = (
         FLOAT,
         formula="Loss recovery",
         trial=_of(_spurious_loss_percent),
+        ends=of_hundred,
     ),
     Quantity(
         "queue_loss_episodes",

@@ -104,5 +104,6 @@ QUANTITIES = (
         heading="Utilisation of the link, %",
         formula="Utilisation and rate",
         trial=lambda trial, _: percent(trial.utilisation),
+        ends=of_hundred,
     ),
 )

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 import polars as pl
 
+from cambrian.measure import quantities
 from cambrian.metrics import fairness
 from cambrian.report import blocks, families, hints, layout
 from cambrian.report.collect import Cell, Collected
@@ -14,7 +14,6 @@ from cambrian.report.layout import Shown
 from cambrian.report.tables import rows
 from cambrian.stats import states
 from cambrian.stats.compare import Comparison, against
-from cambrian.stats.interval import Interval
 
 #: place among the tables
 ORDER = 20
@@ -79,20 +78,11 @@ def _row(
     interval = test.difference if test else rows.interval(ratios, "share")
     row |= rows.spread("ratio", interval)
     jain = blocks.by_seed(cell, lambda trial: trial.jain)
-    row |= rows.spread("jain", _jain_interval(jain))
+    row |= rows.spread("jain", rows.interval(jain, quantities.ALL["jain"].ends(len(cell.names))))
     row |= {"p": test.p if test else None, "p_bh": p_bh, "hedges_g": test.hedges_g if test else None}
     row["split"] = ITSELF if x == y else _split(test, p_bh)
     row["more_seeds"] = hints.more_seeds(row["split"], interval, states.SHARE, level, EVEN)
     return row
-
-
-def _jain_interval(values: Mapping[int, float]) -> Interval | None:
-    """The mean over seeds with its interval, which lies from a half to 1: Jain's index of two flows does."""
-    found = rows.interval({seed: 2 * value - 1 for seed, value in values.items()}, "share")
-    if found is None:
-        return None
-    estimate, low, high = ((1 + value) / 2 for value in (found.estimate, found.low, found.high))
-    return replace(found, estimate=estimate, low=low, high=high)
 
 
 def _split(test: Comparison | None, p_bh: float | None) -> str:
