@@ -77,7 +77,9 @@ def measured_interval(collected: Collected) -> str:
     if short and from_s != 0:
         verb = "is" if len(short) == 1 else "are"
         text += f"; {counted(len(short), 'trial')} that ended before that moment {verb} measured completely"
-    return text if len(endless) == len(trials) else f"{text}; a trial without an endless flow, {of_sized}"
+    if len(endless) < len(trials):
+        text += f"; a trial without an endless flow is measured {of_sized}"
+    return text
 
 
 def answer(collected: Collected, frames: Mapping[str, pl.DataFrame]) -> str:

@@ -77,7 +77,7 @@ def test_without_an_endless_flow_there_is_no_such_moment() -> None:
     assert words.measured_interval(sized(2, measured_from(None, 1, 1))) == f"in each trial {own}"
     assert words.measured_interval(sized(2, measured_from(30, 1, 1))) == f"in each trial {own}"
     assert words.measured_interval(sized(1, measured_from(30, 30, 30))) == (
-        f"from 30 s after the trial’s start until its end; a trial without an endless flow, {own}"
+        f"from 30 s after the trial’s start until its end; a trial without an endless flow is measured {own}"
     )
 
 
