@@ -53,7 +53,12 @@ def put(results: Results, name: str, trial: Trial, rates_mbps: tuple[float, ...]
     )  # fmt: skip
     with results.new_trial(name) as folder:
         frame.write_parquet(folder / "packets.parquet")
-        manifest = {"trial": trial.model_dump(mode="json"), "guest": {"end_ns": END_NS}}
+        done = {"event": "done", "time_ns": 600_000_000, "bytes": 1000, "complete": True, "error": None}
+        manifest = {
+            "trial": trial.model_dump(mode="json"),
+            "guest": {"zero_ns": 0, "end_ns": END_NS},
+            "endpoints": {f"flow{number}.receiver": [done] for number in range(len(trial.flows))},
+        }
         (folder / "manifest.json").write_text(json.dumps(manifest))
         (folder / "verdict.json").write_text(json.dumps({"valid": rates_mbps is not None}))
 
@@ -210,3 +215,12 @@ def test_measures_by_name(tmp_path: Path) -> None:
     assert measures.value(results.trial("x"), "throughput_mbps", measured_from_s=0.6) == 0
     put(results, "x", trial, (0, 0))
     assert measures.value(results.trial("x"), "share_percent") is None
+
+
+def test_a_flow_of_fixed_size_has_the_figure_of_the_report(tmp_path: Path) -> None:
+    """Over its own span: its packets come at 0 and leave at 0.5 s."""
+    results = Results(tmp_path)
+    sized = FLOW.model_copy(update={"size_bytes": 1000})
+    trial = Trial(network=NETWORK, flows=(sized, sized), duration_s=10 * END_NS / 1e9)
+    put(results, "x", trial, (10, 30))
+    assert measures.value(results.trial("x"), "throughput_mbps") == pytest.approx(20)

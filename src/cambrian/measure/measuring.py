@@ -46,8 +46,8 @@ def measure(
     """
     packets = result.packets
     trial = Trial.model_validate(result.manifest["trial"])
-    t0_ns, t1_ns = measured_ns(result, trial, measured_from_s)
-    window = TrialWindow(result, trial, (t0_ns, t1_ns), rate_steps(trial.network), protocols)
+    window = trial_window(result, trial, protocols, measured_from_s)
+    t0_ns, t1_ns = window.interval
     flows = flow_measures(window)
     return TrialMeasures(
         id=result.id,
@@ -68,6 +68,17 @@ def measure(
         probes=_probes(result, trial, families),
         settled=settled(trial, packets, rate_steps(trial.network), t0_ns, t1_ns),
     )
+
+
+def trial_window(
+    result: TrialResult,
+    trial: Trial,
+    protocols: Sequence[Protocol | None] = (),
+    measured_from_s: float | None = None,
+) -> TrialWindow:
+    """What the quantities of a trial's flows are measured from; parameters as :func:`measure`."""
+    interval = measured_ns(result, trial, measured_from_s)
+    return TrialWindow(result, trial, interval, rate_steps(trial.network), protocols)
 
 
 def measured_ns(result: TrialResult, trial: Trial, measured_from_s: float | None = None) -> tuple[int, int]:

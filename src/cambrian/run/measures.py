@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from cambrian.metrics import fairness, pageload, throughput
+from cambrian.metrics import pageload
 from cambrian.store.results import TrialResult
 from cambrian.study.model import StoppingMeasure, Trial
 
@@ -25,12 +25,18 @@ def value(
     return value if value is not None and math.isfinite(value) else None
 
 
-def _from_packets(result: TrialResult, measure: StoppingMeasure, measured_from_s: float | None) -> float:
+def _from_packets(
+    result: TrialResult, measure: StoppingMeasure, measured_from_s: float | None
+) -> float | None:
+    # measuring needs libraries that take a second to load, and few studies stop by themselves
+    from cambrian.measure.flow_window import FlowWindow
+    from cambrian.measure.measuring import trial_window
+    from cambrian.measure.quantities import OF_WINDOWS
+
     trial = Trial.model_validate(result.manifest["trial"])
-    interval = trial.measured_ns(result.manifest["guest"]["end_ns"], measured_from_s)
-    flows = throughput.throughput(result.packets, len(trial.flows), *interval)
-    rates_mbps = flows.get_column("throughput_mbps").to_list()
-    return rates_mbps[0] if measure == "throughput_mbps" else float(100 * fairness.shares(rates_mbps)[0])
+    figure = next(one.window for one in OF_WINDOWS if one.name == measure and one.window is not None)
+    found = figure(FlowWindow(trial_window(result, trial, measured_from_s=measured_from_s), 0))
+    return None if found is None else float(found)
 
 
 def _plt_ms(result: TrialResult) -> float | None:
