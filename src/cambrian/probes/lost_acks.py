@@ -2,16 +2,16 @@
 
 The packets themselves still arrive, so the capture at the bottleneck shows each timeout. In a blackout of the
 forward path it shows none. Other packets may come between (a ping, a close), so no figure relies on one
-particular gap.
+particular gap. Small packets that come as often as before, such as a heartbeat, are no timeouts.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from cambrian.metrics.columns import FloatArray, Int64Array
+from cambrian.metrics.columns import FloatArray, Int64Array, int64
 from cambrian.probes.figures import Figure, NoFigure
-from cambrian.probes.probed_flow import ProbedFlow
+from cambrian.probes.probed_flow import DATA, ProbedFlow
 
 #: packets nearer together than this share of the round trip (without queueing) belong to one timeout, which
 #: may send two
@@ -22,6 +22,10 @@ FEWEST_TIMES = 3
 SAME_RATIO = 0.1
 #: round trips after which the last acknowledgements no longer cause packets: a paced flight takes one
 QUIET_TRIPS = 2
+#: a heartbeat has at least so many packets expected in each half of the time without acknowledgements, and
+#: this share of that number. Timeouts that double leave one or two for the second half
+FEWEST_BEATS = 3
+BEATS = (0.5, 1.5)
 
 
 def timeout_growth(flow: ProbedFlow) -> Figure | NoFigure:
@@ -55,7 +59,12 @@ def timeout_packets(flow: ProbedFlow) -> Figure | NoFigure:
     if isinstance(silence, NoFigure):
         return silence
     begin_ns, end_ns = silence
-    first, last = np.searchsorted(flow.arrivals_ns, [begin_ns + QUIET_TRIPS * flow.trace.rtt_ns, end_ns])
+    arrivals = _without_heartbeat_ns(flow, silence)
+    first, last = np.searchsorted(arrivals, [begin_ns + QUIET_TRIPS * flow.trace.rtt_ns, end_ns])
+    if first == last and len(arrivals) < len(flow.arrivals_ns):
+        return NoFigure(
+            "all its packets are small and come as often as before: its timeouts may be among them"
+        )
     return Figure(float(last - first), 1)
 
 
@@ -74,7 +83,7 @@ def _times_ns(flow: ProbedFlow) -> Int64Array | NoFigure:
     silence = _silence_ns(flow)
     if isinstance(silence, NoFigure):
         return silence
-    arrivals = flow.arrivals_ns
+    arrivals = _without_heartbeat_ns(flow, silence)
     first, last = np.searchsorted(arrivals, silence)
     gaps = np.diff(arrivals[max(first - 1, 0) : last])
     times: Int64Array = gaps[gaps > TOGETHER_TRIPS * flow.trace.rtt_ns]
@@ -83,6 +92,24 @@ def _times_ns(flow: ProbedFlow) -> Int64Array | NoFigure:
             f"{len(times)} timeouts while its acknowledgements were lost; {FEWEST_TIMES} are needed"
         )
     return times
+
+
+def _without_heartbeat_ns(flow: ProbedFlow, silence: tuple[int, int]) -> Int64Array:
+    """Arrivals of the packets that timeouts may have sent: all, or those with data beside a heartbeat.
+
+    Small packets are a heartbeat if they come as often in both halves of ``silence`` as in a time as long
+    before it.
+    """
+    begin_ns, end_ns = silence
+    sizes = int64(flow.trace.packets, "size_bytes")
+    small = flow.arrivals_ns[sizes < DATA * flow.flight.packet_bytes]
+    before_ns = max(2 * begin_ns - end_ns, int(flow.arrivals_ns[0]))
+    counts = np.diff(np.searchsorted(small, [before_ns, begin_ns, (begin_ns + end_ns) // 2, end_ns]))
+    expected = counts[0] * (end_ns - begin_ns) / 2 / max(begin_ns - before_ns, 1)
+    beats = expected >= FEWEST_BEATS and all(
+        BEATS[0] * expected <= count <= BEATS[1] * expected for count in counts[1:]
+    )
+    return flow.data_arrivals_ns if beats else flow.arrivals_ns
 
 
 def _ratios(times_ns: Int64Array) -> FloatArray:

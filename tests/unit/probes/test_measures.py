@@ -12,7 +12,7 @@ import pytest
 
 from cambrian.metrics.columns import PACKETS
 from cambrian.metrics.parameters.flow_trace import FlowTrace
-from cambrian.probes import latecomer, lone_losses, marks, outages, start, steady
+from cambrian.probes import latecomer, lone_losses, lost_acks, marks, outages, start, steady
 from cambrian.probes.figures import Figure, NoFigure
 from cambrian.probes.probed_flow import ProbedFlow
 from cambrian.study.model import Network
@@ -21,6 +21,7 @@ from tests.unit.metrics.parameters.sender_model import Sender as TrainSender
 from tests.unit.probes.model import (
     ECN,
     LONE,
+    LOST_ACKS,
     OUTAGES,
     RTT,
     Sender,
@@ -293,6 +294,43 @@ def test_a_fall_a_round_trip_later_is_no_answer() -> None:
 def test_a_small_flight_says_nothing_of_marks() -> None:
     found = marks.answered_percent(Sender(marks=few_marks, most=15).run(ECN, nothing, 60))
     assert found == NoFigure("0 episodes of marks in a flight of 20 packets or more; 3 are needed")
+
+
+def with_small_packets(flow: ProbedFlow, *times_ns: int) -> ProbedFlow:
+    """That flow and packets of 43 bytes that arrive then."""
+    small = flow.packets.head(len(times_ns)).with_columns(
+        arrival_ns=pl.Series(times_ns), departure_ns=pl.Series(times_ns), size_bytes=pl.lit(43, pl.Int64)
+    )
+    packets = pl.concat([flow.packets, small.cast(flow.packets.schema)]).sort("arrival_ns")
+    return alone(replace(flow.trace, packets=packets), flow.network)
+
+
+@pytest.mark.parametrize("every", [90_000_000, 300_000_000, 1_000_000_000])
+@pytest.mark.parametrize("backs_off", [1.0, 2.0])
+def test_a_heartbeat_is_no_timeout(every: int, backs_off: float) -> None:
+    silent = Sender(backs_off=backs_off).run(LOST_ACKS, nothing)
+    beating = with_small_packets(silent, *range(1_000_000_000, 30_000_000_000, every))
+    for measure in (lost_acks.timeout_growth, lost_acks.timeout_trips, lost_acks.timeout_packets):
+        assert measure(beating) == measure(silent)
+
+
+def test_small_packets_that_come_only_without_acknowledgements_are_timeouts() -> None:
+    silent = Sender(backs_off=1.0).run(LOST_ACKS, nothing)
+    # answers to the receiver's packets come before, and none while everything of it is lost
+    small = [*range(2_100_000_000, 9_900_000_000, 900_000_000)]
+    small += range(10_700_000_000, 18_000_000_000, 200_000_000)
+    storm = lost_acks.timeout_packets(with_small_packets(silent, *small))
+    assert value(storm) == value(lost_acks.timeout_packets(silent)) + len(small) - 9
+    # small timeouts that double are not taken for a heartbeat either
+    doubling = [10_000_000_000 + 300_000_000 * (2**step - 1) for step in range(5)]
+    few = with_small_packets(Sender(timeout=9_000_000_000).run(LOST_ACKS, nothing), *small[:9], *doubling)
+    assert value(lost_acks.timeout_growth(few)) >= 2
+
+
+def test_timeouts_that_a_heartbeat_may_hide_are_not_counted() -> None:
+    silent = Sender(timeout=9_000_000_000).run(LOST_ACKS, nothing)
+    beating = with_small_packets(silent, *range(1_000_000_000, 30_000_000_000, 300_000_000))
+    assert isinstance(lost_acks.timeout_packets(beating), NoFigure)
 
 
 def test_the_packets_before_a_flow_are_those_of_the_base_round_trips_probe() -> None:
