@@ -14,7 +14,14 @@ def flow_machines(result: TrialResult, trial: Trial) -> tuple[Machine | None, ..
     The last state holds until the flow's end: a log goes on after it, because a sender repeats the packets
     that close the connection.
     """
+    undisturbed = len(trial.flows) == 1 and not (trial.network.schedule or trial.network.trace_file)
     return tuple(
-        machine(result.transport, number, flow.contestant.cca, flow_ends.end_ns(result, number))
+        machine(
+            result.transport,
+            number,
+            flow.contestant.cca,
+            flow_ends.end_ns(result, number),
+            undisturbed=undisturbed,
+        )
         for number, flow in enumerate(trial.flows)
     )

@@ -47,7 +47,7 @@ def _loss_events(trial: TrialMeasures, number: int) -> int | None:
 
 
 def _share(machine: Machine, state: str) -> float | None:
-    if state in machine.unobservable:
+    if state in machine.unobservable | machine.uncertain:
         return None
     return percent(machine.shares.get(state, 0.0))
 

@@ -89,6 +89,9 @@ def difference(test: Arm, reference: Arm) -> Difference | None:
         _states(reference),
         is_inferred=any(one.inferred_share > 0 for arm in (test, reference) for one in arm.values()),
     )
+    if any(vocabulary.PROBE_RTT in one.uncertain for arm in (test, reference) for one in arm.values()):
+        # where it is unknown, its time counts as ProbeBW's
+        joined = {**joined, vocabulary.PROBE_RTT: vocabulary.PROBE_BW}
     ways = [_ways(arm, left_out, joined) for arm in (test, reference)]
     test, reference = _comparable(test, joined, left_out), _comparable(reference, joined, left_out)
     if not test or not reference:

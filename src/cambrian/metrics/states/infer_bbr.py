@@ -6,8 +6,10 @@ window is near two BDP, so half of its usual value stands for the BDP.
 * **Startup** goes on to the flight's first peak. Where its losses end that peak, it is in truth longer.
 * **Drain** lasts from there until the flight has fallen to the BDP. Where that takes more than ten round
   trips another flow's queue hides it, and there is no Drain here.
-* **ProbeRTT**, of version 1 only, is where the window is at most 0.45 of its usual one (four packets in
-  truth) for 80 to 1500 ms. Versions 2 and 3 keep half a BDP, and their other bounds shrink it likewise.
+* **ProbeRTT**, of version 1 only, is where the window is low for 80 to 1500 ms. Kernel TCP's is then four
+  packets and afterwards at once what it was. Other stacks' is low at 0.45 of its usual value. Other flows and
+  a changing rate make such windows, too, so then the trace cannot tell. Versions 2 and 3 keep half a BDP, and
+  their other bounds shrink it likewise.
 * **ProbeBW** is all else. The window does not show its phases.
 """
 
@@ -17,7 +19,7 @@ import numpy as np
 
 from cambrian.metrics.columns import BoolArray
 from cambrian.metrics.states.infer import lasting
-from cambrian.metrics.states.rows import Rows
+from cambrian.metrics.states.rows import MSS_BYTES, Rows
 
 #: BBR's window gain in ProbeBW
 _WINDOW_GAIN = 2.0
@@ -27,6 +29,10 @@ _DRAIN_ROUNDS = 10
 _AT_PEAK = 0.95
 _FALLEN = 0.8
 _PROBE_RTT_SHARE = 0.45
+#: Linux's bbr_cwnd_min_target. After ProbeRTT the window is at once what it was; one that an acknowledgement
+#: lets grow from four packets is at most twice as large
+_PROBE_RTT_BYTES = 4 * MSS_BYTES
+_GROWN = 2.0
 #: 100 or 200 ms and the round trips to get down and up again; a window that is small for longer is small
 _PROBE_RTT_NS = 80_000_000
 _PROBE_RTT_MOST_NS = 1_500_000_000
@@ -56,7 +62,25 @@ def startup_and_drain(rows: Rows) -> tuple[int, int] | None:
 
 def probe_rtt(rows: Rows, probing: int) -> BoolArray:
     """Rows in which ProbeRTT holds the window down, after row ``probing``; shape (n,)."""
-    low = rows.cwnd_bytes <= _PROBE_RTT_SHARE * _usual_bytes(rows)
+    return _low(rows, probing, _PROBE_RTT_SHARE * _usual_bytes(rows))
+
+
+def kernel_probe_rtt(rows: Rows, probing: int) -> BoolArray | None:
+    """The same of kernel TCP, by its own constant; None if another cause may have made its window so small.
+
+    A timeout or many losses also leave four packets, from which the window grows. So does a path of a few
+    packets.
+    """
+    if not _usual_bytes(rows) > _GROWN * _PROBE_RTT_BYTES:
+        return None
+    found = _low(rows, probing, _PROBE_RTT_BYTES)
+    after = np.flatnonzero(found[:-1] & ~found[1:]) + 1
+    return found if (rows.cwnd_bytes[after] > _GROWN * _PROBE_RTT_BYTES).all() else None
+
+
+def _low(rows: Rows, probing: int, most_bytes: float) -> BoolArray:
+    """Rows after ``probing`` in which the window is at most this for as long as a ProbeRTT lasts."""
+    low = rows.cwnd_bytes <= most_bytes
     low[:probing] = False
     return lasting(rows, low, least_ns=_PROBE_RTT_NS, most_ns=_PROBE_RTT_MOST_NS)
 

@@ -12,6 +12,7 @@ import polars as pl
 
 from cambrian.metrics.columns import NS_PER_S
 from cambrian.metrics.states.sequence import Sequence, sequence
+from cambrian.metrics.states.vocabulary import PROBE_BW
 
 Source = Literal["exported", "inferred", "partly inferred"]
 Transition = tuple[str, str]
@@ -23,13 +24,15 @@ class Machine:
 
     ``time_ns``: state → nanoseconds in it. ``transitions``: (from, to) → count, from ≠ to.
     ``inferred_share``: share of the time in which our rules give the state, in [0, 1]. ``unobservable``:
-    states that the source never exports, so their absence is no evidence.
+    states that the source never exports, so their absence is no evidence. ``uncertain``: states that the
+    window may hide, of whose time nothing is known.
     """
 
     time_ns: Mapping[str, int]
     transitions: Mapping[Transition, int]
     inferred_share: float
     unobservable: frozenset[str] = frozenset()
+    uncertain: frozenset[str] = frozenset()
 
     @property
     def span_ns(self) -> int:
@@ -93,7 +96,10 @@ def combined(machines: Collection[Machine]) -> Machine:
         transitions.update(one.transitions)
     inferred = sum(one.inferred_share * one.span_ns for one in machines) / time_ns.total()
     unobservable = frozenset.intersection(*(one.unobservable for one in machines))
-    return Machine(dict(time_ns), dict(transitions), inferred, unobservable)
+    # what one trial may hide is unknown of them all: only ProbeRTT is ever uncertain
+    uncertain = frozenset().union(*(one.uncertain for one in machines))
+    whole = Machine(dict(time_ns), dict(transitions), inferred, unobservable, uncertain)
+    return whole.folded(dict.fromkeys(uncertain, PROBE_BW))
 
 
 def intervals(found: Sequence, end_ns: int) -> pl.DataFrame:
@@ -124,7 +130,11 @@ def intervals(found: Sequence, end_ns: int) -> pl.DataFrame:
 _INTERVALS = {"state": pl.String, "from_ns": pl.Int64, "to_ns": pl.Int64, "inferred": pl.Boolean}
 
 
-def machine_of(held: pl.DataFrame, unobservable: frozenset[str] = frozenset()) -> Machine | None:
+def machine_of(
+    held: pl.DataFrame,
+    unobservable: frozenset[str] = frozenset(),
+    uncertain: frozenset[str] = frozenset(),
+) -> Machine | None:
     """The machine of the intervals ``held`` (:func:`intervals`); None without an interval."""
     if not held.height:
         return None
@@ -145,16 +155,22 @@ def machine_of(held: pl.DataFrame, unobservable: frozenset[str] = frozenset()) -
         {(one, other): count for one, other, count in steps.iter_rows()},
         inferred_ns / total_ns,
         unobservable,
+        uncertain,
     )
 
 
-def machine(transport: pl.DataFrame, flow: int, cca: str, end_ns: int) -> Machine | None:
+def machine(
+    transport: pl.DataFrame, flow: int, cca: str, end_ns: int, *, undisturbed: bool = True
+) -> Machine | None:
     """The state machine of one flow; None if its stack exports no states, and no window that shows them.
 
     Parameters:
         transport: see :func:`~cambrian.metrics.states.sequence.sequence`.
         cca: the controller's name.
         end_ns: end of the last state.
+        undisturbed: no other flow shares the bottleneck, and the path stays as it is.
     """
-    found = sequence(transport, flow, cca)
-    return None if found is None else machine_of(intervals(found, end_ns), found.unobservable)
+    found = sequence(transport, flow, cca, undisturbed=undisturbed)
+    if found is None:
+        return None
+    return machine_of(intervals(found, end_ns), found.unobservable, found.uncertain)

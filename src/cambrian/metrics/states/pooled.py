@@ -62,7 +62,15 @@ def pooled(machines: Sequence[Machine]) -> Pooled:
         trials=len(machines),
         states=tuple(
             StateShare(
-                state, mean([one.get(state, 0.0) for one in shares]), _average(machines, found, into=state)
+                state,
+                mean(
+                    [
+                        share.get(state, 0.0)
+                        for machine, share in zip(machines, shares, strict=True)
+                        if state not in machine.uncertain
+                    ]
+                ),
+                _average(machines, found, into=state),
             )
             for state in states
         ),

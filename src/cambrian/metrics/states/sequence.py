@@ -8,6 +8,7 @@ and its states are inferred.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -43,7 +44,8 @@ class Sequence:
     """States row by row: ``names[codes[i]]`` holds from ``time_ns[i]`` until the next row.
 
     ``inferred[i]``: our rules give the state. ``unobservable``: states that the source may have been in
-    without a trace, because it exported no word or event for them.
+    without a trace, because it exported no word or event for them. ``uncertain``: states that the window of
+    this flow may hide; their time counts as another state's.
     """
 
     time_ns: Int64Array
@@ -51,15 +53,17 @@ class Sequence:
     inferred: BoolArray
     names: tuple[str, ...]
     unobservable: frozenset[str]
+    uncertain: frozenset[str] = frozenset()
 
 
-def sequence(transport: pl.DataFrame, flow: int, cca: str) -> Sequence | None:
+def sequence(transport: pl.DataFrame, flow: int, cca: str, *, undisturbed: bool = True) -> Sequence | None:
     """States of one flow; None if its stack exports no states, and no window that shows them.
 
     Parameters:
         transport: columns ``flow``, ``time_ns``, ``event``, ``cwnd_bytes``, ``ssthresh_bytes``,
             ``in_flight_bytes``, ``srtt_us``, ``state``.
         cca: the controller's name; it selects the rules.
+        undisturbed: no other flow shares the bottleneck, and the path stays as it is.
     """
     mine = of_flow(transport, flow)
     if not mine.height:
@@ -74,7 +78,7 @@ def sequence(transport: pl.DataFrame, flow: int, cca: str) -> Sequence | None:
     if is_kernel:
         _kernel(builder, read, cca)
     else:
-        _exported(builder, read, cca)
+        _exported(builder, read, cca, undisturbed=undisturbed)
     if family != "bbr":
         _used_and_unused(builder, read, family)
     unknown = builder.open
@@ -94,6 +98,7 @@ def sequence(transport: pl.DataFrame, flow: int, cca: str) -> Sequence | None:
         builder.inferred[first:],
         tuple(builder.names),
         _unobservable(builder, cca, is_kernel),
+        frozenset(builder.uncertain),
     )
 
 
@@ -127,6 +132,7 @@ class _Builder:
             else np.full(len(states), _NONE, np.int16)
         )
         self.inferred = np.zeros(len(states), bool)
+        self.uncertain: set[str] = set()
 
     def put(self, state: str, where: BoolArray, *, inferred: bool = True) -> None:
         self.codes[where] = self.names.index(state)
@@ -149,7 +155,7 @@ _OPEN = ("open", "disorder")
 def _kernel(builder: _Builder, read: Rows, cca: str) -> None:
     if vocabulary.family(cca) == "bbr":
         builder.codes[builder.at(RECOVERY)] = _NONE
-        _bbr(builder, read, cca)
+        _bbr(builder, read, cca, infer_bbr.kernel_probe_rtt)
         return
     below = read.cwnd_bytes < read.ssthresh_bytes
     unsaid = builder.open
@@ -157,10 +163,10 @@ def _kernel(builder: _Builder, read: Rows, cca: str) -> None:
     builder.put(CONGESTION_AVOIDANCE, unsaid & ~below, inferred=False)
 
 
-def _exported(builder: _Builder, read: Rows, cca: str) -> None:
+def _exported(builder: _Builder, read: Rows, cca: str, *, undisturbed: bool) -> None:
     unsaid = builder.open
     if vocabulary.family(cca) == "bbr":
-        _bbr(builder, read, cca)
+        _bbr(builder, read, cca, infer_bbr.probe_rtt if undisturbed else _untold)
         return
     if unsaid.any() and read.has_window:
         slow = infer.slow_start(read)
@@ -172,7 +178,11 @@ def _exported(builder: _Builder, read: Rows, cca: str) -> None:
         builder.put(RECOVERY, infer.recovery(read) & steady)
 
 
-def _bbr(builder: _Builder, read: Rows, cca: str) -> None:
+def _untold(read: Rows, probing: int) -> None:
+    """ProbeRTT where the window does not show it."""
+
+
+def _bbr(builder: _Builder, read: Rows, cca: str, probe_rtt: Callable[[Rows, int], BoolArray | None]) -> None:
     unsaid = builder.open
     if not unsaid.any() or not read.has_window:
         return
@@ -190,7 +200,11 @@ def _bbr(builder: _Builder, read: Rows, cca: str) -> None:
     builder.put(DRAIN, unsaid & (place >= draining) & (place < probing))
     builder.put(PROBE_BW, unsaid & (place >= probing))
     if vocabulary.is_first_bbr(cca):
-        builder.put(PROBE_RTT, unsaid & infer_bbr.probe_rtt(read, probing))
+        held = probe_rtt(read, probing)
+        if held is not None:
+            builder.put(PROBE_RTT, unsaid & held)
+        elif PROBE_RTT not in builder.said:
+            builder.uncertain.add(PROBE_RTT)
 
 
 def _used_and_unused(builder: _Builder, read: Rows, family: Family) -> None:

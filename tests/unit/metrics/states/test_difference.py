@@ -88,6 +88,21 @@ def test_the_trials_of_a_seed_are_one_machine() -> None:
     assert both.transitions == {_UP: 4, _BACK: 4}
 
 
+def test_a_state_that_one_trial_may_hide_counts_as_the_other() -> None:
+    way = ("probe_bw", "probe_rtt")
+    told = Machine({"probe_bw": 98 * S, "probe_rtt": 2 * S}, {way: 1}, 1.0)
+    hidden = Machine({"probe_bw": 100 * S}, {}, 1.0, uncertain=frozenset({"probe_rtt"}))
+    both = combined([told, hidden])
+    assert both.time_ns == {"probe_bw": 200 * S} and both.uncertain == {"probe_rtt"}
+    # a seed that may hide it says nothing of its share
+    shares = {one.state: one.share.estimate for one in pooled([told, hidden]).states}
+    assert shares["probe_rtt"] == pytest.approx(0.02)
+    seeds = (1, 2, 3)
+    found = difference(dict.fromkeys(seeds, told), dict.fromkeys(seeds, hidden))
+    assert found is not None and [one.state for one in found.states] == ["probe_bw"]
+    assert sentences(found, "the kernel") == []
+
+
 def test_ways_that_only_one_takes() -> None:
     rare = Machine({"slow_start": S, "recovery": S}, {("slow_start", "recovery"): 1}, 0.0)
     plain = {seed: _machine(50) for seed in (1, 2, 3)}

@@ -176,6 +176,42 @@ def test_the_kernels_bbr_is_inferred_whatever_its_threshold() -> None:
     assert set(_of(rows, "bbr", 20).time_ns) == {"startup", "drain", "probe_bw", "probe_rtt"}
 
 
+def _kernels(points: Points) -> pl.DataFrame:
+    return windows(points).with_columns(state=pl.lit("open"))
+
+
+def test_the_kernels_probe_rtt_is_a_window_of_four_packets() -> None:
+    # the rate falls at 6 s: fewer rows of a smaller window, with dips; the one ProbeRTT at 5 s is one of four
+    points = [(at, *rest) for at, *rest in _bbr() if at < 6000]
+    points += [(at, 80 if at % 2000 < 220 else 120, 60) for at in range(6000, 10_000, 2)]
+    assert _of(_kernels(points), "bbr").time_ns["probe_rtt"] == 200 * MS
+    # a small one after a rate that was low for long, too
+    points = [(at, 30 if at > 600 else window, flight) for at, window, flight in _bbr() if at % 5000 >= 200]
+    points += [(at, 4, 4) for at in range(5000, 5200)]
+    assert _of(_kernels(sorted(points)), "bbr", 20).time_ns["probe_rtt"] == 200 * MS
+
+
+def test_a_window_of_four_packets_that_only_grows_may_have_another_cause() -> None:
+    after_timeout = [
+        (at, 4 + max(0, at - 7400) / 50, 4) if 7000 <= at < 9000 else (at, *rest) for at, *rest in _bbr()
+    ]
+    found = _of(_kernels(after_timeout), "bbr", 20)
+    assert found.uncertain == {"probe_rtt"} and "probe_rtt" not in found.time_ns
+    # on a path of a few packets the window is always near four
+    few: Points = [(at, min(window, 8), min(flight, 8)) for at, window, flight in _bbr()]
+    assert _of(_kernels(few), "bbr", 20).uncertain == {"probe_rtt"}
+
+
+def test_beside_others_the_window_of_another_stack_does_not_show_probe_rtt() -> None:
+    found = machine(windows(_bbr()), 0, "bbr", 20 * S, undisturbed=False)
+    assert found is not None and found.uncertain == {"probe_rtt"} and "probe_rtt" not in found.time_ns
+    kernels = machine(_kernels(_bbr()), 0, "bbr", 20 * S, undisturbed=False)
+    assert kernels is not None and kernels.time_ns["probe_rtt"] == 600 * MS
+    # who says its states is believed
+    said = windows(_bbr()).with_columns(state=pl.lit("probe_rtt"))
+    assert not _of(said, "bbr", 20).uncertain
+
+
 def test_later_bbrs_have_no_inferred_probe_rtt() -> None:
     found = _of(windows(_bbr()), "bbr3", 20)
     assert "probe_rtt" not in found.time_ns and "probe_rtt" in found.unobservable
