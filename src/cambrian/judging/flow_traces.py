@@ -47,6 +47,7 @@ def flow_traces(
                 random_loss=loses(network),
                 acks=acks[number],
                 slow_receiver=flow.contestant.receiver_cpu is not None,
+                changing=changing(network),
             )
         )
     return found
@@ -68,8 +69,22 @@ def _end_ns(result: TrialResult, number: int) -> int:
 
 def is_steady(network: Network) -> bool:
     """Does the path stay as it is, and in order?"""
-    moved = network.jitter_ms or network.reorder_percent or network.duplicate_percent
-    return not (network.schedule or network.trace_file or moved)
+    return not changing(network)
+
+
+def changing(network: Network) -> str:
+    """What a path does that is not steady, as a clause; empty for a steady one."""
+    clauses = {
+        "the link's rate follows a trace": network.trace_file,
+        "the link's rate changes": network.changes("rate_mbps"),
+        "the path's delay changes": network.changes("rtt_ms") or network.jitter_ms,
+        "the path loses more packets at some times than at others": network.changes("loss_percent"),
+        "the path loses acknowledgements at some times": network.changes("return_loss_percent"),
+        "the receiver's address changes": network.changes("handover_overlap_ms"),
+        "the path reorders packets": network.reorder_percent,
+        "the path duplicates packets": network.duplicate_percent,
+    }
+    return " and ".join(clause for clause, is_so in clauses.items() if is_so)
 
 
 def loses(network: Network) -> bool:

@@ -40,7 +40,7 @@ def estimate(trace: FlowTrace) -> Iterator[Estimate | Missing]:
         yield Missing(KEY, f"only {trace.acks} packets on the return path", "packets")
         return
     if not trace.steady:
-        yield Missing(KEY, "the path changes, or reorders or duplicates packets", "packets")
+        yield Missing(KEY, trace.changing, "packets")
         return
     data = trace.packets.filter(pl.col("size_bytes") >= SMALLEST_DATA_BYTES)
     arrived = int((data["outcome"] == "departed").sum())

@@ -44,9 +44,8 @@ def _rates(trace: FlowTrace, frame: int) -> Seen:
 
 def _of_rates(trace: FlowTrace, frame: int, seen: Seen) -> Iterator[Estimate | Missing]:
     if trace.rate_mbps is None or not trace.steady:
-        why = "the network changes the flow's rate"
-        yield from _missing(RATE_KEYS, why, "window")
-        yield from _missing(RATE_KEYS, why, "packets")
+        yield from _missing(RATE_KEYS, trace.changing, "window")
+        yield from _missing(RATE_KEYS, trace.changing, "packets")
         return
     why = "too few packets" if trace.alone else "other flows move the queue, and the packets' rate with it"
     whys: dict[Source, str] = {"window": "the stack does not tell its pacing rate", "packets": why}
@@ -75,7 +74,7 @@ def _of_flights(trace: FlowTrace, frame: int, *, left_startup: bool) -> Iterator
     why = "packets do not show it: pacing, not the window, limits the flight of a BBR"
     yield Missing(bbr_window.KEY, why, "packets")
     if not trace.alone or not trace.steady or trace.rate_mbps is None:
-        why = "other flows or the network also change the flight"
+        why = trace.changing if trace.alone else "other flows also change the flight"
         yield from _missing(bbr_probe_rtt.KEYS, why, "packets")
     elif stages := stages_after_silences(trace):
         yield from bbr_probe_rtt.estimates_from_stages(stages, trace, bdp, "packets")

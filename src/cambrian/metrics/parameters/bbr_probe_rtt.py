@@ -43,7 +43,7 @@ def estimates_from_stages(
     if np.median(packets) <= FEW_PACKETS:
         yield Missing("probe_rtt_gain", "the window is a fixed number of packets", source)
     elif not trace.steady or not bdp:
-        yield Missing("probe_rtt_gain", "the path's BDP changes", source)
+        yield Missing("probe_rtt_gain", trace.changing, source)
     else:
         yield Estimate("probe_rtt_gain", tuple((packets / bdp).tolist()), half / bdp, source)
 
@@ -67,7 +67,7 @@ def _interval(stages: Sequence[LowStage], source: Source) -> Estimate | Missing:
 def _duration(stages: Sequence[LowStage], trace: FlowTrace, source: Source) -> Estimate | Missing:
     """The time with a low window. An acknowledgement ends it, so half of the longest wait is subtracted."""
     if not trace.steady:
-        return Missing("probe_rtt_duration_ms", "the path changes", source)
+        return Missing("probe_rtt_duration_ms", trace.changing, source)
     whole = [stage for stage in stages if stage.low_ns is not None]
     if not whole:
         return Missing("probe_rtt_duration_ms", "the trace does not show when the flight was low", source)

@@ -46,7 +46,8 @@ def estimate_from_window(
     if len(stages) > 1 and np.median(waits_s(stages)) < V2_INTERVAL_S:
         return Missing(KEY, "BBRv2 and BBRv3 also bound the window by inflight_hi and inflight_lo")
     if not trace.alone or not trace.steady:
-        return Missing(KEY, "the flow's share of the path changes, and its largest bandwidth is unknown")
+        why = trace.changing if trace.alone else "the flow's share of the path changes"
+        return Missing(KEY, f"{why}, and its largest bandwidth is unknown")
     if never_says_probe_bw(trace):
         return Missing(KEY, NEVER)
     levels = _levels(trace, stages) if bdp else np.empty(0)

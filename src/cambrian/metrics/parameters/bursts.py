@@ -33,7 +33,7 @@ _WHOLE = 0.5
 def estimate(trace: FlowTrace) -> Iterator[Estimate | Missing]:
     """The usual burst after slow start, from packets alone."""
     if not trace.steady:
-        yield Missing(KEY, "the path itself makes bursts", "packets")
+        yield Missing(KEY, f"{trace.changing}, which may make bursts", "packets")
         return
     begun = beginning(trace)
     first_ns = trace.start_ns if begun is None else begun.start_ns + _SKIPPED_ROUNDS * trace.rtt_ns

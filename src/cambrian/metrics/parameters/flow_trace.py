@@ -23,6 +23,7 @@ class FlowTrace:
     ``start_ns``, ``end_ns``: when the flow was started, and the trial's end; all times count from
     the trial's zero. ``alone``: no other flow shares the bottleneck.
     ``steady``: neither rate, RTT nor loss changes in the trial, and nothing reorders, jitters or duplicates.
+    ``changing``: if it is not steady, what the path does, as a clause.
     ``random_loss``: the path itself loses packets, before the capture point.
     ``slow_receiver``: its receiver has a slow CPU, and may lose packets behind the queue.
     ``acks``: packets that the receiver's link was offered (handshake included).
@@ -43,6 +44,7 @@ class FlowTrace:
     random_loss: bool
     acks: int | None
     slow_receiver: bool = False
+    changing: str = "the path changes"
 
     @property
     def rtt_ns(self) -> int:
@@ -62,7 +64,7 @@ class FlowTrace:
         if not self.alone:
             return "other flows share the queue: their drops and delays disturb the flight"
         if not self.steady:
-            return "the path's delay changes, so the flight is unknown"
+            return f"{self.changing}, so the flight is unknown"
         return None
 
     @property

@@ -52,7 +52,8 @@ def estimate(trace: FlowTrace) -> Iterator[Estimate | Missing]:
 
 def _from_packets(trace: FlowTrace, begun: Beginning) -> Estimate | Missing:
     if not trace.steady or trace.random_loss:
-        return Missing(KEY, "packets are lost, delayed or reordered before the capture point", "packets")
+        lost = "packets are lost before the capture point"
+        return Missing(KEY, lost if trace.random_loss else trace.changing, "packets")
     if not begun.limited or _paced_on(begun):
         return Missing(
             KEY, "pacing spreads the initial window over more than the first round trip", "packets"

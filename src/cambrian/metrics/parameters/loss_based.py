@@ -78,7 +78,7 @@ def _of(
     if trace.family == "cubic" and not trace.steady:
         # while the path changes, a window does not follow its law of growth
         for parameter in cubic_curve.PARAMETERS:
-            yield Missing(parameter, "the path changes", source)
+            yield Missing(parameter, trace.changing, source)
     elif trace.family == "cubic":
         seen = epochs(trace, own, events)
         # what a controller does after a cut of another cause is not the law's

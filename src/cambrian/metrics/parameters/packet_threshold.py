@@ -45,7 +45,7 @@ def estimate(trace: FlowTrace) -> Iterator[Estimate | Missing]:
         yield Missing(KEY, "the stack logs no loss")
         return
     if not trace.steady or trace.random_loss:
-        yield Missing(KEY, "packets are also lost or reordered before the queue")
+        yield Missing(KEY, "packets are also lost before the queue" if trace.random_loss else trace.changing)
         return
     if trace.transport.height < _LEAST_ROWS * (trace.acks or 0):
         yield Missing(KEY, "the stack's log has too few rows: it may record losses late")

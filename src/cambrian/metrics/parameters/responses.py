@@ -46,7 +46,7 @@ def _cuts(trace: FlowTrace, found: CongestionResponses | str) -> Estimate | Miss
     """Cuts of the window in a round trip, if any has several; else in the episodes."""
     if not trace.steady:
         # two cuts may be more than a round trip of that moment apart
-        return Missing("cuts_per_episode", "the path's delay changes", "window")
+        return Missing("cuts_per_episode", trace.changing, "window")
     by_trip = cuts_in_round_trips(window.of_stack(trace), trace.rtt_ns)
     # every sender cuts once for a single loss, so single cuts are no evidence
     several = by_trip[by_trip >= 2]

@@ -66,7 +66,8 @@ def estimate(trace: FlowTrace) -> Iterator[Estimate | Missing]:
         if begun is None:
             yield Missing(KEY, "the flow sends only a first flight, or its handshake lost packets", source)
         elif not trace.steady or (source == "packets" and trace.random_loss):
-            yield Missing(KEY, "the path changes, or loses packets before the capture point", source)
+            lost = "the path loses packets before the capture point"
+            yield Missing(KEY, lost if trace.steady else trace.changing, source)
         elif source == "packets" and clocked_share(*first_trains(trace, begun)) > MOST_UNPACED:
             yield Missing(
                 KEY, "because of pacing the flight does not follow the window in slow start", source

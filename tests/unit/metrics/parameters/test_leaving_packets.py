@@ -179,8 +179,8 @@ def test_packets_an_acknowledgement(ack_every: int) -> None:
 
 def test_a_path_that_reorders_or_duplicates_does_not_show_when_a_receiver_acknowledges() -> None:
     """A receiver acknowledges both at once: kernel TCP had been said to have 1.08 and 1.40 packets an ACK."""
-    (one,) = acks.estimate(replace(Sender(packets=3000).run(), steady=False))
-    assert isinstance(one, Missing) and "reorders" in one.why
+    (one,) = acks.estimate(replace(Sender(packets=3000).run(), steady=False, changing="it reorders"))
+    assert isinstance(one, Missing) and one.why == "it reorders"
 
 
 def test_acknowledgements_of_gaps_widen_the_interval_to_both_bounds() -> None:
@@ -244,6 +244,18 @@ def test_the_packet_threshold_is_counted(threshold: int, ack_every: int) -> None
     one = drops(threshold, ack_every)
     assert isinstance(one, Estimate), one
     assert abs(one.value - threshold) <= one.resolution
+
+
+@pytest.mark.parametrize(
+    ("random_loss", "said"),
+    [(False, "the link's rate changes"), (True, "packets are also lost before the queue")],
+)
+def test_what_hides_the_packet_threshold_is_said(random_loss: bool, said: str) -> None:
+    trace = Sender(packets=2000).run(
+        steady=False, changing="the link's rate changes", random_loss=random_loss
+    )
+    (one,) = packet_threshold.estimate(trace)
+    assert isinstance(one, Missing) and one.why == said
 
 
 def test_rare_acknowledgements_hide_a_small_threshold() -> None:

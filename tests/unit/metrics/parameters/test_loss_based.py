@@ -232,8 +232,10 @@ def test_what_cannot_be_seen_is_missing() -> None:
     assert "before the capture point" in missing(lossy)["beta", "packets"]
     shared = Sender(packets=2_000).run(alone=False)
     assert "other flows" in missing(shared)["cubic_c", "packets"]
-    unsteady = Sender(packets=2_000).run(steady=False)
-    assert "delay changes" in missing(unsteady)["beta", "packets"]
+    unsteady = Sender(packets=2_000).run(steady=False, changing="the link's rate follows a trace")
+    assert missing(unsteady)["beta", "packets"] == (
+        "the link's rate follows a trace, so the flight is unknown"
+    )
 
 
 def test_rare_acknowledgements_hide_the_window() -> None:

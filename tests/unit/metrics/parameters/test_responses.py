@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from cambrian.metrics.parameters import loss_based, responses
-from cambrian.metrics.parameters.estimate import Estimate, Measured, pooled
+from cambrian.metrics.parameters.estimate import Estimate, Measured, Missing, pooled
 from cambrian.metrics.parameters.flow_trace import FlowTrace
 from tests.unit.metrics.parameters.cubic_model import CubicSender
 from tests.unit.metrics.parameters.faulty_senders import (
@@ -67,6 +67,8 @@ def test_where_the_delay_changes_two_cuts_may_be_a_round_trip_apart() -> None:
     knobs = {"initial": 150, "growth": lambda window, acked: acked / window, "packets": 60_000}
     trace = replace(CutsEachPacket(**knobs).run(), steady=False)  # type: ignore[arg-type]
     assert "cuts_per_episode" not in measured(trace)
+    (cuts,) = (one for one in responses.estimate(trace) if one.parameter == "cuts_per_episode")
+    assert isinstance(cuts, Missing) and cuts.why == "the path changes"
 
 
 def test_every_other_event_ignored() -> None:
