@@ -6,8 +6,9 @@ import numpy as np
 import polars as pl
 
 from cambrian.metrics import window_growth
-from cambrian.metrics.columns import BITS_PER_BYTE, SMALLEST_DATA_BYTES, to_mbps
+from cambrian.metrics.columns import BITS_PER_BYTE, SMALLEST_DATA_BYTES, int64, to_mbps
 from cambrian.metrics.parameters.beginning import beginning
+from cambrian.metrics.parameters.flight import PACKET_THRESHOLD
 from cambrian.metrics.parameters.trains import trains
 from cambrian.probes.figures import Figure, NoFigure
 from cambrian.probes.probed_flow import ProbedFlow
@@ -74,4 +75,15 @@ def burst_packets(flow: ProbedFlow) -> Figure | NoFigure:
 
 def _until_ns(flow: ProbedFlow) -> int:
     """When the sender can know of the first drop or mark, on the queue's clock; or slow start is over."""
-    return int(flow.flight.learnt_ns.min(initial=flow.settled_ns))
+    until_ns = int(flow.flight.learnt_ns.min(initial=flow.settled_ns))
+    return min(until_ns, _by_number_ns(flow)) if flow.trace.protocol == "quic" else until_ns
+
+
+def _by_number_ns(flow: ProbedFlow) -> int:
+    """When packet numbers tell of the first drop: dropped packets have one, too (RFC 9002, section 6.1.1)."""
+    packets = flow.trace.packets
+    dropped = np.flatnonzero((packets["outcome"] == "dropped").to_numpy())
+    if not len(dropped):
+        return flow.settled_ns
+    later = packets.slice(int(dropped[0]) + PACKET_THRESHOLD).filter(pl.col("outcome") == "departed")
+    return int(int64(later, "departure_ns").min(initial=flow.settled_ns)) + flow.trace.rtt_ns

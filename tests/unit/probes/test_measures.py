@@ -370,6 +370,25 @@ def started(trace: FlowTrace) -> ProbedFlow:
     return ProbedFlow(trace, network, trace.packets, (trace.start_ns,), trace.end_ns)
 
 
+@pytest.mark.parametrize(("protocol", "most"), [("quic", 2), ("tcp", 60)])
+def test_what_answers_a_drop_is_no_burst_of_slow_start(protocol: str, most: int) -> None:
+    """Two drops, two deliveries, in turns: packet numbers tell after two deliveries, ACKs after three."""
+    trace = TrainSender(pacing=1.0, train=2, packets=700).run(protocol=protocol)
+    place, first = pl.int_range(pl.len()), 300
+    dropped = (place >= first) & (place < first + 8) & ((place - first) % 4 < 2)
+    packets = trace.packets.with_columns(
+        outcome=pl.when(dropped).then(pl.lit("dropped")).otherwise("outcome"),
+        departure_ns=pl.when(~dropped).then("departure_ns"),
+    )
+    known_ns = int(packets["departure_ns"][first + 3]) + trace.rtt_ns
+    burst = packets.slice(10, 60).with_columns(
+        arrival_ns=known_ns + pl.int_range(60), departure_ns=known_ns + pl.int_range(60)
+    )
+    packets = pl.concat([packets, burst.cast(packets.schema)]).sort("arrival_ns")
+    found = value(start.burst_packets(started(replace(trace, packets=packets))))
+    assert found == pytest.approx(most, abs=3)
+
+
 @pytest.mark.parametrize("grows", [1, 2, 3])
 @pytest.mark.parametrize(
     "kind",

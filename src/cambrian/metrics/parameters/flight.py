@@ -18,6 +18,8 @@ import polars as pl
 from cambrian.metrics.columns import SMALLEST_DATA_BYTES, BoolArray, Int64Array, int64
 
 #: packets after a lost one whose acknowledgements tell of the loss
+#: (delivered ones, for QUIC too: where several are dropped it may know up to two packets earlier, which is
+#: not taken into account here, because it would move the flights of all QUIC senders)
 PACKET_THRESHOLD = 3
 #: round trips by which a sender may learn of a drop or mark later than the packets show
 LATE = 0.3
