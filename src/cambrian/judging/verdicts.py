@@ -191,7 +191,7 @@ def _missing(judged: Sequence[Judged], *, valid_alone: bool) -> dict[str, str]:
     return {
         key: f"{next(iter(here))}{where}"
         if len(here) == 1
-        else ", ".join(f"{why} ({_named(networks)})" for why, networks in here.items())
+        else _named([f"{why} ({_named(networks)})" for why, networks in here.items()])
         for key, here in reasons.items()
     }
 

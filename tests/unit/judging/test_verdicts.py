@@ -175,6 +175,9 @@ def test_different_reasons_for_a_missing_parameter_name_their_networks() -> None
     ]
     found = verdicts.verdict("x", "cubic", several)
     assert found.missing == {"packet_threshold": "no drop (a, c), random loss (b)"}
+    five = [on(*FINE, missing={"packet_threshold": f"off by {one}"}, network=f"n{one}") for one in range(5)]
+    reasons = verdicts.verdict("x", "cubic", five).missing["packet_threshold"]
+    assert reasons == "off by 0 (n0), off by 1 (n1), off by 2 (n2), and 2 others"
 
 
 def test_evidence_counts() -> None:
