@@ -29,6 +29,9 @@ _STEADY_BYTES = 4.0
 #: a sender may add to each packet what is no copy: PADDING (RFC 9000, section 19.1), a larger header, a
 #: checksum. Overhead up to this share of its frames is therefore no proof of repetitions
 _OWN_OVERHEAD_SHARE = 0.25
+#: the middle half of the seconds' overhead is within this share of the median for padding and larger headers;
+#: repetitions after losses vary more
+_STEADY_SHARE = 0.1
 #: number of last reports; the one with the smallest rest counts
 _LAST_REPORTS = 5
 
@@ -75,7 +78,8 @@ def redundancy(packets: pl.DataFrame, delivery: Delivery, header_bytes: float | 
 
     A redundancy so constant that no second differs would be taken for header: ``header_bytes``
     shows it (the 20 stacks here have 69 to 88). If most seconds show more than QUIC's headers, it may be
-    padding, so ``low_bytes`` counts only what exceeds a quarter of each frame.
+    padding. Then ``low_bytes`` counts only what exceeds a quarter of each frame if the seconds are alike,
+    and what exceeds their lower quartile if they differ.
     """
     data = departed(packets).filter(pl.col("size_bytes") >= _LEAST_DATA_FRAME_BYTES)
     data = data.sort("departure_ns", maintain_order=True)
@@ -116,5 +120,8 @@ def _header(
         return low, middle, high
     if low <= most:  # QUIC's headers explain a quarter of the seconds; the others exceed them
         return least, (least + most) / 2, most
-    of_frame = _OWN_OVERHEAD_SHARE * float(sizes[-1]) / float(seen[-1])
-    return least, min(middle, max(most, of_frame)), max(most, of_frame)
+    own = max(most, _OWN_OVERHEAD_SHARE * float(sizes[-1]) / float(seen[-1]))
+    if high - low <= _STEADY_SHARE * middle:
+        return least, min(middle, own), own
+    # no overhead of every packet is larger than that of the seconds with the least
+    return least, (least + most) / 2, min(low, own)

@@ -123,3 +123,13 @@ def test_everything_sent_twice_is_waste() -> None:
     found = redundancy(full_frames(), reports(1440, wasted=50, from_s=0), None)
     assert found is not None
     assert found.low_bytes > 0.2 * found.delivered_bytes
+
+
+def test_repetitions_of_every_second_that_vary_are_waste() -> None:
+    wasted = np.cumsum(np.tile([10, 30, 60, 20], SECONDS // 4))
+    seconds = np.arange(1, SECONDS + 1)
+    found = redundancy(full_frames(), Delivery(seconds * S, (100 * seconds - wasted) * 1440), None)
+    assert found is not None
+    truth = wasted[found.until_ns // S - 1] * 1440
+    assert 0.3 * truth < found.low_bytes < truth
+    assert found.redundant_bytes == pytest.approx(truth, rel=0.1)
