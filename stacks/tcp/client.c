@@ -19,6 +19,9 @@
 /* Over a path as fast as we are a stream never has to wait: the others and SIGTERM get their turn. */
 enum { STEPS_A_TURN = 64 };
 
+/* More than a record, which OpenSSL may hold until its last byte comes. */
+enum { TLS_AHEAD_BYTES = 64 << 10 };
+
 enum step { STEP_HANDSHAKE, STEP_REQUEST, STEP_BODY, STEP_CLOSED };
 
 struct stream {
@@ -53,9 +56,11 @@ static enum io send_request(struct stream *stream) {
 }
 
 /* With less to come than the mark, only the sender's FIN would wake us. A congestion window that the data
-   fill exactly holds it back for a round trip. */
+   fill exactly holds it back for a round trip. TLS may have read a part of what is left. */
 static void wake_for_the_rest(struct stream *stream) {
     uint64_t left = stream->asked > stream->got ? stream->asked - stream->got : 1;
+    if (stream->channel.ssl && left <= knobs.rcvlowat_bytes + TLS_AHEAD_BYTES)
+        left = 1;
     if (left >= stream->wakes_at_bytes)
         return;
     socket_wake_at(stream->channel.descriptor, left);

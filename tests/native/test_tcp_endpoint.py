@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import signal
 import socket
+import ssl
 import subprocess
 import time
 from collections.abc import Iterator
@@ -78,17 +79,26 @@ def test_exactly_the_bytes_asked_for(tcp_endpoint: Path, form: list[str], count:
     }  # fmt: skip
 
 
-def test_done_comes_with_the_last_byte_and_not_with_the_senders_fin(tcp_endpoint: Path) -> None:
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("count", [14_000, 300_000, 2_000_000])
+def test_done_comes_with_the_last_byte_and_not_with_the_senders_fin(
+    tcp_endpoint: Path, form: list[str], count: int
+) -> None:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(CERTIFICATES / "cert.pem", CERTIFICATES / "key.pem")
+    context.set_alpn_protocols(["hq-interop"])
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        fetch = client(tcp_endpoint, f"127.0.0.1:{listener.getsockname()[1]}", "--bytes", "14000")
-        connection, _ = listener.accept()
-        with connection:
-            connection.settimeout(10)
-            assert connection.recv(64) == b"GET /14000\r\n"
-            connection.sendall(bytes(14000))
+        fetch = client(tcp_endpoint, f"127.0.0.1:{listener.getsockname()[1]}", "--bytes", str(count), *form)
+        accepted, _ = listener.accept()
+        accepted.settimeout(10)
+        with context.wrap_socket(accepted, server_side=True) if form else accepted as connection:
+            assert connection.recv(64) == f"GET /{count}\r\n".encode()
+            connection.sendall(bytes(count))
             assert fetch.stdout is not None
             lines = [fetch.stdout.readline() for _ in range(2)]
             assert fetch.poll() is None
+            if isinstance(connection, ssl.SSLSocket):
+                connection.unwrap()
         rest, _ = fetch.communicate(timeout=10)
     assert [event["event"] for event in events("".join(lines))] == ["connected", "done"]
     assert events(lines[1])[0]["complete"] is True

@@ -77,7 +77,10 @@ def test_verdicts_of_an_interrupted_run_say_what_is_missing(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("command", "why"),
     [
-        ("cambrian run a.toml --only 'x*'", "leaves them out by --only; remedy: the same command without"),
+        (
+            "cambrian run a.toml --only 'x*'",
+            "which has --only, does not ask for them; remedy: the same command without",
+        ),
         ("cambrian run a.toml", "does not ask for them; remedy: the earlier command again"),
     ],
 )

@@ -101,6 +101,8 @@ def _without_heartbeat_ns(flow: ProbedFlow, silence: tuple[int, int]) -> Int64Ar
     before it.
     """
     begin_ns, end_ns = silence
+    if not len(flow.arrivals_ns):
+        return flow.arrivals_ns
     sizes = int64(flow.trace.packets, "size_bytes")
     small = flow.arrivals_ns[sizes < DATA * flow.flight.packet_bytes]
     before_ns = max(2 * begin_ns - end_ns, int(flow.arrivals_ns[0]))

@@ -62,7 +62,7 @@ def cards(collected: Collected, frames: Mapping[str, pl.DataFrame], shown: Matri
     # what has no common scale speaks for contestants that have no other card; controls have none
     silent = shown.players.keys() - {card.contestant for card in found}
     found += _alone(collected, frames)
-    found += [card for card in _others(frames) if card.contestant in silent]
+    found += [card for card in _others(collected, frames) if card.contestant in silent]
     return [replace(card, groups=_groups(card, keys)) for card in chosen(found)]
 
 
@@ -204,7 +204,7 @@ def _alone(collected: Collected, frames: Mapping[str, pl.DataFrame]) -> Iterator
                 )
 
 
-def _others(frames: Mapping[str, pl.DataFrame]) -> Iterator[Card]:
+def _others(collected: Collected, frames: Mapping[str, pl.DataFrame]) -> Iterator[Card]:
     """What else a verdict comes from; these differences have no scale in common."""
     for row in _different(frames, "parameters", "status", "off"):
         yield Card(
@@ -220,7 +220,9 @@ def _others(frames: Mapping[str, pl.DataFrame]) -> Iterator[Card]:
     for one in sides.findings(frames):
         if one.state == DIFFERENT:
             text = f"{one.contestant}: {one.text}"
-            yield Card(one.contestant, one.network, one.text, text, "", "", 0.0, one.table)
+            # parameters are compared with a standard, the other tables with kernel TCP
+            base = f"{REFERENCE_STACK} {judged.reference(collected, one.contestant)}"
+            yield Card(one.contestant, one.network, one.text, text, "", "", 0.0, one.table, base=base)
 
 
 def _different(

@@ -48,7 +48,8 @@ def _levels(
     # a corrected p of 1 hides by how much it was corrected
     small = [None if one is None else max(one, _LEAST) * _SMALL for one in p]
     return [
-        None if one is None or adjusted is None else LEVEL * one / (adjusted * families)
+        # a rounding error can make the corrected p the smaller one
+        None if one is None or adjusted is None else min(LEVEL * one / (adjusted * families), LEVEL)
         for one, adjusted in zip(small, _adjusted(small, method), strict=True)
     ]
 

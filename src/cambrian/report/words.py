@@ -51,11 +51,14 @@ def missing_text(count: int) -> str:
 
 def unlisted_text(count: int, command: str) -> str:
     """A sentence about trials that are kept, and that the study's last ``command`` did not ask for."""
-    by, remedy = "does not ask for them", "the earlier command again"
+    by, remedy = "", "the earlier command again"
     if " --only " in command:
-        by, remedy = "leaves them out by --only", "the same command without --only, or with all groups"
-    are = "is kept here but is" if count == 1 else "are kept here but are"
-    return f"{counted(count, 'more trial')} {are} not judged: the last command {by}; remedy: {remedy}"
+        by, remedy = ", which has --only,", "the same command without --only, or with all groups"
+    are, them = ("is", "it") if count == 1 else ("are", "them")
+    return (
+        f"{counted(count, 'more trial')} {are} kept here but {are} not judged: the last command{by} does not "
+        f"ask for {them}; remedy: {remedy}"
+    )
 
 
 def measured_interval(collected: Collected) -> str:
@@ -90,17 +93,27 @@ def answer(collected: Collected, frames: Mapping[str, pl.DataFrame]) -> str:
 
 def _late(collected: Collected) -> str:
     """Which page loads and transfers were not complete at the trial's end; empty if none."""
-    loads, transfers = [], []
+    loads: list[str] = []
+    transfers: list[str] = []
+    ended: list[str] = []
     for cell in collected.cells:
         for flow in range(len(cell.names)):
             name = f"{row_name(cell, flow)} on {cell.network.name}"
             if late := cell.late_loads(flow):
                 loads.append(f"{late} of {len(cell.records)} loads of {name}")
             elif count := not_complete(cell, flow):
-                transfers.append(f"{count} of {counted(len(cell.trials), 'transfer')} of {name}")
+                early = any(trial.flows[flow].ended_early for trial in cell.trials)
+                (ended if early else transfers).append(
+                    f"{count} of {counted(len(cell.trials), 'transfer')} of {name}"
+                )
+    longer = ": give a longer duration_s"
     return " ".join(
-        f"{what}: {joined(_some(listed, 'other'))}. So these have no mean time: give a longer duration_s."
-        for what, listed in (("Not loaded in time", loads), ("Not complete at the trial’s end", transfers))
+        f"{what}: {joined(_some(listed, 'other'))}. So these have no mean time{remedy}."
+        for what, listed, remedy in (
+            ("Not loaded in time", loads, longer),
+            ("Not complete at the trial’s end", transfers, longer),
+            ("Not complete, and some ended early", ended, ""),
+        )
         if listed
     )
 

@@ -327,6 +327,13 @@ def test_small_packets_that_come_only_without_acknowledgements_are_timeouts() ->
     assert value(lost_acks.timeout_growth(few)) >= 2
 
 
+def test_a_flow_without_a_packet_has_no_timeout() -> None:
+    silent = Sender().run(LOST_ACKS, nothing)
+    empty = replace(silent, trace=replace(silent.trace, packets=silent.trace.packets.clear()))
+    assert value(lost_acks.timeout_packets(empty)) == 0
+    assert isinstance(lost_acks.timeout_growth(empty), NoFigure)
+
+
 def test_timeouts_that_a_heartbeat_may_hide_are_not_counted() -> None:
     silent = Sender(timeout=9_000_000_000).run(LOST_ACKS, nothing)
     beating = with_small_packets(silent, *range(1_000_000_000, 30_000_000_000, 300_000_000))

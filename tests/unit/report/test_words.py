@@ -201,6 +201,18 @@ def test_a_transfer_of_another_size_than_requested_was_complete() -> None:
     assert together(cell) == "Means: bulk 15.0 Mbps and short is complete."
 
 
+def test_a_transfer_that_gave_up_needs_no_longer_trial() -> None:
+    cell = ended(["bulk", "short"], [1.0, None, None], [15.0, 5.0])
+    trials = [
+        replace(trial, flows=(trial.flows[0], replace(last, figures={**last.figures, "outcome": outcome})))
+        for trial, outcome in zip(cell.trials, ("finished", "gave up", "gave up"), strict=True)
+        if (last := trial.flows[1])
+    ]
+    assert together(replace(cell, trials=tuple(trials))).endswith(
+        "Not complete, and some ended early: 2 of 3 transfers of short on link. So these have no mean time."
+    )
+
+
 def test_both_tables_and_the_answer_agree_on_a_transfer_that_was_not_complete() -> None:
     """Its other transfers are the fastest, so no mean of them is given."""
     cell = ended(["short"], [1.0, 3.0, None], [5.0])

@@ -7,7 +7,7 @@ from typing import Any
 
 from cambrian.judging.flow_traces import loses
 from cambrian.measure.flow_window import FlowWindow
-from cambrian.measure.quantity import Quantity, of_hundred
+from cambrian.measure.quantity import Quantity, of_difference, of_hundred
 from cambrian.metrics import flight_growth, payload
 from cambrian.metrics.window_use import WindowUse
 
@@ -68,6 +68,7 @@ QUANTITIES = (
         "null with fewer than 40 round trips in stretches of eight and more, in less than 10 s, for flows of "
         "fixed size and pages, and on a path that changes, reorders, duplicates or itself loses packets",
         window=_flight_growth,
+        ends=of_difference,
     ),
     Quantity(
         "packet_mean_bytes",

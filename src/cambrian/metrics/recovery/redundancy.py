@@ -70,6 +70,8 @@ def redundancy(packets: pl.DataFrame, delivery: Delivery, header_bytes: float | 
     """Redundant bytes of one flow; None without a report that covers any of its departures.
 
     Also None if a report says more bytes than had left the bottleneck: then the receiver's reports are wrong.
+    And None if the seconds are alike and show more than QUIC's headers, up to a quarter of each frame: that
+    may be padding, a larger header, or data that are sent again all the time.
 
     Parameters:
         packets: of that flow alone.
@@ -77,9 +79,9 @@ def redundancy(packets: pl.DataFrame, delivery: Delivery, header_bytes: float | 
             seconds (a QUIC stack's), or takes QUIC's possible range where there are none.
 
     A redundancy so constant that no second differs would be taken for header: ``header_bytes``
-    shows it (the 20 stacks here have 69 to 88). If most seconds show more than QUIC's headers, it may be
-    padding. Then ``low_bytes`` counts only what exceeds a quarter of each frame if the seconds are alike,
-    and what exceeds their lower quartile if they differ.
+    shows it (the 20 stacks here have 69 to 88). Seconds that are alike and show more than a quarter of each
+    frame count from there on. Where most seconds show more than QUIC's headers and differ, ``low_bytes`` is
+    what exceeds their lower quartile.
     """
     data = departed(packets).filter(pl.col("size_bytes") >= _LEAST_DATA_FRAME_BYTES)
     data = data.sort("departure_ns", maintain_order=True)
@@ -91,6 +93,8 @@ def redundancy(packets: pl.DataFrame, delivery: Delivery, header_bytes: float | 
     left_over = sizes - seen * header - delivery.received_bytes
     at = len(seen) - 1 - int(np.argmin(left_over[::-1][:_LAST_REPORTS]))
     handshake = 0 if header_bytes is not None else _QUIC_HANDSHAKE_BYTES
+    if header_bytes is None and header > QUIC_HEADER_BYTES[1] and left_over[at] <= 0:
+        return None
     return Redundancy(
         until_ns=int(delivery.time_ns[at]),
         delivered_bytes=int(sizes[at]),
@@ -122,6 +126,6 @@ def _header(
         return least, (least + most) / 2, most
     own = max(most, _OWN_OVERHEAD_SHARE * float(sizes[-1]) / float(seen[-1]))
     if high - low <= _STEADY_SHARE * middle:
-        return least, min(middle, own), own
+        return least, own, own
     # no overhead of every packet is larger than that of the seconds with the least
     return least, (least + most) / 2, min(low, own)

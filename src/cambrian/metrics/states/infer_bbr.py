@@ -68,8 +68,8 @@ def probe_rtt(rows: Rows, probing: int) -> BoolArray:
 def kernel_probe_rtt(rows: Rows, probing: int) -> BoolArray | None:
     """The same of kernel TCP, by its own constant; None if another cause may have made its window so small.
 
-    A timeout or many losses also leave four packets, from which the window grows. So does a path of a few
-    packets.
+    A timeout also leaves a few packets, from which the window grows. On a path of a few packets the window is
+    always so small.
     """
     if not _usual_bytes(rows) > _GROWN * _PROBE_RTT_BYTES:
         return None

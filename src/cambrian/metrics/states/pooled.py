@@ -52,8 +52,9 @@ def pooled(machines: Sequence[Machine]) -> Pooled:
     """
     if not machines:
         raise ValueError("give at least one trial's machine")
-    shares = [machine.shares for machine in machines]
-    states = vocabulary.order(state for one in shares for state in one)
+    # where the window may hide a state, its time counts as another one's
+    shares = [one.shares for one in machines if not one.uncertain] or [one.shares for one in machines]
+    states = vocabulary.order(state for machine in machines for state in machine.shares)
     found = sorted(
         {transition for machine in machines for transition in machine.transitions},
         key=lambda pair: (states.index(pair[0]), states.index(pair[1])),
@@ -63,13 +64,7 @@ def pooled(machines: Sequence[Machine]) -> Pooled:
         states=tuple(
             StateShare(
                 state,
-                mean(
-                    [
-                        share.get(state, 0.0)
-                        for machine, share in zip(machines, shares, strict=True)
-                        if state not in machine.uncertain
-                    ]
-                ),
+                mean([share.get(state, 0.0) for share in shares]),
                 _average(machines, found, into=state),
             )
             for state in states

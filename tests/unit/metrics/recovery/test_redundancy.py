@@ -101,12 +101,9 @@ def test_a_receiver_that_reports_more_than_has_come_says_nothing() -> None:
 
 
 @pytest.mark.parametrize("overhead", [149, 249, 370])
-def test_padding_and_large_headers_are_no_waste(overhead: int) -> None:
-    found = redundancy(full_frames(), reports(1514 - overhead), None)
-    assert found is not None
-    assert found.low_bytes == 0
-    assert found.header_bytes == pytest.approx(overhead)
-    assert found.redundant_bytes == pytest.approx(0, abs=SECONDS)
+def test_padding_large_headers_and_constant_waste_cannot_be_told_apart(overhead: int) -> None:
+    assert redundancy(full_frames(), reports(1514 - overhead), None) is None
+    assert redundancy(full_frames(), reports(1440, wasted=10, from_s=0), None) is None
 
 
 def test_random_padding_is_no_waste_in_long_and_in_short_flows() -> None:
@@ -114,15 +111,13 @@ def test_random_padding_is_no_waste_in_long_and_in_short_flows() -> None:
     received = np.cumsum(100 * (1514 - 80) - padding)
     times = np.arange(1, SECONDS + 1) * S
     for last in (SECONDS, 3, 1):
-        found = redundancy(full_frames(), Delivery(times[:last], received[:last]), None)
-        assert found is not None
-        assert found.low_bytes == 0
+        assert redundancy(full_frames(), Delivery(times[:last], received[:last]), None) is None
 
 
 def test_everything_sent_twice_is_waste() -> None:
     found = redundancy(full_frames(), reports(1440, wasted=50, from_s=0), None)
     assert found is not None
-    assert found.low_bytes > 0.2 * found.delivered_bytes
+    assert 0.2 * found.delivered_bytes < found.low_bytes < found.redundant_bytes + 8_001
 
 
 def test_repetitions_of_every_second_that_vary_are_waste() -> None:
