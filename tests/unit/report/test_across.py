@@ -171,6 +171,20 @@ def test_each_page_has_its_own_chart() -> None:
     assert (figure.name, figure.heading) == ("across-plt-ms", "Page load time (ms)")
 
 
+def test_a_group_with_a_load_that_did_not_end_in_time_has_no_point() -> None:
+    """The loads that did end are the fastest."""
+    loads = made(grid(buffer_bdp=(1, 2, 4)), ["a cubic"], design="solo").filter(flow=0)
+    loads = loads.with_columns(
+        plt_ms=pl.col("share_percent") * 10,
+        page=pl.lit("page"),
+        group=pl.col("network") + "/a",
+        share_percent=None,
+    )
+    figures = across.figures(loads, ["n0", "n1", "n2"], "solo", {"a cubic": "#123456"}, {"n1/a"})
+    (figure,) = (one for one in figures if one.name == "across-plt-ms")
+    assert figure.data.sort("buffer_bdp")["buffer_bdp"].to_list() == [1, 4]
+
+
 def test_one_network_has_no_such_section() -> None:
     assert drawn(made([{}])) == ()
 
