@@ -19,7 +19,8 @@ import numpy as np
 
 from cambrian.metrics.columns import BoolArray
 from cambrian.metrics.states.infer import lasting
-from cambrian.metrics.states.rows import MSS_BYTES, Rows
+from cambrian.metrics.states.rows import Rows
+from cambrian.trace.kernel_tcp import MSS_BYTES
 
 #: BBR's window gain in ProbeBW
 _WINDOW_GAIN = 2.0

@@ -22,8 +22,6 @@ COLUMNS = (
 )
 #: a congestion window this small is a collapsed one: RFC 9002's minimum is two packets
 COLLAPSED_BYTES = 4 * 1500
-#: the kernel's segment: MTU 1500 − 20 (IPv4) − 20 (TCP) − 12 (time stamps)
-MSS_BYTES = 1448
 #: the round trip where a trace names none: RFC 9002, section 6.2.2
 _INITIAL_RTT_NS = 333_000_000
 
