@@ -6,16 +6,21 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from cambrian.stacks import catalogue
+from cambrian.stacks import catalogue, receivers
 from cambrian.study.model import Contestant
 
 
 @dataclass(frozen=True)
 class Family:
-    """``reference``: the kernel CCA that it is judged against. ``protocol``: quic or tcp."""
+    """``reference``: the kernel CCA that it is judged against. ``protocol``: quic or tcp.
+
+    ``other_transport``: its stack names no application protocol of QUIC, so it may be another transport over
+    UDP.
+    """
 
     reference: str
     protocol: str
+    other_transport: bool = False
 
 
 def family_of(stack: str, cca: str) -> Family | None:
@@ -24,7 +29,9 @@ def family_of(stack: str, cca: str) -> Family | None:
     entry = known.manifest.ccas.get(cca) if known else None
     if known is None or entry is None or entry.reference is None:
         return None
-    return Family(entry.reference, known.manifest.protocol)
+    protocol = known.manifest.protocol
+    named = any((protocol, alpn) in receivers.REFERENCES for alpn in known.manifest.alpns)
+    return Family(entry.reference, protocol, other_transport=protocol == "quic" and not named)
 
 
 def record(contestants: Iterable[Contestant]) -> dict[str, dict[str, str]]:

@@ -48,6 +48,7 @@ def flow_traces(
                 acks=acks[number],
                 slow_receiver=flow.contestant.receiver_cpu is not None,
                 changing=changing(network),
+                other_transport=family.other_transport,
             )
         )
     return found

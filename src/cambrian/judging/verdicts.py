@@ -59,7 +59,8 @@ _RESTATES = {
 }
 #: parameter → the parameters that explain it if one of them is off as well
 _FOLLOWS = {key: {of} for key, of in _RESTATES.items()} | {
-    "losses_answered": {"rollback_share", "regrown_share"}
+    "losses_answered": {"rollback_share", "regrown_share"},
+    "recovery_growth": {"rollback_share", "regrown_share"},
 }
 #: the parameter for the law of window growth
 _LAW = "cubic_growth"

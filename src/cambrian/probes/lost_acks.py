@@ -26,6 +26,11 @@ QUIET_TRIPS = 2
 #: this share of that number. Timeouts that double leave one or two for the second half
 FEWEST_BEATS = 3
 BEATS = (0.5, 1.5)
+#: round trips after the first packet that is acknowledged again in which a window shows: slow start from two
+#: packets has eight in the third
+RESTART_TRIPS = 3
+#: a smaller flight does not differ enough from those eight packets
+FEWEST_PACKETS = 50
 
 
 def timeout_growth(flow: ProbedFlow) -> Figure | NoFigure:
@@ -66,6 +71,32 @@ def timeout_packets(flow: ProbedFlow) -> Figure | NoFigure:
             "all its packets are small and come as often as before: its timeouts may be among them"
         )
     return Figure(float(last - first), 1)
+
+
+def timeout_kept(flow: ProbedFlow) -> Figure | NoFigure:
+    """Most packets in a round trip after the acknowledgements are back, as a share of the flight before.
+
+    No packet was lost, so timeouts are all that the sender knows of. They lower no window in QUIC
+    (RFC 9002, section 7.6). In TCP and SCTP they may (RFC 5681, section 3.1; RFC 9260, section 7.2.3).
+    """
+    if flow.trace.protocol == "tcp" or flow.trace.other_transport:
+        return NoFigure("a timeout may lower the window of a transport other than QUIC")
+    silence = _silence_ns(flow)
+    if isinstance(silence, NoFigure):
+        return silence
+    begin_ns, end_ns = (time_ns - flow.trace.rtt_ns for time_ns in silence)
+    last = int(np.searchsorted(flow.flight.arrival_ns, begin_ns)) - 1
+    if last < 0:
+        return NoFigure("the flow had not started when the acknowledgements began to be lost")
+    before = flow.most_in_flight(begin_ns - float(flow.flight.round_trip_ns[last]), begin_ns)
+    if not before >= FEWEST_PACKETS * flow.flight.packet_bytes:
+        return NoFigure(f"fewer than {FEWEST_PACKETS} packets were in flight when acknowledgements were lost")
+    after = int(np.searchsorted(flow.data_arrivals_ns, end_ns))
+    if after == len(flow.data_arrivals_ns):
+        return NoFigure("the flow sent nothing after the acknowledgements were back")
+    back_ns = int(flow.data_arrivals_ns[after])
+    most = flow.most_in_a_trip(back_ns, back_ns + RESTART_TRIPS * flow.trace.rtt_ns)
+    return Figure(most * flow.flight.packet_bytes / before, 1)
 
 
 def _silence_ns(flow: ProbedFlow) -> tuple[int, int] | NoFigure:

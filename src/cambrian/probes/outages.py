@@ -73,14 +73,12 @@ def blackout_restart(flow: ProbedFlow) -> Figure | NoFigure:
     if isinstance(found, NoFigure):
         return found
     _, before_bytes, back_ns = found
-    arrivals, trip_ns = flow.data_arrivals_ns, flow.trace.rtt_ns
     if not _came_back(flow, back_ns):
         return NoFigure("the flow sent nothing after the blackout")
-    first, last = np.searchsorted(arrivals, [back_ns + trips * trip_ns for trips in RESTART])
-    inside = arrivals[first:last]
-    if not len(inside):
+    from_ns, to_ns = (back_ns + trips * flow.trace.rtt_ns for trips in RESTART)
+    most = flow.most_in_a_trip(from_ns, to_ns)
+    if not most:
         return NoFigure("the flow sent no second packet soon after the blackout")
-    most = int((np.searchsorted(inside, inside + trip_ns) - np.arange(len(inside))).max())
     return Figure(most * flow.flight.packet_bytes / before_bytes, 1)
 
 

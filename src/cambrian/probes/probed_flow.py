@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
+import numpy as np
 import polars as pl
 
 from cambrian.metrics.columns import NS_PER_S, Int64Array, int64
@@ -76,3 +77,10 @@ class ProbedFlow:
     def most_in_flight(self, begin_ns: float, end_ns: float) -> float:
         """The most bytes in flight at a packet sent in [begin_ns, end_ns); NaN where none was sent."""
         return self.flight.most_bytes(begin_ns, end_ns)
+
+    def most_in_a_trip(self, begin_ns: float, end_ns: float) -> int:
+        """Most packets with data in one round trip (without queueing) that arrive in [begin_ns, end_ns)."""
+        first, last = np.searchsorted(self.data_arrivals_ns, [begin_ns, end_ns])
+        inside = self.data_arrivals_ns[first:last]
+        after = np.searchsorted(inside, inside + self.trace.rtt_ns)
+        return int((after - np.arange(len(inside))).max(initial=0))

@@ -1,6 +1,8 @@
-"""Measures of a flow in its steady state: throughput, queueing delay, and sizes of its frames."""
+"""Measures of a flow in its steady state: throughput, queueing delay, silences, and sizes of its frames."""
 
 from __future__ import annotations
+
+import numpy as np
 
 from cambrian.metrics.columns import NS_PER_MS, NS_PER_S, int64, to_mbps
 from cambrian.metrics.parameters import window
@@ -24,6 +26,15 @@ def delay_ms(flow: ProbedFlow) -> Figure | NoFigure:
         return NoFigure("no packet departed after the flow's first slow start")
     waited = int64(flow.carried, "departure_ns") - int64(flow.carried, "arrival_ns")
     return Figure(float(waited.mean()) / NS_PER_MS, 1)
+
+
+def longest_silence_trips(flow: ProbedFlow) -> Figure | NoFigure:
+    """Longest time without data after the first slow start, in round trips without queueing."""
+    first = int(np.searchsorted(flow.data_arrivals_ns, flow.settled_ns))
+    times_ns = np.diff(flow.data_arrivals_ns[first:], append=flow.trace.end_ns)
+    if len(times_ns) < 2:
+        return NoFigure("the flow sent fewer than two packets after its first slow start")
+    return Figure(float(times_ns.max()) / flow.trace.rtt_ns, len(times_ns))
 
 
 def usual_frame_bytes(flow: ProbedFlow) -> Figure | NoFigure:

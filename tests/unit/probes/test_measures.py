@@ -327,6 +327,35 @@ def test_small_packets_that_come_only_without_acknowledgements_are_timeouts() ->
     assert value(lost_acks.timeout_growth(few)) >= 2
 
 
+def test_a_window_that_timeouts_keep_and_one_that_collapses() -> None:
+    assert value(lost_acks.timeout_kept(Sender(collapses=False).run(LOST_ACKS, nothing))) > 0.6
+    assert value(lost_acks.timeout_kept(Sender().run(LOST_ACKS, nothing))) < 0.15
+    assert isinstance(lost_acks.timeout_kept(Sender(most=40).run(LOST_ACKS, nothing)), NoFigure)
+
+
+@pytest.mark.parametrize("other", [{"protocol": "tcp"}, {"other_transport": True}])
+def test_other_transports_may_lower_their_window_at_a_timeout(other: dict[str, Any]) -> None:
+    seen = Sender().run(LOST_ACKS, nothing)
+    seen = replace(seen, trace=replace(seen.trace, **other))
+    assert lost_acks.timeout_kept(seen) == NoFigure(
+        "a timeout may lower the window of a transport other than QUIC"
+    )
+
+
+@pytest.mark.parametrize("silence", [300_000_000, 1_000_000_000])
+def test_the_longest_silence_of_a_bulk_flow(silence: int) -> None:
+    assert value(steady.longest_silence_trips(Sender().run(OUTAGES, nothing))) < 0.1
+    silent = Sender(silence=silence).run(OUTAGES, lambda number, now: 0 <= now - 8 * 10**9 < 30_000_000)
+    assert value(steady.longest_silence_trips(silent)) == pytest.approx(silence / RTT, abs=0.6)
+
+
+def test_a_flow_that_stops_is_silent_until_the_end() -> None:
+    seen = Sender().run(OUTAGES, nothing)
+    early = seen.trace.packets.filter(pl.col("arrival_ns") < 10_000_000_000)
+    stopped = replace(seen, trace=replace(seen.trace, packets=early))
+    assert value(steady.longest_silence_trips(stopped)) == pytest.approx(200, abs=1)
+
+
 def test_a_flow_without_a_packet_has_no_timeout() -> None:
     silent = Sender().run(LOST_ACKS, nothing)
     empty = replace(silent, trace=replace(silent.trace, packets=silent.trace.packets.clear()))

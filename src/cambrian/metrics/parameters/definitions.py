@@ -43,6 +43,7 @@ _ALL = (
     Parameter("emulated_connections", "connections that one stands for, N", "", 1),
     Parameter("rollback_share", "share of congestion events taken back", "share", 2),
     Parameter("regrown_share", "share of cuts that grow back within three round trips", "share", 2),
+    Parameter("recovery_growth", "share of cuts after which the window grows in recovery", "share", 2),
     Parameter("unexplained_cuts", "share of cuts without a loss or mark", "share", 2),
     # what losses and marks are answered with
     Parameter("losses_answered", "share of loss episodes after which the flight stays lower", "share", 2),

@@ -17,7 +17,8 @@ class FlowTrace:
     time; without rows if the stack exports nothing.
 
     ``family``: the kernel CCA that the contestant is judged against (``cubic``, ``reno``,
-    ``bbr``, …). ``protocol``: ``quic`` or ``tcp``. ``rtt_ms``: the flow's round trip without
+    ``bbr``, …). ``protocol``: ``quic`` or ``tcp``. ``other_transport``: it may be another transport over
+    UDP than QUIC, with rules of its own. ``rtt_ms``: the flow's round trip without
     queueing; ``forward_delay_ms`` is its part before the bottleneck's queue.
     ``rate_mbps``: the bottleneck's (frames); None for a link that follows a trace.
     ``start_ns``, ``end_ns``: when the flow was started, and the trial's end; all times count from
@@ -45,6 +46,7 @@ class FlowTrace:
     acks: int | None
     slow_receiver: bool = False
     changing: str = "the path changes"
+    other_transport: bool = False
 
     @property
     def rtt_ns(self) -> int:

@@ -1,7 +1,8 @@
-"""Congestion events that do not last: the window is back at its value before within two round trips.
+"""What a window does just after a congestion event: it may be taken back, grow back, or grow in recovery.
 
 It is *taken back* in one step, as after a loss that turns out to be none. It may also *grow back* with the
-acknowledgements, as in slow start. A flight does not show which.
+acknowledgements, as in slow start. A flight does not show which. It *grows in recovery* if acknowledgements
+of packets that were sent before the cut let it grow.
 """
 
 from __future__ import annotations
@@ -10,12 +11,19 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from cambrian.metrics.columns import BoolArray
+from cambrian.metrics.columns import BoolArray, FloatArray
 from cambrian.metrics.parameters.estimate import Estimate, Missing, Source, of_share
+from cambrian.metrics.parameters.flow_trace import FlowTrace
 from cambrian.metrics.parameters.reductions import Reductions
+from cambrian.metrics.parameters.window import Window
 
 #: a flight that falls and comes back is a window only if it falls as far as when it stays, within this share
 LIKE_OTHERS = 0.1
+#: no acknowledgement of a packet that was sent after a cut comes sooner than a round trip after it; this
+#: share of one allows for the log's clock
+EARLY_TRIPS = 0.8
+#: smallest growth in recovery, in segments; less may be rounding
+GROWTH_SEGMENTS = 0.5
 
 
 def estimates(found: Reductions, source: Source, marked: BoolArray) -> Iterator[Estimate | Missing]:
@@ -39,3 +47,34 @@ def estimates(found: Reductions, source: Source, marked: BoolArray) -> Iterator[
             yield of_share(name, int(these.sum()), of, source)
         else:
             yield Missing(name, "no congestion event", source)
+
+
+def in_recovery(found: Reductions, own: Window, trace: FlowTrace) -> Estimate | Missing:
+    """The share of cuts after which an exported window grows before it can know of a packet sent after them.
+
+    Source: RFC 9002, section 7.3.2: recovery ends with such a packet, and the window is the threshold until
+    then. Cuts that do not last count for :func:`estimates`.
+    """
+    if not trace.steady:
+        return Missing("recovery_growth", trace.changing)
+    growth = _early_growth(found, own, trace.rtt_ns)[found.lasting]
+    growth = growth[np.isfinite(growth)]
+    if not len(growth):
+        return Missing("recovery_growth", "the log has no row between a cut and a round trip after it")
+    return of_share("recovery_growth", int((growth > GROWTH_SEGMENTS).sum()), len(growth), own.source)
+
+
+def _early_growth(found: Reductions, own: Window, rtt_ns: int) -> FloatArray:
+    """Growth in recovery after each cut, in segments, shape (n,); NaN where the log has no row then."""
+    first = np.searchsorted(own.time_ns, found.start_ns)
+    settled = np.searchsorted(own.time_ns, found.settled_ns, side="right") - 1
+    # the cut was made some time after the row before its own
+    cut_ns = own.time_ns[(first - 1).clip(min=0)]
+    until = np.searchsorted(own.time_ns, cut_ns + round(EARLY_TRIPS * rtt_ns), side="right")
+    # proportional rate reduction may come to the threshold from below (RFC 6937)
+    at = np.fmax(own.segments, own.ssthresh)
+    growth = np.full(len(found), np.nan)
+    for event, (row, end) in enumerate(zip(settled, until, strict=True)):
+        if end > row + 1:
+            growth[event] = own.segments[row + 1 : end].max() - at[row]
+    return growth

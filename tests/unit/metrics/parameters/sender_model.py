@@ -44,7 +44,8 @@ class Sender:
     ``initial``: the window at first. ``growth``: until the first loss, and ``avoidance`` from
     then on. ``pacing``: factor of cwnd/RTT, or None. ``train``: packets that a pacer lets go
     together. ``threshold``: packets after a lost one that must arrive before it is declared.
-    ``beta``: what is left of the window then. ``ack_delay``: the receiver keeps an acknowledgement for no
+    ``beta``: what is left of the window then. ``waits``: for two round trips after that, it does not grow.
+    ``ack_delay``: the receiver keeps an acknowledgement for no
     longer, in ns; None: it only counts.
     """
 
@@ -57,6 +58,7 @@ class Sender:
     ack_delay: int | None = None
     threshold: int = 3
     beta: float = 0.7
+    waits: bool = False
     buffer_packets: int = 82
     packets: int = 1500
     rows: list[tuple[int, int | None, str]] = field(default_factory=list)
@@ -88,7 +90,8 @@ class Sender:
     def _ack(self, now: int, count: int) -> None:
         self.flight -= count
         growth = self.avoidance if self.lossy else self.growth
-        self.window += growth(self.window, count)
+        if not (self.waits and now <= self.recovered):
+            self.window += growth(self.window, count)
         self.transport.append((now, "ack", self.window))
         self._go(now, 0)
 

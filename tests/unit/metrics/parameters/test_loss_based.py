@@ -111,6 +111,14 @@ def test_growth_back_to_the_old_window_is_not_taken_back() -> None:
     assert holds(found["beta", "window"], 0.7, within=0.05)
 
 
+@pytest.mark.parametrize("waits", [True, False])
+def test_growth_in_recovery(waits: bool) -> None:
+    """Acknowledgements of packets that were sent before a cut let the window grow, or not."""
+    reno = Sender(avoidance=lambda window, acked: acked / window, beta=0.5, packets=60_000, waits=waits)
+    share = measured(reno.run(family="reno"))["recovery_growth", "window"]
+    assert holds(share, 0.0 if waits else 1.0, within=0.25)
+
+
 def halved_now_and_then() -> FlowTrace:
     """A window that is halved every 14,000 packets, whatever happens, and cut to 0.7 after losses."""
     sent = 0
