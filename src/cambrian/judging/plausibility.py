@@ -32,7 +32,8 @@ TWICE_MARGIN_PERCENT, TWICE_MARGIN_SHARE = 2.0, 0.5
 THROUGHPUT_FACTOR = 2.0
 #: why a network shows nothing about the controllers
 _UNSTEADY = (
-    "the path changes, varies its delay, reorders packets or has a RED queue, so correct senders may differ"
+    "the path changes, varies its delay, reorders or duplicates packets or has a RED queue, "
+    "so correct senders may differ"
 )
 #: fewer silences in a trial may be an accident
 FEWEST_SILENCES = 2
@@ -46,9 +47,9 @@ class Alone:
 
     ``utilisation``: 0 to 1; None for a link that follows a trace. ``loss_percent``: share of its packets that
     the queue dropped. ``delay_ms``: median queueing delay. ``lossy``: the path has random loss.
-    ``unsteady``: it changes, varies its delay, reorders packets or has a RED queue. ``limit``: what else than
-    its controller decides what it sends; empty if nothing does. ``full_rtt_ms``: a round trip with a full
-    queue.
+    ``unsteady``: it changes, varies its delay, reorders or duplicates packets or has a RED queue.
+    ``limit``: what else than its controller decides what it sends; empty if nothing does. ``full_rtt_ms``: a
+    round trip with a full queue.
     ``rate_mbps``: the link's; None for a link that follows a trace. ``twice_percent``: the least share of the
     delivered bytes that the receiver already had, because headers are known within limits; None if unknown.
     ``round_trips``: those with a full queue in this time. ``grows``: it still grows, and nothing is dropped

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
-
+from cambrian.metrics import pauses
 from cambrian.metrics.columns import NS_PER_MS, NS_PER_S, int64, to_mbps
 from cambrian.metrics.parameters import window
 from cambrian.probes.figures import Figure, NoFigure
@@ -28,13 +27,17 @@ def delay_ms(flow: ProbedFlow) -> Figure | NoFigure:
     return Figure(float(waited.mean()) / NS_PER_MS, 1)
 
 
-def longest_silence_trips(flow: ProbedFlow) -> Figure | NoFigure:
-    """Longest time without data after the first slow start, in round trips without queueing."""
-    first = int(np.searchsorted(flow.data_arrivals_ns, flow.settled_ns))
-    times_ns = np.diff(flow.data_arrivals_ns[first:], append=flow.trace.end_ns)
-    if len(times_ns) < 2:
-        return NoFigure("the flow sent fewer than two packets after its first slow start")
-    return Figure(float(times_ns.max()) / flow.trace.rtt_ns, len(times_ns))
+def loss_silence_trips(flow: ProbedFlow) -> Figure | NoFigure:
+    """Longest time without data soon after a drop or mark, in round trips without queueing.
+
+    Counts after the first slow start, to the trial's end. A silence without such a cause may be the
+    application's, and accuses nobody (:func:`cambrian.metrics.pauses.causeless_silences_s`).
+    """
+    trip_ns = int(flow.flight.round_trip_ns.max(initial=flow.trace.rtt_ns))
+    longest_ns = pauses.loss_silence_ns(flow.trace.packets, flow.settled_ns, flow.trace.end_ns, trip_ns)
+    if longest_ns is None:
+        return NoFigure("the queue neither drops nor marks a packet after the flow's first slow start")
+    return Figure(longest_ns / flow.trace.rtt_ns, 1)
 
 
 def usual_frame_bytes(flow: ProbedFlow) -> Figure | NoFigure:

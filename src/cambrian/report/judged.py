@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from cambrian.judging import contestants, plausibility, references, verdicts
 from cambrian.judging.contestants import Judged
-from cambrian.judging.flow_traces import loses
+from cambrian.judging.flow_traces import is_steady, loses
 from cambrian.judging.plausibility import Alone, Compared
 from cambrian.judging.sides import Side
 from cambrian.judging.verdicts import Unjudged, Verdict
@@ -140,13 +140,12 @@ def _cells_alone(collected: Collected, contestant: str) -> list[Cell]:
 
 
 def _is_unsteady(network: Network) -> bool:
-    """Does the path change, vary its delay or reorder packets? Honest senders differ there.
+    """Does the path change, vary its delay, reorder or duplicate packets? Correct senders differ there.
 
     Also behind RED: its average does not fall while its queue is empty (docs/explanation/limits.md), so it
     may drop all packets of a flow that has timeouts.
     """
-    varies = network.schedule or network.trace_file or network.jitter_ms or network.reorder_percent
-    return bool(varies) or network.queue == "red"
+    return not is_steady(network) or network.queue == "red"
 
 
 def _alone(trial: TrialMeasures, *, lossy: bool, unsteady: bool, limit: str) -> Alone:

@@ -20,9 +20,11 @@ from cambrian.testbed import probe
 from tests.unit.metrics.parameters.sender_model import Sender as TrainSender
 from tests.unit.probes.model import (
     ECN,
+    FORWARD,
     LONE,
     LOST_ACKS,
     OUTAGES,
+    OUTAGES_S,
     RTT,
     Sender,
     each_nth,
@@ -342,18 +344,20 @@ def test_other_transports_may_lower_their_window_at_a_timeout(other: dict[str, A
     )
 
 
-@pytest.mark.parametrize("silence", [300_000_000, 1_000_000_000])
-def test_the_longest_silence_of_a_bulk_flow(silence: int) -> None:
-    assert value(steady.longest_silence_trips(Sender().run(OUTAGES, nothing))) < 0.1
-    silent = Sender(silence=silence).run(OUTAGES, lambda number, now: 0 <= now - 8 * 10**9 < 30_000_000)
-    assert value(steady.longest_silence_trips(silent)) == pytest.approx(silence / RTT, abs=0.6)
+def test_the_longest_silence_after_a_drop() -> None:
+    silent = with_drops(Sender(silence=1_000_000_000).run(OUTAGES, in_outage))
+    assert value(steady.loss_silence_trips(silent)) == pytest.approx(10, abs=1)
+    assert value(steady.loss_silence_trips(with_drops(Sender().run(OUTAGES, nothing)))) < 0.1
+    assert isinstance(steady.loss_silence_trips(Sender().run(OUTAGES, nothing)), NoFigure)
 
 
-def test_a_flow_that_stops_is_silent_until_the_end() -> None:
-    seen = Sender().run(OUTAGES, nothing)
-    early = seen.trace.packets.filter(pl.col("arrival_ns") < 10_000_000_000)
-    stopped = replace(seen, trace=replace(seen.trace, packets=early))
-    assert value(steady.longest_silence_trips(stopped)) == pytest.approx(200, abs=1)
+def with_drops(flow: ProbedFlow) -> ProbedFlow:
+    """That flow; the queue drops the last packet before each burst of losses."""
+    ends_ns = [round(end_s * 1e9) + FORWARD for _, end_s in OUTAGES_S[:3]]
+    at = np.searchsorted(flow.arrivals_ns, ends_ns) - 1
+    outcome = flow.packets["outcome"].scatter(at.tolist(), "dropped")
+    packets = flow.packets.with_columns(outcome=outcome)
+    return alone(replace(flow.trace, packets=packets), flow.network)
 
 
 def test_a_flow_without_a_packet_has_no_timeout() -> None:

@@ -13,15 +13,16 @@ import numpy as np
 
 from cambrian.metrics.columns import BoolArray, FloatArray
 from cambrian.metrics.parameters.estimate import Estimate, Missing, Source, of_share
+from cambrian.metrics.parameters.flight import Flight
 from cambrian.metrics.parameters.flow_trace import FlowTrace
 from cambrian.metrics.parameters.reductions import Reductions
 from cambrian.metrics.parameters.window import Window
 
 #: a flight that falls and comes back is a window only if it falls as far as when it stays, within this share
 LIKE_OTHERS = 0.1
-#: no acknowledgement of a packet that was sent after a cut comes sooner than a round trip after it; this
-#: share of one allows for the log's clock
-EARLY_TRIPS = 0.8
+#: no packet that was sent after a cut is acknowledged before the last one that was sent before it; this share
+#: of the time until then allows for the log's clock. In it Reno's window would grow by a packet
+EARLY_SHARE = 0.8
 #: smallest growth in recovery, in segments; less may be rounding
 GROWTH_SEGMENTS = 0.5
 
@@ -49,7 +50,7 @@ def estimates(found: Reductions, source: Source, marked: BoolArray) -> Iterator[
             yield Missing(name, "no congestion event", source)
 
 
-def in_recovery(found: Reductions, own: Window, trace: FlowTrace) -> Estimate | Missing:
+def in_recovery(found: Reductions, own: Window, flown: Flight, trace: FlowTrace) -> Estimate | Missing:
     """The share of cuts after which an exported window grows before it can know of a packet sent after them.
 
     Source: RFC 9002, section 7.3.2: recovery ends with such a packet, and the window is the threshold until
@@ -57,20 +58,24 @@ def in_recovery(found: Reductions, own: Window, trace: FlowTrace) -> Estimate | 
     """
     if not trace.steady:
         return Missing("recovery_growth", trace.changing)
-    growth = _early_growth(found, own, trace.rtt_ns)[found.lasting]
+    growth = _early_growth(found, own, flown, trace)[found.lasting]
     growth = growth[np.isfinite(growth)]
     if not len(growth):
         return Missing("recovery_growth", "the log has no row between a cut and a round trip after it")
     return of_share("recovery_growth", int((growth > GROWTH_SEGMENTS).sum()), len(growth), own.source)
 
 
-def _early_growth(found: Reductions, own: Window, rtt_ns: int) -> FloatArray:
+def _early_growth(found: Reductions, own: Window, flown: Flight, trace: FlowTrace) -> FloatArray:
     """Growth in recovery after each cut, in segments, shape (n,); NaN where the log has no row then."""
     first = np.searchsorted(own.time_ns, found.start_ns)
     settled = np.searchsorted(own.time_ns, found.settled_ns, side="right") - 1
     # the cut was made some time after the row before its own
     cut_ns = own.time_ns[(first - 1).clip(min=0)]
-    until = np.searchsorted(own.time_ns, cut_ns + round(EARLY_TRIPS * rtt_ns), side="right")
+    at_ns = cut_ns + trace.forward_ns
+    last = (np.searchsorted(flown.arrival_ns, at_ns, side="right") - 1).clip(min=0)
+    acknowledged_ns = np.maximum(flown.arrival_ns[last] + flown.round_trip_ns[last] - at_ns, trace.rtt_ns)
+    early_ns = (EARLY_SHARE * acknowledged_ns).astype(np.int64)
+    until = np.searchsorted(own.time_ns, cut_ns + early_ns, side="right")
     # proportional rate reduction may come to the threshold from below (RFC 6937)
     at = np.fmax(own.segments, own.ssthresh)
     growth = np.full(len(found), np.nan)
