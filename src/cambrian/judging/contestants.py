@@ -21,6 +21,12 @@ from cambrian.metrics.parameters.estimate import (
     pooled,
 )
 
+#: parameter → the parameter that it restates
+RESTATES = {
+    "emulated_connections": "beta",
+    "beta_again": "beta",
+    "pacing": "pacing_factor",
+}
 #: parameters by which reductions do not last, or are none of the law's
 _NOT_THE_LAWS = frozenset({"rollback_share", "regrown_share", "unexplained_cuts"})
 #: parameters fitted between two reductions: they mean nothing where one of these is off. Estimates
@@ -124,7 +130,7 @@ def judge(
     contradicted = {each.parameter for each in contradictions}
     judged = [
         findings.inconclusive(finding, "the stack's log and its packets contradict each other")
-        if finding.key in contradicted and finding.status != "not judged"
+        if {finding.key, RESTATES.get(finding.key)} & contradicted and finding.status != "not judged"
         else finding
         for finding in judged
     ]

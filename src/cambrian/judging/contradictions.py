@@ -56,7 +56,14 @@ def contradicts(
         "its packets"
     )
     if name == "beta" and packets.high < window.low:
-        text += ": it reduces more than once for each congestion event"
+        cuts = measured.get(("cuts_per_episode", "window"))
+        if cuts is not None and cuts.low > 1:
+            text += ": it reduces more than once for each congestion event"
+        else:
+            text += (
+                ": its flight falls by more than its window, as if it reduced more than once or counted lost "
+                "packets as in flight"
+            )
     elif name == "beta" and packets.low > window.high:
         text += ": its flight falls by less than its window, so it may not fill the window before a loss"
     elif name == "initial_window_packets":

@@ -25,7 +25,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from cambrian.judging import references, sides
-from cambrian.judging.contestants import Judged
+from cambrian.judging.contestants import RESTATES, Judged
 from cambrian.judging.findings import Finding, sentence, value_text
 from cambrian.judging.sides import Kind, Side, Sides, State
 from cambrian.metrics.parameters.definitions import PARAMETERS
@@ -51,14 +51,8 @@ TITLES = {
 _WITNESSES = frozenset({"losses_answered", "marks_answered"})
 #: families that react to single losses
 _REACTING = ("cubic", "reno")
-#: parameter → the parameter that it restates
-_RESTATES = {
-    "emulated_connections": "beta",
-    "beta_again": "beta",
-    "pacing": "pacing_factor",
-}
 #: parameter → the parameters that explain it if one of them is off as well
-_FOLLOWS = {key: {of} for key, of in _RESTATES.items()} | {
+_FOLLOWS = {key: {of} for key, of in RESTATES.items()} | {
     "losses_answered": {"rollback_share", "regrown_share"},
     "recovery_growth": {"rollback_share", "regrown_share"},
 }
@@ -254,7 +248,7 @@ def _parameters(
     if not core & by_key.keys():
         return Side("not measured", tuple(dict.fromkeys(one.refused for one in judged if one.refused))), False
     fine = {key for key, several in by_key.items() if any(one.status == "as it should be" for one in several)}
-    unsettled = [sentence(one) for one in _once(open_) if _RESTATES.get(one.key) not in fine]
+    unsettled = [sentence(one) for one in _once(open_) if RESTATES.get(one.key) not in fine]
     unsettled += [f"{each.text}, in one trial" for each in contradictions if not each.confirmed]
     unsettled += [
         f"{PARAMETERS[key].title} is measured on no network ({why})"

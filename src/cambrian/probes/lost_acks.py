@@ -44,18 +44,20 @@ def timeout_growth(flow: ProbedFlow) -> Figure | NoFigure:
 def timeout_trips(flow: ProbedFlow) -> Figure | NoFigure:
     """The first timeout, in round trips without queueing, the least that a sender may have measured.
 
-    It is the first time from which the times grow as they do in the median. The times before it belong to
-    other packets: TCP's tail loss probe, or what the last acknowledgement allowed. If a timeout's own time is
-    among those, this is the next one, so the figure may be too large.
+    In TCP it is the first time from which the times grow as they do in the median: a tail loss probe may come
+    before it. Another sender's is the first time of all. If that is shorter than a round trip and the
+    times after it grow by another factor, it may belong to another packet, and there is no figure.
     """
     times_ns = _times_ns(flow)
     if isinstance(times_ns, NoFigure):
         return times_ns
     ratios = _ratios(times_ns)
     usual = np.abs(ratios / np.median(ratios) - 1) <= SAME_RATIO
-    if not usual.any():
+    is_tcp = flow.trace.protocol == "tcp"
+    if not usual.any() or not (is_tcp or usual[0] or times_ns[0] >= flow.trace.rtt_ns):
         return NoFigure("its timeouts do not grow by one factor")
-    return Figure(float(times_ns[np.argmax(usual)]) / flow.trace.rtt_ns, 1)
+    first = int(np.argmax(usual)) if is_tcp else 0
+    return Figure(float(times_ns[first]) / flow.trace.rtt_ns, 1)
 
 
 def timeout_packets(flow: ProbedFlow) -> Figure | NoFigure:

@@ -228,7 +228,9 @@ def test_window_and_packets_that_exclude_each_other_are_a_finding() -> None:
     (apart,) = found.contradictions
     assert apart.confirmed
     assert "0.700 ± 0.006 in the stack's log and 0.116 ± 0.034 by its packets" in apart.text
-    assert "reduces more than once for each congestion event" in apart.text
+    assert apart.text.endswith("as if it reduced more than once or counted lost packets as in flight")
+    (twice,) = judge("cubic", window, packets, one("cuts_per_episode", 2.0)).contradictions
+    assert twice.text.endswith("it reduces more than once for each congestion event")
     assert statuses("cubic", window, packets) == {"beta": "inconclusive"}, "neither is believed"
     assert not judge("cubic", window, packets, count=1).contradictions[0].confirmed
     assert not judge("cubic", window, one("beta", 0.74, source="packets", half=0.034)).contradictions
@@ -236,6 +238,14 @@ def test_window_and_packets_that_exclude_each_other_are_a_finding() -> None:
     assert unfilled.text.endswith(
         "its flight falls by less than its window, so it may not fill the window before a loss"
     )
+
+
+def test_what_restates_a_contradicted_parameter_is_not_believed_either() -> None:
+    window, packets = one("beta", 0.7, half=0.005), one("beta", 0.496, source="packets", half=0.046)
+    connections = one("emulated_connections", 1.67, half=0.02)
+    assert statuses("reno", connections) == {"emulated_connections": "off"}
+    both = {"beta": "inconclusive", "emulated_connections": "inconclusive"}
+    assert statuses("reno", window, packets, connections) == both
 
 
 def test_a_network_that_accuses_the_reference_judges_nobody() -> None:

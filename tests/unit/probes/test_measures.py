@@ -316,6 +316,17 @@ def test_a_heartbeat_is_no_timeout(every: int, backs_off: float) -> None:
         assert measure(beating) == measure(silent)
 
 
+def test_the_first_timeout_is_the_first_one_also_where_it_grows_by_another_factor() -> None:
+    """The queue makes the first time of this sender longer."""
+    silent = Sender(timeout=300_000_000).run(LOST_ACKS, nothing)
+    times = np.diff([at for at in silent.arrivals_ns.tolist() if at > 10_000_000_000])
+    assert value(lost_acks.timeout_trips(silent)) == pytest.approx(times[times > RTT / 2][0] / RTT)
+    # a packet of another cause soon after the last one
+    last = silent.arrivals_ns[np.searchsorted(silent.arrivals_ns, 10_100_000_000 + RTT) - 1]
+    pinged = with_small_packets(silent, int(last) + 70_000_000)
+    assert lost_acks.timeout_trips(pinged) == NoFigure("its timeouts do not grow by one factor")
+
+
 def test_small_packets_that_come_only_without_acknowledgements_are_timeouts() -> None:
     silent = Sender(backs_off=1.0).run(LOST_ACKS, nothing)
     # answers to the receiver's packets come before, and none while everything of it is lost

@@ -49,6 +49,7 @@ _ALL = (
     Parameter("losses_answered", "share of loss episodes after which the flight stays lower", "share", 2),
     Parameter("marks_answered", "share of CE episodes after which the flight stays lower", "share", 2),
     Parameter("cuts_per_episode", "times that the window is cut in one loss episode", "", 1),
+    Parameter("beyond_window", "share of round trips with more in flight than the window", "share", 2),
     Parameter("max_window_packets", "largest window", "packets", 0, fewest=1),
     # how a connection begins
     Parameter("initial_window_packets", "initial window", "packets", 0, fewest=1),

@@ -72,7 +72,7 @@ def _of(
         yield rollback.in_recovery(events, own, found, trace)
     left = list(decrease.estimates(events, trace.family, source, marked, unexplained))
     yield from left
-    yield from rollback.estimates(events, source, marked)
+    yield from rollback.estimates(events, source, marked, "" if trace.steady else trace.changing)
     yield from window_cap.estimates(trace, own, flown, found)
     if trace.family == "reno":
         yield from increase.estimates(trace, own, events)

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cambrian.metrics.columns import BoolArray
+import numpy as np
+import polars as pl
+
+from cambrian.metrics.columns import BoolArray, int64
 from cambrian.metrics.parameters import window
 from cambrian.metrics.parameters.estimate import Estimate, Missing, of_share
 from cambrian.metrics.parameters.flight import flight
@@ -67,7 +70,9 @@ def _responses(trace: FlowTrace) -> CongestionResponses | str:
         return why
     found = flight(trace.packets, trace.rtt_ns)
     own = window.of_stack(trace) if trace.has_window else None
-    return congestion_responses(found, window.of_flight(trace, found), own, trace.forward_ns)
+    losses = trace.transport.filter(pl.col("event").is_in(["loss", "retransmit", "rto"]))
+    declared_ns = np.sort(int64(losses, "time_ns"))
+    return congestion_responses(found, window.of_flight(trace, found), own, trace.forward_ns, declared_ns)
 
 
 def _share(name: str, found: CongestionResponses, which: BoolArray, nothing: str) -> Estimate | Missing:

@@ -27,11 +27,19 @@ EARLY_SHARE = 0.8
 GROWTH_SEGMENTS = 0.5
 
 
-def estimates(found: Reductions, source: Source, marked: BoolArray) -> Iterator[Estimate | Missing]:
+def estimates(
+    found: Reductions, source: Source, marked: BoolArray, changing: str
+) -> Iterator[Estimate | Missing]:
     """The shares of events that were taken back and, in a window and after losses, that grew back.
 
-    ``marked``: events that answer CE marks only, shape (n,): RFC 8511 allows to keep more then.
+    ``marked``: events that answer CE marks only, shape (n,): RFC 8511 allows to keep more then. ``changing``:
+    what the path does that is not steady. A sender then takes packets that come late for lost, and is right
+    to take its cut back when they arrive.
     """
+    if changing:
+        for name in ("rollback_share", "regrown_share") if source == "window" else ("rollback_share",):
+            yield Missing(name, changing, source)
+        return
     count, undone = len(found), found.undone
     if source == "packets" and undone.any():
         if undone.all():

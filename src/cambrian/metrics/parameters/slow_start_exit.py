@@ -42,6 +42,8 @@ _LEAST_DELAY_NS = 4_000_000
 _LEAST_BDP = 0.4
 #: round trips after the first data in which slow start is looked for
 _MOST_ROUNDS = 200
+#: a window that does not grow in so many round trips, with no loss, is at a limit
+_LIMIT_TRIPS = 30
 #: the state in which HyStart++ grows by a quarter, as stacks call it
 _CONSERVATIVE_STATE = "conservative_slow_start"
 
@@ -88,6 +90,8 @@ def _of(trace: FlowTrace, begun: Beginning, source: Source) -> Estimate | Missin
         return Missing(KEY, "slow start lasts to the end of the trace", source)
     if is_unused_at(trace.transport, int(growth.time_ns[at]), segment_bytes(trace)):
         return Missing(KEY, "when growth stops, the window is not in use", source)
+    if _is_at_its_limit(growth, at, trace.rtt_ns):
+        return Missing(KEY, "the window stays at the size that it then has", source)
     if source == "window" and _says_conservative(trace, growth):
         return _found("hystart++", source)
     return _before_loss(trace, growth, at, source)
@@ -113,6 +117,13 @@ def _end(growth: _Growth, slopes: FloatArray) -> int | None:
         if after is None or after < _SLOW_START:
             return int(at)
     return None
+
+
+def _is_at_its_limit(growth: _Growth, at: int, rtt_ns: int) -> bool:
+    """Does the window stay as it is, although no loss comes? After HyStart it grows, but slowly."""
+    after = growth.segments[at:]
+    waited_ns = growth.time_ns[-1] - growth.time_ns[at]
+    return bool(waited_ns >= _LIMIT_TRIPS * rtt_ns and after.max() < after[0] + 1)
 
 
 def _says_conservative(trace: FlowTrace, growth: _Growth) -> bool:

@@ -4,6 +4,10 @@ An episode contains the drops (or CE marks) of packets that the sender sent befo
 first one: one congestion event by RFC 9002 section 7.3.2 and RFC 6675 section 5. It is *answered* if the
 flight is lower one round trip later and stays lower, independent of the sender's log: a window that falls and
 recovers within the round trip is no answer.
+
+A sender may declare a loss later than it could (RFC 9002 section 6.1). So the first row of its log that tells
+of a loss within three round trips begins the episode of a drop. Without a log, drops without an answer say
+nothing if an answer comes within three round trips.
 """
 
 from __future__ import annotations
@@ -29,6 +33,8 @@ CUT = 0.1
 SAME_THRESHOLD = 0.03
 #: round trips within which a second cut belongs to the same episode, if no other packet was lost
 SAME_TRIPS = 1.5
+#: a loss is declared at most so many round trips after the sender can know of it
+LATEST_TRIPS = 3.0
 #: round trips without queueing before a loss of data sent after a cut can cause the next cut
 WITHIN_TRIPS = 0.9
 #: largest window, in segments, after a timeout
@@ -60,7 +66,7 @@ class CongestionResponses:
 
 
 def congestion_responses(
-    found: Flight, envelope: Window, own: Window | None, forward_ns: int
+    found: Flight, envelope: Window, own: Window | None, forward_ns: int, declared_ns: Int64Array
 ) -> CongestionResponses:
     """The responses of one flow to all its episodes.
 
@@ -69,11 +75,14 @@ def congestion_responses(
         envelope: upper envelope of the flight, in segments.
         own: the window that the stack exports; None without one.
         forward_ns: propagation delay from the sender to the queue.
+        declared_ns: the sender's times at which its log tells of losses, in order; empty without such rows.
     """
-    rows = list(_episodes(found))
+    rows = _episodes(found, declared_ns + forward_ns)
     left = np.array([_left(found, envelope, row) for row in rows], dtype=float).reshape(-1, 2)
     ratio = left[:, 1] / np.maximum(left[:, 0], 1e-9)
     fell = (ratio <= 1 - LEAST_FALL) & (left[:, 0] - left[:, 1] >= LEAST_SEGMENTS)
+    if not len(declared_ns):
+        ratio = np.where(_answered_late(rows, fell), np.nan, ratio)
     return CongestionResponses(
         learnt_ns=np.array([row.learnt_ns for row in rows], np.int64),
         signals=np.array([row.signals for row in rows], np.int64),
@@ -96,7 +105,7 @@ class _Episode:
     strict: bool
 
 
-def _episodes(found: Flight) -> list[_Episode]:
+def _episodes(found: Flight, declared_ns: Int64Array) -> list[_Episode]:
     order = np.argsort(found.learnt_ns, kind="stable")
     learnt_ns, sent_ns, marks = found.learnt_ns[order], found.signal_ns[order], found.marked[order]
     # what was dropped last may never be learnt of
@@ -105,6 +114,8 @@ def _episodes(found: Flight) -> list[_Episode]:
     while position < count:
         first_ns = int(learnt_ns[position])
         trip_ns = found.trip_ns(first_ns)
+        if not marks[position]:
+            first_ns = _declared(first_ns, trip_ns, declared_ns)
         after, latest = (
             int(np.searchsorted(sent_ns, first_ns + round(share * trip_ns), side="right"))
             for share in (LATE, SAME_TRIPS)
@@ -123,6 +134,28 @@ def _episodes(found: Flight) -> list[_Episode]:
         )
         position = after
     return rows
+
+
+def _declared(first_ns: int, trip_ns: int, declared_ns: Int64Array) -> int:
+    """When the sender declares a loss that it can know of at ``first_ns``, by its log."""
+    row = int(np.searchsorted(declared_ns, first_ns - round(LATE * trip_ns)))
+    if row == len(declared_ns) or declared_ns[row] > first_ns + round(LATEST_TRIPS * trip_ns):
+        return first_ns
+    return max(first_ns, int(declared_ns[row]))
+
+
+def _answered_late(rows: list[_Episode], fell: BoolArray) -> BoolArray:
+    """Episodes of drops without an answer that are soon followed by an answer to drops, shape (n,)."""
+    found = np.zeros(len(rows), bool)
+    answer_ns: int | None = None
+    for number, row in reversed(list(enumerate(rows))):
+        if row.marked:
+            continue
+        if fell[number]:
+            answer_ns = row.learnt_ns
+        elif answer_ns is not None:
+            found[number] = answer_ns - row.learnt_ns <= LATEST_TRIPS * row.trip_ns
+    return found
 
 
 def _left(found: Flight, envelope: Window, episode: _Episode) -> tuple[float, float]:

@@ -99,6 +99,12 @@ def test_reductions_that_are_taken_back(source: str) -> None:
     assert holds(found["beta", source], 0.7, within=0.06)
 
 
+def test_where_packets_come_late_a_cut_may_be_taken_back() -> None:
+    trace = replace(CubicSender(packets=60_000, taken_back=3).run(), steady=False, changing="it jitters")
+    assert not any(parameter in ("rollback_share", "regrown_share") for parameter, _ in measured(trace))
+    assert missing(trace)["rollback_share", "window"] == "it jitters"
+
+
 def test_growth_back_to_the_old_window_is_not_taken_back() -> None:
     """Slow start after each cut: each acknowledgement lets the window grow by a packet."""
 

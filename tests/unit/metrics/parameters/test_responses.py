@@ -81,6 +81,28 @@ def test_isolated_losses_ignored() -> None:
     assert found["losses_answered"].high < 0.8
 
 
+@pytest.mark.parametrize("late", [3, 220, 400])
+@pytest.mark.parametrize("has_log", [True, False])
+def test_a_loss_that_is_declared_late_is_answered(late: int, has_log: bool) -> None:
+    """A loss counts once so many later packets have arrived; a round trip of this path has 80 to 165."""
+    # by Reno's growth to the first loss, as above
+    reno = Sender(
+        initial=150,
+        growth=lambda window, acked: acked / window,
+        avoidance=lambda window, acked: acked / window,
+        beta=0.5,
+        packets=60_000,
+        threshold=late,
+        waits=True,
+    )
+    trace = reno.run(family="reno")
+    if not has_log:
+        trace = replace(trace, transport=trace.transport.clear())
+    found = measured(trace)["losses_answered"]
+    assert found.value == 1.0
+    assert found.events >= 4
+
+
 def test_slow_start_back_to_the_old_window() -> None:
     trace = SlowStartsBack(packets=60_000).run()
     found = measured(trace)

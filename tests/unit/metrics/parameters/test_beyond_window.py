@@ -1,0 +1,32 @@
+"""Logs of senders that keep to their window, and that do not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import polars as pl
+import pytest
+
+from cambrian.metrics.parameters import beyond_window
+from cambrian.metrics.parameters.estimate import Estimate, Missing
+from tests.unit.metrics.parameters.cubic_model import CubicSender
+from tests.unit.metrics.parameters.sender_model import PAYLOAD
+
+
+@pytest.mark.parametrize(("beyond_packets", "share"), [(0, 0.0), (1, 0.0), (60, 1.0)])
+def test_packets_beyond_the_window(beyond_packets: int, share: float) -> None:
+    """Bytes in flight are the window and so much more; just after a cut they are still the old window."""
+    trace = CubicSender(packets=60_000).run()
+    in_flight = (pl.col("cwnd_bytes") + beyond_packets * PAYLOAD).rolling_max(30, min_samples=1)
+    transport = trace.transport.with_columns(in_flight_bytes=in_flight.cast(pl.Int64))
+    (found,) = beyond_window.estimate(replace(trace, transport=transport))
+    assert isinstance(found, Estimate)
+    assert found.value == pytest.approx(share, abs=0.05)
+    assert found.count >= 50
+
+
+def test_a_log_without_bytes_in_flight_shows_nothing() -> None:
+    trace = CubicSender(packets=5_000).run()
+    (found,) = beyond_window.estimate(trace)
+    assert isinstance(found, Missing)
+    assert not list(beyond_window.estimate(replace(trace, family="bbr")))
