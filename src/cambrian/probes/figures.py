@@ -15,7 +15,8 @@ class Figure:
 
     ``resolution``: half-width that the measure cannot resolve, in the same unit. ``trip_s``: the flow's mean
     round trip, queueing included, if theory predicts the value from it. ``at_least``: the trial ended before
-    the value was reached, which is thus a lower limit.
+    the value was reached, which is thus a lower limit. ``at_most``: the value was still falling when the
+    trial ended.
 
     Raises:
         ValueError: a value or resolution that is not finite.
@@ -26,6 +27,7 @@ class Figure:
     resolution: float = 0.0
     trip_s: float | None = None
     at_least: bool = False
+    at_most: bool = False
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.value) and math.isfinite(self.resolution)):
@@ -45,5 +47,10 @@ def mean(several: Sequence[Figure | NoFigure]) -> Figure | NoFigure:
     if len(known) < len(several):
         return next(one for one in several if isinstance(one, NoFigure))
     value = float(np.mean([one.value for one in known]))
-    at_least = any(one.at_least for one in known)
-    return replace(known[0], value=value, events=sum(one.events for one in known), at_least=at_least)
+    return replace(
+        known[0],
+        value=value,
+        events=sum(one.events for one in known),
+        at_least=any(one.at_least for one in known),
+        at_most=any(one.at_most for one in known),
+    )

@@ -112,13 +112,12 @@ def judge(
 
 
 def _with_limits(state: State | None, here: Side, kernel: Side) -> State | None:
-    """The state if some values are lower limits: only a difference that they can but increase is proven."""
-    mine, its = (any(one.at_least for one in side.values()) for side in (here, kernel))
-    if state is None or not (mine or its):
+    """The state if some values are limits: only a difference that more time can but increase is proven."""
+    if state is None or not any(one.at_least or one.at_most for one in (*here.values(), *kernel.values())):
         return state
-    larger = (_mean(here) or 0.0) > (_mean(kernel) or 0.0)
-    proven = state == "different" and not (its if larger else mine)
-    return state if proven else "inconclusive"
+    larger, smaller = (here, kernel) if (_mean(here) or 0.0) > (_mean(kernel) or 0.0) else (kernel, here)
+    closer = any(one.at_most for one in larger.values()) or any(one.at_least for one in smaller.values())
+    return state if state == "different" and not closer else "inconclusive"
 
 
 def is_later_bbr(cca: str) -> bool:
@@ -209,7 +208,10 @@ def _shown(probe: Probe, side: Side) -> str:
     value = _mean(side)
     if value is None:
         return "an unknown amount"
-    limit = "at least " if any(one.at_least for one in side.values()) else ""
+    limits = {"at least ": "at_least", "at most ": "at_most"}
+    limit = next(
+        (word for word, key in limits.items() if any(getattr(one, key) for one in side.values())), ""
+    )
     return f"{limit}{value:.{probe.digits}f} {probe.unit}".strip()
 
 

@@ -83,7 +83,7 @@ def later(flow: ProbedFlow) -> Figure | NoFigure:
 def window_packets(flow: ProbedFlow) -> Figure | NoFigure:
     """Mean flight over time in the second half of the flow's life, in packets of its usual size.
 
-    No figure if it is not steady there: what slow start left may take minutes to decay.
+    If it is not steady there, its later half is a limit: what slow start left may take minutes to decay.
     """
     times = flow.flight.arrival_ns
     half_ns = (flow.trace.start_ns + flow.trace.end_ns) // 2
@@ -99,10 +99,10 @@ def window_packets(flow: ProbedFlow) -> Figure | NoFigure:
     earlier, later = (
         _mean_packets(flow, int(edges[begin]), int(edges[end])) for begin, end in ((0, half), (-1 - half, -1))
     )
-    if not 1 - STEADY <= later / earlier <= 1 / (1 - STEADY):
-        return NoFigure(f"its flight still changes: from {earlier:.0f} packets to {later:.0f}")
     trip_s = float(flow.flight.round_trip_ns[first:].mean()) / NS_PER_S
-    return Figure(_mean_packets(flow, first, len(times) - 1), len(losses), 1.0, trip_s)
+    rises, falls = later > earlier / (1 - STEADY), later < earlier * (1 - STEADY)
+    mean = later if rises or falls else _mean_packets(flow, first, len(times) - 1)
+    return Figure(mean, len(losses), 1.0, trip_s, at_least=rises, at_most=falls)
 
 
 def _mean_packets(flow: ProbedFlow, begin: int, end: int) -> float:

@@ -264,6 +264,14 @@ def test_a_value_that_no_trial_reached_is_a_lower_limit() -> None:
     assert found.state == "different"
 
 
+@pytest.mark.parametrize(("packets", "state"), [(17.0, "different"), (80.0, "inconclusive")])
+def test_a_value_that_still_falls_is_an_upper_limit(packets: float, state: str) -> None:
+    falling: dict[int, Figure | NoFigure] = {seed: Figure(packets, 5, at_most=True) for seed in (1, 2)}
+    found = judge("lone-loss-window", falling, figures(48.0, 48.0), "reno")
+    assert found.state == state
+    assert f"at most {packets:.0f} packets" in found.text
+
+
 @pytest.mark.parametrize(
     ("mine", "its", "limits", "state"),
     [

@@ -99,15 +99,23 @@ def test_mean_window_counts_packets_in_flight() -> None:
     assert value(lone_losses.window_packets(seen)) == pytest.approx(60, abs=1.5)
 
 
-def test_a_flight_that_still_decays_gives_no_mean() -> None:
+def test_a_flight_that_still_decays_gives_a_limit() -> None:
     """A sender that keeps most of its window at a loss comes down from slow start for minutes."""
     slow = Sender(growth=0.2, cut=lambda window, event: window * 0.9, initial=150.0)
     early = lone_losses.window_packets(slow.run(LONE, each_nth, 20))
-    assert isinstance(early, NoFigure)
-    assert early.why.startswith("its flight still changes: from ")
+    assert isinstance(early, Figure) and early.at_most and not early.at_least
+    assert early.value > 60
     # the same sender, once it has come down
     settled = replace(slow, initial=30.0).run(LONE, each_nth, 300)
-    assert value(lone_losses.window_packets(settled)) < 60
+    found = lone_losses.window_packets(settled)
+    assert value(found) < 60
+    assert isinstance(found, Figure) and not found.at_most
+
+
+def test_a_window_that_never_grows_falls_below_every_other() -> None:
+    found = lone_losses.window_packets(Sender(growth=0.0, initial=150.0).run(LONE, each_nth, 40))
+    assert isinstance(found, Figure) and found.at_most
+    assert found.value < 20
 
 
 def test_too_few_losses_say_so() -> None:
