@@ -83,7 +83,8 @@ def later(flow: ProbedFlow) -> Figure | NoFigure:
 def window_packets(flow: ProbedFlow) -> Figure | NoFigure:
     """Mean flight over time in the second half of the flow's life, in packets of its usual size.
 
-    If it is not steady there, its later half is a limit: what slow start left may take minutes to decay.
+    If a CUBIC's or Reno's is not steady there, its later half is a limit: what slow start left may take
+    minutes to decay. BBR's goes up and down with its cycle, and has no figure then.
     """
     times = flow.flight.arrival_ns
     half_ns = (flow.trace.start_ns + flow.trace.end_ns) // 2
@@ -101,6 +102,8 @@ def window_packets(flow: ProbedFlow) -> Figure | NoFigure:
     )
     trip_s = float(flow.flight.round_trip_ns[first:].mean()) / NS_PER_S
     rises, falls = later > earlier / (1 - STEADY), later < earlier * (1 - STEADY)
+    if (rises or falls) and flow.trace.family == "bbr":
+        return NoFigure(f"its flight still changes: from {earlier:.0f} packets to {later:.0f}")
     mean = later if rises or falls else _mean_packets(flow, first, len(times) - 1)
     return Figure(mean, len(losses), 1.0, trip_s, at_least=rises, at_most=falls)
 

@@ -105,6 +105,10 @@ def test_a_flight_that_still_decays_gives_a_limit() -> None:
     early = lone_losses.window_packets(slow.run(LONE, each_nth, 20))
     assert isinstance(early, Figure) and early.at_most and not early.at_least
     assert early.value > 60
+    flow = slow.run(LONE, each_nth, 20)
+    bbr = lone_losses.window_packets(replace(flow, trace=replace(flow.trace, family="bbr")))
+    assert isinstance(bbr, NoFigure)
+    assert bbr.why.startswith("its flight still changes: from ")
     # the same sender, once it has come down
     settled = replace(slow, initial=30.0).run(LONE, each_nth, 300)
     found = lone_losses.window_packets(settled)

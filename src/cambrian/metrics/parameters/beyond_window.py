@@ -19,7 +19,7 @@ from cambrian.metrics.parameters.window import segment_bytes
 
 KEY = "beyond_window"
 #: least excess, in segments, and as a share of the window: one of the two may leave out headers
-BEYOND_SEGMENTS, BEYOND_SHARE = 2.0, 0.05
+BEYOND_SEGMENTS, BEYOND_SHARE = 2.0, 0.15
 #: round trips (with a full queue) after a fall of the window in which it says nothing
 AFTER_FALL_TRIPS = 2
 #: rows that tell of a timeout
