@@ -71,13 +71,14 @@ def test_a_silence_without_a_loss_before_it_has_no_cause_in_the_network() -> Non
 def test_a_loss_or_a_mark_explains_a_silence() -> None:
     assert silences(silent_flow({1800: "dropped"})) == [0.31]
     assert silences(silent_flow({}, marked=(1900,))) == [0.31]
-    assert loss_silence_ns(silent_flow({1800: "dropped"}), *WHERE) == 1010 * MS
-    assert loss_silence_ns(silent_flow({6900: "dropped"}), *WHERE) == 310 * MS
+    # the second longest counts: one may be an accident
+    assert loss_silence_ns(silent_flow({1800: "dropped"}), *WHERE) == 10 * MS
+    assert loss_silence_ns(silent_flow({1800: "dropped", 6900: "dropped"}), *WHERE) == 310 * MS
 
 
 def test_a_flow_that_stops_after_a_loss_is_silent_to_the_end() -> None:
-    stopped = silent_flow({6000: "dropped"}).filter(pl.col("arrival_ns") <= 6000 * MS)
-    assert loss_silence_ns(stopped, *WHERE) == 3000 * MS
+    stopped = silent_flow({1800: "dropped", 6000: "dropped"}).filter(pl.col("arrival_ns") <= 6000 * MS)
+    assert loss_silence_ns(stopped, *WHERE) == 1010 * MS
 
 
 def test_answers_without_data_break_no_silence() -> None:

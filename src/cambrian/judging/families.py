@@ -34,16 +34,25 @@ def family_of(stack: str, cca: str) -> Family | None:
     return Family(entry.reference, protocol, other_transport=protocol == "quic" and not named)
 
 
-def record(contestants: Iterable[Contestant]) -> dict[str, dict[str, str]]:
+def record(contestants: Iterable[Contestant]) -> dict[str, dict[str, Any]]:
     """``STACK CCA`` → its family, as ``study.json`` keeps it, so that a report needs no manifests."""
     found = {_key(one.stack, one.cca): family_of(one.stack, one.cca) for one in contestants}
     return {name: asdict(family) for name, family in sorted(found.items()) if family is not None}
 
 
 def recorded(study: dict[str, Any], contestant: Contestant) -> Family | None:
-    """A contestant's family by ``study.json``, or by its manifest if an older ``study.json`` lacks it."""
+    """A contestant's family by ``study.json``, or by its manifest if an older one lacks it.
+
+    An older one may lack ``other_transport`` alone. Then the manifest says it; a stack without one may be
+    another transport.
+    """
     kept = study.get("families", {}).get(_key(contestant.stack, contestant.cca))
-    return Family(**kept) if kept else family_of(contestant.stack, contestant.cca)
+    if kept and "other_transport" in kept:
+        return Family(**kept)
+    known = family_of(contestant.stack, contestant.cca)
+    if not kept:
+        return known
+    return Family(**kept, other_transport=known.other_transport if known else kept["protocol"] == "quic")
 
 
 def _key(stack: str, cca: str) -> str:

@@ -48,13 +48,14 @@ def causeless_silences_s(packets: pl.DataFrame, t0_ns: int, t1_ns: int, trip_ns:
 
 
 def loss_silence_ns(packets: pl.DataFrame, t0_ns: int, t1_ns: int, trip_ns: int) -> int | None:
-    """Longest time without data in [t0_ns, t1_ns) that begins soon after a drop or mark of the flow.
+    """Second longest time without data in [t0_ns, t1_ns) that begins soon after a drop or mark.
 
-    The other silences are :func:`causeless_silences_s`. A flow that sends nothing more is silent until
-    ``t1_ns``. None without a drop or mark. Parameters as there.
+    The longest may be an accident. The other silences are :func:`causeless_silences_s`. None with fewer than
+    two packets after drops or marks. Parameters as there.
     """
     arrival_ns, has_cause = _arrivals(packets, t0_ns, t1_ns, trip_ns)
-    return int(np.diff(arrival_ns, append=t1_ns)[has_cause].max()) if has_cause.any() else None
+    gaps_ns = np.sort(np.diff(arrival_ns, append=t1_ns)[has_cause])
+    return int(gaps_ns[-2]) if len(gaps_ns) > 1 else None
 
 
 def _arrivals(packets: pl.DataFrame, t0_ns: int, t1_ns: int, trip_ns: int) -> tuple[Int64Array, BoolArray]:

@@ -112,7 +112,7 @@ def judge(
 
 
 def _with_limits(state: State | None, here: Side, kernel: Side) -> State | None:
-    """The state if some values are limits: only a difference that more time can but increase is proven."""
+    """The state if some values are limits: they prove a difference only if more time would make it larger."""
     if state is None or not any(one.at_least or one.at_most for one in (*here.values(), *kernel.values())):
         return state
     larger, smaller = (here, kernel) if (_mean(here) or 0.0) > (_mean(kernel) or 0.0) else (kernel, here)

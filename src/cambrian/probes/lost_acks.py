@@ -97,6 +97,11 @@ def timeout_kept(flow: ProbedFlow) -> Figure | NoFigure:
     if after == len(flow.data_arrivals_ns):
         return NoFigure("the flow sent nothing after the acknowledgements were back")
     back_ns = int(flow.data_arrivals_ns[after])
+    dropped = (flow.flight.learnt_ns > silence[0]) & (flow.flight.signal_ns < end_ns)
+    if dropped.any():
+        return NoFigure("the queue dropped or marked a packet of the flight before")
+    if back_ns + RESTART_TRIPS * flow.trace.rtt_ns > flow.trace.end_ns:
+        return NoFigure("the trial ends too soon after the acknowledgements are back")
     most = flow.most_in_a_trip(back_ns, back_ns + RESTART_TRIPS * flow.trace.rtt_ns)
     return Figure(most * flow.flight.packet_bytes / before, 1)
 

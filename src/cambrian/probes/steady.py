@@ -28,16 +28,20 @@ def delay_ms(flow: ProbedFlow) -> Figure | NoFigure:
 
 
 def loss_silence_trips(flow: ProbedFlow) -> Figure | NoFigure:
-    """Longest time without data soon after a drop or mark, in round trips without queueing.
+    """Second longest time without data soon after a drop or mark, in round trips without queueing.
 
-    Counts after the first slow start, to the trial's end. A silence without such a cause may be the
-    application's, and accuses nobody (:func:`cambrian.metrics.pauses.causeless_silences_s`).
+    Counts after the first slow start. No figure if there is a silence without such a cause
+    (:func:`cambrian.metrics.pauses.causeless_silences_s`), which may be the application's: another one may
+    follow a drop by chance.
     """
     trip_ns = int(flow.flight.round_trip_ns.max(initial=flow.trace.rtt_ns))
-    longest_ns = pauses.loss_silence_ns(flow.trace.packets, flow.settled_ns, flow.trace.end_ns, trip_ns)
-    if longest_ns is None:
+    where = (flow.trace.packets, flow.settled_ns, flow.trace.end_ns, trip_ns)
+    if pauses.causeless_silences_s(*where):
+        return NoFigure("it is also silent where the queue neither drops nor marks a packet before")
+    silence_ns = pauses.loss_silence_ns(*where)
+    if silence_ns is None:
         return NoFigure("the queue neither drops nor marks a packet after the flow's first slow start")
-    return Figure(longest_ns / flow.trace.rtt_ns, 1)
+    return Figure(silence_ns / flow.trace.rtt_ns, 1)
 
 
 def usual_frame_bytes(flow: ProbedFlow) -> Figure | NoFigure:

@@ -157,6 +157,7 @@ def test_every_probe_has_a_measure_and_a_network_in_a_study() -> None:
             mine="1", its="2", kernel="kernel CUBIC", loss_percent="1", loss_every_packets=1
         )
         assert "{" not in text
+        assert "{mine}" in one.says.rpartition(", ")[0], "what is left without a figure of the kernel"
 
 
 def test_a_probe_reads_only_the_networks_that_it_names() -> None:

@@ -368,15 +368,18 @@ def test_other_transports_may_lower_their_window_at_a_timeout(other: dict[str, A
 
 
 def test_the_longest_silence_after_a_drop() -> None:
-    silent = with_drops(Sender(silence=1_000_000_000).run(OUTAGES, in_outage))
-    assert value(steady.loss_silence_trips(silent)) == pytest.approx(10, abs=1)
+    silent = Sender(silence=1_000_000_000).run(OUTAGES, in_outage, 17)
+    assert value(steady.loss_silence_trips(with_drops(silent))) == pytest.approx(10, abs=1)
+    # silences without a drop may be the application's, and one of them may follow a drop by chance
+    assert isinstance(steady.loss_silence_trips(silent), NoFigure)
+    assert isinstance(steady.loss_silence_trips(with_drops(silent, bursts=1)), NoFigure)
     assert value(steady.loss_silence_trips(with_drops(Sender().run(OUTAGES, nothing)))) < 0.1
     assert isinstance(steady.loss_silence_trips(Sender().run(OUTAGES, nothing)), NoFigure)
 
 
-def with_drops(flow: ProbedFlow) -> ProbedFlow:
-    """That flow; the queue drops the last packet before each burst of losses."""
-    ends_ns = [round(end_s * 1e9) + FORWARD for _, end_s in OUTAGES_S[:3]]
+def with_drops(flow: ProbedFlow, bursts: int = 3) -> ProbedFlow:
+    """That flow; the queue drops the last packet before each of the first bursts of losses."""
+    ends_ns = [round(end_s * 1e9) + FORWARD for _, end_s in OUTAGES_S[:bursts]]
     at = np.searchsorted(flow.arrivals_ns, ends_ns) - 1
     outcome = flow.packets["outcome"].scatter(at.tolist(), "dropped")
     packets = flow.packets.with_columns(outcome=outcome)

@@ -15,20 +15,22 @@ from cambrian.metrics.columns import int64
 from cambrian.metrics.parameters.estimate import Estimate, Missing, of_share
 from cambrian.metrics.parameters.flight import flight
 from cambrian.metrics.parameters.flow_trace import FlowTrace
-from cambrian.metrics.parameters.window import segment_bytes
+from cambrian.metrics.parameters.window import TIMEOUTS, segment_bytes
 
 KEY = "beyond_window"
 #: least excess, in segments, and as a share of the window: one of the two may leave out headers
 BEYOND_SEGMENTS, BEYOND_SHARE = 2.0, 0.15
 #: round trips (with a full queue) after a fall of the window in which it says nothing
 AFTER_FALL_TRIPS = 2
-#: rows that tell of a timeout
-TIMEOUTS = ("pto", "rto")
 
 
 def estimate(trace: FlowTrace) -> Iterator[Estimate | Missing]:
     """The share of round trips in which the log mostly has more in flight than the window; none for BBR."""
     if trace.family == "bbr":
+        return
+    if trace.protocol == "tcp" or not trace.steady:
+        counted = "bytes in flight of TCP include those that are acknowledged selectively"
+        yield Missing(KEY, counted if trace.steady else trace.changing)
         return
     known = pl.col("cwnd_bytes").is_not_null() & pl.col("in_flight_bytes").is_not_null()
     rows = trace.transport.filter(known)
@@ -42,7 +44,7 @@ def estimate(trace: FlowTrace) -> Iterator[Estimate | Missing]:
     since_ns = time_ns - falls_ns[np.searchsorted(falls_ns, time_ns, side="right") - 1]
     settled = (since_ns > AFTER_FALL_TRIPS * trip_ns) & ~rows["event"].is_in(TIMEOUTS).to_numpy()
     if not settled.any():
-        yield Missing(KEY, "the window falls in every second round trip")
+        yield Missing(KEY, "no row of the log comes two round trips after a fall of the window")
         return
     excess = int64(rows, "in_flight_bytes") - window
     beyond = excess > np.maximum(BEYOND_SEGMENTS * segment_bytes(trace), BEYOND_SHARE * window)

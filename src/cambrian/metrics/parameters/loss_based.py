@@ -69,7 +69,7 @@ def _of(
         yield _unexplained(known)
         if known is not None:
             unexplained = known.cuts
-        yield rollback.in_recovery(events, own, found, trace)
+        yield rollback.in_recovery(events, own, found, trace, unexplained)
     left = list(decrease.estimates(events, trace.family, source, marked, unexplained))
     yield from left
     yield from rollback.estimates(events, source, marked, "" if trace.steady else trace.changing)

@@ -21,6 +21,7 @@ from cambrian.metrics.recovery.congestion_responses import (
     congestion_responses,
     cuts_in_round_trips,
 )
+from cambrian.metrics.recovery.episodes import REACTIONS
 
 #: families with a model of bandwidth, which do not react to single losses
 _OTHERS = ("bbr",)
@@ -70,7 +71,7 @@ def _responses(trace: FlowTrace) -> CongestionResponses | str:
         return why
     found = flight(trace.packets, trace.rtt_ns)
     own = window.of_stack(trace) if trace.has_window else None
-    losses = trace.transport.filter(pl.col("event").is_in(["loss", "retransmit", "rto"]))
+    losses = trace.transport.filter(pl.col("event").is_in(REACTIONS))
     declared_ns = np.sort(int64(losses, "time_ns"))
     return congestion_responses(found, window.of_flight(trace, found), own, trace.forward_ns, declared_ns)
 

@@ -23,6 +23,8 @@ LIKE_OTHERS = 0.1
 #: no packet that was sent after a cut is acknowledged before the last one that was sent before it; this share
 #: of the time until then allows for the log's clock. In it Reno's window would grow by a packet
 EARLY_SHARE = 0.8
+#: recovery is over so many times later
+OVER_TRIPS = 2.5
 #: smallest growth in recovery, in segments; less may be rounding
 GROWTH_SEGMENTS = 0.5
 
@@ -58,23 +60,31 @@ def estimates(
             yield Missing(name, "no congestion event", source)
 
 
-def in_recovery(found: Reductions, own: Window, flown: Flight, trace: FlowTrace) -> Estimate | Missing:
-    """The share of cuts after which an exported window grows before it can know of a packet sent after them.
+def in_recovery(
+    found: Reductions, own: Window, flown: Flight, trace: FlowTrace, unexplained: BoolArray
+) -> Estimate | Missing:
+    """The share of cuts after which an exported window grows in recovery.
 
-    Source: RFC 9002, section 7.3.2: recovery ends with such a packet, and the window is the threshold until
-    then. Cuts that do not last count for :func:`estimates`.
+    Source: RFC 9002, section 7.3.2: recovery ends when a packet that was sent in it is acknowledged, and the
+    window is the threshold then. Cuts that do not last count for :func:`estimates`; ``unexplained`` cuts,
+    shape (n,), begin no recovery.
     """
     if not trace.steady:
         return Missing("recovery_growth", trace.changing)
-    growth = _early_growth(found, own, flown, trace)[found.lasting]
-    growth = growth[np.isfinite(growth)]
-    if not len(growth):
-        return Missing("recovery_growth", "the log has no row between a cut and a round trip after it")
-    return of_share("recovery_growth", int((growth > GROWTH_SEGMENTS).sum()), len(growth), own.source)
+    grown = _grown_early(found, own, flown, trace)[found.lasting & ~unexplained]
+    grown = grown[np.isfinite(grown)]
+    if not len(grown):
+        why = "the log has no threshold, or no row between a cut and a round trip after it"
+        return Missing("recovery_growth", why)
+    return of_share("recovery_growth", int(grown.sum()), len(grown), own.source)
 
 
-def _early_growth(found: Reductions, own: Window, flown: Flight, trace: FlowTrace) -> FloatArray:
-    """Growth in recovery after each cut, in segments, shape (n,); NaN where the log has no row then."""
+def _grown_early(found: Reductions, own: Window, flown: Flight, trace: FlowTrace) -> FloatArray:
+    """Does the window grow beyond the threshold in recovery, and stay so? 1, 0 or NaN if unknown, shape (n,).
+
+    A window that duplicate acknowledgements inflate is back at the threshold when recovery ends (RFC 5681,
+    section 3.2). One that comes to it from below is at most at the threshold (RFC 6937).
+    """
     first = np.searchsorted(own.time_ns, found.start_ns)
     settled = np.searchsorted(own.time_ns, found.settled_ns, side="right") - 1
     # the cut was made some time after the row before its own
@@ -82,12 +92,18 @@ def _early_growth(found: Reductions, own: Window, flown: Flight, trace: FlowTrac
     at_ns = cut_ns + trace.forward_ns
     last = (np.searchsorted(flown.arrival_ns, at_ns, side="right") - 1).clip(min=0)
     acknowledged_ns = np.maximum(flown.arrival_ns[last] + flown.round_trip_ns[last] - at_ns, trace.rtt_ns)
-    early_ns = (EARLY_SHARE * acknowledged_ns).astype(np.int64)
-    until = np.searchsorted(own.time_ns, cut_ns + early_ns, side="right")
-    # proportional rate reduction may come to the threshold from below (RFC 6937)
-    at = np.fmax(own.segments, own.ssthresh)
-    growth = np.full(len(found), np.nan)
-    for event, (row, end) in enumerate(zip(settled, until, strict=True)):
-        if end > row + 1:
-            growth[event] = own.segments[row + 1 : end].max() - at[row]
-    return growth
+    early, over = (
+        np.searchsorted(own.time_ns, cut_ns + (trips * acknowledged_ns).astype(np.int64), side="right")
+        for trips in (EARLY_SHARE, OVER_TRIPS)
+    )
+    grown = np.full(len(found), np.nan)
+    for event, (row, before, after) in enumerate(zip(settled, early, over, strict=True)):
+        threshold = own.ssthresh[row]
+        # the next cut sets another threshold
+        until = row + int(np.argmax(np.append(own.ssthresh[row:after] != threshold, True)))
+        end = min(before, until)
+        if end > row + 1 and np.isfinite(threshold):
+            least = max(own.segments[row], threshold) + GROWTH_SEGMENTS
+            stays = own.segments[end - 1 : until].min() > least
+            grown[event] = stays and own.segments[row + 1 : end].max() > least
+    return grown

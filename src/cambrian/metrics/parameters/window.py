@@ -15,6 +15,8 @@ from cambrian.metrics.parameters.flow_trace import FlowTrace
 
 #: headers in a frame that a window does not count: Ethernet 14, IPv4 20, and UDP 8 or TCP 32
 OVERHEAD_BYTES = {"quic": 42, "tcp": 66}
+#: rows of a log that tell of a timeout
+TIMEOUTS = ("rto", "pto")
 #: full frames, and less, carry this share of a flow's bytes; the rest are probes of the path's MTU
 FULL_SHARE = 0.95
 #: packets over which the flight's envelope is taken: what delayed acknowledgements hide and more,
@@ -65,7 +67,7 @@ def of_stack(trace: FlowTrace) -> Window:
     """The window that the stack exports; without values where it exports none."""
     rows = trace.transport.filter(pl.col("cwnd_bytes").is_not_null())
     size = max(1, segment_bytes(trace))
-    timeout = rows["event"].is_in(["rto", "pto"]) | (rows["state"] == "loss").fill_null(False)
+    timeout = rows["event"].is_in(TIMEOUTS) | (rows["state"] == "loss").fill_null(False)
     return Window(
         time_ns=int64(rows, "time_ns"),
         segments=int64(rows, "cwnd_bytes") / size,

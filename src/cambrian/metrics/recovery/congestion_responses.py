@@ -95,8 +95,12 @@ def congestion_responses(
 
 @dataclass(frozen=True)
 class _Episode:
-    """``strict``: the sender sent all drops before it learnt of the first, and none for a while after it."""
+    """``known_ns``: the sender can know of the first signal. ``learnt_ns``: it does, by its log.
 
+    ``strict``: the sender sent all drops before it learnt of the first, and none for a while after it.
+    """
+
+    known_ns: int
     learnt_ns: int
     next_ns: int
     trip_ns: int
@@ -114,6 +118,7 @@ def _episodes(found: Flight, declared_ns: Int64Array) -> list[_Episode]:
     while position < count:
         first_ns = int(learnt_ns[position])
         trip_ns = found.trip_ns(first_ns)
+        known_ns = first_ns
         if not marks[position]:
             first_ns = _declared(first_ns, trip_ns, declared_ns)
         after, latest = (
@@ -124,6 +129,7 @@ def _episodes(found: Flight, declared_ns: Int64Array) -> list[_Episode]:
         last_sent_ns = int(sent_ns[position:after].max())
         rows.append(
             _Episode(
+                known_ns,
                 first_ns,
                 int(learnt_ns[after]) if after < count else NEVER_NS,
                 trip_ns,
@@ -161,7 +167,8 @@ def _answered_late(rows: list[_Episode], fell: BoolArray) -> BoolArray:
 def _left(found: Flight, envelope: Window, episode: _Episode) -> tuple[float, float]:
     """The flight before an episode and a round trip after it, in segments; NaN if it is not visible."""
     arrival_ns = found.arrival_ns
-    at = int(np.searchsorted(arrival_ns, episode.learnt_ns))
+    # a log may be late, and the flight lower by then
+    at = int(np.searchsorted(arrival_ns, episode.known_ns))
     begin_ns, end_ns = (episode.learnt_ns + round(trips * episode.trip_ns) for trips in SEEN)
     begin, end = np.searchsorted(arrival_ns, [begin_ns, min(end_ns, episode.next_ns)])
     before = float(envelope.segments[at - 1]) if at else 0.0

@@ -23,6 +23,9 @@ def test_packets_beyond_the_window(beyond_packets: int, share: float) -> None:
     assert isinstance(found, Estimate)
     assert found.value == pytest.approx(share, abs=0.05)
     assert found.count >= 50
+    for other in ({"protocol": "tcp"}, {"steady": False}):
+        (nothing,) = beyond_window.estimate(replace(trace, transport=transport, **other))
+        assert isinstance(nothing, Missing)
 
 
 def test_a_log_without_bytes_in_flight_shows_nothing() -> None:

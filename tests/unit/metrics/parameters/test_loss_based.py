@@ -14,7 +14,7 @@ from cambrian.metrics.parameters import loss_based
 from cambrian.metrics.parameters.estimate import Estimate, Measured, Missing, pooled
 from cambrian.metrics.parameters.flow_trace import FlowTrace
 from tests.unit.metrics.parameters.cubic_model import CubicSender
-from tests.unit.metrics.parameters.sender_model import RTT, Sender, trace_of
+from tests.unit.metrics.parameters.sender_model import PAYLOAD, RTT, Sender, trace_of
 
 BOTH = ["window", "packets"]
 
@@ -117,12 +117,40 @@ def test_growth_back_to_the_old_window_is_not_taken_back() -> None:
     assert holds(found["beta", "window"], 0.7, within=0.05)
 
 
+def with_threshold(trace: FlowTrace) -> FlowTrace:
+    """The same, with the window after each cut as the threshold from then on."""
+    cut = pl.when(pl.col("cwnd_bytes").diff() < 0).then(pl.col("cwnd_bytes"))
+    return replace(trace, transport=trace.transport.with_columns(ssthresh_bytes=cut.forward_fill()))
+
+
+def reno_with_threshold(**knobs: Any) -> FlowTrace:
+    reno = Sender(avoidance=lambda window, acked: acked / window, beta=0.5, packets=60_000, **knobs)
+    return with_threshold(reno.run(family="reno"))
+
+
 @pytest.mark.parametrize("waits", [True, False])
 def test_growth_in_recovery(waits: bool) -> None:
     """Acknowledgements of packets that were sent before a cut let the window grow, or not."""
-    reno = Sender(avoidance=lambda window, acked: acked / window, beta=0.5, packets=60_000, waits=waits)
-    share = measured(reno.run(family="reno"))["recovery_growth", "window"]
-    assert holds(share, 0.0 if waits else 1.0, within=0.25)
+    trace = reno_with_threshold(waits=waits)
+    assert holds(measured(trace)["recovery_growth", "window"], 0.0 if waits else 1.0, within=0.25)
+    silent = replace(trace, transport=trace.transport.with_columns(ssthresh_bytes=None))
+    assert ("recovery_growth", "window") not in measured(silent)
+    assert missing(replace(trace, steady=False))["recovery_growth", "window"] == "the path changes"
+
+
+@pytest.mark.parametrize("packets", [10, -10])
+def test_a_window_that_is_inflated_or_comes_from_below_in_recovery_does_not_grow(packets: int) -> None:
+    """For 80 ms after the row of a cut the window is other: RFC 5681's inflation, or RFC 6937."""
+    trace = reno_with_threshold(waits=True)
+    rows = trace.transport
+    cut_ns = rows.filter(pl.col("cwnd_bytes").diff() < 0)["time_ns"].to_numpy()
+    time_ns = rows["time_ns"].to_numpy()
+    since_ns = time_ns - cut_ns[(np.searchsorted(cut_ns, time_ns, side="right") - 1).clip(min=0)]
+    other = (since_ns > 0 if packets > 0 else since_ns >= 0) & (since_ns < 80_000_000)
+    window = rows["cwnd_bytes"].to_numpy() + np.where(other, packets * PAYLOAD, 0)
+    changed = replace(trace, transport=rows.with_columns(cwnd_bytes=pl.Series(window)))
+    found = measured(changed).get(("recovery_growth", "window"))
+    assert found is None or found.value == 0
 
 
 def halved_now_and_then() -> FlowTrace:

@@ -103,6 +103,13 @@ def test_a_loss_that_is_declared_late_is_answered(late: int, has_log: bool) -> N
     assert found.events >= 4
 
 
+@pytest.mark.parametrize("late_ms", [5, 50, 150])
+def test_a_log_that_is_late_accuses_nobody(late_ms: int) -> None:
+    trace = CubicSender(packets=60_000).run()
+    late = trace.transport.with_columns(pl.col("time_ns") + late_ms * 1_000_000)
+    assert measured(replace(trace, transport=late))["losses_answered"].value == 1.0
+
+
 def test_slow_start_back_to_the_old_window() -> None:
     trace = SlowStartsBack(packets=60_000).run()
     found = measured(trace)
