@@ -208,10 +208,9 @@ def _shown(probe: Probe, side: Side) -> str:
     value = _mean(side)
     if value is None:
         return "an unknown amount"
-    limits = {"at least ": "at_least", "at most ": "at_most"}
-    limit = next(
-        (word for word, key in limits.items() if any(getattr(one, key) for one in side.values())), ""
-    )
+    figures = side.values()
+    least, most = any(one.at_least for one in figures), any(one.at_most for one in figures)
+    limit = "at least " if least else "at most " if most else ""
     return f"{limit}{value:.{probe.digits}f} {probe.unit}".strip()
 
 

@@ -83,10 +83,10 @@ def timeout_kept(flow: ProbedFlow) -> Figure | NoFigure:
     """
     if flow.trace.protocol == "tcp" or flow.trace.other_transport:
         return NoFigure("a timeout may lower the window of a transport other than QUIC")
-    silence = _silence_ns(flow)
-    if isinstance(silence, NoFigure):
-        return silence
-    begin_ns, end_ns = (time_ns - flow.trace.rtt_ns for time_ns in silence)
+    lost = _lost_ns(flow)
+    if isinstance(lost, NoFigure):
+        return lost
+    begin_ns, end_ns = lost
     last = int(np.searchsorted(flow.flight.arrival_ns, begin_ns)) - 1
     if last < 0:
         return NoFigure("the flow had not started when the acknowledgements began to be lost")
@@ -97,7 +97,7 @@ def timeout_kept(flow: ProbedFlow) -> Figure | NoFigure:
     if after == len(flow.data_arrivals_ns):
         return NoFigure("the flow sent nothing after the acknowledgements were back")
     back_ns = int(flow.data_arrivals_ns[after])
-    dropped = (flow.flight.learnt_ns > silence[0]) & (flow.flight.signal_ns < end_ns)
+    dropped = (flow.flight.learnt_ns > begin_ns + flow.trace.rtt_ns) & (flow.flight.signal_ns < end_ns)
     if dropped.any():
         return NoFigure("the queue dropped or marked a packet of the flight before")
     if back_ns + RESTART_TRIPS * flow.trace.rtt_ns > flow.trace.end_ns:
@@ -106,14 +106,21 @@ def timeout_kept(flow: ProbedFlow) -> Figure | NoFigure:
     return Figure(most * flow.flight.packet_bytes / before, 1)
 
 
-def _silence_ns(flow: ProbedFlow) -> tuple[int, int] | NoFigure:
-    """The time at the queue in which no packet follows from an acknowledgement."""
+def _lost_ns(flow: ProbedFlow) -> tuple[int, int] | NoFigure:
+    """The time in which acknowledgements are lost, at the beginning of the return path."""
     spans_ns = flow.lost_spans_ns("return_loss_percent")
     if not spans_ns:
         return NoFigure("the network's schedule loses no acknowledgements and then keeps them again")
-    begin_ns, end_ns = spans_ns[0]
-    # acknowledgements are lost at the beginning of the return path: those on their way still arrive
-    return begin_ns + flow.trace.rtt_ns, end_ns + flow.trace.rtt_ns
+    return spans_ns[0]
+
+
+def _silence_ns(flow: ProbedFlow) -> tuple[int, int] | NoFigure:
+    """The time at the queue in which no packet follows from an acknowledgement."""
+    lost = _lost_ns(flow)
+    if isinstance(lost, NoFigure):
+        return lost
+    # acknowledgements that are on their way when the loss begins still arrive
+    return lost[0] + flow.trace.rtt_ns, lost[1] + flow.trace.rtt_ns
 
 
 def _times_ns(flow: ProbedFlow) -> Int64Array | NoFigure:

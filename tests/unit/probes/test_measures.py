@@ -367,7 +367,7 @@ def test_other_transports_may_lower_their_window_at_a_timeout(other: dict[str, A
     )
 
 
-def test_the_longest_silence_after_a_drop() -> None:
+def test_the_second_longest_silence_after_a_drop() -> None:
     silent = Sender(silence=1_000_000_000).run(OUTAGES, in_outage, 17)
     assert value(steady.loss_silence_trips(with_drops(silent))) == pytest.approx(10, abs=1)
     # silences without a drop may be the application's, and one of them may follow a drop by chance

@@ -34,12 +34,11 @@ def estimate(trace: FlowTrace) -> Iterator[Estimate | Missing]:
         return
     known = pl.col("cwnd_bytes").is_not_null() & pl.col("in_flight_bytes").is_not_null()
     rows = trace.transport.filter(known)
-    trips_ns = flight(trace.packets, trace.rtt_ns).round_trip_ns
-    if not rows.height or not len(trips_ns):
+    trip_ns = int(flight(trace.packets, trace.rtt_ns).round_trip_ns.max(initial=0)) if rows.height else 0
+    if not trip_ns:
         yield Missing(KEY, "the log has no bytes in flight")
         return
     time_ns, window = int64(rows, "time_ns"), int64(rows, "cwnd_bytes")
-    trip_ns = int(trips_ns.max())
     falls_ns = np.concatenate(([np.iinfo(np.int64).min // 2], time_ns[1:][np.diff(window) < 0]))
     since_ns = time_ns - falls_ns[np.searchsorted(falls_ns, time_ns, side="right") - 1]
     settled = (since_ns > AFTER_FALL_TRIPS * trip_ns) & ~rows["event"].is_in(TIMEOUTS).to_numpy()

@@ -17,6 +17,7 @@ from cambrian.metrics.columns import BoolArray, FloatArray, Int64Array, int64
 from cambrian.metrics.parameters.flight import LATE, Flight
 from cambrian.metrics.parameters.flow_trace import FlowTrace
 from cambrian.metrics.parameters.window import Window
+from cambrian.metrics.recovery.episodes import REACTIONS
 from cambrian.metrics.theory import CUBIC_C
 
 #: a step of this share of the window is a reduction at once; two of them are two reductions
@@ -195,7 +196,7 @@ def causeless(events: Reductions, found: Flight, window: Window, trace: FlowTrac
     loses or delays packets, for a slow receiver, which loses packets behind the queue, and for a log that
     tells of no loss.
     """
-    logged_ns = int64(trace.transport.filter(pl.col("event").is_in(["loss", "retransmit", "rto"])), "time_ns")
+    logged_ns = int64(trace.transport.filter(pl.col("event").is_in(REACTIONS)), "time_ns")
     if trace.random_loss or trace.slow_receiver or not trace.steady or not len(logged_ns):
         return None
     timeouts_ns = window.time_ns[window.timeout]

@@ -24,6 +24,7 @@ from cambrian.metrics.parameters.flight import flight
 from cambrian.metrics.parameters.flow_trace import FlowTrace
 from cambrian.metrics.parameters.pacing import MOST_UNPACED, clocked_share, first_trains
 from cambrian.metrics.parameters.window import frame_bytes, of_stack, segment_bytes
+from cambrian.metrics.recovery.episodes import REACTIONS
 from cambrian.metrics.window_use import is_unused_at
 
 KEY = "slow_start_exit"
@@ -165,8 +166,7 @@ def _growth(trace: FlowTrace, begun: Beginning, source: Source) -> _Growth:
 def _loss_known_ns(trace: FlowTrace, learnt_ns: Int64Array) -> int:
     """The sender's time at which it can first know of a loss, or says so; the trial's end if never."""
     told = trace.transport.filter(
-        pl.col("event").is_in(["loss", "retransmit", "rto"])
-        | (pl.col("state") == "recovery").fill_null(False)
+        pl.col("event").is_in(REACTIONS) | (pl.col("state") == "recovery").fill_null(False)
     )["time_ns"]
     times = [trace.end_ns, *told.head(1), *(learnt_ns[:1] - trace.forward_ns)]
     return int(min(times))
