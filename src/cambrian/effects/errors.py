@@ -9,3 +9,7 @@ class EffectError(ValueError):
 
 class NoDataError(EffectError):
     """No cell has trials on all sides."""
+
+
+class NotCompleteError(NoDataError):
+    """In every cell, a transfer or a page load was not complete at its trial's end."""

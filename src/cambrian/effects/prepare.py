@@ -5,18 +5,21 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import polars as pl
 
-from cambrian.effects.errors import EffectError, NoDataError
+from cambrian.effects.errors import EffectError, NoDataError, NotCompleteError
 from cambrian.effects.model import OBSERVATIONS, EffectSpec, Scalar, Where
 from cambrian.effects.where import matching, require_columns
 from cambrian.measure import quantities
 from cambrian.stats.interval import FloatArray
 
 #: columns for a trial's value and its cell's number, in addition to the frame's trial and seed
-_VALUE, _CELL, _FLOWS = "__value", "__cell", "__flows"
+_VALUE, _CELL, _FLOWS, _LATE = "__value", "__cell", "__flows", "__late"
+#: column with the number of a group's transfers and page loads that did not end in time
+_NOT_COMPLETE = "not_complete"
 
 
 @dataclass(frozen=True)
@@ -62,9 +65,11 @@ class Prepared:
 
     ``keys`` has one row for each cell (no columns if the spec has one cell), ``seeds`` are sorted, ``trials``
     is the number of distinct trials, ``left_out`` the number of those without a value of the quantity.
-    ``partial``: the lists in the spec's conditions that have values without a trial in these cells. ``ends``:
-    the least and the largest value that a side's figure can have, of all cells together; ``cell_ends``: of
-    each cell (Jain's index depends on the number of flows).
+    ``not_complete``: transfers and page loads that did not end in their trial's time; ``cells_cut``: the
+    cells that are left out because of them, if the quantity is of complete ones only. ``partial``: the lists
+    in the spec's conditions that have values without a trial in these cells. ``ends``: the least and the
+    largest value that a side's figure can have, of all cells together; ``cell_ends``: of each cell (Jain's
+    index depends on the number of flows).
     """
 
     keys: pl.DataFrame
@@ -73,6 +78,8 @@ class Prepared:
     b: Side | None
     trials: int
     left_out: int
+    not_complete: int = 0
+    cells_cut: int = 0
     partial: tuple[Partial, ...] = ()
     ends: tuple[float, float] = (-math.inf, math.inf)
     cell_ends: tuple[tuple[float, float], ...] = ()
@@ -86,6 +93,7 @@ def prepare(frame: pl.DataFrame, spec: EffectSpec) -> Prepared:
     """Filter the rows, compute one value for each trial, and arrange the values by seed and cell.
 
     Raises:
+        NotCompleteError: each cell has a transfer or a page load that did not end in time.
         NoDataError: no cell has a trial on each side.
         EffectError: a column is missing, or the quantity is no number.
     """
@@ -98,6 +106,15 @@ def prepare(frame: pl.DataFrame, spec: EffectSpec) -> Prepared:
     sides = {"a": spec.a} if spec.b is None else {"a": spec.a, "b": spec.b}
     long = {name: _trials(rows, spec, where, name) for name, where in sides.items()}
     known = {name: _complete(trials, spec) for name, trials in long.items()}
+    late = _late(rows, spec)
+    cut = pl.DataFrame() if late.is_empty() else _common_cells(long, spec)
+    if not cut.is_empty():
+        cut = _joined(cut, late, spec, "semi")
+        known = {name: _joined(trials, cut, spec, "anti") for name, trials in known.items()}
+        if any(trials.is_empty() for trials in known.values()):
+            count = late[_LATE].sum()
+            what = f"transfers or page loads that were not complete at their trial's end ({count})"
+            raise NotCompleteError(f"{spec.quantity} has no mean: {what}")
     keys = _common_cells(known, spec)
     numbered = keys.with_row_index(_CELL)
     kept = {
@@ -116,10 +133,37 @@ def prepare(frame: pl.DataFrame, spec: EffectSpec) -> Prepared:
         b=laid.get("b"),
         trials=everything["trial"].n_unique(),
         left_out=nulls["trial"].n_unique(),
+        not_complete=int(late[_LATE].sum()),
+        cells_cut=len(cut),
         partial=tuple(_partial(rows, spec, kept)),
         ends=_ends(max((one for one in flows if one is not None), default=None), spec),
         cell_ends=tuple(_ends(one, spec) for one in flows),
     )
+
+
+def _late(rows: pl.DataFrame, spec: EffectSpec) -> pl.DataFrame:
+    """The cells of a quantity of complete transfers in which others were not: ``_LATE`` of both sides.
+
+    The complete ones are the fastest, so that their mean is no mean of all.
+    """
+    known = quantities.ALL.get(spec.quantity) if spec.table == OBSERVATIONS else None
+    if known is None or not known.of_complete or _NOT_COMPLETE not in rows.columns:
+        return pl.DataFrame(schema={**{name: rows.schema[name] for name in spec.cell}, _LATE: pl.Int64})
+    sides = [spec.a] if spec.b is None else [spec.a, spec.b]
+    flows = pl.concat([matching(rows, where) for where in sides]).filter(pl.col(_NOT_COMPLETE) > 0)
+    flows = flows.unique([*dict.fromkeys([*spec.cell, "group", "flow"])])
+    late = pl.col(_NOT_COMPLETE).sum().alias(_LATE)
+    found = flows.group_by(spec.cell).agg(late) if spec.cell else flows.select(late)
+    return found.filter(pl.col(_LATE) > 0)
+
+
+def _joined(
+    frame: pl.DataFrame, cells: pl.DataFrame, spec: EffectSpec, how: Literal["semi", "anti"]
+) -> pl.DataFrame:
+    """The rows of ``frame`` in ``cells``, or outside of them; without columns, all is one cell."""
+    if spec.cell:
+        return frame.join(cells, on=spec.cell, how=how, nulls_equal=True, maintain_order="left")
+    return frame.clear() if (how == "semi") == cells.is_empty() else frame
 
 
 def _most_flows(rows: pl.DataFrame, keys: pl.DataFrame, spec: EffectSpec) -> list[int | None]:

@@ -32,9 +32,10 @@ class Estimate:
 
     ``cells``, ``trials`` and ``seeds`` are the numbers of cells, distinct trials and distinct seeds.
     ``trials_left_out`` have no value of the quantity; ``cells_left_out`` have no effect, because of a
-    division by 0. ``constant_cells`` are the same in every seed. The estimate of a share, a minimum or a
-    maximum is the observed one, which is biased to the extremes; its interval is not. ``partial``:
-    conditions that list values, some of which have no trial behind the figure.
+    division by 0; ``cells_cut`` are left out, because ``not_complete`` transfers or page loads of theirs did
+    not end in their trial's time. ``constant_cells`` are the same in every seed. The estimate of a share, a
+    minimum or a maximum is the observed one, which is biased to the extremes; its interval is not.
+    ``partial``: conditions that list values, some of which have no trial behind the figure.
     """
 
     estimate: float
@@ -45,6 +46,8 @@ class Estimate:
     seeds: int
     trials_left_out: int = 0
     cells_left_out: int = 0
+    not_complete: int = 0
+    cells_cut: int = 0
     constant_cells: int = 0
     reason: str = ""
     partial: tuple[Partial, ...] = ()
@@ -86,6 +89,8 @@ def estimate(prepared: Prepared, spec: SummarySpec) -> Estimate:
         seeds=len(prepared.seeds),
         trials_left_out=prepared.left_out,
         cells_left_out=int((~has_effect).sum()),
+        not_complete=prepared.not_complete,
+        cells_cut=prepared.cells_cut,
         constant_cells=constant,
         reason=_reason(low, seeds, constant),
         partial=prepared.partial,

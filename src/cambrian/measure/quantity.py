@@ -50,6 +50,9 @@ class Quantity:
 
     ``ends``: the least and the largest possible value in a trial of so many flows. They decide the scale of
     an interval. Nothing that is counted or measured is below 0, unless it is a difference.
+
+    ``of_complete``: only transfers and page loads that were complete at the trial's end have it, the fastest
+    ones. So a group in which another one was not has no mean (column ``not_complete``).
     """
 
     name: str
@@ -62,6 +65,7 @@ class Quantity:
     window: Callable[[FlowWindow], Any] | None = None
     trial: Callable[[TrialMeasures, int], Any] | None = None
     ends: Callable[[int], tuple[float, float]] = lambda _: (0.0, math.inf)
+    of_complete: bool = False
 
     @property
     def unit(self) -> str:

@@ -7,6 +7,7 @@ higher, lower             our estimate is above, or below, the published value
 agrees, disagrees         all, or no part, of our interval has the published sign or is on the bound's side
 inconclusive              only a part of our interval agrees
 no interval               too few trials for an interval
+not complete              our transfers or page loads did not all end in their trial's time: no mean
 not printed               the paper leaves this cell empty
 not run                   we have no trial
 ========================  ===============================================================
@@ -29,6 +30,7 @@ WORDS = (
     "disagrees",
     "inconclusive",
     "no interval",
+    "not complete",
     "not printed",
     "not run",
 )

@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 import scipy.special
 
-from cambrian.effects.errors import EffectError, NoDataError
+from cambrian.effects.errors import EffectError, NoDataError, NotCompleteError
 from cambrian.effects.model import SummarySpec, Where
 from cambrian.effects.summary import Estimate, summary
 from cambrian.effects.where import require_columns
@@ -97,14 +97,12 @@ def _cell(
         if side is not None
         else comparison.measured
     )
-    ours = (
-        None
-        if observations is None
-        else _measured(comparison, paper, spec, _observations_of_cell(observations, keys))
-    )
+    ours, missing = None, "not run"
+    if observations is not None:
+        ours, missing = _measured(comparison, paper, spec, _observations_of_cell(observations, keys))
     theirs = _published(comparison, paper, row)
     cell = keys | ({"side": str(side)} if side is not None else {})
-    return cell | _beside(comparison, theirs, row, ours, spec)
+    return cell | _beside(comparison, theirs, row, ours, spec, missing)
 
 
 def _key(comparison: Comparison, column: str, value: Any) -> Any:
@@ -134,11 +132,15 @@ def _observations_of_cell(observations: pl.DataFrame, keys: dict[str, Any]) -> p
 
 def _measured(
     comparison: Comparison, paper: Path, spec: SummarySpec, observations: pl.DataFrame
-) -> Estimate | None:
+) -> tuple[Estimate | None, str]:
+    """Our figure, or None and the word that says why."""
     try:
-        return summary(observations, spec)
+        found = summary(observations, spec)
+        return (None, "not complete") if found.cells_cut else (found, "")
+    except NotCompleteError:
+        return None, "not complete"
     except NoDataError:
-        return None
+        return None, "not run"
     except EffectError as error:
         raise load.fault(comparison, paper, "measured", str(error), "mend the effect's keys") from error
 
@@ -176,11 +178,16 @@ def _number(comparison: Comparison, paper: Path, row: dict[str, Any], key: str) 
 
 
 def _beside(
-    comparison: Comparison, theirs: Published, row: dict[str, Any], ours: Estimate | None, spec: SummarySpec
+    comparison: Comparison,
+    theirs: Published,
+    row: dict[str, Any],
+    ours: Estimate | None,
+    spec: SummarySpec,
+    missing: str,
 ) -> dict[str, Any]:
     sign = None if comparison.published_sign is None else row[comparison.published_sign]
     if ours is None:
-        agrees = "not run"
+        agrees = missing
     elif comparison.published_sign is not None:
         agrees = sign_agreement(sign, ours, 1.0 if spec.kind == "ratio" else 0.0)
     elif comparison.published_bound is not None:

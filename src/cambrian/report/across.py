@@ -7,7 +7,7 @@ with a panel for each value of the others, if the networks are a grid; else netw
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -36,17 +36,13 @@ _PANEL = "panel"
 
 
 class Chart(Frozen):
-    """A chart of ``across.toml``: ``quantity``, with a line or a row for each value of ``by``.
-
-    ``every_load``: groups with a page load that did not end in the trial's time have no point.
-    """
+    """A chart of ``across.toml``: ``quantity``, with a line or a row for each value of ``by``."""
 
     designs: tuple[Design, ...]
     quantity: Column
     title: str
     digits: int = 2
     logarithmic: bool = False
-    every_load: bool = False
     by: Column = "contestant"
     where: Where = Field(default_factory=dict)
 
@@ -83,12 +79,10 @@ def figures(
     networks: Sequence[str],
     design: Design,
     inks: Mapping[str, str],
-    late: Collection[str] = (),
 ) -> tuple[Figure, ...]:
     """The figures of a study of this design from its observations; none for one network.
 
-    ``networks`` are the names in the study's order; ``inks``: contestant → colour; ``late``: keys of the
-    groups with a page load that did not end in the trial's time. Their other loads are the fastest.
+    ``networks`` are the names in the study's order; ``inks``: contestant → colour.
     """
     if observed["network"].n_unique() < 2:
         return ()
@@ -100,7 +94,7 @@ def figures(
         _figure(one, rows, found, inks, page)
         for chart in charts()
         if design in chart.designs
-        for one, rows, page in _by_page(chart, _rows(chart, frame, late), design)
+        for one, rows, page in _by_page(chart, _rows(chart, frame), design)
     )
     return tuple(one for one in drawn if one is not None)
 
@@ -156,10 +150,11 @@ def _with_panels(frame: pl.DataFrame, joined: Sequence[str]) -> pl.DataFrame:
     return frame.with_columns(pl.Series(_PANEL, panel, dtype=pl.Enum(list(words.values()))))
 
 
-def _rows(chart: Chart, frame: pl.DataFrame, late: Collection[str]) -> pl.DataFrame:
+def _rows(chart: Chart, frame: pl.DataFrame) -> pl.DataFrame:
     """The chart's observations."""
-    if chart.every_load:
-        frame = frame.filter(pl.col("group").is_in(list(late)).not_() | pl.col("group").is_null())
+    if quantities.ALL[chart.quantity].of_complete:
+        # the loads of a group that are complete are its fastest
+        frame = frame.filter(pl.col("not_complete").fill_null(0) == 0)
     rows = matching(frame, chart.where).drop_nulls([chart.quantity, chart.by])
     # a contestant against itself has an equal share by construction
     return rows.filter(pl.col("contestant").ne_missing(pl.col("against")) | (pl.col("design") != "pairwise"))

@@ -148,8 +148,7 @@ def _sections(
 ) -> Iterator[Section]:
     if verdicts:
         yield _verdicts(collected, verdicts, anchors)
-    late = {cell.key for cell in collected.cells if any(map(cell.late_loads, range(len(cell.names))))}
-    overall = across.figures(observed, list(anchors), collected.design, colours.palette(collected), late)
+    overall = across.figures(observed, list(anchors), collected.design, colours.palette(collected))
     if overall:
         more = joined(_ACROSS[0], link("Explore", "#view=explore"), _ACROSS[1])
         yield Section("Across networks", "across", (Words((more,)), *overall))

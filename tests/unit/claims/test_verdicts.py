@@ -157,3 +157,28 @@ def test_borders(expect: dict[str, object], low: float, high: float, verdict: Ve
 def test_an_expectation_is_one_region(expect: dict[str, object]) -> None:
     with pytest.raises(ValueError, match=r"give one of|low < high"):
         Expect.model_validate(expect)
+
+
+def loads(late: int) -> pl.DataFrame:
+    """Two cells; ``late`` loads of contestant b were not complete at rate 8."""
+    there = (pl.col("rate") == 8) & (pl.col("contestant") == "b")
+    return ratio(1.5).with_columns(
+        plt_ms=pl.col("x"),
+        group=pl.format("{}/{}", "rate", "contestant"),
+        not_complete=pl.when(there).then(late).otherwise(0),
+    )
+
+
+def test_loads_that_were_not_complete_leave_the_claim_open() -> None:
+    """The other loads are the fastest: neither verdict would be of all."""
+    test = claim_test(quantity="plt_ms")
+    assert run(test, Folder({"suite/part": loads(0)})).verdict == "holds"
+    some = run(test, Folder({"suite/part": loads(3)}))
+    assert some.verdict == "inconclusive"
+    assert some.reason == (
+        "cells left out because not all of their transfers or page loads were complete: 1 (3 not complete)"
+    )
+    only = loads(3).filter(pl.col("rate") == 8)
+    none = run(test, Folder({"suite/part": only}))
+    assert (none.verdict, none.estimate) == ("inconclusive", None)
+    assert "transfers or page loads that were not complete at their trial's end (3)" in none.reason

@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cambrian.effects.cells import cells
-from cambrian.effects.errors import EffectError, NoDataError
+from cambrian.effects.errors import EffectError, NoDataError, NotCompleteError
 from cambrian.effects.model import EffectSpec
+from cambrian.effects.prepare import prepare
 from cambrian.stats import states
 from tests.unit.effects.frames import frame, row
 
@@ -194,3 +195,40 @@ def test_what_cannot_be_computed() -> None:
         cells(FRAME, spec(quantity="contestant"))
     with pytest.raises(NoDataError, match="measured in no trial"):
         cells(FRAME.with_columns(x=pl.lit(None)), spec())
+
+
+def loads(late: dict[tuple[int, str], int]) -> pl.DataFrame:
+    """FRAME as page load times; ``late``: (rate, contestant) → loads that were not complete."""
+    where = pl.struct("rate", "contestant").map_elements(
+        lambda key: late.get((key["rate"], key["contestant"]), 0), return_dtype=pl.Int64
+    )
+    group = pl.format("{}/{}", "rate", "contestant")
+    return FRAME.with_columns(pl.col("x").alias("plt_ms"), where.alias("not_complete"), group.alias("group"))
+
+
+@pytest.mark.parametrize("side", ["a", "b"])
+def test_a_cell_with_a_load_that_was_not_complete_has_no_mean_time(side: str) -> None:
+    assert cells(loads({}), spec(quantity="plt_ms")).height == 2
+    # 16 has no cell anyway: side b did not run there
+    late = loads({(8, side): 2, (16, "a"): 1})
+    assert cells(late, spec(quantity="plt_ms"))["rate"].to_list() == [4]
+    assert cells(late, spec(quantity="x"))["rate"].to_list() == [4, 8]
+
+
+def test_no_cell_has_a_mean_time_if_each_has_a_load_that_was_not_complete() -> None:
+    late = loads({(8, "a"): 2, (4, "b"): 1})
+    with pytest.raises(NotCompleteError, match=r"not complete at their trial's end \(3\)"):
+        cells(late, spec(quantity="plt_ms"))
+    with pytest.raises(NotCompleteError):
+        cells(loads({(8, "a"): 1}), spec(quantity="plt_ms", cell=[]))
+
+
+def test_a_cell_in_which_no_load_was_complete_is_left_out_because_of_it() -> None:
+    late = loads({(8, "b"): 3})
+    none = late.with_columns(
+        plt_ms=pl.when((pl.col("rate") != 8) | (pl.col("contestant") == "a")).then("plt_ms")
+    )
+    found = prepare(none, spec(quantity="plt_ms"))
+    assert (found.keys["rate"].to_list(), found.cells_cut, found.not_complete) == ([4], 1, 3)
+    with pytest.raises(NotCompleteError):
+        prepare(none.filter(pl.col("rate") == 8), spec(quantity="plt_ms"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from cambrian.published.compare import Compared, compare
@@ -41,6 +42,15 @@ def test_each_published_cell_has_a_row_with_its_measured_mean(tmp_path: Path) ->
 def test_words_say_where_ours_lies(tmp_path: Path) -> None:
     found = compared(tmp_path, HEAD + FIGURES + SIDES + MEASURED)
     assert found.frame["agrees"].to_list() == ["inside", "lower", "higher", "not run"]
+
+
+def test_a_cell_with_a_transfer_that_was_not_complete_has_no_measured_mean(tmp_path: Path) -> None:
+    late = pl.when(pl.col("contestant") == "tcp").then(1).otherwise(0)
+    seen = SEEN.with_columns(fetch_mbps="throughput_mbps", not_complete=late, group=pl.lit("g"), flow=0)
+    measured = MEASURED.replace("throughput_mbps", "fetch_mbps")
+    rows = compared(tmp_path, HEAD + FIGURES + SIDES + measured, seen).frame
+    assert rows["agrees"].to_list() == ["inside", "not complete", "higher", "not run"]
+    assert rows["measured"][1] is None
 
 
 def test_a_published_interval_is_students(tmp_path: Path) -> None:

@@ -177,10 +177,10 @@ def test_a_group_with_a_load_that_did_not_end_in_time_has_no_point() -> None:
     loads = loads.with_columns(
         plt_ms=pl.col("share_percent") * 10,
         page=pl.lit("page"),
-        group=pl.col("network") + "/a",
+        not_complete=pl.when(pl.col("network") == "n1").then(1).otherwise(0),
         share_percent=None,
     )
-    figures = across.figures(loads, ["n0", "n1", "n2"], "solo", {"a cubic": "#123456"}, {"n1/a"})
+    figures = across.figures(loads, ["n0", "n1", "n2"], "solo", {"a cubic": "#123456"})
     (figure,) = (one for one in figures if one.name == "across-plt-ms")
     assert figure.data.sort("buffer_bdp")["buffer_bdp"].to_list() == [1, 4]
 

@@ -11,6 +11,7 @@ import polars as pl
 from cambrian.metrics.gates.page import page_gates
 from cambrian.report import matrix, words
 from cambrian.report.collect import Cell, Collected, Record
+from cambrian.report.observations import observations
 from cambrian.report.tables import flows, page_loads
 from cambrian.study.model import Network
 from tests.unit.report import made
@@ -52,6 +53,7 @@ def test_a_late_load_leaves_no_mean_in_the_matrix_the_table_of_flows_and_the_ans
     frames = {"flows": flows.table(found), "page_loads": loads}
     bulk, reader = frames["flows"].select("not_complete", "fetch_s").rows()
     assert (bulk, reader) == ((None, None), (1, None))
+    assert observations(found)["not_complete"].to_list() == [None, 1]
     assert [row.cells["link"].figure for row in matrix.matrix(found, frames, {}).rows][1] == "–"
     assert words.answer(found, frames).startswith(
         "Means: bulk 15.0 Mbps (75 %) and reader loads small in 1 of 2 cases. Not loaded in time: 1 of 2 "

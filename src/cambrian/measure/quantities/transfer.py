@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from cambrian.measure.flow_window import FlowWindow
-from cambrian.measure.quantity import Quantity
+from cambrian.measure.quantity import INTEGER, Quantity
 from cambrian.measure.trial import TrialMeasures
 from cambrian.metrics.columns import NS_PER_MS, NS_PER_S
 from cambrian.metrics.pageload import PageLoad
@@ -68,8 +68,9 @@ QUANTITIES = (
         heading="First to last packet at the bottleneck, s",
         digits=2,
         window=_completion_s,
+        of_complete=True,
     ),
-    Quantity("download_mbps", "size_bytes × 8 / completion_s", trial=_download_mbps),
+    Quantity("download_mbps", "size_bytes × 8 / completion_s", trial=_download_mbps, of_complete=True),
     Quantity(
         "fetch_s",
         "fetch time at the client: from its start (`start_ms`) until it has all bytes, with the handshake; "
@@ -78,25 +79,35 @@ QUANTITIES = (
         digits=2,
         window=_fetch_s,
         trial=_fetch_or_load_s,
+        of_complete=True,
     ),
-    Quantity("fetch_mbps", "size_bytes × 8 / fetch_s", trial=_fetch_mbps),
-    Quantity("plt_ms", "page load time", formula="Page loads", trial=_of_load("plt_ms")),
+    Quantity("fetch_mbps", "size_bytes × 8 / fetch_s", trial=_fetch_mbps, of_complete=True),
+    Quantity("plt_ms", "page load time", formula="Page loads", trial=_of_load("plt_ms"), of_complete=True),
     Quantity(
         "document_ms",
         "from the navigation's start until the document had arrived",
         formula="Page loads",
         trial=_of_load("document_ms"),
+        of_complete=True,
     ),
     Quantity(
         "first_object_ms",
         "from the navigation's start until the first image had arrived",
         formula="Page loads",
         trial=_of_load("first_object_ms"),
+        of_complete=True,
     ),
     Quantity(
         "last_object_ms",
         "from the navigation's start until the last image had arrived",
         formula="Page loads",
         trial=_of_load("last_object_ms"),
+        of_complete=True,
+    ),
+    Quantity(
+        "not_complete",
+        "transfers and page loads of this flow that were not complete at the trial's end, of all trials of "
+        "the group, also of the invalid ones; null for an endless flow",
+        INTEGER,
     ),
 )

@@ -12,6 +12,7 @@ from cambrian.measure.trial import TrialMeasures
 from cambrian.report import protocols
 from cambrian.report.collect import Cell
 from cambrian.report.layout import Row
+from cambrian.report.tables import flows
 
 
 def row(
@@ -39,6 +40,7 @@ def row(
         "flow_rtt_ms": flow.base_rtt_ms(trial.trial.network),
         "start_ms": flow.start_ms,
         "size_bytes": flow.size_bytes or None,
+        "not_complete": flows.not_complete(cell, number),
     }
     if flow.page:
         columns |= {

@@ -32,6 +32,7 @@ _MEANS = {
     "disagrees": "agrees: our whole 95 % interval is on the published side; disagrees: no part of it is",
     "inconclusive": "inconclusive: only part of our interval is on the published side",
     "no interval": "no interval: we have too few trials",
+    "not complete": "not complete: some of our transfers or page loads did not end in their trial's time",
 }
 
 

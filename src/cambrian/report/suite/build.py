@@ -9,13 +9,16 @@ from pathlib import Path
 import polars as pl
 
 from cambrian.claims.frames import Frames
-from cambrian.effects.errors import EffectError, NoDataError
+from cambrian.effects.errors import EffectError, NoDataError, NotCompleteError
+from cambrian.effects.model import EffectSpec
+from cambrian.effects.prepare import prepare
 from cambrian.published import compare, load
 from cambrian.report.charts import curves, heats, names
 from cambrian.report.sections import Commands, Piece, Words
 from cambrian.report.sections import Section as PageSection
 from cambrian.report.suite import beside, crossing, judged, rows
 from cambrian.report.suite.sections import Section
+from cambrian.report.words import counted
 from cambrian.study import hints
 from cambrian.study.errors import StudyError
 
@@ -57,6 +60,8 @@ def _section(subject: Subject, section: Section, number: int, frames: Frames) ->
     name = f"{number:02d}-{names.short_slug(section.heading)}"
     try:
         content = _content(subject, section, name, frames)
+    except NotCompleteError as error:
+        content = (Commands((), f"No figure: {error}."),)
     except NoDataError as error:
         content = _nothing(subject, _part(subject, section), f"Not run: {error}.")
     except EffectError as error:
@@ -92,13 +97,26 @@ def _content(subject: Subject, section: Section, name: str, frames: Frames) -> t
 
 def _shown(section: Section, frame: pl.DataFrame, name: str) -> tuple[Piece, ...]:
     if section.heat is not None:
-        return (heats.figure(frame, section.heat, name, section.labels)[0],)
+        return heats.figure(frame, section.heat, name, section.labels)[0], *_cut(frame, section.heat.spec)
     if section.lines is not None:
-        return (curves.figure(frame, section.lines, name, section.labels),)
+        return curves.figure(frame, section.lines, name, section.labels), *_cut(frame, section.lines.spec)
     if section.crossover is not None:
-        return crossing.content(frame, section.crossover, name, section.labels)
+        found = crossing.content(frame, section.crossover, name, section.labels)
+        return *found, *_cut(frame, section.crossover.spec)
     assert section.table is not None
     return rows.content(frame, section.table, name, section.heading, section.labels)
+
+
+def _cut(frame: pl.DataFrame, spec: EffectSpec) -> tuple[Piece, ...]:
+    """Why a figure has no value in some cells, if transfers or page loads of theirs were not complete."""
+    found = prepare(frame, spec)
+    if not found.cells_cut:
+        return ()
+    said = (
+        f"No value in {counted(found.cells_cut, 'cell')}: not all transfers or page loads there were "
+        f"complete at their trial's end (not complete: {found.not_complete}), and the others are the fastest."
+    )
+    return (Words((said,), found=True),)
 
 
 def _frame(section: Section, frames: Frames) -> pl.DataFrame | None:

@@ -120,5 +120,5 @@ def _title(prefix: str, placeholders: Mapping[str, str]) -> str:
 
 def _measured(row: Row) -> str:
     if row["figure"] is None:
-        return f"not run: {row['reason']}"
+        return row["reason"] if row["verdict"] == "inconclusive" else f"not run: {row['reason']}"
     return listing.with_interval(row["figure"], row["low"], row["high"], row["unit"])

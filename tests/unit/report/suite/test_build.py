@@ -107,6 +107,20 @@ def test_lines_have_theory_for_kernel_tcp_alone(tmp_path: Path) -> None:
     assert figure.svg([panel.spec() for panel in figure.panels]).startswith("<svg")
 
 
+def test_a_figure_says_where_transfers_were_not_complete(tmp_path: Path) -> None:
+    text = HEAT.replace("payload_mbps", "fetch_mbps")
+    late = pl.when((pl.col("loss_percent") == 2) & (pl.col("contestant") == "tcp")).then(3).otherwise(0)
+    frame = observations().with_columns(
+        fetch_mbps="payload_mbps", not_complete=late, flow=0, group=pl.format("{}/{}", "loss_percent", "cca")
+    )
+    figure, words = built(tmp_path, text, frame).pieces
+    assert isinstance(figure, Figure) and isinstance(words, Words)
+    assert figure.data["loss_percent"].to_list() == [0.0, 1.0]
+    assert words.texts[0].startswith("No value in 1 cell: not all transfers or page loads there were ")
+    (nothing,) = built(tmp_path, text, frame.filter(pl.col("loss_percent") == 2)).pieces
+    assert isinstance(nothing, Commands) and nothing.why.startswith("No figure: fetch_mbps has no mean")
+
+
 def test_a_part_that_has_not_been_run_says_what_runs_it(tmp_path: Path) -> None:
     (missing,) = built(tmp_path, HEAT.replace("made/grid", "made/other")).pieces
     assert missing == Commands(("cambrian run made/other --profile quick",), "Not run.")
