@@ -36,6 +36,8 @@ _FITTED = frozenset({"cubic_growth", "cubic_c", "cubic_k_rule", "alpha", "fast_c
 _LONGEST_LATER_INTERVAL_S = 7.5
 #: values of ``bbr_generation``: the kernel's, and later ones
 _FIRST_BBR, _LATER_BBR = PARAMETERS["bbr_generation"].kinds
+#: what only the first generation does so
+_FIRST_ONLY = frozenset({"cycle_rounds", "probe_rtt_packets"})
 #: one network may show a C that is off, and another one that no C fits: both are another growth
 _LAW = {"cubic_growth", "cubic_c"}
 #: parameters whose reference value depends on the measured β
@@ -109,6 +111,8 @@ def judge(
         _judge(family, network, measurement, standard.get(name), unresolved.get(name, ""))
         for name, measurement in best.items()
     ]
+    if family == "bbr" and not ({"bbr_generation", "probe_rtt_interval_s"} & best.keys()):
+        judged = [_of_unknown_generation(finding) for finding in judged]
     if family == "cubic" and (beta := best.get("beta")) and (few := findings.too_little(beta)):
         judged = [
             findings.inconclusive(
@@ -352,6 +356,15 @@ def _is_later_bbr(measured: Mapping[str, Measured]) -> bool:
         and interval.trials >= findings.FEWEST_TRIALS
         and interval.high < _LONGEST_LATER_INTERVAL_S
     )
+
+
+def _of_unknown_generation(finding: Finding) -> Finding:
+    """A finding of a BBR of which nothing shows the generation: no accusation of what a later one may do."""
+    later = references.for_family(references.LATER_BBR).get(finding.key)
+    may_be = later is not None and findings.judge(finding.network, finding.measured, later).looks is None
+    if finding.looks is not None and (finding.key in _FIRST_ONLY or may_be):
+        return findings.inconclusive(finding, "nothing shows which generation of BBR this is")
+    return finding
 
 
 def _estimates(trials: Sequence[Sequence[Estimate | Missing]], name: str, source: Source) -> list[Estimate]:

@@ -66,13 +66,26 @@ def test_events_that_are_taken_back_spoil_the_fits_between_them() -> None:
 
 def test_a_later_bbr_is_compared_with_its_own_draft() -> None:
     drain = one("probe_down_gain", 0.9, half=0.01)
-    assert statuses("bbr", drain)["probe_down_gain"] == "off"
+    assert statuses("bbr", drain, one("bbr_generation", 0, "BBRv1-like"))["probe_down_gain"] == "off"
     by_probing = one("bbr_generation", 1, "BBRv2- or v3-like")
     by_probe_rtt = one("probe_rtt_interval_s", 5.0, half=0.2)
     for sign in (by_probing, by_probe_rtt):
         found = judge("bbr", drain, sign)
         assert found.family == references.LATER_BBR
         assert {f.status for f in found.findings if f.key == "probe_down_gain"} == {"as it should be"}
+
+
+def test_a_bbr_of_unknown_generation_is_not_accused_of_what_a_later_one_does() -> None:
+    """An ngtcp2 whose receiver acknowledges each tenth packet: the times between its probes fit nothing."""
+    drain, window = one("probe_down_gain", 0.897, half=0.01), one("probe_rtt_packets", 38.0)
+    shallow = one("probe_down_gain", 0.6, half=0.01)
+    assert statuses("bbr", drain, window) == {
+        "probe_down_gain": "inconclusive",
+        "probe_rtt_packets": "inconclusive",
+    }
+    assert statuses("bbr", shallow)["probe_down_gain"] == "off"
+    every_10_s = one("probe_rtt_interval_s", 10.0, half=0.2)
+    assert statuses("bbr", drain, window, every_10_s)["probe_down_gain"] == "off"
 
 
 def test_short_times_between_probe_rtts_in_one_trial_are_no_sign_of_a_later_bbr() -> None:

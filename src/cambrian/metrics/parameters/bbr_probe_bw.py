@@ -18,6 +18,7 @@ from cambrian.metrics.parameters.bbr_settled import NEVER, STILL, never_says_pro
 from cambrian.metrics.parameters.definitions import PARAMETERS
 from cambrian.metrics.parameters.estimate import Estimate, Missing, Source
 from cambrian.metrics.parameters.flow_trace import FlowTrace
+from cambrian.metrics.states.vocabulary import PHASES, state_of
 
 GAINS = ("probe_up_gain", "probe_down_gain")
 KEYS = (*GAINS, "cruise_factor", "cycle_rounds", "bbr_generation")
@@ -55,8 +56,9 @@ def estimates_from_rates(
         why = f"{len(found.up_gain)} probes with a steady rate before and during the probe"
         if source == "packets":
             why += ", with a queue short enough that pacing sets the rate"
-        for key in (*GAINS, "cycle_rounds", "bbr_generation"):
+        for key in (*GAINS, "cycle_rounds"):
             yield Missing(key, why, source)
+        yield _generation_by_words(trace, why, source)
     else:
         yield from _gains(found, source)
         yield from _cycle(found, trace, source, frame_bytes)
@@ -100,11 +102,23 @@ def _cycle(found: Phases, trace: FlowTrace, source: Source, frame_bytes: int) ->
     else:
         yield Missing("cycle_rounds", "the times between the probes differ", source)
     if V1_ROUNDS < usual < V2_LEAST_ROUNDS or (source == "packets" and not regular):
-        yield Missing("bbr_generation", "the times between the probes fit neither generation", source)
+        why = "the times between the probes fit neither generation"
+        yield _generation_by_words(trace, why, source)
     else:
-        kind = 0 if usual <= V1_ROUNDS else 1
-        label = PARAMETERS["bbr_generation"].kinds[kind]
-        yield Estimate("bbr_generation", (float(kind),), 0.0, source, label)
+        yield _generation(0 if usual <= V1_ROUNDS else 1, source)
+
+
+def _generation_by_words(trace: FlowTrace, why: str, source: Source) -> Estimate | Missing:
+    """A log that names ProbeBW's phases is of a later generation: the first has gains, and no such names."""
+    words = trace.transport["state"].drop_nulls().unique().to_list() if source == "window" else []
+    if any(state_of(word) in PHASES for word in words):
+        return _generation(1, source)
+    return Missing("bbr_generation", why, source)
+
+
+def _generation(kind: int, source: Source) -> Estimate:
+    label = PARAMETERS["bbr_generation"].kinds[kind]
+    return Estimate("bbr_generation", (float(kind),), 0.0, source, label)
 
 
 def _ack_gap_rounds(trace: FlowTrace, frame_bytes: int) -> float:

@@ -86,7 +86,9 @@ Family = Literal["bbr", "additive", "other"]
 
 def state_of(word: str) -> str:
     """Our name for a stack's word; ``unknown: WORD`` without one."""
-    plain = word.strip().lower().replace("-", "_").replace(" ", "_")
+    plain = re.sub(r"[-\s:.]+", "_", word.strip().lower())
+    # the draft's own names: ProbeBW_DOWN
+    plain = re.sub(r"^probe_?bw_?(down|cruise|refill|up)$", r"probe_bw_\1", plain)
     return plain if plain in STATES else _ALSO.get(plain, _UNKNOWN + word)
 
 

@@ -58,6 +58,20 @@ def test_a_cycle_and_what_it_says_of_the_generation(rounds: float, kind: str, so
     assert PARAMETERS["bbr_generation"].kinds[round(generation.value)] == kind
 
 
+def test_the_names_of_phases_show_a_later_generation_where_the_probes_do_not() -> None:
+    few = run(Bbr(cycle_rounds=50.0, seconds=6.0))
+    assert isinstance(by_key(few)["bbr_generation", "window"], Missing)
+    for word, kind in (("ProbeBW_CRUISE", "BBRv2- or v3-like"), ("ProbeBW", None)):
+        words = pl.when(pl.int_range(pl.len()) > 5).then(pl.lit(word)).otherwise(pl.lit("Startup"))
+        found = by_key(replace(few, transport=few.transport.with_columns(state=words)))
+        one = found["bbr_generation", "window"]
+        assert (one.label if isinstance(one, Estimate) else None) == kind
+        assert isinstance(found["bbr_generation", "packets"], Missing)
+    first = run(Bbr(cycle_rounds=8.0))
+    named = replace(first, transport=first.transport.with_columns(state=pl.lit("ProbeBW_CRUISE")))
+    assert measured(by_key(named)["bbr_generation", "window"]).label == "BBRv1-like"
+
+
 def test_a_probe_from_draining_is_no_greater_gain() -> None:
     """Draining lasts until the next probe, whose rate is 1.25 over 0.75 of the one before it."""
     endless = Bbr(down_rounds=7.0)

@@ -20,6 +20,9 @@ from cambrian.metrics.states import vocabulary
         ("ProbeBW", "probe_bw"),
         ("probe-rtt", "probe_rtt"),
         ("hibernation", "unknown: hibernation"),
+        ("ProbeBW_DOWN", "probe_bw_down"),
+        ("ProbeBwUp", "probe_bw_up"),
+        ("probe_bw:cruise", "probe_bw_cruise"),
     ],
 )
 def test_a_word_has_one_state(word: str, state: str) -> None:
