@@ -140,9 +140,13 @@ def judge(
     ]
     missing = {
         one.parameter: one.why
+        # the log's own reason replaces the packets'
+        for source in reversed(_SOURCES)
         for trial in different
         for one in trial
-        if isinstance(one, Missing) and not any(one.parameter == name for name, _ in measured)
+        if isinstance(one, Missing)
+        and one.source == source
+        and not any(one.parameter == name for name, _ in measured)
     }
     return Judged(
         family,

@@ -210,7 +210,8 @@ def _shown(probe: Probe, side: Side) -> str:
         return "an unknown amount"
     figures = side.values()
     least, most = any(one.at_least for one in figures), any(one.at_most for one in figures)
-    limit = "at least " if least else "at most " if most else ""
+    # the limits of seeds may be on both sides of the mean
+    limit = "about " if least and most else "at least " if least else "at most " if most else ""
     return f"{limit}{value:.{probe.digits}f} {probe.unit}".strip()
 
 

@@ -58,6 +58,15 @@ def test_what_no_source_shows_is_missing_with_its_reason() -> None:
     assert (found.findings, found.missing) == ((), {"beta": "no congestion event"})
 
 
+def test_the_reason_is_the_logs_own_if_there_is_a_log() -> None:
+    reasons = [
+        Missing("cwnd_gain", "bounded by inflight_hi", "window"),
+        Missing("cwnd_gain", "paced", "packets"),
+    ]
+    for trial in (reasons, reasons[::-1]):
+        assert contestants.judge("n", "bbr", [trial]).missing == {"cwnd_gain": "bounded by inflight_hi"}
+
+
 def test_events_that_are_taken_back_spoil_the_fits_between_them() -> None:
     growth, rollback = one("cubic_growth", 1, "another"), one("rollback_share", 0.9, half=0.05)
     assert statuses("cubic", growth)["cubic_growth"] == "off"

@@ -75,7 +75,7 @@ def low_stages(trace: FlowTrace) -> list[LowStage]:
                 wait_ns=int(np.diff(time_ns[lows[0] if len(lows) else enter : leave + 1]).max()),
             )
         )
-    return plausible(found, trace)
+    return plausible(found, trace, is_named=bool(words))
 
 
 def _windows_falls(time_ns: Int64Array, cwnd: Int64Array) -> list[tuple[int, int]]:
@@ -90,8 +90,8 @@ def _windows_falls(time_ns: Int64Array, cwnd: Int64Array) -> list[tuple[int, int
     ]
 
 
-def plausible(stages: list[LowStage], trace: FlowTrace) -> list[LowStage]:
-    """The stages after the first round trips with the duration of a ProbeRTT.
+def plausible(stages: list[LowStage], trace: FlowTrace, *, is_named: bool = False) -> list[LowStage]:
+    """The stages after the first round trips with the duration of a ProbeRTT; any, if the log names them.
 
     Four packets for each round trip are sent in one: a flow that falls silent waits for a timeout, which
     also lowers its window for a while.
@@ -103,5 +103,5 @@ def plausible(stages: list[LowStage], trace: FlowTrace) -> list[LowStage]:
         for stage, is_silent in zip(stages, silent, strict=True)
         if not is_silent
         and stage.enter_ns > trace.start_ns + WARM_UP_ROUNDS * trace.rtt_ns
-        and least_ns <= stage.leave_ns - (stage.low_ns or stage.enter_ns) <= MOST_NS
+        and (is_named or least_ns <= stage.leave_ns - (stage.low_ns or stage.enter_ns) <= MOST_NS)
     ]

@@ -138,6 +138,15 @@ def test_probe_rtt(
         holds(gain, packets / 82.56, 0.9)
 
 
+@pytest.mark.parametrize("duration_ms", [20.0, 2500.0])
+def test_a_log_that_names_probe_rtt_shows_one_of_any_length(duration_ms: float) -> None:
+    """A fall of the window that is so short, or so long, may be something else if nothing names it."""
+    trace = run(Bbr(duration_ms=duration_ms, interval_s=5.0, probe_rtt_packets=41))
+    holds(by_key(trace)["probe_rtt_duration_ms", "window"], duration_ms, 200.0)
+    unnamed = replace(trace, transport=trace.transport.with_columns(state=pl.lit("open")))
+    assert isinstance(by_key(unnamed)["probe_rtt_duration_ms", "window"], Missing)
+
+
 def test_probe_rtt_by_the_window_alone_without_states() -> None:
     trace = run(Bbr())
     kernel = replace(trace, transport=trace.transport.with_columns(state=pl.lit("open"), pacing_bps=None))
