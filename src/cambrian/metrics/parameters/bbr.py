@@ -8,11 +8,13 @@ from cambrian.metrics.parameters import bbr_probe_bw, bbr_probe_rtt, bbr_startup
 from cambrian.metrics.parameters.bbr_bdp import bdp_packets
 from cambrian.metrics.parameters.bbr_low_stages import low_stages
 from cambrian.metrics.parameters.bbr_phases import Phases, phases, stays_in_startup
+from cambrian.metrics.parameters.bbr_probe_bw import GENERATION, generation
 from cambrian.metrics.parameters.bbr_rates import Rates, counted, paced
 from cambrian.metrics.parameters.bbr_silences import stages_after_silences
 from cambrian.metrics.parameters.estimate import Estimate, Missing, Source
 from cambrian.metrics.parameters.flow_trace import FlowTrace
 from cambrian.metrics.parameters.window import frame_bytes
+from cambrian.metrics.states.vocabulary import PHASES, state_of
 
 #: by source: the rates, and the probes in them
 Seen = dict[Source, tuple[Rates, Phases]]
@@ -25,11 +27,19 @@ def estimate(trace: FlowTrace) -> Iterator[Estimate | Missing]:
         return
     frame = frame_bytes(trace)
     seen = _rates(trace, frame)
-    yield from _of_rates(trace, frame, seen)
+    for one in _of_rates(trace, frame, seen):
+        is_open = isinstance(one, Missing) and (one.parameter, one.source) == (GENERATION, "window")
+        yield generation(1, "window") if is_open and _names_phases(trace) else one
     left = any(not stays_in_startup(rates, trace, found) for rates, found in seen.values())
     yield from _of_flights(trace, frame, left_startup=left)
     why = "the trace does not show the rounds of Startup, so their growth is unknown"
     yield Missing("startup_threshold", why)
+
+
+def _names_phases(trace: FlowTrace) -> bool:
+    """Does the log name ProbeBW's phases, as only a later generation does?"""
+    words = trace.transport["state"].drop_nulls().unique().to_list()
+    return any(state_of(word) in PHASES for word in words)
 
 
 def _rates(trace: FlowTrace, frame: int) -> Seen:

@@ -18,10 +18,10 @@ from cambrian.metrics.parameters.bbr_settled import NEVER, STILL, never_says_pro
 from cambrian.metrics.parameters.definitions import PARAMETERS
 from cambrian.metrics.parameters.estimate import Estimate, Missing, Source
 from cambrian.metrics.parameters.flow_trace import FlowTrace
-from cambrian.metrics.states.vocabulary import PHASES, state_of
 
 GAINS = ("probe_up_gain", "probe_down_gain")
-KEYS = (*GAINS, "cruise_factor", "cycle_rounds", "bbr_generation")
+GENERATION = "bbr_generation"
+KEYS = (*GAINS, "cruise_factor", "cycle_rounds", GENERATION)
 #: how far the lab's and the kernel's own values are from what is found, at most
 GAIN_RESOLUTION: dict[Source, float] = {"window": 0.003, "packets": 0.01}
 CRUISE_RESOLUTION: dict[Source, float] = {"window": 0.004, "packets": 0.004}
@@ -56,9 +56,8 @@ def estimates_from_rates(
         why = f"{len(found.up_gain)} probes with a steady rate before and during the probe"
         if source == "packets":
             why += ", with a queue short enough that pacing sets the rate"
-        for key in (*GAINS, "cycle_rounds"):
+        for key in (*GAINS, "cycle_rounds", GENERATION):
             yield Missing(key, why, source)
-        yield _generation_by_words(trace, why, source)
     else:
         yield from _gains(found, source)
         yield from _cycle(found, trace, source, frame_bytes)
@@ -102,23 +101,14 @@ def _cycle(found: Phases, trace: FlowTrace, source: Source, frame_bytes: int) ->
     else:
         yield Missing("cycle_rounds", "the times between the probes differ", source)
     if V1_ROUNDS < usual < V2_LEAST_ROUNDS or (source == "packets" and not regular):
-        why = "the times between the probes fit neither generation"
-        yield _generation_by_words(trace, why, source)
+        yield Missing(GENERATION, "the times between the probes fit neither generation", source)
     else:
-        yield _generation(0 if usual <= V1_ROUNDS else 1, source)
+        yield generation(0 if usual <= V1_ROUNDS else 1, source)
 
 
-def _generation_by_words(trace: FlowTrace, why: str, source: Source) -> Estimate | Missing:
-    """A log that names ProbeBW's phases is of a later generation: the first has gains, and no such names."""
-    words = trace.transport["state"].drop_nulls().unique().to_list() if source == "window" else []
-    if any(state_of(word) in PHASES for word in words):
-        return _generation(1, source)
-    return Missing("bbr_generation", why, source)
-
-
-def _generation(kind: int, source: Source) -> Estimate:
-    label = PARAMETERS["bbr_generation"].kinds[kind]
-    return Estimate("bbr_generation", (float(kind),), 0.0, source, label)
+def generation(kind: int, source: Source) -> Estimate:
+    """BBR's generation: 0 for the first, 1 for a later one."""
+    return Estimate(GENERATION, (float(kind),), 0.0, source, PARAMETERS[GENERATION].kinds[kind])
 
 
 def _ack_gap_rounds(trace: FlowTrace, frame_bytes: int) -> float:

@@ -67,6 +67,9 @@ def test_the_names_of_phases_show_a_later_generation_where_the_probes_do_not() -
         one = found["bbr_generation", "window"]
         assert (one.label if isinstance(one, Estimate) else None) == kind
         assert isinstance(found["bbr_generation", "packets"], Missing)
+        without = few.transport.with_columns(state=words, pacing_bps=None)
+        rateless = by_key(replace(few, transport=without))["bbr_generation", "window"]
+        assert (rateless.label if isinstance(rateless, Estimate) else None) == kind
     first = run(Bbr(cycle_rounds=8.0))
     named = replace(first, transport=first.transport.with_columns(state=pl.lit("ProbeBW_CRUISE")))
     assert measured(by_key(named)["bbr_generation", "window"]).label == "BBRv1-like"
