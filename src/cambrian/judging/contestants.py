@@ -36,6 +36,10 @@ _FITTED = frozenset({"cubic_growth", "cubic_c", "cubic_k_rule", "alpha", "fast_c
 _LONGEST_LATER_INTERVAL_S = 7.5
 #: values of ``bbr_generation``: the kernel's, and later ones
 _FIRST_BBR, _LATER_BBR = PARAMETERS["bbr_generation"].kinds
+#: packets for each acknowledgement, from which on a window that grows once for each of them is slow:
+#: two are usual, and a receiver that joins frames has about three
+_ACKS, _RARE_ACKS = "ack_every_packets", 4.0
+_BY_ACK = frozenset({"cubic_c", "cubic_growth", "cubic_k_rule", "alpha", "reno_friendly"})
 #: what only the first generation does so
 _FIRST_ONLY = frozenset({"cycle_rounds", "probe_rtt_packets"})
 #: one network may show a C that is off, and another one that no C fits: both are another growth
@@ -111,8 +115,10 @@ def judge(
         _judge(family, network, measurement, standard.get(name), unresolved.get(name, ""))
         for name, measurement in best.items()
     ]
-    if family == "bbr" and not ({"bbr_generation", "probe_rtt_interval_s"} & best.keys()):
+    if family == "bbr" and not _is_first_bbr(best):
         judged = [_of_unknown_generation(finding) for finding in judged]
+    if (acks := best.get(_ACKS)) is not None and acks.value > _RARE_ACKS:
+        judged = [_with_rare_acks(finding, acks) for finding in judged]
     if family == "cubic" and (beta := best.get("beta")) and (few := findings.too_little(beta)):
         judged = [
             findings.inconclusive(
@@ -360,6 +366,25 @@ def _is_later_bbr(measured: Mapping[str, Measured]) -> bool:
         and interval.trials >= findings.FEWEST_TRIALS
         and interval.high < _LONGEST_LATER_INTERVAL_S
     )
+
+
+def _is_first_bbr(measured: Mapping[str, Measured]) -> bool:
+    """Does its probing or its ProbeRTT show BBR's first generation?"""
+    generation, interval = measured.get("bbr_generation"), measured.get("probe_rtt_interval_s")
+    if generation is not None:
+        return generation.label == _FIRST_BBR
+    return interval is not None and interval.low > _LONGEST_LATER_INTERVAL_S
+
+
+def _with_rare_acks(finding: Finding, acks: Measured) -> Finding:
+    """A finding behind rare acknowledgements: a window may grow once for each of them (RFC 9438, 4.2)."""
+    slower = finding.reference is not None and (
+        finding.reference.value is None or finding.measured.value < finding.reference.value
+    )
+    if finding.key not in _BY_ACK or finding.looks is None or not slower:
+        return finding
+    why = f"one acknowledgement for {acks.value:.0f} packets, and a window may grow once for each of them"
+    return findings.inconclusive(finding, why)
 
 
 def _of_unknown_generation(finding: Finding) -> Finding:

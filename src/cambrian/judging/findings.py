@@ -146,6 +146,8 @@ def _disagreement(measured: Measured) -> str:
 def _agrees(measured: Measured, reference: Reference) -> bool:
     if reference.value is None:
         return measured.label == reference.words
+    if reference.also is not None and _agrees(measured, _other(reference)):
+        return True
     high_enough = reference.most or measured.low >= reference.value - reference.tolerance
     return high_enough and measured.high <= reference.value + reference.tolerance
 
@@ -153,9 +155,15 @@ def _agrees(measured: Measured, reference: Reference) -> bool:
 def _excludes(measured: Measured, reference: Reference) -> bool:
     if reference.value is None:
         return measured.label != reference.words
+    if reference.also is not None and not _excludes(measured, _other(reference)):
+        return False
     too_high = measured.low > reference.value + reference.tolerance
     too_low = measured.high < reference.value - reference.tolerance
     return too_high or (too_low and not reference.most)
+
+
+def _other(reference: Reference) -> Reference:
+    return reference.model_copy(update={"value": reference.also, "also": None})
 
 
 def value_text(measured: Measured) -> str:
@@ -183,7 +191,7 @@ def reference_text(reference: Reference) -> str:
     """The reference value: ``0.7``, ``at most 10``, ``hystart``."""
     if reference.words is not None:
         return reference.words
-    text = f"{reference.value:.3g}"
+    text = f"{reference.value:.3g}" + ("" if reference.also is None else f" or {reference.also:.3g}")
     return f"at most {text}" if reference.most else text
 
 

@@ -29,6 +29,8 @@ class Reference(BaseModel):
     words: str | None = None
     #: distance from the value that has no practical effect, in the parameter's unit
     tolerance: Annotated[float, Field(ge=0)] = 0.0
+    #: another value that the algorithm's authors have had, as right as ``value``
+    also: float | None = None
     #: the value is a maximum: any smaller value is as it should be
     most: bool = False
     level: Literal["must", "should", "may", "open"]
@@ -45,6 +47,8 @@ class Reference(BaseModel):
     def _one_of_both(self) -> Reference:
         if (self.value is None) == (self.words is None):
             raise ValueError("a reference is a number or a kind: give value, or words for a kind")
+        if self.also is not None and self.value is None:
+            raise ValueError("also is a second number: give value, too")
         return self
 
 

@@ -95,6 +95,25 @@ def test_a_bbr_of_unknown_generation_is_not_accused_of_what_a_later_one_does() -
     assert statuses("bbr", shallow)["probe_down_gain"] == "off"
     every_10_s = one("probe_rtt_interval_s", 10.0, half=0.2)
     assert statuses("bbr", drain, window, every_10_s)["probe_down_gain"] == "off"
+    # the interval of one trial is too little to choose the later draft, and to accuse by the first
+    nothing = [Missing("probe_rtt_interval_s", "no two ProbeRTTs", "window")]
+    once = contestants.judge("n", "bbr", [[one("probe_rtt_interval_s", 5.0, half=0.2), window], nothing])
+    assert {(f.status, f.looks) for f in once.findings} == {("inconclusive", None)}
+
+
+def test_growth_behind_rare_acknowledgements_is_not_called_slow() -> None:
+    """RFC 9438, section 4.2, lets a window grow once for each acknowledgement (ngtcp2: C of 0.17 for 0.4)."""
+    slow, fast = one("cubic_c", 0.17, half=0.05), one("cubic_c", 0.9, half=0.05)
+    usual, rare = (one("ack_every_packets", value, half=0.1) for value in (2.0, 10.0))
+    assert statuses("cubic", slow, usual)["cubic_c"] == "off"
+    assert statuses("cubic", slow, rare)["cubic_c"] == "inconclusive"
+    assert statuses("cubic", fast, rare)["cubic_c"] == "off"
+
+
+def test_both_values_that_a_later_bbr_may_drain_with_are_right() -> None:
+    later = one("bbr_generation", 1, LATER)
+    for gain, status in ((0.9, "as it should be"), (0.75, "as it should be"), (0.82, "off"), (0.6, "off")):
+        assert statuses("bbr", later, one("probe_down_gain", gain, half=0.02))["probe_down_gain"] == status
 
 
 def test_short_times_between_probe_rtts_in_one_trial_are_no_sign_of_a_later_bbr() -> None:

@@ -56,7 +56,10 @@ def low_stages(trace: FlowTrace) -> list[LowStage]:
         inside = rows["state"].is_in(words).fill_null(False).to_numpy()
         edges = np.diff(np.concatenate(([0], inside.astype(np.int8))))
         enters, leaves = np.flatnonzero(edges == 1).tolist(), np.flatnonzero(edges == -1).tolist()
-        # the last one may last beyond the trial's end
+        last = len(rows) - 1
+        if len(enters) > len(leaves) and time_ns[last] - time_ns[enters[-1]] > MOST_NS:
+            # it lasts beyond the trial's end, and longer than any ProbeRTT should
+            leaves.append(last)
         pairs = list(zip(enters, leaves, strict=False))
     else:
         pairs = _windows_falls(time_ns, cwnd)

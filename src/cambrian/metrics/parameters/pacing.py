@@ -90,6 +90,10 @@ def estimate(trace: FlowTrace) -> Iterator[Estimate | Missing]:
         if doubt is not None:
             yield Missing(PACING, doubt, "packets")
             share = None
+        elif trace.family == "bbr" and share <= MOST_UNPACED:
+            # its window doubles in Startup, so that packets leave in pairs behind each acknowledgement
+            why = "a BBR whose pacer lets several packets go at once looks unpaced in Startup"
+            yield Missing(PACING, why, "packets")
         else:
             yield _kind(share)
         if share is not None and share >= LEAST_PACED and trace.family != "bbr":

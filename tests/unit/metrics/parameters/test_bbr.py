@@ -150,6 +150,13 @@ def test_a_log_that_names_probe_rtt_shows_one_of_any_length(duration_ms: float) 
     assert isinstance(by_key(unnamed)["probe_rtt_duration_ms", "window"], Missing)
 
 
+def test_a_bbr_that_stays_in_probe_rtt_has_its_own_window_gain_and_a_long_probe_rtt() -> None:
+    """Its round trips in ProbeRTT carry half a BDP, by which a gain of 2 was 3.8."""
+    found = by_key(run(Bbr(seconds=40.0, duration_ms=60_000.0, probe_rtt_packets=41)))
+    holds(found["cwnd_gain", "window"], 2.0, 2.5)
+    assert measured(found["probe_rtt_duration_ms", "window"]).low > 20_000
+
+
 def test_probe_rtt_by_the_window_alone_without_states() -> None:
     trace = run(Bbr())
     kernel = replace(trace, transport=trace.transport.with_columns(state=pl.lit("open"), pacing_bps=None))

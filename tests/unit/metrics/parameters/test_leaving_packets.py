@@ -36,6 +36,12 @@ def is_paced(trace: FlowTrace) -> str | None:
     return kind.label if isinstance(kind, Estimate) else None
 
 
+def test_a_bbr_is_not_called_unpaced_by_its_startup() -> None:
+    """ngtcp2's paces at all times: its pacer lets a millisecond's packets go at once."""
+    trace = Sender(buffer_packets=500).run()
+    assert (is_paced(trace), is_paced(replace(trace, family="bbr"))) == ("unpaced", None)
+
+
 @pytest.mark.parametrize("before_ns", [25_000, 60_000, 2_000_000])
 def test_an_initial_window_in_one_go_after_a_small_frame_is_not_pacing(before_ns: int) -> None:
     """Ten packets 0.06 ms after a handshake's frame had counted as let go by a timer: 10 of 150 is enough."""
