@@ -109,6 +109,8 @@ def in_window(window: Window, found: Flight, forward_ns: int) -> Reductions:
     kept = real(w[start], w[end]) & settled & (timeouts[end + 1] == timeouts[start])
     start, end = start[kept], end[kept]
     trips_ns = found.trips_ns(time[start + 1] + forward_ns)
+    new = ~_ends_recovery(window, start, end, trips_ns)
+    start, end, trips_ns = start[new], end[new], trips_ns[new]
     undone, grown = _back(window, start, end, trips_ns)
     # recovery may inflate a window by what duplicate acknowledgements tell (RFC 5681 section 3.2): it ends
     # with a fall to the same value, and without another loss
@@ -244,8 +246,32 @@ def _back(
         largest = float(np.diff(w[e : e + there[0] + 1]).max(initial=0.0))
         waited_ns = time[e + there[0]] - time[e]
         undone[row] = largest >= ONE_STEP * cut and waited_ns <= UNDONE_TRIPS * trip_ns[row]
+        undone[row] &= not _comes_down(window, e, e + there[0], u)
         # on a very long path CUBIC itself is back by then, whose curve is read a round trip ahead
         # (RFC 9438, section 4.2)
         soon = (waited_ns + trip_ns[row]) / 1e9 <= SOONER * float(np.cbrt(cut / CUBIC_C))
         grown[row] = soon and largest < ONE_STEP * cut and cut >= GROWN_SEGMENTS
     return undone, grown
+
+
+def _comes_down(window: Window, settled: int, back: int, until: int) -> bool:
+    """Is the window soon at its threshold again, which stays as the cut set it?
+
+    Proportional rate reduction (RFC 6937) does so: in recovery, the window is what is in flight.
+    """
+    threshold = window.ssthresh[settled]
+    same = window.ssthresh[back:until] == threshold
+    stays = back + int(np.argmax(np.append(~same, True)))
+    low = window.segments[back:stays] <= max(window.segments[settled], threshold) + 1
+    return bool(low.any())
+
+
+def _ends_recovery(window: Window, start: Int64Array, end: Int64Array, trip_ns: Int64Array) -> BoolArray:
+    """Falls to the threshold that the reduction before set and had come to, shortly after it, shape (n,).
+
+    In recovery, a window may be what is in flight (RFC 6937), or inflated (RFC 5681, section 3.2).
+    """
+    at = np.abs(window.segments[end] - window.ssthresh[end]) <= AT_THRESHOLD
+    same = window.ssthresh[end[1:]] == window.ssthresh[end[:-1]]
+    soon = window.time_ns[start[1:]] - window.time_ns[end[:-1]] <= GROWN_TRIPS * trip_ns[:-1]
+    return np.concatenate(([False], at[1:] & at[:-1] & same & soon))[: len(start)]

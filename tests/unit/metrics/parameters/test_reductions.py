@@ -129,6 +129,15 @@ def test_what_comes_back_is_undone() -> None:
     assert found(window((0, 100), (10, 70), (310, 100), (400, 101))) == [(100, 70, False)]
 
 
+def test_a_window_that_holds_the_flight_in_recovery_is_not_undone() -> None:
+    """Proportional rate reduction: the threshold, then the packets in flight, then the threshold again."""
+    of = window((0, 100), (10, 70), (20, 99), (110, 70), (400, 71))
+    assert found(of)[0] == (100, 70, True), "without a threshold, nothing tells"
+    kept, taken_back = [200.0, 70.0, 70.0, 70.0, 70.0], [200.0, 70.0, 200.0, 70.0, 70.0]
+    assert found(replace(of, ssthresh=np.array(kept))) == [(100, 70, False)]
+    assert found(replace(of, ssthresh=np.array(taken_back)))[0] == (100, 70, True)
+
+
 def test_timeouts_and_dips_within_recovery_are_none() -> None:
     assert found(window((0, 100), (10, 2), (200, 4))) == []
     assert found(window((0, 100), (10, 50), (200, 60), timeouts=(10,))) == []
