@@ -43,6 +43,9 @@ BACK, BACK_OF_CUT = 0.98, 0.95
 UNDONE_TRIPS, UNDONE_SEGMENTS = 2.0, 5.0
 #: a step of this share of the cut takes it back; acknowledgements let a window grow in many steps
 ONE_STEP = 0.5
+#: no packet that was sent after a cut is acknowledged before the last one that was sent before it; this share
+#: of the time until then allows for the log's clock. In it Reno's window would grow by a packet
+EARLY_SHARE = 0.8
 #: a window that grows back may take so many round trips, and its cut has at least so many segments:
 #: Reno's growth makes good what is less
 GROWN_TRIPS, GROWN_SEGMENTS = 3.0, 10.0
@@ -246,7 +249,8 @@ def _back(
         largest = float(np.diff(w[e : e + there[0] + 1]).max(initial=0.0))
         waited_ns = time[e + there[0]] - time[e]
         undone[row] = largest >= ONE_STEP * cut and waited_ns <= UNDONE_TRIPS * trip_ns[row]
-        undone[row] &= not _comes_down(window, e, e + there[0], u)
+        if waited_ns <= EARLY_SHARE * trip_ns[row] and _comes_down(window, e, e + there[0], u):
+            undone[row] = False
         # on a very long path CUBIC itself is back by then, whose curve is read a round trip ahead
         # (RFC 9438, section 4.2)
         soon = (waited_ns + trip_ns[row]) / 1e9 <= SOONER * float(np.cbrt(cut / CUBIC_C))
@@ -269,9 +273,16 @@ def _comes_down(window: Window, settled: int, back: int, until: int) -> bool:
 def _ends_recovery(window: Window, start: Int64Array, end: Int64Array, trip_ns: Int64Array) -> BoolArray:
     """Falls to the threshold that the reduction before set and had come to, shortly after it, shape (n,).
 
-    In recovery, a window may be what is in flight (RFC 6937), or inflated (RFC 5681, section 3.2).
+    In recovery, a window may be what is in flight (RFC 6937), or inflated (RFC 5681, section 3.2). It rises
+    before anything that was sent after the reduction is acknowledged: what comes later is something new.
     """
-    at = np.abs(window.segments[end] - window.ssthresh[end]) <= AT_THRESHOLD
+    w, time = window.segments, window.time_ns
+    at = np.abs(w[end] - window.ssthresh[end]) <= AT_THRESHOLD
     same = window.ssthresh[end[1:]] == window.ssthresh[end[:-1]]
-    soon = window.time_ns[start[1:]] - window.time_ns[end[:-1]] <= GROWN_TRIPS * trip_ns[:-1]
-    return np.concatenate(([False], at[1:] & at[:-1] & same & soon))[: len(start)]
+    soon = time[start[1:]] - time[end[:-1]] <= GROWN_TRIPS * trip_ns[:-1]
+    found = np.concatenate(([False], at[1:] & at[:-1] & same & soon))[: len(start)]
+    for row in np.flatnonzero(found):
+        settled = end[row - 1]
+        early = np.searchsorted(time, time[settled] + int(EARLY_SHARE * trip_ns[row - 1]), side="right")
+        found[row] = w[settled:early].max() >= BACK * w[start[row]]
+    return found

@@ -15,14 +15,11 @@ from cambrian.metrics.columns import BoolArray, FloatArray
 from cambrian.metrics.parameters.estimate import Estimate, Missing, Source, of_share
 from cambrian.metrics.parameters.flight import Flight
 from cambrian.metrics.parameters.flow_trace import FlowTrace
-from cambrian.metrics.parameters.reductions import Reductions
+from cambrian.metrics.parameters.reductions import EARLY_SHARE, Reductions
 from cambrian.metrics.parameters.window import Window
 
 #: a flight that falls and comes back is a window only if it falls as far as when it stays, within this share
 LIKE_OTHERS = 0.1
-#: no packet that was sent after a cut is acknowledged before the last one that was sent before it; this share
-#: of the time until then allows for the log's clock. In it Reno's window would grow by a packet
-EARLY_SHARE = 0.8
 #: recovery is over so many times later
 OVER_TRIPS = 2.5
 #: smallest growth in recovery, in segments; less may be rounding

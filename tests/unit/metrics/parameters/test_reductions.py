@@ -136,6 +136,9 @@ def test_a_window_that_holds_the_flight_in_recovery_is_not_undone() -> None:
     kept, taken_back = [200.0, 70.0, 70.0, 70.0, 70.0], [200.0, 70.0, 200.0, 70.0, 70.0]
     assert found(replace(of, ssthresh=np.array(kept))) == [(100, 70, False)]
     assert found(replace(of, ssthresh=np.array(taken_back)))[0] == (100, 70, True)
+    # after a round trip it is taken back, and the same cut comes again (quiche's CUBIC)
+    later = window((0, 100), (10, 70), (115, 100), (210, 70), (400, 71))
+    assert found(replace(later, ssthresh=np.array(kept))) == [(100, 70, True), (100, 70, False)]
 
 
 def test_timeouts_and_dips_within_recovery_are_none() -> None:
