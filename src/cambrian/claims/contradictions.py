@@ -12,7 +12,7 @@ import polars as pl
 from cambrian.claims.frames import Frames
 from cambrian.claims.model import Contradiction
 from cambrian.effects import replicate
-from cambrian.effects.errors import EffectError
+from cambrian.effects.errors import EffectError, NotCompleteError
 from cambrian.effects.prepare import prepare
 from cambrian.effects.summary import interval, too_few
 from cambrian.stats.interval import FloatArray
@@ -62,6 +62,8 @@ def explain(contradiction: Contradiction, frames: Frames) -> Explained:
         return Explained(contradiction, "not run", None, (), f"{contradiction.part} has not been run")
     try:
         prepared = prepare(frame, contradiction.effect)
+    except NotCompleteError as error:
+        return Explained(contradiction, "inconclusive", None, (), f"{contradiction.part}: {error}")
     except EffectError as error:
         return Explained(contradiction, "not run", None, (), f"{contradiction.part}: {error}")
     draws = replicate.effects(prepared, contradiction.effect)

@@ -17,7 +17,7 @@ from cambrian.measure import quantities
 from cambrian.stats.interval import FloatArray
 
 #: columns for a trial's value and its cell's number, in addition to the frame's trial and seed
-_VALUE, _CELL, _FLOWS, _LATE = "__value", "__cell", "__flows", "__late"
+_VALUE, _CELL, _FLOWS, _LATE, _PAGES = "__value", "__cell", "__flows", "__late", "__pages"
 #: column with the number of a group's transfers and page loads that did not end in time
 _NOT_COMPLETE = "not_complete"
 
@@ -106,16 +106,19 @@ def prepare(frame: pl.DataFrame, spec: EffectSpec) -> Prepared:
     sides = {"a": spec.a} if spec.b is None else {"a": spec.a, "b": spec.b}
     long = {name: _trials(rows, spec, where, name) for name, where in sides.items()}
     known = {name: _complete(trials, spec) for name, trials in long.items()}
-    late = _late(rows, spec)
+    late = _late(frame, rows, spec)
     cut = pl.DataFrame() if late.is_empty() else _common_cells(long, spec)
     if not cut.is_empty():
         cut = _joined(cut, late, spec, "semi")
+        late = _joined(late, cut, spec, "semi")
         known = {name: _joined(trials, cut, spec, "anti") for name, trials in known.items()}
-        if any(trials.is_empty() for trials in known.values()):
-            count = late[_LATE].sum()
-            what = f"transfers or page loads that were not complete at their trial's end ({count})"
-            raise NotCompleteError(f"{spec.quantity} has no mean: {what}")
-    keys = _common_cells(known, spec)
+    try:
+        keys = _common_cells(known, spec)
+    except NoDataError:
+        if cut.is_empty():
+            raise
+        what = f"transfers or page loads that were not complete at their trial's end ({late[_LATE].sum()})"
+        raise NotCompleteError(f"{spec.quantity} has no mean: {what}") from None
     numbered = keys.with_row_index(_CELL)
     kept = {
         name: _numbered(trials, numbered, list(spec.cell)).sort(_CELL, "seed", "trial")
@@ -133,7 +136,7 @@ def prepare(frame: pl.DataFrame, spec: EffectSpec) -> Prepared:
         b=laid.get("b"),
         trials=everything["trial"].n_unique(),
         left_out=nulls["trial"].n_unique(),
-        not_complete=int(late[_LATE].sum()),
+        not_complete=int(late[_LATE].sum()) if len(cut) else 0,
         cells_cut=len(cut),
         partial=tuple(_partial(rows, spec, kept)),
         ends=_ends(max((one for one in flows if one is not None), default=None), spec),
@@ -141,19 +144,28 @@ def prepare(frame: pl.DataFrame, spec: EffectSpec) -> Prepared:
     )
 
 
-def _late(rows: pl.DataFrame, spec: EffectSpec) -> pl.DataFrame:
+def _late(frame: pl.DataFrame, rows: pl.DataFrame, spec: EffectSpec) -> pl.DataFrame:
     """The cells of a quantity of complete transfers in which others were not: ``_LATE`` of both sides.
 
-    The complete ones are the fastest, so that their mean is no mean of all.
+    The complete ones are the fastest, so that their mean is no mean of all. A page load that was not complete
+    makes its whole trial invalid, so that the other flows of its group have no mean either. The counts are
+    those of whole groups: a cell of a part of a group's trials has them, too.
     """
     known = quantities.ALL.get(spec.quantity) if spec.table == OBSERVATIONS else None
     if known is None or not known.of_complete or _NOT_COMPLETE not in rows.columns:
         return pl.DataFrame(schema={**{name: rows.schema[name] for name in spec.cell}, _LATE: pl.Int64})
+    late, is_page = pl.col(_NOT_COMPLETE).cast(pl.Int64).fill_null(0), pl.col("page").is_not_null()
+    loads = frame.filter(is_page & (late > 0)).unique(["group", "flow"])
+    pages = loads.group_by("group").agg(late.sum().alias(_PAGES))
     sides = [spec.a] if spec.b is None else [spec.a, spec.b]
-    flows = pl.concat([matching(rows, where) for where in sides]).filter(pl.col(_NOT_COMPLETE) > 0)
+    flows = pl.concat([matching(rows, where) for where in sides]).join(pages, on="group", how="left")
     flows = flows.unique([*dict.fromkeys([*spec.cell, "group", "flow"])])
-    late = pl.col(_NOT_COMPLETE).sum().alias(_LATE)
-    found = flows.group_by(spec.cell).agg(late) if spec.cell else flows.select(late)
+    own = pl.when(is_page).then(0).otherwise(late).sum()
+    groups = flows.group_by([*dict.fromkeys([*spec.cell, "group"])]).agg(
+        (own + pl.col(_PAGES).first().fill_null(0)).alias(_LATE)
+    )
+    total = pl.col(_LATE).sum()
+    found = groups.group_by(spec.cell).agg(total) if spec.cell else groups.select(total)
     return found.filter(pl.col(_LATE) > 0)
 
 

@@ -39,7 +39,6 @@ _FIRST_BBR, _LATER_BBR = PARAMETERS["bbr_generation"].kinds
 #: packets for each acknowledgement, from which on a window that grows once for each of them is slow:
 #: two are usual, and a receiver that joins frames has about three
 _ACKS, _RARE_ACKS = "ack_every_packets", 4.0
-_BY_ACK = frozenset({"cubic_c", "cubic_growth", "cubic_k_rule", "alpha", "reno_friendly"})
 #: what only the first generation does so
 _FIRST_ONLY = frozenset({"cycle_rounds", "probe_rtt_packets"})
 #: one network may show a C that is off, and another one that no C fits: both are another growth
@@ -118,7 +117,7 @@ def judge(
     if family == "bbr" and not _is_first_bbr(best):
         judged = [_of_unknown_generation(finding) for finding in judged]
     if (acks := best.get(_ACKS)) is not None and acks.value > _RARE_ACKS:
-        judged = [_with_rare_acks(finding, acks) for finding in judged]
+        judged = _with_rare_acks(judged, acks)
     if family == "cubic" and (beta := best.get("beta")) and (few := findings.too_little(beta)):
         judged = [
             findings.inconclusive(
@@ -183,7 +182,15 @@ def combined(judged: Mapping[str, Judged]) -> dict[str, Judged]:
     comparable = Counter(
         name for here in judged.values() if not here.refused for name in _twice_measured(here.both)
     )
-    every = [finding for here in judged.values() for finding in here.findings]
+    mixed = len({here.family for here in judged.values()}) > 1
+    every = [
+        # what a later BBR may also do says nothing about a BBR that is of the first generation elsewhere
+        findings.inconclusive(finding, "other networks show another generation of BBR")
+        if mixed and finding.reference is not None and finding.reference.also is not None
+        else finding
+        for here in judged.values()
+        for finding in here.findings
+    ]
     settled = {
         name: _across(
             [one for one in every if one.key == name],
@@ -372,19 +379,27 @@ def _is_first_bbr(measured: Mapping[str, Measured]) -> bool:
     """Does its probing or its ProbeRTT show BBR's first generation?"""
     generation, interval = measured.get("bbr_generation"), measured.get("probe_rtt_interval_s")
     if generation is not None:
-        return generation.label == _FIRST_BBR
-    return interval is not None and interval.low > _LONGEST_LATER_INTERVAL_S
+        return generation.label == _FIRST_BBR and not findings.too_little(generation)
+    enough = interval is not None and not findings.too_little(interval)
+    return interval is not None and enough and interval.low > _LONGEST_LATER_INTERVAL_S
 
 
-def _with_rare_acks(finding: Finding, acks: Measured) -> Finding:
-    """A finding behind rare acknowledgements: a window may grow once for each of them (RFC 9438, 4.2)."""
-    slower = finding.reference is not None and (
-        finding.reference.value is None or finding.measured.value < finding.reference.value
-    )
-    if finding.key not in _BY_ACK or finding.looks is None or not slower:
-        return finding
-    why = f"one acknowledgement for {acks.value:.0f} packets, and a window may grow once for each of them"
-    return findings.inconclusive(finding, why)
+def _with_rare_acks(judged: Sequence[Finding], acks: Measured) -> list[Finding]:
+    """Findings behind rare acknowledgements: CUBIC's window may grow once for each (RFC 9438, section 4.2).
+
+    Its C then looks smaller, and another law may fit better. A C that is too large has another cause.
+    """
+    fast = any(one.key == "cubic_c" and one.looks is not None and not _is_below(one) for one in judged)
+    why = f"one acknowledgement for {acks.value:.1f} packets, and a window may grow once for each of them"
+    return [
+        findings.inconclusive(one, why) if one.key in _LAW and one.looks is not None and not fast else one
+        for one in judged
+    ]
+
+
+def _is_below(finding: Finding) -> bool:
+    reference = finding.reference
+    return reference is not None and reference.value is not None and finding.measured.value < reference.value
 
 
 def _of_unknown_generation(finding: Finding) -> Finding:
@@ -392,7 +407,7 @@ def _of_unknown_generation(finding: Finding) -> Finding:
     later = references.for_family(references.LATER_BBR).get(finding.key)
     may_be = later is not None and findings.judge(finding.network, finding.measured, later).looks is None
     if finding.looks is not None and (finding.key in _FIRST_ONLY or may_be):
-        return findings.inconclusive(finding, "nothing shows which generation of BBR this is")
+        return findings.inconclusive(finding, "nothing on this network shows which generation of BBR this is")
     return finding
 
 

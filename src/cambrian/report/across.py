@@ -154,7 +154,7 @@ def _rows(chart: Chart, frame: pl.DataFrame) -> pl.DataFrame:
     """The chart's observations."""
     if quantities.ALL[chart.quantity].of_complete:
         # the loads of a group that are complete are its fastest
-        frame = frame.filter(pl.col("not_complete").fill_null(0) == 0)
+        frame = frame.filter((pl.col("not_complete").fill_null(0) == 0).all().over("group"))
     rows = matching(frame, chart.where).drop_nulls([chart.quantity, chart.by])
     # a contestant against itself has an equal share by construction
     return rows.filter(pl.col("contestant").ne_missing(pl.col("against")) | (pl.col("design") != "pairwise"))

@@ -165,6 +165,7 @@ def loads(late: int) -> pl.DataFrame:
     return ratio(1.5).with_columns(
         plt_ms=pl.col("x"),
         group=pl.format("{}/{}", "rate", "contestant"),
+        page=pl.lit("news"),
         not_complete=pl.when(there).then(late).otherwise(0),
     )
 

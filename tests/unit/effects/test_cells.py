@@ -203,7 +203,9 @@ def loads(late: dict[tuple[int, str], int]) -> pl.DataFrame:
         lambda key: late.get((key["rate"], key["contestant"]), 0), return_dtype=pl.Int64
     )
     group = pl.format("{}/{}", "rate", "contestant")
-    return FRAME.with_columns(pl.col("x").alias("plt_ms"), where.alias("not_complete"), group.alias("group"))
+    return FRAME.with_columns(
+        pl.col("x").alias("plt_ms"), where.alias("not_complete"), group.alias("group"), page=pl.lit("news")
+    )
 
 
 @pytest.mark.parametrize("side", ["a", "b"])
@@ -232,3 +234,22 @@ def test_a_cell_in_which_no_load_was_complete_is_left_out_because_of_it() -> Non
     assert (found.keys["rate"].to_list(), found.cells_cut, found.not_complete) == ([4], 1, 3)
     with pytest.raises(NotCompleteError):
         prepare(none.filter(pl.col("rate") == 8), spec(quantity="plt_ms"))
+
+
+def test_only_cells_that_are_left_out_count_and_a_late_load_concerns_the_whole_group() -> None:
+    late = loads({(8, "b"): 2, (16, "a"): 100})
+    found = prepare(late, spec(quantity="plt_ms"))
+    assert (found.cells_cut, found.not_complete) == (1, 2), "only side a ran at 16"
+    # no cell is left that both sides have
+    apart = late.filter((pl.col("rate") == 8) | (pl.col("contestant") == "a"))
+    with pytest.raises(NotCompleteError, match=r"\(2\)"):
+        prepare(apart, spec(quantity="plt_ms"))
+    # the other flow of the group loaded its pages in the same trials
+    beside = late.with_columns(flow=1, group=pl.format("{}/both", "rate"))
+    first = beside.with_columns(flow=0, not_complete=pl.lit(0, pl.Int64), group=pl.format("{}/both", "rate"))
+    both = prepare(pl.concat([first, beside]), spec(quantity="plt_ms", where={"flow": 0}))
+    assert (both.keys["rate"].to_list(), both.not_complete) == ([4], 2)
+    transfers = pl.concat([first, beside]).with_columns(
+        page=pl.lit(None, pl.String), fetch_s=pl.col("plt_ms")
+    )
+    assert prepare(transfers, spec(quantity="fetch_s", where={"flow": 0})).cells_cut == 0

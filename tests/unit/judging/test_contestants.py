@@ -101,6 +101,34 @@ def test_a_bbr_of_unknown_generation_is_not_accused_of_what_a_later_one_does() -
     assert {(f.status, f.looks) for f in once.findings} == {("inconclusive", None)}
 
 
+@pytest.mark.parametrize(
+    "trials",
+    [
+        [[one("probe_rtt_interval_s", 10.0, half=0.2, events=1)], []],
+        [[one("bbr_generation", 0, "BBRv1-like")], [], []],
+        [[one("bbr_generation", 0, "BBRv1-like")], [one("bbr_generation", 1, "BBRv2- or v3-like")]],
+    ],
+)
+def test_too_little_of_the_first_generation_accuses_no_later_one(trials: list[list[Estimate]]) -> None:
+    drained = [one("probe_down_gain", 0.897, half=0.01)]
+    found = contestants.judge("n", "bbr", [[*trial, *drained] for trial in trials])
+    assert {f.status for f in found.findings if f.key == "probe_down_gain"} <= {
+        "inconclusive",
+        "as it should be",
+    }
+
+
+def test_a_later_generations_other_value_excuses_no_first_one() -> None:
+    """quiche's first BBR: 0.75 on a network where it is taken for a later one, and 0.80 on another."""
+    drained, first = one("probe_down_gain", 0.80, half=0.01), one("bbr_generation", 0, "BBRv1-like")
+    later = judge(
+        "bbr", one("bbr_generation", 1, LATER), one("probe_down_gain", 0.75, half=0.01), network="a"
+    )
+    settled = contestants.combined({"a": later, "b": judge("bbr", first, drained, network="b")})
+    status = {n: f.status for n, here in settled.items() for f in here.findings if f.key == "probe_down_gain"}
+    assert status == {"a": "inconclusive", "b": "off"}
+
+
 def test_growth_behind_rare_acknowledgements_is_not_called_slow() -> None:
     """RFC 9438, section 4.2, lets a window grow once for each acknowledgement (ngtcp2: C of 0.17 for 0.4)."""
     slow, fast = one("cubic_c", 0.17, half=0.05), one("cubic_c", 0.9, half=0.05)
@@ -108,6 +136,11 @@ def test_growth_behind_rare_acknowledgements_is_not_called_slow() -> None:
     assert statuses("cubic", slow, usual)["cubic_c"] == "off"
     assert statuses("cubic", slow, rare)["cubic_c"] == "inconclusive"
     assert statuses("cubic", fast, rare)["cubic_c"] == "off"
+    other = one("cubic_growth", 1, "another")
+    assert statuses("cubic", other, rare)["cubic_growth"] == "inconclusive"
+    assert statuses("cubic", other, fast, rare)["cubic_growth"] == "off"
+    # the Reno-friendly window grows by the segments that are acknowledged
+    assert statuses("cubic", one("alpha", 0.05), one("beta", 0.7), rare)["alpha"] == "off"
 
 
 def test_both_values_that_a_later_bbr_may_drain_with_are_right() -> None:

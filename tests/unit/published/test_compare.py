@@ -46,7 +46,9 @@ def test_words_say_where_ours_lies(tmp_path: Path) -> None:
 
 def test_a_cell_with_a_transfer_that_was_not_complete_has_no_measured_mean(tmp_path: Path) -> None:
     late = pl.when(pl.col("contestant") == "tcp").then(1).otherwise(0)
-    seen = SEEN.with_columns(fetch_mbps="throughput_mbps", not_complete=late, group=pl.lit("g"), flow=0)
+    seen = SEEN.with_columns(
+        fetch_mbps="throughput_mbps", not_complete=late, group=pl.col("contestant"), flow=0, page=None
+    )
     measured = MEASURED.replace("throughput_mbps", "fetch_mbps")
     rows = compared(tmp_path, HEAD + FIGURES + SIDES + measured, seen).frame
     assert rows["agrees"].to_list() == ["inside", "not complete", "higher", "not run"]

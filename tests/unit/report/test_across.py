@@ -178,6 +178,7 @@ def test_a_group_with_a_load_that_did_not_end_in_time_has_no_point() -> None:
         plt_ms=pl.col("share_percent") * 10,
         page=pl.lit("page"),
         not_complete=pl.when(pl.col("network") == "n1").then(1).otherwise(0),
+        group=pl.col("network") + "/a",
         share_percent=None,
     )
     figures = across.figures(loads, ["n0", "n1", "n2"], "solo", {"a cubic": "#123456"})

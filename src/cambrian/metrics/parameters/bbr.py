@@ -28,8 +28,9 @@ def estimate(trace: FlowTrace) -> Iterator[Estimate | Missing]:
     frame = frame_bytes(trace)
     seen = _rates(trace, frame)
     for one in _of_rates(trace, frame, seen):
-        is_open = isinstance(one, Missing) and (one.parameter, one.source) == (GENERATION, "window")
-        yield generation(1, "window") if is_open and _names_phases(trace) else one
+        # few packets a round trip, or a long one, make a later generation probe as often as the first
+        is_logs = (one.parameter, one.source) == (GENERATION, "window")
+        yield generation(1, "window") if is_logs and _names_phases(trace) else one
     left = any(not stays_in_startup(rates, trace, found) for rates, found in seen.values())
     yield from _of_flights(trace, frame, left_startup=left)
     why = "the trace does not show the rounds of Startup, so their growth is unknown"

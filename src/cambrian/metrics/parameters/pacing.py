@@ -92,7 +92,9 @@ def estimate(trace: FlowTrace) -> Iterator[Estimate | Missing]:
             share = None
         elif trace.family == "bbr" and share <= MOST_UNPACED:
             # its window doubles in Startup, so that packets leave in pairs behind each acknowledgement
-            why = "a BBR whose pacer lets several packets go at once looks unpaced in Startup"
+            why = (
+                "in Startup, a BBR whose pacer lets several packets go at once looks like one without a pacer"
+            )
             yield Missing(PACING, why, "packets")
         else:
             yield _kind(share)

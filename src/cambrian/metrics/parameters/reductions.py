@@ -278,11 +278,13 @@ def _ends_recovery(window: Window, start: Int64Array, end: Int64Array, trip_ns: 
     """
     w, time = window.segments, window.time_ns
     at = np.abs(w[end] - window.ssthresh[end]) <= AT_THRESHOLD
-    same = window.ssthresh[end[1:]] == window.ssthresh[end[:-1]]
-    soon = time[start[1:]] - time[end[:-1]] <= GROWN_TRIPS * trip_ns[:-1]
-    found = np.concatenate(([False], at[1:] & at[:-1] & same & soon))[: len(start)]
+    soon = time[start[1:] + 1] - time[end[:-1]] <= GROWN_TRIPS * trip_ns[:-1]
+    found = np.concatenate(([False], at[1:] & at[:-1] & soon))[: len(start)]
     for row in np.flatnonzero(found):
         settled = end[row - 1]
+        if np.any(window.ssthresh[settled : end[row] + 1] != window.ssthresh[settled]):
+            found[row] = False
+            continue
         early = np.searchsorted(time, time[settled] + int(EARLY_SHARE * trip_ns[row - 1]), side="right")
         found[row] = w[settled:early].max() >= BACK * w[start[row]]
     return found

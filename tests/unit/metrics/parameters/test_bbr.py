@@ -58,7 +58,7 @@ def test_a_cycle_and_what_it_says_of_the_generation(rounds: float, kind: str, so
     assert PARAMETERS["bbr_generation"].kinds[round(generation.value)] == kind
 
 
-def test_the_names_of_phases_show_a_later_generation_where_the_probes_do_not() -> None:
+def test_the_names_of_phases_show_a_later_generation() -> None:
     few = run(Bbr(cycle_rounds=50.0, seconds=6.0))
     assert isinstance(by_key(few)["bbr_generation", "window"], Missing)
     for word, kind in (("ProbeBW_CRUISE", "BBRv2- or v3-like"), ("ProbeBW", None)):
@@ -70,9 +70,10 @@ def test_the_names_of_phases_show_a_later_generation_where_the_probes_do_not() -
         without = few.transport.with_columns(state=words, pacing_bps=None)
         rateless = by_key(replace(few, transport=without))["bbr_generation", "window"]
         assert (rateless.label if isinstance(rateless, Estimate) else None) == kind
-    first = run(Bbr(cycle_rounds=8.0))
-    named = replace(first, transport=first.transport.with_columns(state=pl.lit("ProbeBW_CRUISE")))
-    assert measured(by_key(named)["bbr_generation", "window"]).label == "BBRv1-like"
+    # on a path of few packets, or of a long round trip, the draft's own cycle has so few round trips
+    often = run(Bbr(cycle_rounds=8.0))
+    named = replace(often, transport=often.transport.with_columns(state=pl.lit("ProbeBW_CRUISE")))
+    assert measured(by_key(named)["bbr_generation", "window"]).label == "BBRv2- or v3-like"
 
 
 def test_a_probe_from_draining_is_no_greater_gain() -> None:

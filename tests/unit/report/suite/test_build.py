@@ -111,7 +111,11 @@ def test_a_figure_says_where_transfers_were_not_complete(tmp_path: Path) -> None
     text = HEAT.replace("payload_mbps", "fetch_mbps")
     late = pl.when((pl.col("loss_percent") == 2) & (pl.col("contestant") == "tcp")).then(3).otherwise(0)
     frame = observations().with_columns(
-        fetch_mbps="payload_mbps", not_complete=late, flow=0, group=pl.format("{}/{}", "loss_percent", "cca")
+        fetch_mbps="payload_mbps",
+        not_complete=late,
+        flow=0,
+        page=None,
+        group=pl.format("{}/{}", "loss_percent", "contestant"),
     )
     figure, words = built(tmp_path, text, frame).pieces
     assert isinstance(figure, Figure) and isinstance(words, Words)
