@@ -107,15 +107,13 @@ def prepare(frame: pl.DataFrame, spec: EffectSpec) -> Prepared:
     long = {name: _trials(rows, spec, where, name) for name, where in sides.items()}
     known = {name: _complete(trials, spec) for name, trials in long.items()}
     late = _late(frame, rows, spec)
-    cut = pl.DataFrame() if late.is_empty() else _common_cells(long, spec)
-    if not cut.is_empty():
-        cut = _joined(cut, late, spec, "semi")
-        late = _joined(late, cut, spec, "semi")
-        known = {name: _joined(trials, cut, spec, "anti") for name, trials in known.items()}
+    if not late.is_empty():
+        late = _joined(late, _common_cells(long, spec), spec, "semi")
+        known = {name: _joined(trials, late, spec, "anti") for name, trials in known.items()}
     try:
         keys = _common_cells(known, spec)
     except NoDataError:
-        if cut.is_empty():
+        if late.is_empty():
             raise
         what = f"transfers or page loads that were not complete at their trial's end ({late[_LATE].sum()})"
         raise NotCompleteError(f"{spec.quantity} has no mean: {what}") from None
@@ -136,8 +134,8 @@ def prepare(frame: pl.DataFrame, spec: EffectSpec) -> Prepared:
         b=laid.get("b"),
         trials=everything["trial"].n_unique(),
         left_out=nulls["trial"].n_unique(),
-        not_complete=int(late[_LATE].sum()) if len(cut) else 0,
-        cells_cut=len(cut),
+        not_complete=int(late[_LATE].sum()),
+        cells_cut=len(late),
         partial=tuple(_partial(rows, spec, kept)),
         ends=_ends(max((one for one in flows if one is not None), default=None), spec),
         cell_ends=tuple(_ends(one, spec) for one in flows),

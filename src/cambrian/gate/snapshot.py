@@ -16,6 +16,7 @@ from pydantic import Field
 
 import cambrian
 from cambrian.gate.quantities import MARGINS
+from cambrian.measure import quantities
 from cambrian.report.evidence import Evidence
 from cambrian.store.results import Results, TrialResult
 from cambrian.study import hints
@@ -25,8 +26,6 @@ from cambrian.study.naming import slug
 
 #: characters of a packet hash, and significant digits of a figure, in a snapshot
 _HASH_DIGITS, _DIGITS = 16, 6
-#: figures that a download or a page has once it is complete
-_OF_COMPLETE = ("completion_s", "plt_ms")
 #: start of the text of a trial that is invalid, in place of its packet hash
 INVALID = "invalid: "
 
@@ -361,8 +360,8 @@ def _values(
     same = ["network", "contestant", "against"]
     groups, of_group = _counts(mine, same, "group"), _counts(mine, [*same, "group"], "kind")
     seed = [*same, "group", "kind", "seed"]
-    complete = [name for name in figures if name in _OF_COMPLETE]
-    others = [name for name in figures if name not in _OF_COMPLETE]
+    complete = [name for name in figures if quantities.ALL[name].of_complete]
+    others = [name for name in figures if not quantities.ALL[name].of_complete]
     # the mean over some orders of a seed would depend on the order, and that of some downloads on which end
     by_trial = mine.group_by([*seed, "trial"], maintain_order=True).agg(
         pl.col(others).mean(), _whole_mean(complete)

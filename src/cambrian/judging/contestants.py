@@ -380,8 +380,9 @@ def _is_first_bbr(measured: Mapping[str, Measured]) -> bool:
     generation, interval = measured.get("bbr_generation"), measured.get("probe_rtt_interval_s")
     if generation is not None:
         return generation.label == _FIRST_BBR and not findings.too_little(generation)
-    enough = interval is not None and not findings.too_little(interval)
-    return interval is not None and enough and interval.low > _LONGEST_LATER_INTERVAL_S
+    if interval is None or findings.too_little(interval):
+        return False
+    return interval.low > _LONGEST_LATER_INTERVAL_S
 
 
 def _with_rare_acks(judged: Sequence[Finding], acks: Measured) -> list[Finding]:

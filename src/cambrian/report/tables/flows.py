@@ -26,9 +26,9 @@ _MEANS = (
     "random_loss_percent",
     "utilisation_percent",
     "jain",
+    "fetch_s",
+    "completion_s",
 )
-#: means of transfers and page loads, given if all are complete
-_COMPLETE_MEANS = ("fetch_s", "completion_s")
 
 
 def table(collected: Collected) -> pl.DataFrame:
@@ -65,11 +65,9 @@ def _flow(cell: Cell, number: int) -> rows.Row:
     row["longest_starved_s"] = max(
         (one for trial in trials if (one := _LONGEST.value(trial, number)) is not None), default=None
     )
-    row |= {name: rows.mean(list(values(name).values())) for name in _MEANS}
-    row |= {
-        name: None if row["not_complete"] else rows.mean(list(values(name).values()))
-        for name in _COMPLETE_MEANS
-    }
+    for name in _MEANS:
+        is_cut = quantities.ALL[name].of_complete and row["not_complete"]
+        row[name] = None if is_cut else rows.mean(list(values(name).values()))
     row["cca_requested"] = mine[0].requested_cca if mine else None
     confirmed = bool(mine) and all(flow.confirmed_cca is not None for flow in mine)
     row["cca_confirmed"] = mine[0].confirmed_cca if confirmed else None
