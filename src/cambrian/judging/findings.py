@@ -120,6 +120,14 @@ def too_little(measured: Measured) -> str:
     return _disagreement(measured)
 
 
+def few_and_off(finding: Finding) -> bool:
+    """Has it too few events to judge, and does its interval exclude what the standard sets?"""
+    reference = finding.reference
+    return (
+        finding.few and reference is not None and reference.binds and _excludes(finding.measured, reference)
+    )
+
+
 def is_unknown(measured: Measured) -> bool:
     """Does its interval contain every possible value? Then its centre says nothing."""
     ends = PARAMETERS[measured.parameter].ends

@@ -26,7 +26,7 @@ from dataclasses import dataclass
 
 from cambrian.judging import references, sides
 from cambrian.judging.contestants import RESTATES, Judged
-from cambrian.judging.findings import Finding, sentence, value_text
+from cambrian.judging.findings import Finding, few_and_off, sentence, value_text
 from cambrian.judging.sides import Kind, Side, Sides, State
 from cambrian.metrics.parameters.definitions import PARAMETERS
 
@@ -60,6 +60,8 @@ _FOLLOWS = {key: {of} for key, of in RESTATES.items()} | {
 _LAW = "cubic_growth"
 #: fewest core parameters off in a different algorithm; fewer may be one changed setting
 _FEWEST_OF_ANOTHER = 2
+#: networks with few events each that leave a parameter inconclusive together
+_FEWEST_NETWORKS = 2
 #: most networks that a sentence names
 _MOST_NAMED = 3
 
@@ -212,11 +214,13 @@ def _differing(by_key: Mapping[str, Sequence[Finding]], status: str) -> list[Fin
 def _open(by_key: Mapping[str, Sequence[Finding]], core: frozenset[str]) -> list[Finding]:
     """One finding for each inconclusive parameter that the standard sets.
 
-    Outside the core, a parameter with too few events on every network does not count.
+    Outside the core, a parameter with too few events on every network does not count, unless two networks
+    show it off: each has too few events to accuse, but together they are no accident.
     """
     unsettled = []
     for key, several in by_key.items():
-        if key not in core and all(one.few for one in several):
+        seen_off = [one for one in several if few_and_off(one)]
+        if key not in core and all(one.few for one in several) and len(seen_off) < _FEWEST_NETWORKS:
             continue
         if any(one.status in ("off", "other choice") for one in several):
             continue
@@ -224,7 +228,7 @@ def _open(by_key: Mapping[str, Sequence[Finding]], core: frozenset[str]) -> list
         fine = any(one.status == "as it should be" for one in several)
         binding = any(one.reference is not None and one.reference.binds for one in several)
         if looking or (binding and not fine):
-            unsettled.append((looking or list(several))[0])
+            unsettled.append((looking or seen_off or list(several))[0])
     return unsettled
 
 
@@ -273,7 +277,7 @@ def _unmeasured(family: str, missing: Mapping[str, str]) -> dict[str, str]:
 def _accusations(off: Sequence[Finding], by_key: Mapping[str, Sequence[Finding]]) -> list[str]:
     parts = [_where(finding, by_key[finding.key]) for finding in _once(off)]
     like = next((finding for finding in off if finding.key == "emulated_connections"), None)
-    if like is not None:
+    if like is not None and like.measured.low > 1:
         parts.append(f"its β is that of {value_text(like.measured)} connections of the standard")
     return parts
 

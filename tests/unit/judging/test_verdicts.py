@@ -89,6 +89,27 @@ def test_what_is_open_is_not_conformant() -> None:
     assert "seen in one trial; a difference needs two" in once.text
 
 
+def test_a_fault_with_few_events_on_each_of_several_networks_is_not_conformant() -> None:
+    def cuts(network: str) -> Finding:
+        few = measured("cuts_per_episode", 3.0, 0.1, events=2)
+        found = findings.judge(network, few, CUBIC.get("cuts_per_episode"))
+        assert (found.status, found.few) == ("inconclusive", True)
+        return found
+
+    here, there = on(*FINE, cuts("a")), on(cuts("b"), network="b")
+    assert verdicts.verdict("x", "cubic", [here]).kinds == ("conformant",)
+    both = verdicts.verdict("x", "cubic", [here, there])
+    assert both.kinds == ("inconclusive",)
+    assert "2 events; a judgement needs" in both.text
+
+
+def test_a_deeper_cut_than_the_standards_is_that_of_no_number_of_connections() -> None:
+    deep = [finding("beta", 0.5), finding("emulated_connections", 0.6, 0.01), *FINE[1:]]
+    found = verdicts.verdict("x", "cubic", [on(*deep)])
+    assert "should be 0.7" in found.text
+    assert "connections" not in found.text
+
+
 def test_a_log_that_no_packets_bear_out_is_not_conformant() -> None:
     found = verdicts.verdict("x", "cubic", [on(*FINE[:3])])
     assert found.kinds == ("inconclusive",)

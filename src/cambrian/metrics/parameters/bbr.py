@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from cambrian.metrics.parameters import bbr_probe_bw, bbr_probe_rtt, bbr_startup, bbr_window
 from cambrian.metrics.parameters.bbr_bdp import bdp_packets
 from cambrian.metrics.parameters.bbr_low_stages import low_stages
 from cambrian.metrics.parameters.bbr_phases import Phases, phases, stays_in_startup
 from cambrian.metrics.parameters.bbr_probe_bw import GENERATION, generation
 from cambrian.metrics.parameters.bbr_rates import Rates, counted, paced
+from cambrian.metrics.parameters.bbr_settled import settled
 from cambrian.metrics.parameters.bbr_silences import stages_after_silences
 from cambrian.metrics.parameters.estimate import Estimate, Missing, Source
 from cambrian.metrics.parameters.flow_trace import FlowTrace
@@ -19,6 +22,9 @@ from cambrian.metrics.states.vocabulary import PHASES, state_of
 #: by source: the rates, and the probes in them
 Seen = dict[Source, tuple[Rates, Phases]]
 RATE_KEYS = (*bbr_probe_bw.KEYS, bbr_startup.GAIN)
+#: the rate must be known in this share of the time in ProbeBW: a log that misses the changes of some phases
+#: shows the others too often
+LEAST_KNOWN = 0.75
 
 
 def estimate(trace: FlowTrace) -> Iterator[Estimate | Missing]:
@@ -47,10 +53,15 @@ def _rates(trace: FlowTrace, frame: int) -> Seen:
     """The flow's rates and its probes by each source that shows them."""
     if trace.rate_mbps is None or not trace.steady:
         return {}
-    both = [paced(trace, trace.rate_mbps, frame)]
-    if trace.alone:
-        both.append(counted(trace, trace.rate_mbps, frame))
+    sent = counted(trace, trace.rate_mbps, frame)
+    both = [paced(trace, trace.rate_mbps, frame, sent), sent if trace.alone else None]
     return {rates.source: (rates, phases(rates, trace)) for rates in both if rates is not None}
+
+
+def _known(rates: Rates, trace: FlowTrace) -> float:
+    """The share of the time in ProbeBW in which the rate is known; 1 without such a time."""
+    late = settled(trace, rates.time_ns)
+    return float(np.isfinite(rates.rate_bps[late]).mean()) if late.any() else 1.0
 
 
 def _of_rates(trace: FlowTrace, frame: int, seen: Seen) -> Iterator[Estimate | Missing]:
@@ -61,12 +72,16 @@ def _of_rates(trace: FlowTrace, frame: int, seen: Seen) -> Iterator[Estimate | M
     why = "too few packets" if trace.alone else "other flows move the queue, and the packets' rate with it"
     whys: dict[Source, str] = {"window": "the stack does not tell its pacing rate", "packets": why}
     for source, without in whys.items():
-        if source in seen:
-            rates, found = seen[source]
+        if source not in seen:
+            yield from _missing(RATE_KEYS, without, source)
+            continue
+        rates, found = seen[source]
+        if (unknown := 1 - _known(rates, trace)) > 1 - LEAST_KNOWN:
+            why = f"in {unknown:.0%} of the time packets leave faster than the last pacing rate in the log"
+            yield from _missing(RATE_KEYS, why, source)
+        else:
             yield from bbr_probe_bw.estimates_from_rates(rates, found, trace, frame)
             yield bbr_startup.estimates_from_rates(rates, found, trace)
-        else:
-            yield from _missing(RATE_KEYS, without, source)
 
 
 def _of_flights(trace: FlowTrace, frame: int, *, left_startup: bool) -> Iterator[Estimate | Missing]:

@@ -65,6 +65,9 @@ def estimates_from_rates(
         yield Missing("cruise_factor", "the bottleneck's rate is shared", source)
     elif source == "packets" and trace.random_loss:
         yield Missing("cruise_factor", "the path loses packets before they are counted", source)
+    elif trace.random_loss and not _is_first(found, trace):
+        # draft-ietf-ccwg-bbr: each round trip with a loss lowers the bound bw_shortterm to the latest rate
+        yield Missing("cruise_factor", "random losses lower the rate at which a later BBR cruises", source)
     elif len(levels := cruises(rates, trace, found)):
         yield Estimate("cruise_factor", _all(levels), CRUISE_RESOLUTION[source], source)
     else:
@@ -104,6 +107,12 @@ def _cycle(found: Phases, trace: FlowTrace, source: Source, frame_bytes: int) ->
         yield Missing(GENERATION, "the times between the probes fit neither generation", source)
     else:
         yield generation(0 if usual <= V1_ROUNDS else 1, source)
+
+
+def _is_first(found: Phases, trace: FlowTrace) -> bool:
+    """Are the flow's probes as near to each other as those of the first generation?"""
+    rounds = np.diff(found.start_ns) / trace.rtt_ns
+    return len(rounds) >= FEWEST_PROBES and float(np.median(rounds)) <= V1_ROUNDS
 
 
 def generation(kind: int, source: Source) -> Estimate:

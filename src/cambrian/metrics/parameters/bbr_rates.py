@@ -24,11 +24,14 @@ COUNTED_ROUNDS = 0.25
 COUNTED_PACKETS = 8
 #: packets closer than this part of a packet's time on the bottleneck left together
 TRAIN_SHARE = 0.25
+#: a log may have rows for changes of the window alone. Where packets leave this much faster than the last row
+#: allows, and that row is older than this part of a round trip, the rate has changed since then.
+FASTER, OLD_ROUNDS = 1.08, 0.5
 
 
 @dataclass(frozen=True)
 class Rates:
-    """``rate_bps[i]`` at ``time_ns[i]`` (of sending), evenly apart.
+    """``rate_bps[i]`` at ``time_ns[i]`` (of sending), evenly apart; NaN where it is unknown.
 
     ``unit_bps``: the bottleneck's rate in the same unit: datagram payloads where the stack tells
     its pacing rate, frames where packets were counted. ``edge_points``: points at either end of
@@ -50,10 +53,11 @@ class Rates:
         return self.rate_bps / np.maximum(self.level_bps, 1.0)
 
 
-def paced(trace: FlowTrace, rate_mbps: float, frame_bytes: int) -> Rates | None:
+def paced(trace: FlowTrace, rate_mbps: float, frame_bytes: int, sent: Rates | None) -> Rates | None:
     """The pacing rate that the stack exports; None without one.
 
-    ``rate_mbps``: the bottleneck's. ``frame_bytes``: the flow's full frame.
+    ``rate_mbps``: the bottleneck's. ``frame_bytes``: the flow's full frame. ``sent``: its rate by
+    packets, which shows where the log has missed a change.
     """
     told = trace.transport.filter(pl.col("pacing_bps") > 0)
     if not told.height or not frame_bytes:
@@ -61,12 +65,17 @@ def paced(trace: FlowTrace, rate_mbps: float, frame_bytes: int) -> Rates | None:
     told_ns = int64(told, "time_ns")
     step_ns = trace.rtt_ns // POINTS_A_ROUND
     time_ns = np.arange(told_ns[0], trace.end_ns, step_ns)
-    rate_bps = int64(told, "pacing_bps")[np.searchsorted(told_ns, time_ns, side="right") - 1]
+    last = np.searchsorted(told_ns, time_ns, side="right") - 1
+    rate_bps = int64(told, "pacing_bps")[last].astype(np.float64)
     payload = (frame_bytes - OVERHEAD_BYTES[trace.protocol]) / frame_bytes
+    if sent is not None:
+        sent_bps = payload * np.interp(time_ns, sent.time_ns, sent.rate_bps)
+        is_old = time_ns - told_ns[last] > OLD_ROUNDS * trace.rtt_ns
+        rate_bps[is_old & (sent_bps > FASTER * rate_bps)] = np.nan
     return Rates(
         time_ns=time_ns,
-        rate_bps=rate_bps.astype(np.float64),
-        level_bps=_level_bps(rate_bps.astype(np.float64)),
+        rate_bps=rate_bps,
+        level_bps=_level_bps(rate_bps),
         waited_ns=np.zeros(len(time_ns), np.int64),
         unit_bps=rate_mbps * 1e6 * payload,
         edge_points=0,
@@ -111,7 +120,7 @@ def counted(trace: FlowTrace, rate_mbps: float, frame_bytes: int) -> Rates | Non
 
 def _level_bps(rate_bps: FloatArray) -> FloatArray:
     window = LEVEL_ROUNDS * POINTS_A_ROUND + 1
-    rates = pl.Series(rate_bps)
+    rates = pl.Series(rate_bps, nan_to_null=True)
     return rates.rolling_quantile(
         LEVEL_QUANTILE, "nearest", window_size=window, min_samples=1, center=True
     ).to_numpy()

@@ -129,8 +129,9 @@ def left_startup(rates: Rates, trace: FlowTrace, is_free: BoolArray) -> bool:
         begun = trace.packets.filter(pl.col("arrival_ns") < end_ns)
         filled = bool((begun["outcome"] == "dropped").any()) or not is_free[early].all()
         return filled and bool(np.mean(is_free[late]) >= _GONE_SHARE)
-    rate = rates.rate_bps[early]
+    known = np.isfinite(rates.rate_bps)
+    rate = rates.rate_bps[early & known]
     grown = np.sort(rate[rate > GROWN * np.minimum.accumulate(rate)])
-    if len(grown) < _LASTS_POINTS:
+    if len(grown) < _LASTS_POINTS or not np.any(late & known):
         return False
-    return bool(grown[-_LASTS_POINTS] >= LEFT_RATE * np.median(rates.rate_bps[late]))
+    return bool(grown[-_LASTS_POINTS] >= LEFT_RATE * np.median(rates.rate_bps[late & known]))

@@ -39,8 +39,9 @@ def estimates_from_rates(rates: Rates, found: Phases, trace: FlowTrace) -> Estim
 
 def _by_pacing(rates: Rates, trace: FlowTrace) -> Estimate | Missing:
     """The last pacing rate before Drain over the first cruising ones after it."""
-    early = np.flatnonzero(rates.time_ns < trace.start_ns + WARM_UP_ROUNDS * trace.rtt_ns)
-    rate = rates.rate_bps
+    known = np.isfinite(rates.rate_bps)
+    rate, time_ns = rates.rate_bps[known], rates.time_ns[known]
+    early = np.flatnonzero(time_ns < trace.start_ns + WARM_UP_ROUNDS * trace.rtt_ns)
     falls = [point for point in early[1:] if rate[point] < DRAIN * rate[point - 1]]
     # the one to Drain is the last: the first measured RTT may have lowered a guess before
     if not falls:
@@ -51,10 +52,10 @@ def _by_pacing(rates: Rates, trace: FlowTrace) -> Estimate | Missing:
         return Missing(GAIN, "the pacing rate keeps its first value: Startup is not paced")
     after = drain + int(np.argmax(rate[drain:] > RISES * rate[drain]))
     soon = slice(after, after + SOON_ROUNDS * POINTS_A_ROUND)
-    known = says_probe_bw(trace, rates.time_ns)
-    if known is not None and not known[soon].any():
+    in_probe_bw = says_probe_bw(trace, time_ns)
+    if in_probe_bw is not None and not in_probe_bw[soon].any():
         return Missing(GAIN, "the log shows no ProbeBW soon after the fall of its rate")
-    if in_silence(trace, rates.time_ns[soon]).mean() > MOST_SILENT:
+    if in_silence(trace, time_ns[soon]).mean() > MOST_SILENT:
         return Missing(GAIN, "the flow falls silent after the fall of its rate")
     cruise = float(np.median(rate[soon]))
     first = float(np.median(rate[after : after + round(LAST_ROUNDS * POINTS_A_ROUND)]))

@@ -16,7 +16,7 @@ from cambrian.metrics.parameters.definitions import PARAMETERS
 from cambrian.metrics.parameters.estimate import Estimate, Measured, Missing, Source, pooled
 from cambrian.metrics.parameters.flow_trace import FlowTrace
 from cambrian.trace import schema
-from tests.unit.metrics.parameters.bbr_model import Bbr, run
+from tests.unit.metrics.parameters.bbr_model import FRAME, PAYLOAD, Bbr, run
 
 SOURCES: tuple[Source, ...] = ("window", "packets")
 
@@ -279,6 +279,28 @@ def until(trace: FlowTrace, end_s: float) -> FlowTrace:
         packets=trace.packets.filter(pl.col("arrival_ns") < end_ns),
         transport=trace.transport.filter(pl.col("time_ns") < end_ns),
     )
+
+
+def test_a_log_that_misses_the_end_of_draining_shows_no_gains() -> None:
+    """With rows for changes of the window alone, 0.75 was the cruising rate, and 1.333 a gain."""
+    trace = run(Bbr())
+    changed = trace.transport.filter(pl.col("pacing_bps") != pl.col("pacing_bps").shift().fill_null(0))
+    whole = by_key(replace(trace, transport=changed))
+    holds(whole["probe_up_gain", "window"], 1.25, 1.333)
+    holds(whole["cruise_factor", "window"], 0.99, 0.75)
+    cruises = (pl.col("pacing_bps") - 20e6 * PAYLOAD / FRAME * 0.99).abs() < 1e5
+    found = by_key(replace(trace, transport=changed.filter(~cruises | (pl.col("time_ns") < 2e9))))
+    for key in ("cruise_factor", "probe_up_gain", "probe_down_gain", "cycle_rounds", "startup_gain"):
+        one = found[key, "window"]
+        assert isinstance(one, Missing)
+        assert "packets leave faster than the last pacing rate in the log" in one.why
+    holds(found["probe_up_gain", "packets"], 1.25)
+
+
+def test_random_losses_hide_the_cruising_rate_of_a_later_bbr_alone() -> None:
+    for rounds, shown in ((8.0, True), (50.0, False)):
+        trace = replace(run(Bbr(cycle_rounds=rounds)), random_loss=True)
+        assert isinstance(by_key(trace)["cruise_factor", "window"], Estimate) == shown
 
 
 def test_a_dead_flows_last_rate_is_not_carried_on() -> None:

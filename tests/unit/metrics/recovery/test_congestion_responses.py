@@ -50,6 +50,12 @@ def test_a_threshold_that_falls_before_the_window_is_a_cut() -> None:
     assert cuts((0, 100, 200), (10, 100, 70), (20, 90, 49), (30, 49, 49), (200, 50, 49)) == [2]
 
 
+@pytest.mark.parametrize("none", [float("inf"), 2.0**31])
+def test_the_end_of_slow_start_that_sets_a_first_threshold_is_no_cut(none: float) -> None:
+    """A loss within the round trip after it then made two cuts of one."""
+    assert cuts((0, 100, none), (10, 110, 110), (30, 77, 77), (200, 78, 77)) == [1]
+
+
 def test_growth_with_another_threshold_takes_nothing_back() -> None:
     """The window must return to what it was before the cut."""
     # a small window that grows in the row in which its threshold falls
