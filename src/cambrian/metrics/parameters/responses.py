@@ -52,10 +52,11 @@ def _cuts(trace: FlowTrace, found: CongestionResponses | str) -> Estimate | Miss
         # two cuts may be more than a round trip of that moment apart
         return Missing("cuts_per_episode", trace.changing, "window")
     by_trip = cuts_in_round_trips(window.of_stack(trace), trace.rtt_ns)
-    # every sender cuts once for a single loss, so single cuts are no evidence
-    several = by_trip[by_trip >= 2]
-    if len(several):
-        return Estimate("cuts_per_episode", tuple(map(float, several.clip(max=MANY))), 0.0, "window")
+    # every sender cuts once for a single loss: single cuts are evidence only where several packets were lost
+    several = by_trip[by_trip >= 2].clip(max=MANY).tolist()
+    if several:
+        once = [] if isinstance(found, str) else [1] * int(np.count_nonzero(found.cuts == 1))
+        return Estimate("cuts_per_episode", tuple(map(float, several + once)), 0.0, "window")
     if isinstance(found, str):
         return Missing("cuts_per_episode", f"no round trip with two cuts, and {found}")
     # zero cuts are a loss without a response, which the flight shows

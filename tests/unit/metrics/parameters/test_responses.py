@@ -63,6 +63,15 @@ def test_cuts_within_a_round_trip_tell_where_packets_do_not() -> None:
     assert not measured(CubicSender(**knobs).run(alone=False))  # type: ignore[arg-type]
 
 
+def test_one_double_cut_does_not_speak_for_the_episodes_that_are_cut_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    trace = CubicSender(packets=60_000).run()
+    assert measured(trace)["cuts_per_episode"].events >= 2
+    monkeypatch.setattr(responses, "cuts_in_round_trips", lambda own, rtt_ns: np.array([1, 2, 1]))
+    assert measured(trace)["cuts_per_episode"].value == 1.0
+
+
 def test_where_the_delay_changes_two_cuts_may_be_a_round_trip_apart() -> None:
     knobs = {"initial": 150, "growth": lambda window, acked: acked / window, "packets": 60_000}
     trace = replace(CutsEachPacket(**knobs).run(), steady=False)  # type: ignore[arg-type]
