@@ -12,7 +12,7 @@ import polars as pl
 from cambrian.judging.flow_traces import is_steady
 from cambrian.measure import flow_ends
 from cambrian.metrics import completion, loss, payload, queueing, throughput
-from cambrian.metrics.columns import NS_PER_MS
+from cambrian.metrics.columns import NS_PER_MS, NS_PER_S
 from cambrian.metrics.gates import ENDED_EARLY
 from cambrian.metrics.parameters.flight import Flight, flight
 from cambrian.metrics.payload import Protocol
@@ -100,16 +100,31 @@ class TrialWindow:
 
     @cached_property
     def spans_ns(self) -> dict[int, Interval]:
-        """First arrival of each sized flow, and just after the last departure until it is complete."""
+        """Of each sized flow: from its first arrival to just after the last departure until it is complete.
+
+        To the trial's planned end if it never was: otherwise a flow that starved and gave up would have the
+        throughput of its best seconds. A flow without an arrival begins at its client's start.
+        """
         if not self.has_sized_flow:
             return {}
         complete_ns = [flow.complete_ns for flow in self.flows]
         spans = completion.flow_spans(self.packets, len(complete_ns), complete_ns).to_dicts()
-        return {
-            number: (spans[number]["first_arrival_ns"], spans[number]["last_departure_ns"] + 1)
-            for number, flow in enumerate(self.trial.flows)
-            if is_sized(flow) and spans[number]["last_departure_ns"] is not None
-        }
+        found = {}
+        for number, flow in enumerate(self.trial.flows):
+            begin_ns, last_ns = spans[number]["first_arrival_ns"], spans[number]["last_departure_ns"]
+            if not is_sized(flow):
+                continue
+            if flow_ends.done_ns(self.result, number) is None:
+                start_ns = round(flow.start_ms * NS_PER_MS)
+                found[number] = (start_ns if begin_ns is None else begin_ns, self.planned_end_ns)
+            elif last_ns is not None:
+                found[number] = (begin_ns, last_ns + 1)
+        return found
+
+    @property
+    def planned_end_ns(self) -> int:
+        """The trial's end as the study has it, also if every flow ended before; in ns since its zero."""
+        return max(int(self.result.manifest["guest"]["end_ns"]), round(self.trial.duration_s * NS_PER_S))
 
 
 @dataclass(frozen=True)
@@ -136,7 +151,7 @@ class FlowWindow:
 
     @property
     def own_span_ns(self) -> Interval | None:
-        """Of a flow of fixed size: first arrival and just after its last departure."""
+        """Of a flow of fixed size, see :attr:`TrialWindow.spans_ns`."""
         return self.whole.spans_ns.get(self.number)
 
     @property
@@ -154,7 +169,7 @@ class FlowWindow:
         """Its packets' time in the queue, by :func:`queueing.delay_summary`; empty without a departure."""
         if self.own_span_ns is None:
             return self.whole.delays.get(self.number, {})
-        return _by_flow(queueing.delay_summary(self.packets, *self.own_span_ns))[self.number]
+        return _by_flow(queueing.delay_summary(self.packets, *self.own_span_ns)).get(self.number, {})
 
     @cached_property
     def payload_mbps(self) -> float | None:

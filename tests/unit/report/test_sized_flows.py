@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from cambrian.measure.flow_window import TrialWindow
+from cambrian.measure.flow_window import FlowMeasures, TrialWindow
 from cambrian.measure.measuring import flow_measures, measured_ns
 from cambrian.metrics.columns import PACKETS
 from cambrian.store.results import TrialResult
@@ -97,3 +97,53 @@ def test_trials_without_an_endless_flow_have_one_rule(
 def test_an_endless_flow_decides_as_before(tmp_path: Path) -> None:
     assert interval_s(tmp_path, [0, 1_000_000], [None, 0.5], None) == pytest.approx([1.2, 10])
     assert interval_s(tmp_path, [0, 1_000_000], [None, 0.5], 3.0) == pytest.approx([3, 10])
+
+
+def ended_early(folder: Path, arrivals_s: list[float], left_s: list[float | None]) -> FlowMeasures:
+    """A flow of 1 MB that starts after 1 s in a trial of 20 s, and never has all; the guest ends at 11 s."""
+    flow = Flow(contestant=Contestant(stack="tcp", cca="cubic"), size_bytes=1_000_000, start_ms=1000)
+    trial = Trial(
+        network=Network(rate_mbps=20, rtt_ms=50, buffer_bdp=1), flows=(flow,), duration_s=20, seed=1
+    )
+    packets = pl.DataFrame(
+        {
+            "flow": [0] * len(arrivals_s),
+            "arrival_ns": [round(at_s * S) for at_s in arrivals_s],
+            "departure_ns": [None if at_s is None else round(at_s * S) for at_s in left_s],
+            "size_bytes": [FRAME_BYTES] * len(arrivals_s),
+            "outcome": ["dropped" if at_s is None else "departed" for at_s in left_s],
+            "ce": [False] * len(arrivals_s),
+        },
+        schema=PACKETS,
+    )
+    link = {"sent_packets": 2, "dropped_packets": 0, "backlog_packets": 0, "kind": "netem"}
+    guest = {"zero_ns": 0, "end_ns": 11 * S, "counters": {"flows": [{"forward": [link]}]}}
+    (folder / "manifest.json").write_text(json.dumps({"endpoints": {}, "guest": guest}))
+    (folder / "verdict.json").write_text(json.dumps({"valid": True}))
+    packets.write_parquet(folder / "packets.parquet")
+    pl.DataFrame(schema=TRANSPORT).write_parquet(folder / "transport.parquet")
+    (found,) = flow_measures(TrialWindow(TrialResult(folder), trial, (0, 11 * S), [(0, 20.0)], ["tcp"]))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("arrivals_s", "left_s", "from_s"),
+    [
+        # one packet through an empty queue, in no time
+        ([2.0], [2.0], 2.0),
+        # fast at first, then starved
+        ([2.0 + 0.001 * place for place in range(500)], [2.0 + 0.001 * place for place in range(500)], 2.0),
+        ([3.0, 4.0], [None, None], 3.0),
+        ([], [], 1.0),
+    ],
+)
+def test_a_flow_that_never_had_all_is_measured_to_the_planned_end(
+    tmp_path: Path, arrivals_s: list[float], left_s: list[float | None], from_s: float
+) -> None:
+    found = ended_early(tmp_path, arrivals_s, left_s)
+    carried_bits = 8 * FRAME_BYTES * sum(at_s is not None for at_s in left_s)
+    mbps = carried_bits / 1e6 / (20 - from_s)
+    assert found["throughput_mbps"] == pytest.approx(mbps)
+    assert found["payload_capacity_percent"] == pytest.approx(100 * mbps / 20 * 1448 / 1514)
+    assert found["longest_pause_ms"] == pytest.approx(1e3 * (20 - max([from_s, *filter(None, left_s)])))
+    assert found["completion_s"] is None

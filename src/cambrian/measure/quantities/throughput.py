@@ -40,7 +40,7 @@ QUANTITIES = (
     Quantity(
         "throughput_mbps",
         "frames (IP packet + 14 bytes) that left the bottleneck over the measured interval; flows of fixed "
-        "size and pages: over their own span",
+        "size and pages: over their own span, or to the trial's planned end if they never were complete",
         heading="Throughput, Mbps",
         formula="Throughput",
         window=_throughput_mbps,

@@ -73,7 +73,7 @@ QUANTITIES = (
     Quantity(
         "packet_mean_bytes",
         "mean size of the IP packets that left the bottleneck over the measured interval; flows of fixed "
-        "size and pages: over their own span",
+        "size and pages: over their own span, or to the trial's planned end if they never were complete",
         window=lambda window: payload.mean_packet_bytes(window.packets, window.number, *window.span_ns),
     ),
 )
