@@ -153,6 +153,9 @@ def test_time_in_state() -> None:
     assert row["state.tail_loss_probe_percent"] is None
     # a timeout within recovery answers the same loss
     assert row["loss_events"] == 4
+    silent = Machine({"slow_start": S}, {}, 0.0, unobservable=frozenset({"recovery"}))
+    row = rows(cell("solo", ["a"], [replace(trial(1, [5]), machines=(silent,))]))[0]
+    assert (row["state.recovery_percent"], row["loss_events"]) == (None, None)
 
 
 def test_a_flow_without_traces_is_null_in_them() -> None:

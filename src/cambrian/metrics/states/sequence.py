@@ -97,16 +97,19 @@ def sequence(transport: pl.DataFrame, flow: int, cca: str, *, undisturbed: bool 
         builder.codes[first:],
         builder.inferred[first:],
         tuple(builder.names),
-        _unobservable(builder, cca, is_kernel),
+        _unobservable(builder, read, cca, is_kernel),
         frozenset(builder.uncertain),
     )
 
 
-def _unobservable(builder: _Builder, cca: str, is_kernel: bool) -> frozenset[str]:
+def _unobservable(builder: _Builder, read: Rows, cca: str, is_kernel: bool) -> frozenset[str]:
     # the kernel's probes have no event
     silent = {TAIL_LOSS_PROBE, INIT}
     if not is_kernel:
         silent |= {RETRANSMISSION_TIMEOUT, CONSERVATIVE_SLOW_START}
+        # a cut of the window shows recovery to who has no word for it
+        if not read.has_window:
+            silent.add(RECOVERY)
     if vocabulary.family(cca) == "bbr" and not vocabulary.is_first_bbr(cca):
         silent.add(PROBE_RTT)
     unseen = {state for state in silent if not builder.at(state).any()}

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from cambrian.metrics.states.machine import Machine, machine
-from tests.unit.metrics.states.traces import MS, MSS, S, trace, windows
+from tests.unit.metrics.states.traces import MS, MSS, S, trace, windows, words
 
 Points = list[tuple[float, ...]]
 
@@ -130,6 +130,14 @@ def test_the_kernels_words() -> None:
         "retransmission_timeout": 100 * MS,
     }
     assert "tail_loss_probe" in found.unobservable and "retransmission_timeout" not in found.unobservable
+
+
+def test_recovery_without_a_word_or_a_window_is_unknown() -> None:
+    silent = words((0, "slow_start"), (100, "congestion_avoidance"))
+    assert "recovery" in _of(silent).unobservable
+    assert "recovery" not in _of(words((0, "slow_start"), (100, "recovery"))).unobservable
+    shown = silent.with_columns(cwnd_bytes=pl.lit(10 * MSS, pl.Int64))
+    assert "recovery" not in _of(shown).unobservable
 
 
 def test_the_handshake_before_the_first_data_does_not_count() -> None:
