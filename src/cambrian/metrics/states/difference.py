@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from cambrian.metrics.states import vocabulary
@@ -18,7 +18,7 @@ from cambrian.stats.jackknife import FEWEST_SEEDS
 from cambrian.stats.states import State
 
 Key = TypeVar("Key", bound=Hashable)
-#: seed → its trials' machine, see :func:`~cambrian.metrics.states.machine.together`
+#: seed → its trials' machine, see :func:`~cambrian.metrics.states.machine.combined`
 Arm = Mapping[int, Machine]
 
 
@@ -158,7 +158,12 @@ def _ways(arm: Arm, left_out: Sequence[LeftOut], joined: Mapping[str, str]) -> s
 def _comparable(arm: Arm, joined: Mapping[str, str], left_out: Sequence[LeftOut]) -> Arm:
     states = {one.state for one in left_out}
     kept = {seed: machine.without(states).folded(joined) for seed, machine in arm.items()}
-    return {seed: machine for seed, machine in kept.items() if machine.time_ns}
+    # a state that was joined to the one that its time counts as is no longer uncertain
+    return {
+        seed: replace(machine, uncertain=machine.uncertain - joined.keys())
+        for seed, machine in kept.items()
+        if machine.time_ns
+    }
 
 
 def _gaps(test: Arm, reference: Arm, one: Pooled, other: Pooled) -> Iterator[StateDifference]:

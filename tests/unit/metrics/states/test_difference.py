@@ -103,6 +103,21 @@ def test_a_state_that_one_trial_may_hide_counts_as_the_other() -> None:
     assert sentences(found, "the kernel") == []
 
 
+def test_shares_and_difference_are_of_the_same_seeds() -> None:
+    """Seed 1 shows ProbeRTT, the others may hide it: once it is joined to ProbeBW, all four count."""
+    hidden = frozenset({"probe_rtt"})
+    test = {1: Machine({"startup": 50 * S, "probe_bw": 50 * S}, {}, 1.0)} | {
+        seed: Machine({"startup": 10 * S, "probe_bw": 90 * S}, {}, 1.0, uncertain=hidden)
+        for seed in (2, 3, 4)
+    }
+    reference = {seed: Machine({"startup": 10 * S, "probe_bw": 90 * S}, {}, 1.0) for seed in (1, 2, 3, 4)}
+    found = difference(test, reference)
+    assert found is not None
+    for one in found.states:
+        assert one.test - one.reference == pytest.approx(one.difference.estimate)
+    assert found.states[0].test == pytest.approx(0.2)
+
+
 def test_ways_that_only_one_takes() -> None:
     rare = Machine({"slow_start": S, "recovery": S}, {("slow_start", "recovery"): 1}, 0.0)
     plain = {seed: _machine(50) for seed in (1, 2, 3)}
