@@ -72,9 +72,10 @@ def window_use(
     held_ns = np.diff(np.maximum(times[first:], t0_ns), append=t1_ns)
     span_ns = int(held_ns.sum())
     return WindowUse(
-        mean_bytes=float((windows * held_ns).sum() / span_ns),
+        # bytes times nanoseconds exceed 64 bits: 1 GB for 10 s
+        mean_bytes=float((windows.astype(np.float64) * held_ns).sum() / span_ns),
         most_bytes=int(windows.max()),
-        growth_bytes_per_s=float(np.maximum(np.diff(windows), 0).sum() * NS_PER_S / span_ns),
+        growth_bytes_per_s=float(np.maximum(np.diff(windows), 0).sum()) * NS_PER_S / span_ns,
         rises_per_s=float((np.diff(windows // packet_bytes) > 0).sum() * NS_PER_S / span_ns),
         rate_mbps=_rate_mbps(windows, srtts_us, held_ns),
     )

@@ -32,6 +32,16 @@ def test_a_window_holds_until_the_next() -> None:
     assert (used.mean_bytes, used.most_bytes, used.growth_bytes_per_s) == (2500, 3000, 500)
 
 
+def test_large_windows_over_a_long_time_are_right() -> None:
+    """25 MB, twice the BDP of 1 Gbps and 100 ms, for 600 s; and 10 GB of rises."""
+    used = window_use(transport([(0, 0, 25_000_000)]), 0, 0, 600 * S, 1400)
+    assert used is not None
+    assert used.mean_bytes == pytest.approx(25e6)
+    used = window_use(transport([(0, 0, 0), (0, 1, 10_000_000_000)]), 0, 0, 2 * S, 1400)
+    assert used is not None
+    assert (used.mean_bytes, used.growth_bytes_per_s) == pytest.approx((5e9, 5e9))
+
+
 def test_cuts_take_nothing_from_growth() -> None:
     used = window_use(transport([(0, 0, 100), (0, 1, 300), (0, 2, 100), (0, 3, 200)]), 0, 0, 4 * S, 100)
     assert used is not None
