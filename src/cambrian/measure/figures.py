@@ -7,8 +7,10 @@ from typing import Any
 
 from cambrian.measure import measuring, quantities
 from cambrian.measure.trial import TrialMeasures
+from cambrian.stacks import catalogue
 from cambrian.store.results import TrialResult
 from cambrian.study import hints
+from cambrian.study.model import Trial
 
 
 class Figures:
@@ -19,8 +21,12 @@ class Figures:
 
     @cached_property
     def measures(self) -> TrialMeasures:
-        """All measures of the trial."""
-        return measuring.measure(self.result, with_envelope=False)
+        """All measures of the trial; its measured interval begins as in a study that does not set it."""
+        catalogued = catalogue.load()
+        flows = Trial.model_validate(self.result.manifest["trial"]).flows
+        found = [catalogued.find(flow.contestant.stack) for flow in flows]
+        protocols = [stack.manifest.protocol if stack else None for stack in found]
+        return measuring.measure(self.result, with_envelope=False, protocols=protocols)
 
     def value(self, quantity: str, flow: int = 0) -> Any:
         """A quantity of one flow (see ``cambrian quantities``); None if the trial has none.
