@@ -234,11 +234,13 @@ def merge(
     }
     total = sum(map(merging.count, parts.values()))
     done = count(1)
+    absent: list[str] = []
     with step("merge", total=float(total)) as progress:
         for place, ours in parts.items():
-            merging.merge(ours, Results(folder / place), lambda: progress.reach(next(done)))
+            absent += merging.merge(ours, Results(folder / place), lambda: progress.reach(next(done)))
     merging.copy_suites(shards, folder)
-    err.print(f"{total} trials of {len(shards)} shards", markup=False)
+    without = f", {len(absent)} of them without results: run their shards again" if absent else ""
+    err.print(f"{total} trials of {len(shards)} shards{without}", markup=False)
     print(folder)
 
 

@@ -31,38 +31,58 @@ def places(shards: Sequence[Path]) -> list[Path]:
 
 
 def count(shards: Sequence[Results]) -> int:
-    """Number of trials of one study's shards."""
-    return sum(len(_trials(shard.study())) for shard in shards)
+    """Number of trials of one study's shards; several folders of one shard count once."""
+    records = {record.get("shard"): record for record in (shard.study() for shard in shards)}
+    return sum(len(_trials(record)) for record in records.values())
 
 
-def merge(shards: Sequence[Results], out: Results, tell: Callable[[], None]) -> None:
+def merge(shards: Sequence[Results], out: Results, tell: Callable[[], None]) -> list[str]:
     """Join one study's shards into ``out``; ``tell`` is called after each trial.
 
-    A trial that ``out`` has is kept if its packets are the same.
+    A trial that ``out`` has is kept if its packets are the same. Several folders may be of one shard, for
+    example of a run that broke off and of the one that followed it: all their results are joined.
+
+    Returns:
+        The trials that are listed in ``study.json`` and have no results: their run broke off.
 
     Raises:
-        Mismatch: a shard is missing or of another run, or two results of one trial differ.
+        Mismatch: a shard is missing or of another run, two folders of one shard list different trials, or two
+            results of one trial differ.
         Damaged: a shard has a damaged file.
         InUse: another run uses ``out``.
     """
-    records = {number: (shard, record) for number, shard, record in map(_numbered, shards)}
-    (_, first), *_ = records.values()
-    for shard, record in records.values():
-        for key in (*_SHARED, "shards"):
-            if record.get(key) != first.get(key):
-                raise Mismatch(f"{shard.folder}/study.json: {key} is not that of the other shards")
+    records: dict[int, list[tuple[Results, dict[str, Any]]]] = {}
+    for number, shard, record in map(_numbered, shards):
+        records.setdefault(number, []).append((shard, record))
+    (_, first), *_ = next(iter(records.values()))
+    for number, folders in records.items():
+        for shard, record in folders:
+            for key in (*_SHARED, "shards"):
+                if record.get(key) != first.get(key):
+                    raise Mismatch(f"{shard.folder}/study.json: {key} is not that of the other shards")
+            if record["groups"] != folders[0][1]["groups"]:
+                raise Mismatch(
+                    f"{folders[0][0].folder} and {shard.folder} are both of shard "
+                    f"{number}/{first['shards']}, "
+                    "but list different trials or states of the stopping rule; remedy: name only one of them"
+                )
     missing = [number for number in range(1, first["shards"] + 1) if number not in records]
     if missing:
         names = ", ".join(f"{number}/{first['shards']}" for number in missing)
         raise Mismatch(f"no results of shard {names}; remedy: run them (--shard), or name their folders too")
-    trials = [(shard, name) for shard, record in records.values() for name in _trials(record)]
+    absent = []
     with out.alone():
         out.sweep()
-        for shard, name in trials:
-            if shard.has(name):
-                _copy(shard, out, name)
-            tell()
-        out.write_study(_joined([records[number][1] for number in sorted(records)]))
+        for folders in records.values():
+            for name in _trials(folders[0][1]):
+                for shard, _ in folders:
+                    if shard.has(name):
+                        _copy(shard, out, name)
+                if not out.has(name):
+                    absent.append(name)
+                tell()
+        out.write_study(_joined([records[number][0][1] for number in sorted(records)]))
+    return list(dict.fromkeys(absent))
 
 
 def _numbered(shard: Results) -> tuple[int, Results, dict[str, Any]]:
