@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from cambrian.metrics import convergence, maxmin, starvation, utilisation, windows
+from cambrian.metrics import convergence, maxmin, starvation, throughput, utilisation, windows
 from cambrian.metrics.columns import NS_PER_MS
 from cambrian.metrics.convergence import Convergence
 from cambrian.metrics.starvation import Starvation
@@ -19,9 +19,10 @@ class Sharing:
     """Of a trial of two or more flows that never end.
 
     ``of_fair`` is each flow's throughput over its max-min fair share in the measured
-    interval; ``starvation`` likewise one a flow. Both are empty for a link that follows a
-    trace, whose capacity is not known from moment to moment; ``starvation`` also where the
-    interval is shorter than a window. ``joins`` are those with enough time after them.
+    interval, from the last flow's start on; ``starvation`` likewise one a flow. Both are empty for a link
+    that follows a trace, whose capacity is not known from moment to moment, and if the last flow starts
+    after the interval; ``starvation`` also where there is less time than a window. ``joins`` are those with
+    enough time after them.
     """
 
     of_fair: tuple[float, ...]
@@ -42,8 +43,13 @@ def measure_sharing(
     window_ns = windows.length_ns(longest_rtt_ms)
     starts_ns = [round(flow.start_ms * NS_PER_MS) for flow in trial.flows]
     joins = convergence.convergence(packets, starts_ns, t1_ns, window_ns)
-    if not rates:
+    # a flow that has not started yet does not starve, and what it leaves to the others is not its share
+    all_from_ns = max(t0_ns, *starts_ns)
+    if not rates or all_from_ns >= t1_ns:
         return Sharing((), (), tuple(joins))
+    if all_from_ns > t0_ns:
+        t0_ns = all_from_ns
+        throughputs_mbps = throughput.throughput(packets, count, t0_ns, t1_ns)["throughput_mbps"].to_list()
     capacity_mbps = utilisation.capacity_bits(rates, t0_ns, t1_ns) / (t1_ns - t0_ns) * 1e3
     return Sharing(
         of_fair=tuple(maxmin.share_of_fair(throughputs_mbps, capacity_mbps).tolist()),
