@@ -52,11 +52,13 @@ def convergence(
     for place, flow in enumerate(order[1:], start=1):
         start_ns = starts_ns[flow]
         until_ns = starts_ns[order[place + 1]] if place + 1 < len(order) else end_ns
-        if until_ns - start_ns < window_ns + hold_ns:
-            continue
         seen = windows.sliding(packets, len(starts_ns), window_ns, start_ns, until_ns)
+        steps = math.ceil(hold_ns / seen.step_ns)
+        # a hold that is no whole number of steps needs the next step whole
+        if len(seen.start_ns) <= steps:
+            continue
         fair = _jain(seen.throughput_mbps[order[: place + 1]]) >= jain
-        first = _first_held(fair, math.ceil(hold_ns / seen.step_ns))
+        first = _first_held(fair, steps)
         time_ns = None if first is None else int(seen.start_ns[first]) + seen.length_ns - start_ns
         found.append(Convergence(flow, start_ns, time_ns, until_ns - start_ns))
     return found

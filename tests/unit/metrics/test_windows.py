@@ -120,6 +120,15 @@ def test_each_join_that_is_long_enough_counts() -> None:
     assert joins[0].observed_ns == starts[2] - starts[1]
 
 
+def test_a_join_without_room_for_the_holds_last_step_does_not_count() -> None:
+    """Windows of 1.3 s are 0.13 s apart: 5 s are 39 steps, so two fair flows need 5.07 s and a window."""
+    packets = in_order(rate(0, 8, 0, 20), rate(1, 8, 10, 20))
+    starts = [0, 10 * NS_PER_S]
+    assert convergence.convergence(packets, starts, 16_360 * MS, 1_300 * MS) == []
+    (join,) = convergence.convergence(packets, starts, 16_370 * MS, 1_300 * MS)
+    assert join.time_ns == 1_300 * MS
+
+
 def test_convergence_of_nothing_is_not_reached() -> None:
     nothing = pl.DataFrame(schema=in_order(rate(0, 8, 0, 1)).schema)
     (join,) = convergence.convergence(nothing, [0, 0], 20 * NS_PER_S, NS_PER_S)
