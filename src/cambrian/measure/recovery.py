@@ -9,8 +9,8 @@ import polars as pl
 
 from cambrian.measure import flow_ends
 from cambrian.metrics import recovery
+from cambrian.metrics.payload import HEADER_BYTES
 from cambrian.metrics.recovery import Delivery, FlowFacts, FlowRecovery
-from cambrian.metrics.recovery.redundancy import TCP_HEADER_BYTES
 from cambrian.store.results import TrialResult
 from cambrian.study.model import Trial
 from cambrian.trace.endpoint_events import EndpointEvents
@@ -56,7 +56,7 @@ def _facts(result: TrialResult, trial: Trial, number: int) -> FlowFacts:
         delivery=None
         if flow.page or flow.contestant.receiver_cpu
         else _delivery(result, number, guest, flow.size_bytes if whole else 0),
-        header_bytes=TCP_HEADER_BYTES if is_tcp and not flow.contestant.tls else None,
+        header_bytes=HEADER_BYTES["tcp"] if is_tcp and not flow.contestant.tls else None,
         size_bytes=flow.size_bytes if whole else None,
         done_ns=done_ns,
         rate_mbps=None if rates_change else trial.network.rate_mbps,

@@ -13,12 +13,14 @@ import numpy as np
 import polars as pl
 
 from cambrian.metrics.columns import FloatArray, Int64Array, departed, int64
+from cambrian.metrics.payload import HEADER_BYTES
 
-#: Ethernet 14 + IPv4 20 + TCP 20 + time stamps 12: of every data segment of kernel TCP
-TCP_HEADER_BYTES = 66.0
-#: Ethernet 14 + IPv4 20 + UDP 8; then of QUIC (RFC 9000) flags 1, connection ID 0–20, packet number
+#: Ethernet, IPv4 and UDP; then of QUIC (RFC 9000) flags 1, connection ID 0–20, packet number
 #: 1–4, AEAD tag 16; and of a STREAM frame type 1, stream ID 1–8, offset 4–8, length 0–2
-QUIC_HEADER_BYTES = (42 + 1 + 0 + 1 + 16 + 1 + 1 + 4 + 0, 42 + 1 + 20 + 4 + 16 + 1 + 8 + 8 + 2)
+QUIC_HEADER_BYTES = (
+    HEADER_BYTES["quic"] + 1 + 0 + 1 + 16 + 1 + 1 + 4 + 0,
+    HEADER_BYTES["quic"] + 1 + 20 + 4 + 16 + 1 + 8 + 8 + 2,
+)
 #: QUIC's handshake: certificates, transport parameters, padding
 _QUIC_HANDSHAKE_BYTES = 8_000
 #: shorter frames carry no data: TCP's SYN has 74 bytes

@@ -54,9 +54,6 @@ STATES = (
 #: Startup and Drain together, where a difference cannot tell one from the other
 STARTUP_AND_DRAIN = "startup_and_drain"
 PHASES = (PROBE_BW_DOWN, PROBE_BW_CRUISE, PROBE_BW_REFILL, PROBE_BW_UP)
-#: Linux's ``enum tcp_ca_state`` (include/uapi/linux/tcp.h) as the transport trace spells it. ``open`` and
-#: ``disorder`` say nothing of the window's law; see :mod:`cambrian.metrics.states.sequence`.
-KERNEL_WORDS = frozenset({"open", "disorder", "cwr", "recovery", "loss"})
 
 _UNKNOWN = "unknown: "
 #: other spellings, after lower case and underscores

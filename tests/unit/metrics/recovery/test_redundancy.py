@@ -6,8 +6,9 @@ import numpy as np
 import polars as pl
 import pytest
 
+from cambrian.metrics.payload import HEADER_BYTES
 from cambrian.metrics.recovery import Delivery, redundancy
-from cambrian.metrics.recovery.redundancy import QUIC_HEADER_BYTES, TCP_HEADER_BYTES
+from cambrian.metrics.recovery.redundancy import QUIC_HEADER_BYTES
 from tests.unit.metrics_frames import Row, frame, steady
 
 MS = 1_000_000
@@ -28,14 +29,14 @@ def reports(payload: float, per_second: int = 100, wasted: int = 0, from_s: int 
 
 
 def test_tcp_without_waste_is_nothing_exactly() -> None:
-    found = redundancy(full_frames(), reports(1514 - TCP_HEADER_BYTES), TCP_HEADER_BYTES)
+    found = redundancy(full_frames(), reports(1514 - HEADER_BYTES["tcp"]), HEADER_BYTES["tcp"])
     assert found is not None
     assert (found.redundant_bytes, found.low_bytes, found.high_bytes, found.exact) == (0, 0, 0, True)
     assert found.goodput_percent == pytest.approx(100 * 1448 / 1514)
 
 
 def test_tcp_waste_is_counted_to_the_byte() -> None:
-    found = redundancy(full_frames(), reports(1448, wasted=2), TCP_HEADER_BYTES)
+    found = redundancy(full_frames(), reports(1448, wasted=2), HEADER_BYTES["tcp"])
     assert found is not None
     # of the last five reports the earliest has least left over: 16 s, 11 seconds of waste
     assert found.until_ns == 16 * S
@@ -46,7 +47,7 @@ def test_segments_that_wait_for_a_gap_are_not_wasted() -> None:
     on_time = reports(1448)
     received = on_time.received_bytes.copy()
     received[-2:] -= 50 * 1448
-    found = redundancy(full_frames(), Delivery(on_time.time_ns, received), TCP_HEADER_BYTES)
+    found = redundancy(full_frames(), Delivery(on_time.time_ns, received), HEADER_BYTES["tcp"])
     assert found is not None
     assert found.redundant_bytes == 0
 
@@ -54,7 +55,7 @@ def test_segments_that_wait_for_a_gap_are_not_wasted() -> None:
 def test_syns_carry_no_data() -> None:
     syn: list[Row] = [(0, 1, 2, 74, "departed")]
     packets = pl.concat([frame(syn), full_frames()])
-    found = redundancy(packets, reports(1448), TCP_HEADER_BYTES)
+    found = redundancy(packets, reports(1448), HEADER_BYTES["tcp"])
     assert found is not None
     assert found.redundant_bytes == 0
 
@@ -90,13 +91,13 @@ def test_too_few_reports_leave_the_whole_range_open() -> None:
 
 def test_reports_before_any_departure_say_nothing() -> None:
     early = Delivery(np.array([1], np.int64), np.array([0], np.int64))
-    assert redundancy(full_frames(), early, TCP_HEADER_BYTES) is None
+    assert redundancy(full_frames(), early, HEADER_BYTES["tcp"]) is None
 
 
 def test_a_receiver_that_reports_more_than_has_come_says_nothing() -> None:
     honest = reports(1448)
     lying = Delivery(honest.time_ns, honest.received_bytes * 10)
-    assert redundancy(full_frames(), lying, TCP_HEADER_BYTES) is None
+    assert redundancy(full_frames(), lying, HEADER_BYTES["tcp"]) is None
     assert redundancy(full_frames(), lying, None) is None
 
 
