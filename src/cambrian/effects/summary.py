@@ -115,7 +115,7 @@ def scale_of(spec: EffectSpec, ends: tuple[float, float]) -> Scale:
     A value that begins at its lower end, such as a rate, a time or a share, has the scale of its ends. What
     may be negative is a difference, and additive.
     """
-    if spec.kind == "ratio" or spec.of == "sd":
+    if spec.kind == "ratio" or (spec.of == "sd" and spec.kind == "value"):
         return "factor"
     return ends if spec.kind == "value" and ends[0] >= 0 else "plain"
 

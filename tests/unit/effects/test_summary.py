@@ -326,3 +326,18 @@ def test_a_difference_keeps_its_plain_interval() -> None:
         row = cells(observed, SummarySpec(part="p", quantity=quantity, cell=("network",))).row(0, named=True)
         wanted = jackknife.mean(dict(enumerate(values)))
         assert (row["low"], row["high"]) == (wanted.low, wanted.high)
+
+
+def test_the_interval_of_a_difference_of_sds_may_reach_0() -> None:
+    """On the scale of factors it could not: a quarter of equal SDs were taken for different ones."""
+    rng = np.random.default_rng(3)
+    away = 0
+    for _ in range(200):
+        made = frame([({"rate": 4}, side, list(rng.normal(100, 10, size=6))) for side in "ab"])
+        found = cells(made, spec(of="sd", effect="difference")).row(0, named=True)
+        away += not found["low"] <= 0 <= found["high"]
+    assert away / 200 < 0.1
+    # an SD itself, and a ratio of two, are above 0
+    for keys in ({"b": None}, {"effect": "ratio"}):
+        sds = summary(made, spec(of="sd", over="mean", **keys))
+        assert sds.low is not None and sds.low > 0
