@@ -138,7 +138,6 @@ def figure_text(result: Finding) -> str:
     if found is None:
         return f"{result.reason} ({test.says})"
     left = [f"{found.trials_left_out} trials without the quantity left out"] if found.trials_left_out else []
-    left += [f"{found.cells_left_out} cells without an effect left out"] if found.cells_left_out else []
     made_of = [
         f"expected {test.expect}",
         ", ".join(word for word in (result.verdict, result.note) if word),

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from cambrian.claims import covariates
 from cambrian.claims.frames import Frames
 from cambrian.claims.model import Claim, ClaimTest, Verdict
-from cambrian.effects.errors import EffectError, NoDataError, NotCompleteError
+from cambrian.effects.errors import EffectError, NoDataError, NotCompleteError, UndefinedError
 from cambrian.effects.model import Scalar
 from cambrian.effects.prepare import Partial
 from cambrian.effects.summary import Estimate, summary
@@ -86,10 +86,17 @@ def run(test: ClaimTest, frames: Frames) -> Finding:
         return Finding(test, "inconclusive", None, f"{test.part}: {error}")
     except NoDataError as error:
         return Finding(test, "not run", None, f"{test.part}: {error}")
+    except UndefinedError as error:
+        return Finding(test, "inconclusive", None, f"{test.part}, {test.quantity}: {error}")
     except EffectError as error:
         return Finding(test, "not run", None, f"{test.part}, {test.quantity}: {error}")
     verdict = verdict_of(test, found)
-    reasons = [_cut(found), found.reason, _more(test, found) if verdict == "inconclusive" else ""]
+    reasons = [
+        _cut(found),
+        _undefined(found),
+        found.reason,
+        _more(test, found) if verdict == "inconclusive" else "",
+    ]
     reason = "; ".join(one for one in reasons if one)
     return Finding(test, verdict, found, reason, covariates.versions(frame, test))
 
@@ -97,11 +104,12 @@ def run(test: ClaimTest, frames: Frames) -> Finding:
 def verdict_of(test: ClaimTest, found: Estimate) -> Verdict:
     """ "holds" if the whole interval is in the expected region, "doesn't hold" if it is all outside.
 
-    Inconclusive if cells are left out whose transfers or page loads were not complete.
+    Inconclusive if cells are left out: those whose transfers or page loads were not complete, and those
+    whose effect is not defined, such as a ratio to 0.
     """
     if found.low is None or found.high is None or math.isnan(found.low + found.high):
         return "inconclusive"
-    if found.cells_cut:
+    if found.cells_cut or found.cells_left_out:
         # the cells that are left are the easier ones
         return "inconclusive"
     if test.expect.covers(found.low, found.high):
@@ -115,6 +123,15 @@ def _cut(found: Estimate) -> str:
     return (
         f"cells left out because not all of their transfers or page loads were complete: {found.cells_cut} "
         f"({found.not_complete} not complete)"
+    )
+
+
+def _undefined(found: Estimate) -> str:
+    if not found.cells_left_out:
+        return ""
+    return (
+        "cells left out because their effect is not defined (a division by 0, or the SD of a single seed): "
+        f"{found.cells_left_out}"
     )
 
 
@@ -137,7 +154,9 @@ _STUDENT = frozenset({"mean", "geometric_mean", "median", "slope"})
 
 def _more(test: ClaimTest, found: Estimate) -> str:
     """How many more seeds would settle it, if the measured values are the true ones."""
-    if found.low is None or found.high is None or found.cells_cut or test.summary not in _STUDENT:
+    if found.low is None or found.high is None or test.summary not in _STUDENT:
+        return ""
+    if found.cells_cut or found.cells_left_out:
         return ""
     interval = Interval(found.estimate, found.low, found.high, 0.95, found.seeds, "")
     nearest = min(test.expect.borders, key=lambda border: abs(found.estimate - border))

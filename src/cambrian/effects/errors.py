@@ -13,3 +13,7 @@ class NoDataError(EffectError):
 
 class NotCompleteError(NoDataError):
     """In every cell, a transfer or a page load was not complete at its trial's end."""
+
+
+class UndefinedError(EffectError):
+    """There are trials, but their figure is not defined: a ratio to 0, or a geometric mean with a 0."""

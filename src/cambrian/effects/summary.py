@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from cambrian.effects import reduce, replicate
-from cambrian.effects.errors import EffectError
+from cambrian.effects.errors import EffectError, UndefinedError
 from cambrian.effects.model import EffectSpec, SummarySpec
 from cambrian.effects.prepare import Partial, Prepared, prepare
 from cambrian.stats import jackknife, simultaneous, states
@@ -58,6 +58,7 @@ def summary(frame: pl.DataFrame, spec: SummarySpec) -> Estimate:
 
     Raises:
         NoDataError: no cell has a trial on each side.
+        UndefinedError: a ratio to 0 in all cells, or a geometric mean with a 0.
         EffectError: the spec does not fit the frame, for example a missing column.
     """
     return estimate(prepare(frame, spec), spec)
@@ -68,13 +69,16 @@ def estimate(prepared: Prepared, spec: SummarySpec) -> Estimate:
     by_cell = replicate.effects(prepared, spec)
     has_effect = np.isfinite(by_cell[0])
     if not has_effect.any():
-        raise EffectError("no cell has an effect: side b is 0 in all cells, or a single seed has no SD")
+        raise UndefinedError("no cell has an effect: side b is 0 in all cells, or a single seed has no SD")
     keys = prepared.keys.filter(pl.Series(has_effect)) if spec.cell else prepared.keys
     kept = by_cell[:, has_effect]
     seeds = cell_seeds(prepared)[has_effect]
     found = reduce.reduce(kept, keys, spec)
     if not math.isfinite(found[0]):
-        raise EffectError("the figure has no value: a geometric mean needs effects above 0")
+        said = "the figure has no value: a geometric mean needs effects above 0"
+        if (kept[0] < 0).any():
+            raise EffectError(said)
+        raise UndefinedError(f"{said} (cells with an effect of 0: {int((kept[0] == 0).sum())})")
     scale = scale_of(spec, prepared.ends)
     low, high = _bounds(found, kept, keys, spec, seeds, scale)
     if spec.summary in _OF_VALUES:

@@ -8,6 +8,7 @@ agrees, disagrees         all, or no part, of our interval has the published sig
 inconclusive              only a part of our interval agrees
 no interval               too few trials for an interval
 not complete              our transfers or page loads did not all end in their trial's time: no mean
+not defined               our figure would divide by 0, or is a geometric mean with a 0
 not printed               the paper leaves this cell empty
 not run                   we have no trial
 ========================  ===============================================================
@@ -31,6 +32,7 @@ WORDS = (
     "inconclusive",
     "no interval",
     "not complete",
+    "not defined",
     "not printed",
     "not run",
 )

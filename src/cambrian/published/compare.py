@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 import scipy.special
 
-from cambrian.effects.errors import EffectError, NoDataError, NotCompleteError
+from cambrian.effects.errors import EffectError, NoDataError, NotCompleteError, UndefinedError
 from cambrian.effects.model import SummarySpec, Where
 from cambrian.effects.summary import Estimate, summary
 from cambrian.effects.where import require_columns
@@ -136,9 +136,13 @@ def _measured(
     """Our figure, or None and the word that says why."""
     try:
         found = summary(observations, spec)
-        return (None, "not complete") if found.cells_cut else (found, "")
+        if found.cells_cut:
+            return None, "not complete"
+        return (None, "not defined") if found.cells_left_out else (found, "")
     except NotCompleteError:
         return None, "not complete"
+    except UndefinedError:
+        return None, "not defined"
     except NoDataError:
         return None, "not run"
     except EffectError as error:

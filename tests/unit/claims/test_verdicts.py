@@ -183,3 +183,31 @@ def test_loads_that_were_not_complete_leave_the_claim_open() -> None:
     none = run(test, Folder({"suite/part": only}))
     assert (none.verdict, none.estimate) == ("inconclusive", None)
     assert "transfers or page loads that were not complete at their trial's end (3)" in none.reason
+
+
+@pytest.mark.parametrize("expect", [{"above": 0.5}, {"below": 100}])
+@pytest.mark.parametrize("over", ["mean", "max", "geometric_mean"])
+def test_a_starved_cell_leaves_the_claim_open_in_both_directions(
+    expect: dict[str, object], over: str
+) -> None:
+    """Without the cell, a limit on the largest ratio would be met by the other cells."""
+    starved = ratio(1.5).with_columns(
+        x=pl.when((pl.col("rate") == 8) & (pl.col("contestant") == "b")).then(0.0).otherwise("x")
+    )
+    there = Folder({"suite/part": starved})
+    assert run(claim_test(expect=expect), Folder({"suite/part": ratio(1.5)})).verdict == "holds"
+    over_0 = run(claim_test(expect=expect, over=over), there)
+    assert over_0.verdict == "inconclusive"
+    assert "division by 0" in over_0.reason and over_0.reason.endswith(": 1")
+    turned = {"a": {"contestant": "b"}, "b": {"contestant": "a"}}
+    of_0 = run(claim_test(expect=expect, over=over, **turned), there)
+    if over == "geometric_mean":
+        assert (of_0.verdict, of_0.estimate) == ("inconclusive", None)
+        assert "geometric mean needs effects above 0 (cells with an effect of 0: 1)" in of_0.reason
+    only = Folder({"suite/part": starved.filter(pl.col("rate") == 8)})
+    assert run(claim_test(expect=expect, over=over), only).verdict == "inconclusive"
+
+
+def test_a_figure_that_does_not_fit_its_claim_is_not_run() -> None:
+    below = claim_test(effect="difference", over="geometric_mean")
+    assert run(below, Folder({"suite/part": ratio(0.5)})).verdict == "not run"

@@ -55,6 +55,24 @@ def test_a_cell_with_a_transfer_that_was_not_complete_has_no_measured_mean(tmp_p
     assert rows["measured"][1] is None
 
 
+def test_a_ratio_to_a_starved_side_is_not_defined(tmp_path: Path) -> None:
+    seen = observations(
+        [
+            (who, rate, 25.0, [value] * 3)
+            for who, rate, value in [
+                ("quic", 4.0, 4.0),
+                ("tcp", 4.0, 0.0),
+                ("quic", 8.0, 0.0),
+                ("tcp", 8.0, 1.0),
+            ]
+        ]
+    )
+    sided = 'a = { contestant = "quic" }\nb = { contestant = "tcp" }\n'
+    rows = compared(tmp_path, HEAD + 'published = "mbps"\n' + MEASURED + sided, seen).frame
+    assert rows["agrees"].to_list()[:3] == ["not defined"] * 3
+    assert rows["measured"].null_count() == rows.height
+
+
 def test_a_published_interval_is_students(tmp_path: Path) -> None:
     row = compared(tmp_path, HEAD + FIGURES + SIDES + MEASURED).frame.row(0, named=True)
     # 0.1/√5 times t(0.975; 4) = 2.776

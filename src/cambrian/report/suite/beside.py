@@ -33,6 +33,7 @@ _MEANS = {
     "inconclusive": "inconclusive: only part of our interval is on the published side",
     "no interval": "no interval: we have too few trials",
     "not complete": "not complete: some of our transfers or page loads did not end in their trial's time",
+    "not defined": "not defined: our figure would divide by 0, or is a geometric mean with a 0",
 }
 
 
