@@ -14,7 +14,7 @@ from cambrian.claims.model import Contradiction
 from cambrian.effects import replicate
 from cambrian.effects.errors import EffectError, NotCompleteError
 from cambrian.effects.prepare import prepare
-from cambrian.effects.summary import interval, too_few
+from cambrian.effects.summary import interval, no_interval
 from cambrian.stats.interval import FloatArray
 
 Level = str | float | int | bool | None
@@ -75,7 +75,7 @@ def explain(contradiction: Contradiction, frames: Frames) -> Explained:
     effects = tuple(main for main, _ in found)
     largest, leads = found[0]
     if largest.low is None:
-        reason = too_few(len(prepared.seeds))
+        reason = no_interval(np.array([len(prepared.seeds)]))
         return Explained(contradiction, "inconclusive", largest.factor, effects, reason)
     if largest.low <= 0:
         reason = "the interval of the largest effect contains 0"

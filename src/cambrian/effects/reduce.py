@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import warnings
 from collections.abc import Callable
 
 import numpy as np
@@ -16,34 +15,37 @@ from cambrian.stats.interval import FloatArray
 
 _Places = np.ndarray[tuple[int], np.dtype[np.intp]]
 _PLAIN: dict[str, Callable[..., FloatArray]] = {
-    "mean": np.nanmean,
-    "median": np.nanmedian,
-    "min": np.nanmin,
-    "max": np.nanmax,
+    "mean": np.mean,
+    "median": np.median,
+    "min": np.min,
+    "max": np.max,
 }
 
 
 def reduce(effects: FloatArray, keys: pl.DataFrame, spec: SummarySpec) -> FloatArray:
     """The figure of ``spec`` in each row of ``effects`` (rows, cells); shape (rows,).
 
-    ``keys`` has one row for each cell. A row omits cells that are NaN in it.
+    ``keys`` has one row for each cell, and the first row has an effect in each. A row in which a cell has
+    none (without a seed, a division by 0, or an effect of 0 for a geometric mean) is NaN: without that cell,
+    its figure would be of other cells than the figure of all seeds.
 
     Raises:
         EffectError: the cells have too few values of ``along``, or not the value ``at``.
     """
-    with warnings.catch_warnings():
-        # a row of NaN gives NaN
-        warnings.filterwarnings("ignore", "All-NaN|Mean of empty", RuntimeWarning)
-        if spec.summary in _PLAIN:
-            return np.asarray(_PLAIN[spec.summary](effects, axis=1))
-        if spec.summary == "geometric_mean":
-            positive = np.where(effects > 0, effects, np.nan)
-            if not np.all(effects[0] > 0):
-                return np.full(len(effects), np.nan)
-            return np.asarray(np.exp(np.nanmean(np.log(positive), axis=1)))
-        if spec.summary == "share":
-            return _percent(beyond(effects, spec), ~np.isnan(effects))
-        return _along(effects, keys, spec)
+    if spec.summary == "geometric_mean":
+        effects = np.where(effects > 0, effects, np.nan)
+    found = _reduced(effects, keys, spec)
+    return np.where(np.isfinite(effects).all(axis=1), found, np.nan)
+
+
+def _reduced(effects: FloatArray, keys: pl.DataFrame, spec: SummarySpec) -> FloatArray:
+    if spec.summary in _PLAIN:
+        return np.asarray(_PLAIN[spec.summary](effects, axis=1))
+    if spec.summary == "geometric_mean":
+        return np.asarray(np.exp(np.mean(np.log(effects), axis=1)))
+    if spec.summary == "share":
+        return _percent(beyond(effects, spec))
+    return _along(effects, keys, spec)
 
 
 def beyond(effects: FloatArray, spec: SummarySpec) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
@@ -72,13 +74,13 @@ def leads(effects: FloatArray, keys: pl.DataFrame, spec: SummarySpec) -> FloatAr
     values = keys[str(spec.along)].to_list()
     everywhere = set.intersection(*({values[cell] for cell in others} for _, others in found))
     columns = [
-        np.nanmean([effects[:, here] - effects[:, cell] for here, others in found for cell in others
+        np.mean([effects[:, here] - effects[:, cell] for here, others in found for cell in others
                     if values[cell] == rival], axis=0)
         for rival in sorted(everywhere, key=str)
     ]  # fmt: skip
     if not columns:
         columns = [
-            np.nanmean([effects[:, here] - effects[:, others].mean(axis=1) for here, others in found], axis=0)
+            np.mean([effects[:, here] - effects[:, others].mean(axis=1) for here, others in found], axis=0)
         ]
     return np.column_stack(columns)
 
@@ -89,10 +91,10 @@ def _along(effects: FloatArray, keys: pl.DataFrame, spec: SummarySpec) -> FloatA
     if spec.summary == "slope":
         values, groups = _ordered(keys, spec)
         slopes = [_theil_sen(effects[:, group], values[group]) for group in groups if len(group) > 1]
-        return np.asarray(np.nanmean(slopes, axis=0))
+        return np.asarray(np.mean(slopes, axis=0))
     one, two = steps(keys, spec)
     changes = effects[:, two] - effects[:, one]
-    return _percent(changes < 0 if spec.step == "falls" else changes > 0, ~np.isnan(changes))
+    return _percent(changes < 0 if spec.step == "falls" else changes > 0)
 
 
 def _ordered(keys: pl.DataFrame, spec: SummarySpec) -> tuple[FloatArray, list[_Places]]:
@@ -116,9 +118,9 @@ def _best(effects: FloatArray, keys: pl.DataFrame, spec: SummarySpec) -> FloatAr
     found = []
     for here, others in _settings(keys, spec):
         rest = effects[:, others]
-        rival = np.nanmax(rest, axis=1) if spec.beyond == "above" else np.nanmin(rest, axis=1)
+        rival = np.max(rest, axis=1) if spec.beyond == "above" else np.min(rest, axis=1)
         found.append(effects[:, here] - rival)
-    return np.asarray(np.nanmean(found, axis=0))
+    return np.asarray(np.mean(found, axis=0))
 
 
 def _settings(keys: pl.DataFrame, spec: SummarySpec) -> list[tuple[int, list[int]]]:
@@ -158,15 +160,9 @@ def _theil_sen(effects: FloatArray, values: FloatArray) -> FloatArray:
         (effects[:, two] - effects[:, one]) / (values[two] - values[one])
         for one, two in itertools.combinations(range(len(values)), 2)
     ]
-    return np.asarray(np.nanmedian(slopes, axis=0))
+    return np.asarray(np.median(slopes, axis=0))
 
 
-def _percent(
-    hits: np.ndarray[tuple[int, ...], np.dtype[np.bool_]],
-    known: np.ndarray[tuple[int, ...], np.dtype[np.bool_]],
-) -> FloatArray:
-    """Percentage of the known values that are hits, in each row."""
-    count = known.sum(axis=1)
-    return np.asarray(
-        np.divide(100.0 * (hits & known).sum(axis=1), count, out=np.full(len(hits), np.nan), where=count > 0)
-    )
+def _percent(hits: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> FloatArray:
+    """Percentage of hits in each row."""
+    return np.asarray(100.0 * hits.sum(axis=1) / hits.shape[1])

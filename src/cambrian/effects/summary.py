@@ -33,7 +33,8 @@ class Estimate:
     ``cells``, ``trials`` and ``seeds`` are the numbers of cells, distinct trials and distinct seeds.
     ``trials_left_out`` have no value of the quantity; ``cells_left_out`` have no effect, because of a
     division by 0; ``cells_cut`` are left out, because ``not_complete`` transfers or page loads of theirs did
-    not end in their trial's time. ``constant_cells`` are the same in every seed. The estimate of a share, a
+    not end in their trial's time. ``constant_cells`` are the same in every of
+    their seeds, at least two. The estimate of a share, a
     minimum or a maximum is the observed one, which is biased to the extremes; its interval is not.
     ``partial``: conditions that list values, some of which have no trial behind the figure.
     """
@@ -83,7 +84,7 @@ def estimate(prepared: Prepared, spec: SummarySpec) -> Estimate:
     low, high = _bounds(found, kept, keys, spec, seeds, scale)
     if spec.summary in _OF_VALUES:
         low, high = possible(low, high, float(found[0]), prepared.ends, spec)
-    constant = int((standard_errors(kept) == 0).sum()) if len(kept) > 1 else 0
+    constant = int(((standard_errors(kept) == 0) & (seeds > 1)).sum()) if len(kept) > 1 else 0
     return Estimate(
         estimate=float(found[0]),
         low=low,
@@ -96,7 +97,7 @@ def estimate(prepared: Prepared, spec: SummarySpec) -> Estimate:
         not_complete=prepared.not_complete,
         cells_cut=prepared.cells_cut,
         constant_cells=constant,
-        reason=_reason(low, seeds, constant),
+        reason=no_interval(seeds) if low is None else _constant(len(seeds), constant),
         partial=prepared.partial,
     )
 
@@ -144,17 +145,20 @@ def possible(
     return min(float(np.clip(low, *ends)), estimate), max(float(np.clip(high, *ends)), estimate)
 
 
-def too_few(seeds: float) -> str:
-    """Why there is no interval, for fewer than three seeds."""
-    return "one seed a cell" if seeds < 2 else f"{seeds:g} seeds a cell, too few for an interval"
+def no_interval(seeds: FloatArray) -> str:
+    """Why a figure of cells with so many ``seeds`` has no interval."""
+    fewest = float(seeds.min())
+    if fewest >= FEWEST_SEEDS:
+        return "no interval: without one of the seeds, the figure is not defined"
+    few = "one seed" if fewest < 2 else f"{fewest:g} seeds"
+    cells = "a cell" if (seeds == fewest).all() else f"in {(seeds == fewest).sum()} of {len(seeds)} cells"
+    return f"{few} {cells}" if fewest < 2 else f"{few} {cells}, too few for an interval"
 
 
-def _reason(low: float | None, seeds: FloatArray, constant: int) -> str:
-    if low is None:
-        return too_few(float(seeds.min()) if seeds.min() >= 1 else 1)
-    if constant == len(seeds):
+def _constant(cells: int, constant: int) -> str:
+    if constant == cells:
         return f"every cell is {states.SAME}: without variation, no test is possible"
-    return f"{constant} of {len(seeds)} cells are {states.SAME}" if constant else ""
+    return f"{constant} of {cells} cells are {states.SAME}" if constant else ""
 
 
 def _bounds(
@@ -174,7 +178,7 @@ def _bounds(
         return _share(by_cell, keys, spec, seeds, scale)
     # a slope or a lead is a difference
     of_effects = spec.summary in _OF_VALUES and spec.kind in {"ratio", "value"}
-    behind = _seeds_behind(seeds)
+    behind = seeds_behind(seeds)
     low, high = interval(found, behind, scale if of_effects else "plain")
     if spec.summary == "best" and low is not None:
         # the observed best of several rivals is better by chance than the true best: the far bound is that
@@ -186,7 +190,7 @@ def _bounds(
     return low, high
 
 
-def _seeds_behind(seeds: FloatArray) -> int:
+def seeds_behind(seeds: FloatArray) -> int:
     """Seeds behind a figure of all cells: their harmonic mean, because a cell's variance falls as 1 / n."""
     return math.floor(len(seeds) / float((1 / seeds).sum()) + 1e-9)
 

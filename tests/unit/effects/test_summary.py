@@ -203,6 +203,49 @@ def test_the_best_of_cells_of_which_one_has_a_single_seed_has_no_interval() -> N
     assert (found.low, found.high) == (None, None)
 
 
+@pytest.mark.parametrize(
+    "keys",
+    [
+        {"over": "geometric_mean"},
+        {"over": "mean"},
+        {"over": "median"},
+        {"over": "slope", "along": "rate"},
+        {"over": "best", "along": "rate", "at": 1},
+    ],
+)
+def test_a_cell_that_one_seed_alone_defines_has_no_known_error(keys: dict[str, object]) -> None:
+    """Without the cell the figure would be of other networks: the geometric mean rose without the seed."""
+    rates = range(1, 9)
+    level = 0 if keys["over"] == "geometric_mean" else 3
+    cells_of = [({"rate": rate}, "a", [10.0 + level * rate, 11.0, 9.0, 10.5, 9.5]) for rate in rates]
+    cells_of += [({"rate": rate}, "b", [10.0, 10.0, 11.0, 9.0, 10.5]) for rate in rates]
+    whole = summary(frame(cells_of), spec(**keys))
+    assert whole.low is not None and whole.reason == ""
+    # a ratio of 0, or to 0, without the first seed
+    starved = "a" if keys["over"] == "geometric_mean" else "b"
+    one = pl.when((pl.col("rate") == 8) & (pl.col("contestant") == starved) & (pl.col("seed") > 1))
+    found = summary(frame(cells_of).with_columns(x=one.then(0.0).otherwise("x")), spec(**keys))
+    assert (found.low, found.high) == (None, None)
+    assert found.reason == "no interval: without one of the seeds, the figure is not defined"
+
+
+def test_the_reason_names_the_cells_with_too_few_seeds() -> None:
+    rng = np.random.default_rng(7)
+    one = summary(uneven(rng, [10] * 9 + [1]), spec(b=None))
+    assert (one.low, one.reason) == (None, "one seed in 1 of 10 cells")
+    two = summary(uneven(rng, [10] * 3 + [2]), spec(b=None, over="min"))
+    assert (two.low, two.reason) == (None, "2 seeds in 1 of 4 cells, too few for an interval")
+
+
+def test_a_cell_of_a_single_seed_is_not_the_same_in_every_seed() -> None:
+    made = uneven(np.random.default_rng(8), [6, 6, 1])
+    found = summary(made, spec(b=None, over="share", threshold=5))
+    assert (found.constant_cells, found.reason) == (0, "")
+    same = pl.when(pl.col("rate") == 0).then(7.0).otherwise("x")
+    found = summary(made.with_columns(x=same), spec(b=None, over="share", threshold=5))
+    assert (found.constant_cells, found.reason) == (1, "1 of 3 cells are the same in every seed")
+
+
 def test_the_same_trials_give_the_same_bytes_soon() -> None:
     prepared = grid(np.random.default_rng(2), 64, 10, 0.0)
     start = time.process_time()
