@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import itertools
-import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
 import polars as pl
 
+from cambrian.claims import notes
 from cambrian.claims.frames import Frames
 from cambrian.claims.model import Contradiction
 from cambrian.effects import replicate
 from cambrian.effects.errors import EffectError, NotCompleteError
 from cambrian.effects.prepare import prepare
-from cambrian.effects.summary import interval, no_interval
+from cambrian.effects.summary import cell_seeds, interval, no_interval, seeds_behind
 from cambrian.stats.interval import FloatArray
 
 Level = str | float | int | bool | None
@@ -26,7 +26,8 @@ class MainEffect:
 
     ``difference`` = mean at the level ``highest`` minus mean at ``lowest``, over the ``pairs`` combinations
     of the other factors that were measured at both levels. Of more than two levels, the two with the largest
-    difference.
+    difference; ``low`` and ``high`` are then wide enough for all pairs of levels at once, because the pair
+    with the largest difference was not chosen beforehand.
     """
 
     factor: str
@@ -42,22 +43,42 @@ class MainEffect:
 
 @dataclass(frozen=True)
 class Explained:
-    """``verdict``: "explained", "inconclusive" or "not run"; ``factor`` has the largest effect."""
+    """``verdict``: "explained", "inconclusive" or "not run"; ``factor`` has the largest effect.
+
+    ``note``: the values that ``where`` lists and no trial has; empty if all have trials.
+    """
 
     contradiction: Contradiction
     verdict: str
     factor: str | None
     effects: tuple[MainEffect, ...]
     reason: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class _Main:
+    """A factor's effect; ``draws``: its difference of all seeds, then without each.
+
+    ``seeds``: of each cell behind it. ``chosen_of``: the number of pairs of levels that were compared.
+    """
+
+    effect: MainEffect
+    draws: FloatArray
+    seeds: FloatArray
+    chosen_of: int
 
 
 def explain(contradiction: Contradiction, frames: Frames) -> Explained:
     """The main effects of all factors, largest first.
 
     "explained" if the interval of the largest effect excludes 0, and so does that of its lead over the
-    second.
+    second. Inconclusive if cells are left out whose transfers or page loads were not complete.
     """
-    frame = frames.frame(contradiction.part, contradiction.table)
+    try:
+        frame = frames.frame(contradiction.part, contradiction.table)
+    except ValueError as error:
+        return Explained(contradiction, "not run", None, (), str(error))
     if frame is None:
         return Explained(contradiction, "not run", None, (), f"{contradiction.part} has not been run")
     try:
@@ -67,52 +88,61 @@ def explain(contradiction: Contradiction, frames: Frames) -> Explained:
     except EffectError as error:
         return Explained(contradiction, "not run", None, (), f"{contradiction.part}: {error}")
     draws = replicate.effects(prepared, contradiction.effect)
-    found = [main for name in contradiction.factors if (main := _main(name, prepared.keys, draws))]
+    seeds = cell_seeds(prepared)
+    mains = [_main(name, prepared.keys, draws, seeds) for name in contradiction.factors]
+    found = sorted((main for main in mains if main), key=lambda main: -main.effect.difference)
+    note = notes.only_at(prepared.partial)
     if not found:
-        reason = "no factor was measured at two levels in the same setting"
-        return Explained(contradiction, "not run", None, (), reason)
-    found.sort(key=lambda pair: -pair[0].difference)
-    effects = tuple(main for main, _ in found)
-    largest, leads = found[0]
-    if largest.low is None:
-        reason = no_interval(np.array([len(prepared.seeds)]))
-        return Explained(contradiction, "inconclusive", largest.factor, effects, reason)
-    if largest.low <= 0:
-        reason = "the interval of the largest effect contains 0"
-        return Explained(contradiction, "inconclusive", largest.factor, effects, reason)
-    if len(found) > 1:
-        low, _ = interval(leads - found[1][1], len(prepared.seeds))
-        if low is None or low <= 0:
-            reason = (
-                f"the difference between the effects of {largest.factor} and {effects[1].factor} may be 0"
-            )
-            return Explained(contradiction, "inconclusive", largest.factor, effects, reason)
-    return Explained(contradiction, "explained", largest.factor, effects)
+        reason = notes.cut(prepared) or "no factor was measured at two levels in the same setting"
+        verdict = "inconclusive" if prepared.cells_cut else "not run"
+        return Explained(contradiction, verdict, None, (), reason, note)
+    reason = notes.cut(prepared) or _open(found)
+    verdict = "inconclusive" if reason else "explained"
+    effects = tuple(main.effect for main in found)
+    return Explained(contradiction, verdict, effects[0].factor, effects, reason, note)
 
 
-def _main(factor: str, keys: pl.DataFrame, draws: FloatArray) -> tuple[MainEffect, FloatArray] | None:
-    """The factor's effect, and its difference of all seeds and without each seed; None for a single level."""
+def _open(found: Sequence[_Main]) -> str:
+    """Why the largest of the effects, which is the first, explains nothing; empty if it does."""
+    largest = found[0]
+    if largest.effect.low is None:
+        return no_interval(largest.seeds)
+    if largest.effect.low <= 0:
+        return "the interval of the largest effect contains 0"
+    if len(found) == 1:
+        return ""
+    second = found[1]
+    behind = min(seeds_behind(main.seeds) for main in (largest, second))
+    low, _ = interval(largest.draws - second.draws, behind, chosen_of=largest.chosen_of)
+    if low is not None and low > 0:
+        return ""
+    return (
+        f"the difference between the effects of {largest.effect.factor} and {second.effect.factor} may be 0"
+    )
+
+
+def _main(factor: str, keys: pl.DataFrame, draws: FloatArray, seeds: FloatArray) -> _Main | None:
+    """The factor's effect; None for a single level. ``seeds``: of each cell."""
     others = [name for name in keys.columns if name != factor]
     places: dict[Level, dict[tuple[Level, ...], int]] = {}
     for index, row in enumerate(keys.to_dicts()):
         places.setdefault(row[factor], {})[tuple(row[name] for name in others)] = index
-    best: tuple[MainEffect, FloatArray] | None = None
-    for one, two in itertools.combinations(places, 2):
-        common = sorted(places[one].keys() & places[two].keys(), key=str)
-        if not common:
-            continue
-        with warnings.catch_warnings():
-            # where no cell is left without a seed, that mean is NaN
-            warnings.filterwarnings("ignore", "Mean of empty", RuntimeWarning)
-            low, high = (np.nanmean(draws[:, [places[level][rest] for rest in common]], axis=1)
-                         for level in (one, two))  # fmt: skip
-        lowest, highest = one, two
-        if high[0] < low[0]:
-            low, high, lowest, highest = high, low, two, one
-        difference = high - low
-        if best is None or difference[0] > best[0].difference:
-            bounds = interval(difference, len(draws) - 1)
-            main = MainEffect(factor, lowest, highest, float(low[0]), float(high[0]),
+    pairs = [
+        (one, two, common)
+        for one, two in itertools.combinations(places, 2)
+        if (common := sorted(places[one].keys() & places[two].keys(), key=str))
+    ]
+    best: _Main | None = None
+    for one, two, common in pairs:
+        cells = {level: [places[level][rest] for rest in common] for level in (one, two)}
+        # a cell without a value without a seed makes that mean NaN
+        means = {level: draws[:, cells[level]].mean(axis=1) for level in (one, two)}
+        lowest, highest = (two, one) if means[two][0] < means[one][0] else (one, two)
+        difference = means[highest] - means[lowest]
+        if best is None or difference[0] > best.effect.difference:
+            here = seeds[cells[one] + cells[two]]
+            bounds = interval(difference, seeds_behind(here), chosen_of=len(pairs))
+            main = MainEffect(factor, lowest, highest, float(means[lowest][0]), float(means[highest][0]),
                               float(difference[0]), *bounds, len(common))  # fmt: skip
-            best = main, difference
+            best = _Main(main, difference, here, len(pairs))
     return best

@@ -32,7 +32,9 @@ def terminal(console: Console, judged: Sequence[Judged], explained: Sequence[Exp
         console.rule("contradictions", align="left")
         for found in explained:
             lines = contradiction_lines(found, judged)
-            _block(console, found.contradiction.id, found.verdict, found.contradiction.text, lines)
+            _block(
+                console, found.contradiction.id, found.verdict, found.contradiction.text, lines, found.note
+            )
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("paper", no_wrap=True)
     for verdict in VERDICTS:
@@ -50,13 +52,12 @@ def markdown(judged: Sequence[Judged], explained: Sequence[Explained]) -> str:
         lines += ["", f"## {paper}"]
         for one in judged:
             if one.claim.paper == paper:
-                verdict = f"{one.verdict} ({one.note})" if one.note else one.verdict
-                lines += _section(one.claim.id, verdict, one.claim.text, claim_lines(one))
+                lines += _section(one.claim.id, _noted(one), one.claim.text, claim_lines(one))
     if explained:
         lines += ["", "## Contradictions"]
         for found in explained:
             details = contradiction_lines(found, judged)
-            lines += _section(found.contradiction.id, found.verdict, found.contradiction.text, details)
+            lines += _section(found.contradiction.id, _noted(found), found.contradiction.text, details)
     return "\n".join(lines) + "\n"
 
 
@@ -79,6 +80,7 @@ def records(judged: Sequence[Judged], explained: Sequence[Explained]) -> dict[st
                 "claims": list(found.contradiction.claims),
                 "text": found.contradiction.text,
                 "verdict": found.verdict,
+                "note": found.note,
                 "factor": found.factor,
                 "reason": found.reason,
                 "unit": found.contradiction.unit,
@@ -198,6 +200,11 @@ def _block(
     for label, line in lines:
         grid.add_row(label, Text(line))
     console.print(Padding(grid, (0, 0, 1, 2)))
+
+
+def _noted(one: Judged | Explained) -> str:
+    """The verdict, and what it is not about."""
+    return f"{one.verdict} ({one.note})" if one.note else one.verdict
 
 
 def _section(name: str, verdict: str, text: str, lines: Iterator[tuple[str, str]]) -> list[str]:

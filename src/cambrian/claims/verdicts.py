@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from cambrian.claims import covariates
+from cambrian.claims import covariates, notes
 from cambrian.claims.frames import Frames
 from cambrian.claims.model import Claim, ClaimTest, Verdict
 from cambrian.effects.errors import EffectError, NoDataError, NotCompleteError, UndefinedError
-from cambrian.effects.model import Scalar
-from cambrian.effects.prepare import Partial
 from cambrian.effects.summary import Estimate, summary
 from cambrian.stats import power
 from cambrian.stats.interval import Interval
@@ -34,7 +32,7 @@ class Finding:
     @property
     def note(self) -> str:
         """The values that the test lists and no trial has, in words; empty if all have trials."""
-        return "; ".join(map(_only_at, self.estimate.partial if self.estimate else ()))
+        return notes.only_at(self.estimate.partial if self.estimate else ())
 
 
 @dataclass(frozen=True)
@@ -92,7 +90,7 @@ def run(test: ClaimTest, frames: Frames) -> Finding:
         return Finding(test, "not run", None, f"{test.part}, {test.quantity}: {error}")
     verdict = verdict_of(test, found)
     reasons = [
-        _cut(found),
+        notes.cut(found),
         _undefined(found),
         found.reason,
         _more(test, found) if verdict == "inconclusive" else "",
@@ -117,15 +115,6 @@ def verdict_of(test: ClaimTest, found: Estimate) -> Verdict:
     return "doesn't hold" if test.expect.misses(found.low, found.high) else "inconclusive"
 
 
-def _cut(found: Estimate) -> str:
-    if not found.cells_cut:
-        return ""
-    return (
-        f"cells left out because not all of their transfers or page loads were complete: {found.cells_cut} "
-        f"({found.not_complete} not complete)"
-    )
-
-
 def _undefined(found: Estimate) -> str:
     if not found.cells_left_out:
         return ""
@@ -133,19 +122,6 @@ def _undefined(found: Estimate) -> str:
         "cells left out because their effect is not defined (a division by 0, or the SD of a single seed): "
         f"{found.cells_left_out}"
     )
-
-
-def _only_at(one: Partial) -> str:
-    """``only at rate_mbps = 5: no trials at 1 and 10``."""
-    if not one.there:
-        # side a has some of the values, and side b others
-        return f"no trials of both sides at the same {one.column}"
-    return f"only at {one.column} = {_listed(one.there)}: no trials at {_listed(one.absent)}"
-
-
-def _listed(values: Sequence[Scalar]) -> str:
-    *others, last = (f"{one:g}" if isinstance(one, float) else str(one) for one in values)
-    return f"{', '.join(others)} and {last}" if others else last
 
 
 #: figures with a Student interval, which shrinks with the square root of the number of seeds

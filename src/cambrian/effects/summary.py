@@ -125,9 +125,16 @@ def scale_of(spec: EffectSpec, ends: tuple[float, float]) -> Scale:
     return ends if spec.kind == "value" and ends[0] >= 0 else "plain"
 
 
-def interval(found: FloatArray, seeds: float, scale: Scale = "plain") -> tuple[float | None, float | None]:
-    """95 % interval of a figure, given of all seeds and without each; None for fewer than three seeds."""
-    bounds = jackknife.interval(found, math.floor(seeds), scale)
+def interval(
+    found: FloatArray, seeds: float, scale: Scale = "plain", *, chosen_of: int = 1
+) -> tuple[float | None, float | None]:
+    """95 % interval of a figure, given of all seeds and without each; None for fewer than three seeds.
+
+    If the figure is ``chosen_of`` several, because it is the largest, the interval is that of all of them at
+    once (Bonferroni).
+    """
+    confidence = 1 - (1 - jackknife.CONFIDENCE) / chosen_of
+    bounds = jackknife.interval(found, math.floor(seeds), scale, confidence=confidence)
     if math.isnan(bounds.low) or math.isnan(bounds.high):
         return None, None
     return bounds.low, bounds.high

@@ -8,10 +8,11 @@ import numpy as np
 import polars as pl
 import pytest
 
+from cambrian.claims import listing
 from cambrian.claims.contradictions import explain
 from cambrian.claims.model import Contradiction
 from tests.unit.claims.ledgers import Folder
-from tests.unit.effects.frames import frame
+from tests.unit.effects.frames import frame, row
 
 FACTORS = ("buffer", "rtt", "stack")
 BETWEEN = Contradiction(
@@ -105,3 +106,62 @@ def test_without_data_it_is_not_run() -> None:
         found = explain(BETWEEN, Folder(parts))
         assert (found.verdict, found.factor) == ("not run", None)
         assert found.reason
+
+
+def test_levels_that_were_chosen_because_they_are_furthest_apart_have_a_wider_interval() -> None:
+    """The furthest two of five equal levels had an interval without 0 in 20 of 100 studies."""
+    rng = np.random.default_rng(6)
+    one = BETWEEN.model_copy(update={"factors": ("buffer",)})
+    false = 0
+    for _ in range(200):
+        made = frame([({"buffer": level}, "quic", list(rng.normal(50, 5, size=5))) for level in range(5)])
+        false += explain(one, Folder({"suite/factors": made})).verdict == "explained"
+    assert false / 200 <= 0.08
+
+
+def test_the_seeds_behind_an_effect_are_those_of_its_cells() -> None:
+    """Four cells of one seed each are not four seeds."""
+    two = BETWEEN.model_copy(update={"factors": ("buffer", "rtt")})
+    rows = [
+        row({"buffer": buffer, "rtt": rtt}, "quic", seed, 30.0 + 20 * buffer + seed)
+        for seed, (buffer, rtt) in enumerate(itertools.product((0, 1), (0, 1)), start=1)
+    ]
+    found = explain(two, Folder({"suite/factors": pl.DataFrame(rows)}))
+    assert (found.verdict, found.reason) == ("inconclusive", "one seed a cell")
+    assert all(main.low is None for main in found.effects)
+
+
+def loads(late: int) -> Folder:
+    """Page load times; ``late`` loads behind the buffer 1 at the RTT of 50 were not complete."""
+    there = (pl.col("buffer") == 1) & (pl.col("rtt") == 50)
+    made = shares(20, 5, 0).with_columns(
+        plt_ms="x",
+        group=pl.concat_str(FACTORS, separator="/"),
+        page=pl.lit("news"),
+        not_complete=pl.when(there).then(late).otherwise(0),
+    )
+    return Folder({"suite/factors": made})
+
+
+def test_loads_that_were_not_complete_leave_it_open() -> None:
+    of_pages = BETWEEN.model_copy(update={"quantity": "plt_ms"})
+    assert explain(of_pages, loads(0)).verdict == "explained"
+    some = explain(of_pages, loads(3))
+    assert (some.verdict, some.factor) == ("inconclusive", "buffer")
+    assert some.reason.startswith("cells left out because not all of their transfers or page loads were com")
+
+
+def test_listed_values_without_trials_are_noted() -> None:
+    listed = Contradiction.model_validate({**BETWEEN.model_dump(), "where": {"buffer": [0, 2, 4]}})
+    found = explain(listed, Folder({"suite/factors": shares(20, 5, -8)}))
+    assert (found.verdict, found.note) == ("explained", "only at buffer = 0 and 2: no trials at 4")
+    assert "explained (only at buffer = 0 and 2" in listing.markdown([], [found])
+
+
+def test_an_unknown_table_is_not_run() -> None:
+    class Tables(Folder):
+        def frame(self, part: str, table: str = "observations") -> pl.DataFrame | None:
+            raise ValueError(f"no table {table}")
+
+    found = explain(BETWEEN, Tables({}))
+    assert (found.verdict, found.reason) == ("not run", "no table observations")

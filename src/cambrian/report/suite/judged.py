@@ -53,6 +53,7 @@ def claims(paper: str, wanted: Sequence[str], frames: Frames, file: str) -> tupl
             one.verdict,
             one.contradiction.text,
             lines=tuple(listing.contradiction_lines(one, judged)),
+            note=one.note,
         )
         for one in explained
     ]

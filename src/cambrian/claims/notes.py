@@ -1,0 +1,36 @@
+"""What a verdict is not about: cells that are left out, and listed values without a trial."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from cambrian.effects.model import Scalar
+from cambrian.effects.prepare import Partial, Prepared
+from cambrian.effects.summary import Estimate
+
+
+def cut(found: Estimate | Prepared) -> str:
+    """How many cells are left out because transfers or page loads were not complete; empty if none."""
+    if not found.cells_cut:
+        return ""
+    return (
+        f"cells left out because not all of their transfers or page loads were complete: {found.cells_cut} "
+        f"({found.not_complete} not complete)"
+    )
+
+
+def only_at(partial: Sequence[Partial]) -> str:
+    """``only at rate_mbps = 5: no trials at 1 and 10`` for each list; empty if all values have trials."""
+    return "; ".join(map(_only_at, partial))
+
+
+def _only_at(one: Partial) -> str:
+    if not one.there:
+        # side a has some of the values, and side b others
+        return f"no trials of both sides at the same {one.column}"
+    return f"only at {one.column} = {_listed(one.there)}: no trials at {_listed(one.absent)}"
+
+
+def _listed(values: Sequence[Scalar]) -> str:
+    *others, last = (f"{one:g}" if isinstance(one, float) else str(one) for one in values)
+    return f"{', '.join(others)} and {last}" if others else last
