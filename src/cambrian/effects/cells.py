@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
@@ -11,7 +11,7 @@ import polars as pl
 from cambrian.effects import replicate
 from cambrian.effects.model import EffectSpec
 from cambrian.effects.prepare import Prepared, Side, prepare
-from cambrian.effects.summary import cell_seeds, interval, possible, scale_of, standard_errors
+from cambrian.effects.summary import cell_seeds, interval, possible, scale_of
 from cambrian.stats import jackknife, states
 from cambrian.stats.compare import Comparison, against, compare
 from cambrian.stats.correction import benjamini_hochberg
@@ -31,10 +31,12 @@ def cells(frame: pl.DataFrame, spec: EffectSpec, nulls: pl.DataFrame | None = No
     """One row for each cell with trials on both sides, sorted by the cell's columns.
 
     Columns: the cell's; ``effect`` with its 95 % interval ``low``, ``high`` (null below three seeds); seeds
-    (of the side with fewer), trials, mean and SD of each side; ``test`` and its ``p`` of "no difference"
-    (:mod:`cambrian.stats.compare`), ``p_bh``, adjusted by Benjamini-Hochberg over the cells, and ``state``
-    (:mod:`cambrian.stats.states`): different, equivalent, inconclusive, or the same in every seed. Side b's
-    columns are null for the effect "value". SDs, and values without a natural null, are not tested: null.
+    (of the side with fewer), trials, mean and SD of each side; ``test`` and its ``p`` of "no difference",
+    ``p_bh``, adjusted by Benjamini-Hochberg over the cells, and ``state`` (:mod:`cambrian.stats.states`):
+    different, equivalent, inconclusive, or the same in every seed. The test is "paired" if both sides have
+    the same seeds, "jackknife" (each seed left out once) if not, and "one sample" for one side; p is below
+    0.05 if the interval excludes "no difference". Side b's columns are null for the effect "value". SDs, and
+    values without a natural null, are not tested: null.
 
     ``nulls`` has the cell's columns and ``null``: the effect "value" without a difference, in percent; null
     for a cell that is not tested.
@@ -65,31 +67,46 @@ def cells_of(prepared: Prepared, spec: EffectSpec, nulls: pl.DataFrame | None = 
     return pl.concat([prepared.keys, framed], how="horizontal") if spec.cell else framed
 
 
+@dataclass(frozen=True)
+class _Test:
+    """The test of a cell; ``p`` is None with too few seeds, and if nothing ``varies``."""
+
+    name: str
+    p: float | None
+    varies: bool
+
+
 def _test(
     prepared: Prepared, spec: EffectSpec, place: int, found: FloatArray, null: float | None
-) -> Comparison | None:
+) -> _Test | None:
     if spec.of != "mean" or not np.isfinite(found[0]):
         return None
     a = _by_seed(prepared.a, prepared.seeds, place)
     if prepared.b is None:
-        return None if null is None else against(a, null, "percent")
-    test = compare(a, _by_seed(prepared.b, prepared.seeds, place))
-    if test.test != "paired" or spec.kind == "difference" or len(found) == 1:
-        return test
-    # test a ratio as a ratio, so that the test agrees with the interval
+        return None if null is None else _of(against(a, null, "percent"))
+    b = _by_seed(prepared.b, prepared.seeds, place)
+    if len(found) == 1 or (spec.kind == "difference" and a.keys() == b.keys()):
+        return _of(compare(a, b))
+    # of the same replicates and on the same scale as the interval, so that the two agree
     seeds = int(cell_seeds(prepared)[place])
-    p = jackknife.p_value(found, seeds, _none(spec, null), scale_of(spec, prepared.ends))
-    return replace(test, p=p, varies=bool(standard_errors(found[:, np.newaxis])[0] > 0))
+    size = max(map(abs, [*a.values(), *b.values()])) if spec.kind == "difference" else None
+    p = jackknife.p_value(found, seeds, _none(spec, null), scale_of(spec, prepared.ends), size=size)
+    unknown = seeds < jackknife.FEWEST_SEEDS or not np.isfinite(found).all()
+    return _Test("paired" if a.keys() == b.keys() else "jackknife", p, p is not None or unknown)
+
+
+def _of(test: Comparison) -> _Test:
+    return _Test(test.test, test.p, test.varies)
 
 
 Row = dict[str, float | int | str | None]
 
 
-def _row(prepared: Prepared, spec: EffectSpec, place: int, found: FloatArray, test: Comparison | None) -> Row:
+def _row(prepared: Prepared, spec: EffectSpec, place: int, found: FloatArray, test: _Test | None) -> Row:
     low, high = None, None
     if np.isfinite(found[0]):
         ends = prepared.ends_of(place)
-        tested = test is not None and test.test == "one sample"
+        tested = test is not None and test.name == "one sample"
         scale: Scale = "percent" if tested else scale_of(spec, ends)
         low, high = interval(found, cell_seeds(prepared)[place], scale)
         low, high = possible(low, high, float(found[0]), ends, spec)
@@ -105,14 +122,14 @@ def _row(prepared: Prepared, spec: EffectSpec, place: int, found: FloatArray, te
         "mean_b": _known(b.mean[place]) if b else None,
         "sd_a": _known(a.sd[place]),
         "sd_b": _known(b.sd[place]) if b else None,
-        "test": test.test if test else None,
+        "test": test.name if test else None,
         "p": test.p if test else None,
         "p_bh": None,
         "state": None,
     }
 
 
-def _state(row: Row, test: Comparison | None, spec: EffectSpec, null: float | None) -> str | None:
+def _state(row: Row, test: _Test | None, spec: EffectSpec, null: float | None) -> str | None:
     if test is None or row["effect"] is None:
         return None
     if not test.varies:

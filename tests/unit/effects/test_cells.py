@@ -56,17 +56,35 @@ def test_one_side_alone_is_its_mean_without_a_test() -> None:
     assert found["p"].null_count() == found["mean_b"].null_count() == 3
 
 
-def test_same_seeds_are_tested_in_pairs_and_others_by_welch() -> None:
+def test_same_seeds_are_tested_in_pairs() -> None:
     pairs = cells(FRAME, spec(effect="difference"))
     assert pairs["p"][0] == pytest.approx(scipy.stats.ttest_rel([2, 4, 6], [1, 2, 6]).pvalue)
-    moved = FRAME.with_columns(
-        seed=pl.when(pl.col("contestant") == "b").then(pl.col("seed") + 10).otherwise("seed")
-    )
-    welch = cells(moved, spec(effect="difference"))
-    expected = scipy.stats.ttest_ind([2, 4, 6], [1, 2, 6], equal_var=False).pvalue
-    assert welch["p"][0] == pytest.approx(expected)
-    assert welch["effect"].to_list() == pairs["effect"].to_list()
-    assert [pairs["test"][0], welch["test"][0]] == ["paired", "Welch"]
+    assert pairs["test"][0] == "paired"
+
+
+VALUES = st.lists(st.floats(1, 9), min_size=6, max_size=6)
+
+
+@given(VALUES, VALUES, st.integers(0, 6), st.sampled_from(["difference", "ratio", "percent_more"]))
+@settings(max_examples=80, deadline=None)
+def test_the_test_and_the_interval_agree_if_the_sides_have_different_seeds(
+    a: list[float], b: list[float], apart: int, effect: str
+) -> None:
+    """The test was of the common seeds or Welch's, and the interval of all seeds left out once."""
+    made = frame([({"rate": 4}, "a", a), ({"rate": 4}, "b", b)])
+    moved = pl.when(pl.col("contestant") == "b").then(pl.col("seed") + apart).otherwise("seed")
+    found = cells(made.with_columns(seed=moved), spec(effect=effect)).row(0, named=True)
+    assert found["test"] == ("jackknife" if apart else "paired")
+    if found["p"] is not None and abs(found["p"] - 0.05) > 1e-6:
+        null = 1 if effect == "ratio" else 0
+        assert (found["p"] < 0.05) == (not found["low"] <= null <= found["high"])
+
+
+def test_sides_of_different_seeds_that_do_not_vary_are_the_same_in_every_seed() -> None:
+    moved = pl.when(pl.col("contestant") == "b").then(pl.col("seed") + 10).otherwise("seed")
+    for effect in ("difference", "ratio"):
+        found = cells(FRAME.with_columns(seed=moved), spec(effect=effect)).row(1, named=True)
+        assert (found["p"], found["state"]) == (None, states.SAME)
 
 
 SURE = [({"rate": 2}, "a", [5.0, 5.1, 4.9]), ({"rate": 2}, "b", [10.0, 10.2, 10.1])]
