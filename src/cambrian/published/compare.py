@@ -90,10 +90,10 @@ def _require_columns(comparison: Comparison, paper: Path, observations: pl.DataF
 def _cell(
     comparison: Comparison, paper: Path, row: dict[str, Any], observations: pl.DataFrame | None
 ) -> dict[str, Any]:
-    keys = {ours: _key(comparison, theirs, row[theirs]) for theirs, ours in comparison.match.items()}
+    keys = {ours: _key(comparison, paper, theirs, row[theirs]) for theirs, ours in comparison.match.items()}
     side = row[comparison.side_column] if comparison.side_column else None
     spec = (
-        _of_side(comparison.measured, comparison.sides[str(side)])
+        _of_side(comparison.measured, comparison.sides[_word(side)])
         if side is not None
         else comparison.measured
     )
@@ -101,16 +101,23 @@ def _cell(
     if observations is not None:
         ours, missing = _measured(comparison, paper, spec, _observations_of_cell(observations, keys))
     theirs = _published(comparison, paper, row)
-    cell = keys | ({"side": str(side)} if side is not None else {})
+    cell = keys | ({"side": _word(side)} if side is not None else {})
     return cell | _beside(comparison, theirs, row, ours, spec, missing)
 
 
-def _key(comparison: Comparison, column: str, value: Any) -> Any:
+def _key(comparison: Comparison, paper: Path, column: str, value: Any) -> Any:
     if value is None:
         return None
     if column in comparison.values:
-        return comparison.values[column].get(str(value), value)
-    return value * comparison.factor[column] if column in comparison.factor else value
+        return comparison.values[column].get(_word(value), value)
+    if column not in comparison.factor:
+        return value
+    return comparison.factor[column] * _as_number(comparison, paper, f"factor.{column}", column, value)
+
+
+def _word(value: Any) -> str:
+    """The value as in a file: true and false, as polars writes a column of them."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _of_side(spec: SummarySpec, side: Where) -> SummarySpec:
@@ -126,7 +133,7 @@ def _observations_of_cell(observations: pl.DataFrame, keys: dict[str, Any]) -> p
         if isinstance(value, (int, float)) and not isinstance(value, bool) and kept.schema[name].is_numeric():
             kept = kept.filter((pl.col(name) - value).abs() <= TOLERANCE * max(1.0, abs(value)))
         else:
-            kept = kept.filter(pl.col(name).cast(pl.String) == str(value))
+            kept = kept.filter(pl.col(name).cast(pl.String) == _word(value))
     return kept
 
 
@@ -152,9 +159,10 @@ def _measured(
 def _published(comparison: Comparison, paper: Path, row: dict[str, Any]) -> Published:
     if comparison.published is None:
         return Published(None, None, None, None)
-    value = _number(comparison, paper, row, "published")
+    value, scale = _number(comparison, paper, row, "published"), 1.0
     if comparison.published_of is not None and value is not None:
         whole = _number(comparison, paper, row, "published_of")
+        scale = 100 / whole if whole else math.nan
         value = 100 * value / whole if whole else None
     if comparison.published_sd is None or comparison.published_trials is None or value is None:
         return Published(value, None, None, None)
@@ -162,7 +170,7 @@ def _published(comparison: Comparison, paper: Path, row: dict[str, Any]) -> Publ
     trials = _number(comparison, paper, row, "published_trials")
     if sd is None or trials is None or trials < 2:
         return Published(value, None, None, None if trials is None else round(trials))
-    half = float(scipy.special.stdtrit(trials - 1, (1 + CONFIDENCE) / 2)) * sd / math.sqrt(trials)
+    half = float(scipy.special.stdtrit(trials - 1, (1 + CONFIDENCE) / 2)) * scale * sd / math.sqrt(trials)
     return Published(value, value - half, value + half, round(trials))
 
 
@@ -170,8 +178,12 @@ def _number(comparison: Comparison, paper: Path, row: dict[str, Any], key: str) 
     """What the row has in the column that ``key`` names."""
     column = comparison.published_columns[key]
     value = row[column]
-    if value is None or isinstance(value, (int, float)):
-        return None if value is None else float(value)
+    return None if value is None else float(_as_number(comparison, paper, key, column, value))
+
+
+def _as_number(comparison: Comparison, paper: Path, key: str, column: str, value: Any) -> float:
+    if isinstance(value, (int, float)):
+        return value
     raise load.fault(
         comparison,
         paper,

@@ -9,6 +9,7 @@ import pytest
 
 from cambrian.published.compare import Compared, compare
 from cambrian.published.load import comparisons
+from cambrian.study.errors import StudyError
 from tests.unit.published.made import HEAD, MEASURED, SIDES, observations, paper
 
 FIGURES = 'published = "mbps"\npublished_sd = "sd"\npublished_trials = "runs"\n'
@@ -169,6 +170,44 @@ def test_counts_become_percentages(tmp_path: Path) -> None:
     made = paper(tmp_path, text, table)
     row = compare(comparisons(made)["alone"], made, seen).frame.row(0, named=True)
     assert (row["published"], row["measured"], row["agrees"]) == (75.0, 75.0, "inside")
+
+
+def test_the_sd_of_a_count_becomes_a_percentage_too(tmp_path: Path) -> None:
+    text = HEAD + 'published = "good"\npublished_of = "of"\npublished_sd = "sd"\npublished_trials = "runs"\n'
+    made = paper(tmp_path, text + MEASURED, "rate,delay,good,of,sd,runs,source\n4,25,3,5,0.5,4,row 1\n")
+    row = compare(comparisons(made)["alone"], made, SEEN).frame.row(0, named=True)
+    # 10/√4 times t(0.975; 3) = 3.182
+    assert (row["published_low"], row["published_high"]) == pytest.approx((60 - 15.91, 60 + 15.91), abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("words", "values"), [("yes,no", "{ yes = true, no = false }"), ("true,false", ""), ("TRUE,FALSE", "")]
+)
+def test_keys_may_be_true_or_false(tmp_path: Path, words: str, values: str) -> None:
+    seen = SEEN.with_columns(pl.col("contestant").eq("quic").alias("option.pacing"))
+    yes, no = words.split(",")
+    table = f"paced,mbps,source\n{yes},3.9,row 1\n{no},2.1,row 2\n"
+    head = HEAD.replace('rate = "rate_mbps", delay = "rtt_ms"', 'paced = "option.pacing"')
+    text = head + 'published = "mbps"\n' + (f"values = {{ paced = {values} }}\n" if values else "") + MEASURED
+    made = paper(tmp_path, text, table)
+    found = compare(comparisons(made)["alone"], made, seen.filter(pl.col("rate_mbps") == 4)).frame
+    assert found["measured"].to_list() == pytest.approx([3.9, 2.1])
+
+
+def test_a_side_may_be_true_or_false(tmp_path: Path) -> None:
+    table = "rate,delay,quic,mbps,source\n4,25,true,3.9,row 1\n4,25,false,2.1,row 2\n"
+    sides = SIDES.replace('"who"', '"quic"').replace("q = {", "true = {").replace("t = {", "false = {")
+    made = paper(tmp_path, HEAD + 'published = "mbps"\n' + sides + MEASURED, table)
+    found = compare(comparisons(made)["alone"], made, SEEN).frame
+    assert found["side"].to_list() == ["true", "false"]
+    assert found["measured"].to_list() == pytest.approx([3.9, 2.1])
+
+
+def test_a_key_with_a_factor_must_be_a_number(tmp_path: Path) -> None:
+    text = HEAD + 'published = "mbps"\nfactor = { delay = 2 }\n' + MEASURED
+    made = paper(tmp_path, text, "rate,delay,mbps,source\n4,25,3.9,row 1\n4,other,2.1,row 2\n")
+    with pytest.raises(StudyError, match="of alone: '25' in column delay is no number"):
+        compare(comparisons(made)["alone"], made, SEEN)
 
 
 def test_two_seeds_give_no_interval(tmp_path: Path) -> None:
