@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from cambrian.run.study import RunOptions
 from cambrian.study.errors import StudyError
-from cambrian.suites import find, model
+from cambrian.suites import find, model, run
 from cambrian.suites.find import SuiteFolder, suites
 from cambrian.suites.model import Suite
-from cambrian.suites.plan import parts_of, plan
+from cambrian.suites.plan import Planned, parts_of, plan
 
 PART = """\
 name = "s-one"
@@ -127,3 +129,32 @@ def test_every_part_of_every_built_in_suite_expands(found: SuiteFolder, profile:
         assert one.study.name == f"{found.suite.name}-{part.name}"
         assert one.groups
         assert "quick" in one.study.profiles
+
+
+@pytest.mark.parametrize("damaged", [False, True])
+def test_a_record_is_replaced_only_by_one_of_all_its_parts(tmp_path: Path, damaged: bool) -> None:
+    """A run for one contestant replaced the record of the whole suite."""
+    found = next(one for one in suites() if one.suite.contestants)
+    record = tmp_path / found.suite.name / model.RECORD
+
+    def ran(contestants: Sequence[str], profile: str, only_part: str | None = None) -> tuple[int, str]:
+        options = RunOptions(study="", profile=profile)
+        parts = [
+            Planned(part, study=None, groups=[], options=options)  # type: ignore[arg-type]
+            for part in parts_of(found, only_part, contestants)
+        ]
+        run._record(found, parts, options, tmp_path, "cambrian run")
+        written = json.loads(record.read_text())
+        return len(written["parts"]), written["profile"]
+
+    each, first = len(found.suite.parts), found.suite.contestants[0]
+    every = each * len(found.suite.contestants)
+    assert ran([first], "quick") == (each, "quick")
+    assert ran([first], "full") == (each, "full")
+    assert ran([], "full") == (every, "full")
+    if damaged:
+        record.write_text("{")
+        assert ran([first], "quick") == (each, "quick")
+    else:
+        assert ran([first], "quick") == ran([], "full", found.suite.parts[0]) == (every, "full")
+    assert ran([], "quick") == (every, "quick")

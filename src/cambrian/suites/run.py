@@ -12,7 +12,9 @@ from rich.console import Console
 import cambrian
 from cambrian.run import study as studies
 from cambrian.run.study import RunOptions, Summary
+from cambrian.store import reading
 from cambrian.store.results import write_json
+from cambrian.store.shapes import SuiteRecord
 from cambrian.study import cost
 from cambrian.study.errors import StudyError
 from cambrian.suites.find import SuiteFolder
@@ -92,19 +94,29 @@ def run(
 def _record(
     found: SuiteFolder, parts: Sequence[Planned], options: RunOptions, root: Path, command: str
 ) -> None:
-    """Write ``suite.json``; a record of the whole suite is not replaced by a record of some parts."""
+    """Write ``suite.json``; a record is replaced only by one with all its parts and contestants."""
     folder = root / found.suite.name
     folder.mkdir(parents=True, exist_ok=True)
-    every = len({part.part.name for part in parts}) == len(found.suite.parts)
-    if (folder / RECORD).exists() and not every:
+    places = [part.part.place.partition("/")[2] for part in parts]
+    if not _recorded(folder) <= set(places):
         return
     write_json(
         folder / RECORD,
         {
             "cambrian": cambrian.__version__,
             "suite": found.suite.name,
-            "parts": [part.part.place.partition("/")[2] for part in parts],
+            "parts": places,
             "profile": options.profile,
             "command": command,
         },
     )
+
+
+def _recorded(folder: Path) -> set[str]:
+    """The parts in the folder's record; none if there is no record, or a damaged one."""
+    if not (folder / RECORD).exists():
+        return set()
+    try:
+        return set(reading.json_file(folder / RECORD, SuiteRecord, folder).get("parts", ()))
+    except reading.Damaged:
+        return set()
