@@ -20,7 +20,10 @@ def versions(frame: pl.DataFrame, spec: EffectSpec) -> tuple[str, ...]:
     if not {*_OF_STACK, _OF_KERNEL} <= {*frame.columns}:
         return ()
     rows = matching(frame, spec.where)
-    sides = pl.concat([matching(rows, side) for side in (spec.a, spec.b or {}) if side] or [rows])
+    sides = pl.concat(matching(rows, side) for side in (spec.a, spec.b) if side is not None)
     named = sides.select(_OF_STACK).unique().sort(_OF_STACK).iter_rows()
-    kernels = sides[_OF_KERNEL].unique().sort()
-    return (*(" ".join(words) for words in named), *(f"Linux {version}" for version in kernels))
+    kernels = sides[_OF_KERNEL].drop_nulls().unique().sort()
+    return (
+        *(" ".join(word for word in words if word) for words in named),
+        *(f"Linux {version}" for version in kernels),
+    )

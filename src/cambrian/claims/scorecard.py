@@ -17,7 +17,7 @@ from pydantic import Field
 from cambrian.claims.frames import CachedFrames, Frames
 from cambrian.claims.model import ClaimTest, Verdict
 from cambrian.claims.verdicts import Finding, combined, run
-from cambrian.effects.model import Condition, Name, Where
+from cambrian.effects.model import Bounds, Condition, Name, Scalar, Where
 from cambrian.study.model import Frozen
 from cambrian.study.toml_file import TomlFile
 
@@ -130,13 +130,21 @@ def _placed(test: ClaimTest, prefix: str, placeholders: Mapping[str, str]) -> Cl
 
 
 def _filled(where: Where, placeholders: Mapping[str, str]) -> Where:
-    def fill(condition: Condition) -> Condition:
-        if isinstance(condition, str):
+    def text(value: Scalar) -> Scalar:
+        if isinstance(value, str):
             # longest first: $CCA must not replace the start of $CCA_LABEL
             for name in sorted(placeholders, key=len, reverse=True):
-                condition = condition.replace(name, placeholders[name])
-        elif isinstance(condition, tuple):
-            return tuple(value if not isinstance(value, str) else str(fill(value)) for value in condition)
-        return condition
+                value = value.replace(name, placeholders[name])
+        return value
 
-    return {column: fill(condition) for column, condition in where.items()}
+    def fill(condition: Scalar | tuple[Scalar, ...]) -> Scalar | tuple[Scalar, ...]:
+        return tuple(map(text, condition)) if isinstance(condition, tuple) else text(condition)
+
+    def filled(condition: Condition) -> Condition:
+        if not isinstance(condition, Bounds):
+            return fill(condition)
+        if condition.not_ is None:
+            return condition
+        return condition.model_copy(update={"not_": fill(condition.not_)})
+
+    return {column: filled(condition) for column, condition in where.items()}

@@ -28,8 +28,18 @@ def test_both_sides_are_named_once_and_the_kernel_last() -> None:
     assert found == ("quinn 0.11 bbr", "tcp guest kernel cubic", "Linux 7.3.4")
 
 
+def test_a_side_without_conditions_is_all_rows() -> None:
+    found = versions(ROWS, spec(b={"contestant": "b"}))
+    assert found == ("kwik 0.10 reno", "quinn 0.11 bbr", "tcp guest kernel cubic", "Linux 7.3.4")
+
+
 def test_what_the_condition_leaves_out_is_not_named() -> None:
     assert versions(ROWS, spec(where={"loss_percent": 0}))[:-1] == ("kwik 0.10 reno", "quinn 0.11 bbr")
+
+
+def test_a_stack_without_a_version_has_its_name_alone() -> None:
+    unknown = ROWS.with_columns(stack_version=pl.lit(None, pl.String), kernel_version=pl.lit(None, pl.String))
+    assert versions(unknown, spec(a={"contestant": "c"})) == ("kwik reno",)
 
 
 def test_a_table_without_releases_has_none() -> None:

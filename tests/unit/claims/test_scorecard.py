@@ -51,6 +51,17 @@ def test_each_test_is_a_row(tmp_path: Path, value: float, met: str) -> None:
     assert loss.of_criterion == aqm.of_criterion == ("not met" if met == "not met" else "not run")
 
 
+def test_placeholders_are_filled_in_not_too(tmp_path: Path) -> None:
+    """Side b is every contestant other than this one."""
+    path = tmp_path / "card.toml"
+    names = {"x": "throughput_mbps", "rate": "rate_mbps"}
+    frames = Folder({"s/loss": ratio(1.5).rename(names)})
+    for other in ('"$CONTESTANT"', '["$CONTESTANT", "c"]'):
+        path.write_text(CARD.replace('["b", "$CONTESTANT b"]', f"{{ not = {other} }}"))
+        row, _ = scorecard.load(path).score(frames, "s", {"$CONTESTANT": "a", "$CON": "c"})
+        assert row.figure == pytest.approx(1.5, rel=1e-3)
+
+
 def test_faults_are_named(tmp_path: Path) -> None:
     path = tmp_path / "card.toml"
     path.write_text(CARD.replace('source = "RFC 9743, section 5"\n', ""))
