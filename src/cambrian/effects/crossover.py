@@ -7,7 +7,7 @@ import math
 import numpy as np
 import polars as pl
 
-from cambrian.effects import replicate
+from cambrian.effects import reduce, replicate
 from cambrian.effects.errors import EffectError
 from cambrian.effects.model import EffectSpec
 from cambrian.effects.prepare import Prepared, prepare
@@ -40,7 +40,7 @@ def crossovers(frame: pl.DataFrame, spec: EffectSpec, along: str, threshold: flo
 
     Raises:
         NoDataError: no cell has a trial on each side.
-        EffectError: ``along`` is not in the cell or holds no numbers, or the spec does not fit the frame.
+        EffectError: ``along`` is not in the cell or no number in one, or the spec does not fit the frame.
     """
     if along not in spec.cell:
         raise EffectError(f"along = {along} must be one of the columns in cell")
@@ -49,13 +49,12 @@ def crossovers(frame: pl.DataFrame, spec: EffectSpec, along: str, threshold: flo
 
 def crossovers_of(prepared: Prepared, spec: EffectSpec, along: str, threshold: float) -> pl.DataFrame:
     """As :func:`crossovers`, from prepared trials."""
-    if not prepared.keys.schema[along].is_numeric():
-        raise EffectError(f"column {along} holds no numbers: a crossover needs numbers")
+    at = reduce.numbers(prepared.keys, along)
     effects = replicate.effects(prepared, spec)
     seeds = cell_seeds(prepared)
     others = [name for name in spec.cell if name != along]
     numbered = prepared.keys.sort(along, maintain_order=True)
-    order = prepared.keys.with_row_index("__cell").sort(along, maintain_order=True)["__cell"].to_numpy()
+    order = np.argsort(at, kind="stable")
     groups = (
         numbered.with_row_index("__at").group_by(others, maintain_order=True).agg("__at")
         if others
@@ -63,10 +62,9 @@ def crossovers_of(prepared: Prepared, spec: EffectSpec, along: str, threshold: f
     )
     rows = []
     for places in groups["__at"].to_list():
-        values = numbered[along].cast(pl.Float64).to_numpy()[places]
         here = order[places]
         scale = scale_of(spec, prepared.ends)
-        rows.append(_row(values, effects[:, here], seeds[here], scale, threshold))
+        rows.append(_row(at[here], effects[:, here], seeds[here], scale, threshold))
     found = pl.concat([groups.select(others), pl.DataFrame(rows, schema=_SCHEMA)], how="horizontal")
     return found.sort(others) if others else found
 

@@ -58,7 +58,7 @@ def steps(keys: pl.DataFrame, spec: SummarySpec) -> tuple[_Places, _Places]:
     """The first and the second cell of each step along ``spec.along``.
 
     Raises:
-        EffectError: there is no step, or the column holds no numbers.
+        EffectError: there is no step, or not a number in each cell.
     """
     _, groups = _ordered(keys, spec)
     return np.concatenate([one[:-1] for one in groups]), np.concatenate([one[1:] for one in groups])
@@ -85,6 +85,23 @@ def leads(effects: FloatArray, keys: pl.DataFrame, spec: SummarySpec) -> FloatAr
     return np.column_stack(columns)
 
 
+def numbers(keys: pl.DataFrame, along: str) -> FloatArray:
+    """The column ``along`` of each cell.
+
+    Raises:
+        EffectError: it holds no numbers, or a cell has no value in it, so that it has no place among the
+            others.
+    """
+    kind = keys.schema[along]
+    if not kind.is_numeric():
+        raise EffectError(f"column {along} is {str(kind).lower()}: slopes, steps and crossovers need numbers")
+    values = keys[along].cast(pl.Float64).to_numpy()
+    if absent := int(np.isnan(values).sum()):
+        remedy = f"leave such cells out by where = {{ {along} = {{ given = true }} }}"
+        raise EffectError(f"column {along} has no value in {absent} of {len(values)} cells: {remedy}")
+    return values
+
+
 def _along(effects: FloatArray, keys: pl.DataFrame, spec: SummarySpec) -> FloatArray:
     if spec.summary == "best":
         return _best(effects, keys, spec)
@@ -101,13 +118,10 @@ def _ordered(keys: pl.DataFrame, spec: SummarySpec) -> tuple[FloatArray, list[_P
     """Values of ``along``, and groups of cells that differ only in it, in its order.
 
     Raises:
-        EffectError: the column has only one value, or holds no numbers.
+        EffectError: the column has only one value, or not a number in each cell.
     """
     assert spec.along is not None
-    kind = keys.schema[spec.along]
-    if not kind.is_numeric():
-        raise EffectError(f"column {spec.along} is {str(kind).lower()}: slopes and steps need numbers")
-    values = keys[spec.along].cast(pl.Float64).to_numpy()
+    values = numbers(keys, spec.along)
     groups = [group[np.argsort(values[group], kind="stable")] for group in _groups(keys, spec.along)]
     if not any(len(group) > 1 for group in groups):
         raise EffectError(f"column {spec.along} has only one value")

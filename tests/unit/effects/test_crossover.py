@@ -7,7 +7,7 @@ import pytest
 
 from cambrian.effects.crossover import crossovers
 from cambrian.effects.errors import EffectError
-from cambrian.effects.model import EffectSpec
+from cambrian.effects.model import Bounds, EffectSpec
 from tests.unit.effects.frames import frame
 
 SPEC = EffectSpec.model_validate(
@@ -93,6 +93,16 @@ def test_all_of_the_cell_may_be_along() -> None:
     one = SPEC.model_copy(update={"cell": ("loss",)})
     found = crossovers(made({(5, 0.0): [8.0] * 3, (5, 1.0): [12.0] * 3}), one, "loss", 1.0)
     assert found["crossover"].to_list() == [1.0]
+
+
+def test_a_cell_without_a_value_of_along_has_no_place_among_the_others() -> None:
+    """It was the smallest value, and a crossover at it was none."""
+    cells = made({(5, 0.0): [12.0] * 3, (5, 1.0): [13.0] * 3})
+    absent = cells.with_columns(loss=pl.when(pl.col("loss") > 0).then("loss"))
+    with pytest.raises(EffectError, match=r"no value in 1 of 2 cells: .*where = { loss = { given = true } }"):
+        crossovers(absent, SPEC, "loss", 1.0)
+    given = SPEC.model_copy(update={"where": {"loss": Bounds(given=True)}})
+    assert crossovers(absent, given, "loss", 1.0)["crossover"].to_list() == [1.0]
 
 
 @pytest.mark.parametrize("along", ["rtt", "contestant"])

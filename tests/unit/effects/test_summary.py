@@ -263,6 +263,10 @@ def test_what_has_no_figure() -> None:
         summary(THREE, spec(over="best", along="rate", at=5))
     with pytest.raises(EffectError, match="above 0"):
         summary(THREE, spec(effect="difference", over="geometric_mean"))
+    absent = THREE.with_columns(rate=pl.when(pl.col("rate") < 16).then("rate"))
+    for keys in ({"over": "slope"}, {"over": "steps", "step": "falls"}):
+        with pytest.raises(EffectError, match=r"rate has no value in 1 of 3 cells: leave such cells out by"):
+            summary(absent, spec(along="rate", **keys))
     with pytest.raises(EffectError, match="need numbers"):
         summary(THREE, spec(cell=["contestant"], a={}, b=None, over="slope", along="contestant"))
 
