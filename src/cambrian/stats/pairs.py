@@ -26,27 +26,30 @@ def usable(scores: Scores) -> Scores:
     return different or scores
 
 
-def mean(scores: Scores, scale: Scale = "plain") -> Interval:
+def mean(scores: Scores, scale: Scale = "plain", *, itself: bool = False) -> Interval:
     """Mean of the usable scores; without bounds for fewer than three seeds.
+
+    ``itself``: the scores are of one arm with itself, not of two arms.
 
     Raises:
         ValueError: there is no score, or one that is not finite.
     """
     kept = _checked(scores)
     seeds = _seeds(kept)
-    return jackknife.interval(_means(kept, seeds), _fewest(kept), scale)
+    return jackknife.interval(_means(kept, seeds), _fewest(kept, itself=itself), scale)
 
 
 def deficit(scores: Scores, floor: Scores) -> tuple[Interval, float | None]:
     """Mean of ``floor`` minus mean of ``scores``, and p of "no deficit"; each seed is left out of both.
 
-    Positive if the scores are below the floor. Without bounds and p for fewer than three seeds.
+    ``scores`` are of two arms, ``floor`` of one arm with itself. Positive if the scores are below the floor.
+    Without bounds and p for fewer than three seeds.
     """
     kept, kept_floor = _checked(scores), _checked(floor)
     seeds = sorted({*_seeds(kept), *_seeds(kept_floor)})
     own = _means(kept_floor, seeds)
     found = own - _means(kept, seeds)
-    count, size = min(_fewest(kept), _fewest(kept_floor)), abs(float(own[0]))
+    count, size = min(_fewest(kept, itself=False), _fewest(kept_floor, itself=True)), abs(float(own[0]))
     return jackknife.interval(found, count, size=size), jackknife.p_value(found, count, 0.0, size=size)
 
 
@@ -61,11 +64,9 @@ def _seeds(scores: Scores) -> list[int]:
     return sorted({seed for pair in scores for seed in pair})
 
 
-def _fewest(scores: Scores) -> int:
-    """Number of seeds of the smaller side; an arm with itself, with each pair once, is one side."""
-    sides = ({pair[place] for pair in scores} for place in (0, 1))
-    one, other = sides
-    itself = not any((b, a) in scores for a, b in scores if a != b)
+def _fewest(scores: Scores, *, itself: bool) -> int:
+    """Number of seeds of the smaller side; an arm with itself is one side."""
+    one, other = ({pair[place] for pair in scores} for place in (0, 1))
     return len(one | other) if itself else min(len(one), len(other))
 
 

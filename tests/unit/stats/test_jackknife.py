@@ -99,10 +99,21 @@ def test_the_test_and_the_interval_agree(values: list[float], null: float) -> No
 def test_means_over_pairs_by_hand() -> None:
     # without seed 1, 2, 3 of each other: 0.5, 0.3, 0.2; the mean of all is 1/3
     scores = {(1, 2): 0.2, (1, 3): 0.3, (2, 3): 0.5}
-    found = pairs.mean(scores)
+    found = pairs.mean(scores, itself=True)
     error = math.sqrt(2 / 3 * sum((one - 1 / 3) ** 2 for one in (0.5, 0.3, 0.2)))
     assert found.estimate == pytest.approx(1 / 3)
     assert found.high == pytest.approx(1 / 3 + scipy.stats.t.isf(0.025, 2) * error)
+
+
+def test_two_arms_without_mutual_pairs_are_not_one_arm() -> None:
+    """Arms of 3 seeds each, none in common: they had the degrees of freedom of 6 seeds."""
+    rng = np.random.default_rng(1)
+    scores = {(one, other): float(rng.uniform()) for one in (1, 2, 3) for other in (4, 5, 6)}
+    floor = {(one, other): float(rng.uniform()) for one in (4, 5, 6) for other in (4, 5, 6) if one < other}
+    assert pairs.mean(scores).n == 3
+    assert pairs.deficit(scores, floor)[0].n == 3
+    # each pair once: the first side has no seed 6, and the second no seed 4
+    assert pairs.mean(floor, itself=True).n == 3
 
 
 def test_trials_of_a_seed_are_averaged_and_what_is_unbalanced_left_out() -> None:

@@ -46,7 +46,7 @@ def compare(test: Cell, reference: Cell) -> Compared | None:
 def floor(reference: Cell) -> Scores | None:
     """The reference's trials against each other; None with fewer than two."""
     own, moved = _floor(reference)
-    return _scores(seed_pairs.envelopes(reference), own, moved) if own else None
+    return _scores(seed_pairs.envelopes(reference), own, moved, itself=True) if own else None
 
 
 @lru_cache(maxsize=256)
@@ -85,7 +85,7 @@ def _best(moved: _Moved) -> dict[_Pair, float]:
     return {pair: sum(one.conformance_t for one in each) / len(each) for pair, each in moved.items()}
 
 
-def _scores(tests: Envelopes, scores: pairs.Scores, moved: _Moved) -> Scores:
+def _scores(tests: Envelopes, scores: pairs.Scores, moved: _Moved, *, itself: bool = False) -> Scores:
     usable = pairs.usable(scores)
     envelopes = [one for each in tests.values() for one in each]
     points = sum(len(one.points) for one in envelopes)
@@ -93,10 +93,10 @@ def _scores(tests: Envelopes, scores: pairs.Scores, moved: _Moved) -> Scores:
     return Scores(
         count=len(usable),
         what="pairs of seeds",
-        conformance=pairs.mean(scores, "share"),
+        conformance=pairs.mean(scores, "share", itself=itself),
         lowest=min(usable.values()),
         highest=max(usable.values()),
-        conformance_t=pairs.mean(_best(moved), "share"),
+        conformance_t=pairs.mean(_best(moved), "share", itself=itself),
         delta_throughput_mbps=tuple(one.delta_throughput_mbps for one in translated),
         delta_delay_ms=tuple(one.delta_delay_ms for one in translated),
         counted_percent=100 * sum(len(one.kept) for one in envelopes) / points,
