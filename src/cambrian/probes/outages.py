@@ -56,10 +56,15 @@ def burst_kept(flow: ProbedFlow) -> Figure | NoFigure:
 
 
 def burst_silence_trips(flow: ProbedFlow) -> Figure | NoFigure:
-    """Longest time without data after a burst, in round trips; mean over the bursts."""
-    found = bursts(flow)
+    """Longest time without data after a burst, in round trips; mean over the bursts.
+
+    Omits bursts whose time is cut off by the flow's end, or by the next outage: a silence there is not the
+    sender's answer, and it is longer for a shorter round trip.
+    """
+    found = [one for one in bursts(flow) if _is_heard(flow, one)]
     if len(found) < FEWEST_BURSTS:
-        return NoFigure(f"{len(found)} undisturbed bursts; {FEWEST_BURSTS} are needed")
+        heard = f"{HEARD:g} round trips without the flow's end or another outage"
+        return NoFigure(f"{len(found)} undisturbed bursts followed by {heard}; {FEWEST_BURSTS} are needed")
     pauses = [_longest_pause_ns(flow.data_arrivals_ns, one) / one.trip_ns for one in found]
     return Figure(float(np.mean(pauses)), len(found))
 
@@ -144,9 +149,17 @@ def _came_back(flow: ProbedFlow, back_ns: int) -> bool:
     return back_ns <= int(flow.data_arrivals_ns[-1])
 
 
+def _is_heard(flow: ProbedFlow, fall: Fall) -> bool:
+    """Does nothing end the time after a burst in which silences are measured?"""
+    until_ns = fall.loss.end_ns + HEARD * fall.trip_ns
+    next_ns = [one.begin_ns for one in outages(flow) if one.begin_ns >= fall.loss.end_ns]
+    return until_ns <= min([flow.trace.end_ns, *next_ns])
+
+
 def _longest_pause_ns(arrivals_ns: Int64Array, fall: Fall) -> float:
     """Longest time between arrivals after a burst; the first one counts from the burst's end."""
     first = int(np.searchsorted(arrivals_ns, fall.loss.end_ns))
-    last = int(np.searchsorted(arrivals_ns, fall.loss.end_ns + HEARD * fall.trip_ns))
-    times = [fall.loss.end_ns, *arrivals_ns[first:last].tolist(), fall.loss.end_ns + HEARD * fall.trip_ns]
+    until_ns = fall.loss.end_ns + HEARD * fall.trip_ns
+    last = int(np.searchsorted(arrivals_ns, until_ns))
+    times = [fall.loss.end_ns, *arrivals_ns[first:last].tolist(), until_ns]
     return float(np.diff(times).max())

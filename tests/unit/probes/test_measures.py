@@ -27,6 +27,7 @@ from tests.unit.probes.model import (
     OUTAGES_S,
     RTT,
     Sender,
+    alone_with,
     each_nth,
     in_outage,
     network,
@@ -143,6 +144,54 @@ def test_silence_after_a_burst_is_measured() -> None:
     assert value(outages.burst_silence_trips(Sender().run(OUTAGES, in_outage))) < 0.7
     silent = Sender(silence=1_000_000_000).run(OUTAGES, in_outage)
     assert value(outages.burst_silence_trips(silent)) > 3
+
+
+@pytest.mark.parametrize(
+    ("wait_ms", "end_s", "bursts"), [(2, 15, 2), (100, 15, 2), (2, 15.2, 3), (100, 16.2, 3)]
+)
+def test_the_end_of_a_trial_is_no_silence(wait_ms: int, end_s: float, bursts: int) -> None:
+    """These senders never pause. In 15 s, one was silent for 1.8 of its round trips, the other for 0.4."""
+    found = outages.burst_silence_trips(unpausing(wait_ms, end_s))
+    assert isinstance(found, Figure)
+    assert found.events == bursts
+    assert found.value < 0.1
+
+
+def test_the_end_of_a_flow_that_gives_up_is_no_silence() -> None:
+    whole = Sender(silence=500_000_000).run(OUTAGES, in_outage)
+    packets = whole.trace.packets.filter(pl.col("arrival_ns") < 14_800_000_000)
+    short = replace(whole, trace=replace(whole.trace, packets=packets, end_ns=14_800_000_000))
+    # bursts of which the whole time is heard
+    assert value(outages.burst_silence_trips(short)) == pytest.approx(
+        value(outages.burst_silence_trips(whole)), abs=0.3
+    )
+
+
+def test_silence_after_a_burst_ends_before_the_next_outage() -> None:
+    """Ten round trips of 400 ms reach from the third burst into the blackout."""
+    found = outages.burst_silence_trips(unpausing(300, 30))
+    assert found == NoFigure(
+        "0 undisturbed bursts followed by 10 round trips without the flow's end or another outage; 2 are needed"
+    )
+
+
+def unpausing(wait_ms: int, end_s: float) -> ProbedFlow:
+    """A packet every 3 ms, except for those that outages lose; the queue holds each for so long."""
+    times = np.arange(0, end_s, 0.003)
+    lost = [(times >= begin + 0.05) & (times < end + 0.05) for begin, end in OUTAGES_S]
+    times = (times[~np.any(lost, axis=0)] * 1e9).astype(np.int64)
+    packets = pl.DataFrame(
+        {
+            "flow": [0] * len(times),
+            "arrival_ns": times,
+            "departure_ns": times + wait_ms * 1_000_000,
+            "size_bytes": [1242] * len(times),
+            "outcome": ["departed"] * len(times),
+            "ce": [False] * len(times),
+        },
+        schema=pl.Schema(PACKETS),
+    )
+    return alone_with(packets, round(end_s * 1e9), OUTAGES)
 
 
 def test_a_collapsed_window_restarts_small_and_one_that_did_not_at_once() -> None:
