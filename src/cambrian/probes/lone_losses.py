@@ -89,13 +89,13 @@ def window_packets(flow: ProbedFlow) -> Figure | NoFigure:
     times = flow.flight.arrival_ns
     half_ns = (flow.trace.start_ns + flow.trace.end_ns) // 2
     first = int(np.searchsorted(times, half_ns))
-    if len(times) - first < 2:
-        return NoFigure("the flow sent nothing in the second half of its life")
-    losses = np.searchsorted(times, _lost_ns(flow))
+    losses = np.unique(np.searchsorted(times, _lost_ns(flow)))
     losses = losses[(losses >= first) & (losses < len(times))]
     # whole cycles from loss to loss, or halves of the time where there are too few
-    middle = int(np.searchsorted(times, (half_ns + flow.trace.end_ns) // 2))
-    edges = losses if len(losses) > 2 else np.array([first, middle, len(times) - 1])
+    middle, last = int(np.searchsorted(times, (half_ns + flow.trace.end_ns) // 2)), len(times) - 1
+    if len(losses) <= 2 and not first < middle < last:
+        return NoFigure("the flow sent nothing in the third or the last quarter of its life")
+    edges = losses if len(losses) > 2 else np.array([first, middle, last])
     half = max((len(edges) - 1) // 2, 1)
     earlier, later = (
         _mean_packets(flow, int(edges[begin]), int(edges[end])) for begin, end in ((0, half), (-1 - half, -1))
@@ -104,7 +104,7 @@ def window_packets(flow: ProbedFlow) -> Figure | NoFigure:
     rises, falls = later > earlier / (1 - STEADY), later < earlier * (1 - STEADY)
     if (rises or falls) and flow.trace.family == "bbr":
         return NoFigure(f"its flight still changes: from {earlier:.0f} packets to {later:.0f}")
-    mean = later if rises or falls else _mean_packets(flow, first, len(times) - 1)
+    mean = later if rises or falls else _mean_packets(flow, first, last)
     return Figure(mean, len(losses), 1.0, trip_s, at_least=rises, at_most=falls)
 
 

@@ -50,8 +50,9 @@ class ProbedFlow:
     @cached_property
     def data_arrivals_ns(self) -> Int64Array:
         """Arrival times at the queue of packets that carry data, retransmissions included, in order."""
-        sizes = int64(self.trace.packets, "size_bytes")
-        return self.arrivals_ns[sizes >= DATA * self.flight.packet_bytes]
+        sizes, usual = int64(self.trace.packets, "size_bytes"), self.flight.packet_bytes
+        # no packet of a flow with only small packets carries data
+        return self.arrivals_ns[sizes >= DATA * usual] if usual else np.empty(0, np.int64)
 
     @property
     def settled_ns(self) -> int:
