@@ -193,7 +193,7 @@ def snapshots(before: Snapshot, after: Snapshot, *, comparisons: int = 1) -> Com
     ``comparisons``: how many of them one page shows; the tests are corrected for all of them.
     """
     found = all_packets(before, after)
-    same = {place: _same(before, after, place) for place, _, _ in _both(before, after)}
+    same = {place: _same(before, after, place) for place in before.places}
     coins = max(len(_groups_changed(before.packets, after.packets)), 1) * comparisons
     values = list(_values(before, after, same))
     values = list(_no_coins([_proven(one) for one in _with_holm(values, comparisons)], coins))
@@ -280,6 +280,20 @@ def _both(before: Snapshot, after: Snapshot) -> Iterator[tuple[str, Place, Place
     for name, place in before.places.items():
         if name in after.places:
             yield name, place, after.places[name]
+
+
+def _gone(before: Snapshot, after: Snapshot) -> Iterator[tuple[str, Place, Place]]:
+    """The places that give no figure at all any more although their trials ran again, beside an empty one.
+
+    A place whose trials give figures under another name is not gone: a second rival changes the name.
+    """
+    named = {group for groups in after.groups.values() for group in groups}
+    for name in sorted(before.places.keys() - after.places.keys()):
+        groups = set(before.groups.get(name, ()))
+        # a snapshot of an earlier version does not say which trials these are
+        renamed = groups & named if groups else after.places.keys() - before.places.keys()
+        if _valid(after, groups) and not renamed:
+            yield name, before.places[name], Place()
 
 
 def _values(before: Snapshot, after: Snapshot, same: Mapping[str, Same | None]) -> Iterator[Difference]:
@@ -404,7 +418,8 @@ def _others(before: Snapshot, after: Snapshot, comparisons: int) -> Iterator[Dif
     found = []
     known = {probe.name for probe in probes()}
     kind_level = min(KIND_LEVEL, LEVEL / comparisons)
-    for place, old, new in _both(before, after):
+    places = [*_both(before, after), *_gone(before, after)]
+    for place, old, new in places:
         seeds = min(old.seeds, new.seeds)
         found += [
             _parameter(place, name, one, new.parameters.get(name, _NO_PARAMETER), kind_level)
@@ -422,7 +437,7 @@ def _others(before: Snapshot, after: Snapshot, comparisons: int) -> Iterator[Dif
         else one
         for one in _with_holm(found, comparisons)
     ]
-    fewest = {name: min(old.seeds, new.seeds) for name, old, new in _both(before, after)}
+    fewest = {name: min(old.seeds, new.seeds) for name, old, new in places}
     for one in proven:
         # a place of parameters alone, as beside a rival, has no figure by seed
         behind = fewest[one.place] or max(fewest.values())

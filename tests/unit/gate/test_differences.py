@@ -269,6 +269,32 @@ def test_a_judged_parameter_or_probe_that_is_gone_is_not_judged() -> None:
         assert [one.looks for one in found.figures if one.name == "response"] == [looks]
 
 
+def test_a_place_without_any_figure_now_is_not_judged() -> None:
+    """Beside a rival a place has parameters alone, so that no figure by seed is missing."""
+    rest = values("throughput_mbps", [9.4] * 3)
+    gone = differences.snapshots(
+        snapshot({"net": rest, "beside": beta(parameter(0.7, 0.01))}), snapshot({"net": rest}, "b")
+    )
+    (one,) = gone.doubtful
+    assert (one.place, one.after) == ("beside", "–") and "0 events, 50 before" in one.why
+    assert carry_out.outcome_of(gone) == "not judged"
+
+
+def test_a_place_that_did_not_run_or_has_another_name_does_not_look_different() -> None:
+    rest, other = values("throughput_mbps", [9.4] * 3), beta(parameter(0.7, 0.01))
+    before = snapshot({"net": rest, "duel": other}).model_copy(
+        update={"groups": {"net": ["alone/net"], "duel": ["duel/net"]}}
+    )
+    # a study without its group, as in a comparison of two stores
+    assert not differences.snapshots(before, snapshot({"net": rest}, "b")).doubtful
+    ran = {"alone/net seed 1": "b", "duel/net seed 1": "b"}
+    after = snapshot({"net": rest, "duel beside tcp cubic": other}).model_copy(update={"packets": ran})
+    named = {"net": ["alone/net"], "duel beside tcp cubic": ["duel/net"]}
+    assert not differences.snapshots(before, after.model_copy(update={"groups": named})).doubtful
+    assert not differences.snapshots(before.model_copy(update={"groups": {}}), after).doubtful
+    assert differences.snapshots(before, after.model_copy(update={"places": {"net": rest}})).doubtful
+
+
 @pytest.mark.parametrize("stalled", [1, 2])
 def test_a_seed_that_stalls_is_no_equivalence(stalled: int) -> None:
     now = [0.1] * stalled + [9.41, 9.4, 9.39, 9.4][: 5 - stalled]
