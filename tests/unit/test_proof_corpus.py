@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from pydantic import ValidationError
@@ -84,8 +86,8 @@ def score(named: int, missed: int, idle: int, quiet: int, accused: int) -> Score
     cells = [FaultCell(BETA_06, "n", "named", "0.600 ± 0.010 (off)")] * named
     cells += [FaultCell(BETA_06, "n", "missed", "no estimate")] * missed
     cells += [FaultCell(BETA_06, "n", "not exercised", "the same packets as without it")] * idle
-    clean = [CleanCell("tcp cubic", "n", 5, ())] * quiet
-    clean += [CleanCell("tcp cubic", "n", 5, (found(0.6),))] * accused
+    clean = [CleanCell(f"quiet {number}", "n", 5, ()) for number in range(quiet)]
+    clean += [CleanCell(f"accused {number}", "n", 5, (found(0.6),)) for number in range(accused)]
     return Score(tuple(cells), tuple(clean))
 
 
@@ -96,12 +98,25 @@ def test_the_bars() -> None:
     assert not score(0, 0, 5, 19, 0).passes, "nothing exercised proves nothing"
 
 
+def test_a_clean_controller_that_is_accused_on_one_network_is_accused() -> None:
+    """One of nine is 11 %, also if it is quiet on its three other networks."""
+    clean = [
+        CleanCell(f"controller {number}", network, 5, (found(0.6),) if (number, network) == (0, "a") else ())
+        for number in range(9)
+        for network in "abcd"
+    ]
+    one = replace(score(1, 0, 0, 0, 0), clean=tuple(clean))
+    assert one.accused == {"controller 0"} and one.quiet == 35
+    assert not one.passes
+    assert replace(one, clean=tuple(clean[1:])).passes
+
+
 def test_the_summary_counts_and_names_the_accused() -> None:
     first, second, accused = corpus_table.summary(score(9, 1, 5, 19, 1))
-    assert first.startswith("9 of 10 faults named")
-    assert "5 not exercised" in first
-    assert second.startswith("19 of 20 clean controllers are not accused")
-    assert "tcp cubic on n: multiplicative decrease β is 0.600" in accused
+    assert first.startswith("9 of 10 faults on a network are named")
+    assert "5 are not exercised" in first
+    assert second.startswith("19 of 20 clean controllers on a network are not accused")
+    assert "accused 0 on n: multiplicative decrease β is 0.600" in accused
 
 
 def behaviour(throughput_mbps: float, start_bytes: float, spread: float = 0.1) -> Behaviour:

@@ -124,8 +124,9 @@ def corpus(
 
     Runs the studies fault-corpus (wrong parameters) and fault-behaviour (faults other than parameters);
     trials that are in their results directories are not run again. Compares the verdicts with the answer key.
-    Exit status 1 if fewer than 90 % of the exercised faults of either study are named, if more than 5 % of
-    the first study's clean controllers are accused, or if any clean controller of the second is accused.
+    Exit status 1 if fewer than 90 % of the exercised faults of either study are named (in the first study a
+    fault counts once for each network), if more than 5 % of the first study's clean controllers are accused
+    on any network, or if any clean controller of the second study is accused.
     """
     from dataclasses import asdict
 

@@ -22,7 +22,8 @@ from cambrian.study.model import Trial
 #: the built-in study that plants the faults
 STUDY = "fault-corpus"
 State = Literal["named", "missed", "not exercised"]
-#: shares that the judge must reach: faults named, clean controllers not accused
+#: shares that the judge must reach: of the faults, each on its network, those named; of the clean
+#: controllers, those not accused on any network
 NAMED_SHARE, QUIET_SHARE = 0.9, 0.95
 
 
@@ -65,7 +66,7 @@ class Score:
 
     @property
     def named(self) -> int:
-        """Faults named with the true value in the interval."""
+        """Number of cells whose fault is named with the true value in the interval."""
         return sum(cell.state == "named" for cell in self.exercised)
 
     @property
@@ -79,14 +80,21 @@ class Score:
 
     @property
     def quiet(self) -> int:
-        """Number of clean controllers without a false accusation."""
+        """Number of cells of clean controllers without a false accusation."""
         return sum(not cell.accused for cell in self.clean)
+
+    @property
+    def accused(self) -> set[str]:
+        """The clean controllers that are accused on at least one network."""
+        return {cell.contestant for cell in self.clean if cell.accused}
 
     @property
     def passes(self) -> bool:
         """Are both shares reached?"""
         enough = self.named >= NAMED_SHARE * len(self.exercised)
-        return bool(self.exercised) and enough and self.quiet >= QUIET_SHARE * len(self.clean)
+        controllers = {cell.contestant for cell in self.clean}
+        quiet = len(controllers - self.accused) >= QUIET_SHARE * len(controllers)
+        return bool(self.exercised) and enough and quiet
 
 
 def score(results: Results, key: Key) -> Score:

@@ -33,9 +33,9 @@ def summary(score: Score) -> list[str]:
     exercised = score.exercised
     idle = len(score.faults) - len(exercised)
     lines = [
-        f"{score.named} of {len(exercised)} faults named with the true value in the interval "
-        f"({_percent(score.named, len(exercised))}); {idle} not exercised on their network",
-        f"{score.quiet} of {len(score.clean)} clean controllers are not accused "
+        f"{score.named} of {len(exercised)} faults on a network are named with the true value in the "
+        f"interval ({_percent(score.named, len(exercised))}); {idle} are not exercised there",
+        f"{score.quiet} of {len(score.clean)} clean controllers on a network are not accused "
         f"({_percent(score.quiet, len(score.clean))}), "
         f"{sum(cell.checked for cell in score.clean)} parameters checked",
     ]
@@ -51,8 +51,8 @@ def _moved(moved: Mapping[tuple[str, str], tuple[str, ...]]) -> str:
     by_envelope = sum("envelope" in how for how in outside)
     inside = sorted({preset for (preset, _), how in moved.items() if not how})
     text = (
-        f"{len(outside)} of {len(moved)} faulty controllers leave the noise floor of the clean one "
-        f"({_percent(len(outside), len(moved))}): {by_envelope} by their envelope, "
+        f"{len(outside)} of {len(moved)} faulty controllers on a network leave the noise floor of the clean "
+        f"one ({_percent(len(outside), len(moved))}): {by_envelope} by their envelope, "
         f"{len(outside) - by_envelope} by their first {START_RTTS} round trips alone"
     )
     return f"{text}; inside it on some network: {', '.join(inside)}" if inside else text
