@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -15,7 +15,7 @@ from rich.console import Console
 
 from cambrian.gate.differences import Compared, from_effect
 from cambrian.gate.quantities import MARGINS
-from cambrian.gate.snapshot import Probe, Snapshot
+from cambrian.gate.snapshot import Place, Probe, Snapshot
 from cambrian.measure import quantities
 from cambrian.metrics.parameters.definitions import PARAMETERS
 from cambrian.probes.table import probes
@@ -179,17 +179,45 @@ def run(
 
 
 def read(folder: Path) -> History:
-    """The history that a results directory keeps.
+    """The history that a results directory keeps, without figures that this version does not have.
 
     Raises:
         StudyError: its file was damaged, or another version of Cambrian wrote it.
     """
     path = folder / FILE
     try:
-        return History.model_validate_json(path.read_bytes())
+        return _of_this_version(History.model_validate_json(path.read_bytes()))
     except pydantic.ValidationError as error:
         problem = f"not a history that this version can read: {error.errors()[0]['msg']}"
         raise StudyError(file=str(path), problem=problem, remedy="make it again: cambrian history") from error
+
+
+def _of_this_version(one: History) -> History:
+    known: dict[str, Collection[str]] = {
+        "values": quantities.ALL,
+        "parameters": PARAMETERS,
+        "probes": {probe.name for probe in probes()},
+    }
+
+    def place(old: Place) -> Place:
+        kinds = {
+            kind: {name: row for name, row in getattr(old, kind).items() if name in names}
+            for kind, names in known.items()
+        }
+        return old.model_copy(update=kinds)
+
+    def release(old: Measured) -> Measured:
+        if old.measured is None:
+            return old
+        places = {name: place(here) for name, here in old.measured.places.items()}
+        return old.model_copy(update={"measured": old.measured.model_copy(update={"places": places})})
+
+    return one.model_copy(
+        update={
+            "quantities": tuple(name for name in one.quantities if name in quantities.ALL),
+            "releases": tuple(map(release, one.releases)),
+        }
+    )
 
 
 def frame(history: History) -> pl.DataFrame:

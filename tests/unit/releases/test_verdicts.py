@@ -216,6 +216,26 @@ def test_a_history_says_what_changed_from_each_release_to_the_next(tmp_path: Pat
         history.read(tmp_path)
 
 
+def test_a_history_of_an_earlier_version_is_read_without_the_figures_that_are_gone(tmp_path: Path) -> None:
+    place = GOOD.places["net"]
+    old = Place(
+        values=place.values | {"gone_ms": {"1": 1.0}},
+        parameters=place.parameters | {"gone": Parameter(trials=3, events=3, status="off")},
+        probes={"gone": Probe(state="equivalent")},
+    )
+    kept, more = (
+        Measured(release="1.0.0", date="", measured=GOOD.model_copy(update={"places": {"net": one}}))
+        for one in (place, old)
+    )
+    names = ("throughput_mbps", "gone_ms")
+    for releases in ((more,), (kept,)):
+        written = HISTORY.model_copy(update={"quantities": names, "releases": releases})
+        (tmp_path / "history.json").write_text(written.model_dump_json())
+        found = history.read(tmp_path)
+        assert found.releases == (kept,) and found.quantities == names[:1]
+        assert history.frame(found).height == 7 and chart.figure(found) is not None
+
+
 def test_the_figures_of_a_history_are_those_that_probes_measured() -> None:
     kept = {
         "timeout-packets": Probe(mine=9.0, effect=-5.0, low=-6.0, high=-4.0, state="equivalent"),
