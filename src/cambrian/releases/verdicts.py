@@ -77,7 +77,7 @@ def judge(figure: Figure, good: Snapshot, bad: Snapshot, tried: Snapshot) -> Ver
     """
     of_good, of_bad = (_one(figure, end, tried) for end in (good, bad))
     packets = {"good": compared(good, tried), "bad": compared(bad, tried)}
-    same = next((name for name, one in packets.items() if one.same and not one.changed and not one.lost), "")
+    same = next((name for name, one in packets.items() if same_packets(one)), "")
     if of_good is None or of_bad is None:
         return Verdict("unclear", "it lacks the figure", same)
     like_good, like_bad = not _differs(of_good), not _differs(of_bad)

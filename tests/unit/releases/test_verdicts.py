@@ -69,7 +69,11 @@ def test_a_release_is_like_an_end_or_like_neither(mbps: float, like: str, nearer
 
 
 def test_the_same_packets_are_said() -> None:
-    assert verdicts.judge(FIGURE, GOOD, BAD, measured("1.1.0", 9.0, "1.0.0")).same_packets == "good"
+    same = measured("1.1.0", 9.0, "1.0.0")
+    assert verdicts.judge(FIGURE, GOOD, BAD, same).same_packets == "good"
+    # a trial that good lacks may have other packets
+    more = same.model_copy(update={"packets": same.packets | {"net/quic-go-1.1.0-reno seed 4": "other"}})
+    assert not verdicts.judge(FIGURE, GOOD, BAD, more).same_packets
 
 
 def test_a_release_without_the_figure_is_unclear() -> None:
