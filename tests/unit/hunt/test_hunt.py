@@ -207,6 +207,24 @@ def test_a_timeout_may_last_as_long_as_the_blackouts_before_it() -> None:
     assert most_ms("blackout", "blackout") == 750 + 2 * 2000
 
 
+@pytest.mark.parametrize(("sends", "silent_ms"), [(True, 50), (False, 3050)])
+def test_a_sender_whose_packets_the_queue_drops_is_not_silent(sends: bool, silent_ms: int) -> None:
+    """A packet every 50 ms; for three seconds the queue drops them all, or there is none."""
+    rows = [(at_ms, 5000 < at_ms < 8050) for at_ms in range(0, 20_000, 50)]
+    rows = [row for row in rows if sends or not row[1]]
+    packets = pl.DataFrame(
+        {
+            "flow": 0,
+            "arrival_ns": [at_ms * 1_000_000 for at_ms, _ in rows],
+            "departure_ns": [None if dropped else (at_ms + 1) * 1_000_000 for at_ms, dropped in rows],
+            "size_bytes": 1242,
+        }
+    )
+    result = SimpleNamespace(packets=packets, manifest={"guest": {"end_ns": 20_000_000_000}})
+    one = cast("Figures", SimpleNamespace(result=result))
+    assert pauses._pause_ms(one, Situation()) == pytest.approx(silent_ms, abs=1)
+
+
 def test_pacing_may_carry_more_behind_a_short_queue() -> None:
     more, less = (all_properties()[name] for name in ("carries-no-more", "carries-as-much"))
     short = [

@@ -21,14 +21,19 @@ def _most_ms(situation: Situation) -> float:
 
 
 def _pause_ms(one: Figures, situation: Situation) -> float | None:
-    """The longest time between two departures, or from the last one to the end; from the flow's first on."""
+    """The longest time in which no data of the flow comes to the queue or leaves it.
+
+    From the flow's first departure to the end. A sender whose packets the queue drops is not silent. Nor is
+    one that waits for its packets to leave a long queue.
+    """
     del situation
     packets = one.result.packets
     first_ns = packets.filter(pl.col("flow") == 0).get_column("departure_ns").min()
     if first_ns is None:
         return None
     end_ns = int(one.result.manifest["guest"]["end_ns"])
-    return pauses.longest_pause_ns(packets, 0, int(str(first_ns)), end_ns) / 1e6
+    seen = pl.concat([packets, packets.with_columns(departure_ns=pl.col("arrival_ns"))])
+    return pauses.longest_pause_ns(seen, 0, int(str(first_ns)), end_ns) / 1e6
 
 
 PROPERTIES = (
