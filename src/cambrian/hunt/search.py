@@ -204,7 +204,8 @@ class Hunt:
                 tried.append((one, evidence))
         if is_new and tried:
             nearest, evidence = max(tried, key=lambda pair: pair[1].score)
-            also = " (kernel TCP too, or nearly)" if evidence.breaks else ""
+            kernel = "kernel TCP unknown" if evidence.kernel_unknown else "kernel TCP too, or nearly"
+            also = f" ({kernel})" if evidence.breaks else ""
             self._tell(f"{situation}: nothing broken; nearest {nearest.name}: {evidence.shows[0]}{also}")
         return tried
 
@@ -233,6 +234,10 @@ class Hunt:
 def _why_none(evidence: Evidence) -> str:
     """Why a property that the search found broken is no finding, up to the property's name."""
     of = len(evidence.excess)
+    if evidence.breaks and evidence.kernel_unknown:
+        known = sum(not math.isnan(excess) for excess in evidence.kernel)
+        show = f"only {known} of {len(evidence.kernel)} trials of kernel TCP show whether it keeps it"
+        return f"{show}; {of} of {of} trials break"
     if evidence.breaks:
         return f"kernel TCP itself breaks it, or keeps it with too little reserve; {of} of {of} trials break"
     return f"{sum(excess > 0 for excess in evidence.excess)} of {of} trials break"

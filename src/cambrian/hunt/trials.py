@@ -61,6 +61,12 @@ class Evidence:
         return bool(self.kernel) and all(excess <= -ROOM for excess in self.kernel)
 
     @property
+    def kernel_unknown(self) -> bool:
+        """Do some of kernel TCP's samples not show the property, and all others keep it with room?"""
+        known = [excess for excess in self.kernel if not math.isnan(excess)]
+        return len(known) < len(self.kernel) and all(excess <= -ROOM for excess in known)
+
+    @property
     def is_broken(self) -> bool:
         """Is it broken by the contestant alone?"""
         return self.breaks and self.kernel_keeps

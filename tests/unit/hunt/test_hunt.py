@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cambrian.hunt import situation, trials
+from cambrian.hunt import search, situation, trials
 from cambrian.hunt.properties import Property, all_properties, bounded, pauses
 from cambrian.hunt.search import SEEDS, Counterexample, Hunt
 from cambrian.hunt.situation import CHOICES, Situation, situations, systematic
@@ -374,6 +374,20 @@ def test_a_doubt_says_why_it_is_no_finding() -> None:
     doubts = [line for line in said if "no finding" in line]
     assert doubts
     assert all(line.endswith(f"no finding, {why}") for line in doubts)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "why"),
+    [
+        ((math.nan, -1.0), "only 1 of 2 trials of kernel TCP show whether it keeps it; 2 of 2 trials break"),
+        (
+            (math.nan, 0.5),
+            "kernel TCP itself breaks it, or keeps it with too little reserve; 2 of 2 trials break",
+        ),
+    ],
+)
+def test_invalid_trials_of_the_kernel_do_not_break_a_property(kernel: tuple[float, ...], why: str) -> None:
+    assert search._why_none(Evidence((0.5, 0.5), ("shown",) * 2, kernel)) == why
 
 
 @pytest.mark.parametrize(("status", "counts"), [(1, True), (127, False)])
