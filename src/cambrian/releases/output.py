@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -124,17 +125,24 @@ def bisected(result: Result, bench: Bench, package: str) -> Iterator[str]:
             "These two do not differ clearly from each other, so it may also be in a release near them: "
             "give more --seeds."
         )
-    if any(one.like == "neither" for one in result.tried):
+    neither = [one for one in result.tried if one.like == "neither"]
+    if neither:
+        counts = "counts as the end that it is nearer to"
+        if not all(one.nearer for one in neither):
+            # a kind has no distance from the ends
+            newer = "bad" if result.ends.older_is_good else "good"
+            counts += f", or, where nothing says which that is, as {newer}, the newer end"
         yield (
-            "A release that is like neither counts as the end that it is nearer to. It may have a change of "
-            "its own: give it as --good or --bad to find that."
+            f"A release that is like neither {counts}. It may have a change of its own: give it as --good or "
+            "--bad to find that."
         )
     if result.others:
         yield f"Figures that differ most between good and bad: {result.others}"
-    yield f"Compare the pair: cambrian compare {bench.folder} {bench.folder} --contestant " + (
-        f"{bench.contestant(last)} --contestant {bench.contestant(first)}"
-    )
-    only = "" if bench.network == "*" else f" --only '{bench.network}/*'"
-    yield f"Run the pair: cambrian run {bench.options.study} --contestant {bench.contestant(last)} " + (
-        f"--contestant {bench.contestant(first)}{only}"
-    )
+    pair = [word for one in (last, first) for word in ("--contestant", bench.contestant(one))]
+    yield f"Compare the pair: {shlex.join(['cambrian', 'compare', *[str(bench.folder)] * 2, *pair])}"
+    options = bench.options
+    more = ["--only", f"{bench.network}/*"] if bench.network != "*" else []
+    more += ["--trust"] if options.trust else []
+    # `cambrian run` takes the seeds from the study
+    seeds = " with the study's own number of seeds" if options.seeds else ""
+    yield f"Run the pair{seeds}: {shlex.join(['cambrian', 'run', options.study, *pair, *more])}"

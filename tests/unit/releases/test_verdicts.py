@@ -15,7 +15,7 @@ from rich.console import Console
 from cambrian.gate.differences import Compared
 from cambrian.gate.snapshot import Parameter, Place, Probe, Snapshot
 from cambrian.releases import bisect, chart, history, output, ready, verdicts
-from cambrian.releases.bisect import Ends, Result, Tried
+from cambrian.releases.bisect import Ends, Result, Tried, state
 from cambrian.releases.history import Entry, History, Measured
 from cambrian.releases.search import State, narrowed, next_place
 from cambrian.releases.trials import Bench, invalid
@@ -141,15 +141,24 @@ def test_the_result_names_the_pair_every_release_and_the_commands() -> None:
         Tried("1.3.0", "neither", "6", nearer="bad"),
     ]
     result.change = narrowed(5, {1: "old", 2: "skipped", 3: "new"})
-    bench = Bench("quic-go", "reno", RunOptions("study.toml"), Path("out"))
+    options = RunOptions("my study.toml", seeds=7)
+    bench = Bench("quic-go", "reno", options, Path("my out"), "probe-*")
     text = "\n".join(output.bisected(result, bench, "package"))
+    pair = "--contestant quic-go@1.1.0/reno --contestant quic-go@1.3.0/reno"
+    assert f"Compare the pair: cambrian compare 'my out' 'my out' {pair}\n" in text
+    run = f"cambrian run 'my study.toml' {pair} --only 'probe-*/*'"
+    assert f"Run the pair with the study's own number of seeds: {run}" in text
     assert "1.1.0  good: 9, with the packets of good" in text
     assert "1.3.0  neither, nearer to bad: 6" in text
     assert "1.2.0  skipped: does not build with this endpoint: error[E0432]: gone" in text
     assert "The change lies after 1.1.0 and not after 1.3.0; skipped: 1.2.0." in text
-    assert "like neither counts as the end that it is nearer to" in text
-    assert "--contestant quic-go@1.1.0/reno --contestant quic-go@1.3.0/reno" in text
+    assert "like neither counts as the end that it is nearer to. It may" in text
     assert "The change lies" in text and "more --seeds" not in text
+    # a kind has no distance from the ends
+    result.tried[2] = Tried("1.3.0", "neither", "by a loss")
+    assert state(result.tried[2], older_is_good=True) == "new"
+    text = "\n".join(output.bisected(result, bench, "package"))
+    assert "nearer to, or, where nothing says which that is, as bad, the newer end. It may" in text
     result.is_clear = False
     text = "\n".join(output.bisected(result, bench, "package"))
     assert "The change may lie after 1.1.0" in text and "give more --seeds" in text
