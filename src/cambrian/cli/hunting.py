@@ -80,10 +80,12 @@ def hunt(
             path = output.written(found, runner, folder)
             for line in output.sentences(found, runner):
                 out.print(line, markup=False, soft_wrap=True, highlight=False)
-            again = f"{output.before_run(runner)}cambrian run {path} --out {path.with_suffix('')}"
-            if trust:
-                again += " --trust"
-            out.print(f"Repeat it: {again}", markup=False, soft_wrap=True, highlight=False)
+            out.print(
+                f"Repeat it: {output.again(path, runner, trust=trust)}",
+                markup=False,
+                soft_wrap=True,
+                highlight=False,
+            )
     _end(search, count, contestant)
     if count:
         raise typer.Exit(1)

@@ -21,11 +21,20 @@ def written(found: Counterexample, runner: Runner, folder: Path) -> Path:
     return path
 
 
-def before_run(runner: Runner) -> str:
-    """What a command that repeats the study needs before it, for a stack in ``stacks/`` here."""
+def again(path: Path, runner: Runner, *, trust: bool) -> str:
+    """The command that runs the study in ``path``; a stack in ``stacks/`` here needs its folder."""
+    words = [
+        "cambrian",
+        "run",
+        str(path),
+        "--out",
+        str(path.with_suffix("")),
+        *(["--trust"] if trust else []),
+    ]
     here = Path.cwd() / "stacks"
     stack = catalogue.load()[runner.contestant.partition("/")[0]]
-    return f"CAMBRIAN_STACKS={shlex.quote(str(here))} " if stack.file.is_relative_to(here) else ""
+    before = f"CAMBRIAN_STACKS={shlex.quote(str(here))} " if stack.file.is_relative_to(here) else ""
+    return before + shlex.join(words)
 
 
 def sentences(found: Counterexample, runner: Runner) -> list[str]:

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cambrian.hunt import search, situation, trials
+from cambrian.hunt import output, search, situation, trials
 from cambrian.hunt.properties import Property, all_properties, bounded, pauses
 from cambrian.hunt.search import SEEDS, Counterexample, Hunt
 from cambrian.hunt.situation import CHOICES, Situation, situations, systematic
@@ -404,3 +404,15 @@ def test_an_endpoints_end_does_not_excuse_the_testbed() -> None:
         "TrialResult", SimpleNamespace(verdict={"gates": [gate], "reasons": [gate["text"], "capture: lost"]})
     )
     assert trials._reasons(result, trials._ABOUT_THE_END) == ["capture: lost"]
+
+
+def test_the_command_that_repeats_a_finding_can_be_pasted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    runner = cast("Runner", SimpleNamespace(contestant="quinn/cubic"))
+    path = Path("my results/hunted-quinn-cubic-scales.toml")
+    assert output.again(path, runner, trust=True) == (
+        "cambrian run 'my results/hunted-quinn-cubic-scales.toml' "
+        "--out 'my results/hunted-quinn-cubic-scales' --trust"
+    )
