@@ -14,7 +14,6 @@ from typing import Annotated, Any
 import polars as pl
 from pydantic import Field
 
-import cambrian
 from cambrian.gate.quantities import MARGINS
 from cambrian.measure import quantities
 from cambrian.report.evidence import Evidence
@@ -191,10 +190,11 @@ def conditions(result: TrialResult) -> str:
 
 
 def software(results: Iterator[TrialResult]) -> dict[str, str]:
-    """Name → version and hash of what made these trials: Cambrian's testbed, the kernel, the stacks."""
-    found = {"cambrian": cambrian.__version__}
+    """Name → version and hash of what made these trials: Cambrian, its testbed, the kernel, the stacks."""
+    found: dict[str, str] = {}
     for result in results:
         manifest = result.manifest
+        found["cambrian"] = str(manifest["cambrian"])
         found["testbed"] = str(manifest["environment"]["testbed"])[:_HASH_DIGITS]
         kernel = manifest["kernel"]
         found["kernel"] = f"{kernel['version']} {str(kernel['sha256'])[:_HASH_DIGITS]}"

@@ -7,6 +7,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+import cambrian
 from cambrian.gate import snapshot
 from cambrian.report.collect import collect
 from cambrian.report.compared import sides
@@ -42,6 +43,13 @@ def test_a_snapshot_says_on_what_its_trials_ran(folder: Path) -> None:
         text.startswith("rate_mbps = 4.0, rtt_ms = 20.0, buffer_bdp = 2.0") for text in found.values()
     )
     assert all("duration_s = " in text and "seed" not in text for text in found.values())
+
+
+def test_the_software_is_what_made_the_trials(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cambrian, "__version__", "99")
+    (result, *_) = (one for _, one in snapshot.trials({"": folder}) if one is not None)
+    found = snapshot.take({"": folder}, "tcp/cubic").made_with
+    assert found["cambrian"] == result.manifest["cambrian"] != "99"
 
 
 def test_a_place_names_the_groups_of_its_trials(folder: Path) -> None:
