@@ -101,6 +101,11 @@ def delay_trips(flow: ProbedFlow, fall: Fall) -> float:
     return float("nan")
 
 
+def packet_share(flow: ProbedFlow, found: Sequence[Fall]) -> float:
+    """One packet as a share of the flight before the losses: the resolution of a flight."""
+    return float(flow.flight.packet_bytes / np.median([one.before_bytes for one in found]))
+
+
 def _signals(flow: ProbedFlow, loss: Loss, trip_ns: int, until_trips: float = SETTLED) -> int:
     """Number of drops and marks by the queue that are close enough to be confused with the loss."""
     signals = np.sort(flow.flight.signal_ns)

@@ -49,7 +49,7 @@ def kept(flow: ProbedFlow) -> Figure | NoFigure:
     found = [one for one in followed(flow) if np.isfinite(one.kept)]
     if len(found) < FEWEST:
         return _too_few(found)
-    return Figure(float(np.mean([one.kept for one in found])), len(found), _packet(flow, found))
+    return Figure(float(np.mean([one.kept for one in found])), len(found), falls.packet_share(flow, found))
 
 
 def answered_percent(flow: ProbedFlow) -> Figure | NoFigure:
@@ -77,7 +77,7 @@ def later(flow: ProbedFlow) -> Figure | NoFigure:
     found = [one for one in followed(flow) if np.isfinite(one.later)]
     if len(found) < FEWEST:
         return _too_few(found)
-    return Figure(float(np.mean([one.later for one in found])), len(found), _packet(flow, found))
+    return Figure(float(np.mean([one.later for one in found])), len(found), falls.packet_share(flow, found))
 
 
 def window_packets(flow: ProbedFlow) -> Figure | NoFigure:
@@ -121,11 +121,6 @@ def _lost_ns(flow: ProbedFlow) -> Int64Array:
     if every is None:
         raise ValueError(f"network {flow.network.name} has no loss_every_packets")
     return flow.arrivals_ns[positions(len(flow.arrivals_ns), every)]
-
-
-def _packet(flow: ProbedFlow, found: list[Fall]) -> float:
-    """One packet as a share of the flight before the loss: the resolution of a flight."""
-    return float(flow.flight.packet_bytes / np.median([one.before_bytes for one in found]))
 
 
 def _too_few(found: list[Fall]) -> NoFigure:

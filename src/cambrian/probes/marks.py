@@ -52,8 +52,7 @@ def kept(flow: ProbedFlow) -> Figure | NoFigure:
     found = [one for one in _alone(flow) if np.isfinite(one.kept)]
     if len(found) < FEWEST:
         return NoFigure(f"{len(found)} undisturbed round trips with marks; {FEWEST} are needed")
-    packet = flow.flight.packet_bytes / float(np.median([one.before_bytes for one in found]))
-    return Figure(float(np.mean([one.kept for one in found])), len(found), packet)
+    return Figure(float(np.mean([one.kept for one in found])), len(found), falls.packet_share(flow, found))
 
 
 def answered_percent(flow: ProbedFlow) -> Figure | NoFigure:

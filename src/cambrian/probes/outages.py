@@ -51,8 +51,7 @@ def burst_kept(flow: ProbedFlow) -> Figure | NoFigure:
     found = [one for one in bursts(flow) if np.isfinite(one.kept)]
     if len(found) < FEWEST_BURSTS:
         return NoFigure(f"{len(found)} undisturbed bursts; {FEWEST_BURSTS} are needed")
-    packet = flow.flight.packet_bytes / float(np.median([one.before_bytes for one in found]))
-    return Figure(float(np.mean([one.kept for one in found])), len(found), packet)
+    return Figure(float(np.mean([one.kept for one in found])), len(found), falls.packet_share(flow, found))
 
 
 def burst_silence_trips(flow: ProbedFlow) -> Figure | NoFigure:

@@ -13,7 +13,7 @@ from cambrian.judging.findings import Finding, value_text
 from cambrian.judging.flow_traces import estimates
 from cambrian.probes.judge import repeats
 from cambrian.proof import floor
-from cambrian.proof.faults import LAB, Fault, Key
+from cambrian.proof.faults import Fault, Key, of_lab
 from cambrian.proof.floor import Behaviour
 from cambrian.proof.groups import Group, differ, groups_of
 from cambrian.store.results import Results, TrialResult
@@ -108,7 +108,7 @@ def score(results: Results, key: Key) -> Score:
         _fault_cell(fault, network, groups, judged, behaviour)
         for fault in key.fault
         for network in networks
-        if (network, _lab(fault.preset)) in groups
+        if (network, of_lab(fault.preset)) in groups
     ]
     clean = [
         CleanCell(
@@ -122,10 +122,6 @@ def score(results: Results, key: Key) -> Score:
         if (found := judged.get((network, one.contestant))) is not None
     ]
     return Score(tuple(faults), tuple(clean))
-
-
-def _lab(preset: str) -> str:
-    return f"{LAB} {preset}"
 
 
 def _read(group: Group) -> tuple[Judged, dict[int, Behaviour]]:
@@ -163,12 +159,12 @@ def _fault_cell(
     judged: dict[tuple[str, str], Judged],
     behaviour: dict[tuple[str, str], dict[int, Behaviour]],
 ) -> FaultCell:
-    with_it, without = (groups.get((network, _lab(name))) for name in (fault.isolated, fault.clean))
+    with_it, without = (groups.get((network, of_lab(name))) for name in (fault.isolated, fault.clean))
     if with_it is not None and without is not None and not differ(with_it, without):
         return FaultCell(fault, network, "not exercised", "the same packets as without it")
-    mine, clean = (behaviour.get((network, _lab(name)), {}) for name in (fault.preset, fault.clean))
+    mine, clean = (behaviour.get((network, of_lab(name)), {}) for name in (fault.preset, fault.clean))
     outside = floor.outside(mine, clean)
-    found = judged[network, _lab(fault.preset)]
+    found = judged[network, of_lab(fault.preset)]
     finding = next((one for one in found.findings if one.key == fault.parameter), None)
     if finding is None:
         return FaultCell(fault, network, "missed", found.missing.get(fault.parameter, "no estimate"), outside)

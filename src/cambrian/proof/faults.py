@@ -100,3 +100,8 @@ def key() -> Key:
     """Read ``faults.toml``."""
     file = TomlFile(Path(__file__).with_name("faults.toml"), "docs/explanation/judging.md")
     return file.build(Key, (), file.raw)
+
+
+def of_lab(preset: str) -> str:
+    """The contestant that runs a preset of the lab stack."""
+    return f"{LAB} {preset}"

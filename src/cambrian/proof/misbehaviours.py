@@ -8,7 +8,7 @@ from typing import Literal
 
 import polars as pl
 
-from cambrian.proof.faults import LAB, Key, Misbehaviour
+from cambrian.proof.faults import Key, Misbehaviour, of_lab
 from cambrian.proof.groups import Group, differ, groups_of
 from cambrian.report import tables
 from cambrian.report.collect import collect
@@ -105,9 +105,9 @@ def judged(by_contestant: Mapping[str, Judgement], where: Mapping[str, tuple[str
     ``where``: preset → the networks on which its fault changes a packet.
     """
     faults = [
-        _fault_row(fault, by_contestant[_lab(fault.preset)], where[fault.preset])
+        _fault_row(fault, by_contestant[of_lab(fault.preset)], where[fault.preset])
         for fault in key.misbehaviour
-        if _lab(fault.preset) in by_contestant
+        if of_lab(fault.preset) in by_contestant
     ]
     clean = [
         CleanRow(one.contestant, judgement, _accused(judgement, one.choices))
@@ -144,7 +144,11 @@ def exercised(present: Mapping[tuple[str, str], Group], key: Key) -> dict[str, t
     found = {}
     for fault in key.misbehaviour:
         pairs = (
-            (network, present.get((network, _lab(fault.preset))), present.get((network, _lab(fault.clean))))
+            (
+                network,
+                present.get((network, of_lab(fault.preset))),
+                present.get((network, of_lab(fault.clean))),
+            )
             for network in networks
         )
         found[fault.preset] = tuple(
@@ -169,10 +173,6 @@ def _fault_row(fault: Misbehaviour, judgement: Judgement, networks: tuple[str, .
 def _accused(judgement: Judgement, choices: bool) -> tuple[str, ...]:
     accused = judgement.named if choices else (*judgement.named, *judgement.choices)
     return accused or ((judgement.verdict,) if judgement.accuses else ())
-
-
-def _lab(preset: str) -> str:
-    return f"{LAB} {preset}"
 
 
 def _rows(frames: Mapping[str, pl.DataFrame], name: str) -> Iterator[dict[str, str]]:

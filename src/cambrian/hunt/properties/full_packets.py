@@ -5,15 +5,16 @@ from __future__ import annotations
 from cambrian.hunt.properties import bounded
 from cambrian.hunt.situation import Situation
 from cambrian.measure.figures import Figures
+from cambrian.metrics.columns import int64
+from cambrian.metrics.parameters.window import frame_of_share
 
 
 def _usual_bytes(one: Figures, situation: Situation) -> float | None:
     """Half of the flow's bytes are in frames of this size or more."""
     del situation
-    sizes = one.result.packets.filter(one.result.packets["flow"] == 0).get_column("size_bytes").sort()
-    if sizes.is_empty():
-        return None
-    return float(sizes[int((sizes.cum_sum() < sizes.sum() / 2).sum())])
+    packets = one.result.packets
+    sizes_bytes = int64(packets.filter(packets["flow"] == 0), "size_bytes")
+    return float(frame_of_share(sizes_bytes, 0.5)) if len(sizes_bytes) else None
 
 
 PROPERTIES = (
