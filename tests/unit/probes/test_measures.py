@@ -124,7 +124,7 @@ def test_a_window_that_never_grows_falls_below_every_other() -> None:
     assert found.value < 20
 
 
-BUSY_S = {
+BUSY_S: dict[str, list[tuple[float, float]]] = {
     "never": [],
     "whole": [(0, 60)],
     "one packet": [(0, 0.005)],
@@ -141,10 +141,10 @@ BUSY_S = {
 @pytest.mark.parametrize("busy", BUSY_S)
 def test_every_measure_of_a_flow_with_silences_ends(busy: str, every: int, size_bytes: int) -> None:
     """Two kinds of them ended the report: no packets in a quarter of a flow's life, or only small ones."""
-    times = np.arange(0, 60, 0.01 * every)
-    inside = [(times >= begin) & (times < end) for begin, end in BUSY_S[busy]]
-    times = (times[np.any(inside, axis=0)] * 1e9).astype(np.int64) if inside else times[:0].astype(np.int64)
-    packets = regular(times, times + 1_200_000, size_bytes)
+    seconds = np.arange(0, 60, 0.01 * every)
+    inside = [(seconds >= begin) & (seconds < end) for begin, end in BUSY_S[busy]]
+    arrival_ns = (seconds[np.any(inside, axis=0)] * 1e9 if inside else seconds[:0]).astype(np.int64)
+    packets = regular(arrival_ns, arrival_ns + 1_200_000, size_bytes)
     for one in table.probes():
         where = PLACES.get(one.networks[0], network(one.networks[0].strip("*")))
         assert isinstance(one.function(alone_with(packets, 60_000_000_000, where)), Figure | NoFigure)
