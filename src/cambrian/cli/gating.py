@@ -171,12 +171,15 @@ def compare(
     from dataclasses import asdict
 
     from cambrian.gate import output
+    from cambrian.report import page as pages
     from cambrian.report.compared import page
     from cambrian.report.compared import settings as of_studies
 
     one_format(json=as_json, markdown=markdown)
     if to is not None and to.exists() and not to.is_dir():
         fail(f"--page {to}: is a file; remedy: give a folder")
+    if to is not None:
+        pages.check(to)
     names = contestants or []
     if len(names) > len(("before", "after")):
         fail("give --contestant once or twice")

@@ -46,7 +46,12 @@ class Unwanted(StrEnum):
 def report(
     folder: Annotated[Path, typer.Argument(help="A results directory that `cambrian run` made.")],
     to: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Output folder. Default: FOLDER/report.")
+        Path | None,
+        typer.Option(
+            "--out",
+            "-o",
+            help="A new or empty folder, or one with an earlier report. Default: FOLDER/report.",
+        ),
     ] = None,
     parts: Annotated[
         bool, typer.Option("--parts/--no-parts", help="For a suite: also make the report of each part.")
@@ -69,12 +74,14 @@ def report(
 
 def make_report(folder: Path, to: Path | None = None, *, parts: bool = True, figures: bool = False) -> Path:
     """What ``cambrian report`` does; returns the page's path."""
-    from cambrian.report import study_page
+    from cambrian.report import page, study_page
     from cambrian.report.evidence import Evidence
     from cambrian.report.suite import page as suite_page
     from cambrian.report.suite import ran
     from cambrian.store.results import Results
 
+    # measuring takes minutes, so folders are checked before it
+    page.check(to or folder / "report")
     if not ran.is_suite(folder):
         Results(folder).study()
         # its tables are kept for `cambrian table`
@@ -83,6 +90,8 @@ def make_report(folder: Path, to: Path | None = None, *, parts: bool = True, fig
             return study_page.write(*found, to or folder / "report", with_files=figures)
     suite = ran.read(folder.absolute())
     reported = [part for part in suite.parts if part.trials] if parts else []
+    for part in reported:
+        page.check(part.folder / "report")
     evidence = Evidence(suite.folder.parent)
     for number, part in enumerate(reported, 1):
         err.print(f"report {number} of {len(reported)}: {part.place}", markup=False)
@@ -99,7 +108,9 @@ def make_report(folder: Path, to: Path | None = None, *, parts: bool = True, fig
 @reads_results("results")
 def atlas(
     results: Annotated[Path, typer.Argument(help="The folder with the suites' results.")] = Path("results"),
-    to: Annotated[Path, typer.Option("--out", "-o", help="Output folder.")] = Path("docs/results/atlas"),
+    to: Annotated[
+        Path, typer.Option("--out", "-o", help="A new or empty folder, or one with an earlier atlas.")
+    ] = Path("docs/results/atlas"),
 ) -> None:
     """Write every suite's findings as Markdown with PNG figures, a page of all histories, and an index."""
     from cambrian.report.suite import atlas as suites_atlas

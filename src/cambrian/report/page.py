@@ -18,13 +18,15 @@ import jinja2
 import markupsafe
 import vl_convert
 
-from cambrian.report import timelines
+from cambrian.report import output_folder, timelines
 from cambrian.report.figures.figure import Figure, config
 from cambrian.report.kept import kept
 from cambrian.report.sections import Section, every
 
 #: most rows of a list that the page shows; its CSV has all
 MOST_ROWS = 200
+#: also the mark of a folder that has a page
+_LICENCES = "licences.txt"
 _OF_VEGA = (
     "figures/vega.js contains Vega, Vega-Lite and Vega-Embed (BSD-3-Clause, University of Washington "
     "Interactive Data Lab) and the libraries that they use, as vl-convert bundles them. vl-convert:"
@@ -81,16 +83,29 @@ def write(page: Page, out: Path, *, with_files: bool = False) -> Path:
     return index
 
 
+def check(out: Path) -> None:
+    """Refuse to write a page to a folder that has other files than an earlier page's.
+
+    Raises:
+        FileExistsError: it has such files.
+    """
+    output_folder.check(out, _LICENCES, licences().partition("\n")[0])
+
+
 def prepare(out: Path, *folders: str) -> None:
-    """Make ``out`` with these folders, empty, and with what a page needs beside it."""
+    """Make ``out`` with these folders, without an earlier page's files, and with what a page needs beside it.
+
+    Raises:
+        FileExistsError: as :func:`check`.
+    """
+    check(out)
+    out.mkdir(parents=True, exist_ok=True)
+    # first: by this file the folder of an interrupted report is known as a report's
+    (out / _LICENCES).write_text(licences(), encoding="utf-8")
     for name in folders:
-        (out / name).mkdir(parents=True, exist_ok=True)
-        # files of an earlier report must not mix with this one's
-        for old in (out / name).iterdir():
-            old.unlink()
+        output_folder.empty(out / name)
     if "figures" in folders:
         (out / "figures" / "vega.js").write_text(vega_bundle(), encoding="utf-8")
-    (out / "licences.txt").write_text(licences(), encoding="utf-8")
 
 
 def draw(figure: Figure, folder: Path, *, with_files: bool) -> None:

@@ -11,7 +11,7 @@ import vl_convert
 from cambrian.markdown import table_lines
 from cambrian.releases import history
 from cambrian.releases import section as release_section
-from cambrian.report import methods
+from cambrian.report import methods, output_folder
 from cambrian.report.figures.figure import Figure, rounded
 from cambrian.report.sections import Section, Table, every
 from cambrian.report.suite import markdown, page, ran
@@ -24,6 +24,8 @@ HISTORIES = "history"
 RELEASES = "releases"
 #: PNG pixels for each pixel of a chart; small, because the pictures are kept in a repository
 SCALE = 1.5
+#: the index's first line
+_HEADING = "# Atlas"
 _RELEASES = """\
 Each release runs alone, with its own client as the receiver. If the command names no study, there are two
 networks: `clean` (10 Mbps, 50 ms, 1 BDP), and `probe-response-1` (10 Mbps, 100 ms, 4 BDP, 1 % random loss).
@@ -41,11 +43,18 @@ def make(results: Path, out: Path, tell: Callable[[int, int, str], None]) -> Pat
     Raises:
         FileNotFoundError: ``results`` has neither a suite nor a history.
         StudyError: a suite's section is wrong, or a history was damaged.
+        FileExistsError: ``out`` has files, but no atlas.
     """
     folders = [path for path in sorted(results.glob("*")) if ran.is_suite(path)]
     histories = sorted(path.parent for path in (results / HISTORIES).glob(f"*/{history.FILE}"))
     if not (folders or histories):
         raise FileNotFoundError(f"{results} has no results of a suite: run one, such as `cambrian run wpi`")
+    index = out / "README.md"
+    output_folder.check(out, index.name, _HEADING)
+    out.mkdir(parents=True, exist_ok=True)
+    if not index.exists():
+        # by this line the folder of an interrupted atlas is known as an atlas
+        index.write_text(f"{_HEADING}\n", encoding="utf-8")
     pages = len(folders) + bool(histories)
     suites: list[Ran] = []
     for number, folder in enumerate(folders):
@@ -59,7 +68,6 @@ def make(results: Path, out: Path, tell: Callable[[int, int, str], None]) -> Pat
         releases = [release_section.made(history.read(folder)) for folder in histories]
         _write(RELEASES, releases, _releases(releases), out)
     tell(pages, pages, "index")
-    index = out / "README.md"
     index.write_text("\n".join(_index(suites, releases)) + "\n", encoding="utf-8")
     return index
 
@@ -123,7 +131,7 @@ def _releases(sections: Sequence[Section]) -> Iterator[str]:
 
 
 def _index(suites: Sequence[Ran], releases: Sequence[Section]) -> Iterator[str]:
-    yield "# Atlas"
+    yield _HEADING
     yield ""
     yield "The results of each suite's last run, with the published figures beside ours. Made by"
     yield "`cambrian atlas`; the same commands give the same packets, and so the same hash."
