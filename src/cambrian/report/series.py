@@ -19,7 +19,7 @@ from cambrian.metrics.columns import BITS_PER_BYTE, NS_PER_S, Int64Array, int64
 from cambrian.store.results import TrialResult
 
 #: steps that a trial's data may have, in µs
-STEPS_US = tuple(digit * 10**power for power in range(2, 8) for digit in (1, 2, 5))
+STEPS_US: tuple[int, ...] = tuple(digit * 10**power for power in range(2, 8) for digit in (1, 2, 5))
 #: a trial gets the shortest step with at most so many steps, and whose packed data fits
 _MOST_STEPS = 60_000
 #: steps of the coarse throughput
@@ -65,8 +65,9 @@ class Kind:
 
 @dataclass(frozen=True)
 class Timeline:
-    """One trial over time. ``coarse_mbps``: each flow's throughput in :data:`COARSE` steps or a few less.
+    """One trial over time.
 
+    ``coarse_mbps``: each flow's throughput in steps of :func:`coarse_step_ns`, :data:`COARSE` or fewer.
     ``packed`` is the page's data with its description (:func:`packed`).
     """
 
@@ -166,7 +167,9 @@ KINDS = (
 )
 
 
-def read(result: TrialResult, *, flow_count: int, duration_s: float, most_bytes: int) -> Timeline:
+def read(
+    result: TrialResult, *, flow_count: int, duration_s: float, most_bytes: int, coarse_step_ns: int
+) -> Timeline:
     """One valid trial's series, in the shortest step whose packed data has at most ``most_bytes``."""
     end_ns = max(round(duration_s * NS_PER_S), STEPS_US[0] * 1000)
     grids = [Grid(int(end_ns // (us * 1000)), us * 1000, flow_count) for us in STEPS_US]
@@ -180,13 +183,21 @@ def read(result: TrialResult, *, flow_count: int, duration_s: float, most_bytes:
         # packets of a step share its numbers, so data shrinks more slowly than steps
         if grid.step_ns >= made["step_us"] * 1000 * over**0.5:
             made = packed(result, grid)
-    return Timeline(result.id, _coarse(result, flow_count, end_ns), made)
+    return Timeline(result.id, _coarse(result, flow_count, end_ns, coarse_step_ns), made)
 
 
-def _coarse(result: TrialResult, flows: int, end_ns: int) -> tuple[tuple[float, ...], ...]:
-    step_ns = next(us * 1000 for us in (*STEPS_US, end_ns // 1000) if end_ns // (us * 1000) <= COARSE)
-    mbps = throughput.binned_throughput(result.packets, flows, step_ns, 0, end_ns)["throughput_mbps"]
-    return tuple(tuple(row) for row in mbps.to_numpy().reshape(flows, -1).round(3).tolist())
+def coarse_step_ns(longest_s: float) -> int:
+    """The coarse step of trials that are compared step by step, of which the longest takes so long."""
+    end_ns = round(longest_s * NS_PER_S)
+    return next(us * 1000 for us in (*STEPS_US, end_ns // 1000) if end_ns // (us * 1000) <= COARSE)
+
+
+def _coarse(result: TrialResult, flows: int, end_ns: int, step_ns: int) -> tuple[tuple[float, ...], ...]:
+    # a load that is much shorter than the longest has a step, too
+    steps = max(end_ns // step_ns, 1)
+    binned = throughput.binned_throughput(result.packets, flows, step_ns, 0, steps * step_ns)
+    mbps = binned["throughput_mbps"].to_numpy().reshape(flows, steps)
+    return tuple(tuple(row) for row in mbps.round(3).tolist())
 
 
 def packed(result: TrialResult, grid: Grid) -> dict[str, Any]:

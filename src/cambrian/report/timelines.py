@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from cambrian.metrics.columns import NS_PER_S
 from cambrian.report import series
 from cambrian.report.collect import Cell, Collected
 from cambrian.report.figures import colours
@@ -35,17 +36,18 @@ class _Task:
     flows: int
     duration_s: float
     most_bytes: int
+    coarse_step_ns: int
 
 
 def of(collected: Collected) -> dict[str, Timeline]:
     """Trial's identity → its series, for each valid trial."""
-    trials = {trial.id: trial for cell in collected.cells for trial in cell.trials}
+    trials = {trial.id: (trial, cell) for cell in collected.cells for trial in cell.trials}
     most = min(_MOST_BYTES // max(len(trials), 1), _MOST_BYTES_OF_A_TRIAL)
-    tasks = [_Task(one.folder, len(one.flows), one.shown_s, most) for one in trials.values()]
-    items = [
-        (key_of_trial(task.folder, _MADE_BY, task.flows, task.duration_s, task.most_bytes), task)
-        for task in tasks
+    tasks = [
+        _Task(one.folder, len(one.flows), one.shown_s, most, series.coarse_step_ns(cell.shown_s))
+        for one, cell in trials.values()
     ]
+    items = [(key_of_trial(task.folder, _MADE_BY, *astuple(task)[1:]), task) for task in tasks]
     made = kept(_one, items, what="trials over time")
     return {timeline.trial_id: timeline for timeline in made}
 
@@ -57,6 +59,7 @@ def _one(key: str, task: _Task) -> Timeline:
         flow_count=task.flows,
         duration_s=task.duration_s,
         most_bytes=task.most_bytes,
+        coarse_step_ns=task.coarse_step_ns,
     )
 
 
@@ -146,9 +149,8 @@ def _spread(cell: Cell, timelines: dict[str, Timeline]) -> dict[str, Any]:
     steps = min(len(one[0]) for one in rows)
     values = np.array([[flow[:steps] for flow in one] for one in rows])
     spread = np.quantile(values, [0, 0.25, 0.5, 0.75, 1], axis=0).round(3)
-    longest = max(cell.trials, key=lambda trial: trial.shown_s).shown_s
     return {
         "trials": len(rows),
-        "step_s": longest / max(len(one[0]) for one in rows),
+        "step_s": series.coarse_step_ns(cell.shown_s) / NS_PER_S,
         "mbps": spread.tolist(),
     }

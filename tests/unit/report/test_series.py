@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import base64
 import zlib
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -11,7 +13,7 @@ import polars as pl
 import pytest
 
 from cambrian.metrics.columns import int64
-from cambrian.report import series
+from cambrian.report import series, timelines
 from cambrian.store.results import Results, TrialResult
 from tests.unit import report_results
 
@@ -47,7 +49,13 @@ def unpacked(packed: dict[str, Any]) -> dict[str, list[list[int]]]:
 
 def read(result: TrialResult, most_bytes: int) -> series.Timeline:
     duration_s = float(result.manifest["trial"]["duration_s"])
-    return series.read(result, flow_count=2, duration_s=duration_s, most_bytes=most_bytes)
+    return series.read(
+        result,
+        flow_count=2,
+        duration_s=duration_s,
+        most_bytes=most_bytes,
+        coarse_step_ns=series.coarse_step_ns(duration_s),
+    )
 
 
 @pytest.mark.parametrize("most_bytes", [100_000, 10_000])
@@ -92,3 +100,41 @@ def test_coarse_throughput_has_the_same_mean(result: TrialResult) -> None:
             (pl.col("outcome") == "departed") & (pl.col("departure_ns") < end_ns) & (pl.col("flow") == flow)
         )
         assert np.mean(row) == pytest.approx(int64(left, "size_bytes").sum() * 8000 / end_ns, rel=1e-3)
+
+
+def test_the_spread_of_loads_that_end_at_different_times_is_that_of_the_same_instants(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """In each load 10 Mbps leave from 1 s to 2 s, and nothing before or after."""
+    departures = np.arange(10**9, 2 * 10**9, 10**6)
+    packets = pl.DataFrame(
+        {
+            "flow": 0,
+            "arrival_ns": departures,
+            "departure_ns": departures,
+            "size_bytes": 1250,
+            "outcome": "departed",
+        },
+        schema_overrides={"flow": pl.Int64, "size_bytes": pl.Int64},
+    )
+    monkeypatch.setattr(series, "packed", lambda *_: {"data": "", "step_us": 1})
+    monkeypatch.setattr(
+        timelines, "TrialResult", lambda folder: SimpleNamespace(id=folder.name, packets=packets)
+    )
+    monkeypatch.setattr(timelines, "key_of_trial", lambda *_: "")
+    monkeypatch.setattr(timelines, "kept", lambda make, items, **_: [make(*one) for one in items])
+    loads = [
+        SimpleNamespace(id=f"{end_s}", folder=Path(f"{end_s}"), flows=[0], shown_s=end_s)
+        for end_s in (4.7, 4.9, 4.88)
+    ]
+    cell: Any = SimpleNamespace(trials=loads, shown_s=4.9)
+    collected: Any = SimpleNamespace(cells=[cell])
+    spread = timelines._spread(cell, timelines.of(collected))
+    assert spread["step_s"] == 0.05
+    for values in np.array(spread["mbps"])[:, 0]:
+        assert np.flatnonzero(values).tolist() == list(range(20, 40))
+
+
+def test_a_load_shorter_than_a_coarse_step_has_one(result: TrialResult) -> None:
+    made = series.read(result, flow_count=2, duration_s=0.1, most_bytes=1000, coarse_step_ns=500_000_000)
+    assert [len(row) for row in made.coarse_mbps] == [1, 1]
