@@ -141,7 +141,8 @@ def axes(frame: pl.DataFrame) -> Axes:
 
 def _with_panels(frame: pl.DataFrame, joined: Sequence[str]) -> pl.DataFrame:
     """The observations with the words of a panel that joins these columns, in the order of their values."""
-    values = [sorted(frame[name].unique().to_list()) for name in joined]
+    # keys that a network does not set come first
+    values = [frame[name].unique().sort(nulls_last=False).to_list() for name in joined]
     words = {
         place: ", ".join(names.value(*pair) for pair in zip(joined, place, strict=True))
         for place in product(*values)

@@ -110,6 +110,17 @@ def test_the_panels_of_three_keys_are_in_the_order_of_numbers() -> None:
     assert titles[-1] == "Rate 100 Mbps, RTT 100 ms"
 
 
+def test_a_key_that_some_networks_lack_has_panels_in_words() -> None:
+    (figure,) = drawn(made(grid(loss_every_packets=(None, 100), rate_mbps=(5.0, 10.0), buffer_bdp=(1, 2, 4))))
+    titles = [str(panel.chart.to_dict()["title"]) for panel in figure.panels]
+    assert sorted(titles) == sorted(
+        f"Rate {rate} Mbps, {loss}"
+        for rate in (5, 10)
+        for loss in ("Loss every (packets): not set", "Loss every 100 packets")
+    )
+    assert "not set" in titles[0]
+
+
 @pytest.mark.parametrize(("values", "kind"), [((1.0, 2.0, 4.0), None), ((1.0, 2.0, 8.0), "log")])
 def test_a_wide_range_has_a_logarithmic_axis(values: Sequence[float], kind: str | None) -> None:
     (figure,) = drawn(made(grid(buffer_bdp=values)))

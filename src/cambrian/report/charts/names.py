@@ -40,6 +40,8 @@ def heading(column: str, labels: Mapping[str, str] | None = None) -> str:
 
 def value(column: str, content: object, labels: Mapping[str, str] | None = None) -> str:
     """A panel's or a series' value in words: ``25 Mbps``; a name stays as it is."""
+    if content is None:
+        return f"{heading(column, labels)}: not set"
     if isinstance(content, float):
         content = f"{content:g}"
     if isinstance(content, str) and not content.replace(".", "").replace("-", "").isdigit():
