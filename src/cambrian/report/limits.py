@@ -147,11 +147,19 @@ def withheld(collected: Collected, contestant: str, network: str) -> str:
     return limited(collected, contestant, network)
 
 
-def withhold(rows: Sequence[Row], collected: Collected, who: str, differs: Collection[str]) -> None:
+def withhold(
+    rows: Sequence[Row],
+    collected: Collected,
+    who: str,
+    differs: Collection[str],
+    column: str = "verdict",
+) -> None:
     """Make inconclusive, in place, what the verdict of a row accuses a limited contestant of.
 
-    ``who``: the column that names it. ``differs``: the verdicts that accuse.
+    ``who``: the column that names it. ``differs``: the verdicts in ``column`` that accuse.
     """
     for row in rows:
-        if row["verdict"] in differs and withheld(collected, row[who], row["network"]):
-            row |= {"verdict": "inconclusive", "more_seeds": None}
+        if row[column] in differs and withheld(collected, row[who], row["network"]):
+            row[column] = "inconclusive"
+            if "more_seeds" in row:
+                row["more_seeds"] = None

@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from cambrian.metrics.conformance import noise_floor
-from cambrian.report import conformance
+from cambrian.report import conformance, limits
 from cambrian.report.collect import Cell, Collected, collect
 from cambrian.report.conformance import seed_pairs
 from cambrian.report.figures import envelopes
@@ -42,6 +42,20 @@ def row(frame: pl.DataFrame, **wanted: object) -> dict[str, object]:
 def test_each_contestant_has_a_row_a_method(methods: pl.DataFrame) -> None:
     found = sorted(methods.select("contestant", "method").rows())
     assert found == [(one, method) for one in (TLS, PACED) for method in ("clustered", "imc22")]
+
+
+def test_a_limited_contestant_is_accused_by_no_method(
+    knobs: Collected, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(seed_pairs, "judge", lambda *_: "different")
+    monkeypatch.setattr(limits, "withheld", lambda _, contestant, network: contestant == PACED)
+    found = envelope_methods.table(knobs)
+    assert found is not None
+    columns = ("contestant", "verdict", "verdict_t")
+    assert set(found.select(columns).rows()) == {
+        (TLS, "different", "different"),
+        (PACED, "inconclusive", "inconclusive"),
+    }
 
 
 @pytest.mark.parametrize("method", ["imc22", "clustered"])

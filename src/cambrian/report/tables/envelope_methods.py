@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from cambrian.report import conformance, families, layout, placebo
+from cambrian.report import conformance, families, layout, limits, placebo
 from cambrian.report.collect import Collected
 from cambrian.report.conformance import seed_pairs
 from cambrian.report.conformance.scores import Compared
@@ -45,6 +45,7 @@ def table(collected: Collected) -> pl.DataFrame | None:
     ]
     placebos = placebo.names(collected)
     for column in ("verdict", "verdict_t"):
+        limits.withhold(table_rows, collected, "contestant", ("different",), column)
         placebo.withhold(
             table_rows,
             is_placebo=lambda row: row["contestant"] == placebos.get((row["network"], row["reference"])),
