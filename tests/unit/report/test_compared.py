@@ -19,6 +19,7 @@ from cambrian.gate.snapshot import Snapshot, Subject
 from cambrian.report.compared import changes, page, settings
 from cambrian.report.compared.changes import Changes
 from cambrian.report.compared.sides import Group, Side
+from cambrian.report.sections import Lines, Section
 from cambrian.study.model import Contestant, Network, Study
 from tests.unit import report_results
 
@@ -116,6 +117,16 @@ def test_the_sentence_says_that_nothing_changed_or_that_nothing_is_proven() -> N
     assert changes.answer(replace(changed(two), compared=gone)).endswith(
         "all 2 figures are equivalent; 1 figure lacks seeds now."
     )
+
+
+def test_trials_that_cannot_be_compared_are_counted_before_the_list_is_cut() -> None:
+    before = {f"near/quinn-cubic seed {seed}": "1" for seed in range(249)}
+    found = changed(before=before, after={"near/quinn-cubic seed 250": "1"})
+    (section,) = page._not_compared(found)
+    (trials,) = (one for one in section.pieces if isinstance(one, Section) and "Trials" in one.heading)
+    assert trials.heading == "Trials: 250, the first 200 here; packets.csv has all"
+    (lines,) = trials.pieces
+    assert isinstance(lines, Lines) and len(lines.lines) == 200
 
 
 def test_a_cell_is_what_its_most_important_figure_is() -> None:

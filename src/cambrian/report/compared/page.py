@@ -135,12 +135,18 @@ def _not_compared(changes: Changes) -> Iterator[Section]:
     lost, missing, gaps = _lost(changes), changes.compared.missing, changes.compared.gaps
     if not (only or lost or missing or gaps):
         return
+    listed = lost[: page.MOST_ROWS]
+    more = f", the first {len(listed)} here; packets.csv has all" if len(listed) < len(lost) else ""
     details = [
-        Section(f"{title}: {len(lines)}", "", (Lines(lines),), folded=True)
-        for title, lines in (
-            ("Trials", tuple(lost)),
-            (f"Figures that only {_names(changes)[0]} has", tuple(("", name) for name in missing)),
-            ("Figures that lack seeds now", tuple(("", name) for name in gaps)),
+        Section(f"{title}: {count}", "", (Lines(tuple(lines)),), folded=True)
+        for title, count, lines in (
+            ("Trials", f"{len(lost):,}{more}", listed),
+            (
+                f"Figures that only {_names(changes)[0]} has",
+                f"{len(missing):,}",
+                [("", one) for one in missing],
+            ),
+            ("Figures that lack seeds now", f"{len(gaps):,}", [("", one) for one in gaps]),
         )
         if lines
     ]
@@ -182,5 +188,5 @@ def _causes(found: list[settings.Setting]) -> str:
 
 
 def _lost(changes: Changes) -> list[tuple[str, str]]:
-    """(Trial, why it cannot be compared), up to the page's limit."""
-    return [(one.name, one.why) for one in changes.packets if one.is_lost][: page.MOST_ROWS]
+    """(Trial, why it cannot be compared)."""
+    return [(one.name, one.why) for one in changes.packets if one.is_lost]
