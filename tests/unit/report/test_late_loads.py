@@ -7,10 +7,12 @@ from types import SimpleNamespace
 from typing import cast
 
 import polars as pl
+import pytest
 
 from cambrian.metrics.gates.page import page_gates
 from cambrian.report import matrix, words
 from cambrian.report.collect import Cell, Collected, Record
+from cambrian.report.figures import colours, pageload
 from cambrian.report.observations import observations
 from cambrian.report.tables import flows, page_loads
 from cambrian.study.model import Network
@@ -65,3 +67,26 @@ def test_the_answer_names_what_was_not_loaded_in_time() -> None:
     said = words._late(cast("Collected", SimpleNamespace(cells=(cut,), networks=[cut.network])))
     assert said.startswith("Not loaded in time: 2 of 3 loads of tcp-h2 cubic on lossy.")
     assert words._late(cast("Collected", SimpleNamespace(cells=(cell(record(1)),)))) == ""
+
+
+def test_each_load_beside_another_one_has_a_name_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(colours, "palette", lambda _: {"x": "#111", "y": "#222"})
+    pairs = (("x", "x"), ("x", "y"))
+    groups = [
+        loading(
+            loading(replace(made.cell("pairwise", pair, [made.trial(1, [9, 9])]), page="small"), 0, 800.0),
+            1,
+            700.0,
+        )
+        for pair in pairs
+    ]
+    found = made.collected("pairwise", groups)
+    loads = page_loads.table(found)
+    assert loads is not None
+    names = ["x against x (flow 0)", "x against x (flow 1)", "x against y", "y against x"]
+    assert [row[0] for row in page_loads.shown(loads, found).rows] == names
+    (figure,) = pageload.figures(found)
+    assert all(name in figure.panels[0].alt for name in names)
+    assert figure.height == 4 * pageload._ROW
+    (ticks, *_) = figure.panels[0].chart.to_dict(validate=False)["layer"]
+    assert ticks["encoding"]["color"]["scale"]["domain"] == names

@@ -398,7 +398,7 @@ def loading(cell: Cell, position: int, took_ms: float) -> Cell:
         flows_now = list(one.trial.flows)
         flows_now[position] = flows_now[position].model_copy(update={"page": page})
         spec = one.trial.model_copy(update={"flows": tuple(flows_now)})
-        trials.append(replace(one, trial=spec, page_loads=(load,)))
+        trials.append(replace(one, trial=spec, page_loads=(*one.page_loads, load)))
     return replace(cell, trials=tuple(trials))
 
 

@@ -29,6 +29,7 @@ def figures(collected: Collected) -> Iterator[Figure]:
     means = page_loads.table(collected)
     if means is None:
         return
+    means = means.with_columns(page_loads.row_names(means, collected))
     trials = _trials(collected)
     palette = colours.palette(collected)
     for network in collected.networks:
@@ -46,8 +47,8 @@ def figures(collected: Collected) -> Iterator[Figure]:
             heading="Page load time",
             caption=_CAPTION,
             panels=tuple(panels),
-            data=here.drop("group"),
-            height=_ROW * here["contestant"].n_unique(),
+            data=here.drop("group", "name"),
+            height=_ROW * here["name"].n_unique(),
             leads=True,
         )
 
@@ -58,7 +59,7 @@ def _trials(collected: Collected) -> pl.DataFrame:
         {
             "network": cell.network.name,
             "page": load.page,
-            "contestant": cell.names[load.flow],
+            "name": page_loads.row_name(cell, load.flow),
             "plt_s": load.plt_ms / 1000,
         }
         for cell in collected.cells
@@ -70,31 +71,32 @@ def _trials(collected: Collected) -> pl.DataFrame:
 
 
 def _chart(page: str, rows: pl.DataFrame, trials: pl.DataFrame, palette: dict[str, str]) -> alt.TopLevelMixin:
-    order = rows["contestant"].unique(maintain_order=True).to_list()
+    inks = {name: palette[contestant] for name, contestant in rows.select("name", "contestant").iter_rows()}
+    order = list(inks)
     shown = rows.select(
-        "contestant",
+        "name",
         "trials",
         (pl.col("plt_ms") / 1000).alias("plt_s"),
         (pl.col("plt_ms_low") / 1000).alias("low_s"),
         (pl.col("plt_ms_high") / 1000).alias("high_s"),
     )
-    y = alt.Y("contestant:N", sort=order, title=None, axis=alt.Axis(grid=False, labelLimit=160))
+    y = alt.Y("name:N", sort=order, title=None, axis=alt.Axis(grid=False, labelLimit=260))
     colour = alt.Color(
-        "contestant:N",
-        scale=alt.Scale(domain=order, range=[palette[name] for name in order]),
+        "name:N",
+        scale=alt.Scale(domain=order, range=list(inks.values())),
         legend=None,
     )
-    base = alt.Chart(inline(shown, contestant="string")).encode(y=y, color=colour)
+    base = alt.Chart(inline(shown, name="string")).encode(y=y, color=colour)
     x = alt.X("plt_s:Q", title="Page load time (s)", scale=alt.Scale(domainMin=0))
     tooltip = [
-        alt.Tooltip("contestant:N", title="Contestant"),
+        alt.Tooltip("name:N", title="Contestant"),
         alt.Tooltip("plt_s:Q", title="Mean (s)", format=".4f"),
         alt.Tooltip("low_s:Q", title="95 % from", format=".4f"),
         alt.Tooltip("high_s:Q", title="to", format=".4f"),
         alt.Tooltip("trials:Q", title="Trials"),
     ]
     ticks = (
-        alt.Chart(inline(trials.select("contestant", "plt_s"), contestant="string"))
+        alt.Chart(inline(trials.select("name", "plt_s"), name="string"))
         .mark_tick(thickness=1, size=14, opacity=0.45)
         .encode(y=y, color=colour, x=x)
     )
@@ -106,5 +108,5 @@ def _chart(page: str, rows: pl.DataFrame, trials: pl.DataFrame, palette: dict[st
 
 
 def _alt(network: str, page: str, rows: pl.DataFrame) -> str:
-    means = ", ".join(f"{row['contestant']} {row['plt_ms'] / 1000:.3f} s" for row in rows.to_dicts())
+    means = ", ".join(f"{row['name']} {row['plt_ms'] / 1000:.3f} s" for row in rows.to_dicts())
     return f"Dot plot, {network}, {page}: mean page load time. {means}."

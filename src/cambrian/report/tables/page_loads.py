@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
@@ -13,7 +14,7 @@ from cambrian.measure.trial import TrialMeasures
 from cambrian.report import blocks, layout
 from cambrian.report.collect import Cell, Collected
 from cambrian.report.layout import Column, Shown
-from cambrian.report.tables import rows
+from cambrian.report.tables import flows, rows
 
 Row = dict[str, Any]
 #: place among the tables
@@ -37,8 +38,7 @@ def table(collected: Collected) -> pl.DataFrame | None:
 
 
 def _rows(cell: Cell) -> Iterator[Row]:
-    flows = sorted({load.flow for trial in cell.trials for load in trial.page_loads})
-    for flow in flows:
+    for flow in sorted({load.flow for trial in cell.trials for load in trial.page_loads}):
         mine = [load for trial in cell.trials for load in trial.page_loads if load.flow == flow]
         yield {
             "network": cell.network.name,
@@ -119,14 +119,23 @@ _COLUMNS = (
 )
 
 
+def row_name(cell: Cell, flow: int) -> str:
+    """A flow's contestant, and the contestant that it competes with; the page has a place of its own."""
+    name = flows.row_name(replace(cell, page=None), flow)
+    is_beside_itself = cell.design != "flows" and cell.names.count(cell.names[flow]) > 1
+    return f"{name} (flow {flow})" if is_beside_itself else name
+
+
+def row_names(frame: pl.DataFrame, collected: Collected) -> pl.Series:
+    """The name of each row of the table."""
+    cells = {cell.key: cell for cell in collected.cells}
+    names = [row_name(cells[group], flow) for group, flow in frame.select("group", "flow").iter_rows()]
+    return pl.Series("name", names, dtype=pl.String)
+
+
 def shown(frame: pl.DataFrame, collected: Collected) -> Shown:
     """The page loads of one network, page by page."""
-    cells = {cell.key: cell for cell in collected.cells}
-    names = [
-        f"{lineup}: {row['contestant']}" if (lineup := cells[row["group"]].lineup) else row["contestant"]
-        for row in frame.iter_rows(named=True)
-    ]
-    frame = frame.with_columns(contestant=pl.Series(names, dtype=pl.String))
+    frame = frame.with_columns(contestant=row_names(frame, collected))
     caption = f"Page loads, timed from the start of the navigation; means over seeds; {layout.BRACKETS}"
     by_page = pl.concat(frame.partition_by("page", maintain_order=True))
     return layout.shown(by_page, _COLUMNS, caption, "page_loads.csv")
