@@ -6,7 +6,7 @@ are withheld: in the tables on that network against that reference, and in the p
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Sequence
 
 from cambrian.report.collect import Collected
 from cambrian.report.tables.rows import Row
@@ -22,20 +22,30 @@ def names(collected: Collected) -> dict[tuple[str, str], str]:
 
 def withhold(
     rows: Sequence[Row],
+    collected: Collected,
     *,
-    is_placebo: Callable[[Row], bool],
-    differs: Sequence[str],
-    scope: Callable[[Row], Hashable],
+    who: str = "contestant",
+    against: str = "reference",
+    within: Sequence[str] = (),
+    differs: Sequence[str] = ("different",),
     column: str = "verdict",
 ) -> None:
     """Replace the verdicts of the rows whose placebo differs.
 
     Parameters:
         rows: a table's rows, with their verdict in ``column``; changed in place.
-        is_placebo: whether a row is the placebo's.
+        who: the column that names the judged contestant; ``against`` names its reference.
+        within: columns that a row and its placebo have in common, besides network and reference.
         differs: the verdicts that mean a difference.
-        scope: a key that a row shares with its placebo, such as network and reference.
     """
+    placebos = names(collected)
+
+    def is_placebo(row: Row) -> bool:
+        return bool(row[who] == placebos.get((row["network"], row[against])))
+
+    def scope(row: Row) -> tuple[object, ...]:
+        return tuple(row[name] for name in ("network", against, *within))
+
     failed = {scope(row) for row in rows if is_placebo(row) and row[column] in differs}
     for row in rows:
         if not is_placebo(row) and scope(row) in failed:

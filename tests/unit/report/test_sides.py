@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import polars as pl
 import pytest
 
 from cambrian.judging.sides import Side
 from cambrian.report import harms, placebo, sides
+from cambrian.report.collect import Collected
 from cambrian.report.tables import harm
 
 ENVELOPES = pl.DataFrame(
@@ -119,7 +122,9 @@ def test_every_service_has_its_words(service: str) -> None:
         assert "tcp bbr itself does" in text
 
 
-def test_a_placebo_that_differs_withholds_what_it_vouches_for() -> None:
+def test_a_placebo_that_differs_withholds_what_it_vouches_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    placebos = {("n", reference): f"placebo ({reference})" for reference in ("tcp bbr", "tcp reno")}
+    monkeypatch.setattr(placebo, "names", lambda _: placebos)
     rows = [
         {"network": "n", "contestant": name, "reference": reference, "verdict": verdict, "more_seeds": 3}
         for name, reference, verdict in (
@@ -129,12 +134,7 @@ def test_a_placebo_that_differs_withholds_what_it_vouches_for() -> None:
             ("quinn reno", "tcp reno", "different"),
         )
     ]
-    placebo.withhold(
-        rows,
-        is_placebo=lambda row: row["contestant"].startswith("placebo"),
-        differs=("different",),
-        scope=lambda row: (row["network"], row["reference"]),
-    )
+    placebo.withhold(rows, cast("Collected", None))
     assert [row["verdict"] for row in rows] == [
         "different",
         placebo.WITHHELD,

@@ -69,13 +69,7 @@ def table(collected: Collected) -> pl.DataFrame | None:
             row["more_seeds"] = None
     table_rows = [row for row, _ in compared]
     limits.withhold(table_rows, collected, "contestant", ("different",))
-    placebos = placebo.names(collected)
-    placebo.withhold(
-        table_rows,
-        is_placebo=lambda row: row["contestant"] == placebos.get((row["network"], row["reference"])),
-        differs=("different",),
-        scope=lambda row: (row["network"], row["reference"]),
-    )
+    placebo.withhold(table_rows, collected)
     return rows.frame(table_rows, "network")
 
 

@@ -43,16 +43,9 @@ def table(collected: Collected) -> pl.DataFrame | None:
         place | _row(one, p, p_t)
         for (place, one), p, p_t in zip(compared, p_corrected, p_t_corrected, strict=True)
     ]
-    placebos = placebo.names(collected)
     for column in ("verdict", "verdict_t"):
         limits.withhold(table_rows, collected, "contestant", ("different",), column)
-        placebo.withhold(
-            table_rows,
-            is_placebo=lambda row: row["contestant"] == placebos.get((row["network"], row["reference"])),
-            differs=("different",),
-            scope=lambda row: (row["network"], row["reference"], row["method"]),
-            column=column,
-        )
+        placebo.withhold(table_rows, collected, within=("method",), column=column)
     return rows.frame(table_rows, "network")
 
 

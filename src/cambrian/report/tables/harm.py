@@ -38,12 +38,8 @@ def table(collected: Collected) -> pl.DataFrame | None:
         adjusted |= dict(zip(map(id, family), corrected, strict=True))
     table_rows = [_row(one, *adjusted[id(one)]) for one in all_harms]
     limits.withhold(table_rows, collected, "by", (LESS,))
-    placebos = placebo.names(collected)
     placebo.withhold(
-        table_rows,
-        is_placebo=lambda row: row["by"] == placebos.get((row["network"], row["victim"])),
-        differs=(MORE, LESS),
-        scope=lambda row: (row["network"], row["victim"], row["service"]),
+        table_rows, collected, who="by", against="victim", within=("service",), differs=(MORE, LESS)
     )
     return rows.frame(table_rows)
 

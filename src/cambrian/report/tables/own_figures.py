@@ -54,13 +54,7 @@ def table(collected: Collected) -> pl.DataFrame | None:
         row["verdict"] = states.state(test.difference, margin, p)
         row["more_seeds"] = hints.more_seeds(row["verdict"], test.difference, margin, level)
     table_rows = [row for row, _ in kept]
-    placebos = placebo.names(collected)
-    placebo.withhold(
-        table_rows,
-        is_placebo=lambda row: row["contestant"] == placebos.get((row["network"], row["reference"])),
-        differs=("different",),
-        scope=lambda row: (row["network"], row["reference"], row["quantity"]),
-    )
+    placebo.withhold(table_rows, collected, within=("quantity",))
     return rows.frame(table_rows)
 
 
