@@ -10,7 +10,7 @@ import polars as pl
 from cambrian.report.collect import Collected
 from cambrian.report.figures import colours
 from cambrian.report.figures.figure import Figure, Panel, inline
-from cambrian.report.tables import page_loads
+from cambrian.report.tables import flows, page_loads
 
 #: place among the figures of a network
 ORDER = 15
@@ -29,7 +29,7 @@ def figures(collected: Collected) -> Iterator[Figure]:
     means = page_loads.table(collected)
     if means is None:
         return
-    means = means.with_columns(page_loads.row_names(means, collected))
+    means = flows.named(means, collected, page_loads.row_name)
     trials = _trials(collected)
     palette = colours.palette(collected)
     for network in collected.networks:

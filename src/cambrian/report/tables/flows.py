@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import polars as pl
 
 from cambrian.measure import quantities
@@ -135,8 +137,6 @@ def shown(frame: pl.DataFrame, collected: Collected) -> Shown:
     if collected.design == "versus-reference":
         # the reference has its own row: the noise floor
         frame = frame.filter(pl.col("flow") == 0)
-    cells = {cell.key: cell for cell in collected.cells}
-    names = [row_name(cells[row["group"]], row["flow"]) for row in frame.select("group", "flow").to_dicts()]
     columns = [Column("Flow", lambda row: str(row["name"]), number=False), layout.TRIALS, _THROUGHPUT]
     shared = frame["group"].n_unique() < frame.height or frame["share_percent"].min() != 100
     sized = frame["not_complete"].is_not_null().any()
@@ -157,8 +157,7 @@ def shown(frame: pl.DataFrame, collected: Collected) -> Shown:
         columns += _TIMES
     columns.append(_CCA)
     caption = f"Throughput, queueing delay and loss, means over seeds; {layout.BRACKETS}"
-    named = frame.with_columns(pl.Series("name", names, dtype=pl.String))
-    return layout.shown(named, columns, caption, "flows.csv")
+    return layout.shown(named(frame, collected), columns, caption, "flows.csv")
 
 
 def row_name(cell: Cell, flow: int) -> str:
@@ -173,3 +172,12 @@ def row_name(cell: Cell, flow: int) -> str:
     if cell.names.count(cell.names[flow]) > 1:
         name += f" (flow {flow})"
     return f"{cell.lineup}: {name}" if cell.lineup else name
+
+
+def named(
+    frame: pl.DataFrame, collected: Collected, name: Callable[[Cell, int], str] = row_name
+) -> pl.DataFrame:
+    """A table that has ``group`` and ``flow``, with the column ``name`` for each row's flow."""
+    cells = {cell.key: cell for cell in collected.cells}
+    names = [name(cells[group], flow) for group, flow in frame.select("group", "flow").iter_rows()]
+    return frame.with_columns(pl.Series("name", names, dtype=pl.String))

@@ -126,16 +126,9 @@ def row_name(cell: Cell, flow: int) -> str:
     return f"{name} (flow {flow})" if is_beside_itself else name
 
 
-def row_names(frame: pl.DataFrame, collected: Collected) -> pl.Series:
-    """The name of each row of the table."""
-    cells = {cell.key: cell for cell in collected.cells}
-    names = [row_name(cells[group], flow) for group, flow in frame.select("group", "flow").iter_rows()]
-    return pl.Series("name", names, dtype=pl.String)
-
-
 def shown(frame: pl.DataFrame, collected: Collected) -> Shown:
     """The page loads of one network, page by page."""
-    frame = frame.with_columns(contestant=row_names(frame, collected))
+    frame = flows.named(frame, collected, row_name).with_columns(contestant="name")
     caption = f"Page loads, timed from the start of the navigation; means over seeds; {layout.BRACKETS}"
     by_page = pl.concat(frame.partition_by("page", maintain_order=True))
     return layout.shown(by_page, _COLUMNS, caption, "page_loads.csv")

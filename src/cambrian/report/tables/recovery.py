@@ -14,7 +14,7 @@ from cambrian.report import layout
 from cambrian.report.collect import Cell, Collected
 from cambrian.report.layout import Column, Shown
 from cambrian.report.tables import rows
-from cambrian.report.tables.flows import not_complete, row_name
+from cambrian.report.tables.flows import named, not_complete
 
 #: place among the tables
 ORDER = 45
@@ -162,8 +162,6 @@ def shown(frame: pl.DataFrame, collected: Collected) -> Shown | None:
     lost = frame.select(pl.max_horizontal("episodes", "declared_packets").max()).item()
     if not lost:
         return None
-    cells = {cell.key: cell for cell in collected.cells}
-    names = [row_name(cells[row["group"]], row["flow"]) for row in frame.select("group", "flow").to_dicts()]
     columns = [Column("Flow", lambda row: str(row["name"]), number=False), layout.TRIALS]
     columns += [layout.NOT_COMPLETE] * bool(frame["not_complete"].max())
     columns += [column for needs, column in _COLUMNS if frame[needs].is_not_null().any()]
@@ -171,5 +169,4 @@ def shown(frame: pl.DataFrame, collected: Collected) -> Shown | None:
         "Loss recovery, means over trials; in brackets: bounds, because headers and the trial’s ends are "
         "uncertain; times count from the drop; –: the stack does not report it"
     )
-    named = frame.with_columns(pl.Series("name", names, dtype=pl.String))
-    return layout.shown(named, columns, caption, "recovery.csv", folded=True)
+    return layout.shown(named(frame, collected), columns, caption, "recovery.csv", folded=True)

@@ -16,7 +16,7 @@ from cambrian.report import layout, machine_pairs
 from cambrian.report.collect import Cell, Collected
 from cambrian.report.layout import Column, Shown
 from cambrian.report.tables import rows
-from cambrian.report.tables.flows import row_name
+from cambrian.report.tables.flows import named
 from cambrian.stats.interval import Interval
 
 #: place among the tables
@@ -116,13 +116,10 @@ _COLUMNS = (
 
 def shown(frame: pl.DataFrame, collected: Collected) -> Shown:
     """Time in state on one network, one row for each flow."""
-    cells = {cell.key: cell for cell in collected.cells}
-    table_rows = []
-    for mine in frame.partition_by("group", "flow", maintain_order=True):
-        first = mine.row(0, named=True)
-        table_rows.append(
-            first | {"name": row_name(cells[first["group"]], first["flow"]), "spent": _spent(mine)}
-        )
+    table_rows = [
+        mine.row(0, named=True) | {"spent": _spent(mine)}
+        for mine in named(frame, collected).partition_by("group", "flow", maintain_order=True)
+    ]
     columns = _COLUMNS if frame["distance"].is_not_null().any() else _COLUMNS[:-2]
     caption = (
         "Time in state, means over seeds; “inferred”: from the window, by docs/reference/metrics.md; "
