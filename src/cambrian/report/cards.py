@@ -244,5 +244,5 @@ def _certain(row: Row, name: str, null: float = 0.0) -> float:
 
 
 def _sure(what: str, row: Row, name: str, unit: str, p: float) -> str:
-    chance = "< 0.001" if p < 0.0005 else f"= {layout.number(p, 3)}"
-    return f"{what} {layout.interval(row, name, 1)}{unit}, {row['seeds']} seeds, p {chance} corrected"
+    interval = layout.interval(row, name, 1)
+    return f"{what} {interval}{unit}, {row['seeds']} seeds, {layout.p_words(p)} corrected"

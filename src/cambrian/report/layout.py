@@ -101,12 +101,19 @@ def plain(name: str, heading: str, digits: int) -> Column:
 
 
 def p_value(name: str, heading: str) -> Column:
-    """A column of p values with three decimals; the smallest are shown as ``< 0.001``."""
+    """A column of p values."""
+    return Column(heading, lambda row: p_text(row[name]))
 
-    def shown(row: Row) -> str:
-        return "< 0.001" if row[name] is not None and row[name] < 0.0005 else number(row[name], 3)
 
-    return Column(heading, shown)
+def p_text(p: float | None) -> str:
+    """A p value with three decimals, the smallest as ``< 0.001``."""
+    return "< 0.001" if p is not None and p < 0.0005 else number(p, 3)
+
+
+def p_words(p: float) -> str:
+    """``p < 0.001`` or ``p = 0.012``."""
+    text = p_text(p)
+    return f"p {text}" if text.startswith("<") else f"p = {text}"
 
 
 def spread(name: str, heading: str, digits: int) -> Column:

@@ -14,7 +14,7 @@ from cambrian.gate import differences
 from cambrian.gate.differences import Compared, Difference, Fate
 from cambrian.gate.snapshot import INVALID, Subject
 from cambrian.metrics.parameters.definitions import PARAMETERS
-from cambrian.report import cards, matrix
+from cambrian.report import cards, layout, matrix
 from cambrian.report.compared.sides import Group, Side
 from cambrian.report.words import counted
 
@@ -311,7 +311,7 @@ def sure(one: Difference) -> str:
     """How sure a change is: its interval, margin, p and seeds."""
     parts = [f"Change {change(one)}", f"margin {_size(one, one.margin)}"] if one.change is not None else []
     if one.p_holm is not None:
-        parts.append(probability(one.p_holm))
+        parts.append(layout.p_words(one.p_holm))
     elif one.change is None:
         parts.append("Another kind")
     elif one.low == one.high:
@@ -319,11 +319,6 @@ def sure(one: Difference) -> str:
     if one.seeds:
         parts.append(counted(one.seeds, "trial" if _is_parameter(one) else "seed"))
     return ", ".join(parts)
-
-
-def probability(p: float) -> str:
-    """``p < 0.001`` or ``p = 0.012``."""
-    return "p < 0.001" if p < 0.001 else f"p = {p:.2g}"
 
 
 def change(one: Difference) -> str:

@@ -43,7 +43,7 @@ def figures(changes: Changes) -> tuple[pl.DataFrame, Shown]:
 def _cells(one: Figure) -> tuple[str, ...]:
     found = one.found
     looks = "looks different" if found.looks and found.state == matrix.OPEN else ""
-    p = "" if found.p_holm is None else first.probability(found.p_holm).removeprefix("p ").removeprefix("= ")
+    p = "" if found.p_holm is None else layout.p_text(found.p_holm)
     seeds = str(found.seeds or "")
     numbers = (found.before, found.after, first.change(found), first.margin(found), p, seeds)
     note = "; ".join(word for word in (_JUDGED[found.better], looks, found.why) if word)
