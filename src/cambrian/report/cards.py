@@ -15,7 +15,7 @@ from cambrian.report import judged, layout, matrix, sides
 from cambrian.report.collect import Collected
 from cambrian.report.layout import Row
 from cambrian.report.matrix import DIFFERENT, Matrix
-from cambrian.report.tables import harm, pairwise
+from cambrian.report.tables import harm, pairwise, rows
 from cambrian.report.words import counted
 from cambrian.study.reference import REFERENCE_STACK
 
@@ -132,7 +132,7 @@ def _own(
 def _pairs(frames: Mapping[str, pl.DataFrame]) -> Iterator[Card]:
     harms = {
         (row["network"], row["victim"], row["by"]): row["verdict"]
-        for row in (frames["harm"].iter_rows(named=True) if "harm" in frames else ())
+        for row in rows.each(frames.get("harm"))
         if row["service"].startswith("throughput")
     }
     for row in _different(frames, "pairwise", "split"):
@@ -228,9 +228,7 @@ def _others(collected: Collected, frames: Mapping[str, pl.DataFrame]) -> Iterato
 def _different(
     frames: Mapping[str, pl.DataFrame], table: str, column: str, value: str = DIFFERENT
 ) -> Iterator[Row]:
-    return (
-        frames[table].filter(pl.col(column) == value).iter_rows(named=True) if table in frames else iter(())
-    )
+    return (row for row in rows.each(frames.get(table)) if row[column] == value)
 
 
 def _short(value: float) -> str:

@@ -155,7 +155,7 @@ def matrix(
     findings: dict[Place, list[tuple[str, int | None]]] = defaultdict(list)
     for *place, state, more in _of_rows(frames) if loads or pairs else _of_contestants(collected, frames):
         findings[place[0], place[1]].append((state, more))
-    verdicts = {} if loads or pairs else {row["contestant"]: row for row in _rows(frames, "verdicts")}
+    verdicts = {} if loads or pairs else {row["contestant"]: row for row in rows.each(frames.get("verdicts"))}
     tops: dict[str, float] = defaultdict(lambda: 1e-9)
     for cell in cells:
         tops[cell.network.name] = max(tops[cell.network.name], _top(cell, timelines))
@@ -221,14 +221,14 @@ _Finding = tuple[str, str, str, int | None]
 
 def _of_rows(frames: Mapping[str, pl.DataFrame]) -> Iterator[_Finding]:
     """The findings about pairs and page loads."""
-    for row in _rows(frames, "pairwise"):
+    for row in rows.each(frames.get("pairwise")):
         yield (
             f"{row['x']} + {row['y']}",
             row["network"],
             sides.STATES.get(row["split"], ""),
             row["more_seeds"],
         )
-    for row in _rows(frames, "page_changes"):
+    for row in rows.each(frames.get("page_changes")):
         state = sides.STATES.get(row["state"], "")
         yield f"{row['contestant']} · {row['page']}", row["network"], state, None
 
@@ -238,18 +238,14 @@ def _of_contestants(collected: Collected, frames: Mapping[str, pl.DataFrame]) ->
     for one in sides.findings(frames):
         yield one.contestant, one.network, one.state, one.more_seeds
     statuses: dict[Place, set[str]] = defaultdict(set)
-    for row in _rows(frames, "parameters"):
+    for row in rows.each(frames.get("parameters")):
         statuses[row["contestant"], row["network"]] |= {row["status"]} - {None, "not judged"}
-    for verdict in _rows(frames, "verdicts"):
+    for verdict in rows.each(frames.get("verdicts")):
         name, overall, located = verdict["contestant"], verdict["parameters"], bool(verdict["off"])
         for network in (one.name for one in collected.networks):
             yield name, network, of_parameters(overall, statuses[name, network], located=located), None
             alone = judged.plausible(collected, name, verdict["judged_as"], network)
             yield name, network, alone.state, None
-
-
-def _rows(frames: Mapping[str, pl.DataFrame], table: str) -> Iterator[rows.Row]:
-    return frames[table].iter_rows(named=True) if table in frames else iter(())
 
 
 def _first(cell: collect.Cell, timelines: Mapping[str, Timeline]) -> tuple[tuple[float, ...], ...]:

@@ -16,7 +16,7 @@ import polars as pl
 from cambrian.judging.sides import Side, State
 from cambrian.report import layout
 from cambrian.report.tables import harm
-from cambrian.report.tables.rows import Row
+from cambrian.report.tables.rows import Row, each
 from cambrian.stats.states import SAME
 
 #: tables that the sides come from
@@ -66,7 +66,7 @@ def behaviour(frames: Mapping[str, pl.DataFrame]) -> dict[str, Side]:
 def _not_compared(frame: pl.DataFrame | None) -> dict[str, Side]:
     """Contestant → the reason why most of its probes do not compare it."""
     reasons: dict[str, Counter[str]] = defaultdict(Counter)
-    for row in frame.iter_rows(named=True) if frame is not None else ():
+    for row in each(frame):
         reasons[row["contestant"]][row["why"] or ""] += 1
     most = {name: whys.most_common(1)[0][0] for name, whys in reasons.items()}
     return {name: Side("not measured", (why,) if why else ()) for name, why in most.items()}
@@ -119,7 +119,7 @@ def together(rows: list[tuple[State, str]]) -> Side:
 
 def _rows(frame: pl.DataFrame | None, column: str) -> Iterator[tuple[Row, State]]:
     """The rows that have a state, with it."""
-    for row in frame.iter_rows(named=True) if frame is not None else ():
+    for row in each(frame):
         if row[column] in STATES:
             yield row, STATES[row[column]]
 

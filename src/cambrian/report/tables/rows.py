@@ -7,7 +7,7 @@ of 95 % intervals over seeds (:mod:`cambrian.stats.jackknife`), null with too fe
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,11 @@ from cambrian.stats.interval import Interval
 from cambrian.stats.scale import Scale
 
 Row = dict[str, Any]
+
+
+def each(frame: pl.DataFrame | None) -> Iterator[Row]:
+    """The rows of a table; none without the table."""
+    return frame.iter_rows(named=True) if frame is not None else iter(())
 
 
 def place(cell: Cell) -> Row:
