@@ -17,7 +17,6 @@ from cambrian.report.layout import Row
 from cambrian.report.matrix import DIFFERENT, Matrix
 from cambrian.report.tables import harm, pairwise, rows
 from cambrian.report.words import counted
-from cambrian.study.reference import REFERENCE_STACK
 
 MOST = 5
 #: quantity → what a card says of its value, and the unit of a difference
@@ -200,7 +199,7 @@ def _alone(collected: Collected, frames: Mapping[str, pl.DataFrame]) -> Iterator
                     sure=counted(one.trials, "differing trial"),
                     effect=one.effect,
                     table="flows",
-                    base=f"{REFERENCE_STACK} {judged.reference(collected, name)}",
+                    base=collected.kernel(name),
                 )
 
 
@@ -221,7 +220,7 @@ def _others(collected: Collected, frames: Mapping[str, pl.DataFrame]) -> Iterato
         if one.state == DIFFERENT:
             text = f"{one.contestant}: {one.text}"
             # parameters are compared with a standard, the other tables with kernel TCP
-            base = f"{REFERENCE_STACK} {judged.reference(collected, one.contestant)}"
+            base = collected.kernel(one.contestant)
             yield Card(one.contestant, one.network, one.text, text, "", "", 0.0, one.table, base=base)
 
 

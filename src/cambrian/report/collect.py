@@ -123,10 +123,26 @@ class Collected:
         """The groups of a contestant alone, without those that load a page."""
         return [cell for cell in self.cells if cell.names == (contestant,) and not cell.page]
 
+    def kernel(self, contestant: str) -> str:
+        """The name of the kernel TCP that a contestant is compared with; empty if there is none.
+
+        A study may give kernel TCP options, TLS or a receiver and still call it ``tcp cubic``: that is no
+        reference.
+        """
+        if (family := self.families.get(contestant)) is None:
+            return ""
+        plain = reference_contestant(family.reference)
+        namesakes = (one for one in everybody(self.study) if one.name == plain.name)
+        return plain.name if all(_unlabelled(one) == plain for one in namesakes) else ""
+
     def noise_floor(self, cell: Cell) -> Cell | None:
         """The group that is ``cell``'s reference against itself on the same network."""
         floors = (other for other in self.on(cell.network) if other.is_noise_floor)
         return next((floor for floor in floors if floor.subject == cell.reference), None)
+
+
+def _unlabelled(one: Contestant) -> Contestant:
+    return one.model_copy(update={"label": ""})
 
 
 def everybody(study: Study) -> Iterator[Contestant]:

@@ -22,7 +22,7 @@ from cambrian.probes.judge import repeats
 from cambrian.report import limits, placebo
 from cambrian.report.collect import Cell, Collected, Record, everybody
 from cambrian.study.model import FRAME_BYTES, Contestant, Network
-from cambrian.study.reference import REFERENCE_STACK
+from cambrian.study.reference import reference_contestant
 
 Trials = list[Sequence[Estimate | Missing]]
 #: the study that judges any contestant
@@ -60,7 +60,7 @@ def by_network(collected: Collected) -> dict[tuple[str, str], Judged]:
         else contestants.judge(place[1], families[place[0]], trials[place], one.path, lone[place])
         for place, one in first.items()
     }
-    titles = {place: f"{REFERENCE_STACK} {reference(collected, place[0])}" for place in same}
+    titles = {place: collected.kernel(place[0]) for place in same}
     same = {
         place: contestants.beside(one, same.get((titles[place], place[1]))) for place, one in same.items()
     }
@@ -88,7 +88,7 @@ def _without_limited(collected: Collected, place: tuple[str, str], judged: Judge
 
 def _refusal(collected: Collected, judged: Mapping[tuple[str, str], Judged], place: tuple[str, str]) -> str:
     """Why a network judges no contestant of a family: the kernel's controller or its placebo fails there."""
-    title = f"{REFERENCE_STACK} {reference(collected, place[0])}"
+    title = collected.kernel(place[0])
     for name in (title, placebo.names(collected).get((place[1], title))):
         own = judged.get((name, place[1])) if name else None
         for accusation in contestants.failures(own) if own is not None else ():
@@ -225,7 +225,7 @@ def _unjudged(collected: Collected, name: str) -> list[Unjudged]:
 
     Groups that load a page count only where kernel TCP's loads have probes.
     """
-    title = f"{REFERENCE_STACK} {reference(collected, name)}"
+    title = collected.kernel(name)
     found = []
     for network in collected.networks:
         here = collected.on(network)
@@ -312,8 +312,8 @@ def _plain(one: Contestant) -> Contestant:
 
 def plausible(collected: Collected, contestant: str, family: str, network: str | None = None) -> Side:
     """A contestant's results alone, compared with the kernel's: on all networks, or on one."""
-    title = f"{REFERENCE_STACK} {reference(collected, contestant)}"
-    if why := _not_compared(contestant, title, family):
+    title = collected.kernel(contestant)
+    if why := _not_compared(collected, contestant, family):
         return Side("not measured", (why,))
     mine = alone(collected, contestant)
     here = mine if network is None else {network: mine.get(network, [])}
@@ -325,15 +325,19 @@ def plausible(collected: Collected, contestant: str, family: str, network: str |
 
 def implausible(collected: Collected, contestant: str, family: str, network: str) -> list[Compared]:
     """What makes :func:`plausible` different on one network."""
-    title = f"{REFERENCE_STACK} {reference(collected, contestant)}"
-    if _not_compared(contestant, title, family):
+    title = collected.kernel(contestant)
+    if _not_compared(collected, contestant, family):
         return []
     mine = {network: alone(collected, contestant).get(network, [])}
     return plausibility.proven(mine, alone(collected, title), title)
 
 
-def _not_compared(contestant: str, title: str, family: str) -> str:
-    """Why a contestant's results alone are not compared with those of ``title``; empty if they are."""
+def _not_compared(collected: Collected, contestant: str, family: str) -> str:
+    """Why a contestant's results alone are not compared with the kernel's; empty if they are."""
     if family == references.LATER_BBR:
         return "the kernel has no BBR of that generation"
-    return "it is the reference" if contestant == title else ""
+    if contestant == (title := collected.kernel(contestant)):
+        return "it is the reference"
+    if not title and (cca := reference(collected, contestant)):
+        return f"{reference_contestant(cca).name} has other settings than the reference"
+    return ""

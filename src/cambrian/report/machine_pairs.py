@@ -6,7 +6,6 @@ from cambrian.metrics.states.difference import Arm, Difference, difference
 from cambrian.metrics.states.machine import combined
 from cambrian.report import blocks
 from cambrian.report.collect import Cell, Collected
-from cambrian.study.reference import reference_contestant
 
 
 def arm(cell: Cell, flow: int = 0) -> Arm:
@@ -27,10 +26,9 @@ def reference_of(cell: Cell, collected: Collected) -> Cell | None:
     """
     if cell.design == "versus-reference":
         return None if cell.is_noise_floor else collected.noise_floor(cell)
-    family = collected.families.get(cell.subject)
-    if cell.design != "solo" or family is None:
+    if cell.design != "solo":
         return None
-    name = reference_contestant(family.reference).name
+    name = collected.kernel(cell.subject)
     here = (other for other in collected.on(cell.network) if other.page == cell.page)
     return next((other for other in here if other.subject == name and other.key != cell.key), None)
 

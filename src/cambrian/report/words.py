@@ -10,7 +10,7 @@ import polars as pl
 from cambrian.measure.flow_window import is_sized
 from cambrian.report import placebo, together
 from cambrian.report.collect import Collected, everybody
-from cambrian.report.judged import reference, without_trials
+from cambrian.report.judged import without_trials
 from cambrian.report.layout import joined, number
 from cambrian.report.tables import harm
 from cambrian.report.tables.flows import not_complete, row_name
@@ -230,7 +230,7 @@ def _kernels(collected: Collected, judged: pl.DataFrame) -> list[str]:
     names = {one.name for one in everybody(collected.study) if one.stack == REFERENCE_STACK}
     if set(judged["contestant"]) <= names:
         return []
-    kernels = {f"{REFERENCE_STACK} {reference(collected, name)}" for name in judged["contestant"]}
+    kernels = {collected.kernel(name) for name in judged["contestant"]}
     chosen = pl.col("contestant").is_in(list(kernels & names)) & ~pl.col("differs")
     return judged.filter(chosen)["contestant"].to_list()
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from cambrian.judging.families import Family
 from cambrian.judging.sides import Side
 from cambrian.metrics.parameters.estimate import Estimate
-from cambrian.report import judged
-from cambrian.report.collect import Record
-from cambrian.study.model import Contestant
+from cambrian.report import judged, machine_pairs
+from cambrian.report.collect import Collected, Record
+from cambrian.study.model import Contestant, Cpu
 from tests.unit.report.made import NETWORK, cell, collected, contestant, trial
 
 
@@ -84,3 +85,40 @@ def test_a_network_of_invalid_trials_alone_is_in_the_verdict(reasons: tuple[str,
     results = replace(results, cells=(*cells[:3], replace(cells[3], trials=())))
     (one,) = judged.all_verdicts(results, behaviour={mine.name: same})[0].unjudged
     assert not one.shows
+
+
+_PLAIN = Contestant(stack="tcp", cca="cubic")
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"options": {"max_pacing_rate_bytes_per_s": 250_000}},
+        {"tls": True},
+        {"receiver_cpu": Cpu(per_packet_us=500)},
+    ],
+)
+def test_kernel_tcp_with_other_settings_is_nobodys_reference(changed: dict[str, Any]) -> None:
+    """It is called ``tcp cubic``, too, and CUBIC would be accused of filling a link that it leaves idle."""
+
+    def results(kernel: Contestant) -> Collected:
+        made = {"mine": (9.0, 9.1, 9.2), kernel.name: (2.0, 2.1, 2.2)}
+        network = NETWORK.model_copy(update={"loss_percent": 1.0})
+        cells = [
+            cell("solo", [name], [trial(seed, [one]) for seed, one in enumerate(mbps, 1)], network)
+            for name, mbps in made.items()
+        ]
+        families = dict.fromkeys(made, Family("cubic", "tcp"))
+        return replace(collected("solo", cells, [contestant("mine"), kernel]), families=families)
+
+    plain, other = results(_PLAIN), results(_PLAIN.model_copy(update=changed))
+    assert plain.kernel("mine") == "tcp cubic"
+    assert judged.plausible(plain, "mine", "cubic").state == "different"
+    assert judged.implausible(plain, "mine", "cubic", "link")
+    assert machine_pairs.reference_of(plain.cells[0], plain) is plain.cells[1]
+    assert not other.kernel("mine")
+    for name in ("mine", "tcp cubic"):
+        side = judged.plausible(other, name, "cubic")
+        assert side == Side("not measured", ("tcp cubic has other settings than the reference",))
+        assert not judged.implausible(other, name, "cubic", "link")
+    assert machine_pairs.reference_of(other.cells[0], other) is None
