@@ -178,6 +178,18 @@ def test_a_seed_with_one_invalid_order_has_no_value(tmp_path: Path) -> None:
     assert (progress.run, len(progress.values)) == (7, 6)
 
 
+@pytest.mark.parametrize("guest", [None, {"crash": "Traceback\nOSError: no"}])
+def test_a_guest_without_a_report_has_no_value(tmp_path: Path, guest: dict[str, str] | None) -> None:
+    one = group("a")
+    results = Results(tmp_path)
+    names = {id(trial): f"a-{trial.seed}" for trial in one.trials}
+    put(results, "a-1", one.trials[0], None)
+    place = results.trial("a-1").folder / "manifest.json"
+    place.write_text(json.dumps(json.loads(place.read_text()) | {"guest": guest}))
+    (progress,) = Scheduler([one], names, results).groups
+    assert (progress.run, progress.values) == (1, [])
+
+
 def test_at_the_most_it_ends_and_says_how_many_more_it_would_take(tmp_path: Path) -> None:
     bench = Bench(tmp_path, [group("a")], {("a", seed): 2.0 * seed for seed in range(1, 13)})
     scheduler = bench.run(2, random.Random(1))

@@ -131,8 +131,11 @@ def _value(results: Results, names: Sequence[str], group: Group) -> float | None
     values = []
     for name in names:
         result = results.trial(name)
+        # nothing can be measured of a guest that was cut off or crashed
+        if not result.verdict["valid"]:
+            return None
         value = measures.value(result, group.stopping.measure, group.measured_from_s)
-        if not result.verdict["valid"] or value is None:
+        if value is None:
             return None
         values.append(value)
     return math.fsum(values) / len(values)
