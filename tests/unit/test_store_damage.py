@@ -23,6 +23,7 @@ import cambrian
 from cambrian import cli
 from cambrian.claims import load
 from cambrian.cli.shared import explained
+from cambrian.report.collect import collect
 from cambrian.store import check, reading, sums
 from cambrian.store.reading import Damaged
 from cambrian.store.results import InUse, Results
@@ -299,3 +300,23 @@ def test_a_results_folder_that_is_a_file(tmp_path: Path, command: Command) -> No
         assert (status, "study.json" in said) == (2, True)
     with pytest.raises(OSError, match="exists"), Results(tmp_path / "x").alone():
         pass
+
+
+def test_an_invalid_trial_may_lack_the_frames_of_its_page_loads(folder: Path) -> None:
+    """A guest that was cut off leaves none: that is no damage, and the report shows the reason."""
+    results, trial, reason = Results(folder), trial_of(folder), "the guest has used 100 s of CPU time"
+    manifest = json.loads((trial / "manifest.json").read_text())
+    manifest["trial"]["flows"][0]["page"] = {"name": "a", "objects": [{"count": 1, "size_bytes": 5000}]}
+    write_json(trial / "manifest.json", manifest)
+    with pytest.raises(Damaged, match=r"objects\.parquet: is missing"):
+        check.checked(results, trial.name)
+    write_json(trial / "manifest.json", manifest | {"guest": None})
+    report_results.reject(folder, trial.name, reason)
+    assert check.checked(results, trial.name).verdict["reasons"] == [reason]
+    assert [record.reasons for cell in collect(results, judged=False).cells for record in cell.records] == [
+        (reason,), (), (),
+    ]  # fmt: skip
+    # but if they are there, they must be whole
+    (trial / "objects.parquet").write_bytes(b"no")
+    (found,) = check.quick(results.trial(trial.name))
+    assert found.path == trial / "objects.parquet"

@@ -10,22 +10,46 @@ from pathlib import Path
 
 from cambrian.store import reading, sums
 from cambrian.store.reading import Damaged
-from cambrian.store.results import Results, TrialResult
+from cambrian.store.results import PAGE_COLUMNS, Results, TrialResult
 from cambrian.trace import packets
 
 #: levels of folders between the folder of all results and a study's: results/SUITE/CONTESTANT/PART
 _DEEPEST = 3
 
 
+def checked(results: Results, trial_id: str) -> TrialResult:
+    """The results of one trial, after :func:`quick`.
+
+    Raises:
+        Damaged: a file cannot be used.
+    """
+    trial = results.trial(trial_id)
+    _check(trial)
+    return trial
+
+
 def quick(trial: TrialResult) -> list[Damaged]:
     """The damage that :meth:`TrialResult.check` finds: none, or one."""
-    return list(_tried(trial.check))
+    return list(_tried(lambda: _check(trial)))
+
+
+def _check(trial: TrialResult) -> None:
+    """As :meth:`TrialResult.check`, but an invalid trial may lack the frames of its page loads.
+
+    A guest that was cut off leaves none, and nobody reads those of an invalid trial. They are checked last.
+    """
+    try:
+        trial.check()
+    except Damaged as error:
+        is_of_pages = error.path.suffix == ".parquet" and error.path.stem in PAGE_COLUMNS
+        if not is_of_pages or os.path.lexists(error.path) or trial.verdict["valid"]:
+            raise
 
 
 def thorough(trial: TrialResult) -> list[Damaged]:
     """All damage of a trial: reads every file and computes every hash; one entry for each file."""
-    found = [*_irregular(trial), *_tried(trial.check), *_tried(lambda: _packets(trial))]
-    for name in ("transport", "objects", "page_loads"):
+    found = [*_irregular(trial), *quick(trial), *_tried(lambda: _packets(trial))]
+    for name in ("transport", *PAGE_COLUMNS):
         if (trial.folder / f"{name}.parquet").exists():
             found += _tried(lambda name=name: getattr(trial, name))  # type: ignore[misc]
     if sums.is_there(trial.folder):
