@@ -173,10 +173,7 @@ def collect(results: Results, *, judged: bool = True) -> Collected:
     done = measuring.measure_all(tasks)
     _know_unmeasured(raw, study, groups, known)
     manifests = {result.id: result.manifest for group in groups for result in group.present}
-    cells = [
-        _cell(group, networks[group.raw["network"]], results, done, lineups=bool(study.lineups))
-        for group in groups
-    ]
+    cells = [_cell(group, networks[group.raw["network"]], results, done, study) for group in groups]
     return Collected(raw, study, tuple(_with_time_axes(cells)), tuple(manifests.values()), known)
 
 
@@ -227,8 +224,7 @@ def _cell(
     network: Network,
     results: Results,
     done: Mapping[tuple[str, str], TrialMeasures],
-    *,
-    lineups: bool,
+    study: Study,
 ) -> Cell:
     raw = group.raw
     measured = [done[place] for result in group.present if (place := (raw["key"], result.id)) in done]
@@ -238,15 +234,23 @@ def _cell(
         design=raw["design"],
         network=network,
         names=group.names,
-        trials=tuple(measured),
+        trials=tuple(_with_page_names(one, group, study) for one in measured),
         records=tuple(_record(result) for result in group.present),
         missing=tuple(name for name in raw["trials"] if not results.has(name)),
         buffer_bytes=last["network"]["bottleneck"]["limit_bytes"] if last else None,
         page=raw.get("page"),
-        lineup=raw["subject"] if lineups else None,
+        lineup=raw["subject"] if study.lineups else None,
         orders=int(raw.get("orders", 1)),
         is_placebo=bool(raw.get("placebo")),
     )
+
+
+def _with_page_names(measured: TrialMeasures, group: _Group, study: Study) -> TrialMeasures:
+    """The same, with the study's names of pages: pages of equal objects have the same trials."""
+    names = [flow.page.name if flow.page else None for flow in lineup(group.raw, study)]
+    names = names or [group.raw.get("page")] * len(group.names)
+    loads = tuple(replace(load, page=names[load.flow] or load.page) for load in measured.page_loads)
+    return replace(measured, page_loads=loads)
 
 
 def _families(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,7 +14,7 @@ import scipy.stats
 from cambrian.metrics import pageload
 from cambrian.report.collect import Cell, Collected, collect
 from cambrian.report.figures import waterfall
-from cambrian.report.tables import page_changes, page_objects
+from cambrian.report.tables import page_changes, page_loads, page_objects
 from cambrian.stats import states
 from cambrian.store.results import Results
 
@@ -106,3 +108,19 @@ def test_a_waterfall_a_page_with_a_panel_a_contestant_and_a_bar_an_object(collec
         assert all(f"{objects} objects" in panel.alt for panel in figure.panels)
         assert (figure.data["start_ms"] <= figure.data["request_ms"]).all()
         assert (figure.data["first_byte_ms"] <= figure.data["end_ms"]).all()
+
+
+def test_each_group_has_the_studys_name_of_its_page(tmp_path: Path) -> None:
+    """Two pages of equal objects have the same trials, which store one name."""
+    folder = tmp_path / "pages"
+    shutil.copytree(PAGES, folder)
+    place = folder / "study.json"
+    record = json.loads(place.read_text())
+    pages = record["study"]["page_load"]["pages"]
+    pages.append({**next(one for one in pages if one["name"] == "few"), "name": "again"})
+    few = [group for group in record["groups"] if group["page"] == "few"]
+    record["groups"] += [{**group, "page": "again", "key": f"{group['key']}-again"} for group in few]
+    place.write_text(json.dumps(record))
+    found = page_loads.table(collect(Results(folder), judged=False))
+    assert found is not None
+    assert found["page"].to_list() == ["beta-small", "few", "beta-small", "few", "again", "again"]
