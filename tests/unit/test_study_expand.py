@@ -274,6 +274,12 @@ def test_a_slow_processor_is_a_model_in_virtual_time() -> None:
         expand(study, clock="real", reference_of=same_cca)
 
 
+def test_a_page_needs_a_guest_in_a_flow_too() -> None:
+    loading = '[[flow]]\nstack = "quic-go"\ncca = "cubic"\npage = "beta-small"\n'
+    with pytest.raises(StudyError, match=r"page loads need a guest[^$]*remove page from the study"):
+        expand(study_of("flows", loading), clock="host", reference_of=same_cca)
+
+
 @pytest.mark.parametrize("seed_base", [-1, 2**63 - 1, 2**63])
 def test_a_seed_out_of_range_is_refused(seed_base: int) -> None:
     with pytest.raises(StudyError, match="--seed"):

@@ -67,10 +67,12 @@ def expand(
     everyone = [*study.contestants, *(flow.contestant for flow in study.every_flow)]
     slow = any(contestant.receiver_cpu for contestant in everyone)
     trace = any(network.trace_file for network in study.networks)
-    problem = clock_problem(clock, slow_receiver=slow, trace=trace, page=study.page_load is not None)
+    loads = study.page_load is not None or any(flow.page for flow in study.every_flow)
+    problem = clock_problem(clock, slow_receiver=slow, trace=trace, page=loads)
     if problem:
         other = "" if slow else " (or give --clock real)"
-        what = "receiver_cpu" if slow else "trace_file" if trace else "[page_load]"
+        loading = "[page_load]" if study.page_load else "page"
+        what = "receiver_cpu" if slow else "trace_file" if trace else loading
         remedy = f"remove --clock{other}, or remove {what} from the study"
         raise StudyError(file=study.name, key="--clock", problem=problem, remedy=remedy)
     line_ups = _line_ups(study, reference_of)
