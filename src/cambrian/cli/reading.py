@@ -181,6 +181,7 @@ def table(
 
     one_format(csv=as_csv, markdown=markdown)
     Results(folder).study()
+    _check_name(name)
     frames = Evidence(folder.absolute()).tables()
     if not frames:
         fail(f"{folder} holds no finished trial yet; remedy: cambrian run")
@@ -210,6 +211,16 @@ def table(
         print(printed.markdown(frames[name], wanted), end="")
     else:
         _print_table(frames[name], wanted)
+
+
+def _check_name(name: str | None) -> None:
+    """End the command if no study has this table: to make all of a big study's takes many minutes."""
+    from cambrian.report import tables
+    from cambrian.study import hints
+
+    known = [tables.name_of(kind) for kind in tables.kinds()]
+    if name is not None and name not in known:
+        fail(f"no table {name}; {hints.for_name(name, known, 'tables are')}")
 
 
 def _print_table(frame: pl.DataFrame, columns: Sequence[str]) -> None:

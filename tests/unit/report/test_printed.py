@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 from cambrian.cli import app
 from cambrian.cli.reading import WIDEST
 from cambrian.report import printed
+from cambrian.report.evidence import Evidence
 from tests.unit.report_results import copy
 
 FRAME = pl.DataFrame(
@@ -69,6 +70,15 @@ def table(tmp_path: Path, *words: str) -> str:
 
 def test_a_table_without_rows_says_so(tmp_path: Path) -> None:
     assert table(tmp_path, "invalid") == "no rows\n"
+
+
+def test_a_wrong_name_is_refused_before_anything_is_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Evidence, "tables", lambda _: pytest.fail("the tables were made"))
+    answer = CliRunner().invoke(app, ["table", str(copy(tmp_path)), "flow"])
+    assert answer.exit_code == 2
+    assert "no table flow; did you mean flows?" in answer.output
 
 
 def test_a_pipe_gets_whole_headings(tmp_path: Path) -> None:
