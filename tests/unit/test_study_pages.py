@@ -100,6 +100,11 @@ def test_a_page_costs_its_client_and_its_objects() -> None:
             'client = "light"\npages = [{ objects = [{ count = 20, size_bytes = 500, after_ms = 10000 }] }]',
             "its images wait for 200 s in all",
         ),
+        (
+            'client = "light"\npages = [{ objects = [{ count = 2, size_bytes = 500, after_ms = 6000 }] }]\n'
+            "[profile.quick]\nduration_s = 5",
+            "the shortest trial ends after 5 s",
+        ),
         ('pages = ["beta-small"]\nclient = "firefox"', '13:1: client: "firefox" is not possible'),
         ("pages = [{ objects = [{ count = 2000, size_bytes = 500 }] }]", "count: 2000 is not possible"),
         (

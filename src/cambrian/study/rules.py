@@ -267,10 +267,16 @@ def _pages_end(study: Study, flows: Sequence[PlacedFlow], faults: Faults) -> Non
     pages += [((*one.path, "page"), one.flow.page, one.flow.start_ms) for one in flows if one.flow.page]
     for path, page, start_ms in pages:
         waits_ms = start_ms + sum(group.count * (group.after_ms or 0) for group in page.objects)
-        if waits_ms >= study.duration_s * 1000:
-            ends = f"the trial ends after {study.duration_s:g} s"
+        if waits_ms >= _shortest_s(study) * 1000:
+            ends = f"the shortest trial ends after {_shortest_s(study):g} s"
             remedy = f"{ends}: give a smaller after_ms or a longer duration_s"
             faults.add(path, f"its images wait for {waits_ms / 1000:g} s in all", remedy)
+
+
+def _shortest_s(study: Study) -> float:
+    """The duration of the study's trials, or of those of its profile with the shortest ones."""
+    own_s = [profile.duration_s for profile in study.profiles.values() if profile.duration_s]
+    return min([study.duration_s, *own_s])
 
 
 def _pages(study: Study) -> tuple[Page, ...]:
@@ -300,13 +306,9 @@ def _events_fall_within_the_trial(
     study: Study, networks: Sequence[PlacedNetwork], flows: Sequence[PlacedFlow], faults: Faults
 ) -> None:
     """Steps fall within the study's own duration, which a profile may cut; starts within every profile's."""
-    durations_s = [
-        study.duration_s,
-        *(profile.duration_s or study.duration_s for profile in study.profiles.values()),
-    ]
-    shortest_ms = min(durations_s) * 1000
+    shortest_ms = _shortest_s(study) * 1000
     written = f"the trial ends after {study.duration_s:g} s"
-    longer = f"the shortest trial ends after {min(durations_s):g} s"
+    longer = f"the shortest trial ends after {_shortest_s(study):g} s"
     for network in networks:
         for index, change in enumerate(network.network.schedule):
             if change.at_s >= study.duration_s:
