@@ -341,6 +341,8 @@ def test_broken_stacks_at_the_command_line(
         (["bisect", "quic-go/reno", "respons", "--good", "0.64.0", "--bad", "0.65.0"], "respons"),
         (["stacks", "versions", "quick-go"], "did you mean quic-go?"),
         (["run", "."], "is a folder, not a study"),
+        (["run", "quickstart", "--shard", f"1/{'9' * 5000}"], "give two whole numbers"),
+        (["run", "quickstart", "--shard", "3/2"], "the first number is from 1 to the second"),
         (["compare", ".", ".", "--page", "file"], "file: is a file"),
         (["trial", "manifest.json", "--out", "out"], "is a trial's manifest"),
         (["table", ".", "flows", "--csv", "--markdown"], "--csv and --markdown are two formats"),

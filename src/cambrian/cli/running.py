@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -166,7 +167,8 @@ def _on(cluster: str | None, options: RunOptions) -> Iterator[RunOptions]:
 
 def _shard(text: str) -> tuple[int, int]:
     number, _, shards = text.partition("/")
-    if not (number.isascii() and number.isdecimal() and shards.isascii() and shards.isdecimal()):
+    # Python reads no number of thousands of digits
+    if not all(re.fullmatch("[0-9]{1,20}", part) for part in (number, shards)):
         fail(f"--shard {text}: give two whole numbers, such as --shard 2/5")
     if not 1 <= int(number) <= int(shards) <= _MOST_SHARDS:
         fail(f"--shard {text}: the first number is from 1 to the second, which is at most {_MOST_SHARDS:,}")
