@@ -315,6 +315,21 @@ def test_only_takes_several_patterns() -> None:
     assert len(both) == 3
 
 
+def test_a_label_in_full_is_no_pattern() -> None:
+    quinn = '[[contestant]]\nstack = "quinn"\ncca = "{cca}"\nlabel = "{label}"\n'
+    labels = {"quinn cubic, no pacing": "cubic", "quinn [tuned]": "reno", "quinn cubic": "cubic"}
+    named = "".join(quinn.format(label=label, cca=cca) for label, cca in labels.items())
+    study = study_of("solo", named + '[profile.full]\ncontestants = ["quinn [tuned]"]\n')
+
+    def kept(**options: str) -> list[str]:
+        return list(dict.fromkeys(one.subject for one in expand(study, reference_of=same_cca, **options)))
+
+    assert kept(only="quinn cubic, no pacing") == ["quinn cubic, no pacing"]
+    assert kept(only="quinn [tuned],quinn cubic, no pacing") == ["quinn cubic, no pacing", "quinn [tuned]"]
+    assert kept(only="quinn cubic") == ["quinn cubic"]
+    assert kept(profile="full") == ["quinn [tuned]"]
+
+
 def test_only_that_matches_nothing_says_what_there_is() -> None:
     with pytest.raises(StudyError, match="no match among 6 groups") as caught:
         expand(study_of("solo", THREE), only="msquic*", reference_of=same_cca)

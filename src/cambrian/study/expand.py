@@ -7,9 +7,8 @@ between groups are paired.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
 from typing import Protocol, TypeVar
 
 from cambrian.study import draw
@@ -28,7 +27,7 @@ from cambrian.study.model import (
     Trial,
     clock_problem,
 )
-from cambrian.study.naming import slug
+from cambrian.study.naming import matches, slug
 from cambrian.study.reference import ReferenceOf, reference_contestant
 
 #: name of the reference where it is judged like a contestant
@@ -147,7 +146,8 @@ def with_profile(study: Study, profile: str | None) -> Study:
 def select(groups: Sequence[Group], pattern: str) -> list[Group]:
     """The groups whose key or contestant matches ``pattern`` (shell style: ``*``, ``?``, ``[]``).
 
-    Commas separate patterns; a group is kept if one of them matches.
+    Commas separate patterns; a group is kept if one of them matches. A name in full matches itself,
+    whatever characters it has.
 
     In a ``versus-reference`` study only the contestant under test is matched, and each kept
     group also keeps its noise floor and its placebo.
@@ -155,7 +155,10 @@ def select(groups: Sequence[Group], pattern: str) -> list[Group]:
     Raises:
         StudyError: no group matches.
     """
-    kept = [group for group in groups if _matches(group, pattern)]
+    patterns = _patterns(pattern, {name for group in groups for name in _names(group)})
+    kept = [
+        group for group in groups if any(matches(name, one) for name in _names(group) for one in patterns)
+    ]
     if not kept:
         raise StudyError(
             file="--only",
@@ -196,7 +199,7 @@ def _kept(things: tuple[_Thing, ...], patterns: Sequence[str] | None) -> tuple[_
     """The things whose name matches a pattern; all of them without patterns."""
     if patterns is None:
         return things
-    return tuple(thing for thing in things if any(fnmatchcase(thing.name, pattern) for pattern in patterns))
+    return tuple(thing for thing in things if any(matches(thing.name, pattern) for pattern in patterns))
 
 
 @dataclass(frozen=True)
@@ -350,11 +353,22 @@ def _is_control(group: Group) -> bool:
     return group.design == "versus-reference" and (group.placebo or group.subject == group.reference)
 
 
-def _matches(group: Group, pattern: str) -> bool:
-    names = {flow.contestant.name for flow in group.trials[0].flows}
+def _names(group: Group) -> set[str]:
+    """What a pattern may match: the group's key, and the contestants under test."""
     if group.design == "versus-reference":
-        names = {group.subject}
-    return any(fnmatchcase(text, part) for text in (group.key, *names) for part in pattern.split(","))
+        return {group.key, group.subject}
+    return {group.key, *(flow.contestant.name for flow in group.trials[0].flows)}
+
+
+def _patterns(text: str, names: Collection[str]) -> list[str]:
+    """The patterns that commas separate; a comma of a name in full separates none."""
+    parts, found = text.split(","), []
+    most = max(name.count(",") for name in names) + 1
+    while parts:
+        count = next((n for n in range(most, 1, -1) if ",".join(parts[:n]) in names), 1)
+        found.append(",".join(parts[:count]))
+        parts = parts[count:]
+    return found
 
 
 def _examples(groups: Iterable[Group]) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from fnmatch import fnmatchcase
 from pathlib import PurePath
 from string import Formatter
 
@@ -84,6 +85,11 @@ def templated_name(template: str, network: Network) -> str:
 def slug(text: str) -> str:
     """``Google QUICHE cubic`` → ``google-quiche-cubic``."""
     return re.sub(r"[^a-z0-9._]+", "-", text.lower()).strip("-")
+
+
+def matches(name: str, pattern: str) -> bool:
+    """Does a pattern (shell style) match? A name in full matches itself: ``quinn [tuned]`` is a label."""
+    return name == pattern or fnmatchcase(name, pattern)
 
 
 def _text(value: object, key: str = "") -> str:

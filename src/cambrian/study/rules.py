@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from fnmatch import fnmatchcase
 from typing import Protocol
 
 from cambrian.study import hints, naming
@@ -361,7 +360,7 @@ def _profiles_keep_something(study: Study, faults: Faults) -> None:
     for profile_name, profile in study.profiles.items():
         for key, (kind, names) in named.items():
             for index, pattern in enumerate(getattr(profile, key) or ()):
-                if any(fnmatchcase(name, pattern) for name in names):
+                if any(naming.matches(name, pattern) for name in names):
                     continue
                 path = ("profile", profile_name, key, index)
                 remedy = (
