@@ -8,6 +8,7 @@ from pathlib import PurePath
 from string import Formatter
 
 from cambrian.study import hints
+from cambrian.study.identity import content_hash
 from cambrian.study.model import Network
 
 #: a valid name of a network
@@ -33,7 +34,7 @@ _EXTRAS = {
 def generated_name(network: Network) -> str:
     """``20mbps-50ms-1bdp``, followed by the values that differ from the defaults."""
     if network.trace_file is not None:
-        parts = [slug(PurePath(network.trace_file).stem)]
+        parts = [_of_trace(network.trace_file)]
     else:
         parts = [f"{_text(network.rate_mbps)}mbps"]
     parts.append(f"{_text(network.rtt_ms)}ms")
@@ -87,6 +88,13 @@ def slug(text: str) -> str:
     return re.sub(r"[^a-z0-9._]+", "-", text.lower()).strip("-")
 
 
+def _of_trace(file: str) -> str:
+    """The file's name as a slug; part of its hash if it has no letter from a to z and no digit."""
+    stem = PurePath(file).stem
+    short = slug(stem)
+    return short if re.search("[a-z0-9]", short) else f"trace-{content_hash(stem.encode())[:6]}"
+
+
 def matches(name: str, pattern: str) -> bool:
     """Does a pattern (shell style) match? A name in full matches itself: ``quinn [tuned]`` is a label."""
     return name == pattern or fnmatchcase(name, pattern)
@@ -98,5 +106,5 @@ def _text(value: object, key: str = "") -> str:
     if isinstance(value, float):
         return repr(value).removesuffix(".0")
     if key == "trace_file":
-        return slug(PurePath(str(value)).stem)
+        return _of_trace(str(value))
     return str(value)
