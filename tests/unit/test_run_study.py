@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -9,12 +10,13 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 from cambrian.run import study
 from cambrian.run.study import RunOptions
 from cambrian.store.results import Results
-from cambrian.study.model import Network, Study
-from tests.unit import report_results
+from cambrian.study.model import Network, Stopping, Study
+from tests.unit import report_results, test_run_scheduler
 
 OPTIONS = RunOptions("knobs", only="*tls*")
 
@@ -78,3 +80,23 @@ def test_a_folder_without_a_usable_study_has_nothing_to_tell(tmp_path: Path) -> 
     assert study._left_out(Results(tmp_path), now, set(), OPTIONS) == ""
     (tmp_path / "study.json").write_text("{")
     assert study._left_out(Results(tmp_path), now, set(), OPTIONS) == ""
+
+
+@pytest.mark.parametrize(
+    ("half_width_mbps", "left"), [(1, "none is left to run"), (0.1, "left: at most 4 trials")]
+)
+def test_a_dry_run_asks_the_stopping_rule(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, half_width_mbps: float, left: str
+) -> None:
+    """Eight of at most twelve seeds have results, whose throughputs are up to 1 Mbps apart."""
+    rule = Stopping(min_seeds=6, max_seeds=12, half_width_mbps=half_width_mbps)
+    asked = test_run_scheduler.group("a", rule)
+    monkeypatch.setattr(study.carry_out, "trial_id", lambda trial, _: f"a-{trial.seed}")
+    monkeypatch.setattr(study.preflight, "to_build", lambda *_, **__: "")
+    monkeypatch.setattr(study.prepare, "ensure", lambda *_: None)
+    monkeypatch.setattr(study, "_damaged", lambda *_: set())
+    for seed, trial in enumerate(asked.trials[:8]):
+        test_run_scheduler.put(Results(tmp_path), f"a-{trial.seed}", trial, (10.0 + seed % 2,))
+    printed = io.StringIO()
+    study.tell_kept(OPTIONS, [([asked], tmp_path)], Console(file=printed, width=200))
+    assert left in printed.getvalue()

@@ -169,15 +169,23 @@ def tell_kept(options: RunOptions, places: Sequence[tuple[Sequence[Group], Path]
         return
     made = prepare.ensure(needed, options.clock)
     left = []
-    kept = 0
+    kept = undecided = 0
     for groups, found in results:
-        for group in groups:
-            missing = [one for one in group.trials if not found.has(carry_out.trial_id(one, made))]
-            kept += len(group.trials) - len(missing)
+        names = {id(trial): carry_out.trial_id(trial, made) for group in groups for trial in group.trials}
+        scheduler = Scheduler(groups, names, found, _damaged(groups, names, found, console))
+        undecided += scheduler.undecided()
+        for progress in scheduler.groups:
+            # a stopping rule may have stopped the group before its last seed
+            possible = progress.possible()
+            group = progress.group
+            missing = [
+                trial for trial in group.trials[: len(possible)] if not scheduler.has(names[id(trial)])
+            ]
+            kept += len(possible) - len(missing)
             left.append(group.model_copy(update={"trials": tuple(missing), "stopping": None}))
     if kept:
         others = cost.estimate(left, jobs=options.at_a_time)
-        rest = f"left: {others}" if others.trials else "none is left to run"
+        rest = f"left: {'at most ' if undecided else ''}{others}" if others.trials else "none is left to run"
         console.print(f"{counted_trials(kept)} with results already; {rest}", highlight=False, soft_wrap=True)
 
 
