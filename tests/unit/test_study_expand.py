@@ -321,8 +321,9 @@ def test_a_label_in_full_is_no_pattern() -> None:
     named = "".join(quinn.format(label=label, cca=cca) for label, cca in labels.items())
     study = study_of("solo", named + '[profile.full]\ncontestants = ["quinn [tuned]"]\n')
 
-    def kept(**options: str) -> list[str]:
-        return list(dict.fromkeys(one.subject for one in expand(study, reference_of=same_cca, **options)))
+    def kept(only: str | None = None, profile: str | None = None) -> list[str]:
+        groups = expand(study, only=only, profile=profile, reference_of=same_cca)
+        return list(dict.fromkeys(one.subject for one in groups))
 
     assert kept(only="quinn cubic, no pacing") == ["quinn cubic, no pacing"]
     assert kept(only="quinn [tuned],quinn cubic, no pacing") == ["quinn cubic, no pacing", "quinn [tuned]"]
