@@ -12,10 +12,11 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from cambrian.run import study
+from cambrian.run import preflight, prepare, study
 from cambrian.run.study import RunOptions
 from cambrian.store.results import Results
 from cambrian.study.model import Network, Stopping, Study
+from cambrian.trial import carry_out
 from tests.unit import report_results, test_run_scheduler
 
 OPTIONS = RunOptions("knobs", only="*tls*")
@@ -91,9 +92,9 @@ def test_a_dry_run_asks_the_stopping_rule(
     """Eight of at most twelve seeds have results, whose throughputs are up to 1 Mbps apart."""
     rule = Stopping(min_seeds=6, max_seeds=12, half_width_mbps=half_width_mbps)
     asked = test_run_scheduler.group("a", rule)
-    monkeypatch.setattr(study.carry_out, "trial_id", lambda trial, _: f"a-{trial.seed}")
-    monkeypatch.setattr(study.preflight, "to_build", lambda *_, **__: "")
-    monkeypatch.setattr(study.prepare, "ensure", lambda *_: None)
+    monkeypatch.setattr(carry_out, "trial_id", lambda trial, _: f"a-{trial.seed}")
+    monkeypatch.setattr(preflight, "to_build", lambda *_, **__: "")
+    monkeypatch.setattr(prepare, "ensure", lambda *_: None)
     monkeypatch.setattr(study, "_damaged", lambda *_: set())
     for seed, trial in enumerate(asked.trials[:8]):
         test_run_scheduler.put(Results(tmp_path), f"a-{trial.seed}", trial, (10.0 + seed % 2,))
