@@ -115,7 +115,7 @@ def test_the_summary_counts_and_names_the_accused() -> None:
     first, second, accused = corpus_table.summary(score(9, 1, 5, 19, 1))
     assert first.startswith("9 of 10 faults on a network are named")
     assert "5 are not exercised" in first
-    assert second.startswith("19 of 20 clean controllers on a network are not accused")
+    assert second.startswith("19 of 20 clean controllers are accused on no network (95.0 %): 19 of 20 cases")
     assert "accused 0 on n: multiplicative decrease β is 0.600" in accused
 
 

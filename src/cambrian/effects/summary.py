@@ -74,7 +74,13 @@ def estimate(prepared: Prepared, spec: SummarySpec) -> Estimate:
     keys = prepared.keys.filter(pl.Series(has_effect)) if spec.cell else prepared.keys
     kept = by_cell[:, has_effect]
     seeds = cell_seeds(prepared)[has_effect]
-    found = reduce.reduce(kept, keys, spec)
+    try:
+        found = reduce.reduce(kept, keys, spec)
+    except EffectError as error:
+        if has_effect.all():
+            raise
+        left_out = f"cells left out because their effect is not defined: {int((~has_effect).sum())}"
+        raise UndefinedError(f"{error} ({left_out})") from None
     if not math.isfinite(found[0]):
         said = "the figure has no value: a geometric mean needs effects above 0"
         if (kept[0] < 0).any():

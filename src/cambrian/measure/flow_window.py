@@ -116,13 +116,13 @@ class TrialWindow:
                 continue
             if flow_ends.done_ns(self.result, number) is None:
                 start_ns = round(flow.start_ms * NS_PER_MS)
-                found[number] = (start_ns if begin_ns is None else begin_ns, self.planned_end_ns)
+                found[number] = (start_ns if begin_ns is None else begin_ns, self.latest_end_ns)
             elif last_ns is not None:
                 found[number] = (begin_ns, last_ns + 1)
         return found
 
     @property
-    def planned_end_ns(self) -> int:
+    def latest_end_ns(self) -> int:
         """The trial's end as the study has it, also if every flow ended before; in ns since its zero."""
         return max(int(self.result.manifest["guest"]["end_ns"]), round(self.trial.duration_s * NS_PER_S))
 
@@ -158,6 +158,13 @@ class FlowWindow:
     def span_ns(self) -> Interval:
         """What is measured of this flow."""
         return self.own_span_ns or self.whole.interval
+
+    @property
+    def _logged_ns(self) -> Interval:
+        """The same until the flow's end: after it, the last row of its log says nothing more."""
+        from_ns, to_ns = self.span_ns
+        end_ns = flow_ends.end_ns(self.whole.result, self.number)
+        return from_ns, min(to_ns, end_ns) if end_ns > from_ns else to_ns
 
     @property
     def protocol(self) -> Protocol | None:
@@ -206,7 +213,7 @@ class FlowWindow:
         """Size and growth of its exported window; None without one."""
         if self.packet_bytes is None:
             return None
-        return window_use(self.whole.result.transport, self.number, *self.span_ns, self.packet_bytes)
+        return window_use(self.whole.result.transport, self.number, *self._logged_ns, self.packet_bytes)
 
     @cached_property
     def flight(self) -> Flight | None:
@@ -222,7 +229,7 @@ class FlowWindow:
         """Percent of the time in which its window is not what limits it; None without window and flight."""
         if self.packet_bytes is None:
             return None
-        share = unused_share(self.whole.result.transport, self.number, *self.span_ns, self.packet_bytes)
+        share = unused_share(self.whole.result.transport, self.number, *self._logged_ns, self.packet_bytes)
         return None if share is None else 100 * share
 
     @property

@@ -31,12 +31,13 @@ def markdown(score: Score) -> str:
 def summary(score: Score) -> list[str]:
     """The acceptance figures, and each accusation of a clean controller."""
     exercised = score.exercised
+    clean = {cell.contestant for cell in score.clean}
     idle = len(score.faults) - len(exercised)
     lines = [
         f"{score.named} of {len(exercised)} faults on a network are named with the true value in the "
         f"interval ({_percent(score.named, len(exercised))}); {idle} are not exercised there",
-        f"{score.quiet} of {len(score.clean)} clean controllers on a network are not accused "
-        f"({_percent(score.quiet, len(score.clean))}), "
+        f"{len(clean - score.accused)} of {len(clean)} clean controllers are accused on no network "
+        f"({_percent(len(clean - score.accused), len(clean))}): {score.quiet} of {len(score.clean)} cases; "
         f"{sum(cell.checked for cell in score.clean)} parameters checked",
     ]
     if score.moved:

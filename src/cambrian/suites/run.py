@@ -94,11 +94,12 @@ def run(
 def _record(
     found: SuiteFolder, parts: Sequence[Planned], options: RunOptions, root: Path, command: str
 ) -> None:
-    """Write ``suite.json``; a record is replaced only by one with all its parts and contestants."""
+    """Write ``suite.json``. A record is replaced by a run with all its parts, or with the suite's own."""
     folder = root / found.suite.name
     folder.mkdir(parents=True, exist_ok=True)
     places = [part.part.place.partition("/")[2] for part in parts]
-    if not _recorded(folder) <= set(places):
+    own = {part.place.partition("/")[2] for part in parts_of(found, None, ())}
+    if not any(wanted <= set(places) for wanted in (_recorded(folder), own)):
         return
     write_json(
         folder / RECORD,

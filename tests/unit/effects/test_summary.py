@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cambrian.effects.cells import cells
-from cambrian.effects.errors import EffectError, NoDataError
+from cambrian.effects.errors import EffectError, NoDataError, UndefinedError
 from cambrian.effects.model import SummarySpec
 from cambrian.effects.prepare import Prepared, Side
 from cambrian.effects.summary import estimate, summary
@@ -267,6 +267,15 @@ def test_what_has_no_figure() -> None:
     for keys in ({"over": "slope"}, {"over": "steps", "step": "falls"}):
         with pytest.raises(EffectError, match=r"rate has no value in 1 of 3 cells: leave such cells out by"):
             summary(absent, spec(along="rate", **keys))
+    zero = frame(
+        [
+            ({"rate": rate}, arm, [value] * 3)
+            for rate in (4, 8)
+            for arm, value in (("a", 2.0), ("b", rate - 4.0))
+        ]
+    )
+    with pytest.raises(UndefinedError, match=r"only one value .*effect is not defined: 1"):
+        summary(zero, spec(over="slope", along="rate"))
     with pytest.raises(EffectError, match="need numbers"):
         summary(THREE, spec(cell=["contestant"], a={}, b=None, over="slope", along="contestant"))
 

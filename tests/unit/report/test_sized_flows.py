@@ -99,8 +99,17 @@ def test_an_endless_flow_decides_as_before(tmp_path: Path) -> None:
     assert interval_s(tmp_path, [0, 1_000_000], [None, 0.5], 3.0) == pytest.approx([3, 10])
 
 
-def ended_early(folder: Path, arrivals_s: list[float], left_s: list[float | None]) -> FlowMeasures:
-    """A flow of 1 MB that starts after 1 s in a trial of 20 s, and never has all; the guest ends at 11 s."""
+def ended_early(
+    folder: Path,
+    arrivals_s: list[float],
+    left_s: list[float | None],
+    windows: dict[float, int] | None = None,
+    ended_s: float | None = None,
+) -> FlowMeasures:
+    """A flow of 1 MB that starts after 1 s in a trial of 20 s, and never has all; the guest ends at 11 s.
+
+    ``windows``: seconds → packets, its log. ``ended_s``: when it gave up.
+    """
     flow = Flow(contestant=Contestant(stack="tcp", cca="cubic"), size_bytes=1_000_000, start_ms=1000)
     trial = Trial(
         network=Network(rate_mbps=20, rtt_ms=50, buffer_bdp=1), flows=(flow,), duration_s=20, seed=1
@@ -119,9 +128,14 @@ def ended_early(folder: Path, arrivals_s: list[float], left_s: list[float | None
     link = {"sent_packets": 2, "dropped_packets": 0, "backlog_packets": 0, "kind": "netem"}
     guest = {"zero_ns": 0, "end_ns": 11 * S, "counters": {"flows": [{"forward": [link]}]}}
     (folder / "manifest.json").write_text(json.dumps({"endpoints": {}, "guest": guest}))
-    (folder / "verdict.json").write_text(json.dumps({"valid": True}))
+    end = {"flow": 0, "outcome": "gave up", "ended_s": ended_s, "text": ""}
+    (folder / "verdict.json").write_text(json.dumps({"valid": True, "flows": [end]}))
     packets.write_parquet(folder / "packets.parquet")
-    pl.DataFrame(schema=TRANSPORT).write_parquet(folder / "transport.parquet")
+    rows = [
+        {"flow": 0, "time_ns": round(at_s * S), "event": "ack", "cwnd_bytes": 1448 * cwnd}
+        for at_s, cwnd in (windows or {}).items()
+    ]
+    pl.DataFrame(rows, schema=TRANSPORT).write_parquet(folder / "transport.parquet")
     (found,) = flow_measures(TrialWindow(TrialResult(folder), trial, (0, 11 * S), [(0, 20.0)], ["tcp"]))
     return found
 
@@ -147,3 +161,9 @@ def test_a_flow_that_never_had_all_is_measured_to_the_planned_end(
     assert found["payload_capacity_percent"] == pytest.approx(100 * mbps / 20 * 1448 / 1514)
     assert found["longest_pause_ms"] == pytest.approx(1e3 * (20 - max([from_s, *filter(None, left_s)])))
     assert found["completion_s"] is None
+
+
+def test_the_last_row_of_a_log_says_nothing_after_the_flows_end(tmp_path: Path) -> None:
+    sent = [2.0 + 0.001 * place for place in range(500)]
+    found = ended_early(tmp_path, sent, list(sent), windows={2.0: 100, 3.9: 10}, ended_s=4.0)
+    assert found["cwnd_mean_packets"] == pytest.approx((1.9 * 100 + 0.1 * 10) / 2)

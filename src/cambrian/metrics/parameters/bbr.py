@@ -77,7 +77,10 @@ def _of_rates(trace: FlowTrace, frame: int, seen: Seen) -> Iterator[Estimate | M
             continue
         rates, found = seen[source]
         if (unknown := 1 - _known(rates, trace)) > 1 - LEAST_KNOWN:
-            why = f"in {unknown:.0%} of the time packets leave faster than the last pacing rate in the log"
+            why = (
+                f"in {unknown:.0%} of the time in ProbeBW, "
+                "packets leave faster than the last pacing rate in the log"
+            )
             yield from _missing(RATE_KEYS, why, source)
         else:
             yield from bbr_probe_bw.estimates_from_rates(rates, found, trace, frame)

@@ -67,7 +67,8 @@ def estimates_from_rates(
         yield Missing("cruise_factor", "the path loses packets before they are counted", source)
     elif trace.random_loss and not _is_first(found, trace):
         # draft-ietf-ccwg-bbr: each round trip with a loss lowers the bound bw_shortterm to the latest rate
-        yield Missing("cruise_factor", "random losses lower the rate at which a later BBR cruises", source)
+        why = "random losses may lower the rate at which it cruises: no probes show the first generation"
+        yield Missing("cruise_factor", why, source)
     elif len(levels := cruises(rates, trace, found)):
         yield Estimate("cruise_factor", _all(levels), CRUISE_RESOLUTION[source], source)
     else:

@@ -27,6 +27,8 @@ from cambrian.metrics.recovery.episodes import REACTIONS
 _OTHERS = ("bbr",)
 #: cuts in a round trip that stand for more of them as well: a dozen for one burst says no more of the others
 MANY = 3
+#: fewer of the episodes that show the number of cuts are an exception, and no rule of the sender
+RARE = 0.1
 
 
 def estimate(trace: FlowTrace) -> Iterator[Estimate | Missing]:
@@ -47,7 +49,7 @@ def estimate(trace: FlowTrace) -> Iterator[Estimate | Missing]:
 
 
 def _cuts(trace: FlowTrace, found: CongestionResponses | str) -> Estimate | Missing:
-    """Cuts of the window in a round trip, if any has several; else in the episodes."""
+    """Cuts of the window in the round trips with several, if they are not rare; else in the episodes."""
     if not trace.steady:
         # two cuts may be more than a round trip of that moment apart
         return Missing("cuts_per_episode", trace.changing, "window")
@@ -55,8 +57,11 @@ def _cuts(trace: FlowTrace, found: CongestionResponses | str) -> Estimate | Miss
     # every sender cuts once for a single loss: single cuts are evidence only where several packets were lost
     several = by_trip[by_trip >= 2].clip(max=MANY).tolist()
     if several:
-        once = [] if isinstance(found, str) else [1] * int(np.count_nonzero(found.cuts == 1))
-        return Estimate("cuts_per_episode", tuple(map(float, several + once)), 0.0, "window")
+        once = 0 if isinstance(found, str) else int(np.count_nonzero(found.cuts == 1))
+        if len(several) < RARE * (len(several) + once):
+            why = f"only {len(several)} of {len(several) + once} such episodes are cut more than once"
+            return Missing("cuts_per_episode", why, "window")
+        return Estimate("cuts_per_episode", tuple(map(float, several)), 0.0, "window")
     if isinstance(found, str):
         return Missing("cuts_per_episode", f"no round trip with two cuts, and {found}")
     # zero cuts are a loss without a response, which the flight shows

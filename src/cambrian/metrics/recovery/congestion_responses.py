@@ -234,7 +234,9 @@ def _changes(segments: FloatArray, threshold: FloatArray) -> Iterator[tuple[int,
         # above all windows so far, such as 2³¹, it stands for none: the end of slow start may set it to the
         # window, which is no reduction
         was_set = before <= (1 + SAME_THRESHOLD) * np.maximum.accumulate(segments)[:-1]
-        lowered = (after <= (1 - SAME_THRESHOLD) * before) & (was_set | (after <= (1 - CUT) * segments[1:]))
+        lowered = (after <= (1 - SAME_THRESHOLD) * before) & (
+            was_set | fell | (after <= (1 - CUT) * segments[1:])
+        )
         at_it = np.abs(segments[1:] - after) <= SAME_THRESHOLD * after
         is_other = np.abs(after - before) > SAME_THRESHOLD * before
     reduced = np.where(told, lowered | (fell & at_it), fell)
