@@ -103,7 +103,7 @@ def test_a_page_costs_its_client_and_its_objects() -> None:
         (
             'client = "light"\npages = [{ objects = [{ count = 2, size_bytes = 500, after_ms = 6000 }] }]\n'
             "[profile.quick]\nduration_s = 5",
-            "the shortest trial ends after 5 s",
+            "the trial ends after 5 s in the profile quick",
         ),
         ('pages = ["beta-small"]\nclient = "firefox"', '13:1: client: "firefox" is not possible'),
         ("pages = [{ objects = [{ count = 2000, size_bytes = 500 }] }]", "count: 2000 is not possible"),
@@ -131,6 +131,17 @@ def test_what_cannot_be_meant_is_refused(table: str, message: str) -> None:
     with pytest.raises(StudyError) as caught:
         loading(table)
     assert message in str(caught.value)
+
+
+def test_a_page_that_a_profile_leaves_out_may_last_longer_than_its_trials() -> None:
+    pages = (
+        'client = "light"\npages = ["beta-small", '
+        '{ name = "slow", objects = [{ count = 2, size_bytes = 500, after_ms = 6000 }] }]\n'
+        "[profile.quick]\nduration_s = 5\n"
+    )
+    assert loading(f'{pages}pages = ["beta-*"]').profiles["quick"].duration_s == 5
+    with pytest.raises(StudyError, match="the trial ends after 5 s in the profile quick"):
+        loading(f'{pages}pages = ["slow"]')
 
 
 @pytest.mark.parametrize("design", ["versus-reference", "flows"])

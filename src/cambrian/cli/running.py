@@ -242,7 +242,7 @@ def merge(
             absent += merging.merge(ours, Results(folder / place), lambda: progress.reach(next(done)))
     merging.copy_suites(shards, folder)
     without = f", {len(absent)} of them without results: run their shards again" if absent else ""
-    err.print(f"{total} trials of {len(shards)} shards{without}", markup=False)
+    err.print(f"{total} trials of {len(shards)} folders{without}", markup=False)
     print(folder)
 
 

@@ -125,10 +125,10 @@ class Collected:
         return [cell for cell in self.cells if cell.names == (contestant,) and not cell.page]
 
     def kernel(self, contestant: str) -> str:
-        """The name of the kernel TCP that a contestant is compared with; empty if there is none.
+        """The name of the kernel TCP that a contestant is compared with; empty if it has other settings here.
 
-        A study may give kernel TCP options, TLS or a receiver and still call it ``tcp cubic``: that is no
-        reference.
+        The study need not have it. Empty also for a contestant without a family. A study may give kernel TCP
+        options, TLS or a receiver and still call it ``tcp cubic``: that is no reference.
         """
         if (family := self.families.get(contestant)) is None:
             return ""

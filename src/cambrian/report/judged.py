@@ -336,8 +336,10 @@ def _not_compared(collected: Collected, contestant: str, family: str) -> str:
     """Why a contestant's results alone are not compared with the kernel's; empty if they are."""
     if family == references.LATER_BBR:
         return "the kernel has no BBR of that generation"
+    if not (cca := reference(collected, contestant)):
+        return "it has no reference"
     if contestant == (title := collected.kernel(contestant)):
         return "it is the reference"
-    if not title and (cca := reference(collected, contestant)):
+    if not title:
         return f"{reference_contestant(cca).name} has other settings than the reference"
     return ""

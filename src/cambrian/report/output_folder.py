@@ -27,9 +27,7 @@ def check(out: Path, mark: str, first_line: str) -> None:
     if any((out / name).exists() for name in _RESULTS):
         raise FileExistsError(f"{out} is a folder of results, so nothing else is written to it; {remedy}")
     if out.exists() and any(out.iterdir()) and not _starts(out / mark, first_line):
-        raise FileExistsError(
-            f"{out} has other files than those of an earlier report, which could be lost; {remedy}"
-        )
+        raise FileExistsError(f"{out} has files, and is no earlier output of this command; {remedy}")
 
 
 def _starts(path: Path, line: str) -> bool:

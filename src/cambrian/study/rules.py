@@ -8,7 +8,7 @@ from typing import Protocol
 
 from cambrian.study import hints, naming
 from cambrian.study.faults import Faults
-from cambrian.study.model import Contestant, Flow, Network, Page, Stopping, Study
+from cambrian.study.model import Contestant, Flow, Network, Page, Patterns, Stopping, Study
 from cambrian.study.positions import Path
 from cambrian.study.reference import REFERENCE_STACK, ReferenceOf, reference_contestant
 from cambrian.study.tables import PlacedContestant, PlacedFlow, PlacedLineup, PlacedNetwork
@@ -266,9 +266,11 @@ def _pages_end(study: Study, flows: Sequence[PlacedFlow], faults: Faults) -> Non
     pages += [((*one.path, "page"), one.flow.page, one.flow.start_ms) for one in flows if one.flow.page]
     for path, page, start_ms in pages:
         waits_ms = start_ms + sum(group.count * (group.after_ms or 0) for group in page.objects)
-        if waits_ms >= _shortest_s(study) * 1000:
-            ends = f"the shortest trial ends after {_shortest_s(study):g} s"
-            remedy = f"{ends}: give a smaller after_ms or a longer duration_s"
+        ends_s, where = _shortest_of_page_s(study, page)
+        if waits_ms >= ends_s * 1000:
+            remedy = (
+                f"the trial ends after {ends_s:g} s{where}: give a smaller after_ms or a longer duration_s"
+            )
             faults.add(path, f"its images wait for {waits_ms / 1000:g} s in all", remedy)
 
 
@@ -276,6 +278,23 @@ def _shortest_s(study: Study) -> float:
     """The duration of the study's trials, or of those of its profile with the shortest ones."""
     own_s = [profile.duration_s for profile in study.profiles.values() if profile.duration_s]
     return min([study.duration_s, *own_s])
+
+
+def _shortest_of_page_s(study: Study, page: Page) -> tuple[float, str]:
+    """The shortest duration of trials that load the page, and the profile that has it, in words.
+
+    A profile that chooses line-ups may leave out the flow that loads the page, and is not considered.
+    """
+    own = [
+        (profile.duration_s, f" in the profile {name}")
+        for name, profile in study.profiles.items()
+        if profile.duration_s and not profile.lineups and _keeps(profile.pages, page)
+    ]
+    return min([(study.duration_s, ""), *own])
+
+
+def _keeps(patterns: Patterns | None, page: Page) -> bool:
+    return patterns is None or any(naming.matches(page.name, pattern) for pattern in patterns)
 
 
 def _pages(study: Study) -> tuple[Page, ...]:

@@ -88,3 +88,9 @@ def test_the_atlas_does_not_go_to_a_folder_with_other_files(project: Path, tmp_p
     with pytest.raises(FileExistsError, match="remedy"):
         atlas.make(tmp_path / "results", project, lambda *_: None)
     assert contents(project) == before
+
+
+def test_the_mark_of_a_page_stays() -> None:
+    """By this line the folders of all earlier reports are known."""
+    first = page.licences().partition("\n")[0]
+    assert first == "page.js contains Cambrian's own code (Apache-2.0) and these libraries."
