@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -12,6 +12,7 @@ from cambrian.proof.faults import Key, Misbehaviour, of_lab
 from cambrian.proof.groups import Group, differ, groups_of
 from cambrian.report import tables
 from cambrian.report.collect import collect
+from cambrian.report.tables import rows
 from cambrian.store.results import Results
 
 #: the built-in study that plants the faults
@@ -124,12 +125,12 @@ def judgements(frames: Mapping[str, pl.DataFrame]) -> dict[str, Judgement]:
     is not judged.
     """
     different: dict[str, dict[str, None]] = {}
-    for row in _rows(frames, "probes"):
+    for row in rows.each(frames.get("probes")):
         mine = different.setdefault(row["contestant"], {})
         if row["state"] == "different":
             mine[row["probe"]] = None
     by_contestant = {name: Judgement("not judged", tuple(probes)) for name, probes in different.items()}
-    for row in _rows(frames, "verdicts"):
+    for row in rows.each(frames.get("verdicts")):
         named = [*_listed(row["off"]), *different.get(row["contestant"], {})]
         if row[PLAUSIBILITY] == "different":
             named.append(PLAUSIBILITY)
@@ -173,11 +174,6 @@ def _fault_row(fault: Misbehaviour, judgement: Judgement, networks: tuple[str, .
 def _accused(judgement: Judgement, choices: bool) -> tuple[str, ...]:
     accused = judgement.named if choices else (*judgement.named, *judgement.choices)
     return accused or ((judgement.verdict,) if judgement.accuses else ())
-
-
-def _rows(frames: Mapping[str, pl.DataFrame], name: str) -> Iterator[dict[str, str]]:
-    frame = frames.get(name)
-    return frame.iter_rows(named=True) if frame is not None else iter(())
 
 
 def _listed(text: str | None) -> tuple[str, ...]:

@@ -76,9 +76,9 @@ def _of_rates(trace: FlowTrace, frame: int, seen: Seen) -> Iterator[Estimate | M
             yield from _missing(RATE_KEYS, without, source)
             continue
         rates, found = seen[source]
-        if (unknown := 1 - _known(rates, trace)) > 1 - LEAST_KNOWN:
+        if (known := _known(rates, trace)) < LEAST_KNOWN:
             why = (
-                f"in {unknown:.0%} of the time in ProbeBW, "
+                f"in {1 - known:.0%} of the time in ProbeBW, "
                 "packets leave faster than the last pacing rate in the log"
             )
             yield from _missing(RATE_KEYS, why, source)
