@@ -149,13 +149,16 @@ static void tell_cca(struct connection *connection) {
                                           : "ngtcp2's debug log has not told reno from cubic");
 }
 
-/* A row when the controller has moved: at most one for each batch of datagrams that came. */
+/* A row for each batch of datagrams that came, and whenever the window or the flight has changed besides: an
+   acknowledgement also changes the pacing rate, the sRTT and the state. */
 static void log_controller(struct connection *connection, uint64_t now) {
     ngtcp2_conn_info info;
     ngtcp2_conn_get_conn_info(connection->quic, &info);
     bool loss = connection->controller.reductions != connection->logged_reductions;
-    if (!loss && info.cwnd == connection->logged_cwnd && info.bytes_in_flight == connection->logged_in_flight)
+    if (!loss && connection->packets_received == connection->logged_received &&
+        info.cwnd == connection->logged_cwnd && info.bytes_in_flight == connection->logged_in_flight)
         return;
+    connection->logged_received = connection->packets_received;
     connection->logged_cwnd = info.cwnd;
     connection->logged_in_flight = info.bytes_in_flight;
     connection->logged_reductions = connection->controller.reductions;

@@ -70,7 +70,7 @@ impl<S: Session> Link<S> {
         }
         if transmit {
             self.session.read(&mut self.connection);
-            self.make_packets(train);
+            self.make_packets(now, train);
             // Packets that may go at once are stamped with the time at which they were made, which is after `now`.
             self.outbox.release(Instant::now(), train);
         }
@@ -81,7 +81,7 @@ impl<S: Session> Link<S> {
         // Closing twice is no matter.
         let _ = self.connection.close(true, 0, b"");
         self.held_until = None;
-        self.make_packets(train);
+        self.make_packets(Instant::now(), train);
         if let Some(last) = self.outbox.last_due() {
             self.outbox.release(last, train);
         }
@@ -90,7 +90,7 @@ impl<S: Session> Link<S> {
     /// Make packets until quiche has no more, as its documentation asks: `cubic` and `reno` take a sender that has
     /// not filled the window for one that is limited by its application, and do not grow. If not `ahead`, stop at the
     /// first that must wait.
-    fn make_packets(&mut self, train: &mut Train) {
+    fn make_packets(&mut self, now: Instant, train: &mut Train) {
         if let Some(observer) = &mut self.observer {
             observer.before_packets(&self.connection);
         }
@@ -122,7 +122,7 @@ impl<S: Session> Link<S> {
             }
         }
         if let Some(observer) = &mut self.observer {
-            observer.after_packets(&self.connection);
+            observer.after_packets(&self.connection, now);
         }
     }
 

@@ -19,9 +19,10 @@ pub struct Observer {
     recovery_start: Option<(u64, u64)>,
 }
 
-/// What a change of which makes a row.
+/// A change of any of these makes a row: an acknowledgement also changes the pacing rate, the sRTT and the state.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Seen {
+    acked_bytes: u64,
     cwnd_bytes: usize,
     packets_lost: usize,
     ptos: usize,
@@ -41,11 +42,11 @@ impl Observer {
         }
     }
 
-    /// Take down what there was to see, once a packet has been made.
-    pub fn after_packets(&mut self, connection: &Connection) {
+    /// Take down what there was to see, once a packet has been made at the wake-up of `now`.
+    pub fn after_packets(&mut self, connection: &Connection, now: Instant) {
         if let Some(stats) = connection.path_stats().next() {
             if let Some(sample) = controller::take(stats.cwnd as u64) {
-                self.record(connection, &stats, sample);
+                self.record(connection, &stats, sample, now);
             }
         }
         if !self.connected && connection.is_established() {
@@ -55,7 +56,7 @@ impl Observer {
         }
     }
 
-    fn record(&mut self, connection: &Connection, stats: &quiche::PathStats, sample: Sample) {
+    fn record(&mut self, connection: &Connection, stats: &quiche::PathStats, sample: Sample, now: Instant) {
         self.confirmed = sample.cca;
         let event = self.event(look(connection), &sample);
         let row = Row {
@@ -67,7 +68,6 @@ impl Observer {
             pacing_bps: sample.pacing_bps,
             state: sample.state,
         };
-        let now = Instant::now();
         if let Some(log) = &self.log {
             lock(log).record(now, &row);
         }
@@ -92,7 +92,12 @@ impl Observer {
 
 fn look(connection: &Connection) -> Option<Seen> {
     let stats = connection.path_stats().next()?;
-    Some(Seen { cwnd_bytes: stats.cwnd, packets_lost: stats.lost, ptos: stats.total_pto_count })
+    Some(Seen {
+        acked_bytes: connection.stats().acked_bytes,
+        cwnd_bytes: stats.cwnd,
+        packets_lost: stats.lost,
+        ptos: stats.total_pto_count,
+    })
 }
 
 /// A connection's counters, and what the kernel dropped at this endpoint's receive buffer.

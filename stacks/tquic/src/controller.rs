@@ -20,16 +20,14 @@ pub struct Observer {
     cca: String,
     log: Option<SharedLog>,
     told: bool,
-    acked_packets: u64,
-    row: Option<Seen>,
+    seen: Option<Seen>,
 }
 
-/// What a change of which makes a row.
+/// A change of any of these makes a row: an acknowledgement also changes the window, the pacing rate and the state.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Seen {
-    cwnd_bytes: u64,
+    acked_packets: u64,
     lost_packets: u64,
-    in_slow_start: bool,
 }
 
 /// A trace line's contents.
@@ -42,14 +40,14 @@ struct Sample {
 impl Observer {
     /// Of a connection that was asked to use `cca`.
     pub fn new(cca: &str, log: Option<SharedLog>) -> Self {
-        Self { cca: cca.to_owned(), log, told: false, acked_packets: 0, row: None }
+        Self { cca: cca.to_owned(), log, told: false, seen: None }
     }
 
-    /// Ask for a sample if there has been an acknowledgement since the last. Whether or not there is a log: a sample
-    /// takes virtual time, and a log may not shift a trial.
+    /// Ask for a sample if there has been an acknowledgement or a loss since the last. Whether or not there is a log: a
+    /// sample takes virtual time, and a log may not shift a trial.
     pub fn before_packets(&mut self, connection: &mut Connection) {
         let Some(stats) = path_stats(connection) else { return };
-        if self.row.is_none() || stats.acked_count + stats.lost_count > self.acked_packets {
+        if self.seen != Some(look(stats)) {
             probe::arm();
         }
     }
@@ -63,28 +61,22 @@ impl Observer {
             contract::connected();
         }
         let Some(stats) = path_stats(connection) else { return };
-        self.acked_packets = stats.acked_count + stats.lost_count;
-        let seen = Seen {
-            cwnd_bytes: stats.final_cwnd,
-            lost_packets: stats.lost_count,
-            in_slow_start: stats.in_slow_start,
-        };
-        let event = match self.row {
-            Some(before) if before == seen => return,
+        let seen = look(stats);
+        let event = match self.seen {
             Some(before) if seen.lost_packets > before.lost_packets => Event::Loss,
             Some(_) => Event::Ack,
             None => Event::Start,
         };
-        self.row = Some(seen);
+        self.seen = Some(seen);
         let state = match self.cca.as_str() {
-            "cubic" | "copa" if seen.in_slow_start => Some("slow_start"),
-            "bbr" if seen.in_slow_start => Some("startup"),
+            "cubic" | "copa" if stats.in_slow_start => Some("slow_start"),
+            "bbr" if stats.in_slow_start => Some("startup"),
             // bbr3 does not answer, and takes tquic's default, which is yes.
             _ => None,
         };
         let row = Row {
             event,
-            cwnd_bytes: Some(seen.cwnd_bytes),
+            cwnd_bytes: Some(stats.final_cwnd),
             ssthresh_bytes: None,
             in_flight_bytes: sample.in_flight_bytes,
             srtt: (stats.acked_count > 0).then(|| Duration::from_micros(stats.srtt)),
@@ -95,6 +87,10 @@ impl Observer {
             lock(log).record(now, &row);
         }
     }
+}
+
+fn look(stats: &PathStats) -> Seen {
+    Seen { acked_packets: stats.acked_count, lost_packets: stats.lost_count }
 }
 
 /// The statistics of the path in use.
