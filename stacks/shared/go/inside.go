@@ -60,9 +60,13 @@ func CheckRelease(module, version string) error {
 		if dependency.Path != module {
 			continue
 		}
+		built := module + " " + dependency.Version
+		if dependency.Replace != nil {
+			built += ", replaced by " + dependency.Replace.Path + " " + dependency.Replace.Version
+		}
 		if dependency.Version != version || dependency.Replace != nil {
-			return fmt.Errorf("built with %s %s, but its private fields are known for %s: check them first",
-				module, dependency.Version, version)
+			return fmt.Errorf("built with %s, but its private fields are known for %s: check them first",
+				built, version)
 		}
 		return nil
 	}
