@@ -110,15 +110,18 @@ def estimates(
 
 
 def _nearest(seen: Epochs, below: BoolArray, start: Law, error: float) -> tuple[Fit, Fit]:
-    """The best fit of RFC 9438's law, or of RFC 8312's if that is much nearer, and the other of two."""
+    """The best fit of RFC 9438's law, or of a variant of it if that is much nearer, and the other of two.
+
+    The variants: its recommendation for Reno's estimate above the window before the loss, and RFC 8312's law.
+    """
     found, other = _best(seen, below, start, error)
     if found.cost <= error * SURELY:
         return found, other
     # RFC 8312 counts K from β·W_max, and Reno's estimate by the clock; some do the one, some both
-    older = [replace(start, timed=True)]
+    others = [replace(start, raised=True), replace(start, timed=True)]
     if below.any():
-        older += [replace(start, by_maximum=True), replace(start, by_maximum=True, timed=True)]
-    tried = [_best(seen, below, law, error) for law in older]
+        others += [replace(start, by_maximum=True), replace(start, by_maximum=True, timed=True)]
+    tried = [_best(seen, below, law, error) for law in others]
     nearest, another = min(tried, key=lambda pair: pair[0].cost)
     return (nearest, another) if nearest.cost < SURELY_BETTER * found.cost else (found, other)
 

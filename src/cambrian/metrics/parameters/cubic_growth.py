@@ -41,6 +41,8 @@ class Law:
     window. They differ where W_max is not the window before the loss: under fast convergence.
     ``timed``: Reno's estimate goes with the time since the loss, in round trips of that moment, as
     RFC 8312 (section 4.2) has it; else with what is acknowledged, as RFC 9438 (section 4.3) has.
+    ``raised``: Reno's estimate grows by a segment a round trip, as Reno does, once it has reached the window
+    before the loss (a recommendation of RFC 9438, section 4.3).
     ``ahead_s``: of the lead, the round trip that the curve is read ahead.
     """
 
@@ -50,6 +52,7 @@ class Law:
     lead_s: float
     by_maximum: bool = False
     timed: bool = False
+    raised: bool = False
     ahead_s: float = 0.0
 
     def vector(self) -> FloatArray:
@@ -94,7 +97,8 @@ def follow(law: Law, epochs: Epochs, below: BoolArray) -> FloatArray:
         if law.timed:
             estimate = begin + law.alpha * since_s[step] * (share / gaps_s[step])
         else:
-            estimate = estimate + law.alpha * share
+            regained = law.raised & (estimate >= epochs.before)
+            estimate = estimate + np.where(regained, max(1.0, law.alpha), law.alpha) * share
         grown = target + (w - target) * np.exp(-share)
         friendly = without_lead[step] < estimate
         w = np.where(friendly, np.maximum(grown, estimate), grown)

@@ -58,6 +58,16 @@ def test_the_standard_is_cubics(before: float, seconds: float) -> None:
     assert found.label == "CUBIC's"
 
 
+def test_a_window_that_grows_as_renos_above_the_window_before_the_loss_is_cubics() -> None:
+    """RFC 9438, section 4.3, recommends it. Without a next loss Reno's estimate passes that window."""
+    seen = epochs(30.0, 5.0, law=replace(STANDARD, raised=True))
+    assert seen.segments[0, -1] > epochs(30.0, 5.0).segments[0, -1] + 5
+    found = {one.parameter: one for one in cubic_curve.estimates(seen, np.full(6, -9.0), 0.7, 0.05, "window")}
+    assert isinstance(alpha := found["alpha"], Estimate)
+    assert np.median(alpha.samples) == pytest.approx(STANDARD.alpha, abs=0.02)
+    assert growth(seen).label == "CUBIC's"  # type: ignore[union-attr]
+
+
 def test_another_law_is_accused_where_the_law_shows() -> None:
     found = growth(bent(epochs(200.0, 10.0), 60.0))
     assert isinstance(found, Estimate)
