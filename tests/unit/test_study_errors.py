@@ -59,6 +59,7 @@ def test_the_good_study_is_good() -> None:
         (RTT, "delay_ms = 25", 5, "delay_ms", "rtt_ms = 50"),
         (RTT, "rtt_s = [0.01]", 5, "rtt_s", "give rtt_ms (milliseconds)"),
         (RATE, "rate_kbps = 20000", 4, "rate_kbps", "(megabits a second): rate_mbps = 20"),
+        (RATE, f"rate_kbps = {'9' * 401}", 4, "rate_kbps", "give rate_mbps (megabits a second)"),
         (RATE, "bandwidth = 20", 4, "bandwidth", "give rate_mbps (megabits a second)"),
         (RATE, "bandwidth_gbps = 0.02", 4, "bandwidth_gbps", "rate_mbps = 20"),
         (BUFFER, "buffer_kib = 64", 6, "buffer_kib", "buffer_bytes = 65536"),

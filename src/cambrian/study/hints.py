@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import NamedTuple
 
 #: dimension → unit → factor to the base unit
@@ -178,7 +179,8 @@ def _right_unit(key: str, value: object, known: list[str]) -> str | None:
         if unit and scale is None:
             continue
         if scale is not None and isinstance(value, (int, float)) and not isinstance(value, bool):
-            return f"{remedy}: {meaning.key} = {value * scale * meaning.factor:.10g}"
+            with suppress(OverflowError):  # a whole number of 309 digits is too large for a float
+                return f"{remedy}: {meaning.key} = {value * scale * meaning.factor:.10g}"
         return remedy
     return None
 
