@@ -21,6 +21,7 @@ def events(*lines: dict[str, object]) -> EndpointEvents:
         # one connection that ran something else is not hidden by those that did not
         (("cubic", "reno"), "cubic", "reno"),
         (("reno", "cubic"), None, "reno"),
+        (("Cubic", "reno"), "cubic", "reno"),
     ],
 )
 def test_a_connection_that_differs_is_what_ran(names: tuple[str, ...], requested: str, ran: str) -> None:

@@ -310,6 +310,16 @@ def test_one_that_never_connects_on_a_clean_link_is_a_fault() -> None:
     assert ended(random_losses=4).counts
 
 
+def test_a_few_random_losses_do_not_keep_a_sender_silent_for_a_minute() -> None:
+    one = ended(random_losses=1)
+    assert (one.outcome, one.counts) == ("never sent", False)
+    assert "1 lost packet is too few for it" in one.text
+    assert not ended(1, random_losses=2, connected=False).counts
+    # its first try was lost, and the second was not due
+    late = replace(life(random_losses=1), start_ns=round(59.5 * S))
+    assert flow_end(late, NETWORK).counts
+
+
 def test_a_program_that_fails_is_never_excused() -> None:
     end = ended(1, 4, dropped_s=(4.2, 5), others=RIVAL, random_losses=9, fault="ended with status -11")
     assert end == FlowEnd("failed", None, False, "ended with status -11")

@@ -510,8 +510,8 @@ class Trial(Frozen):
     def measured_ns(self, end_ns: int, measured_from_s: float | None = None) -> tuple[int, int]:
         """The measured interval: from ``measured_from_s`` to the trial's end, in ns of virtual time.
 
-        Default for the start: ``warmup_ns``. The whole trial if the interval would be empty. ``end_ns`` is
-        the end of the guest's flows.
+        The default of the start is ``warmup_ns``. If the trial ends before the start, the whole trial is
+        measured. ``end_ns`` is the end of the guest's flows.
         """
         end_ns = self.planned_end_ns(end_ns)
         begin_ns = self.warmup_ns if measured_from_s is None else round(measured_from_s * 1e9)

@@ -59,9 +59,10 @@ class ReadBack:
     def name(self, requested: str | None = None) -> str | None:
         """The controller that ran: with several connections, one unlike ``requested`` if there is one.
 
-        None if the stack does not report it.
+        Capital and small letters are the same. None if the stack does not report it.
         """
-        differing = [name for name in self.names if requested is not None and name != requested]
+        asked = None if requested is None else requested.casefold()
+        differing = [name for name in self.names if asked is not None and name.casefold() != asked]
         return next(iter(differing or self.names), None)
 
 

@@ -10,6 +10,7 @@ has the rule in words.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -151,7 +152,7 @@ def _early(
         dropped = life.packets.filter(pl.col("outcome") == "dropped").height
         lost = dropped + life.random_losses
         if outcome == "never sent" and lost:
-            none = f"{lost} lost packets are too few for it"
+            none = f"{lost} lost packet{' is' if lost == 1 else 's are'} too few for it"
         elif dropped and not life.others.height:
             none = f"it was alone, and lost {dropped} packets to the queue that it filled"
         else:
@@ -170,13 +171,13 @@ def _never_sent(life: Life, arrivals: Int64Array) -> FlowEnd:
     why = None
     if not len(arrivals):
         text = "never sent a packet"
-        if life.random_losses:
+        if life.random_losses >= _tries(life):
             why = f"its link lost {life.random_losses} packets at random"
     else:
         text = f"failed at its start: {through} of {len(arrivals)} packets left the bottleneck"
         if life.connected is False:
             text += ", and its connection was never established"
-        if life.random_losses and life.random_losses >= through:
+        if life.random_losses >= max(through, _tries(life)):
             why = f"its link lost {life.random_losses} packets at random"
         elif dropped and life.others.height and (dropped >= through or _loses_large_ones(life)):
             why = f"the bottleneck, which it shared, dropped {dropped} of them"
@@ -184,6 +185,15 @@ def _never_sent(life: Life, arrivals: Int64Array) -> FlowEnd:
         text += f"; {life.closing.text}"
     ended_ns = life.closing.time_ns if life.closing else None
     return _early("never sent", ended_ns, life, text, why)
+
+
+def _tries(life: Life) -> int:
+    """How many losses at least it takes to keep a sender silent until the trial's end.
+
+    A timer that backs off tries at 0, 1, 3 and 7 s. Of several losses, three are no accident.
+    """
+    life_s = max(0, life.end_ns - life.start_ns) / NS_PER_S
+    return min(_FEWEST_DROPS, 1 + int(math.log2(1 + life_s)))
 
 
 def _loses_large_ones(life: Life) -> bool:
