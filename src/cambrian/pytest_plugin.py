@@ -127,7 +127,6 @@ def cambrian_trial(pytestconfig: pytest.Config) -> Iterator[RunTrial]:
     """
     from cambrian.run import pool, prepare
     from cambrian.stacks import catalogue, checks
-    from cambrian.store import check
     from cambrian.store.results import Results
     from cambrian.study.model import Contestant, Flow, Network, Trial
     from cambrian.trial import carry_out, plan
@@ -157,7 +156,7 @@ def cambrian_trial(pytestconfig: pytest.Config) -> Iterator[RunTrial]:
         name = carry_out.trial_id(trial, made)
         if not results.has(name):
             carry_out.run(trial, made, results, core=pool.cores()[0])
-        return FinishedTrial(check.checked(results, name))
+        return FinishedTrial(results.checked(name))
 
     with results.alone():
         yield run

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,16 @@ def test_all_trials_are_one_table_in_sql() -> None:
     counts = dict(results.database().execute("SELECT trial, count(*) FROM packets GROUP BY trial").fetchall())
     assert counts == {name: results.trial(name).packets.height for name in counts}
     assert len(counts) == len(list(results.trials_folder.iterdir()))
+
+
+def test_sql_leaves_out_a_trial_that_is_being_written(tmp_path: Path) -> None:
+    # the folder's name has characters that mean more than themselves in a pattern of files
+    results = Results(tmp_path / "buffers [1-3]")
+    shutil.copytree(KNOBS, results.folder)
+    (results.trials_folder / f".{'b' * 16}-half").mkdir()
+    (results.trials_folder / f".{'b' * 16}-half" / "packets.parquet").write_bytes(b"PAR1")
+    count = "SELECT count(DISTINCT trial) FROM packets"
+    assert results.database().execute(count).fetchall() == Results(KNOBS).database().execute(count).fetchall()
 
 
 def qdisc(kind: str, sent: int, dropped: int = 0, backlog: int = 0) -> dict[str, Any]:

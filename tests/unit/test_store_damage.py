@@ -309,10 +309,10 @@ def test_an_invalid_trial_may_lack_the_frames_of_its_page_loads(folder: Path) ->
     manifest["trial"]["flows"][0]["page"] = {"name": "a", "objects": [{"count": 1, "size_bytes": 5000}]}
     write_json(trial / "manifest.json", manifest)
     with pytest.raises(Damaged, match=r"objects\.parquet: is missing"):
-        check.checked(results, trial.name)
+        results.checked(trial.name)
     write_json(trial / "manifest.json", manifest | {"guest": None})
     report_results.reject(folder, trial.name, reason)
-    assert check.checked(results, trial.name).verdict["reasons"] == [reason]
+    assert results.checked(trial.name).verdict["reasons"] == [reason]
     assert [record.reasons for cell in collect(results, judged=False).cells for record in cell.records] == [
         (reason,), (), (),
     ]  # fmt: skip

@@ -72,7 +72,6 @@ def export(
 
 def _stored(folder: Path) -> TrialResult:
     """The trial in a folder, which may be given as a link or as ``.``."""
-    from cambrian.store import check
     from cambrian.store.results import Results
 
     if (folder / "study.json").exists() or (folder / "trials").is_dir():
@@ -81,4 +80,4 @@ def _stored(folder: Path) -> TrialResult:
     if not (folder / "manifest.json").exists():
         fail(f"{folder} is no trial: it has no manifest.json; give a folder such as results/first/trials/ID")
     place = folder.resolve()
-    return check.checked(Results(place.parent.parent), place.name)
+    return Results(place.parent.parent).checked(place.name)

@@ -17,7 +17,6 @@ from pydantic import Field
 from cambrian.gate.quantities import MARGINS
 from cambrian.measure import quantities
 from cambrian.report.evidence import Evidence
-from cambrian.store import check
 from cambrian.store.results import Results, TrialResult
 from cambrian.study import hints
 from cambrian.study.errors import StudyError
@@ -138,7 +137,7 @@ def trials(
         for group in results.study()["groups"]:
             orders = int(group.get("orders", 1))
             for number, trial in enumerate(group["trials"]):
-                result = check.checked(results, trial) if results.has(trial) else None
+                result = results.checked(trial) if results.has(trial) else None
                 # the trials of a group are seed after seed, each in all orders
                 seed = result.manifest["trial"]["seed"] if result else f"#{number // orders + 1}"
                 if result is not None and contestant is not None and not is_of(contestant, result):

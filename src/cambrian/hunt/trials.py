@@ -17,7 +17,6 @@ from cambrian.metrics.gates.flows import UNSUPPORTED
 from cambrian.run import pool, prepare
 from cambrian.run.local import Cores
 from cambrian.stacks import catalogue, checks, receivers
-from cambrian.store import check
 from cambrian.store.results import Results, TrialResult
 from cambrian.study.errors import StudyError
 from cambrian.study.expand import expand
@@ -266,7 +265,7 @@ class Runner:
                     attempt + 1 == pool.TRIES or not isinstance(error, pool.DISTURBANCES)
                 ):
                     raise error
-        return {number: check.checked(self.results, name) for number, name in names.items()}
+        return {number: self.results.checked(name) for number, name in names.items()}
 
 
 def _other_receiver(stack: str) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from cambrian.store import check
 from cambrian.store.results import Results, TrialResult
 
 
@@ -26,7 +25,7 @@ class Group:
 def groups_of(results: Results) -> Iterator[Group]:
     """Every group with a valid trial."""
     for group in results.study()["groups"]:
-        ran = [check.checked(results, name) for name in group["trials"] if results.has(name)]
+        ran = [results.checked(name) for name in group["trials"] if results.has(name)]
         valid = [trial for trial in ran if trial.verdict["valid"]]
         if valid:
             yield Group(group["network"], group["subject"], valid)

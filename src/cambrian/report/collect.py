@@ -12,7 +12,6 @@ from cambrian.measure.trial import TrialMeasures
 from cambrian.metrics.gates.page import NOT_IN_TIME
 from cambrian.report import measuring, protocols
 from cambrian.report.measuring import Task
-from cambrian.store import check
 from cambrian.store.results import Results, TrialResult
 from cambrian.study.model import Contestant, Design, Flow, Network, Study, Trial
 from cambrian.study.reference import reference_contestant
@@ -187,7 +186,7 @@ class _Group:
 
 
 def _present(group: dict[str, Any], results: Results) -> tuple[TrialResult, ...]:
-    found = (check.checked(results, name) for name in group["trials"] if results.has(name))
+    found = (results.checked(name) for name in group["trials"] if results.has(name))
     return tuple(sorted(found, key=_seed_and_positions))
 
 

@@ -17,33 +17,9 @@ from cambrian.trace import packets
 _DEEPEST = 3
 
 
-def checked(results: Results, trial_id: str) -> TrialResult:
-    """The results of one trial, after :func:`quick`.
-
-    Raises:
-        Damaged: a file cannot be used.
-    """
-    trial = results.trial(trial_id)
-    _check(trial)
-    return trial
-
-
 def quick(trial: TrialResult) -> list[Damaged]:
     """The damage that :meth:`TrialResult.check` finds: none, or one."""
-    return list(_tried(lambda: _check(trial)))
-
-
-def _check(trial: TrialResult) -> None:
-    """As :meth:`TrialResult.check`, but an invalid trial may lack the frames of its page loads.
-
-    A guest that was cut off leaves none, and nobody reads those of an invalid trial. They are checked last.
-    """
-    try:
-        trial.check()
-    except Damaged as error:
-        is_of_pages = error.path.suffix == ".parquet" and error.path.stem in PAGE_COLUMNS
-        if not is_of_pages or os.path.lexists(error.path) or trial.verdict["valid"]:
-            raise
+    return list(_tried(trial.check))
 
 
 def thorough(trial: TrialResult) -> list[Damaged]:

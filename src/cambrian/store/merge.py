@@ -104,7 +104,7 @@ def _copy(shard: Results, out: Results, name: str) -> None:
     for damage in check.thorough(trial):
         raise damage
     if out.has(name):
-        mine, theirs = (one.manifest["packets_sha256"] for one in (check.checked(out, name), trial))
+        mine, theirs = (one.manifest["packets_sha256"] for one in (out.checked(name), trial))
         if mine != theirs:
             raise Mismatch(
                 f"{trial.folder} and {out.trial(name).folder} are of the same trial, but their packets "

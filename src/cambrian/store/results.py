@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -102,7 +103,8 @@ class TrialResult:
     def check(self) -> None:
         """Check the JSON files and the ends of the parquet files; takes about a millisecond.
 
-        Damage in the middle of a parquet file is not found: see :func:`cambrian.store.check.thorough`.
+        Damage in the middle of a parquet file is not found: see :func:`cambrian.store.check.thorough`. An
+        invalid trial may lack the frames of its page loads: a guest that was cut off leaves none.
 
         Raises:
             Damaged: a file cannot be used.
@@ -115,7 +117,9 @@ class TrialResult:
         if verdict["valid"] and OF_A_VALID_TRIAL - set(manifest["guest"] or ()):
             raise Damaged(place, "lacks the guest's report", self.store)
         for name, columns in self.parquet_files.items():
-            reading.check_columns(self.folder / f"{name}.parquet", columns, self.store)
+            file = self.folder / f"{name}.parquet"
+            if verdict["valid"] or name not in PAGE_COLUMNS or os.path.lexists(file):
+                reading.check_columns(file, columns, self.store)
 
     @property
     def parquet_files(self) -> dict[str, Mapping[str, Any]]:
@@ -272,9 +276,10 @@ class Results:
         Views: ``packets``, ``transport`` and, if a trial loaded a page, ``objects`` and ``page_loads``.
         """
         connection = duckdb.connect()
-        pages = [name for name in PAGE_COLUMNS if any(self.trials_folder.glob(f"*/{name}.parquet"))]
+        pages = [name for name in PAGE_COLUMNS if any(self.trials_folder.glob(f"[!.]*/{name}.parquet"))]
         for name in ("packets", "transport", *pages):
-            files = str(self.trials_folder / "*" / f"{name}.parquet").replace("'", "''")
+            # a name with a point in front is a trial that a run writes at this moment
+            files = f"{glob.escape(str(self.trials_folder))}/[!.]*/{name}.parquet".replace("'", "''")
             source = f"read_parquet('{files}', filename = true)"
             columns = "parse_path(filename)[-2] AS trial, * EXCLUDE filename"
             # the path is our own, and its quotes are doubled

@@ -12,7 +12,7 @@ from typing import Any
 
 from cambrian.report.layout import NOTHING
 from cambrian.stacks import catalogue
-from cambrian.store import check, reading
+from cambrian.store import reading
 from cambrian.store.results import Results, TrialResult
 from cambrian.store.shapes import SuiteRecord
 from cambrian.study import builtin
@@ -160,7 +160,7 @@ def _part(folder: Path, part: Path) -> Part:
     results = Results(part)
     study = results.study()
     asked = dict.fromkeys(name for group in study["groups"] for name in group["trials"])
-    there = [check.checked(results, name) for name in asked if results.has(name)]
+    there = [results.checked(name) for name in asked if results.has(name)]
     groups = {name: str(group["key"]) for group in study["groups"] for name in group["trials"]}
     invalid = [one for one in there if not one.verdict["valid"]]
     return Part(
