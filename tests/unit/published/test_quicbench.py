@@ -68,6 +68,8 @@ def frame(part: str, profile: str | None = "quick", *, opposite: bool = False) -
                         "seed": trial.seed,
                         "flow": number,
                         "contestant": who,
+                        "stack": who.partition(" ")[0],
+                        "cca": who.partition(" ")[2],
                         "against": whom,
                         "protocol": "tcp" if who.startswith("tcp") else "quic",
                         "network": group.network,
@@ -131,3 +133,17 @@ def test_each_claim_holds_in_a_world_like_the_papers_and_not_in_its_opposite(cla
 @pytest.mark.parametrize("part", PARTS)
 def test_the_quick_profile_has_enough_trials_for_an_interval(part: str) -> None:
     assert min(len(group.trials) for group in groups(part, "quick")) >= 3
+
+
+def test_the_stand_in_for_mvfst_is_no_quic_stack() -> None:
+    claim = next(one for one in CLAIMS if one.id == "quicbench-quic-outperforms-tcp")
+    starved = pl.when(pl.col("contestant") == "quinn-lab mvfst-bbr").then(1.0).otherwise("share_percent")
+    seen = frame("pairs", None).with_columns(share_percent=starved)
+    assert judge(claim, Folder({"quicbench/pairs": seen})).verdict == "holds"
+    found = compare(COMPARISONS["outperforms"], PAPER, seen).frame
+    assert found.filter(pl.col("side") == "QUIC stacks in general")["agrees"].to_list() == ["agrees"]
+    assert "at most eight implementations of five stacks" in claim.why_differ
+    flows = [flow for group in groups("pairs", None) for flow in group.trials[0].flows]
+    ours = {(one.contestant.stack, one.contestant.cca) for one in flows}
+    ours = {(stack, cca) for stack, cca in ours if stack not in {"tcp", "quinn-lab"}}
+    assert (len(ours), len({stack for stack, _ in ours})) == (8, 5)
