@@ -147,3 +147,15 @@ def test_the_stand_in_for_mvfst_is_no_quic_stack() -> None:
     ours = {(one.contestant.stack, one.contestant.cca) for one in flows}
     ours = {(stack, cca) for stack, cca in ours if stack not in {"tcp", "quinn-lab"}}
     assert (len(ours), len({stack for stack, _ in ours})) == (8, 5)
+
+
+def test_a_later_bbr_is_not_judged_by_the_first_one() -> None:
+    """The kernel has BBR of version 1 alone."""
+    claim = next(one for one in CLAIMS if one.id == "quicbench-speciation")
+    later = pl.col("cca").is_in(["bbr2", "bbr2_gcongestion", "bbr3"])
+    seen = frame("envelopes", None, opposite=True)
+    assert seen.filter(later).height
+    seen = seen.with_columns(
+        conformance_deficit=pl.when(later).then(1.0).otherwise(pl.col("conformance_deficit"))
+    )
+    assert judge(claim, Folder({"quicbench/envelopes": seen})).verdict == "doesn't hold"
