@@ -19,7 +19,7 @@ PROPERTIES = (
     bounded(
         "recovers",
         says="Some time after a change of the path a flow carries at least {least:g} % of the rate.",
-        source="RFC 9743, section 6.6; RFC 5681, section 3.1",
+        source="RFC 9743, sections 7.8 and 7.9; RFC 5681, section 3.1",
         # with a longer round trip or four times the rate, Reno needs more rounds than there are
         applies=lambda one: (
             one.is_alone
