@@ -36,6 +36,7 @@ class Estimate:
     not end in their trial's time. ``constant_cells`` are the same in every of
     their seeds, at least two. The estimate of a share, a
     minimum or a maximum is the observed one, which is biased to the extremes; its interval is not.
+    ``whole_range``: the interval has every value that the figure can have, such as 0 to 100 % of the cells.
     ``partial``: conditions that list values, some of which have no trial behind the figure.
     """
 
@@ -52,6 +53,7 @@ class Estimate:
     constant_cells: int = 0
     reason: str = ""
     partial: tuple[Partial, ...] = ()
+    whole_range: bool = False
 
 
 def summary(frame: pl.DataFrame, spec: SummarySpec) -> Estimate:
@@ -105,6 +107,7 @@ def estimate(prepared: Prepared, spec: SummarySpec) -> Estimate:
         constant_cells=constant,
         reason=no_interval(seeds) if low is None else _constant(len(seeds), constant),
         partial=prepared.partial,
+        whole_range=_whole(low, high, prepared.ends, spec),
     )
 
 
@@ -156,6 +159,15 @@ def possible(
     if low is None or high is None or spec.kind != "value":
         return low, high
     return min(float(np.clip(low, *ends)), estimate), max(float(np.clip(high, *ends)), estimate)
+
+
+def _whole(low: float | None, high: float | None, ends: tuple[float, float], spec: SummarySpec) -> bool:
+    """Is the interval all that is possible? ``ends``: of a value; a difference and a ratio have none."""
+    if low is None or high is None:
+        return False
+    if spec.summary in _COUNTED:
+        return low <= 0 and high >= 100
+    return spec.summary in _OF_VALUES and spec.kind == "value" and low <= ends[0] and high >= ends[1]
 
 
 def no_interval(seeds: FloatArray) -> str:

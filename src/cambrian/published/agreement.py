@@ -5,7 +5,8 @@ inside                    the published value is in our 95 % interval, or the tw
 near                      not inside, but at most ``near_percent`` of the published value away from it
 higher, lower             our estimate is above, or below, the published value
 agrees, disagrees         all, or no part, of our interval has the published sign or is on the bound's side
-inconclusive              only a part of our interval agrees
+inconclusive              only a part of our interval agrees, or our interval is all that is possible, such as
+                          0 to 100 % of the cells: every published figure would be inside
 no interval               too few trials for an interval
 not complete              our transfers or page loads did not all end in their trial's time: no mean
 not defined               our figure would divide by 0, or is a geometric mean with a 0
@@ -49,9 +50,11 @@ class Published:
 
 
 def agreement(theirs: Published, ours: Estimate, near_percent: float | None = None) -> str:
-    """inside, near, higher, lower, no interval or not printed."""
+    """inside, near, higher, lower, inconclusive, no interval or not printed."""
     if theirs.value is None:
         return "not printed"
+    if ours.whole_range:
+        return "inconclusive"
     low = theirs.value if theirs.low is None else theirs.low
     high = theirs.value if theirs.high is None else theirs.high
     if ours.low is None or ours.high is None:

@@ -351,6 +351,29 @@ def test_no_interval_of_a_value_contains_what_is_impossible(
     assert least <= on_scale.low < on_scale.high <= most
 
 
+@pytest.mark.parametrize(
+    ("quantity", "values", "whole"),
+    [
+        ("share_percent", [0.0, 0.0, 100.0], True),
+        ("share_percent", [10.0, 20.0, 15.0], False),
+        ("jain", [0.5, 0.5, 1.0], True),
+        ("jain", [0.9, 0.95, 0.8], False),
+        # a rate has no largest value
+        ("throughput_mbps", [0.0, 0.0, 100.0], False),
+    ],
+)
+def test_an_interval_of_all_that_is_possible_is_marked(
+    quantity: str, values: list[float], whole: bool
+) -> None:
+    observed = frame([({"network": "n", "flows": 2}, "a", values)]).rename({"x": quantity})
+    spec = {"part": "p", "quantity": quantity, "cell": ("network",)}
+    found = summary(observed, SummarySpec(**spec, over="mean"))
+    assert found.whole_range == whole
+    # of a share of cells, whatever the quantity: one cell that is above, below or neither
+    share = summary(observed, SummarySpec(**spec, over="share", threshold=50.0 if max(values) > 1 else 0.7))
+    assert share.whole_range == ((share.low, share.high) == (0.0, 100.0))
+
+
 def test_an_interval_of_a_value_has_the_scale_of_its_table() -> None:
     """A rate and a time that of factors, Jain's index that of odds between its ends."""
     scales: dict[str, tuple[Scale, float]] = {"plt_ms": ("factor", 1.0), "jain": ("share", 2.0)}

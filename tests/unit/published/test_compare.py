@@ -172,6 +172,17 @@ def test_counts_become_percentages(tmp_path: Path) -> None:
     assert (row["published"], row["measured"], row["agrees"]) == (75.0, 75.0, "inside")
 
 
+@pytest.mark.parametrize(("good", "of"), [(4, 4), (3, 4), (0, 4)])
+def test_an_interval_of_all_that_is_possible_says_nothing(tmp_path: Path, good: int, of: int) -> None:
+    """Three seeds that differ so much settle no cell: 0 to 100 % of the cells, whatever the paper says."""
+    seen = observations([("a", 4.0, rtt, [0.1, 0.5, 0.7]) for rtt in (10.0, 20.0)])
+    text = HEAD + 'published = "good"\npublished_of = "of"\n' + MEASURED
+    text += 'cell = ["rtt_ms"]\nover = "share"\nthreshold = 0.5\n'
+    made = paper(tmp_path, text, f"rate,delay,good,of,source\n4,,{good},{of},row 1\n")
+    row = compare(comparisons(made)["alone"], made, seen).frame.row(0, named=True)
+    assert (row["measured_low"], row["measured_high"], row["agrees"]) == (0.0, 100.0, "inconclusive")
+
+
 def test_the_sd_of_a_count_becomes_a_percentage_too(tmp_path: Path) -> None:
     text = HEAD + 'published = "good"\npublished_of = "of"\npublished_sd = "sd"\npublished_trials = "runs"\n'
     made = paper(tmp_path, text + MEASURED, "rate,delay,good,of,sd,runs,source\n4,25,3,5,0.5,4,row 1\n")

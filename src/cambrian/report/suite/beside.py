@@ -35,6 +35,8 @@ _MEANS = {
     "not complete": "not complete: some of our transfers or page loads did not end in their trial's time",
     "not defined": "not defined: our figure would divide by 0, or is a geometric mean with a 0",
 }
+#: of figures, which are on no side
+_WHOLE_RANGE = "inconclusive: our interval has every value that is possible"
 
 
 def content(
@@ -60,8 +62,9 @@ def _summary(compared: Compared) -> str:
     words = [str(word) for word in compared.frame["agrees"]]
     counts = [f"{words.count(word):,} {word}" for word in WORDS if word in words]
     near = compared.comparison.near_percent or 0.0
+    means = _MEANS | {"inconclusive": _WHOLE_RANGE} if compared.comparison.has_figures else _MEANS
     meanings = "; ".join(
-        dict.fromkeys(_MEANS[word].format(near=near) for word in WORDS if word in words and word in _MEANS)
+        dict.fromkeys(means[word].format(near=near) for word in WORDS if word in words and word in means)
     )
     ending = f" ({meanings[:1].upper() + meanings[1:]}.)" if meanings else ""
     return f"{counted(len(words), 'published cell')}, compared with ours: {', '.join(counts)}.{ending}"

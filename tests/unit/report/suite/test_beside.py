@@ -1,0 +1,32 @@
+"""The words below a comparison fit what is compared."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cambrian.published.compare import compare
+from cambrian.published.load import comparisons
+from cambrian.report.sections import Words
+from cambrian.report.suite import beside
+from tests.unit.published.made import HEAD, MEASURED, observations, paper
+
+SHARE = MEASURED + 'cell = ["rtt_ms"]\nover = "share"\nthreshold = 0.5\n'
+SIGN = MEASURED + 'a = { contestant = "quic" }\nb = { contestant = "tcp" }\neffect = "difference"\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "means"),
+    [
+        ('published = "most"\n' + SHARE, "Inconclusive: our interval has every value that is possible."),
+        ('published_sign = "faster"\n' + SIGN, "Inconclusive: only part of our interval is on the published"),
+    ],
+)
+def test_inconclusive_is_explained(tmp_path: Path, text: str, means: str) -> None:
+    made = paper(tmp_path, HEAD + text, "rate,delay,most,faster,source\n4,,50,yes,row 1\n")
+    seen = observations([(who, 4.0, rtt, [0.1, 0.5, 0.7]) for who in ("quic", "tcp") for rtt in (10.0, 20.0)])
+    found = compare(comparisons(made)["alone"], made, seen)
+    pieces = beside.content(found, seen, "x", {}, with_theory=False)
+    (words,) = next(piece for piece in pieces if isinstance(piece, Words)).texts
+    assert means in words
