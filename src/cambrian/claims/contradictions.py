@@ -1,4 +1,4 @@
-"""Explain contradictions between two papers: which factor moves the quantity most."""
+"""Contradictions between two papers: which factor moves the quantity most."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ from cambrian.effects.summary import cell_seeds, interval, no_interval, seeds_be
 from cambrian.stats.interval import FloatArray
 
 Level = str | float | int | bool | None
+#: the verdict if one factor's effect is the largest; it says nothing of whether that reconciles the papers
+MOVED_MOST = "moved most by one factor"
 
 
 @dataclass(frozen=True)
@@ -43,9 +45,10 @@ class MainEffect:
 
 @dataclass(frozen=True)
 class Explained:
-    """``verdict``: "explained", "inconclusive" or "not run"; ``factor`` has the largest effect.
+    """``verdict``: :data:`MOVED_MOST`, "inconclusive" or "not run"; ``factor`` has the largest effect.
 
-    ``note``: the values that ``where`` lists and no trial has; empty if all have trials.
+    ``note``: the values that ``where`` lists and no trial has; empty if all have trials. ``ends``: the least
+    and the largest mean of the quantity over the settings, to set beside what the two papers have.
     """
 
     contradiction: Contradiction
@@ -54,6 +57,7 @@ class Explained:
     effects: tuple[MainEffect, ...]
     reason: str = ""
     note: str = ""
+    ends: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True)
@@ -72,7 +76,7 @@ class _Main:
 def explain(contradiction: Contradiction, frames: Frames) -> Explained:
     """The main effects of all factors, largest first.
 
-    "explained" if the interval of the largest effect excludes 0, and so does that of its lead over the
+    :data:`MOVED_MOST` if the interval of the largest effect excludes 0, and so does that of its lead over the
     second. Inconclusive if cells are left out whose transfers or page loads were not complete.
     """
     try:
@@ -97,13 +101,14 @@ def explain(contradiction: Contradiction, frames: Frames) -> Explained:
         verdict = "inconclusive" if prepared.cells_cut else "not run"
         return Explained(contradiction, verdict, None, (), reason, note)
     reason = notes.cut(prepared) or _open(found)
-    verdict = "inconclusive" if reason else "explained"
+    verdict = "inconclusive" if reason else MOVED_MOST
     effects = tuple(main.effect for main in found)
-    return Explained(contradiction, verdict, effects[0].factor, effects, reason, note)
+    ends = float(draws[0].min()), float(draws[0].max())
+    return Explained(contradiction, verdict, effects[0].factor, effects, reason, note, ends)
 
 
 def _open(found: Sequence[_Main]) -> str:
-    """Why the largest of the effects, which is the first, explains nothing; empty if it does."""
+    """Why it is open whether the largest of the effects, which is the first, is that; empty if it is."""
     largest = found[0]
     if largest.effect.low is None:
         return no_interval(largest.seeds)

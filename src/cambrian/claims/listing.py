@@ -12,13 +12,13 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from cambrian.claims.contradictions import Explained, MainEffect
+from cambrian.claims.contradictions import MOVED_MOST, Explained, MainEffect
 from cambrian.claims.model import Verdict
 from cambrian.claims.verdicts import Finding, Judged
 from cambrian.markdown import table_lines
 
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
-_COLOURS = {"holds": "green", "doesn't hold": "red", "explained": "green"}
+_COLOURS = {"holds": "green", "doesn't hold": "red", MOVED_MOST: "green"}
 
 
 def terminal(console: Console, judged: Sequence[Judged], explained: Sequence[Explained]) -> None:
@@ -82,6 +82,7 @@ def records(judged: Sequence[Judged], explained: Sequence[Explained]) -> dict[st
                 "verdict": found.verdict,
                 "note": found.note,
                 "factor": found.factor,
+                "ends": found.ends,
                 "reason": found.reason,
                 "unit": found.contradiction.unit,
                 "effects": [asdict(main) for main in found.effects],
@@ -122,12 +123,15 @@ def claim_lines(one: Judged) -> Iterator[tuple[str, str]]:
 
 
 def contradiction_lines(found: Explained, judged: Sequence[Judged]) -> Iterator[tuple[str, str]]:
-    """Label and text of each line: both claims' verdicts, the factor, and the effect of each factor."""
+    """Label and text of each line: both claims' verdicts, the settings' means, and each factor's effect."""
     verdicts = {one.claim.id: one.verdict for one in judged}
     for name in found.contradiction.claims:
         yield "claim", f"{name}: {verdicts.get(name, 'not selected')}"
-    if found.factor and found.verdict == "explained":
-        yield "explained", f"by {found.factor}, which moves {found.contradiction.quantity} most"
+    if found.factor and found.verdict == MOVED_MOST:
+        yield "most", f"{found.factor} moves {found.contradiction.quantity} most"
+    if found.ends:
+        least, most = map(amount, found.ends)
+        yield "settings", f"the mean of {found.contradiction.quantity} is {least} to {most}, by the setting"
     if found.reason:
         yield "why", found.reason
     for main in found.effects:

@@ -103,7 +103,7 @@ class Claim(Frozen):
 
 
 class Contradiction(Frozen):
-    """Two claims that cannot both hold for the same network, and the factors that may explain it.
+    """Two claims that cannot both hold for the same network, and the factors that may be behind it.
 
     ``factors`` are columns of the observations; each cell is one combination of their levels.
     """
