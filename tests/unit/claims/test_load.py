@@ -168,3 +168,11 @@ def test_whose_fault_it_is(tmp_path: Path) -> None:
         _ledger(tmp_path, GOOD.replace('quantity = "throughput_mbps"', "quantity = 1", 1)), "p/claims.toml"
     )
     assert error.problem.startswith("of p-one: ")
+
+
+def test_a_claim_that_counts_cells_is_not_called_an_average() -> None:
+    counting = [
+        one for one in load().claims if one.tests and all(t.over in {"share", "steps"} for t in one.tests)
+    ]
+    assert len(counting) > 5
+    assert [one.id for one in counting if "on average" in one.text] == []
