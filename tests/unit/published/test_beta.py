@@ -129,3 +129,11 @@ def test_each_claim_holds_in_a_world_like_the_papers_and_not_in_its_opposite(cla
 def test_the_quick_profile_has_enough_trials_for_an_interval(part: str) -> None:
     seeds = {trial.seed for _, trial in trials(part, "quick")}
     assert len(seeds) >= 3
+
+
+@pytest.mark.parametrize("beta", [0.7, 0.6])
+def test_the_page_has_the_increase_of_two_connections(beta: float) -> None:
+    """Of N = 2: β_N = (1 + β)/2, as docs/reference/stack-options.md has it."""
+    both = (1 + beta) / 2
+    alpha = 3 * 2**2 * (1 - both) / (1 + both)
+    assert f"{alpha:.2f} with β {beta}" in (folder() / "beta/suite.toml").read_text(encoding="utf-8")
