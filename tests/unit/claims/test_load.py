@@ -176,3 +176,13 @@ def test_a_claim_that_counts_cells_is_not_called_an_average() -> None:
     ]
     assert len(counting) > 5
     assert [one.id for one in counting if "on average" in one.text] == []
+
+
+def test_a_claim_that_is_judged_without_loss_only_says_so() -> None:
+    without = [
+        one
+        for one in load().claims
+        if one.tests and all(test.where.get("loss_percent") == 0 for test in one.tests)
+    ]
+    assert len(without) > 5
+    assert [one.id for one in without if "without" not in one.text.lower()] == []
