@@ -42,13 +42,16 @@ def access(
     network: Network,
     flow: Flow,
     position: int,
-    seed: int,
+    seed: int | None,
     *,
     rtt_ms: float | None = None,
     loss_percent: float | None = None,
     return_loss_percent: float | None = None,
 ) -> LinkPlan:
-    """netem of one flow's link, both directions; the arguments after ``seed`` override the network's."""
+    """netem of one flow's link, both directions; the arguments after ``seed`` override the network's.
+
+    ``seed``: the trial's; None for a change, because netem starts its random sequence again at each seed.
+    """
     rtt = rtt_ms or flow.base_rtt_ms(network)
     forward_ns = round(rtt * network.forward_delay_percent / 100 * 1e6)
     forward: dict[str, Any] = {
@@ -57,15 +60,16 @@ def access(
         "loss_percent": network.loss_percent if loss_percent is None else loss_percent,
         "reorder_percent": network.reorder_percent,
         "duplicate_percent": network.duplicate_percent,
-        "prng_seed": link_seed(seed, position, "forward"),
     }
     if network.burst_loss:
         forward["burst_loss"] = network.burst_loss.model_dump()
-    back = {
+    back: dict[str, Any] = {
         "delay_ns": round(rtt * 1e6) - forward_ns,
         "loss_percent": network.return_loss_percent if return_loss_percent is None else return_loss_percent,
-        "prng_seed": link_seed(seed, position, "back"),
     }
+    if seed is not None:
+        forward["prng_seed"] = link_seed(seed, position, "forward")
+        back["prng_seed"] = link_seed(seed, position, "back")
     return {
         "forward": forward,
         "back": back,
@@ -134,7 +138,7 @@ def schedule(trial: Trial, limit_bytes: int) -> list[ChangePlan]:
         if changed := change.model_dump(include=set(LINK_KEYS), exclude_none=True):
             latest |= changed
             step["links"] = [
-                access(trial.network, flow, position, trial.seed, **latest)
+                access(trial.network, flow, position, None, **latest)
                 for position, flow in zip(trial.positions, trial.flows, strict=True)
             ]
         steps.append(step)

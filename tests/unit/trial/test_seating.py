@@ -87,17 +87,8 @@ def test_a_flow_alone_may_have_the_losses_of_another_position() -> None:
     assert seated.positions == (3,)
     alone = cast("GuestReport", {"base_rtt_ns": [7]})
     assert seating.kept_report(alone, trial(3)) == alone
-    (change,) = links.schedule(
-        seated.model_copy(
-            update={
-                "network": NETWORK.model_validate(
-                    NETWORK.model_dump() | {"schedule": [{"at_s": 1, "rtt_ms": 9}]}
-                )
-            }
-        ),
-        9999,
-    )
-    seed = change["links"][0]["forward"]["prng_seed"]
+    (flow,) = seated.flows
+    seed = links.access(NETWORK, flow, *seated.positions, seated.seed)["forward"]["prng_seed"]
     assert seed == links.link_seed(1, 3, "forward") != links.link_seed(1, 0, "forward")
 
 
