@@ -184,12 +184,14 @@ class KernelEntries(TypedDict):
 class ProcessReport(TypedDict):
     """One program's life. ``status``: as waitpid's, decoded; a signal's is negative. Times since zero.
 
+    ``stopped``: it still ran when it was told to end, after the trial's end.
     ``kernel_entries``: of the program and all that it started, if it ran as a user of its own in a guest.
     """
 
     status: int | None
     started_ns: int
     ended_ns: int | None
+    stopped: bool
     kernel_entries: NotRequired[KernelEntries]
 
 

@@ -317,6 +317,7 @@ class Trial:
                 "status": process.status,
                 "started_ns": process.started_ns - zero_ns,
                 "ended_ns": None if process.ended_ns is None else process.ended_ns - zero_ns,
+                "stopped": process.stopped,
             }
             for process in self.processes
         }

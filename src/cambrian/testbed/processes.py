@@ -31,7 +31,10 @@ _READY_CHARACTERS = 2**20
 
 @dataclass
 class Process:
-    """One running program; ``status`` is as waitpid's, decoded (negative: a signal)."""
+    """One running program; ``status`` is as waitpid's, decoded (negative: a signal).
+
+    ``stopped``: it still ran when :func:`stop` told it to end.
+    """
 
     name: str
     pid: int
@@ -40,6 +43,7 @@ class Process:
     started_ns: int
     status: int | None = None
     ended_ns: int | None = None
+    stopped: bool = False
 
     def reap(self) -> bool:
         """Collect the exit status if the program has ended; True if it has."""
@@ -51,10 +55,11 @@ class Process:
                 os.close(self.pidfd)
         return self.status is not None
 
-    def signal(self, number: signal.Signals) -> None:
-        """Send a signal to the program and whatever it started, if it still runs."""
-        if not self.reap():
+    def signal(self, number: signal.Signals) -> bool:
+        """Send a signal to the program and whatever it started, if it still runs; True if it does."""
+        if runs := not self.reap():
             os.killpg(self.pid, number)
+        return runs
 
 
 def _enter(namespace: str | None) -> AbstractContextManager[None]:
@@ -167,7 +172,7 @@ def wait_ready(
 def stop(processes: list[Process], timeout_s: float = STOP_TIMEOUT_S) -> list[str]:
     """SIGTERM, then SIGKILL to whatever has not ended in time; returns those names."""
     for process in processes:
-        process.signal(signal.SIGTERM)
+        process.stopped = process.signal(signal.SIGTERM)
     stubborn = _still_running(processes, timeout_s)
     for process in stubborn:
         process.signal(signal.SIGKILL)

@@ -64,17 +64,15 @@ def _capture_finished(report: GuestReport, programs: Programs) -> bool:
     return bool(done.get("arrivals", 0) + done.get("departures", 0) == records)
 
 
-def _status(process: ProcessReport | None, end_ns: int, stops: Sequence[int]) -> int | None:
+def _status(process: ProcessReport | None, stops: Sequence[int]) -> int | None:
     """The exit status for the gates; 0 if the program was ended by our signal at the trial's end.
 
     ``stops``: the exit statuses of this program after SIGTERM.
     """
-    if process is None or process["status"] is None:
+    if process is None:
         return None
-    ended_by_us = process["ended_ns"] is not None and process["ended_ns"] >= end_ns
-    return (
-        0 if ended_by_us and process["status"] in (_TERMINATED, _KILLED, *stops) else int(process["status"])
-    )
+    ended_by_us = process["stopped"] and process["status"] in (_TERMINATED, _KILLED, *stops)
+    return 0 if ended_by_us else process["status"]
 
 
 @dataclass(frozen=True)
@@ -95,7 +93,7 @@ def _program(
     """
     end_ns = report["end_ns"]
     process = report["processes"].get(name)
-    status = _status(process, end_ns, stops)
+    status = _status(process, stops)
     complaint = programs.complaint(name, _TAIL_LINES)
     if status in _NOT_STARTED and complaint and complaint.startswith(_STARTER):
         # its status says nothing of the program: 127 of one that runs is "unsupported"
@@ -103,7 +101,7 @@ def _program(
         return _Program(None, f"{name} could not be started: {why}; correct its command or build.readable")
     done = programs[name].done
     closing = None
-    if done and done.error and done.time_ns - report["zero_ns"] < end_ns:
+    if done and done.error and done.time_ns - report["zero_ns"] <= end_ns:
         side = name.partition(".")[2]
         closing = Closing(done.time_ns - report["zero_ns"], f"its {side} said: {done.error}")
     if problem := next((text for text in report["problems"] if text.startswith(name)), None):
@@ -114,7 +112,8 @@ def _program(
     if status != 0:
         return _Program(status, complaint)
     ended_ns = process["ended_ns"] if process else None
-    if not complete and ended_ns is not None and ended_ns < end_ns:
+    # the last receiver to end is the trial's end
+    if not complete and ended_ns is not None and ended_ns <= end_ns:
         return _Program(0, f"{name} ended by itself at {ended_ns / 1e9:.3f} s, and did not say why")
     return _Program(0)
 

@@ -31,8 +31,9 @@ def whole(
     network: dict[str, Any] | None = None,
     problems: list[str] | None = None,
     stderr: str = "connection lost\n",
+    end_s: float = 60,
 ) -> TrialFacts:
-    """Of a trial of 60 s and one flow whose sender ended as it was told to."""
+    """Of a trial of ``end_s`` and one flow whose sender ended as it was told to."""
     lines = [event | {"time_ns": ZERO_NS + round(done_s * S)} for event in said or []]
     (raw / "flow0.receiver.out").write_text("".join(json.dumps(line) + "\n" for line in lines))
     (raw / "flow0.receiver.err").write_text(stderr)
@@ -46,12 +47,12 @@ def whole(
     )
     report: Any = {
         "zero_ns": ZERO_NS,
-        "end_ns": 60 * S,
+        "end_ns": round(end_s * S),
         "base_rtt_ns": [50_000_000],
         "problems": problems or [],
         "processes": {
-            "flow0.sender": {"status": -15, "started_ns": 0, "ended_ns": 61 * S},
-            "flow0.receiver": {"started_ns": 0} | receiver,
+            "flow0.sender": {"status": -15, "started_ns": 0, "ended_ns": 61 * S, "stopped": True},
+            "flow0.receiver": {"started_ns": 0, "stopped": receiver["ended_ns"] > 60 * S} | receiver,
         },
         "counters": {"flows": [{"forward": [NETEM], "back": [NETEM]}]},
     }
@@ -91,6 +92,21 @@ def test_one_that_ends_by_itself_without_a_word_is_at_fault(tmp_path: Path) -> N
     flow = facts(tmp_path, {"status": 0, "ended_ns": 12 * S}, [CONNECTED])
     assert program_is_at_fault(flow)
     assert "flow0.receiver ended by itself at 12.000 s" in (flow.error or "")
+
+
+@pytest.mark.parametrize("status", [-9, -15, 0])
+def test_only_what_was_stopped_has_ended_by_our_signal(tmp_path: Path, status: int) -> None:
+    """The end of the last receiver is the end of the trial, so its time does not tell them apart."""
+    killed = {"status": status, "ended_ns": 5 * S, "stopped": False}
+    assert program_is_at_fault(facts(tmp_path, killed, [CONNECTED], end_s=5))
+    stopped = {"status": status, "ended_ns": 5 * S + 1, "stopped": True}
+    assert not program_is_at_fault(facts(tmp_path, stopped, [CONNECTED], end_s=5))
+
+
+def test_the_last_receiver_may_say_that_it_gave_up(tmp_path: Path) -> None:
+    flow = facts(tmp_path, {"status": 1, "ended_ns": 5 * S}, [CONNECTED, TIMED_OUT], done_s=5, end_s=5)
+    assert flow.closing == Closing(5 * S, "its receiver said: idle timeout")
+    assert not program_is_at_fault(flow)
 
 
 def test_one_that_was_never_ready_is_at_fault(tmp_path: Path) -> None:
