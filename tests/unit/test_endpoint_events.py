@@ -41,6 +41,12 @@ def test_the_last_done_counts() -> None:
     assert events({"event": "ready"}).done is None
 
 
+@pytest.mark.parametrize("line", [{"time_ns": None}, {}])
+def test_a_last_event_without_a_time_has_its_error_only(line: dict[str, object]) -> None:
+    said = events({"event": "done", "bytes": 5, "complete": True, "error": "reset", **line})
+    assert (said.done, said.complete_ns(0, 9), said.error) == (None, None, "reset")
+
+
 def test_what_a_receiver_got_after_the_trials_end_is_not_complete() -> None:
     done = events({"event": "done", "time_ns": 1007, "bytes": 9, "complete": True})
     assert (done.complete_ns(1000, 7), done.complete_ns(1000, 6)) == (7, None)
@@ -119,6 +125,14 @@ def test_lines_that_are_no_events_are_ignored(tmp_path: Path) -> None:
     path.write_text("[" * 100_000 + '\n"event"\n[1]\n\0\n{"event": "ready"}\n{"level": 3}\n')
     said = EndpointEvents.read(path)
     assert (len(said.events), said.odd) == (2, "")
+
+
+def test_half_of_a_surrogate_pair_is_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "flow0.sender.out"
+    path.write_text('{"event": "done", "error": "bad \\ud800 word, \\ud83d\\ude00", "n": [{"\\uDFFF": 1}]}\n')
+    said = EndpointEvents.read(path)
+    assert said.error == "bad ? word, \N{GRINNING FACE}"
+    assert said.events[0]["n"] == [{"?": 1}]
 
 
 def test_of_many_events_the_first_and_the_last_are_stored() -> None:

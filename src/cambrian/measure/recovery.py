@@ -76,7 +76,8 @@ def _delivery(result: TrialResult, number: int, guest: dict[str, Any], whole_byt
     reports = [
         (event["time_ns"] - guest["zero_ns"], event["bytes"])
         for event in EndpointEvents.read(log).kind(*kinds)
-        if event["time_ns"] - guest["zero_ns"] <= guest["end_ns"]
+        if None not in (event.get("time_ns"), event.get("bytes"))
+        and event["time_ns"] - guest["zero_ns"] <= guest["end_ns"]
     ]
     if not reports:
         return None

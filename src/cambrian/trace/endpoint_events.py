@@ -7,6 +7,7 @@ that is stored (:meth:`EndpointEvents.of`, without its progress and objects).
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,6 +39,8 @@ _LARGEST = 2**63 - 1
 #: most events that a manifest stores of a program, and the longest text of one
 _MOST_KEPT = 1000
 _LONGEST_TEXT = 2000
+#: JSON can hold half of a surrogate pair, which no file or terminal takes
+_HALF_PAIR = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 @dataclass(frozen=True)
@@ -104,9 +107,9 @@ class EndpointEvents:
 
     @property
     def done(self) -> Done | None:
-        """The last event; None without one."""
+        """The last event; None without one, or if it has no time."""
         event = self.last("done")
-        if "time_ns" not in event:
+        if event.get("time_ns") is None:
             return None
         return Done(
             event["time_ns"], event.get("bytes") or 0, bool(event.get("complete")), event.get("error")
@@ -193,6 +196,9 @@ def _lines(path: Path) -> Iterator[dict[str, Any]]:
         for line in file:
             try:
                 event = json.loads(line)
+                if _HALF_PAIR.search(line):
+                    text = json.dumps(event, ensure_ascii=False)
+                    event = json.loads(text.encode(errors="replace"))
             except (ValueError, RecursionError):
                 continue
             if isinstance(event, dict):

@@ -120,6 +120,7 @@ def _qlogs(
             began_ns=(first if isinstance(first, int) else 0) - forward_ns,
         )
         for path in sorted((raw / f"flow{number}.qlog").glob("*"))
+        if path.is_file()
     ]
 
 
@@ -176,10 +177,7 @@ def _last_line(text: str) -> str:
 
 
 def _last_words(raw: Path) -> list[str]:
-    """The last lines of standard error of the programs in a guest that was killed."""
-    words = []
-    for path in sorted(raw.glob("flow*.err")):
-        text = path.read_text(errors="replace").strip()
-        if text:
-            words.append(f"{path.stem} said: {text.splitlines()[-1]}")
-    return words
+    """The last line of standard error of each program in a guest that was killed."""
+    names = [path.stem for path in sorted(raw.glob("flow*.err"))]
+    said = [(name, Programs(raw).complaint(name, 1)) for name in names]
+    return [f"{name} said: {text}" for name, text in said if text]

@@ -42,11 +42,14 @@ def prepare(folder: Path, plan: Plan) -> None:
 
 
 def gather(folder: Path) -> None:
-    """``flowN.SIDE.logs/FILE`` becomes ``flowN.FILE`` for the logs that are read; others are removed."""
+    """``flowN.SIDE.logs/FILE`` becomes ``flowN.FILE`` for the logs that are read; others are removed.
+
+    Only qlog is a folder.
+    """
     for own in sorted(folder.glob(f"flow*{LOGS_SUFFIX}")):
         flow = own.name.partition(".")[0]
         for path in own.iterdir():
-            if path.name in LOGS:
+            if path.name in LOGS and path.is_dir() == (path.name == QLOG):
                 path.rename(folder / f"{flow}.{path.name}")
         shutil.rmtree(own)
 

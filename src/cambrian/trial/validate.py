@@ -220,12 +220,13 @@ def _counter_gates(trial: Trial, counters: Counters, programs: Programs) -> list
     stacks = catalogue.load()
     for number, flow in enumerate(trial.flows):
         stats = programs[f"flow{number}.sender"].last("stats")
-        if "rwnd_limited_us" in stats:
+        limited_us, busy_us = stats.get("rwnd_limited_us"), stats.get("busy_us")
+        if limited_us is not None and busy_us is not None:
             label = f"flow {number} ({flow.contestant.name})"
             if flow.contestant.receiver_cpu:
                 results.append(gates.skipped("receive window", f"{label} has a slow receiver"))
             else:
-                gate = receive_window_gate(label, stats["rwnd_limited_us"], stats["busy_us"])
+                gate = receive_window_gate(label, limited_us, busy_us)
                 # the kernel sizes the window of a page's client: a property of page loads, not a fault
                 results.append(replace(gate, ok=None) if flow.page and gate.ok is False else gate)
         network = trial.network

@@ -49,3 +49,11 @@ def test_an_empty_bottleneck_is_counted_by_the_kernel(backlog_packets: int | Non
     assert read._is_empty(trial(rate_mbps=20), report) == is_empty
     # there a program holds the queue, and the kernel's is always empty
     assert not read._is_empty(trial(trace_file="a.trace"), report)
+
+
+def test_the_last_words_of_a_program_are_short(tmp_path: Path) -> None:
+    (tmp_path / "flow0.sender.err").write_text("first\n" + "x" * 1_000_000 + "\n")
+    (tmp_path / "flow1.sender.err").touch()
+    (said,) = read._last_words(tmp_path)
+    assert said.startswith("flow0.sender said: xxx")
+    assert len(said) < 2100

@@ -90,3 +90,12 @@ def test_of_a_programs_folder_only_its_logs_are_kept(tmp_path: Path) -> None:
         "flow1.transport.csv",
     ]
     assert (tmp_path / "flow1.receiver.out").read_text() == "true"
+
+
+def test_a_folder_with_the_name_of_a_log_is_removed(tmp_path: Path) -> None:
+    own = tmp_path / "flow0.sender.logs"
+    (own / "transport.csv").mkdir(parents=True)
+    (own / "keys.log").mkdir()
+    (own / "qlog").touch()
+    remains.gather(tmp_path)
+    assert list(tmp_path.iterdir()) == []

@@ -148,6 +148,19 @@ def test_what_a_program_says_when_it_is_told_to_end_is_no_end_of_its_own(tmp_pat
     assert (ended_by_us.closing, program_is_at_fault(ended_by_us)) == (None, False)
 
 
+@pytest.mark.parametrize("stats", [{"rwnd_limited_us": 0}, {"rwnd_limited_us": None, "busy_us": 7}])
+def test_counters_of_the_window_that_are_not_there_are_not_judged(
+    tmp_path: Path, stats: dict[str, int | None]
+) -> None:
+    (tmp_path / "flow0.sender.out").write_text(json.dumps({"event": "stats", **stats}) + "\n")
+    trial = Trial.model_validate(
+        {"network": LINK, "flows": [{"contestant": {"stack": "tcp", "cca": "cubic"}}], "duration_s": 60}
+    )
+    counters: Any = {"flows": [{}], "receiver": {"snmp": {"Udp": {"RcvbufErrors": 0}}}}
+    gates = validate._counter_gates(trial, counters, Programs(tmp_path))
+    assert [gate.name for gate in gates] == ["receive buffer"]
+
+
 def test_who_speaks_the_contract_says_whether_it_connected(tmp_path: Path) -> None:
     running = {"status": -15, "ended_ns": 61 * S}
     assert facts(tmp_path, running, [{"event": "ready"}]).connected is False
