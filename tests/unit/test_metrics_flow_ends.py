@@ -48,6 +48,14 @@ def test_one_that_sends_until_near_the_end_ran() -> None:
     assert ended(1, 59, tried_s=(2,)).outcome == "ran"
 
 
+def test_a_pause_of_slow_start_is_no_end() -> None:
+    """A tenth of a short life is less than the round trip between two bursts."""
+    assert ended(1, 52, rtt_ms=4100).outcome == "ran"
+    assert ended(1, 51, rtt_ms=4100).outcome == "fell silent"
+    longer = NETWORK.model_validate(NETWORK.model_dump() | {"schedule": [{"at_s": 1, "rtt_ms": 4100}]})
+    assert ended(1, 52, rtt_ms=50, network=longer).outcome == "ran"
+
+
 def test_one_that_has_all_its_bytes_finished() -> None:
     end = ended(1, 20, complete_ns=21 * S)
     assert (end.outcome, end.ended_s, end.counts) == ("finished", 21.0, True)

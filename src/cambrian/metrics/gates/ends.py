@@ -25,8 +25,10 @@ Outcome = Literal["ran", "finished", "gave up", "fell silent", "never sent", "fa
 #: of these the trial may count all the same
 ENDED_EARLY: tuple[Outcome, ...] = ("gave up", "fell silent", "never sent")
 
-#: Share of its lifetime that an unfinished flow may be silent at the end.
+#: Share of its lifetime that an unfinished flow may be silent at the end, or so many round trips if that is
+#: longer: a sender in slow start sends once in a round trip.
 SILENCE_ALLOWED = 0.1
+_SILENT_ROUND_TRIPS = 2
 #: a timer that backs off waits twice as long each time (RFC 6298, section 5.5; RFC 9002, section 6.2.1);
 #: less, for the time that its packets take to come
 _GROWTH = 1.5
@@ -115,9 +117,9 @@ def flow_end(life: Life, network: Network) -> FlowEnd:
         said = f"gave up at {_s(life.closing.time_ns)} of {_s(life.end_ns)} ({life.closing.text})"
         why = _explained(life, network, life.closing.time_ns)
         return _early("gave up", life.closing.time_ns, life, said, why)
-    if last_ns >= _latest_ok_ns(life):
+    if last_ns >= _latest_ok_ns(life, network):
         return FlowEnd("ran", None, counts=True, text=sent)
-    if not closes and (tried_ns := _still_trying_ns(life, arrivals, tail)) is not None:
+    if not closes and (tried_ns := _still_trying_ns(life, network, arrivals, tail)) is not None:
         return FlowEnd("ran", None, counts=True, text=f"{sent}, and retried until {_s(tried_ns)}")
     dark_ns = _dark_until_ns(life, network, last_ns)
     if dark_ns is not None and life.end_ns <= dark_ns + max(2 * (dark_ns - last_ns), _FIRST_TRY_NS):
@@ -211,11 +213,17 @@ def _last_bytes(life: Life) -> int:
     return int(life.packets.sort("arrival_ns").get_column("size_bytes")[-1])
 
 
-def _latest_ok_ns(life: Life) -> float:
-    return life.end_ns - SILENCE_ALLOWED * (life.end_ns - life.start_ns)
+def _longest_trip_ns(life: Life, network: Network) -> int:
+    """The flow's longest round trip without queueing."""
+    return round(network.most("rtt_ms", life.rtt_ns / 1e6) * 1e6)
 
 
-def _still_trying_ns(life: Life, arrivals: Int64Array, tail: Int64Array) -> int | None:
+def _latest_ok_ns(life: Life, network: Network) -> float:
+    share_ns = SILENCE_ALLOWED * (life.end_ns - life.start_ns)
+    return life.end_ns - max(share_ns, _SILENT_ROUND_TRIPS * _longest_trip_ns(life, network))
+
+
+def _still_trying_ns(life: Life, network: Network, arrivals: Int64Array, tail: Int64Array) -> int | None:
     """When the sender last tried in vain, if its next try is due after the trial's end.
 
     A sender is not dead whose last act was a try that was lost, before the bottleneck or, within a
@@ -233,7 +241,8 @@ def _still_trying_ns(life: Life, arrivals: Int64Array, tail: Int64Array) -> int 
     since = life.packets.filter(pl.col("arrival_ns") >= tried_ns)
     if not since.get_column("departure_ns").is_null().all():
         return None
-    sends_on = tried_ns >= _latest_ok_ns(life) or tried_ns + 2 * (tried_ns - before_ns) >= life.end_ns
+    next_ns = tried_ns + 2 * (tried_ns - before_ns)
+    sends_on = tried_ns >= _latest_ok_ns(life, network) or next_ns >= life.end_ns
     return tried_ns if sends_on else None
 
 
@@ -273,7 +282,7 @@ def _dark_until_ns(life: Life, network: Network, last_ns: int) -> int | None:
     Retries within that time are lost before the capture. Each waits twice as long as the one before, so the
     first one that comes through may be due as long after it as the flow was silent, and a timeout more.
     """
-    round_trip_ns = max(life.rtt_ns, round(network.most("rtt_ms", network.rtt_ms) * 1e6))
+    round_trip_ns = _longest_trip_ns(life, network)
     for from_s, to_s in network.lost_spans_s("loss_percent"):
         until_ns = round(min(to_s * NS_PER_S, life.end_ns))
         if from_s * NS_PER_S - 2 * round_trip_ns <= last_ns < until_ns:
