@@ -267,18 +267,23 @@ class _Red(nla):  # type: ignore[misc]
 _RED_ECN = 1
 _RED_ADAPTATIVE = 8
 _RED_WLOG = 9  # queue average weight 2^-9, RFC 2309's usual 0.002
+#: the kernel takes a threshold and a weight that have together fewer than 32 bits
+_RED_BITS = 31
 _RED_MAX_PROBABILITY = 0.02
 
 
 def _red(args: dict[str, Any]) -> dict[str, Any]:
-    """Adaptive RED over ``limit_bytes``: thresholds at 1/12 and 1/4 of the buffer, as tc's defaults."""
+    """Adaptive RED over ``limit_bytes``: thresholds at 1/12 and 1/4 of the buffer, as tc's defaults.
+
+    From 16 MiB on, the average has the smallest weight that the kernel takes.
+    """
     qth_max = args["limit_bytes"] // 4
     qth_min = qth_max // 3
     parms = {
         "limit": args["limit_bytes"],
         "qth_min": qth_min,
         "qth_max": qth_max,
-        "wlog": _RED_WLOG,
+        "wlog": min(_RED_WLOG, _RED_BITS - qth_max.bit_length()),
         # plog: log2((qth_max − qth_min) / P); the kernel wants it although MAX_P overrides it
         "plog": max(int((qth_max - qth_min) / _RED_MAX_PROBABILITY).bit_length() - 1, 1),
         "scell_log": 10,
@@ -341,6 +346,7 @@ _ENCODERS: dict[str, tuple[type, Any]] = {
         _attributes(
             "TCA_FQ_CODEL_",
             {
+                "memory_bytes": "MEMORY_LIMIT",
                 "target_us": "TARGET",
                 "limit_packets": "LIMIT",
                 "interval_us": "INTERVAL",

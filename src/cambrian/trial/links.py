@@ -13,6 +13,8 @@ from cambrian.testbed.contract import AqmPlan, ChangePlan, LinkPlan, TbfPlan
 
 #: cake counts a packet's memory instead of its bytes: kernel memory of a full frame
 CAKE_BYTES_PER_FRAME = 2304
+#: fq_codel also has a limit in kernel memory, 32 MiB; its limit in packets shall be the only one
+FQ_CODEL_MEMORY_BYTES = 2**31
 #: what a step of a schedule may change of the flows' links
 LINK_KEYS = ("rtt_ms", "loss_percent", "return_loss_percent")
 
@@ -120,6 +122,8 @@ def aqm(network: Network, limit_bytes: int) -> AqmPlan | None:
             parameters["memory_bytes"] = packets * CAKE_BYTES_PER_FRAME
         case "packets":
             parameters["limit_packets"] = packets
+    if network.queue == "fq_codel":
+        parameters["memory_bytes"] = FQ_CODEL_MEMORY_BYTES
     if kind.ecn == "if set":
         parameters["ecn"] = int(network.ecn)
     return {"kind": network.queue, "parameters": parameters}
