@@ -11,12 +11,14 @@ of 0 costs about ten CPU seconds per virtual second.
 from __future__ import annotations
 
 import os
+from bisect import bisect_right
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from cambrian.study import cost
-from cambrian.study.model import Trial
+from cambrian.study.model import FRAME_BYTES, Trial
+from cambrian.study.tracefile import read_trace
 
 #: CPU seconds that each second of a guest's clock allows; real trials use 0.02 to 1
 CPU_S_PER_S = 4.0
@@ -26,8 +28,12 @@ SPARE_S = 60.0
 PATIENCE = 4.0
 #: a guest that uses no CPU time for this long hangs
 HUNG_S = 300
-#: disk space of a trial: ``DISK_BYTES``, and with raw captures four times what its link can carry
+#: disk space of a trial: ``DISK_BYTES``, and a share of what its link can carry: the capture has 48 bytes for
+#: a packet, and an endpoint that logs each acknowledgement writes 4 % of what it sends. With raw captures,
+#: also four times what the link can carry.
 DISK_BYTES = 2 * 2**30
+LOGS_SHARE = 0.2
+RAW_SHARE = 4
 #: a guest in real time is killed after ``REAL_SPARE_S`` plus ``REAL_RATIO`` times its duration
 REAL_SPARE_S = 180.0
 REAL_RATIO = 2.0
@@ -49,14 +55,23 @@ class Limits:
     disk_bytes: int = DISK_BYTES
 
 
+def capacity_bytes(trial: Trial) -> float:
+    """Bytes that the trial's link can carry: at its highest rate, or by its trace."""
+    network = trial.network
+    if network.trace_file is None:
+        return network.most("rate_mbps", network.rate_mbps or 0.0) * 1e6 / 8 * trial.duration_s
+    trace = read_trace(network.trace_file)
+    rounds, left_ms = divmod(trial.duration_s * 1000, trace.period_ms)
+    return FRAME_BYTES * (rounds * len(trace.times_ms) + bisect_right(trace.times_ms, left_ms))
+
+
 def limits_of(trial: Trial, cpu_limit_s: float | None = None) -> Limits:
     """The limits of a trial; ``cpu_limit_s`` is a fixed limit in CPU seconds instead of the default."""
     wall_s = None
     if trial.clock != "virtual":
         wall_s = REAL_SPARE_S + REAL_RATIO * trial.duration_s
-    disk_bytes = DISK_BYTES
-    if trial.raw_capture:
-        disk_bytes += round(4 * (trial.network.rate_mbps or 1000.0) * 1e6 / 8 * trial.duration_s)
+    share = LOGS_SHARE + (RAW_SHARE if trial.raw_capture else 0)
+    disk_bytes = DISK_BYTES + round(share * capacity_bytes(trial))
     if cpu_limit_s is not None:
         return Limits(cpu_limit_s, wall_s=wall_s, disk_bytes=disk_bytes)
     spare_s = SPARE_S + PATIENCE * cost.DEFAULT_SPEED.wall_s(trial)

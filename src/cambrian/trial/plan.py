@@ -15,7 +15,7 @@ from cambrian.study.model import FRAME_BYTES, Flow, Trial
 from cambrian.testbed import addresses as at
 from cambrian.testbed import users
 from cambrian.testbed.contract import BottleneckPlan, CapturePlan, FlowPlan, Plan, ProgramPlan
-from cambrian.trial import baseline, interop_runner, links, page_loads, remains
+from cambrian.trial import baseline, interop_runner, limits, links, page_loads, remains
 from cambrian.trial.environment import CERTIFICATES, Native
 
 HOME = "/run/cambrian"
@@ -175,8 +175,7 @@ def _with_path(client: Client, sender: Built) -> Client:
 
 def _bodies(trial: Trial, flow: Flow) -> dict[str, int]:
     """Name → bytes of the bodies that a flow may request: its size, or twice what the link can carry."""
-    rate_mbps = trial.network.most("rate_mbps", trial.network.rate_mbps or 1000.0)
-    amount_bytes = flow.size_bytes or round(rate_mbps * 1e6 / 8 * trial.duration_s * 2)
+    amount_bytes = flow.size_bytes or round(2 * limits.capacity_bytes(trial))
     return {str(name): amount_bytes for name in (amount_bytes, ENDLESS_BYTES)}
 
 

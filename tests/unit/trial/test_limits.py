@@ -5,10 +5,13 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from cambrian.study.model import Contestant, Flow, Network, Trial
+from cambrian.trace import packets
 from cambrian.trial import limits
 from cambrian.trial.limits import HUNG_S, Account, Limits
 
@@ -87,6 +90,32 @@ def trial(**more: object) -> Trial:
     flow = Flow(contestant=Contestant(stack="tcp", cca="cubic"))
     network = Network(rate_mbps=20, rtt_ms=50, buffer_bdp=1)
     return Trial.model_validate({"network": network, "flows": (flow,), "duration_s": 6, "seed": 1, **more})
+
+
+@pytest.mark.parametrize(
+    ("network", "duration_s", "carried_bytes"),
+    [
+        ({"rate_mbps": 1000}, 600, 75e9),
+        ({"rate_mbps": 10, "schedule": [{"at_s": 1, "rate_mbps": 1000}]}, 60, 7.5e9),
+        # 10,000 packets in the first of ten milliseconds
+        ({"trace": "1\n" * 10_000 + "10\n"}, 2, 200 * 10_001 * 1514),
+        ({"trace": "1\n" * 10_000 + "10000\n"}, 2, 10_000 * 1514),
+    ],
+)
+def test_a_trial_may_write_in_proportion_to_what_its_link_carries(
+    tmp_path: Path, network: dict[str, Any], duration_s: float, carried_bytes: float
+) -> None:
+    if text := network.pop("trace", None):
+        path = tmp_path / "link.trace"
+        path.write_text(text)
+        network["trace_file"] = str(path)
+    made = trial(network={"rtt_ms": 50, "buffer_bdp": 1, **network}, duration_s=duration_s)
+    assert limits.capacity_bytes(made) == carried_bytes
+    # of each full packet, the capture has a record of its arrival and one of its departure
+    least_bytes = 2 * packets.RECORD.itemsize * carried_bytes / 1514
+    raw = made.model_copy(update={"raw_capture": True})
+    assert limits.limits_of(made).disk_bytes > 2 * 2**30 + 2 * least_bytes
+    assert limits.limits_of(raw).disk_bytes > 4 * carried_bytes
 
 
 def test_real_time_has_the_hosts_clock_for_a_limit() -> None:
