@@ -13,14 +13,16 @@ import polars as pl
 import pytest
 
 from cambrian.metrics import pageload
-from cambrian.metrics.gates.page import page_gates
+from cambrian.metrics.gates.page import NOT_IN_TIME, page_gates
 from cambrian.pages import jpeg, site
 from cambrian.study.model import SMALLEST_OBJECT_BYTES, Contestant, Flow, Network, Page, PageObjects, Trial
 from cambrian.study.pages import catalogue
 from cambrian.testbed.chromium import switches, timings
 from cambrian.trace import objects
+from cambrian.trace.endpoint_events import Programs
 from cambrian.trace.packets import TraceError
 from cambrian.trial import page_loads as engine
+from cambrian.trial import validate
 from cambrian.trial.environment import CERTIFICATES
 
 PAGE = Page(objects=(PageObjects(count=2, size_bytes=500), PageObjects(count=1, size_bytes=70_000)))
@@ -184,6 +186,17 @@ def test_an_object_that_never_came_fails_and_is_named() -> None:
     rows, _ = columns(events)
     (missing,) = (gate for gate in page_gates("flow 0", rows, 1, "h3", None) if gate.ok is False)
     assert missing.text == "page objects: flow 0 got 3 of 4 objects complete; not /0001.jpg"
+
+
+def test_a_load_after_the_trials_end_came_too_late(tmp_path: Path) -> None:
+    flow = Flow(contestant=Contestant(stack="quinn", cca="cubic"), page=PAGE, client="light")
+    trial = Trial(network=Network(rate_mbps=10, rtt_ms=50, buffer_bdp=1), flows=(flow,), duration_s=1)
+    rows, loads = columns(reported())
+    said = {"objects": rows, "page_loads": loads}
+    for end_ns, ok in ((251_000_000, True), (250_999_999, False)):
+        gate = validate._page_gates(trial, said, Programs(tmp_path), end_ns)[0]
+        assert (gate.name, gate.ok) == ("page load", ok)
+        assert gate.text.endswith(NOT_IN_TIME) is not ok
 
 
 def test_a_load_without_an_end_or_with_an_error_fails() -> None:

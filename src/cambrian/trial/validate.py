@@ -244,7 +244,9 @@ def _counter_gates(trial: Trial, counters: Counters, programs: Programs) -> list
     return results
 
 
-def _page_gates(trial: Trial, columns: Mapping[str, pl.DataFrame], programs: Programs) -> list[Gate]:
+def _page_gates(
+    trial: Trial, columns: Mapping[str, pl.DataFrame], programs: Programs, end_ns: int
+) -> list[Gate]:
     results = []
     for number, flow in enumerate(trial.flows):
         if flow.page is None:
@@ -253,7 +255,8 @@ def _page_gates(trial: Trial, columns: Mapping[str, pl.DataFrame], programs: Pro
         results += page_gates(
             f"flow {number} ({flow.contestant.name})",
             columns["objects"].filter(pl.col("flow") == number),
-            load_ns,
+            # programs run on for a moment while the trial shuts down
+            load_ns if load_ns is not None and load_ns <= end_ns else None,
             page_loads.served(catalogue.load()[flow.contestant.stack]).alpn,
             programs[f"flow{number}.receiver"].error,
         )
@@ -289,7 +292,7 @@ def judge(
     late = seating.by_flow(after_the_end, trial)
     every += _link_gates(trial, report["counters"], columns["packets"], late)
     every += _counter_gates(trial, report["counters"], programs)
-    every += _page_gates(trial, columns, programs)
+    every += _page_gates(trial, columns, programs, report["end_ns"])
     every.sort(key=_rank)
     answer = gates.verdict(every)
     notes = answer.notes + [*notes] + [text for text in report["problems"] if text.startswith("note: ")]
