@@ -148,6 +148,29 @@ def test_a_date_is_a_reference(tmp_path: Path) -> None:
     assert found["time_ns"].to_list() == [7_000_000]
 
 
+START = "2027-01-15T08:00:02.000000Z"
+MONOTONIC = {"clock_type": "monotonic", "epoch": "unknown", "wall_clock_time": START}
+SYSTEM = {"clock_type": "system", "epoch": "1970-01-01T00:00:00.000Z"}
+
+
+@pytest.mark.parametrize(
+    ("common", "times_ms"),
+    [
+        ({"reference_time": MONOTONIC, "time_format": "relative_to_epoch"}, [0, 10, 30]),
+        ({"reference_time": MONOTONIC, "time_format": "relative_to_previous_event"}, [0, 10, 20]),
+        ({"reference_time": {"clock_type": "system", "epoch": START}}, [0, 10, 30]),
+        ({"reference_time": SYSTEM}, [ZERO_NS / 1e6 + more_ms for more_ms in (0, 10, 30)]),
+        ({"reference_time": SYSTEM, "time_format": "relative_to_previous_event"}, [ZERO_NS / 1e6, 10, 20]),
+        ({"reference_time": SYSTEM | {"wall_clock_time": START}}, [ZERO_NS / 1e6, ZERO_NS / 1e6 + 10]),
+        ({"time_format": "relative_to_epoch"}, [ZERO_NS / 1e6, ZERO_NS / 1e6 + 10]),
+    ],
+)
+def test_times_of_the_newest_drafts(tmp_path: Path, common: dict[str, Any], times_ms: list[float]) -> None:
+    found = _read(_lines(tmp_path / "a", common, *(_event(ms, congestion_window=1) for ms in times_ms)))
+    expected = [0, 10_000_000, 30_000_000][: len(times_ms)]
+    assert found["time_ns"].to_list() == [pytest.approx(time_ns, abs=500) for time_ns in expected]
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -49,6 +49,8 @@ _EVENTS = {
 }
 #: ``time_units`` of drafts 00 and 01 → milliseconds
 _UNITS_MS = {"ms": 1.0, "us": 1e-3, "s": 1e3}
+#: formats of times since the event before, of older and of newer drafts
+_SINCE_PREVIOUS = ("delta", "relative_to_previous_event")
 #: names of a time in ``event_fields`` → its format
 _TIMES = {"time": "absolute", "relative_time": "relative", "delta_time": "delta"}
 #: a threshold that was never set
@@ -76,7 +78,10 @@ def read(
     rows: list[dict[str, Any]] = []
     now: dict[str, Any] = {}
     for reference_ns, passed_ns, name, data, unit_ms in _events(path):
-        if reference_ns is None:
+        if passed_ns >= _MONOTONIC_BEFORE_NS:
+            # since 1970, the epoch of newer drafts where a file names no other
+            origin_ns = 0
+        elif reference_ns is None:
             origin_ns = zero_ns + began_ns
         else:
             wall = reference_ns + passed_ns >= _MONOTONIC_BEFORE_NS
@@ -111,7 +116,7 @@ def _events(path: Path) -> Iterator[tuple[int | None, int, str, dict[str, Any], 
         if time is None:
             continue
         time_format = record.get("time_format", common.get("time_format"))
-        passed = passed + time if time_format == "delta" else time
+        passed = passed + time if time_format in _SINCE_PREVIOUS else time
         reference_ns = 0 if time_format == "absolute" else _reference_ns(common, unit_ms)
         name, data = str(record.get("name", "")).lower(), _table(record.get("data"))
         yield reference_ns, round(passed * unit_ms * _NS_PER_MS), name, data, unit_ms
@@ -121,7 +126,9 @@ def _reference_ns(common: dict[str, Any], unit_ms: float) -> int | None:
     """The origin of the file's times; None without one (ngtcp2 writes 0)."""
     reference = common.get("reference_time")
     if isinstance(reference, dict):
-        # newer drafts: {"clock_type": …, "epoch": …, "wall_clock_time": …}
+        # newer drafts: {"clock_type": …, "epoch": …, "wall_clock_time": …}; 1970 is the default of the epoch
+        if epoch_ns := _wall_clock_ns(str(reference.get("epoch"))):
+            return epoch_ns
         reference = reference.get("wall_clock_time")
     found = _number(reference)
     if found is None and isinstance(reference, str):
