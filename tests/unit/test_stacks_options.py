@@ -89,7 +89,7 @@ def test_a_boolean_reaches_the_program_as_a_word() -> None:
     quinn = catalogue.load()["quinn"]
     built = type("Built", (), {"stack": quinn})()
     filled = role(built, Role(command=("x",)), {}, {"pacing": False, "beta": 0.5})
-    assert filled.argv == ["x", "--set", "pacing=false", "--set", "beta=0.5"]
+    assert filled.argv == ["x", "--set", "beta=0.5", "--set", "pacing=false"]
 
 
 def test_every_default_is_a_value_that_its_option_takes() -> None:

@@ -30,10 +30,11 @@ def mentions(built: Built, how: Role, word: str) -> bool:
 def role(built: Built, how: Role, words: Mapping[str, str], options: Mapping[str, object]) -> Filled:
     """One side of a flow, in the guest's terms.
 
-    ``options`` go at the end as ``--set KEY=VALUE``; a boolean is ``true`` or ``false``.
+    ``options`` go at the end as ``--set KEY=VALUE``, sorted, because a trial's identity knows no order; a
+    boolean is ``true`` or ``false``.
     """
     argv = [fill(part, words) for part in how.command]
-    for name, value in options.items():
+    for name, value in sorted(options.items()):
         argv += ["--set", f"{name}={str(value).lower() if isinstance(value, bool) else value}"]
     files = {file.to: fill(named_files.template(built.stack, file.template), words) for file in how.files}
     environment = {name: fill(value, words) for name, value in how.environment.items()}

@@ -139,12 +139,24 @@ impl Knobs {
         }
     }
 
-    /// The knobs of a CCA of the manifest, with these changes in their order.
+    /// The knobs of a CCA of the manifest, with these changes. Their order is no part of a trial's description, so
+    /// a preset comes first, and `pacing` after the gain that turns it on.
     pub fn of_cca(cca: &str, pairs: &Pairs) -> Result<Self> {
-        let preset = presets::find(cca)?;
-        let mut knobs = preset.knobs()?;
-        for (key, value) in pairs {
+        let mut knobs = presets::find(cca)?.knobs()?;
+        let mut ordered: Vec<_> = pairs.iter().collect();
+        ordered.sort_by_key(|(key, _)| match key.as_str() {
+            "preset" => 0,
+            "pacing" => 2,
+            _ => 1,
+        });
+        for (key, value) in &ordered {
             knobs.set(key, value)?;
+        }
+        let given = |name| ordered.iter().any(|(key, _)| key == name);
+        if given("probe_rtt_gain") && given("probe_rtt_packets") {
+            return Err(Error::Usage(
+                "--set probe_rtt_gain, --set probe_rtt_packets: give one of them".into(),
+            ));
         }
         Ok(knobs)
     }

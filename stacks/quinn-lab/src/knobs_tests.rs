@@ -107,6 +107,26 @@ fn a_preset_can_be_named_either_way_and_changed_further() {
 }
 
 #[test]
+fn the_order_of_the_changes_does_not_matter() {
+    for (cca, pair) in [
+        ("cubic", ["preset=cubic-beta-0.8", "beta=0.5"]),
+        ("cubic", ["pacing=false", "pacing_gain=2"]),
+        ("cubic", ["pacing=true", "pacing_gain=2"]),
+        ("bbr", ["preset=xquic-bbr", "probe_rtt_packets=8"]),
+    ] {
+        let [first, second] = pair;
+        assert_eq!(
+            turned(cca, &[first, second]).unwrap(),
+            turned(cca, &[second, first]).unwrap(),
+            "{pair:?}"
+        );
+    }
+    assert_eq!(turned("cubic", &["beta=0.5", "preset=cubic-beta-0.8"]).unwrap().beta, 0.5);
+    let both = ["probe_rtt_gain=0.75", "probe_rtt_packets=8"];
+    assert!(matches!(turned("bbr", &both), Err(Error::Usage(_))));
+}
+
+#[test]
 fn the_defaults_are_the_textbooks() {
     let cubic = Knobs::of(Algorithm::Cubic);
     assert_eq!((cubic.beta, cubic.c, cubic.initial_window_packets), (0.7, 0.4, 10.0));

@@ -17,8 +17,8 @@ FLOW = Flow(contestant=Contestant(stack="quinn", cca="cubic"))
 STEPS = (Change(at_s=5, rate_mbps=500), Change(at_s=10, rtt_ms=200))
 
 
-def planned(network: Network, tmp_path: Path, **asked: int) -> Plan:
-    trial = Trial(network=network, flows=(FLOW,), duration_s=20)
+def planned(network: Network, tmp_path: Path, flow: Flow = FLOW, **asked: int) -> Plan:
+    trial = Trial(network=network, flows=(flow,), duration_s=20)
     stack = catalogue.load()["quinn"]
     built = {"quinn": Built(stack, tmp_path, tmp_path / "server", "0" * 64)}
     return plan.make(trial, built, Native(tmp_path, "0" * 64), **asked)
@@ -38,6 +38,17 @@ def test_a_manifest_may_have_just_the_words_that_a_plan_fills(tmp_path: Path) ->
     built = Built(stack, tmp_path, tmp_path / "server", "0" * 64)
     trial = Trial(network=network(), flows=(FLOW,), duration_s=20)
     assert set(plan._words(built, trial, 0, "sender", "h3", 1)) == template.WORDS
+
+
+def test_options_in_another_order_are_the_same_command(tmp_path: Path) -> None:
+    """They have the same identity."""
+    options = {"packet_threshold": 4, "initial_window_packets": 32}
+    commands = []
+    for items in (options.items(), reversed(options.items())):
+        flow = Flow(contestant=Contestant(stack="quinn", cca="cubic", options=dict(items)))
+        commands.append(planned(network(), tmp_path, flow)["flows"][0]["sender"]["argv"])
+    assert commands[0] == commands[1]
+    assert commands[0][-4:] == ["--set", "initial_window_packets=32", "--set", "packet_threshold=4"]
 
 
 def test_the_ring_is_for_the_largest_path_of_the_schedule(tmp_path: Path) -> None:
