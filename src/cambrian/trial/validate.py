@@ -16,7 +16,7 @@ from cambrian.metrics.gates.capture import (
     receive_window_gate,
     segmentation_gate,
 )
-from cambrian.metrics.gates.link import loss_gate
+from cambrian.metrics.gates.link import loss_gate, trace_link_gate
 from cambrian.metrics.gates.page import page_gates
 from cambrian.stacks import catalogue
 from cambrian.store.results import link_count
@@ -43,8 +43,8 @@ _FAILED = 1
 _STARTER, _NOT_STARTED = "run_as: ", (126, 127)
 #: a program that did not end on SIGTERM had done its work by then: a note, the trial stays valid
 _KILLED = -9
-#: what is often why others fail, such as saturation: a program that breaks the contract, or ends too early
-_CAUSES = ("events", "endpoint", "premature end")
+#: what is often why others fail, such as saturation: a program that breaks the contract, fails or ends early
+_CAUSES = ("events", "trace link", "endpoint", "premature end")
 #: lines of a program's standard error that a reason shows
 _TAIL_LINES = 3
 
@@ -62,6 +62,13 @@ def _capture_finished(report: GuestReport, programs: Programs) -> bool:
         return False
     records = (programs.folder / "capture.bin").stat().st_size // packets.RECORD.itemsize
     return bool(done.get("arrivals", 0) + done.get("departures", 0) == records)
+
+
+def _overflowed(report: GuestReport, programs: Programs) -> int | None:
+    """Packets that did not reach the program that plays a trace; None if it failed or does not say."""
+    process = report["processes"].get("tracelink")
+    overflowed = programs["tracelink"].last("done").get("overflowed_packets")
+    return overflowed if process is not None and process["status"] == 0 else None
 
 
 def _status(process: ProcessReport | None, stops: Sequence[int]) -> int | None:
@@ -290,6 +297,8 @@ def judge(
         until_ns=report["counted_ns"],
     )
     late = seating.by_flow(after_the_end, trial)
+    if trial.network.trace_file is not None:
+        every.append(trace_link_gate(_overflowed(report, programs)))
     every += _link_gates(trial, report["counters"], columns["packets"], late)
     every += _counter_gates(trial, report["counters"], programs)
     every += _page_gates(trial, columns, programs, report["end_ns"])

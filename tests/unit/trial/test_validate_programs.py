@@ -10,6 +10,7 @@ import pytest
 
 from cambrian.metrics.gates import Closing, FlowFacts, Gate, TrialFacts
 from cambrian.metrics.gates.flows import endpoint_gate
+from cambrian.metrics.gates.link import trace_link_gate
 from cambrian.study.model import Trial
 from cambrian.trace.endpoint_events import Programs
 from cambrian.trial import validate
@@ -159,6 +160,24 @@ def test_counters_of_the_window_that_are_not_there_are_not_judged(
     counters: Any = {"flows": [{}], "receiver": {"snmp": {"Udp": {"RcvbufErrors": 0}}}}
     gates = validate._counter_gates(trial, counters, Programs(tmp_path))
     assert [gate.name for gate in gates] == ["receive buffer"]
+
+
+@pytest.mark.parametrize(
+    ("status", "said", "ok"),
+    [
+        (0, '{"event": "done", "overflowed_packets": 0}', True),
+        (0, '{"event": "done", "overflowed_packets": 3}', False),
+        (0, '{"event": "done", "overflowed_packets": null}', False),
+        (0, '{"event": "ready"}', False),
+        (1, '{"event": "done", "overflowed_packets": 0}', False),
+    ],
+)
+def test_the_program_of_a_trace_must_have_seen_every_packet(
+    tmp_path: Path, status: int, said: str, ok: bool
+) -> None:
+    (tmp_path / "tracelink.out").write_text(said + "\n")
+    report: Any = {"processes": {"tracelink": {"status": status}}}
+    assert trace_link_gate(validate._overflowed(report, Programs(tmp_path))).ok is ok
 
 
 def test_who_speaks_the_contract_says_whether_it_connected(tmp_path: Path) -> None:

@@ -137,6 +137,19 @@ def saturation_gate(
     return Gate(name, False, used, threshold, text)
 
 
+def trace_link_gate(overflowed_packets: int | None) -> Gate:
+    """The program that plays a trace must have run to the end, and seen every packet.
+
+    ``overflowed_packets``: those that the kernel dropped before it had read them; None if it failed or
+    did not report them.
+    """
+    name = "trace link"
+    if overflowed_packets is None:
+        return Gate(name, False, None, 0, f"{name}: its program did not report what it counted")
+    text = f"{name}: {overflowed_packets} packet(s) dropped before the program had read them"
+    return Gate(name, overflowed_packets == 0, overflowed_packets, 0, text)
+
+
 def loss_gate(label: str, offered_packets: int, lost_packets: int, loss_percent: float) -> Gate:
     """A link must lose the configured share of its packets, and none without a configured loss."""
     name = "link loss"

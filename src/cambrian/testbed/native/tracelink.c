@@ -57,7 +57,6 @@ struct link {
 	struct trace trace;
 	size_t next;	       /* index of the next opportunity */
 	uint64_t round_ns;     /* CLOCK_MONOTONIC at the start of its round */
-	uint64_t opportunities, unused;
 	struct queue queue;
 	int tun_in, tun_out, timer, signals;
 	uint64_t armed_ns;     /* what the timer was last set to */
@@ -198,8 +197,6 @@ static void send_out(void *context, const struct packet *packet)
 static void advance(struct link *link, uint64_t now)
 {
 	while (next_opportunity_ns(link) <= now) {
-		link->opportunities++;
-		link->unused += queue_empty(&link->queue);
 		queue_serve(&link->queue, send_out, link);
 		if (++link->next == link->trace.count) {
 			link->next = 0;
@@ -302,8 +299,6 @@ static void report(const struct link *link, const struct settings *settings)
 	print_tally("delivered", &link->queue.delivered);
 	print_tally("dropped", &link->queue.dropped);
 	print_tally("queued", &queued);
-	printf(",\"opportunities\":%" PRIu64 ",\"opportunities_unused\":%" PRIu64, link->opportunities,
-	       link->unused);
 	if (overflowed < 0)
 		puts(",\"overflowed_packets\":null}");
 	else
