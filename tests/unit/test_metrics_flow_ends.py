@@ -56,6 +56,16 @@ def test_a_pause_of_slow_start_is_no_end() -> None:
     assert ended(1, 52, rtt_ms=50, network=longer).outcome == "ran"
 
 
+def test_a_flow_that_begins_within_two_round_trips_of_the_end_need_not_have_sent() -> None:
+    late = replace(life(), start_ns=60 * S - 100 * MS, connected=False)
+    assert flow_end(late, NETWORK) == FlowEnd(
+        "ran", None, True, "began at 59.900 s of 60.000 s, within two round trips of the end"
+    )
+    assert not flow_end(replace(late, start_ns=60 * S - 101 * MS), NETWORK).counts
+    gone = replace(late, closing=Closing(60 * S - MS, "refused"))
+    assert not flow_end(gone, NETWORK).counts
+
+
 def test_one_that_has_all_its_bytes_finished() -> None:
     end = ended(1, 20, complete_ns=21 * S)
     assert (end.outcome, end.ended_s, end.counts) == ("finished", 21.0, True)

@@ -104,7 +104,7 @@ def flow_end(life: Life, network: Network) -> FlowEnd:
         return FlowEnd("finished", done_s, counts=True, text=f"was complete at {done_s:.3f} s")
     arrivals = life.packets.get_column("arrival_ns").drop_nulls().sort().to_numpy()
     if life.connected is False or life.packets.get_column("departure_ns").is_null().all():
-        return _never_sent(life, arrivals)
+        return _never_sent(life, network, arrivals)
     last_ns = int(arrivals[-1])
     tail = _tries_in_vain_ns(life, arrivals)
     closes = False
@@ -163,11 +163,14 @@ def _early(
     return FlowEnd(outcome, ended_s, counts=False, text=f"{text}; {cause}")
 
 
-def _never_sent(life: Life, arrivals: Int64Array) -> FlowEnd:
+def _never_sent(life: Life, network: Network, arrivals: Int64Array) -> FlowEnd:
     """Its handshake came to nothing, or none of its packets left the bottleneck.
 
     A wrong certificate or protocol looks the same, but for the packets: those came through.
     """
+    if not life.closing and life.start_ns >= _latest_ok_ns(life, network):
+        late = f"began at {_s(life.start_ns)} of {_s(life.end_ns)}, within two round trips of the end"
+        return FlowEnd("ran", None, counts=True, text=late)
     dropped = life.packets.filter(pl.col("outcome") == "dropped").height
     through = life.packets.get_column("departure_ns").drop_nulls().len()
     why = None
