@@ -275,6 +275,14 @@ class Trial:
                 return True
         return False
 
+    def play(self, zero_ns: int) -> bool:
+        """Take each step at its time; True if all receivers have ended before the trial's end."""
+        for after_ns, action in self.timeline():
+            if self.wait_until(zero_ns + after_ns):
+                return True
+            action()
+        return self.wait_until(zero_ns + self.plan["duration_ns"])
+
     def run(self) -> None:
         """From zero to the end, then stop everything and count."""
         from cambrian.testbed import counters, processes, tracing
@@ -290,10 +298,7 @@ class Trial:
             self.wait_until(zero_ns)
             # the link's trace starts over at the trial's zero
             self.tracelink.signal(signal.SIGUSR1)
-        for after_ns, action in self.timeline():
-            self.wait_until(zero_ns + after_ns)
-            action()
-        early = self.wait_until(zero_ns + self.plan["duration_ns"])
+        early = self.play(zero_ns)
         self.report["end_ns"] = time.time_ns() - zero_ns if early else self.plan["duration_ns"]
         assert self.net is not None
         self.report["counters"] = counters.read(self.net)
