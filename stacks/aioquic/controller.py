@@ -46,21 +46,25 @@ class TransportLog:
         # aioquic's time is CLOCK_MONOTONIC: its distance to CLOCK_REALTIME is read once
         self._offset_ns = time.time_ns() - time.monotonic_ns()
         self._started: set[int] = set()
-        self._before = (0, 0, 0)
+        self._before = (0.0, 0, 0)
 
     def before(self, connection: QuicConnection) -> None:
         """Remember the controller, before the connection takes something in."""
         loss = connection._loss
-        self._before = (loss.congestion_window, loss.bytes_in_flight, loss._pto_count)
+        self._before = (loss._cc._congestion_recovery_start_time, loss.bytes_in_flight, loss._pto_count)
 
     def after(self, connection: QuicConnection, now: float) -> None:
-        """Write a row if that was an ACK, a congestion event (a smaller cwnd) or a probe timeout."""
-        cwnd, in_flight, ptos = self._before
+        """Write a row if that was an ACK, a congestion event or a probe timeout.
+
+        Each congestion event begins a recovery. A smaller cwnd is none: CUBIC also lowers it on ACKs, to its
+        estimate of Reno's.
+        """
+        recovery_start, in_flight, ptos = self._before
         loss = connection._loss
         if id(connection) not in self._started:
             self._started.add(id(connection))
             self._row(loss, now, "start")
-        elif loss.congestion_window < cwnd:
+        elif loss._cc._congestion_recovery_start_time != recovery_start:
             self._row(loss, now, "loss")
         elif loss._pto_count > ptos:
             self._row(loss, now, "pto")
