@@ -97,7 +97,7 @@ static struct connection *create(const struct setup *setup) {
     }
     connection->setup = setup;
     connection->slept_through = UINT64_MAX;
-    connection->controller.reno_is_told = COMPAT_RENO_IS_TOLD;
+    connection->controller = (struct controller){.reno_is_told = COMPAT_RENO_IS_TOLD, .probe = -1};
     connection->reference = (ngtcp2_crypto_conn_ref){.get_conn = connection_of, .user_data = connection};
     connection->tls = tls_session(setup->options, setup->credentials, &connection->reference);
     return connection;
@@ -149,26 +149,29 @@ static void tell_cca(struct connection *connection) {
                                           : "ngtcp2's debug log has not told reno from cubic");
 }
 
-/* A row for each batch of datagrams that came, and whenever the window or the flight has changed besides: an
-   acknowledgement also changes the pacing rate, the sRTT and the state. */
+/* A row for each batch of datagrams that came, since an acknowledgement also changes the pacing rate, the sRTT and
+   the state; and a sample whenever the window or the flight has changed besides. */
 static void log_controller(struct connection *connection, uint64_t now) {
     ngtcp2_conn_info info;
     ngtcp2_conn_get_conn_info(connection->quic, &info);
-    bool loss = connection->controller.reductions != connection->logged_reductions;
-    if (!loss && connection->packets_received == connection->logged_received &&
-        info.cwnd == connection->logged_cwnd && info.bytes_in_flight == connection->logged_in_flight)
+    uint64_t events = controller_events(&connection->controller);
+    bool loss = events != connection->logged_events;
+    bool came = connection->packets_received != connection->logged_received;
+    if (!loss && !came && info.cwnd == connection->logged_cwnd &&
+        info.bytes_in_flight == connection->logged_in_flight)
         return;
     connection->logged_received = connection->packets_received;
     connection->logged_cwnd = info.cwnd;
     connection->logged_in_flight = info.bytes_in_flight;
-    connection->logged_reductions = connection->controller.reductions;
+    connection->logged_events = events;
     transport_log_write(connection->setup->log, &(struct transport_row){
-        .event = loss ? "loss" : "ack",
+        .event = loss ? "loss" : came ? "ack" : "sample",
         .time_ns = now + connection->setup->realtime_ns,
         .cwnd_bytes = info.cwnd,
         .ssthresh_bytes = info.ssthresh, /* UINT64_MAX = unset = NOT_SAID */
         .in_flight_bytes = info.bytes_in_flight,
-        .srtt_us = info.smoothed_rtt / NGTCP2_MICROSECONDS,
+        /* after persistent congestion it is the initial 333 ms until the next sample */
+        .srtt_us = info.min_rtt == UINT64_MAX ? NOT_SAID : info.smoothed_rtt / NGTCP2_MICROSECONDS,
         .pacing_bps = compat_pacing_bps(&info),
         .state = controller_state(&connection->controller, info.cwnd, info.ssthresh),
     });
@@ -345,9 +348,9 @@ void connection_report(struct connection *connection) {
     if (connection->connected && !connection->cca_told)
         tell_cca(connection);
     printf("{\"event\":\"stats\",\"packets_sent\":%" PRIu64 ",\"packets_received\":%" PRIu64
-           ",\"cwnd_reductions\":%" PRIu64 ",\"cwnd_reductions_undone\":%" PRIu64 "}\n",
-           connection->packets_sent, connection->packets_received, connection->controller.reductions,
-           connection->controller.undone);
+           ",\"packets_lost\":%" PRIu64 ",\"cwnd_reductions\":%" PRIu64 ",\"cwnd_reductions_undone\":%" PRIu64 "}\n",
+           connection->packets_sent, connection->packets_received, connection->controller.lost,
+           connection->controller.reductions, connection->controller.undone);
     fflush(stdout);
 }
 

@@ -54,7 +54,7 @@ struct connection {
     ngtcp2_crypto_conn_ref reference;
     gnutls_session_t tls;
     struct controller controller;
-    uint64_t logged_received, logged_cwnd, logged_in_flight, logged_reductions;
+    uint64_t logged_received, logged_cwnd, logged_in_flight, logged_events;
     uint64_t packets_sent, packets_received;
     uint64_t paced_until;   /* nothing but ACKs may leave before; UINT64_MAX = not known */
     uint64_t slept_through; /* the pacing timer for which nobody is woken; UINT64_MAX = none */

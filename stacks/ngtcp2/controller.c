@@ -1,6 +1,7 @@
 #include "controller.h"
 
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 static bool begins(const char *line, const char *with) {
@@ -34,7 +35,23 @@ static void hears_bbr(struct controller *controller, const char *name, const cha
         controller->state = state;
 }
 
+/* Path-MTU discovery's probes are no congestion signal, and the line of their loss is as of any packet. */
+static bool hears_packet(struct controller *controller, const char *line) {
+    if (begins(line, "sending PMTUD probe packet"))
+        controller->probe_is_next = true;
+    else if (controller->probe_is_next && begins(line, "tx pkn=")) {
+        controller->probe = strtoll(line + strlen("tx pkn="), NULL, 10);
+        controller->probe_is_next = false;
+    } else if (begins(line, "pkn=") && strstr(line, " lost type="))
+        controller->lost += strtoll(line + strlen("pkn="), NULL, 10) != controller->probe;
+    else
+        return false;
+    return true;
+}
+
 void controller_hears(struct controller *controller, const char *line) {
+    if (hears_packet(controller, line))
+        return;
     if (begins(line, "bbr ")) {
         hears_bbr(controller, "bbr", line);
     } else if (begins(line, "bbr2 ")) {
@@ -53,10 +70,18 @@ void controller_hears(struct controller *controller, const char *line) {
     }
 }
 
+static bool is_bbr(const struct controller *controller) {
+    return controller->name && begins(controller->name, "bbr");
+}
+
+uint64_t controller_events(const struct controller *controller) {
+    return is_bbr(controller) ? controller->lost : controller->reductions;
+}
+
 const char *controller_state(const struct controller *controller, uint64_t cwnd, uint64_t ssthresh) {
     if (controller->state)
         return controller->state;
-    if (controller->name && begins(controller->name, "bbr"))
+    if (is_bbr(controller))
         return "startup"; /* 0.12's bbr names its first state only when it leaves it */
     return cwnd < ssthresh ? "slow_start" : "congestion_avoidance";
 }

@@ -5,7 +5,7 @@
 #include "options.h"
 
 struct knobs {
-    uint64_t path_mtu_discovery; /* the library probes for larger packets, up to 1472 bytes of UDP payload */
+    uint64_t path_mtu_discovery; /* the library probes for larger packets, up to 1444 bytes of UDP payload */
 };
 extern struct knobs knobs;
 

@@ -52,11 +52,37 @@ static void cutbacks_are_counted(void) {
     assert(!strcmp(controller_state(&controller, 20, 20), "congestion_avoidance"));
 }
 
+static void a_bbr_has_a_congestion_event_at_each_loss(void) {
+    struct controller bbr = {.probe = -1}, cubic = {.probe = -1};
+    controller_hears(&bbr, "bbr enter Startup");
+    controller_hears(&cubic, "2888 bytes acked, slow start cwnd=15640");
+    controller_hears(&bbr, "pkn=7 lost type=1RTT sent_ts=53000000");
+    controller_hears(&cubic, "pkn=7 lost type=1RTT sent_ts=53000000");
+    assert(controller_events(&bbr) == 1 && bbr.lost == 1);
+    assert(controller_events(&cubic) == 0 && cubic.lost == 1);
+    controller_hears(&cubic, "reduce cwnd because of packet loss cwnd=170807");
+    assert(controller_events(&cubic) == 1);
+}
+
+static void a_lost_probe_for_larger_packets_is_no_loss(void) {
+    struct controller bbr = {.probe = -1};
+    controller_hears(&bbr, "bbr enter Startup");
+    controller_hears(&bbr, "sending PMTUD probe packet len=1444");
+    controller_hears(&bbr, "tx pkn=12 dcid=0x00 type=1RTT k=0");
+    controller_hears(&bbr, "tx pkn=13 dcid=0x00 type=1RTT k=0");
+    controller_hears(&bbr, "pkn=12 lost type=1RTT sent_ts=53000000");
+    assert(bbr.lost == 0);
+    controller_hears(&bbr, "pkn=13 lost type=1RTT sent_ts=53000000");
+    assert(bbr.lost == 1);
+}
+
 int main(void) {
     slow_start_tells_reno_from_cubic_only_in_1_x();
     congestion_avoidance_tells_cubic_in_0_12();
     bbr_tells_its_name_and_state();
     other_lines_say_nothing();
     cutbacks_are_counted();
+    a_bbr_has_a_congestion_event_at_each_loss();
+    a_lost_probe_for_larger_packets_is_no_loss();
     return 0;
 }
