@@ -188,3 +188,4 @@ def test_polled_transport_log(tcp_endpoint: Path, tmp_path: Path) -> None:
     )
     assert len(rows) >= 5
     assert all(len(row) == 8 and row[1] == "sample" and int(row[2]) > 0 for row in rows)
+    assert {row[7] for row in rows} <= {"open", "disorder", "cwr", "recovery", "loss"}
