@@ -33,10 +33,11 @@ const (
 //     1280 bytes, also after path-MTU discovery has found 1452: C is in effect 0.4 × 1280/1452.
 //   - The undo of spurious losses is for Reno only. Both share HyStart (by delay),
 //     slow start, pacing at 1.25 × cwnd/sRTT, and β 0.7.
-//   - A path migration makes a new controller, which would be Reno again. Trials have none.
+//   - A new path of the peer's gets a new controller, again with reno = true: it is found and selected again.
 type controller struct {
 	reno               *bool
 	cwnd               *int64
+	inFlight           *int64 // the connection's
 	ssthresh           *int64
 	largestSentAtCut   *int64
 	initialCwnd        *int64
@@ -45,14 +46,29 @@ type controller struct {
 	cubicLastMaxWindow *int64
 }
 
+// choose finds the controller that conn has now, and selects CUBIC if cca says so. known: the one found before, or
+// nil; choose returns it if it is still conn's.
+func choose(conn *quic.Conn, cca string, known *controller) (*controller, error) {
+	found, err := findController(conn)
+	if err == nil && known != nil && found.cwnd == known.cwnd {
+		return known, nil
+	}
+	if err == nil && cca == ccaCubic {
+		err = found.selectCubic()
+	}
+	return found, err
+}
+
 // findController walks Conn.sentPacketHandler.congestion, or says which field is not as expected.
 func findController(conn *quic.Conn) (*controller, error) {
 	w := endpoint.Walker{}
-	sender := w.Behind(w.Behind(reflect.ValueOf(conn).Elem(), "sentPacketHandler"), "congestion")
+	handler := w.Behind(reflect.ValueOf(conn).Elem(), "sentPacketHandler")
+	sender := w.Behind(handler, "congestion")
 	cubic := w.Behind(sender, "cubic")
 	found := &controller{
 		reno:               endpoint.Field[bool](&w, sender, "reno", reflect.Bool),
 		cwnd:               endpoint.Field[int64](&w, sender, "congestionWindow", reflect.Int64),
+		inFlight:           endpoint.Field[int64](&w, handler, "bytesInFlight", reflect.Int64),
 		ssthresh:           endpoint.Field[int64](&w, sender, "slowStartThreshold", reflect.Int64),
 		largestSentAtCut:   endpoint.Field[int64](&w, sender, "largestSentAtLastCutback", reflect.Int64),
 		initialCwnd:        endpoint.Field[int64](&w, sender, "initialCongestionWindow", reflect.Int64),

@@ -15,11 +15,8 @@ import (
 	"github.com/quic-go/quic-go/http3"
 )
 
-const (
-	// defaultOutstanding requests are under way at once, so that a sender always has the next body.
-	defaultOutstanding = 16
-	maxOutstanding     = 1024
-)
+// outstanding requests are under way at once, so that a sender always has the next body.
+const outstanding = 16
 
 // loadPage loads the document and its images; begun is when the connection was begun.
 func (c *client) loadPage(ctx context.Context, conn *quic.Conn, begun time.Time) error {
@@ -45,11 +42,11 @@ func (c *client) fetchH3(ctx context.Context, conn *quic.Conn) error {
 	if c.options.Path == "" {
 		return c.fetchOnce(ctx, h3, "/"+strconv.FormatInt(c.Total(), 10))
 	}
-	results := make(chan error, c.options.outstanding)
-	for range c.options.outstanding {
+	results := make(chan error, outstanding)
+	for range outstanding {
 		go func() { results <- c.fetchRepeatedly(ctx, h3) }()
 	}
-	for range c.options.outstanding {
+	for range outstanding {
 		if err := <-results; err != nil {
 			return err
 		}

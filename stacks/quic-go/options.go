@@ -16,9 +16,7 @@ type serverOptions struct {
 
 type clientOptions struct {
 	endpoint.ClientOptions
-	// outstanding is how many h3 requests are under way at once.
-	outstanding int
-	transport   transportOptions
+	transport transportOptions
 }
 
 func (t *transportOptions) knobs() endpoint.Knobs {
@@ -35,9 +33,6 @@ func parseServerOptions(arguments []string) (options serverOptions, err error) {
 }
 
 func parseClientOptions(arguments []string) (options clientOptions, err error) {
-	knobs := options.transport.knobs()
-	options.outstanding = defaultOutstanding
-	knobs["concurrent_requests"] = endpoint.Whole(&options.outstanding, 1, maxOutstanding)
-	options.ClientOptions, err = endpoint.ParseClientOptions(arguments, support, knobs)
+	options.ClientOptions, err = endpoint.ParseClientOptions(arguments, support, options.transport.knobs())
 	return options, err
 }

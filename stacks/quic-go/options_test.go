@@ -14,17 +14,17 @@ func TestKnobs(t *testing.T) {
 	if server.transport.initialUDPPayloadBytes != 1300 || server.transport.pathMTUDiscovery {
 		t.Errorf("got %+v", server)
 	}
-	client, err := parseClientOptions([]string{"--connect", "127.0.0.1:4433", "--alpn", "h3", "--set", "concurrent_requests=3"})
+	client, err := parseClientOptions([]string{"--connect", "127.0.0.1:4433", "--alpn", "h3"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if client.outstanding != 3 || !client.transport.pathMTUDiscovery || client.Path != "" {
+	if !client.transport.pathMTUDiscovery || client.Path != "" {
 		t.Errorf("got %+v", client)
 	}
 }
 
 func TestKnobsOutOfRange(t *testing.T) {
-	for _, knob := range []string{"concurrent_requests=0", "concurrent_requests=9999", "initial_udp_payload_bytes=1453", "path_mtu_discovery=maybe"} {
+	for _, knob := range []string{"initial_udp_payload_bytes=1453", "path_mtu_discovery=maybe"} {
 		_, err := parseClientOptions([]string{"--connect", "127.0.0.1:4433", "--alpn", "h3", "--set", knob})
 		if name, _, _ := strings.Cut(knob, "="); err == nil || !(strings.Contains(err.Error(), name)) {
 			t.Errorf("%s gave %v", knob, err)

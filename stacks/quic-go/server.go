@@ -46,9 +46,9 @@ func runServer(arguments []string, emit *endpoint.Emitter, stop <-chan os.Signal
 		if s.log, err = endpoint.CreateTransportLog(options.TransportLog); err != nil {
 			return err
 		}
-		config.Tracer = func(ctx context.Context, _ bool, _ quic.ConnectionID) qlogwriter.Trace {
-			return ctx.Value(recorderKey{}).(*recorder)
-		}
+	}
+	config.Tracer = func(ctx context.Context, _ bool, _ quic.ConnectionID) qlogwriter.Trace {
+		return ctx.Value(recorderKey{}).(*recorder)
 	}
 	socket, err := endpoint.ListenUDP(options.Listen)
 	if err != nil {
@@ -88,17 +88,39 @@ func (s *server) accept(ctx context.Context, listener *quic.EarlyListener, conns
 		if err != nil {
 			return // cancelled: the server is finishing
 		}
-		controller, err := findController(conn)
-		if err == nil && s.options.CCA == ccaCubic {
-			err = controller.selectCubic()
-		}
+		controller, err := choose(conn, s.options.CCA, nil)
 		if err != nil {
-			s.failed <- err
+			s.fail(err)
 			return
 		}
-		conn.Context().Value(recorderKey{}).(*recorder).controller = controller
+		recorder := conn.Context().Value(recorderKey{}).(*recorder)
+		recorder.controller = controller
+		recorder.findAgain = func() bool { return s.findAgain(conn, recorder) }
 		conns <- conn
 		go s.serve(conn, controller)
+	}
+}
+
+// findAgain follows quic-go to the controller that it has made for a new path of conn's. The connection's own
+// goroutine calls it, before that controller has seen a packet.
+func (s *server) findAgain(conn *quic.Conn, recorder *recorder) bool {
+	found, err := choose(conn, s.options.CCA, recorder.controller)
+	if err != nil {
+		s.fail(err)
+	}
+	if err != nil || found == recorder.controller {
+		return false
+	}
+	recorder.controller = found
+	s.emit.CCA(s.options.CCA, found.name(), "quic-go's own field cubicSender.reno, read on a new path")
+	return true
+}
+
+// fail ends the server with its first error.
+func (s *server) fail(err error) {
+	select {
+	case s.failed <- err:
+	default:
 	}
 }
 
@@ -154,11 +176,10 @@ func (s *server) stats(conn *quic.Conn) {
 		"srtt_us":          stats.SmoothedRTT.Microseconds(),
 		// ConnectionStats has it since v0.64
 		"cwnd_bytes": *recorder.controller.cwnd,
-	}
-	if s.log != nil { // the qlog hooks are in place only with a log
-		fields["packets_lost"] = recorder.counts.lost
-		fields["packets_lost_spurious"] = recorder.counts.spurious
-		fields["ptos"] = recorder.counts.ptos
+
+		"packets_lost":          recorder.counts.lost,
+		"packets_lost_spurious": recorder.counts.spurious,
+		"ptos":                  recorder.counts.ptos,
 	}
 	s.emit.Emit("stats", fields)
 }

@@ -7,16 +7,19 @@ import (
 )
 
 // recorder is quic-go's qlog hook for one connection: it counts and, with a log, writes rows.
-// All its methods run in the connection's own goroutine.
+// All its methods run in the connection's own goroutine. What the releases name otherwise is in events.go.
 type recorder struct {
 	log *endpoint.TransportLog
 	// controller is set as soon as the server has the connection; until then there is no ssthresh.
 	controller *controller
-	counts     lossCounts
+	// findAgain sets controller to the one that quic-go has made for a new path, and says whether there is one.
+	findAgain func() bool
+	counts    lossCounts
 
-	last       qlog.MetricsUpdated
-	state      string
-	timerFired bool
+	last  qlog.MetricsUpdated
+	state string
+	// renewed: the event before was one of a new controller (releases before 0.65)
+	renewed bool
 }
 
 // lossCounts are what ConnectionStats does not count. Its PacketsLost also counts each answer to an ECN-CE
@@ -29,44 +32,36 @@ func (r *recorder) AddProducer() qlogwriter.Recorder { return r }
 
 func (r *recorder) Close() error { return nil }
 
-func (r *recorder) RecordEvent(recorded qlogwriter.Event) {
-	switch e := recorded.(type) {
-	case qlog.MetricsUpdated:
-		r.metrics(e)
-	case qlog.CongestionStateUpdated:
-		r.state = e.State.String()
-	case qlog.RecoveryParametersSet:
-		if e.InitialCongestionWindow > 0 {
-			r.last.CongestionWindow = int(e.InitialCongestionWindow)
-			r.row("start")
-		}
-	case qlog.TimerUpdated:
-		r.timerFired = r.timerFired || e.Type == qlog.TimerEventTypeExpired
-	case qlog.PTOCountUpdated:
-		if e.PTOCount > 0 {
-			r.counts.ptos++
-			r.row("pto")
-		}
-	case qlog.PacketLost:
-		r.counts.lost++
-	case qlog.SpuriousLoss:
-		r.counts.spurious++
+// timerSet follows all that may change the controller, of which a loss timer's expiry gives no metrics.
+func (r *recorder) timerSet() {
+	if r.controller == nil {
+		return
+	}
+	before := r.last.CongestionWindow
+	r.last.CongestionWindow, r.last.BytesInFlight = int(*r.controller.cwnd), int(*r.controller.inFlight)
+	if r.last.CongestionWindow < before {
+		r.row("loss")
 	}
 }
 
-// metrics gets one update for each packet sent and one for each ACK. A smaller
-// cwnd is a congestion event; fewer bytes in flight, unless a loss timer has just
-// declared packets lost, are an ACK; what is left are sends, which get no row.
-func (r *recorder) metrics(now qlog.MetricsUpdated) {
+func (r *recorder) pto(count uint32) {
+	if count > 0 {
+		r.counts.ptos++
+		r.row("pto")
+	}
+}
+
+// compare writes the row of a change of metrics, one for each packet sent and one for each ACK. A smaller cwnd is
+// a congestion event; fewer bytes in flight are an ACK; what is left are sends, which get no row.
+func (r *recorder) compare(now qlog.MetricsUpdated) {
 	before := r.last
 	r.last = now
 	switch {
 	case now.CongestionWindow < before.CongestionWindow:
 		r.row("loss")
-	case now.BytesInFlight < before.BytesInFlight && !r.timerFired:
+	case now.BytesInFlight < before.BytesInFlight:
 		r.row("ack")
 	}
-	r.timerFired = false
 }
 
 func (r *recorder) row(name string) {

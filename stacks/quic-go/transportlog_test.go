@@ -38,6 +38,7 @@ func TestRecorderTellsAcksLossesAndSendsApart(t *testing.T) {
 	metrics := func(cwnd, inFlight int) qlog.MetricsUpdated {
 		return qlog.MetricsUpdated{CongestionWindow: cwnd, BytesInFlight: inFlight, SmoothedRTT: 50 * time.Millisecond}
 	}
+	cwnd, inFlight, ssthresh := int64(840), int64(500), int64(unlimitedBytes)
 	got := rows(t, func(r *recorder) {
 		r.RecordEvent(qlog.CongestionStateUpdated{State: qlog.CongestionStateSlowStart})
 		r.RecordEvent(qlog.RecoveryParametersSet{InitialCongestionWindow: 1000})
@@ -46,8 +47,14 @@ func TestRecorderTellsAcksLossesAndSendsApart(t *testing.T) {
 		r.RecordEvent(metrics(1200, 700)) // an ACK
 		r.RecordEvent(qlog.CongestionStateUpdated{State: qlog.CongestionStateRecovery})
 		r.RecordEvent(metrics(840, 600)) // an ACK that reveals a loss
+		r.controller = &controller{cwnd: &cwnd, inFlight: &inFlight, ssthresh: &ssthresh}
 		r.RecordEvent(qlog.TimerUpdated{Type: qlog.TimerEventTypeExpired})
-		r.RecordEvent(metrics(840, 500)) // a send after a loss timer: not an ACK
+		r.RecordEvent(qlog.TimerUpdated{Type: qlog.TimerEventTypeSet}) // a loss timer, and no new congestion event
+		r.RecordEvent(metrics(840, 550))                               // a send
+		cwnd, inFlight = 588, 450
+		r.RecordEvent(qlog.TimerUpdated{Type: qlog.TimerEventTypeExpired})
+		r.RecordEvent(qlog.TimerUpdated{Type: qlog.TimerEventTypeCancelled}) // a loss timer that reveals one
+		r.RecordEvent(metrics(588, 400))                                     // an ACK
 		r.RecordEvent(qlog.PTOCountUpdated{PTOCount: 1})
 		r.RecordEvent(qlog.PTOCountUpdated{PTOCount: 0})
 	})
@@ -55,7 +62,9 @@ func TestRecorderTellsAcksLossesAndSendsApart(t *testing.T) {
 		"start,1000,,0,,,slow_start",
 		"ack,1200,,700,50000,,slow_start",
 		"loss,840,,600,50000,,recovery",
-		"pto,840,,500,50000,,recovery",
+		"loss,588,,450,50000,,recovery",
+		"ack,588,,400,50000,,recovery",
+		"pto,588,,400,50000,,recovery",
 	}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))

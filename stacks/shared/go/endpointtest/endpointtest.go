@@ -37,6 +37,16 @@ func (o *Output) Write(line []byte) (int, error) {
 // Event is the first event of that name; there must be one.
 func (o *Output) Event(t *testing.T, name string) map[string]any {
 	t.Helper()
+	found := o.Events(t, name)
+	if len(found) == 0 {
+		t.Fatalf("no %s event in %q", name, o.lines.String())
+	}
+	return found[0]
+}
+
+// Events are all events of that name.
+func (o *Output) Events(t *testing.T, name string) (found []map[string]any) {
+	t.Helper()
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
 	for line := range bytes.Lines(o.lines.Bytes()) {
@@ -45,11 +55,10 @@ func (o *Output) Event(t *testing.T, name string) map[string]any {
 			t.Fatal(err)
 		}
 		if fields["event"] == name {
-			return fields
+			found = append(found, fields)
 		}
 	}
-	t.Fatalf("no %s event in %q", name, o.lines.String())
-	return nil
+	return found
 }
 
 // FreeAddress is ADDR:PORT on the loopback interface, where no UDP socket is bound.
@@ -63,8 +72,9 @@ func FreeAddress(t *testing.T) string {
 	return socket.LocalAddr().String()
 }
 
-// HQTransfer fetches a few megabytes over loopback, and checks what both sides say and what is logged.
-func HQTransfer(t *testing.T, cca string, server, client endpoint.Side) {
+// HQTransfer fetches a few megabytes over loopback, and checks what both sides say and what is logged. It returns
+// what the server said.
+func HQTransfer(t *testing.T, cca string, server, client endpoint.Side) *Output {
 	t.Helper()
 	const wanted = 3_000_001
 	certificate, key := WriteCertificate(t)
@@ -102,6 +112,7 @@ func HQTransfer(t *testing.T, cca string, server, client endpoint.Side) {
 	if err != nil || bytes.Count(text, []byte(",ack,")) == 0 {
 		t.Errorf("the transport log has no ack row: %v, %q", err, text)
 	}
+	return &serverOut
 }
 
 // WriteCertificate makes a self-signed certificate and its key, as PEM files.
