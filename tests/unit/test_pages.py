@@ -12,6 +12,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+from cambrian import paths
 from cambrian.metrics import pageload
 from cambrian.metrics.gates.page import NOT_IN_TIME, page_gates
 from cambrian.pages import jpeg, site
@@ -253,3 +254,9 @@ def test_only_trials_with_a_browser_get_its_memory() -> None:
     kernel = Flow(contestant=Contestant(stack="tcp", cca="cubic"))
     assert memory(*[plain] * 4, *[kernel] * 20) == 768
     assert memory(*[plain] * 10, *[kernel] * 10) == 768 + 6 * 256 + 10 * 64
+
+
+@pytest.mark.parametrize("template", ["google-quiche/envoy.yaml.in", "nginx/nginx.conf.in"])
+def test_servers_with_a_file_of_settings_take_a_thousand_requests_at_once(template: str) -> None:
+    text = (paths.data() / "stacks" / template).read_text()
+    assert re.search(r"max_concurrent_streams:? 1024", text)
