@@ -4,6 +4,7 @@
 #ifndef NDEBUG
 #error "build with NDEBUG, as OpenSSL is"
 #endif
+#include "internal/quic_ackm.h"
 #include "internal/quic_cc.h"
 #include "internal/quic_ssl.h"
 #include "internal/quic_statm.h"
@@ -19,7 +20,7 @@ struct controller {
     /* What the controller keeps up to date. */
     uint64_t cwnd, in_flight;
     uint32_t state;
-    uint64_t logged_cwnd, logged_in_flight, logged_srtt_us;
+    uint64_t logged_cwnd, logged_in_flight, logged_srtt_us, logged_acked;
 };
 
 struct controller *controller_watch(SSL *connection) {
@@ -57,8 +58,10 @@ void controller_log(struct controller *controller, FILE *log) {
     OSSL_RTT_INFO rtt;
     ossl_statm_get_rtt_info(&controller->channel->statm, &rtt);
     uint64_t srtt_us = ossl_time2us(rtt.smoothed_rtt);
+    /* What was acknowledged has been replaced in flight by now: the packet numbers tell. */
+    uint64_t acked = ossl_ackm_get_largest_acked(controller->channel->ackm, QUIC_PN_SPACE_APP);
     if (controller->cwnd == controller->logged_cwnd && controller->in_flight == controller->logged_in_flight &&
-        srtt_us == controller->logged_srtt_us)
+        srtt_us == controller->logged_srtt_us && acked == controller->logged_acked)
         return;
     transport_log_write(log, &(struct transport_row){
         .event = controller->cwnd < controller->logged_cwnd ? "loss" : "ack",
@@ -73,6 +76,7 @@ void controller_log(struct controller *controller, FILE *log) {
     controller->logged_cwnd = controller->cwnd;
     controller->logged_in_flight = controller->in_flight;
     controller->logged_srtt_us = srtt_us;
+    controller->logged_acked = acked;
 }
 
 void controller_free(struct controller *controller) {
