@@ -26,23 +26,21 @@ _MOST_STEPS = 60_000
 COARSE = 240
 #: bytes of a stored unit of an amount of data
 _UNIT_BYTES = 100
-#: of a drop's time, in ns: what a packet takes on a link of 120 Mbps
-_UNIT_NS = 100_000
 _NONE = -1
 
 
 @dataclass(frozen=True)
 class Grid:
-    """``steps`` steps of ``step_ns`` from the trial's zero, and the trial's flows."""
+    """Steps of ``step_ns`` from the trial's zero to ``end_ns``, and the trial's flows."""
 
-    steps: int
+    end_ns: int
     step_ns: int
     flows: int
 
     @property
-    def end_ns(self) -> int:
-        """The end of the last step."""
-        return self.steps * self.step_ns
+    def steps(self) -> int:
+        """The number of steps; the last one may be shorter."""
+        return -(-self.end_ns // self.step_ns)
 
 
 @dataclass(frozen=True)
@@ -77,14 +75,19 @@ class Timeline:
 
 
 def _throughput(result: TrialResult, grid: Grid) -> list[Int64Array]:
-    """Bytes of each step: exact, and few different numbers."""
-    binned = throughput.binned_throughput(result.packets, grid.flows, grid.step_ns, 0, grid.end_ns)
+    """Bytes of each step: exact, and few different numbers. A shorter last step has those of a whole one."""
+    packets = result.packets.filter(pl.col("departure_ns") < grid.end_ns)
+    whole_ns = grid.steps * grid.step_ns
+    binned = throughput.binned_throughput(packets, grid.flows, grid.step_ns, 0, whole_ns)
     size = binned["throughput_mbps"].to_numpy() * (grid.step_ns / (BITS_PER_BYTE * 1000.0))
-    return list(np.rint(size).astype(np.int64).reshape(grid.flows, grid.steps))
+    rows = size.reshape(grid.flows, grid.steps)
+    rows[:, -1] *= grid.step_ns / (grid.step_ns - (whole_ns - grid.end_ns))
+    return list(np.rint(rows).astype(np.int64))
 
 
 def _queue(result: TrialResult, grid: Grid) -> list[Int64Array]:
-    binned = queueing.binned_occupancy(result.packets, grid.step_ns, 0, grid.end_ns)
+    packets = result.packets.filter(pl.col("arrival_ns") < grid.end_ns)
+    binned = queueing.binned_occupancy(packets, grid.step_ns, 0, grid.steps * grid.step_ns)
     return [_in_units(int64(binned, "max_bytes"))]
 
 
@@ -99,16 +102,17 @@ def _reported(column: str) -> Callable[[TrialResult, Grid], list[Int64Array]]:
 
 
 def _held(rows: pl.DataFrame, column: str, grid: Grid) -> Int64Array:
-    ends = np.arange(1, grid.steps + 1, dtype=np.int64) * grid.step_ns
+    ends = np.minimum(np.arange(1, grid.steps + 1, dtype=np.int64) * grid.step_ns, grid.end_ns)
     last = np.searchsorted(int64(rows, "time_ns"), ends, side="left") - 1
     values = np.append(_in_units(int64(rows, column)), _NONE)
     return values[last]
 
 
 def _drops(result: TrialResult, grid: Grid) -> list[Int64Array]:
+    """The step of each drop: a longer step makes these smaller, too, however many there are."""
     dropped = result.packets.filter((pl.col("outcome") == "dropped") & (pl.col("arrival_ns") < grid.end_ns))
     return [
-        np.sort(int64(dropped.filter(pl.col("flow") == flow), "arrival_ns")) // _UNIT_NS
+        np.sort(int64(dropped.filter(pl.col("flow") == flow), "arrival_ns")) // grid.step_ns
         for flow in range(grid.flows)
     ]
 
@@ -159,9 +163,9 @@ KINDS = (
         "drops_s",
         "Losses at the bottleneck",
         "s",
-        "each packet that the queue dropped, when it arrived",
+        "each packet that the queue dropped, in the step in which it arrived",
         "times",
-        lambda grid: _UNIT_NS / NS_PER_S,
+        lambda grid: grid.step_ns / NS_PER_S,
         _drops,
     ),
 )
@@ -172,9 +176,9 @@ def read(
 ) -> Timeline:
     """One valid trial's series, in the shortest step whose packed data has at most ``most_bytes``."""
     end_ns = max(round(duration_s * NS_PER_S), STEPS_US[0] * 1000)
-    grids = [Grid(int(end_ns // (us * 1000)), us * 1000, flow_count) for us in STEPS_US]
+    grids = [Grid(end_ns, us * 1000, flow_count) for us in STEPS_US]
     # a step takes a byte or more
-    fitting = [grid for grid in grids if 0 < grid.steps <= min(_MOST_STEPS, most_bytes)] or grids[:1]
+    fitting = [grid for grid in grids if grid.steps <= min(_MOST_STEPS, most_bytes)] or grids[-1:]
     made = packed(result, fitting[0])
     for grid in fitting[1:]:
         over = len(made["data"]) / most_bytes

@@ -67,12 +67,54 @@ def test_throughput_has_every_byte_that_left_the_link(result: TrialResult, most_
         assert sum(row) == int64(left.filter(pl.col("flow") == flow), "size_bytes").sum()
 
 
-def test_every_drop_is_there_to_a_tenth_of_a_millisecond(result: TrialResult) -> None:
+def test_every_drop_is_there_in_its_step(result: TrialResult) -> None:
     packed = read(result, 100_000).packed
-    (scale,) = (kind["scale"] for kind in packed["kinds"] if kind["name"] == "drops_s")
+    step_ns = packed["step_us"] * 1000
     for flow, row in enumerate(unpacked(packed)["drops_s"]):
         dropped = result.packets.filter((pl.col("outcome") == "dropped") & (pl.col("flow") == flow))
-        assert np.array(row) * scale == pytest.approx(int64(dropped, "arrival_ns") / 1e9, abs=1e-4)
+        assert row == sorted((int64(dropped, "arrival_ns") // step_ns).tolist())
+    (scale,) = (kind["scale"] for kind in packed["kinds"] if kind["name"] == "drops_s")
+    assert scale == step_ns / 1e9
+
+
+def lossy(departed: int, dropped: int, end_ns: int) -> Any:
+    """A trial of one flow: packets depart at equal times until its end, others are dropped at random times."""
+    left = np.arange(departed) * end_ns // departed
+    drops = np.sort(np.random.default_rng(1).integers(0, end_ns, dropped))
+    packets = pl.DataFrame(
+        {
+            "flow": 0,
+            "arrival_ns": np.concatenate([left, drops]),
+            "departure_ns": [*left.tolist(), *[None] * dropped],
+            "size_bytes": 1500,
+            "outcome": ["departed"] * departed + ["dropped"] * dropped,
+        },
+        schema_overrides={"flow": pl.Int64, "departure_ns": pl.Int64, "size_bytes": pl.Int64},
+    ).sort("arrival_ns")
+    reports = {name: pl.Int64 for name in ("flow", "time_ns", "cwnd_bytes", "in_flight_bytes")}
+    return SimpleNamespace(id="", packets=packets, transport=pl.DataFrame(schema=reports))
+
+
+def test_many_drops_leave_short_steps_and_the_whole_trial() -> None:
+    duration_s, drops, most = 60, 20_000, 15_000
+    made = series.read(
+        lossy(100_000, drops, duration_s * 10**9),
+        flow_count=1,
+        duration_s=duration_s,
+        most_bytes=most,
+        coarse_step_ns=500_000_000,
+    ).packed
+    assert len(made["data"]) <= most
+    assert made["step_us"] <= 20_000
+    assert len(unpacked(made)["drops_s"][0]) == drops
+
+
+def test_the_last_step_is_shorter_when_steps_do_not_divide_the_trial() -> None:
+    """1,200 packets of 1,500 bytes in 1.2 s: 0.5 s have 500 of them, and so would the last 0.2 s."""
+    grid = series.Grid(1_200_000_000, 500_000_000, 1)
+    made = series.packed(lossy(1200, 3, grid.end_ns), grid)
+    assert made["steps"] == 3
+    assert unpacked(made)["throughput_mbps"] == [[750_000] * 3]
 
 
 def test_a_window_is_the_last_that_was_reported(result: TrialResult) -> None:
