@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -16,6 +17,9 @@ _RECENT = 30
 #: with fewer there is no ETA
 _FEWEST = 3
 _LOCKS = Path("/proc/locks")
+#: beside a comparison's page: the files that the page was made from
+MADE_FROM = "made-from.json"
+_VERDICT = "verdict.json"
 
 
 @dataclass(frozen=True)
@@ -66,10 +70,15 @@ class Progress:
     def _of_comparison(self) -> State:
         """The sum over both studies; what is new is what the comparison's page lacks."""
         both = self._of_suite()
-        made = _when(self._place.page)
-        times = [when for part in self._parts for when, _ in part._known.values()]
-        new = 0 if made is None else sum(when > made for when in times)
-        return replace(both, new=new, stale=made is None or new > 0)
+        if _when(self._place.page) is None:
+            return replace(both, new=0, stale=True)
+        now = inputs(self._place)
+        try:
+            made = json.loads((self._place.folder / MADE_FROM).read_text())
+        except (OSError, ValueError):
+            made = {}
+        new = sum(name.endswith(_VERDICT) and made.get(name) != when for name, when in now.items())
+        return replace(both, new=new, stale=now != made)
 
     def _of_suite(self) -> State:
         """The sum over the parts that were started. The other parts are unknown, so there is no ETA."""
@@ -112,7 +121,7 @@ class Progress:
         )
 
     def _look(self, name: str) -> None:
-        when = _when(self._results.trial(name).folder / "verdict.json")
+        when = _when(self._results.trial(name).folder / _VERDICT)
         if when is None:
             self._known.pop(name, None)
         elif name not in self._known or self._known[name][0] != when:
@@ -127,6 +136,26 @@ class Progress:
         """Was the trial there when the report was made? A trial can finish while a report is being made."""
         there = (self._place.report / "trials" / f"{name}.json").exists()
         return made is not None and there and finished <= made
+
+
+def inputs(place: Place) -> dict[str, float]:
+    """What a comparison is made from: study.json and each finished trial's verdict → when it was written.
+
+    A trial that comes into a folder, as `cambrian merge` brings it, may be older than the page. So the page
+    is not compared with the newest of these times, but made from exactly these files.
+
+    Raises:
+        Damaged: a study.json cannot be used.
+    """
+    found: dict[str, float] = {}
+    for part in place.parts:
+        results = Results(part.folder)
+        asked = {name for group in results.study()["groups"] for name in group["trials"]}
+        verdicts = (results.trial(name).folder / _VERDICT for name in sorted(asked))
+        for path in (results.folder / "study.json", *verdicts):
+            if (when := _when(path)) is not None:
+                found[str(path)] = when
+    return found
 
 
 def _eta(times: list[float], began: float, missing: int, now: float) -> float | None:

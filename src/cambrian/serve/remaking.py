@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import signal
 import sys
 
-from cambrian.serve.places import Place
+from cambrian.serve.places import Comparison, Place
+from cambrian.serve.progress import MADE_FROM, inputs
+from cambrian.store.reading import Damaged
 
 #: a report that is told to end may take so long, in seconds
 _PATIENCE_S = 10.0
@@ -31,6 +34,9 @@ class Remaking:
 
     async def _make(self, place: Place) -> None:
         try:
+            # read first: a trial that finishes while the page is made is new
+            is_comparison = isinstance(place, Comparison)
+            made_from = await asyncio.to_thread(inputs, place) if is_comparison else {}
             self._process = await asyncio.create_subprocess_exec(
                 *(sys.executable, "-m", "cambrian", *place.making),
                 stdin=asyncio.subprocess.DEVNULL,
@@ -43,6 +49,10 @@ class Remaking:
             lines = said.decode(errors="replace").strip().splitlines()
             failed = self._process.returncode != 0
             self.errors[place.key] = (lines or [f"the {place.kind} could not be made"])[-1] if failed else ""
+            if is_comparison and not failed:
+                (place.folder / MADE_FROM).write_text(json.dumps(made_from))
+        except (Damaged, OSError) as error:
+            self.errors[place.key] = str(error)
         finally:
             self._process = self.now = None
 

@@ -6,6 +6,7 @@ import asyncio
 import http.client
 import json
 import os
+import shutil
 import threading
 import time
 from collections.abc import Iterator
@@ -19,6 +20,7 @@ from tornado.httpserver import HTTPServer
 from cambrian.serve import pages, places, server
 from cambrian.serve.guard import LOOPBACK
 from cambrian.serve.progress import Progress
+from cambrian.serve.remaking import Remaking
 from tests.unit import report_results
 
 PAGE = """<!doctype html><html><head>
@@ -154,6 +156,22 @@ def test_a_link_in_the_place_of_the_report_leads_nowhere(tmp_path: Path) -> None
     assert not guard.is_inside(place.report / "passwd", place.report)
 
 
+def make_page(comparison: places.Comparison, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make a comparison as the server does; the page itself is empty."""
+    monkeypatch.setattr(places.Comparison, "making", ("--version",))
+    comparison.report.mkdir(parents=True, exist_ok=True)
+    comparison.page.write_text("")
+    remaking = Remaking()
+
+    async def make() -> None:
+        task = remaking.start(comparison)
+        assert task is not None
+        await task
+
+    asyncio.run(make())
+    assert remaking.errors == {comparison.key: ""}
+
+
 def test_two_results_of_one_study_have_a_comparison_in_the_cache(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -167,14 +185,25 @@ def test_two_results_of_one_study_have_a_comparison_in_the_cache(
     assert comparison.report.is_relative_to(tmp_path / "cache")
     assert comparison.making == ("compare", str(one), str(two), "--page", str(comparison.report))
 
-    progress = Progress(comparison)
-    assert (progress.state().finished, progress.state().stale) == (24, True)
-    comparison.report.mkdir(parents=True)
-    comparison.page.write_text("")
-    assert (progress.state().new, progress.state().stale) == (0, False)
-    newest = next((two / "trials").iterdir()) / "verdict.json"
-    os.utime(newest, (time.time() + 60,) * 2)
-    assert (progress.state().new, progress.state().stale) == (1, True)
+    def seen() -> tuple[int, int, bool]:
+        state = Progress(comparison).state()
+        return state.finished, state.new, state.stale
+
+    assert seen() == (24, 0, True)
+    trial = next((two / "trials").iterdir())
+    late = trial.rename(tmp_path / trial.name)
+    make_page(comparison, monkeypatch)
+    assert seen() == (23, 0, False)
+    # such as `cambrian merge` brings it: older than the page
+    late.rename(trial)
+    assert seen() == (24, 1, True)
+    make_page(comparison, monkeypatch)
+    assert seen() == (24, 0, False)
+    os.utime(trial / "verdict.json", (time.time() + 60,) * 2)
+    assert seen() == (24, 1, True)
+    make_page(comparison, monkeypatch)
+    shutil.rmtree(trial)
+    assert seen() == (23, 0, True)
 
     text = pages.index(found, places.comparisons(found))
     assert "Compare old/knobs with new/knobs" in text and text.count('href="/compare/') == 1
