@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import shlex
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -101,3 +102,11 @@ def test_a_dry_run_asks_the_stopping_rule(
     printed = io.StringIO()
     study.tell_kept(OPTIONS, [([asked], tmp_path)], Console(file=printed, width=200))
     assert left in printed.getvalue()
+
+
+def test_the_command_can_be_run_again_as_it_is() -> None:
+    options = RunOptions("my studies/wan.toml", only="quinn, it's", contestants=("quinn/my cc",), trust=True)
+    assert shlex.split(options.command) == [
+        *("cambrian", "run", "my studies/wan.toml", "--seed", "1", "--clock", "virtual", "--trust"),
+        *("--contestant", "quinn/my cc", "--only", "quinn, it's"),
+    ]

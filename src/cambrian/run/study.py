@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -111,8 +112,9 @@ class RunOptions:
         words = ["cambrian", "run", self.study, *(["--profile", self.profile] if self.profile else [])]
         words += ["--seed", str(self.seed), "--clock", self.clock]
         words += ["--trust"] if self.trust else []
-        words += [f"--contestant {name}" for name in self.contestants]
-        return " ".join([*words, *(["--only", f"'{self.only}'"] if self.only else [])])
+        for name in self.contestants:
+            words += ["--contestant", name]
+        return shlex.join([*words, *(["--only", self.only] if self.only else [])])
 
 
 def expanded(options: RunOptions) -> tuple[Study, list[Group]]:
