@@ -8,7 +8,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from cambrian.cli import app
+from cambrian.gate import snapshot
 from cambrian.store import merge as merging
 from cambrian.store.merge import Mismatch
 from cambrian.store.results import Results
@@ -58,3 +61,64 @@ def test_two_folders_of_one_shard_with_other_trials_are_refused(tmp_path: Path) 
     with pytest.raises(Mismatch, match=r"one and .*other are both of shard 1/2, but list different trials"):
         merging.merge(parts, Results(tmp_path / "out"), lambda: None)
     assert not (tmp_path / "out" / "study.json").exists()
+
+
+def edited(results: Results, **changes: object) -> Results:
+    """The same folder with other values in its ``study.json``."""
+    path = results.folder / "study.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+    return results
+
+
+def pair(folder: Path) -> list[Results]:
+    return [shard(folder / "one", 1, FIRST["trials"]), shard(folder / "two", 2, SECOND["trials"])]
+
+
+def test_a_study_json_that_doctor_moved_is_no_study(tmp_path: Path) -> None:
+    one, two = pair(tmp_path)
+    (one.folder / "damaged").mkdir()
+    (one.folder / "damaged" / "study.json").write_text('{"groups": [')
+    assert merging.places([one.folder, two.folder]) == [Path()]
+
+
+def test_the_same_command_in_other_words_is_the_same(tmp_path: Path) -> None:
+    one, two = pair(tmp_path)
+    edited(one, command="cambrian run wan.toml --seed 1 --clock virtual")
+    edited(two, command="cambrian run ./wan.toml --seed 1 --clock virtual --trust")
+    assert merging.merge([one, two], Results(tmp_path / "out"), lambda: None) == []
+    edited(two, command="cambrian run wan.toml --seed 2 --clock virtual")
+    with pytest.raises(Mismatch, match="command is not that of the other shards"):
+        merging.merge([one, two], Results(tmp_path / "out"), lambda: None)
+
+
+def test_a_shard_and_another_study_are_not_overwritten(tmp_path: Path) -> None:
+    one, two = pair(tmp_path)
+    before = (one.folder / "study.json").read_text()
+    with pytest.raises(Mismatch, match="one has results of a shard, which merge keeps"):
+        merging.merge([one, two], one, lambda: None)
+    assert (one.folder / "study.json").read_text() == before
+    out = Results(tmp_path / "out")
+    for _ in range(2):
+        merging.merge([one, two], out, lambda: None)
+    edited(out, study=RECORD["study"] | {"name": "other"})
+    with pytest.raises(Mismatch, match="has results of another study, other"):
+        merging.merge([one, two], out, lambda: None)
+
+
+def test_merge_prints_what_differs_in_the_software_of_shards(tmp_path: Path) -> None:
+    one, two = pair(tmp_path)
+    path = two.trials_folder / SECOND["trials"][0] / "manifest.json"
+    manifest = json.loads(path.read_text())
+    was, manifest["environment"]["testbed"] = manifest["environment"]["testbed"], "e" * 64
+    path.write_text(json.dumps(manifest))
+    out = tmp_path / "out"
+    said = CliRunner().invoke(app, ["merge", str(one.folder), str(two.folder), "-o", str(out)])
+    assert said.exit_code == 0
+    line = f"the shards' trials differ in testbed: {was[:16]} in {one.folder}; {'e' * 16} in {two.folder}"
+    assert line in said.output.splitlines()
+    assert sum("differ in" in line for line in said.output.splitlines()) == 1
+    # whichever trial is the last
+    results = Results(out)
+    for names in (TRIALS, TRIALS[::-1]):
+        made = snapshot.software(results.trial(name) for name in names)
+        assert made["testbed"] == "/".join(sorted((was[:16], "e" * 16)))

@@ -223,6 +223,7 @@ def merge(
     """Join the results of `cambrian run --shard I/N`; checks every file and hash, and keeps the shards."""
     from itertools import count
 
+    from cambrian.gate import snapshot
     from cambrian.progress import step
     from cambrian.store import merge as merging
     from cambrian.store.results import Results
@@ -241,6 +242,9 @@ def merge(
         for place, ours in parts.items():
             absent += merging.merge(ours, Results(folder / place), lambda: progress.reach(next(done)))
     merging.copy_suites(shards, folder)
+    for name, where in snapshot.mixed([shard for ours in parts.values() for shard in ours]).items():
+        those = "; ".join(f"{made} in {', '.join(map(str, folders))}" for made, folders in where.items())
+        err.print(f"the shards' trials differ in {name}: {those}", markup=False, soft_wrap=True)
     without = f", {len(absent)} of them without results: run their shards again" if absent else ""
     err.print(f"{total} trials of {len(shards)} folders{without}", markup=False)
     print(folder)

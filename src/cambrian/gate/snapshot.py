@@ -6,7 +6,7 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -80,7 +80,7 @@ class Snapshot(Frozen):
     """What one set of results says.
 
     ``contestant`` is None for all contestants of a store. ``made_with``: name → version of Cambrian, kernel
-    and stacks. ``conditions``: group of trials → network, duration and flows, in words. ``packets``: trial's
+    and stacks, or all versions if trials differ. ``conditions``: group of trials → network, duration and flows, in words. ``packets``: trial's
     name → packet hash, or why it is invalid. ``verdicts``: part (or contestant) → verdict. ``places``: name →
     figures. ``groups``: name of a place → the groups of trials that its figures are of; a snapshot of an
     earlier version has none.
@@ -190,18 +190,42 @@ def conditions(result: TrialResult) -> str:
 
 
 def software(results: Iterator[TrialResult]) -> dict[str, str]:
-    """Name → version and hash of what made these trials: Cambrian, its testbed, the kernel, the stacks."""
-    found: dict[str, str] = {}
+    """Name → version and hash of what made these trials: Cambrian, its testbed, the kernel, the stacks.
+
+    What differs among the trials has all its values: ``0.11 HASH/HASH``, ``0.11/0.12 HASH/HASH``.
+    """
+    found: dict[str, list[dict[str, None]]] = {}
     for result in results:
         manifest = result.manifest
-        found["cambrian"] = str(manifest["cambrian"])
-        found["testbed"] = str(manifest["environment"]["testbed"])[:_HASH_DIGITS]
-        kernel = manifest["kernel"]
-        found["kernel"] = f"{kernel['version']} {str(kernel['sha256'])[:_HASH_DIGITS]}"
-        for name, stack in manifest["stacks"].items():
-            if name != "tcp":
-                found[name] = f"{stack['version']} {str(stack['sha256'])[:_HASH_DIGITS]}"
-    return found
+        parts = {
+            "cambrian": [manifest["cambrian"]],
+            "testbed": [manifest["environment"]["testbed"][:_HASH_DIGITS]],
+            **{
+                name: [one["version"], one["sha256"][:_HASH_DIGITS]]
+                for name, one in {"kernel": manifest["kernel"], **manifest["stacks"]}.items()
+                if name != "tcp"
+            },
+        }
+        for name, values in parts.items():
+            for seen, value in zip(found.setdefault(name, [{} for _ in values]), values, strict=True):
+                seen[str(value)] = None
+    return {name: " ".join("/".join(sorted(seen)) for seen in parts) for name, parts in found.items()}
+
+
+def mixed(stores: Sequence[Results]) -> dict[str, dict[str, list[Path]]]:
+    """What differs in the software of these results: name → its versions → the folders that have them."""
+    found: dict[str, dict[str, list[Path]]] = {}
+    for results in stores:
+        names = dict.fromkeys(name for group in results.study()["groups"] for name in group["trials"])
+        made = software(results.trial(name) for name in names if results.has(name))
+        for name, versions in made.items():
+            found.setdefault(name, {}).setdefault(versions, []).append(results.folder)
+
+    def is_one(where: Mapping[str, object]) -> bool:
+        # of several builds the hashes, at the end, are joined by a slash
+        return len(where) == 1 and "/" not in next(iter(where)).rpartition(" ")[2]
+
+    return {name: where for name, where in found.items() if not is_one(where)}
 
 
 def take(parts: Mapping[str, Path], contestant: str | None = None) -> Snapshot:

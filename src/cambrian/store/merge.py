@@ -6,6 +6,7 @@ same ``study.json``.
 
 from __future__ import annotations
 
+import shlex
 import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -16,8 +17,8 @@ from cambrian.store.results import Results
 from cambrian.store.shapes import SuiteRecord
 from cambrian.suites.model import RECORD
 
-#: keys of ``study.json`` that the shards of one study share
-_SHARED = ("cambrian", "command", "study", "kernel")
+#: keys of ``study.json`` that the shards of one study share, beside the command
+_SHARED = ("cambrian", "study", "kernel", "shards")
 
 
 class Mismatch(ValueError):
@@ -26,8 +27,8 @@ class Mismatch(ValueError):
 
 def places(shards: Sequence[Path]) -> list[Path]:
     """The studies below the shards' folders, relative to them: ``.`` for a single study's results."""
-    found = {path.parent.relative_to(shard) for shard in shards for path in shard.rglob("study.json")}
-    return sorted(found)
+    found = (results.folder.relative_to(shard) for shard in shards for results in check.stores(shard))
+    return sorted({place for place in found if any((shard / place / "study.json").exists() for shard in shards)})
 
 
 def count(shards: Sequence[Results]) -> int:
@@ -46,8 +47,8 @@ def merge(shards: Sequence[Results], out: Results, tell: Callable[[], None]) -> 
         The trials that are listed in ``study.json`` and have no results: their run broke off.
 
     Raises:
-        Mismatch: a shard is missing or of another run, two folders of one shard list different trials, or two
-            results of one trial differ.
+        Mismatch: a shard is missing or of another run, two folders of one shard list different trials, two
+            results of one trial differ, or ``out`` has a shard or another study.
         Damaged: a shard has a damaged file.
         InUse: another run uses ``out``.
     """
@@ -57,9 +58,11 @@ def merge(shards: Sequence[Results], out: Results, tell: Callable[[], None]) -> 
     (_, first), *_ = next(iter(records.values()))
     for number, folders in records.items():
         for shard, record in folders:
-            for key in (*_SHARED, "shards"):
+            for key in _SHARED:
                 if record.get(key) != first.get(key):
                     raise Mismatch(f"{shard.folder}/study.json: {key} is not that of the other shards")
+            if _asked(record) != _asked(first):
+                raise Mismatch(f"{shard.folder}/study.json: command is not that of the other shards")
             if record["groups"] != folders[0][1]["groups"]:
                 raise Mismatch(
                     f"{folders[0][0].folder} and {shard.folder} are both of shard "
@@ -70,6 +73,7 @@ def merge(shards: Sequence[Results], out: Results, tell: Callable[[], None]) -> 
     if missing:
         names = ", ".join(f"{number}/{first['shards']}" for number in missing)
         raise Mismatch(f"no results of shard {names}; remedy: run them (--shard), or name their folders too")
+    _check_out(out, first)
     absent = []
     with out.alone():
         out.sweep()
@@ -93,6 +97,32 @@ def _numbered(shard: Results) -> tuple[int, Results, dict[str, Any]]:
             "remedy: give results of `cambrian run --shard I/N`"
         )
     return record["shard"], shard, record
+
+
+def _asked(record: dict[str, Any]) -> list[str]:
+    """The words of the command that choose trials: not the study's path, and not how its code is trusted."""
+    command = record["command"]
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return [command]
+    if words[:2] == ["cambrian", "run"]:
+        # the study itself is compared
+        del words[2:3]
+    return [word for word in words if word != "--trust"]
+
+
+def _check_out(out: Results, first: dict[str, Any]) -> None:
+    """Would the joined ``study.json`` replace one that it does not contain?"""
+    try:
+        there = out.study()
+    except (FileNotFoundError, reading.Damaged):
+        return
+    held = f"{out.folder} has results of "
+    if "shard" in there:
+        raise Mismatch(f"{held}a shard, which merge keeps; remedy: use another folder (--out)")
+    if there["study"]["name"] != first["study"]["name"]:
+        raise Mismatch(f"{held}another study, {there['study']['name']}; remedy: use another folder (--out)")
 
 
 def _trials(record: dict[str, Any]) -> list[str]:
