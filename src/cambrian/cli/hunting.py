@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.text import Text
 
 from cambrian.cli.shared import JobsOption, TrustOption, at_a_time, err, fail, out
 
@@ -56,7 +57,7 @@ def hunt(
     known = all_properties()
     if listing:
         for one in known.values():
-            out.print(f"[bold]{one.name}[/bold]: {one.says}", highlight=False)
+            out.print(Text.assemble((one.name, "bold"), f": {one.says}"))
         return
     if contestant is None or not all(contestant.partition("/")):
         fail("name a contestant as STACK/CCA, such as: cambrian hunt quinn/bbr")

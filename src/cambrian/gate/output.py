@@ -178,18 +178,18 @@ def failed(result: Result) -> str:
     """Markdown of a gate that could not be compared, with the reasons; empty if it was."""
     if result.compared is not None:
         return ""
-    reasons = "".join(f"- {line}\n" for text in result.errors for line in text.splitlines())
+    reasons = "".join(f"- {plain(line)}\n" for text in result.errors for line in text.splitlines())
     return f"### {result.gate.contestant}: could not be judged\n\n{reasons}" if reasons else ""
 
 
 def markdown(title: str, compared: Compared, settings: Sequence[str] = ()) -> str:
     """The same as Markdown, for a job's summary; ``settings``: those of the studies that differ."""
-    lines = [f"### {title}", "", *(f"- setting: {one}" for one in settings)]
+    lines = [f"### {plain(title)}", "", *(f"- setting: {plain(one)}" for one in settings)]
     if settings:
         lines.append("")
     if rows := shown(compared):
         lines += [*table_lines(_HEADINGS, (list(map(plain, cells(one))) for one in rows)), ""]
-    lines += [f"- {note}" for note in notes(compared)]
+    lines += [f"- {plain(note)}" for note in notes(compared)]
     return "\n".join(lines) + "\n"
 
 
@@ -260,11 +260,20 @@ def _cases(result: Result) -> Iterator[tuple[str, str, str, str]]:
 def github_lines(result: Result) -> Iterator[str]:
     """Lines that GitHub Actions shows beside the gate's file."""
     level = {"different": "error", "not judged": "warning"}.get(result.outcome)
-    where = f"file={result.gate.path},title=cambrian gate {result.gate.contestant}"
+    path, who = (
+        _github(text).replace(":", "%3A").replace(",", "%2C")
+        for text in (str(result.gate.path), result.gate.contestant)
+    )
+    where = f"file={path},title=cambrian gate {who}"
     for text in result.errors[:10]:
-        yield f"::error {where}::could not run: {'%0A'.join(text.splitlines())}"
+        yield f"::error {where}::could not run: {_github(text)}"
     if level is None or result.compared is None:
         return
     for one in shown(result.compared)[:10]:
         text = f"{one.place}: {one.title}: {one.before} → {one.after} ({change(one)})"
-        yield f"::{level} {where}::{text}"
+        yield f"::{level} {where}::{_github(text)}"
+
+
+def _github(text: str) -> str:
+    """A text on one line of a command of GitHub Actions."""
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from rich.table import Table
+from rich.text import Text
 
 from cambrian.judging.findings import sentence
 from cambrian.markdown import table_lines
@@ -77,9 +78,8 @@ def _text(cell: FaultCell | None) -> str:
     return "not exercised" if cell.state == "not exercised" else f"missed: {cell.text}"
 
 
-def _styled(cell: FaultCell | None) -> str:
-    text = _text(cell)
-    return f"[red]{text}[/red]" if cell is not None and cell.state == "missed" else text
+def _styled(cell: FaultCell | None) -> Text:
+    return Text(_text(cell), style="red" if cell is not None and cell.state == "missed" else "")
 
 
 def _percent(part: int, whole: int) -> str:

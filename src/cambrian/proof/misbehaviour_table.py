@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rich.table import Table
+from rich.text import Text
 
 from cambrian.markdown import table_lines
 from cambrian.proof.misbehaviours import FaultRow, Score
@@ -16,7 +17,7 @@ def terminal(score: Score) -> Table:
     for row in score.faults:
         preset, what, by, verdict = _cells(row)
         wrong = row.state in ("missed", "named otherwise")
-        table.add_row(preset, what, f"[red]{by}[/red]" if wrong else by, verdict)
+        table.add_row(preset, what, Text(by, style="red" if wrong else ""), verdict)
     return table
 
 

@@ -92,15 +92,16 @@ def run(*, as_json: bool, only: str | None, jobs: int, cpu_limit_s: float | None
     words = {True: "ok", False: "FAILED", None: "not checked"}
     for check in found:
         table.add_row(check.name, check.expected, check.measured, words[check.ok])
-    Console().print(table)
+    out = Console(markup=False)
+    out.print(table)
     failures = sum(check.ok is False for check in found)
     unchecked = sum(check.ok is None for check in found)
     if failures:
-        Console().print(f"{failures} of {len(found)} checks failed.")
+        out.print(f"{failures} of {len(found)} checks failed.")
     elif unchecked:
-        Console().print(f"{unchecked} of {len(found)} checks cannot be made here; the others passed.")
+        out.print(f"{unchecked} of {len(found)} checks cannot be made here; the others passed.")
     elif len(names) == len(PARTS):
-        Console().print("All checks passed: this installation can be trusted.")
+        out.print("All checks passed: this installation can be trusted.")
     else:
-        Console().print(f"All checks of {', '.join(names)} passed; run all with `cambrian selftest`.")
+        out.print(f"All checks of {', '.join(names)} passed; run all with `cambrian selftest`.")
     return passed

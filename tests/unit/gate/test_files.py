@@ -11,7 +11,7 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from cambrian import paths
-from cambrian.cli import app
+from cambrian.cli import app, shared
 from cambrian.gate import baseline, carry_out, differences, output, snapshot
 from cambrian.gate.carry_out import Gate, GateFile, Result
 from cambrian.gate.snapshot import Parameter, Place, Probe, Snapshot
@@ -328,6 +328,23 @@ def test_markdown_and_annotations_name_the_difference() -> None:
     assert "figures that are missing now: 1, such as plt_ms (alone/other)" in text
     lines = list(output.github_lines(found))
     assert lines and lines[0].startswith("::error file=my.toml,title=cambrian gate quinn/cubic::alone/net")
+
+
+def test_names_are_shown_as_they_are_written() -> None:
+    """A name may look like the markup of a terminal, of HTML, or of a command of GitHub Actions."""
+    found = result()
+    assert found.compared is not None
+    place = "lte [/fast], 10 % quinn [tuned]"
+    figures = tuple(replace(one, place=place) for one in found.compared.figures)
+    marked = replace(found.compared, figures=figures, gaps=("<b>",))
+    with shared.out.capture() as shown:
+        output.terminal(shared.out, marked)
+    assert "[/fast]" in shown.get() and "[tuned]" in shown.get()
+    assert "&lt;b&gt;" in output.markdown("quinn", marked, ["label <b>"])
+    assert "<b>" not in output.markdown("quinn", marked, ["label <b>"])
+    gate = replace(found.gate, path=Path("gates/a,b.toml"))
+    line = next(output.github_lines(replace(found, gate=gate, compared=marked)))
+    assert line.startswith("::error file=gates/a%2Cb.toml,title=cambrian gate quinn/cubic::lte [/fast], 10 %25 ")
 
 
 def test_json_has_every_figure(tmp_path: Path) -> None:
