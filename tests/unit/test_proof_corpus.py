@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,8 +19,11 @@ from cambrian.proof import corpus_table, faults, floor
 from cambrian.proof.corpus import CleanCell, FaultCell, Score
 from cambrian.proof.faults import Clean, Fault
 from cambrian.proof.floor import Behaviour
+from cambrian.proof.groups import without_trial
 from cambrian.stacks import catalogue
+from cambrian.store.results import Results
 from cambrian.study import builtin, load
+from tests.unit import report_results
 from tests.unit.judging.test_findings import measured
 
 BETA_06 = Fault(preset="cubic-beta-0.6", clean="cubic", parameter="beta", truth=0.6)
@@ -96,6 +102,7 @@ def test_the_bars() -> None:
     assert not score(8, 1, 5, 19, 1).passes
     assert not score(9, 1, 0, 18, 1).passes
     assert not score(0, 0, 5, 19, 0).passes, "nothing exercised proves nothing"
+    assert not score(1, 0, 0, 0, 0).passes, "no clean controller"
 
 
 def test_a_clean_controller_that_is_accused_on_one_network_is_accused() -> None:
@@ -109,6 +116,24 @@ def test_a_clean_controller_that_is_accused_on_one_network_is_accused() -> None:
     assert one.accused == {"controller 0"} and one.quiet == 35
     assert not one.passes
     assert replace(one, clean=tuple(clean[1:])).passes
+
+
+def test_a_group_without_a_valid_trial_fails_the_corpus(tmp_path: Path) -> None:
+    def other_verdict(path: Path) -> None:
+        verdict = json.loads(path.read_text())
+        path.write_text(json.dumps(verdict | {"valid": False, "reasons": ["x"]}))
+
+    results = Results(report_results.copy(tmp_path))
+    assert without_trial(results) == ()
+    first = results.study()["groups"][0]
+    for name in first["trials"]:
+        other_verdict(results.trial(name).folder / "verdict.json")
+    shutil.rmtree(results.trial(results.study()["groups"][1]["trials"][0]).folder)
+    absent = without_trial(results)
+    assert absent == (f"{first['subject']} on {first['network']}",)
+    one = replace(score(9, 1, 5, 19, 1), absent=absent)
+    assert not one.passes
+    assert f"fails: groups without a valid trial: {absent[0]}" in corpus_table.summary(one)
 
 
 def test_the_summary_counts_and_names_the_accused() -> None:

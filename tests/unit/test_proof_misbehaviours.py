@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import polars as pl
 import pytest
 
@@ -68,7 +70,7 @@ def test_caught_means_accused_of_what_it_is(found: Judgement, state: str) -> Non
 
 
 def test_what_standards_allow_has_to_be_named_and_no_more() -> None:
-    row = judged({f"{LAB} paced": Judgement("conformant", (), ("pacing",))}, EVERYWHERE, KEY).faults[0]
+    row = judged({f"{LAB} paced": Judgement("conformant", (), ("pacing",))}, {"paced": ("n",)}, KEY).faults[0]
     assert (row.state, row.by) == ("caught", ("pacing",))
 
 
@@ -91,9 +93,21 @@ def test_a_clean_controller_is_accused_by_whatever_is_said_of_it(
     found: Judgement, accused: tuple[str, ...]
 ) -> None:
     caught = {f"{LAB} cut": Judgement("off by a parameter", ("cuts",))}
-    score = judged({f"{LAB} ok": found} | caught, EVERYWHERE, KEY)
+    score = judged({f"{LAB} ok": found} | caught, {"cut": ("n",)}, KEY)
     assert score.clean[0].accused == accused
     assert score.passes == (not accused)
+
+
+def test_a_corpus_that_is_not_whole_fails() -> None:
+    caught = {f"{LAB} cut": Judgement("off by a parameter", ("cuts",))}
+    assert not judged(caught, {"cut": ("n",)}, KEY).passes, "no clean controller"
+    whole = judged(caught | {f"{LAB} ok": Judgement("conformant")}, {"cut": ("n",)}, KEY)
+    assert whole.passes and not replace(whole, absent=("quinn-lab paced on n",)).passes
+
+
+def test_a_fault_whose_trials_give_no_judgement_is_missed() -> None:
+    (row,) = judged({}, {"cut": ("n",)}, KEY).faults
+    assert row.state == "missed"
 
 
 def test_names_are_those_of_the_reports_tables() -> None:

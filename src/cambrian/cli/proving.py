@@ -126,7 +126,8 @@ def corpus(
     trials that are in their results directories are not run again. Compares the verdicts with the answer key.
     Exit status 1 if fewer than 90 % of the exercised faults of either study are named (in the first study a
     fault counts once for each network), if more than 5 % of the first study's clean controllers are accused
-    on any network, or if any clean controller of the second study is accused.
+    on any network, if any clean controller of the second study is accused, or if a controller has no valid
+    trial on one of its networks.
     """
     from dataclasses import asdict
 

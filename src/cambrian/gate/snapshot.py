@@ -80,10 +80,10 @@ class Snapshot(Frozen):
     """What one set of results says.
 
     ``contestant`` is None for all contestants of a store. ``made_with``: name → version of Cambrian, kernel
-    and stacks, or all versions if trials differ. ``conditions``: group of trials → network, duration and flows, in words. ``packets``: trial's
-    name → packet hash, or why it is invalid. ``verdicts``: part (or contestant) → verdict. ``places``: name →
-    figures. ``groups``: name of a place → the groups of trials that its figures are of; a snapshot of an
-    earlier version has none.
+    and stacks, or all versions if trials differ. ``conditions``: group of trials → network, duration and
+    flows, in words. ``packets``: trial's name → packet hash, or why it is invalid. ``verdicts``: part (or
+    contestant) → verdict. ``places``: name → figures. ``groups``: name of a place → the groups of trials that
+    its figures are of; a snapshot of an earlier version has none.
     """
 
     contestant: str | None = None

@@ -15,7 +15,7 @@ from cambrian.probes.judge import repeats
 from cambrian.proof import floor
 from cambrian.proof.faults import Fault, Key, of_lab
 from cambrian.proof.floor import Behaviour
-from cambrian.proof.groups import Group, differ, groups_of
+from cambrian.proof.groups import Group, differ, groups_of, without_trial
 from cambrian.store.results import Results, TrialResult
 from cambrian.study.model import Trial
 
@@ -54,10 +54,11 @@ class CleanCell:
 
 @dataclass(frozen=True)
 class Score:
-    """The whole corpus."""
+    """The whole corpus. ``absent``: the groups without a valid trial, of which nothing is known."""
 
     faults: tuple[FaultCell, ...]
     clean: tuple[CleanCell, ...]
+    absent: tuple[str, ...] = ()
 
     @property
     def exercised(self) -> list[FaultCell]:
@@ -90,15 +91,15 @@ class Score:
 
     @property
     def passes(self) -> bool:
-        """Are both shares reached?"""
+        """Are both shares reached, of all groups?"""
         enough = self.named >= NAMED_SHARE * len(self.exercised)
         controllers = {cell.contestant for cell in self.clean}
         quiet = len(controllers - self.accused) >= QUIET_SHARE * len(controllers)
-        return bool(self.exercised) and enough and quiet
+        return bool(self.exercised and self.clean) and enough and quiet and not self.absent
 
 
 def score(results: Results, key: Key) -> Score:
-    """Judge every group of a ``fault-corpus`` run by ``key``; groups without a valid trial do not count."""
+    """Judge every group of a ``fault-corpus`` run by ``key``."""
     groups = {(group.network, group.contestant): group for group in groups_of(results)}
     every = parallel.mapped(_read, list(groups.values()), what="groups judged")
     judged = _settled({place: one for place, (one, _) in zip(groups, every, strict=True)})
@@ -121,7 +122,7 @@ def score(results: Results, key: Key) -> Score:
         for network in networks
         if (found := judged.get((network, one.contestant))) is not None
     ]
-    return Score(tuple(faults), tuple(clean))
+    return Score(tuple(faults), tuple(clean), without_trial(results))
 
 
 def _read(group: Group) -> tuple[Judged, dict[int, Behaviour]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from rich.table import Table
 from rich.text import Text
@@ -43,9 +43,15 @@ def summary(score: Score) -> list[str]:
     ]
     if score.moved:
         lines.append(_moved(score.moved))
+    lines += absent(score.absent)
     for cell in score.clean:
         lines += [f"  {cell.contestant} on {cell.network}: {sentence(one)}" for one in cell.accused]
     return lines
+
+
+def absent(groups: Sequence[str]) -> list[str]:
+    """A line on the groups without a valid trial, if there are any."""
+    return [f"fails: groups without a valid trial: {', '.join(groups)}"] if groups else []
 
 
 def _moved(moved: Mapping[tuple[str, str], tuple[str, ...]]) -> str:

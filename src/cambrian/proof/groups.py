@@ -31,6 +31,13 @@ def groups_of(results: Results) -> Iterator[Group]:
             yield Group(group["network"], group["subject"], valid)
 
 
+def without_trial(results: Results) -> tuple[str, ...]:
+    """The groups that the study asks for and that have no valid trial, in words."""
+    judged = {(group.contestant, group.network) for group in groups_of(results)}
+    asked = dict.fromkeys((group["subject"], group["network"]) for group in results.study()["groups"])
+    return tuple(" on ".join(one) for one in asked if one not in judged)
+
+
 def differ(one: Group, other: Group) -> bool:
     """Do any two trials of the same seed differ in a packet?"""
     return any(other.hashes.get(seed, found) != found for seed, found in one.hashes.items())

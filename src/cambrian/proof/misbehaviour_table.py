@@ -6,6 +6,7 @@ from rich.table import Table
 from rich.text import Text
 
 from cambrian.markdown import table_lines
+from cambrian.proof.corpus_table import absent
 from cambrian.proof.misbehaviours import FaultRow, Score
 
 _HEADS = ("preset", "what it does wrong", "described by", "verdict")
@@ -36,6 +37,7 @@ def summary(score: Score) -> list[str]:
         f"{len(score.faults) - len(exercised)} not exercised",
         f"{quiet} of {len(score.clean)} clean controllers are not accused",
     ]
+    lines += absent(score.absent)
     return lines + [f"  {row.contestant}: {', '.join(row.accused)}" for row in score.clean if row.accused]
 
 

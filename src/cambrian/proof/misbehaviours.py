@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import polars as pl
 
 from cambrian.proof.faults import Key, Misbehaviour, of_lab
-from cambrian.proof.groups import Group, differ, groups_of
+from cambrian.proof.groups import Group, differ, groups_of, without_trial
 from cambrian.report import tables
 from cambrian.report.collect import collect
 from cambrian.report.tables import rows
@@ -71,10 +71,11 @@ class CleanRow:
 
 @dataclass(frozen=True)
 class Score:
-    """The whole corpus."""
+    """The whole corpus. ``absent``: the groups without a valid trial, of which nothing is known."""
 
     faults: tuple[FaultRow, ...]
     clean: tuple[CleanRow, ...]
+    absent: tuple[str, ...] = ()
 
     @property
     def exercised(self) -> list[FaultRow]:
@@ -88,16 +89,18 @@ class Score:
 
     @property
     def passes(self) -> bool:
-        """Are enough faults caught, and no clean controller accused?"""
+        """Are enough faults caught, and no clean controller accused, of all groups?"""
         enough = self.caught >= CAUGHT_SHARE * len(self.exercised)
-        return bool(self.exercised) and enough and not any(row.accused for row in self.clean)
+        quiet = bool(self.clean) and not any(row.accused for row in self.clean)
+        return bool(self.exercised) and enough and quiet and not self.absent
 
 
 def score(results: Results, key: Key) -> Score:
-    """Judge a ``fault-behaviour`` run by ``key``; contestants without a valid trial do not count."""
+    """Judge a ``fault-behaviour`` run by ``key``."""
     present = {(group.network, group.contestant): group for group in groups_of(results)}
     collected = collect(results)
-    return judged(judgements(tables.all_tables(collected)), exercised(present, key), key)
+    found = judged(judgements(tables.all_tables(collected)), exercised(present, key), key)
+    return replace(found, absent=without_trial(results))
 
 
 def judged(by_contestant: Mapping[str, Judgement], where: Mapping[str, tuple[str, ...]], key: Key) -> Score:
@@ -106,9 +109,9 @@ def judged(by_contestant: Mapping[str, Judgement], where: Mapping[str, tuple[str
     ``where``: preset → the networks on which its fault changes a packet.
     """
     faults = [
-        _fault_row(fault, by_contestant[of_lab(fault.preset)], where[fault.preset])
+        _fault_row(fault, by_contestant.get(of_lab(fault.preset), Judgement("not judged")), networks)
         for fault in key.misbehaviour
-        if of_lab(fault.preset) in by_contestant
+        if (networks := where.get(fault.preset, ())) or of_lab(fault.preset) in by_contestant
     ]
     clean = [
         CleanRow(one.contestant, judgement, _accused(judgement, one.choices))

@@ -28,7 +28,7 @@ class Mismatch(ValueError):
 def places(shards: Sequence[Path]) -> list[Path]:
     """The studies below the shards' folders, relative to them: ``.`` for a single study's results."""
     found = (results.folder.relative_to(shard) for shard in shards for results in check.stores(shard))
-    return sorted({place for place in found if any((shard / place / "study.json").exists() for shard in shards)})
+    return sorted({one for one in found if any((shard / one / "study.json").exists() for shard in shards)})
 
 
 def count(shards: Sequence[Results]) -> int:
@@ -58,11 +58,10 @@ def merge(shards: Sequence[Results], out: Results, tell: Callable[[], None]) -> 
     (_, first), *_ = next(iter(records.values()))
     for number, folders in records.items():
         for shard, record in folders:
-            for key in _SHARED:
-                if record.get(key) != first.get(key):
-                    raise Mismatch(f"{shard.folder}/study.json: {key} is not that of the other shards")
-            if _asked(record) != _asked(first):
-                raise Mismatch(f"{shard.folder}/study.json: command is not that of the other shards")
+            differ = [key for key in _SHARED if record.get(key) != first.get(key)]
+            differ += ["command"] if _asked(record) != _asked(first) else []
+            if differ:
+                raise Mismatch(f"{shard.folder}/study.json: {differ[0]} is not that of the other shards")
             if record["groups"] != folders[0][1]["groups"]:
                 raise Mismatch(
                     f"{folders[0][0].folder} and {shard.folder} are both of shard "

@@ -344,7 +344,9 @@ def test_names_are_shown_as_they_are_written() -> None:
     assert "<b>" not in output.markdown("quinn", marked, ["label <b>"])
     gate = replace(found.gate, path=Path("gates/a,b.toml"))
     line = next(output.github_lines(replace(found, gate=gate, compared=marked)))
-    assert line.startswith("::error file=gates/a%2Cb.toml,title=cambrian gate quinn/cubic::lte [/fast], 10 %25 ")
+    assert line.startswith(
+        "::error file=gates/a%2Cb.toml,title=cambrian gate quinn/cubic::lte [/fast], 10 %25 "
+    )
 
 
 def test_json_has_every_figure(tmp_path: Path) -> None:

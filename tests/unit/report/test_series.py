@@ -78,7 +78,7 @@ def test_every_drop_is_there_in_its_step(result: TrialResult) -> None:
 
 
 def lossy(departed: int, dropped: int, end_ns: int) -> Any:
-    """A trial of one flow: packets depart at equal times until its end, others are dropped at random times."""
+    """A trial of one flow: packets depart at equal intervals, others are dropped at random times."""
     left = np.arange(departed) * end_ns // departed
     drops = np.sort(np.random.default_rng(1).integers(0, end_ns, dropped))
     packets = pl.DataFrame(
@@ -91,7 +91,7 @@ def lossy(departed: int, dropped: int, end_ns: int) -> Any:
         },
         schema_overrides={"flow": pl.Int64, "departure_ns": pl.Int64, "size_bytes": pl.Int64},
     ).sort("arrival_ns")
-    reports = {name: pl.Int64 for name in ("flow", "time_ns", "cwnd_bytes", "in_flight_bytes")}
+    reports = dict.fromkeys(("flow", "time_ns", "cwnd_bytes", "in_flight_bytes"), pl.Int64)
     return SimpleNamespace(id="", packets=packets, transport=pl.DataFrame(schema=reports))
 
 
