@@ -7,7 +7,9 @@ export type Contestants = Record<string, [string, string]>;
 export function about(contestants: Contestants, stack: string, cca: string): (text: string) => boolean {
   // the longest names first: one may begin like another
   const names = Object.keys(contestants).sort((one, two) => two.length - one.length);
-  const named = new RegExp(names.map((name) => name.replace(/[^\w ]/g, "\\$&")).join("|") || "$^", "g");
+  const any = names.map((name) => name.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&")).join("|") || "(?!)";
+  // whole words: a label may be as short as a letter
+  const named = new RegExp(`(?<![\\p{L}\\p{N}_])(?:${any})(?![\\p{L}\\p{N}_])`, "gu");
   const kept = new Set(
     names.filter((name) => {
       const [its, controller] = contestants[name] ?? ["", ""];

@@ -54,9 +54,14 @@ function show(now: Progress): void {
 }
 
 async function look(): Promise<void> {
+  let why = "The server has ended";
   try {
     const answer = await fetch(`${bar?.dataset["at"] ?? "/"}progress.json`, { cache: "no-store" });
-    if (!answer.ok) throw new Error(answer.statusText);
+    if (!answer.ok) {
+      // the server says why: such as that the results were moved or removed
+      why = answer.statusText;
+      throw new Error(why);
+    }
     const now = (await answer.json()) as Progress;
     // the address keeps the reader's view
     if (shown !== null && shown !== now.report && !now.remaking) location.reload();
@@ -64,7 +69,7 @@ async function look(): Promise<void> {
     show(now);
     if (isWanted && now.finished && !now.busy) remake();
   } catch {
-    if (status) status.textContent = "The server has ended; this page stays as it is.";
+    if (status) status.textContent = `${why}; this page stays as it is.`;
   }
   setTimeout(() => void look(), EVERY_MS);
 }
@@ -72,7 +77,8 @@ async function look(): Promise<void> {
 function remake(): void {
   isWanted = false;
   if (again) again.disabled = true;
-  void fetch(`${bar?.dataset["at"] ?? "/"}remake`, { method: "POST" });
+  // if the server has ended, look() says so
+  fetch(`${bar?.dataset["at"] ?? "/"}remake`, { method: "POST" }).catch(() => undefined);
 }
 
 again?.addEventListener("click", remake);

@@ -5,7 +5,7 @@ import "uplot/dist/uPlot.min.css";
 import { button, colour, make } from "./dom.ts";
 import { panelCsv, panelSvg, save, type Line, type Shown } from "./files.ts";
 import type { Kind } from "./pack.ts";
-import { joined, times, type Window } from "./steps.ts";
+import { joined, largest, times, type Window } from "./steps.ts";
 import { digits } from "./words.ts";
 
 export interface Flow {
@@ -92,10 +92,10 @@ export class Panel {
       return { label: flow.name, colour: flow.colour, dash: flow.dash, values };
     });
     const ribbons = this.kind.name === "throughput_mbps" && scene.spread ? spreads(scene.spread, xs) : [];
-    const largest = Math.max(...[...lines.map((line) => line.values), ...ribbons].flat().map((value) => value ?? 0), 0);
+    const most = largest([...lines.map((line) => line.values), ...ribbons]);
     // a limit that is far above the data would flatten it
-    this.limit = scene.limit && scene.limit.value <= 2 * largest ? scene.limit : undefined;
-    const top = 1.05 * Math.max(largest, this.limit?.value ?? 0, 1e-3);
+    this.limit = scene.limit && scene.limit.value <= 2 * most ? scene.limit : undefined;
+    const top = 1.05 * Math.max(most, this.limit?.value ?? 0, 1e-3);
     this.shown = {
       heading: this.kind.heading,
       unit: this.kind.unit,

@@ -59,6 +59,19 @@ export function within(from: number, to: number, end: number, least: number): [n
   return [start, start + length];
 }
 
+/** Seconds that an address asks for; `other` if it has none, or no number. */
+export function asked(text: string | null, other: number): number {
+  const seconds = Number(text || NaN);
+  return Number.isNaN(seconds) ? other : seconds;
+}
+
+/** The largest value, at least 0. A trial may have more marks than a call may have arguments. */
+export function largest(lists: (number | null)[][]): number {
+  let found = 0;
+  for (const list of lists) for (const value of list) if (value !== null && value > found) found = value;
+  return found;
+}
+
 /** Seconds with a fitting unit. */
 export function duration(seconds: number): string {
   const ms = Number((seconds * 1000).toPrecision(3));

@@ -5,7 +5,7 @@ import { draw } from "./figures.ts";
 import { load } from "./load.ts";
 import { unpacked, type Kind, type Packed, type Rows } from "./pack.ts";
 import { Panel, type Flow, type Spread } from "./panel.ts";
-import { duration, windowOf, within, type Window } from "./steps.ts";
+import { asked as secondsOf, duration, windowOf, within, type Window } from "./steps.ts";
 
 interface Trial {
   id: string;
@@ -24,8 +24,8 @@ interface Group {
   limits: Record<string, { value: number; words: string }>;
 }
 
-/** Key → group. */
-export const groups = (embedded("groups") ?? {}) as Record<string, Group>;
+/** Key → group. Without a prototype: an address may ask for any name, such as constructor. */
+export const groups = Object.assign(Object.create(null), embedded("groups")) as Record<string, Group>;
 const kinds = (embedded("kinds") ?? []) as Kind[];
 
 const THROUGHPUT = "throughput_mbps";
@@ -44,7 +44,8 @@ function replace(changes: Record<string, string>): void {
 
 class Dialog {
   private readonly element = make("dialog", { class: "trial", "aria-labelledby": "trial-title", "aria-modal": "true" });
-  private readonly panels: Panel[] = [];
+  /** Name of a series → its panel. */
+  private readonly panels = new Map<string, Panel>();
   private readonly over = make("div");
   private readonly step = make("p", { class: "quiet", role: "status" });
   private readonly command = make("code");
@@ -101,7 +102,7 @@ class Dialog {
     this.dark.removeEventListener("change", this.redraw);
     document.removeEventListener("keydown", this.escape);
     document.removeEventListener("focusin", this.keepFocus);
-    for (const panel of this.panels) panel.destroy();
+    for (const panel of this.panels.values()) panel.destroy();
     this.element.remove();
   }
 
@@ -130,7 +131,7 @@ class Dialog {
       this.drawEnvelopes();
       return;
     }
-    [this.from, this.to] = within(Number(view.get("from") ?? 0), Number(view.get("to") ?? trial.end_s), trial.end_s, this.least);
+    [this.from, this.to] = within(secondsOf(view.get("from"), 0), secondsOf(view.get("to"), trial.end_s), trial.end_s, this.least);
     for (const one of all<HTMLInputElement>("input[name=trial]", this.element)) one.checked = one.value === trial.id;
     const everySeed = this.element.querySelector<HTMLInputElement>("input[name=all]");
     if (everySeed) everySeed.checked = this.spread !== null;
@@ -166,18 +167,17 @@ class Dialog {
       `finest: ${duration(stepS)}. Drag to zoom, double-click for all. ` +
       (this.spread ? `Ribbons: all ${this.spread.trials} trials; dark: the middle half, light: least to largest.` : "");
     const present = kinds.filter((kind) => this.rows.has(kind.name));
-    if (!this.panels.length) {
-      for (const kind of present) {
-        const panel = new Panel(kind, (from, to) => { this.zoom(from, to); }, () => { this.zoom(0, trial.end_s); });
-        this.panels.push(panel);
-        this.over.append(panel.element);
-      }
+    for (const kind of present) {
+      if (!this.panels.has(kind.name)) this.panels.set(kind.name, new Panel(kind, (from, to) => { this.zoom(from, to); }, () => { this.zoom(0, Infinity); }));
     }
-    present.forEach((kind, number) => {
+    // trials of one group may have different series
+    const elements = present.flatMap((kind) => this.panels.get(kind.name)?.element ?? []);
+    if (elements.length !== this.over.children.length || elements.some((one, place) => one !== this.over.children[place])) this.over.replaceChildren(...elements);
+    for (const kind of present) {
       const rows = this.rows.get(kind.name) ?? [];
       const scene = { flows: this.group.flows, rows, stepS, from: this.from, to: this.to, window: kind.name === THROUGHPUT ? coarse : window, limit: this.group.limits[kind.name], spread: this.spread };
-      this.panels[number]?.draw({ ...scene, file: trial.id, title: `${this.group.title} on ${this.group.network}, ${this.label(trial)}` });
-    });
+      this.panels.get(kind.name)?.draw({ ...scene, file: trial.id, title: `${this.group.title} on ${this.group.network}, ${this.label(trial)}` });
+    }
   }
 
   private zoom(from: number, to: number): void {

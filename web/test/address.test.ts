@@ -43,3 +43,10 @@ test("without a filter every text is kept", () => {
   assert.ok(about(CONTESTANTS, "", "")("tcp cubic"));
   assert.ok(about({}, "quinn", "")("tcp cubic"));
 });
+
+test("a label is a word, not a part of one", () => {
+  const isNoq = about({ ...CONTESTANTS, A: ["noq", "cubic"], "日本 [x]": ["noq", "bbr"] }, "noq", "");
+  assert.ok(isNoq("A has 99 % of the link"));
+  assert.ok(!isNoq("tcp cubic: Above the bound"));
+  assert.ok(isNoq("日本 [x] loses"));
+});

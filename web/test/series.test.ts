@@ -4,7 +4,7 @@ import { deflateSync } from "node:zlib";
 
 import { csv, panelCsv, panelSvg, type Shown } from "../src/files.ts";
 import { unpacked, varints, type Kind } from "../src/pack.ts";
-import { duration, joined, times, windowOf, within } from "../src/steps.ts";
+import { asked, duration, joined, largest, times, windowOf, within } from "../src/steps.ts";
 
 test("seven bits a byte, the lowest first", () => {
   assert.deepEqual([...varints(Uint8Array.of(0, 127, 128, 1, 0xac, 2))], [0, 127, 128, 300]);
@@ -60,6 +60,16 @@ test("a view stays within the trial", () => {
   assert.deepEqual(within(0, Infinity, 30, 0.01), [0, 30]);
   const [from, to] = within(3, 3, 30, 0.01);
   assert.ok(Math.abs(to - from - 0.01) < 1e-9);
+});
+
+test("an address that asks for no number asks for nothing", () => {
+  assert.deepEqual(["abc", "", null, "0", "1.5", "Infinity"].map((text) => asked(text, 7)), [7, 7, 7, 0, 1.5, Infinity]);
+});
+
+test("the largest of more marks than a call takes arguments", () => {
+  const marks = Array.from({ length: 500_000 }, (_, number) => number);
+  assert.equal(largest([[null, -3], marks, []]), 499_999);
+  assert.equal(largest([]), 0);
 });
 
 test("durations", () => {
