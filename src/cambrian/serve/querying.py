@@ -21,6 +21,7 @@ from cambrian.parallel import end_with
 from cambrian.serve import sql
 from cambrian.serve.sql import Answer, Database, Refused
 from cambrian.store.reading import Damaged
+from cambrian.store.results import Results
 
 #: bytes of memory that the process may write to: DuckDB's limit, the results' text, and the libraries
 _MEMORY = 4 * 2**30
@@ -44,6 +45,12 @@ class Querying:
         self._process: SpawnProcess | None = None
         self._pipe: Connection | None = None
         self._old = False
+        #: when a trial had last come into the folder as the process started
+        self._as_of_ns = 0
+
+    def _trials_ns(self) -> int:
+        trials = Results(self._folder).trials_folder
+        return trials.stat().st_mtime_ns if trials.is_dir() else 0
 
     def answer(self, query: str) -> Answer:
         """The first rows. See :meth:`cambrian.serve.sql.Database.answer`."""
@@ -58,7 +65,9 @@ class Querying:
         return found
 
     def warm(self) -> None:
-        """Start the process now, so that the first query need not wait for it."""
+        """Start the process now, so that the first query need not wait for it, and with the trials of now."""
+        if self._trials_ns() != self._as_of_ns:
+            self.renew()
         with self._turn, contextlib.suppress(Refused, EOFError, ConnectionError):
             self._started()
 
@@ -95,6 +104,7 @@ class Querying:
             self.end()
         if self._process is None or self._pipe is None or not self._process.is_alive():
             context = multiprocessing.get_context("spawn")
+            self._as_of_ns = self._trials_ns()
             self._pipe, its = context.Pipe()
             self._process = context.Process(
                 target=_carry_out, args=(self._folder, its, os.getpid()), daemon=True

@@ -111,8 +111,8 @@ class Database:
     """The views and tables of one results directory.
 
     The views are those of :meth:`cambrian.store.results.Results.database`. The tables are ``trials`` and
-    ``observations`` (:class:`cambrian.data.Data`), and the report's own as ``tables.NAME``. All tables but
-    ``trials`` are as of the last report.
+    ``observations`` (:class:`cambrian.data.Data`), and the report's own as ``tables.NAME``. ``trials`` and
+    the views have the trials that were finished when this was made; the others are as of the last report.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -128,6 +128,7 @@ class Database:
             raise Refused(f"The trials' files cannot be read now; try again. {error}") from error
         frames = Evidence(folder).kept()
         self._add("trials", load(folder).trials)
+        self._only_trials()
         self._base.execute("CREATE SCHEMA tables")
         for name, frame in frames.items():
             # a table without rows may lack columns
@@ -146,6 +147,14 @@ class Database:
             "lock_configuration = true",
         ):
             self._base.execute(f"SET {setting}")
+
+    def _only_trials(self) -> None:
+        """Leave the trials that finished later out of the views, as they are not in ``trials`` either."""
+        views = "SELECT view_name, sql FROM duckdb_views() WHERE NOT internal"
+        for name, made in self._base.execute(views).fetchall():
+            every = made.partition(" AS ")[2].rstrip(";\n ")
+            here = f"SELECT * FROM ({every}) WHERE trial IN (SELECT trial FROM trials)"  # noqa: S608
+            self._base.execute(f"CREATE OR REPLACE VIEW {name} AS {here}")
 
     def _add(self, name: str, frame: pl.DataFrame) -> None:
         self._base.register("given", frame.to_arrow())

@@ -96,3 +96,17 @@ def test_what_duckdb_cannot_stop_is_killed(folder: Path, monkeypatch: pytest.Mon
     monkeypatch.undo()
     assert querying.answer("SELECT 2").rows == [["2"]]
     querying.end()
+
+
+def test_trials_and_packets_are_of_one_moment_and_the_page_brings_the_next(tmp_path: Path) -> None:
+    folder = report_results.copy(tmp_path).resolve()
+    late = min((folder / "trials").iterdir())
+    late.rename(tmp_path / late.name)
+    querying = Querying(folder)
+    counts = [f"SELECT count(DISTINCT trial) FROM {name}" for name in ("trials", "packets")]
+    assert [querying.answer(query).rows for query in counts] == [[["11"]], [["11"]]]
+    (tmp_path / late.name).rename(late)
+    assert [querying.answer(query).rows for query in counts] == [[["11"]], [["11"]]]
+    querying.warm()
+    assert [querying.answer(query).rows for query in counts] == [[["12"]], [["12"]]]
+    querying.end()
