@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import threading
+from concurrent.futures import Future
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,6 +18,7 @@ from cambrian.cluster.needed import Part
 from cambrian.run.pool import EngineError
 from cambrian.store.results import Results
 from cambrian.study.errors import StudyError
+from cambrian.study.model import Contestant, Flow, Network, Trial
 from cambrian.trial.boot import Disturbed
 from cambrian.trial.carry_out import Outcome
 
@@ -185,3 +187,29 @@ def test_a_live_page_is_named_only_if_it_exists(status: int, there: bool) -> Non
     # nobody answers there any more; Dask's words for a cluster without a page
     for link in (client.dashboard_link, "", None):
         assert deploy._page(cast("Any", SimpleNamespace(dashboard_link=link))) is None
+
+
+def test_a_trial_for_a_worker_that_left_does_not_wait_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(coordinator.carry_out, "trial_id", lambda *_: "")
+    there, sent = {"small": 1}, []
+
+    class Tasks:
+        def submit(self, *_: Any, resources: dict[str, int]) -> Future[Outcome]:
+            sent.append(resources[coordinator.MEMORY_MB])
+            return Future()
+
+    crew = coordinator.Crew.__new__(coordinator.Crew)
+    crew._client = SimpleNamespace(nthreads=lambda: there)
+    crew._memory_mb = {"small": 100, "large": 8000}
+    crew._tasks, crew._environment = cast("Any", Tasks()), cast("Any", None)
+    crew._needed = cast("Any", SimpleNamespace(topic="run"))
+    trial = Trial(
+        network=Network(rate_mbps=10, rtt_ms=20, buffer_bdp=1),
+        flows=(Flow(contestant=Contestant(stack="tcp", cca="cubic")),),
+        duration_s=5,
+    )
+    assert crew.places() == 1
+    with pytest.raises(EngineError, match="the largest worker has 100 MB"):
+        crew.submit(trial).result(timeout=0)
+    there["large"] = 1
+    assert not crew.submit(trial).done() and len(sent) == 1

@@ -128,15 +128,20 @@ class Crew:
 
     def places(self) -> int:
         """Workers that have proved themselves and are connected; 1 if there is none, to wait for one."""
+        return max(1, len(self._connected_mb()))
+
+    def _connected_mb(self) -> list[int]:
+        """The memory of each worker that has proved itself and is connected."""
         there = _workers(self._client)
-        return max(1, sum(address in there for address in self._memory_mb))
+        return [memory_mb for address, memory_mb in self._memory_mb.copy().items() if address in there]
 
     def submit(self, trial: Trial) -> Future[Outcome]:
         """Run a trial on a worker with enough memory."""
         mine: Future[Outcome] = Future()
         mine.set_running_or_notify_cancel()
         memory_mb = page_loads.memory_mb(trial) + OVERHEAD_MB
-        most = max(self._memory_mb.values())
+        # with none there, the trial waits for one that comes back
+        most = max(self._connected_mb() or self._memory_mb.values())
         if memory_mb > most:
             mine.set_exception(EngineError(f"it needs {memory_mb} MB, and the largest worker has {most} MB"))
             return mine
