@@ -15,6 +15,7 @@ import pytest
 
 from cambrian.cluster import coordinator, deploy, parcels, worker
 from cambrian.cluster.needed import Part
+from cambrian.cluster.worker import MEMORY_MB
 from cambrian.run.pool import EngineError
 from cambrian.store.results import Results
 from cambrian.study.errors import StudyError
@@ -190,12 +191,12 @@ def test_a_live_page_is_named_only_if_it_exists(status: int, there: bool) -> Non
 
 
 def test_a_trial_for_a_worker_that_left_does_not_wait_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(coordinator.carry_out, "trial_id", lambda *_: "")
+    monkeypatch.setattr("cambrian.trial.carry_out.trial_id", lambda *_: "")
     there, sent = {"small": 1}, []
 
     class Tasks:
         def submit(self, *_: Any, resources: dict[str, int]) -> Future[Outcome]:
-            sent.append(resources[coordinator.MEMORY_MB])
+            sent.append(resources[MEMORY_MB])
             return Future()
 
     crew = coordinator.Crew.__new__(coordinator.Crew)
