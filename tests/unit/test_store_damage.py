@@ -275,6 +275,24 @@ def test_foreign_things_are_moved_and_a_readers_notes_are_not(folder: Path, comm
     assert command("doctor", folder)[0] == 0
 
 
+def test_trials_of_a_hunt_are_whole_without_a_study(folder: Path, command: Command) -> None:
+    (folder / "study.json").unlink()
+    (folder / "hunted-quinn-bbr-fills.toml").touch()
+    assert command("doctor", folder)[0] == 1
+    check.note_no_study(Results(folder), "cambrian hunt")
+    status, said = command("doctor", folder)
+    assert (status, "trials checked; whole" in said, "not Cambrian's" in said) == (0, True, False), said
+    # what is damaged in it is still found
+    damage = trial_of(folder) / "packets.parquet"
+    damage.write_bytes(b"")
+    assert command("doctor", folder)[0] == 1
+
+
+def test_a_study_does_not_become_one_without(folder: Path) -> None:
+    check.note_no_study(Results(folder), "cambrian trial")
+    assert not (folder / check.NO_STUDY).exists()
+
+
 def test_a_file_that_cannot_be_written_leaves_the_old_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

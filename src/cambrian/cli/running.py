@@ -293,6 +293,7 @@ def trial(
     """Run one trial and print its verdict."""
     from cambrian.run import pool, prepare
     from cambrian.stacks import checks
+    from cambrian.store import check
     from cambrian.store.results import Results
     from cambrian.study import trial_file
     from cambrian.trial import carry_out, plan
@@ -305,6 +306,7 @@ def trial(
     results = Results(folder.absolute())
     # a run into the same folder would remove the trial's temporary folder
     with results.alone():
+        check.note_no_study(results, "cambrian trial")
         outcome = carry_out.run(
             asked, made, results, core=pool.cores()[0] if core is None else core, cpu_limit_s=cpu_limit
         )

@@ -20,10 +20,10 @@ from cambrian.suites.model import RECORD
 
 #: where mending moves what a run cannot make again for certain
 DAMAGED = "damaged"
-#: begins the names of the files that `cambrian history` writes
-_HISTORY = "history"
+#: begin the names of what `cambrian history` and `cambrian hunt` write
+_WRITTEN = ("history", "hunted-")
 #: what belongs in a results directory, beside study.json
-_KNOWN = {"study.json", RECORD, "trials", "frames", "report", DAMAGED, LOCK}
+_KNOWN = {"study.json", RECORD, "trials", "frames", "report", DAMAGED, LOCK, check.NO_STUDY}
 
 #: move: to ``damaged/``; remove: it can be made again; run: only a run can make it;
 #: none: it is mentioned, and harms nothing
@@ -122,6 +122,8 @@ def _suite(path: Path, *, mend: bool) -> StoreReport:
 
 def _study(results: Results) -> tuple[dict[str, Any] | None, list[Finding]]:
     place = results.folder / "study.json"
+    if not os.path.lexists(place) and os.path.lexists(results.folder / check.NO_STUDY):
+        return None, []
     if not os.path.lexists(place):
         return None, [Finding(place, "is missing", "run", place)]
     try:
@@ -148,7 +150,7 @@ def _strangers(results: Results, trials: list[Path]) -> Iterator[Finding]:
         place = results.trials_folder
         yield Finding(place, f"is {_kind(place)}, not a folder", "move", place)
     for place in _entries(results.folder):
-        if place.name not in _KNOWN and not place.name.startswith(_HISTORY) and place not in known:
+        if place.name not in _KNOWN and not place.name.startswith(_WRITTEN) and place not in known:
             yield Finding(place, "is not Cambrian's", "none", place)
 
 

@@ -17,6 +17,7 @@ from cambrian.metrics.gates.flows import UNSUPPORTED
 from cambrian.run import pool, prepare
 from cambrian.run.local import Cores
 from cambrian.stacks import catalogue, checks, receivers
+from cambrian.store import check
 from cambrian.store.results import Results, TrialResult
 from cambrian.study.errors import StudyError
 from cambrian.study.expand import expand
@@ -142,6 +143,7 @@ class Runner:
 
     def __enter__(self) -> Runner:
         self._alone.__enter__()
+        check.note_no_study(self.results, "cambrian hunt")
         self._workers = Cores(self._jobs).begin(self._made, self.results, None)
         return self
 

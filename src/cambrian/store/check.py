@@ -15,6 +15,8 @@ from cambrian.trace import packets
 
 #: levels of folders between the folder of all results and a study's: results/SUITE/CONTESTANT/PART
 _DEEPEST = 3
+#: says beside trials that they are of no study
+NO_STUDY = "no-study.txt"
 
 
 def quick(trial: TrialResult) -> list[Damaged]:
@@ -65,6 +67,13 @@ def stores(folder: Path, deepest: int = _DEEPEST) -> Iterator[Results]:
     elif deepest and folder.is_dir():
         for inside in sorted(folder.iterdir()):
             yield from stores(inside, deepest - 1)
+
+
+def note_no_study(results: Results, command: str) -> None:
+    """Say beside the trials of a command that they are of no study, so that nobody misses ``study.json``."""
+    if not os.path.lexists(results.folder / "study.json"):
+        text = f"These trials are of `{command}` and of no study, so there is no study.json.\n"
+        (results.folder / NO_STUDY).write_text(text)
 
 
 @contextmanager

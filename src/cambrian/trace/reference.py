@@ -28,6 +28,7 @@ and adds contestant, network and seed ([read the data](../how-to/read-the-data.m
 | `trials/ID/SHA256SUMS` | the hash of each file of the trial, for `cambrian doctor` and `sha256sum --check` |
 | `frames/` | observations and tables, computed once; can be deleted at any time |
 | `report/` | the page, its figures and trials, its tables as CSV; `--figures` adds PNG, SVG and PDF |
+| `no-study.txt` | only beside trials of `cambrian hunt` and `cambrian trial`, which have no `study.json` |
 | `damaged/` | what `cambrian doctor --mend` moved away |
 | `.lock` | a run locks it, so that no other run uses the folder |
 """
