@@ -34,7 +34,8 @@ class Rows:
     before the first. ``ssthresh_bytes`` likewise, but infinite in rows with a window and without a
     threshold. ``rtt_ns`` is the smoothed round trip, and the first sample before that.
     ``lost``: the row reports a congestion event. ``cut``: the window is smaller than before, by a
-    congestion event, or by a twentieth and more. ``probe``, ``timeout``: a PTO, an RTO.
+    congestion event, or by a twentieth and more. ``probe``, ``timeout``: a PTO, an RTO. ``acked``: an
+    acknowledgement.
     """
 
     time_ns: Int64Array
@@ -46,6 +47,7 @@ class Rows:
     cut: BoolArray
     probe: BoolArray
     timeout: BoolArray
+    acked: BoolArray
 
     def __len__(self) -> int:
         return len(self.time_ns)
@@ -98,6 +100,7 @@ def rows(mine: pl.DataFrame) -> Rows:
         lost=(event == "loss").fill_null(False),
         probe=(event == "pto").fill_null(False),
         timeout=(event == "rto").fill_null(False),
+        acked=(event == "ack").fill_null(False),
     )
     cwnd = filled["cwnd"].fill_null(float("nan")).to_numpy()
     lost = filled["lost"].to_numpy()
@@ -112,4 +115,5 @@ def rows(mine: pl.DataFrame) -> Rows:
         cut=(lost & (cwnd < before)) | (cwnd < 0.95 * before),
         probe=filled["probe"].to_numpy(),
         timeout=filled["timeout"].to_numpy(),
+        acked=filled["acked"].to_numpy(),
     )

@@ -149,7 +149,8 @@ def test_the_handshake_before_the_first_data_does_not_count() -> None:
 
 
 def test_a_probe_lasts_until_the_next_acknowledgement() -> None:
-    rows = [(0, "ack"), (100, "pto"), (300, "pto"), (400, "loss"), (450, "ack"), (600, "rto"), (700, "ack")]
+    rows = [(0, "ack"), (100, "pto"), (110, "sample"), (300, "pto"), (400, "loss"), (450, "ack")]
+    rows += [(600, "rto"), (610, "sample"), (700, "ack")]
     said = trace(
         [
             {"time_ns": at * MS, "event": event, "state": "slow_start", "in_flight_bytes": MSS}
