@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use cambrian_endpoint::clock::realtime_ns;
 use cambrian_endpoint::transport_log::{lock, Event, Row, SharedLog};
-use s2n_quic::provider::event::events::{self, BbrState, PacketHeader};
+use s2n_quic::provider::event::events::{self, BbrState, CongestionSource, PacketHeader};
 use s2n_quic::provider::event::{ConnectionInfo, ConnectionMeta, Meta, Subscriber, Timestamp};
 use serde_json::{json, Value};
 
@@ -108,12 +108,69 @@ pub struct Connection {
     pto_count: u32,
     /// The phase that the controller last said it entered.
     phase: &'static str,
-    /// A packet has been lost since the last row.
-    lost: bool,
+    /// A congestion event, and an ACK, have come since the last row.
+    congested: bool,
+    acked: bool,
+    /// Before the first ACK, s2n-quic names a round trip that nobody has measured.
+    ever_acked: bool,
     recovery: Recovery,
 }
 
 impl Connection {
+    fn new(index: usize, phase: &'static str) -> Self {
+        Self {
+            index,
+            counters: Counters::default(),
+            started: false,
+            in_flight_bytes: 0,
+            pacing_bps: None,
+            pto_count: 0,
+            phase,
+            congested: false,
+            acked: false,
+            ever_acked: false,
+            recovery: Recovery::default(),
+        }
+    }
+
+    /// s2n-quic tells its metrics after each ACK, each timeout and each transmission. Returns what has happened.
+    fn on_metrics(&mut self, cwnd_bytes: u32, srtt: Duration, pto_count: u32) -> Event {
+        let acked = std::mem::take(&mut self.acked);
+        let congested = std::mem::take(&mut self.congested);
+        let timed_out = pto_count > self.pto_count;
+        let before_bytes = std::mem::replace(&mut self.counters.cwnd_bytes, cwnd_bytes);
+        self.pto_count = pto_count;
+        self.counters.ptos += u64::from(timed_out);
+        self.ever_acked |= acked;
+        if self.ever_acked {
+            self.counters.srtt_us = srtt.as_micros() as u64;
+        }
+        self.recovery.on_ack_processed();
+        // A cut leaves cubic 0.7 of its window, persistent congestion two packets, and then it is in slow start.
+        if congested && self.phase == CONGESTION_AVOIDANCE && cwnd_bytes < before_bytes / 2 {
+            self.phase = SLOW_START;
+            self.recovery.period_start = None;
+        }
+        if !std::mem::replace(&mut self.started, true) {
+            Event::Start
+        } else if congested {
+            Event::Loss
+        } else if timed_out {
+            Event::Pto
+        } else if acked {
+            Event::Ack
+        } else {
+            Event::Sample
+        }
+    }
+
+    fn on_congestion(&mut self) {
+        if self.recovery.on_congestion() {
+            self.counters.congestion_events += 1;
+            self.congested = true;
+        }
+    }
+
     fn state(&self) -> &'static str {
         if self.phase == CONGESTION_AVOIDANCE && self.recovery.period_start.is_some() {
             "recovery"
@@ -127,8 +184,8 @@ const STARTUP: &str = "startup";
 const SLOW_START: &str = "slow_start";
 const CONGESTION_AVOIDANCE: &str = "congestion_avoidance";
 
-/// Recovery periods by the rule of RFC 9002 (section 7.3.2), which is s2n-quic's: a loss begins one, and the
-/// acknowledgement of a packet sent since then ends it.
+/// Recovery periods by the rule of RFC 9002 (section 7.3.2), which is s2n-quic's: a loss or a CE mark begins
+/// one, and the acknowledgement of a packet sent since then ends it.
 #[derive(Debug, Default)]
 struct Recovery {
     largest_sent: u64,
@@ -138,8 +195,8 @@ struct Recovery {
 }
 
 impl Recovery {
-    /// A packet is lost. Returns whether a period begins with it.
-    fn on_loss(&mut self) -> bool {
+    /// A packet is lost or marked. Returns whether a period begins with it.
+    fn on_congestion(&mut self) -> bool {
         let begins = self.period_start.is_none();
         self.period_start.get_or_insert(self.largest_sent);
         begins
@@ -164,17 +221,7 @@ impl Subscriber for Observer {
     fn create_connection_context(&mut self, _meta: &ConnectionMeta, _info: &ConnectionInfo) -> Connection {
         let mut all = self.counters.get();
         all.push(Counters::default());
-        Connection {
-            index: all.len() - 1,
-            counters: Counters::default(),
-            started: false,
-            in_flight_bytes: 0,
-            pacing_bps: None,
-            pto_count: 0,
-            phase: self.first_phase,
-            lost: false,
-            recovery: Recovery::default(),
-        }
+        Connection::new(all.len() - 1, self.first_phase)
     }
 
     /// The first event of all comes as soon as s2n-quic's clock has started.
@@ -192,21 +239,7 @@ impl Subscriber for Observer {
         metrics: &events::RecoveryMetrics,
     ) {
         connection.in_flight_bytes = metrics.bytes_in_flight;
-        connection.counters.cwnd_bytes = metrics.congestion_window;
-        connection.counters.srtt_us = metrics.smoothed_rtt.as_micros() as u64;
-        let timed_out = metrics.pto_count > connection.pto_count;
-        connection.pto_count = metrics.pto_count;
-        connection.counters.ptos += u64::from(timed_out);
-        let event = if !std::mem::replace(&mut connection.started, true) {
-            Event::Start
-        } else if std::mem::take(&mut connection.lost) {
-            Event::Loss
-        } else if timed_out {
-            Event::Pto
-        } else {
-            Event::Ack
-        };
-        connection.recovery.on_ack_processed();
+        let event = connection.on_metrics(metrics.congestion_window, metrics.smoothed_rtt, metrics.pto_count);
         self.record(connection, meta.timestamp, event);
     }
 
@@ -238,6 +271,7 @@ impl Subscriber for Observer {
         _meta: &ConnectionMeta,
         event: &events::AckRangeReceived,
     ) {
+        connection.acked = true;
         if one_rtt_number(&event.packet_header).is_some() {
             let acked = &mut connection.recovery.largest_acked;
             *acked = (*acked).max(*event.ack_range.end());
@@ -256,9 +290,18 @@ impl Subscriber for Observer {
         }
         connection.counters.packets_lost += 1;
         connection.counters.bytes_lost += u64::from(event.bytes_lost);
-        if connection.recovery.on_loss() {
-            connection.counters.congestion_events += 1;
-            connection.lost = true;
+        connection.on_congestion();
+    }
+
+    fn on_congestion(
+        &mut self,
+        connection: &mut Connection,
+        _meta: &ConnectionMeta,
+        event: &events::Congestion,
+    ) {
+        // Losses have been counted one by one.
+        if matches!(event.source, CongestionSource::Ecn { .. }) {
+            connection.on_congestion();
         }
     }
 
@@ -324,14 +367,39 @@ mod tests {
     #[test]
     fn one_recovery_period_covers_the_losses_of_a_flight() {
         let mut recovery = Recovery { largest_sent: 100, largest_acked: 80, period_start: None };
-        assert!(recovery.on_loss());
+        assert!(recovery.on_congestion());
         recovery.largest_sent = 120;
         recovery.largest_acked = 100;
-        assert!(!recovery.on_loss(), "the flight of the first loss");
+        assert!(!recovery.on_congestion(), "the flight of the first loss");
         recovery.on_ack_processed();
         assert!(recovery.period_start.is_some(), "nothing sent since has been acknowledged");
         recovery.largest_acked = 101;
         recovery.on_ack_processed();
-        assert!(recovery.on_loss(), "a new period");
+        assert!(recovery.on_congestion(), "a new period");
+    }
+
+    const RTT: Duration = Duration::from_millis(50);
+
+    #[test]
+    fn only_an_ack_makes_a_row_ack_and_gives_a_round_trip() {
+        let mut connection = Connection::new(0, SLOW_START);
+        assert_eq!(connection.on_metrics(12_000, Duration::from_millis(333), 0), Event::Start);
+        assert_eq!(connection.counters.srtt_us, 0);
+        connection.acked = true;
+        assert_eq!(connection.on_metrics(13_200, RTT, 0), Event::Ack);
+        assert_eq!(connection.counters.srtt_us, 50_000);
+        assert_eq!(connection.on_metrics(13_200, RTT, 1), Event::Pto);
+        assert_eq!(connection.on_metrics(13_200, RTT, 1), Event::Sample, "the probe is sent");
+    }
+
+    #[test]
+    fn persistent_congestion_goes_back_to_slow_start() {
+        for (cwnd_bytes, state) in [(84_000, "recovery"), (2_400, SLOW_START)] {
+            let mut connection = Connection::new(0, CONGESTION_AVOIDANCE);
+            connection.on_metrics(120_000, RTT, 0);
+            connection.on_congestion();
+            assert_eq!(connection.on_metrics(cwnd_bytes, RTT, 0), Event::Loss);
+            assert_eq!(connection.state(), state);
+        }
     }
 }
