@@ -4,20 +4,26 @@
 //! packet that it sends makes it write a trace line with its recovery's `Debug` output.
 
 use cambrian_endpoint::probe::{self, after, number_after};
+use quiche::{Connection, PathStats};
 
 /// Make samples possible; once a process.
 pub fn install() {
-    probe::install("quiche::recovery", " timer=");
+    probe::install("quiche::recovery");
+}
+
+/// The path in use: quiche's list begins with the oldest.
+pub fn active_path(connection: &Connection) -> Option<PathStats> {
+    connection.path_stats().find(|path| path.active)
 }
 
 /// Take a sample at the next packet that is sent.
 pub fn arm() {
-    probe::arm();
+    probe::arm(" timer=");
 }
 
 /// The sample, if a packet has been sent since `arm`; `cwnd_bytes` is the window at this moment.
 pub fn take(cwnd_bytes: u64) -> Option<Sample> {
-    probe::take(|line| parse(line, cwnd_bytes))
+    probe::take(|line| Some(parse(line, cwnd_bytes)))
 }
 
 /// A controller as quiche's trace line has it; `None` where the line does not say.
@@ -32,6 +38,14 @@ pub struct Sample {
     pub recovery_start: Option<(u64, u64)>,
 }
 
+impl Sample {
+    /// What is known of cubic and reno when a loss has just cut the window: that the threshold is the window, and that
+    /// slow start of either kind has ended.
+    pub fn of_cut(cwnd_bytes: u64) -> Self {
+        Self { ssthresh_bytes: Some(cwnd_bytes), state: Some("congestion_avoidance"), ..Self::default() }
+    }
+}
+
 fn parse(line: &str, cwnd_bytes: u64) -> Sample {
     let number = |key: &str| number_after(line, key);
     // usize::MAX stands for a threshold that has not been set.
@@ -43,7 +57,7 @@ fn parse(line: &str, cwnd_bytes: u64) -> Sample {
         cca,
         ssthresh_bytes,
         in_flight_bytes: number("bytes_in_flight="),
-        pacing_bps: after(line, "pacer=Pacer {")
+        pacing_bps: after(line, "pacer=Pacer { enabled: true,")
             .and_then(|text| number_after(text, " rate: "))
             .map(|rate| rate * 8),
         state,
@@ -110,9 +124,10 @@ mod tests {
         assert_eq!((sample.ssthresh_bytes, sample.in_flight_bytes), (None, Some(23_999)));
         assert_eq!((sample.pacing_bps, sample.recovery_start), (None, None));
 
-        let line = line
-            .replace("18446744073709551615", "16800")
-            .replace("time=None", "time=Some(Instant { tv_sec: 12, tv_nsec: 345 })");
+        let line = line.replace("18446744073709551615", "16800").replace(
+            "recovery_start_time=None",
+            "recovery_start_time=Some(Instant { tv_sec: 12, tv_nsec: 345 })",
+        );
         let sample = parse(&line, 16_800);
         assert_eq!((sample.ssthresh_bytes, sample.state), (Some(16_800), Some("congestion_avoidance")));
         assert_eq!(sample.recovery_start, Some((12, 345)));
@@ -134,6 +149,7 @@ mod tests {
         let sample = parse(&line, 24_000);
         assert_eq!((sample.cca, sample.state), (Some("bbr2"), Some("probe_bw_cruise")));
         assert_eq!(sample.pacing_bps, Some(20_000_000));
+        assert_eq!(parse(&line.replace("enabled: true", "enabled: false"), 24_000).pacing_bps, None);
         assert_eq!(parse(&format!("{LEGACY}bbr={{ state=ProbeRTT btlbw=1 "), 1).state, Some("probe_rtt"));
     }
 

@@ -5,6 +5,7 @@ use std::collections::{HashMap, VecDeque};
 use cambrian_endpoint::hq::{RequestLine, BLOCK, MAX_REQUEST_BYTES};
 use quiche::{Connection, Error, Shutdown};
 
+use crate::controller::active_path;
 use crate::link::Session;
 
 /// Application error code for a request that is not `GET /N`.
@@ -16,7 +17,7 @@ const SPARE_BYTES: u64 = 64 * 1024;
 /// How much more of bodies quiche may be given, of which it has taken `given_bytes`. It takes what the window has
 /// room for, but while a probe timeout lasts all that the client's flow control allows, which may be without end.
 pub fn room(connection: &Connection, given_bytes: u64) -> u64 {
-    let cwnd_bytes = connection.path_stats().next().map_or(0, |path| path.cwnd as u64);
+    let cwnd_bytes = active_path(connection).map_or(0, |path| path.cwnd as u64);
     (connection.stats().acked_bytes + 2 * cwnd_bytes + SPARE_BYTES).saturating_sub(given_bytes)
 }
 

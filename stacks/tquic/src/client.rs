@@ -76,7 +76,7 @@ impl Client {
 struct Handler(Rc<RefCell<Client>>);
 
 impl Host for Handler {
-    fn before_packets(&mut self, _endpoint: &mut Endpoint) {}
+    fn before_packets(&mut self, _endpoint: &mut Endpoint, _now: Instant) {}
 
     fn after_packets(&mut self, _endpoint: &mut Endpoint, now: Instant) -> bool {
         let mut client = self.0.borrow_mut();

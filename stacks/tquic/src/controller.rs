@@ -1,7 +1,8 @@
 //! What tquic says of a connection's controller.
 //!
 //! The window, the pacing rate and whether this is slow start come from the path's statistics. The CCA and the bytes
-//! in flight have no getter, but each packet that tquic sends makes it write a trace line that names both.
+//! in flight have no getter, but each packet that tquic sends makes it write a trace line that names both. So does each
+//! detection of losses; that line also has the window, which the statistics only have as of the last packet sent.
 
 use std::time::{Duration, Instant};
 
@@ -10,14 +11,18 @@ use cambrian_endpoint::probe::{self, number_after};
 use cambrian_endpoint::transport_log::{lock, Event, Row, SharedLog};
 use tquic::{Connection, PathStats};
 
+const SENT: &str = " ON_SENT ";
+const LOST: &str = " ON_CONGESTION_EVENT ";
+
 /// Make trace lines readable; once a process.
 pub fn install() {
-    probe::install("tquic::connection::recovery", " ON_SENT ");
+    probe::install("tquic::connection::recovery");
 }
 
 /// Watches the controller of one connection.
 pub struct Observer {
     cca: String,
+    paced: bool,
     log: Option<SharedLog>,
     told: bool,
     seen: Option<Seen>,
@@ -35,26 +40,39 @@ struct Seen {
 struct Sample {
     cca: Option<&'static str>,
     in_flight_bytes: Option<u64>,
+    cwnd_bytes: Option<u64>,
 }
 
 impl Observer {
-    /// Of a connection that was asked to use `cca`.
-    pub fn new(cca: &str, log: Option<SharedLog>) -> Self {
-        Self { cca: cca.to_owned(), log, told: false, seen: None }
+    /// Of a connection that was asked to use `cca`, and to pace it or not.
+    pub fn new(cca: &str, paced: bool, log: Option<SharedLog>) -> Self {
+        Self { cca: cca.to_owned(), paced, log, told: false, seen: None }
     }
 
-    /// Ask for a sample if there has been an acknowledgement or a loss since the last. Whether or not there is a log: a
-    /// sample takes virtual time, and a log may not shift a trial.
+    /// Take down that cubic has found losses, at the wake-up of `now`. A cut window sends nothing until the flight has
+    /// fallen below it, so the row must not wait for a packet. The windows of the other controllers are only known with
+    /// the next packet: an acknowledgement changes them after the trace line.
+    pub fn tell_loss(&mut self, connection: &mut Connection, now: Instant) {
+        let Some(sample) = probe::take(|line| parse(line, LOST, connection.trace_id())) else { return };
+        let (Some(cwnd_bytes), Some(stats)) = (sample.cwnd_bytes, path_stats(connection)) else { return };
+        if self.cca == "cubic" && self.seen.is_some() {
+            self.seen = Some(look(stats));
+            self.record(stats, Event::Loss, cwnd_bytes, sample.in_flight_bytes, now);
+        }
+    }
+
+    /// Ask for a sample if there has been an acknowledgement or a loss since the last row. Whether or not there is a
+    /// log: the trial is then the same.
     pub fn before_packets(&mut self, connection: &mut Connection) {
         let Some(stats) = path_stats(connection) else { return };
         if self.seen != Some(look(stats)) {
-            probe::arm();
+            probe::arm(SENT);
         }
     }
 
     /// Take down what there was to see, if a packet has been sent.
     pub fn after_packets(&mut self, connection: &mut Connection, now: Instant) {
-        let Some(sample) = probe::take(parse) else { return };
+        let Some(sample) = probe::take(|line| parse(line, SENT, connection.trace_id())) else { return };
         if !self.told && connection.is_established() {
             self.told = true;
             contract::cca(&self.cca, sample.cca, "tquic's trace line of the packet sent");
@@ -68,6 +86,17 @@ impl Observer {
             None => Event::Start,
         };
         self.seen = Some(seen);
+        self.record(stats, event, stats.final_cwnd, sample.in_flight_bytes, now);
+    }
+
+    fn record(
+        &self,
+        stats: &PathStats,
+        event: Event,
+        cwnd_bytes: u64,
+        in_flight_bytes: Option<u64>,
+        now: Instant,
+    ) {
         let state = match self.cca.as_str() {
             "cubic" | "copa" if stats.in_slow_start => Some("slow_start"),
             "bbr" if stats.in_slow_start => Some("startup"),
@@ -76,17 +105,22 @@ impl Observer {
         };
         let row = Row {
             event,
-            cwnd_bytes: Some(stats.final_cwnd),
+            cwnd_bytes: Some(cwnd_bytes),
             ssthresh_bytes: None,
-            in_flight_bytes: sample.in_flight_bytes,
+            in_flight_bytes,
             srtt: (stats.acked_count > 0).then(|| Duration::from_micros(stats.srtt)),
-            pacing_bps: Some(stats.pacing_rate * 8).filter(|&rate| rate > 0),
+            pacing_bps: self.paced.then_some(stats.pacing_rate * 8).filter(|&rate| rate > 0),
             state,
         };
         if let Some(log) = &self.log {
             lock(log).record(now, &row);
         }
     }
+}
+
+/// Ask for what tquic does at a loss, while it takes datagrams and timeouts.
+pub fn watch_losses() {
+    probe::arm(LOST);
 }
 
 fn look(stats: &PathStats) -> Seen {
@@ -100,13 +134,16 @@ pub fn path_stats(connection: &mut Connection) -> Option<&PathStats> {
     connection.get_path_stats(local, remote).ok()
 }
 
-fn parse(line: &str) -> Sample {
+/// What a line of this kind says, if it is one of the connection with this trace ID: the process has one probe.
+fn parse(line: &str, kind: &str, trace_id: &str) -> Option<Sample> {
     let names = [("CUBIC", "cubic"), ("BBRv3", "bbr3"), ("BBR", "bbr"), ("COPA", "copa")];
-    let name = line.split(" ON_SENT ").next().and_then(|before| before.rsplit(' ').next());
-    Sample {
+    let before = line.split(kind).next().filter(|before| before.len() < line.len())?;
+    let name = before.contains(trace_id).then(|| before.rsplit(' ').next())?;
+    Some(Sample {
         cca: names.into_iter().find(|(stack, _)| Some(*stack) == name).map(|(_, ours)| ours),
         in_flight_bytes: number_after(line, " inflight="),
-    }
+        cwnd_bytes: number_after(line, " cwnd="),
+    })
 }
 
 #[cfg(test)]
@@ -119,12 +156,21 @@ mod tests {
             let line = format!(
                 "now=Instant {{ 1 }} SERVER-1-0 {name} ON_SENT pn=7 size=1200 inflight=2400 cwnd=12000"
             );
-            assert_eq!(parse(&line), Sample { cca: Some(cca), in_flight_bytes: Some(2400) });
+            let sample = Sample { cca: Some(cca), in_flight_bytes: Some(2400), cwnd_bytes: Some(12_000) };
+            assert_eq!(parse(&line, SENT, "SERVER-1"), Some(sample));
         }
     }
 
     #[test]
+    fn a_line_of_another_kind_or_connection_is_not_taken() {
+        let line = "x SERVER-1-0 CUBIC ON_CONGESTION_EVENT lost_size=1200 inflight=2400 cwnd=8400";
+        assert_eq!(parse(line, LOST, "SERVER-1").and_then(|sample| sample.cwnd_bytes), Some(8400));
+        assert_eq!(parse(line, SENT, "SERVER-1"), None);
+        assert_eq!(parse(line, LOST, "SERVER-2"), None);
+    }
+
+    #[test]
     fn other_names_are_not_guessed() {
-        assert_eq!(parse("x DUMMY ON_SENT pn=7").cca, None);
+        assert_eq!(parse("x SERVER-1-0 DUMMY ON_SENT pn=7", SENT, "SERVER-1").unwrap().cca, None);
     }
 }

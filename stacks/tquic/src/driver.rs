@@ -15,8 +15,8 @@ use tquic::{Config, Endpoint, PacketInfo, PacketSendHandler, TransportHandler};
 
 /// What the loop calls besides tquic's handlers.
 pub trait Host {
-    /// Before tquic makes packets.
-    fn before_packets(&mut self, endpoint: &mut Endpoint);
+    /// When tquic has taken what came until the wake-up of `now`, before it makes packets.
+    fn before_packets(&mut self, endpoint: &mut Endpoint, now: Instant);
 
     /// When all that may be sent now has been sent; returns whether the host has finished.
     fn after_packets(&mut self, endpoint: &mut Endpoint, now: Instant) -> bool;
@@ -77,7 +77,6 @@ impl Driver {
     pub fn run(&mut self, endpoint: &mut Endpoint, host: &mut impl Host) -> Result<()> {
         let mut more = false;
         loop {
-            host.before_packets(endpoint);
             process(endpoint)?;
             if host.after_packets(endpoint, Instant::now()) || self.stop.requested() {
                 return Ok(());
@@ -100,7 +99,9 @@ impl Driver {
                 }
                 Ok(())
             })?;
-            endpoint.on_timeout(woken.unwrap_or_else(Instant::now));
+            let now = woken.unwrap_or_else(Instant::now);
+            endpoint.on_timeout(now);
+            host.before_packets(endpoint, now);
         }
     }
 }

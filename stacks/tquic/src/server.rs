@@ -24,12 +24,14 @@ pub fn run(arguments: &ServerArguments) -> Result<()> {
     let anchor = Anchor::now();
     let log =
         arguments.transport_log.as_deref().map(|path| TransportLog::create(path, anchor)).transpose()?;
-    let config = transport::server(arguments, &Settings::parse(&arguments.settings)?)?;
+    let settings = Settings::parse(&arguments.settings)?;
+    let config = transport::server(arguments, &settings)?;
     controller::install();
     let mut driver = Driver::bind(arguments.listen)?;
     contract::ready(driver.local_address().port());
     let server = Rc::new(RefCell::new(Server {
         cca: arguments.cca.clone(),
+        paced: settings.pacing.unwrap_or(true),
         log: log.clone(),
         links: BTreeMap::new(),
         bytes: 0,
@@ -58,6 +60,7 @@ pub fn run(arguments: &ServerArguments) -> Result<()> {
 
 struct Server {
     cca: String,
+    paced: bool,
     log: Option<SharedLog>,
     /// By tquic's index of the connection.
     links: BTreeMap<u64, Link>,
@@ -115,7 +118,8 @@ impl Handler {
 }
 
 impl Host for Handler {
-    fn before_packets(&mut self, endpoint: &mut Endpoint) {
+    fn before_packets(&mut self, endpoint: &mut Endpoint, now: Instant) {
+        self.each(endpoint, |link, connection| link.observer.tell_loss(connection, now));
         self.each(endpoint, |link, connection| {
             let acked_bytes = path_stats(connection).map_or(0, |stats| stats.acked_bytes);
             link.transfers.write(connection, acked_bytes);
@@ -125,6 +129,7 @@ impl Host for Handler {
 
     fn after_packets(&mut self, endpoint: &mut Endpoint, now: Instant) -> bool {
         self.each(endpoint, |link, connection| link.observer.after_packets(connection, now));
+        controller::watch_losses();
         false
     }
 }
@@ -132,7 +137,7 @@ impl Host for Handler {
 impl TransportHandler for Handler {
     fn on_conn_created(&mut self, connection: &mut Connection) {
         let mut server = self.0.borrow_mut();
-        let observer = Observer::new(&server.cca, server.log.clone());
+        let observer = Observer::new(&server.cca, server.paced, server.log.clone());
         if let Some(index) = connection.index() {
             server.links.insert(index, Link { transfers: Transfers::default(), observer });
         }
