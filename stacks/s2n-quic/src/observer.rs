@@ -134,8 +134,11 @@ impl Connection {
     }
 
     /// s2n-quic tells its metrics after each ACK, each timeout and each transmission. Returns what has happened.
-    fn on_metrics(&mut self, cwnd_bytes: u32, srtt: Duration, pto_count: u32) -> Event {
+    fn on_metrics(&mut self, cwnd_bytes: u32, in_flight_bytes: u32, srtt: Duration, pto_count: u32) -> Event {
         let acked = std::mem::take(&mut self.acked);
+        let in_flight_before = std::mem::replace(&mut self.in_flight_bytes, in_flight_bytes);
+        // An ACK that says nothing new leaves the flight as it is.
+        let acks_new = acked && in_flight_bytes < in_flight_before;
         let congested = std::mem::take(&mut self.congested);
         let timed_out = pto_count > self.pto_count;
         let before_bytes = std::mem::replace(&mut self.counters.cwnd_bytes, cwnd_bytes);
@@ -157,7 +160,7 @@ impl Connection {
             Event::Loss
         } else if timed_out {
             Event::Pto
-        } else if acked {
+        } else if acks_new {
             Event::Ack
         } else {
             Event::Sample
@@ -238,8 +241,12 @@ impl Subscriber for Observer {
         meta: &ConnectionMeta,
         metrics: &events::RecoveryMetrics,
     ) {
-        connection.in_flight_bytes = metrics.bytes_in_flight;
-        let event = connection.on_metrics(metrics.congestion_window, metrics.smoothed_rtt, metrics.pto_count);
+        let event = connection.on_metrics(
+            metrics.congestion_window,
+            metrics.bytes_in_flight,
+            metrics.smoothed_rtt,
+            metrics.pto_count,
+        );
         self.record(connection, meta.timestamp, event);
     }
 
@@ -383,22 +390,24 @@ mod tests {
     #[test]
     fn only_an_ack_makes_a_row_ack_and_gives_a_round_trip() {
         let mut connection = Connection::new(0, SLOW_START);
-        assert_eq!(connection.on_metrics(12_000, Duration::from_millis(333), 0), Event::Start);
+        assert_eq!(connection.on_metrics(12_000, 2_400, Duration::from_millis(333), 0), Event::Start);
         assert_eq!(connection.counters.srtt_us, 0);
         connection.acked = true;
-        assert_eq!(connection.on_metrics(13_200, RTT, 0), Event::Ack);
+        assert_eq!(connection.on_metrics(13_200, 1_200, RTT, 0), Event::Ack);
         assert_eq!(connection.counters.srtt_us, 50_000);
-        assert_eq!(connection.on_metrics(13_200, RTT, 1), Event::Pto);
-        assert_eq!(connection.on_metrics(13_200, RTT, 1), Event::Sample, "the probe is sent");
+        assert_eq!(connection.on_metrics(13_200, 1_200, RTT, 1), Event::Pto);
+        assert_eq!(connection.on_metrics(13_200, 2_400, RTT, 1), Event::Sample, "the probe is sent");
+        connection.acked = true;
+        assert_eq!(connection.on_metrics(13_200, 2_400, RTT, 1), Event::Sample, "the ACK is old");
     }
 
     #[test]
     fn persistent_congestion_goes_back_to_slow_start() {
         for (cwnd_bytes, state) in [(84_000, "recovery"), (2_400, SLOW_START)] {
             let mut connection = Connection::new(0, CONGESTION_AVOIDANCE);
-            connection.on_metrics(120_000, RTT, 0);
+            connection.on_metrics(120_000, 0, RTT, 0);
             connection.on_congestion();
-            assert_eq!(connection.on_metrics(cwnd_bytes, RTT, 0), Event::Loss);
+            assert_eq!(connection.on_metrics(cwnd_bytes, 0, RTT, 0), Event::Loss);
             assert_eq!(connection.state(), state);
         }
     }
