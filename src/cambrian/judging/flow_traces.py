@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import polars as pl
 
 from cambrian.judging.families import Family
+from cambrian.measure import flow_ends
 from cambrian.metrics import parameters
-from cambrian.metrics.gates import ENDED_EARLY
 from cambrian.metrics.parameters.estimate import Estimate, Missing
 from cambrian.metrics.parameters.flow_trace import FlowTrace
 from cambrian.store.results import TrialResult
@@ -41,7 +41,7 @@ def flow_traces(
                 rate_mbps=network.rate_mbps,
                 buffer_bytes=result.manifest["network"]["bottleneck"]["limit_bytes"],
                 start_ns=round(flow.start_ms * 1e6),
-                end_ns=_end_ns(result, number),
+                end_ns=flow_ends.end_ns(result, number),
                 alone=len(trial.flows) == 1,
                 steady=is_steady(network),
                 random_loss=loses(network),
@@ -58,14 +58,6 @@ def estimates(result: TrialResult, families: Sequence[Family | None]) -> list[tu
     """Each flow's estimates of its controller's parameters; empty for a flow without a trace."""
     traces = flow_traces(result, families)
     return [() if trace is None else tuple(parameters.estimate_all(trace)) for trace in traces]
-
-
-def _end_ns(result: TrialResult, number: int) -> int:
-    """The flow's end: the trial's end, or earlier if the flow gave up."""
-    end_ns = int(result.manifest["guest"]["end_ns"])
-    end = result.flow_end(number)
-    gave_up = end.get("outcome") in ENDED_EARLY and end["ended_s"] is not None
-    return min(end_ns, round(end["ended_s"] * 1e9)) if gave_up else end_ns
 
 
 def is_steady(network: Network) -> bool:

@@ -10,6 +10,8 @@ from typing import Any
 import polars as pl
 import pytest
 
+from cambrian.judging.families import Family
+from cambrian.judging.flow_traces import flow_traces
 from cambrian.measure import flow_ends, machines, recovery
 from cambrian.store.results import TrialResult
 from cambrian.study.model import Trial
@@ -52,6 +54,9 @@ def test_a_complete_flow_ends_before_its_log(folder: Path) -> None:
     assert (machine.span_ns, machine.shares.get("tail_loss_probe", 0)) == (S, 0)
     found = recovery.flow_recoveries(result, trial)[0]
     assert found is not None and found.timeouts == 0
+    # a BBR's usual rate is that of its life: the idle time after it made a ProbeRTT of 0.5 BDP one of 9
+    trace = flow_traces(result, [Family("bbr", "quic"), None])[0]
+    assert trace is not None and trace.end_ns == S
 
 
 def test_a_flow_that_was_complete_after_the_trials_end_has_no_times(folder: Path) -> None:

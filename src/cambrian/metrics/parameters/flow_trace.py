@@ -21,8 +21,8 @@ class FlowTrace:
     UDP than QUIC, with rules of its own. ``rtt_ms``: the flow's round trip without
     queueing; ``forward_delay_ms`` is its part before the bottleneck's queue.
     ``rate_mbps``: the bottleneck's (frames); None for a link that follows a trace.
-    ``start_ns``, ``end_ns``: when the flow was started, and the trial's end; all times count from
-    the trial's zero. ``alone``: no other flow shares the bottleneck.
+    ``start_ns``, ``end_ns``: when the flow was started, and when it ended (complete, ended early, or with the
+    trial); all times count from the trial's zero. ``alone``: no other flow shares the bottleneck.
     ``steady``: neither rate, RTT nor loss changes in the trial, and nothing reorders, jitters or duplicates.
     ``changing``: if it is not steady, what the path does, as a clause.
     ``random_loss``: the path itself loses packets, before the capture point.
