@@ -10,7 +10,7 @@ from cambrian.metrics.parameters import bbr_probe_bw, bbr_probe_rtt, bbr_startup
 from cambrian.metrics.parameters.bbr_bdp import bdp_packets
 from cambrian.metrics.parameters.bbr_low_stages import low_stages
 from cambrian.metrics.parameters.bbr_phases import Phases, phases, stays_in_startup
-from cambrian.metrics.parameters.bbr_probe_bw import GENERATION, generation
+from cambrian.metrics.parameters.bbr_probe_bw import GENERATION, LATER, generation
 from cambrian.metrics.parameters.bbr_rates import Rates, counted, paced
 from cambrian.metrics.parameters.bbr_settled import settled
 from cambrian.metrics.parameters.bbr_silences import stages_after_silences
@@ -36,7 +36,7 @@ def estimate(trace: FlowTrace) -> Iterator[Estimate | Missing]:
     for one in _of_rates(trace, frame, seen):
         # few packets a round trip, or a long one, make a later generation probe as often as the first
         is_logs = (one.parameter, one.source) == (GENERATION, "window")
-        yield generation(1, "window") if is_logs and _names_phases(trace) else one
+        yield generation(LATER, "window") if is_logs and _names_phases(trace) else one
     left = any(not stays_in_startup(rates, trace, found) for rates, found in seen.values())
     yield from _of_flights(trace, frame, left_startup=left)
     why = "the trace does not show the rounds of Startup, so their growth is unknown"

@@ -10,8 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+import polars as pl
 
-from cambrian.metrics.columns import BITS_PER_BYTE, FloatArray
+from cambrian.metrics.columns import BITS_PER_BYTE, NS_PER_S, FloatArray, departed
+from cambrian.metrics.parameters.bbr_bdp import bdp_packets
 from cambrian.metrics.parameters.bbr_phases import Phases, cruises, stays_in_startup
 from cambrian.metrics.parameters.bbr_rates import Rates
 from cambrian.metrics.parameters.bbr_settled import NEVER, STILL, never_says_probe_bw
@@ -21,6 +23,7 @@ from cambrian.metrics.parameters.flow_trace import FlowTrace
 
 GAINS = ("probe_up_gain", "probe_down_gain")
 GENERATION = "bbr_generation"
+FIRST, LATER = 0, 1
 KEYS = (*GAINS, "cruise_factor", "cycle_rounds", GENERATION)
 #: how far the lab's and the kernel's own values are from what is found, at most
 GAIN_RESOLUTION: dict[Source, float] = {"window": 0.003, "packets": 0.01}
@@ -38,9 +41,12 @@ LONGER_ROUNDS = 0.5
 #: cycles that differ from the usual one by more are not whole ones; where so many are shorter, the
 #: usual one is itself of several, for not all probes are seen
 SAME_CYCLE, SHORT_SHARE = 0.35, 0.15
-#: BBRv1's cycle is eight round trips; that of BBRv2 and v3 two to three seconds, or 63 round trips
+#: BBRv1's cycle is eight round trips; that of BBRv2 and v3 two to three seconds, or as many round trips as
+#: the path holds packets, up to 63
 V1_ROUNDS = 12
-V2_LEAST_ROUNDS = 20
+V2_LEAST_ROUNDS, V2_LEAST_NS = 20, 2 * NS_PER_S
+#: BBR counts in the least round trip that it knows, and that is so old at most
+KNOWN_NS = 10 * NS_PER_S
 
 
 def estimates_from_rates(
@@ -65,7 +71,7 @@ def estimates_from_rates(
         yield Missing("cruise_factor", "the bottleneck's rate is shared", source)
     elif source == "packets" and trace.random_loss:
         yield Missing("cruise_factor", "the path loses packets before they are counted", source)
-    elif trace.random_loss and not _is_first(found, trace):
+    elif trace.random_loss and kind_of(found, trace, frame_bytes) != FIRST:
         # draft-ietf-ccwg-bbr: each round trip with a loss lowers the bound bw_shortterm to the latest rate
         why = "random losses may lower the rate at which it cruises: no probes show the first generation"
         yield Missing("cruise_factor", why, source)
@@ -104,16 +110,39 @@ def _cycle(found: Phases, trace: FlowTrace, source: Source, frame_bytes: int) ->
         yield Estimate("cycle_rounds", _all(whole - longer / 2), longer / 2, source)
     else:
         yield Missing("cycle_rounds", "the times between the probes differ", source)
-    if V1_ROUNDS < usual < V2_LEAST_ROUNDS or (source == "packets" and not regular):
-        yield Missing(GENERATION, "the times between the probes fit neither generation", source)
+    kind = kind_of(found, trace, frame_bytes)
+    if kind is None or (source == "packets" and not regular):
+        yield Missing(GENERATION, "the times between the probes fit no generation, or both", source)
     else:
-        yield generation(0 if usual <= V1_ROUNDS else 1, source)
+        yield generation(kind, source)
 
 
-def _is_first(found: Phases, trace: FlowTrace) -> bool:
-    """Are the flow's probes as near to each other as those of the first generation?"""
-    rounds = np.diff(found.start_ns) / trace.rtt_ns
-    return len(rounds) >= FEWEST_PROBES and float(np.median(rounds)) <= V1_ROUNDS
+def kind_of(found: Phases, trace: FlowTrace, frame_bytes: int) -> int | None:
+    """The only generation that probes at such times; None for neither or both.
+
+    On a long path, or on one of few packets, a later generation probes as often as the first. Where
+    packets take long, or a queue stays, the first one's round trips are longer than the path's.
+    """
+    cycles_ns, packets = np.diff(found.start_ns), bdp_packets(trace, frame_bytes)
+    if len(cycles_ns) < FEWEST_PROBES - 1 or not packets:
+        return None
+    usual_ns = float(np.median(cycles_ns))
+    if usual_ns <= V1_ROUNDS * trace.rtt_ns:
+        return FIRST if usual_ns < V2_LEAST_NS and packets > V1_ROUNDS else None
+    gap_ns = trace.rtt_ns * max(_ack_gap_rounds(trace, frame_bytes), _packets_an_ack(trace) / packets)
+    # an acknowledgement may wait for its packet, and a phase for its acknowledgement
+    known_ns = trace.rtt_ns + _least_wait_ns(trace) + 2 * gap_ns
+    return LATER if usual_ns >= V2_LEAST_ROUNDS * known_ns else None
+
+
+def _least_wait_ns(trace: FlowTrace) -> int:
+    """The least time in the queue, in the part of the trial in which it is longest."""
+    left = departed(trace.packets)
+    part = (left["arrival_ns"] - trace.start_ns) // KNOWN_NS
+    # the last part is shorter
+    part = part.clip(upper_bound=max((trace.end_ns - trace.start_ns) // KNOWN_NS - 1, 0))
+    waits = pl.DataFrame({"part": part, "wait_ns": left["departure_ns"] - left["arrival_ns"]})
+    return int(waits.group_by("part").min().get_column("wait_ns").max())  # type: ignore[arg-type]
 
 
 def generation(kind: int, source: Source) -> Estimate:
@@ -122,10 +151,14 @@ def generation(kind: int, source: Source) -> Estimate:
 
 
 def _ack_gap_rounds(trace: FlowTrace, frame_bytes: int) -> float:
-    """The usual time between two acknowledgements at full rate; 2 packets if they were not counted."""
-    every = max(trace.packets.height / trace.acks, 1.0) if trace.acks else 2.0
+    """The usual time between two acknowledgements at full rate."""
     rate_mbps = trace.rate_mbps or 1.0
-    return every * frame_bytes * BITS_PER_BYTE / (rate_mbps * 1e3 * trace.rtt_ms)
+    return _packets_an_ack(trace) * frame_bytes * BITS_PER_BYTE / (rate_mbps * 1e3 * trace.rtt_ms)
+
+
+def _packets_an_ack(trace: FlowTrace) -> float:
+    """2 if acknowledgements were not counted."""
+    return max(trace.packets.height / trace.acks, 1.0) if trace.acks else 2.0
 
 
 def _usual(gains: FloatArray) -> FloatArray:

@@ -11,6 +11,8 @@ import pytest
 
 from cambrian.metrics.parameters import bbr
 from cambrian.metrics.parameters.bbr_low_stages import LowStage, plausible
+from cambrian.metrics.parameters.bbr_phases import Phases
+from cambrian.metrics.parameters.bbr_probe_bw import kind_of
 from cambrian.metrics.parameters.bbr_settled import in_silence, says_probe_bw
 from cambrian.metrics.parameters.definitions import PARAMETERS
 from cambrian.metrics.parameters.estimate import Estimate, Measured, Missing, Source, pooled
@@ -74,6 +76,29 @@ def test_the_names_of_phases_show_a_later_generation() -> None:
     often = run(Bbr(cycle_rounds=8.0))
     named = replace(often, transport=often.transport.with_columns(state=pl.lit("ProbeBW_CRUISE")))
     assert measured(by_key(named)["bbr_generation", "window"]).label == "BBRv2- or v3-like"
+
+
+@pytest.mark.parametrize(
+    ("path", "cycle_rounds", "queue_ms", "kind"),
+    [
+        ({}, 8.0, 0, 0),
+        ({}, 50.0, 0, 1),
+        # the draft's two seconds are eight of these round trips, and its round trip for each packet, too
+        ({"rtt_ms": 400.0}, 8.0, 0, None),
+        ({"rtt_ms": 5.0}, 8.0, 0, None),
+        # eight of the round trips that the first generation knows: of long packets, or with a standing queue
+        ({"rtt_ms": 5.0, "rate_mbps": 1.0}, 27.0, 0, None),
+        ({"alone": False}, 40.0, 200, None),
+    ],
+)
+def test_a_cycle_of_both_generations_is_of_none(
+    path: dict[str, Any], cycle_rounds: float, queue_ms: int, kind: int | None
+) -> None:
+    trace = replace(run(Bbr()), **path)
+    queued = trace.packets.with_columns(pl.col("departure_ns") + queue_ms * 1_000_000)
+    starts_ns = (np.arange(1, 20) * cycle_rounds * trace.rtt_ns).astype(np.int64)
+    found = Phases(starts_ns, *(np.ones(len(starts_ns)) for _ in range(3)))
+    assert kind_of(found, replace(trace, packets=queued), FRAME) == kind
 
 
 def test_a_probe_from_draining_is_no_greater_gain() -> None:
