@@ -17,7 +17,11 @@ from cambrian.trace.endpoint_events import EndpointEvents
 
 
 def flow_recoveries(result: TrialResult, trial: Trial) -> tuple[FlowRecovery | None, ...]:
-    """The recovery of each flow; None if the network duplicates packets or changes delays."""
+    """The recovery of each flow; None if the network duplicates packets or changes delays.
+
+    Nothing counts packets that are lost behind the queue (at a receiver's old address, in a slow one's
+    socket). Then no declared loss is known to be false, and no delivered byte to have come.
+    """
     network = trial.network
     if network.duplicate_percent or network.changes("rtt_ms"):
         return (None,) * len(trial.flows)
@@ -41,6 +45,8 @@ def _facts(result: TrialResult, trial: Trial, number: int) -> FlowFacts:
     is_tcp = segments.get("OutSegs", 0) > 0
     done_ns = flow_ends.done_ns(result, number)
     whole = done_ns is not None and bool(flow.size_bytes)
+    lost_behind = trial.network.changes("handover_overlap_ms") or flow.contestant.receiver_cpu is not None
+    lost = segments["RetransSegs"] if is_tcp else sender.total("packets_lost")
     rates_change = trial.network.changes("rate_mbps")
     return FlowFacts(
         forward_ns=link["forward"]["delay_ns"],
@@ -49,12 +55,11 @@ def _facts(result: TrialResult, trial: Trial, number: int) -> FlowFacts:
         end_ns=guest["end_ns"],
         random_drops=result.link_counts("forward")[number].lost,
         # the kernel's counters are read at the trial's end, a QUIC stack's when its program ends
-        declared=segments["RetransSegs"] if is_tcp else sender.total("packets_lost"),
+        declared=None if lost_behind else lost,
         counted_until_ns=guest["end_ns"] if is_tcp else _ended_ns(guest, number),
         timeouts=None if is_tcp else sender.total("ptos"),
-        # a slow receiver's socket holds, or loses, what has left the bottleneck
         delivery=None
-        if flow.page or flow.contestant.receiver_cpu
+        if flow.page or lost_behind
         else _delivery(result, number, guest, flow.size_bytes if whole else 0),
         header_bytes=HEADER_BYTES["tcp"] if is_tcp and not flow.contestant.tls else None,
         size_bytes=flow.size_bytes if whole else None,

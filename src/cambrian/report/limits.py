@@ -137,13 +137,13 @@ def _unknown(collected: Collected, contestant: str, network: str) -> str:
 def withheld(collected: Collected, contestant: str, network: str) -> str:
     """Why results alone, behaviour and impact accuse a contestant of nothing there; empty if they may.
 
-    Besides :func:`limited`: a study gave it another receiver than its own, whose windows and acknowledgements
-    shape what it sends.
+    Besides :func:`limited`: a study gave it another receiver than its own, or one with a slow CPU, whose
+    windows and acknowledgements shape what it sends.
     """
-    receivers = (one.receiver for one in everybody(collected.study) if one.name == contestant)
-    receiver = next(receivers, _OWN[0])
-    if receiver not in _OWN:
-        return f"its receiver is {receiver}, whose windows and acknowledgements shape what it sends"
+    for one in everybody(collected.study):
+        if one.name == contestant and (one.receiver not in _OWN or one.receiver_cpu):
+            what = "has a slow CPU (receiver_cpu)" if one.receiver_cpu else f"is {one.receiver}"
+            return f"its receiver {what}, whose windows and acknowledgements shape what it sends"
     return limited(collected, contestant, network)
 
 

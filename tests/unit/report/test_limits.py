@@ -10,7 +10,7 @@ import pytest
 from cambrian.report import limits
 from cambrian.report.collect import Collected
 from cambrian.report.tables.rows import Row
-from cambrian.study.model import Contestant, Network
+from cambrian.study.model import Contestant, Cpu, Network
 
 
 class _Made(SimpleNamespace):
@@ -156,10 +156,23 @@ def test_a_bbr_whose_rate_never_rises_below_the_links_is_limited(
     assert ("its rate never rises" in limits.limited(found, "quinn reno", "net")) == is_limited
 
 
-@pytest.mark.parametrize(("receiver", "is_withheld"), [("own", False), ("reference", False), ("slow", True)])
-def test_another_receiver_withholds_what_it_may_cause(receiver: str, is_withheld: bool) -> None:
+@pytest.mark.parametrize(
+    ("receiver", "cpu", "is_withheld"),
+    [
+        ("own", None, False),
+        ("reference", None, False),
+        ("ngtcp2", None, True),
+        ("own", Cpu(per_packet_us=500), True),
+    ],
+)
+def test_another_receiver_withholds_what_it_may_cause(
+    receiver: str, cpu: Cpu | None, is_withheld: bool
+) -> None:
+    """As a phone, behind which quinn's CUBIC has 22 of 100 Mbps: "behaves differently"."""
     found = collected(0, receiver=receiver)
-    name = found.study.contestants[0].name
+    one = found.study.contestants[0].model_copy(update={"receiver_cpu": cpu})
+    cast("Any", found.study).contestants = [one]
+    name = one.name
     assert bool(limits.withheld(found, name, "net")) == is_withheld
     rows: list[Row] = [
         {"by": name, "network": "net", "verdict": verdict, "more_seeds": 4}

@@ -84,6 +84,25 @@ def test_where_no_figure_holds_none_is_given(folder: Path, change: dict[str, Any
     assert of(folder, changed) == (None, None)
 
 
+@pytest.mark.parametrize("at", ["old address", "slow socket"])
+def test_packets_lost_behind_the_queue_are_no_spurious_losses(folder: Path, at: str) -> None:
+    """As 300 packets that a handover lost: "300 false losses, 2 % delivered twice"."""
+    changed = manifest(folder)
+    changed["endpoints"] = {"flow0.sender": [{"event": "stats", "packets_sent": 900, "packets_lost": 70}]}
+    zero_ns = changed["guest"]["zero_ns"]
+    (folder / "logs").mkdir(exist_ok=True)
+    progress = {"event": "progress", "time_ns": zero_ns + changed["guest"]["end_ns"] // 2, "bytes": 1000}
+    (folder / "logs" / "flow0.receiver.out").write_text(json.dumps(progress))
+    known = of(folder, changed)[0]
+    assert known is not None and known.false_losses is not None and known.redundancy is not None
+    if at == "old address":
+        changed["trial"]["network"]["schedule"] = [{"at_s": 1.0, "handover_overlap_ms": 0.0}]
+    else:
+        changed["trial"]["flows"][0]["contestant"]["receiver_cpu"] = {"per_packet_us": 500.0}
+    found = of(folder, changed)[0]
+    assert found is not None and found.false_losses is None and found.redundancy is None
+
+
 def test_a_row_a_flow_with_means_over_trials() -> None:
     collected = collect(Results(report_results.KNOBS))
     frame = recovery_table.table(collected)

@@ -67,8 +67,9 @@ def estimates_from_rates(
     else:
         yield from _gains(found, source)
         yield from _cycle(found, trace, source, frame_bytes)
-    if not trace.alone:
-        yield Missing("cruise_factor", "the bottleneck's rate is shared", source)
+    if not trace.alone or trace.slow_receiver:
+        why = "the bottleneck's rate is shared" if not trace.alone else "a slow receiver limits the rate"
+        yield Missing("cruise_factor", why, source)
     elif source == "packets" and trace.random_loss:
         yield Missing("cruise_factor", "the path loses packets before they are counted", source)
     elif trace.random_loss and kind_of(found, trace, frame_bytes) != FIRST:

@@ -67,6 +67,8 @@ class FlowTrace:
             return "other flows share the queue: their drops and delays disturb the flight"
         if not self.steady:
             return f"{self.changing}, so the flight is unknown"
+        if self.slow_receiver:
+            return "a slow receiver acknowledges late and loses packets, so the flight is unknown"
         return None
 
     @property

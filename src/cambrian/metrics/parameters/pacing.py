@@ -80,7 +80,7 @@ _ROUNDING = 0.01
 def estimate(trace: FlowTrace) -> Iterator[Estimate | Missing]:
     """Paced or not, and the factor; without the factor for BBR, which has rates of its own."""
     begun = beginning(trace)
-    if begun is None or not (trace.alone and trace.steady) or trace.random_loss:
+    if begun is None or trace.hidden:
         yield Missing(PACING, "no undisturbed first round trips, which would show pacing", "packets")
         share = None
     else:

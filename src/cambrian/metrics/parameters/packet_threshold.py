@@ -47,6 +47,9 @@ def estimate(trace: FlowTrace) -> Iterator[Estimate | Missing]:
     if not trace.steady or trace.random_loss:
         yield Missing(KEY, "packets are also lost before the queue" if trace.random_loss else trace.changing)
         return
+    if trace.slow_receiver:
+        yield Missing(KEY, "a slow receiver acknowledges late and loses packets behind the queue")
+        return
     if trace.transport.height < _LEAST_ROWS * (trace.acks or 0):
         yield Missing(KEY, "the stack's log has too few rows: it may record losses late")
         return

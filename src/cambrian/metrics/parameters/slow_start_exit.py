@@ -71,6 +71,8 @@ def estimate(trace: FlowTrace) -> Iterator[Estimate | Missing]:
         elif not trace.steady or (source == "packets" and trace.random_loss):
             lost = "the path loses packets before the capture point"
             yield Missing(KEY, lost if trace.steady else trace.changing, source)
+        elif trace.slow_receiver:
+            yield Missing(KEY, "a slow receiver acknowledges late, at times that are unknown", source)
         elif source == "packets" and clocked_share(*first_trains(trace, begun)) > MOST_UNPACED:
             yield Missing(
                 KEY, "because of pacing the flight does not follow the window in slow start", source

@@ -25,7 +25,8 @@ class FlowFacts:
 
     Times count from the trial's zero. ``end_ns``: the trial's. ``random_drops``: what its link lost
     before the bottleneck. ``declared``: packets that the sender declared lost or, kernel TCP,
-    retransmitted; None if unknown. ``counted_until_ns``: when it counted them.
+    retransmitted; None if unknown, or if packets are also lost behind the bottleneck.
+    ``counted_until_ns``: when it counted them.
     ``timeouts``: RTOs or PTOs by its own count, made when its program ended. ``header_bytes``: of each data
     frame where known. ``done_ns``: when its receiver had everything, None if it never had. ``size_bytes``: of
     a flow of fixed size that came whole, else None; a tail needs both, and ``rate_mbps``, the bottleneck's

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import polars as pl
 
 from cambrian.measure import quantities
-from cambrian.report import blocks, families, hints, layout, placebo
+from cambrian.report import blocks, families, hints, layout, limits, placebo
 from cambrian.report.collect import Cell, Collected
 from cambrian.report.layout import Column, Shown
 from cambrian.report.tables import rows
@@ -54,6 +54,7 @@ def table(collected: Collected) -> pl.DataFrame | None:
         row["verdict"] = states.state(test.difference, margin, p)
         row["more_seeds"] = hints.more_seeds(row["verdict"], test.difference, margin, level)
     table_rows = [row for row, _ in kept]
+    limits.withhold(table_rows, collected, "contestant", ("different",))
     placebo.withhold(table_rows, collected, within=("quantity",))
     return rows.frame(table_rows)
 

@@ -101,6 +101,12 @@ def test_a_cycle_of_both_generations_is_of_none(
     assert kind_of(found, replace(trace, packets=queued), FRAME) == kind
 
 
+def test_a_slow_receivers_rate_is_no_cruising_rate() -> None:
+    found = by_key(replace(run(Bbr()), slow_receiver=True))
+    assert all(isinstance(found["cruise_factor", source], Missing) for source in SOURCES)
+    holds(found["probe_up_gain", "window"], 1.25)
+
+
 def test_a_probe_from_draining_is_no_greater_gain() -> None:
     """Draining lasts until the next probe, whose rate is 1.25 over 0.75 of the one before it."""
     endless = Bbr(down_rounds=7.0)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cambrian.metrics.parameters import acks, bursts, pacing, packet_threshold
+from cambrian.metrics.parameters import acks, bursts, pacing, packet_threshold, slow_start_exit
 from cambrian.metrics.parameters.estimate import Estimate, Missing, pooled
 from cambrian.metrics.parameters.flow_trace import FlowTrace
 from cambrian.metrics.parameters.trains import trains
@@ -109,6 +109,11 @@ def test_a_burst_of_credit_is_not_pacing() -> None:
     burst = pl.concat([trace.packets.tail(1)] * 40).with_columns(arrival_ns=pl.lit(burst_ns, pl.Int64))
     packets = pl.concat([trace.packets, burst]).sort("arrival_ns", maintain_order=True)
     assert is_paced(replace(trace, packets=packets)) in (None, "unpaced")
+
+
+def test_a_slow_receivers_credit_is_not_pacing() -> None:
+    """As an unpaced sender to a phone: "paced, with a factor of 1.80"."""
+    assert is_paced(Sender(initial=32, pacing=1.8).run(slow_receiver=True)) is None
 
 
 def test_a_first_round_trip_alone_does_not_tell_that_a_sender_does_not_pace() -> None:
@@ -262,6 +267,17 @@ def test_what_hides_the_packet_threshold_is_said(random_loss: bool, said: str) -
     )
     (one,) = packet_threshold.estimate(trace)
     assert isinstance(one, Missing) and one.why == said
+
+
+def test_a_slow_receivers_acknowledgements_come_at_unknown_times() -> None:
+    trace = Sender(packets=2000).run(slow_receiver=True)
+    estimates = (*packet_threshold.estimate(trace), *slow_start_exit.estimate(trace))
+    assert {(one.parameter, one.source) for one in estimates} == {
+        ("packet_threshold", "window"),
+        ("slow_start_exit", "window"),
+        ("slow_start_exit", "packets"),
+    }
+    assert all(isinstance(one, Missing) and "late" in one.why for one in estimates)
 
 
 def test_rare_acknowledgements_hide_a_small_threshold() -> None:
