@@ -13,7 +13,7 @@ import polars as pl
 
 from cambrian.metrics import loss, pauses, queueing, throughput, utilisation
 from cambrian.metrics.columns import NS_PER_MS, Int64Array
-from cambrian.study.model import Network, Trial
+from cambrian.study.model import Flow, Network, Trial
 from cambrian.trial.links import buffer_bytes
 
 #: a loss episode is over after so many round trips with a full queue without a drop or a mark
@@ -52,7 +52,7 @@ def settled(
     """
     if len(trial.flows) != 1 or trial.flows[0].size_bytes or trial.flows[0].page:
         return None
-    trip_ns = round(full_rtt_ms(trial.network) * NS_PER_MS)
+    trip_ns = round(full_rtt_ms(trial.network, trial.flows[0]) * NS_PER_MS)
     signal = (pl.col("outcome") == "dropped") | pl.col("ce").fill_null(False)
     signals_ns = packets.filter(signal & (pl.col("arrival_ns") < t1_ns)).get_column("arrival_ns").sort()
     from_ns = max(t0_ns, _first_episode_ns(signals_ns.to_numpy(), trip_ns))
@@ -77,11 +77,12 @@ def settled(
     )
 
 
-def full_rtt_ms(network: Network) -> float:
-    """Round trip with a full queue; without one on a link that follows a trace."""
+def full_rtt_ms(network: Network, flow: Flow) -> float:
+    """The flow's round trip with a full queue; without one on a link that follows a trace."""
+    rtt_ms = flow.base_rtt_ms(network)
     if network.rate_mbps is None:
-        return network.rtt_ms
-    return network.rtt_ms + buffer_bytes(network, network.rate_mbps) * 8e-3 / network.rate_mbps
+        return rtt_ms
+    return rtt_ms + buffer_bytes(network, network.rate_mbps) * 8e-3 / network.rate_mbps
 
 
 def _first_episode_ns(signals_ns: Int64Array, trip_ns: int) -> int:

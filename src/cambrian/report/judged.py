@@ -119,17 +119,25 @@ def reference(collected: Collected, contestant: str) -> str:
     return family.reference if family else ""
 
 
-def alone(collected: Collected, contestant: str) -> dict[str, list[Alone]]:
-    """Network → a contestant's trials alone there."""
+def alone(collected: Collected, contestant: str, only: str | None = None) -> dict[str, list[Alone]]:
+    """Path → a contestant's trials alone there: the network's name, and its own round trip if it has one.
+
+    ``only``: the one network that counts; None for all.
+    """
     trials: dict[str, list[Alone]] = {}
     for cell in _cells_alone(collected, contestant):
         network = cell.network
+        if only not in (None, network.name):
+            continue
         limit = limits.withheld(collected, contestant, network.name)
-        trials[network.name] = [
-            _alone(trial, lossy=loses(network), unsteady=_is_unsteady(network), limit=limit)
-            for trial in cell.trials
-            if not trial.trial.flows[0].size_bytes
-        ]
+        for trial in cell.trials:
+            flow = trial.trial.flows[0]
+            if flow.size_bytes:
+                continue
+            rtt_ms = flow.base_rtt_ms(network)
+            own = "" if rtt_ms == network.rtt_ms else f" with an RTT of {rtt_ms:g} ms"
+            one = _alone(trial, lossy=loses(network), unsteady=_is_unsteady(network), limit=limit)
+            trials.setdefault(network.name + own, []).append(one)
     return trials
 
 
@@ -150,11 +158,11 @@ def _is_unsteady(network: Network) -> bool:
 
 def _alone(trial: TrialMeasures, *, lossy: bool, unsteady: bool, limit: str) -> Alone:
     """On a steady path without random loss after the end of slow start, else over the measured interval."""
-    network, after = trial.trial.network, trial.settled
+    network, flow, after = trial.trial.network, trial.trial.flows[0], trial.settled
     whole = trial.flows[0]["throughput_mbps"]
     mbps = whole if after is None or lossy or unsteady else after.throughput_mbps
     return Alone(
-        rtt_ms=network.rtt_ms,
+        rtt_ms=flow.base_rtt_ms(network),
         rate_mbps=network.rate_mbps,
         throughput_mbps=mbps,
         utilisation=after.utilisation if after else None,
@@ -163,7 +171,7 @@ def _alone(trial: TrialMeasures, *, lossy: bool, unsteady: bool, limit: str) -> 
         lossy=lossy,
         unsteady=unsteady,
         limit=limit,
-        full_rtt_ms=full_rtt_ms(network),
+        full_rtt_ms=full_rtt_ms(network, flow),
         twice_percent=_twice_percent(trial),
         round_trips=after.round_trips if after else 0.0,
         grows=after is not None and after.grows,
@@ -315,12 +323,10 @@ def plausible(collected: Collected, contestant: str, family: str, network: str |
     title = collected.kernel(contestant)
     if why := _not_compared(collected, contestant, family):
         return Side("not measured", (why,))
-    mine = alone(collected, contestant)
-    here = mine if network is None else {network: mine.get(network, [])}
     if not _cells_alone(collected, contestant):
         on_probes = ("alone only on the networks of probes",) if collected.alone(contestant) else ()
         return Side("not measured", on_probes)
-    return plausibility.side(here, alone(collected, title), title)
+    return plausibility.side(alone(collected, contestant, network), alone(collected, title), title)
 
 
 def implausible(collected: Collected, contestant: str, family: str, network: str) -> list[Compared]:
@@ -328,8 +334,7 @@ def implausible(collected: Collected, contestant: str, family: str, network: str
     title = collected.kernel(contestant)
     if _not_compared(collected, contestant, family):
         return []
-    mine = {network: alone(collected, contestant).get(network, [])}
-    return plausibility.proven(mine, alone(collected, title), title)
+    return plausibility.proven(alone(collected, contestant, network), alone(collected, title), title)
 
 
 def _not_compared(collected: Collected, contestant: str, family: str) -> str:

@@ -57,15 +57,22 @@ def _cell_findings(cell: Cell, collected: Collected, later: Collection[str]) -> 
 
 def _kernel(cell: Cell, collected: Collected, family: str) -> Cell | None:
     """The group with kernel TCP in the contestant's place, without options, TLS and slow receiver."""
-    rivals = [flow.contestant for flow in cell.trials[0].trial.flows[1:]]
+    plain = [Contestant(stack=stack, cca=family) for stack in _KERNELS]
+    _, *rivals = mine = _players(cell)
     for other in collected.on(cell.network):
         if not other.trials or other.page != cell.page:
             continue
-        first, *others = (flow.contestant for flow in other.trials[0].trial.flows)
-        plain = [Contestant(stack=stack, cca=family) for stack in _KERNELS]
-        if first.model_copy(update={"label": ""}) in plain and others == rivals:
+        (first, rtt_ms), *others = _players(other)
+        is_plain = first.model_copy(update={"label": ""}) in plain
+        if is_plain and rtt_ms == mine[0][1] and others == rivals:
             return other
     return None
+
+
+def _players(cell: Cell) -> list[tuple[Contestant, float]]:
+    """Each flow's contestant, and its round trip without queueing."""
+    flows = cell.trials[0].trial.flows
+    return [(flow.contestant, flow.base_rtt_ms(cell.network)) for flow in flows]
 
 
 def _readings(cell: Cell, probe: str) -> dict[int, Figure | NoFigure]:

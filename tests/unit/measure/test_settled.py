@@ -30,7 +30,7 @@ def measured(rows: list[Row], t0_ns: int = S, t1_ns: int = 20 * S) -> Settled | 
 
 
 def test_the_drops_at_the_end_of_slow_start_do_not_count() -> None:
-    assert full_rtt_ms(NETWORK) == pytest.approx(100, rel=0.02)
+    assert full_rtt_ms(NETWORK, trial().flows[0]) == pytest.approx(100, rel=0.02)
     full = steady(0, 20_000, MS)
     burst = dropped(*range(1_200 * MS, 1_900 * MS, 5 * MS))
     found = measured([*full, *burst, *dropped(9 * S)])
@@ -42,6 +42,17 @@ def test_the_drops_at_the_end_of_slow_start_do_not_count() -> None:
     assert found.utilisation == pytest.approx(1.0, abs=0.01)
     assert found.throughput_mbps == pytest.approx(8.0, abs=0.1)
     assert not found.grows
+
+
+def test_a_flows_own_round_trip_counts() -> None:
+    """A window of 20 packets in a burst each 400 ms, in a network of 50 ms: "37 silences"."""
+    one = trial()
+    own = one.model_copy(update={"flows": (one.flows[0].model_copy(update={"rtt_ms": 400.0}),)})
+    bursts = [row for burst in range(49) for row in steady(0, 20, MS, first_ns=400 * burst * MS)]
+    found, wrong = (settled(it, frame(bursts), [(0, 8.0)], S, 20 * S) for it in (own, one))
+    assert found is not None and wrong is not None
+    assert found.round_trips == pytest.approx(19_000 / 450, rel=0.02)
+    assert not found.silences_s and wrong.silences_s
 
 
 def test_a_sender_that_drops_all_the_time_is_measured_whole() -> None:

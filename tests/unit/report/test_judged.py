@@ -87,6 +87,18 @@ def test_a_network_of_invalid_trials_alone_is_in_the_verdict(reasons: tuple[str,
     assert not one.shows
 
 
+def test_a_contestant_alone_with_two_round_trips_is_two_of_one_network() -> None:
+    """The last line-up replaced the others, with the network's round trip."""
+    trials = [
+        [trial(seed, [mbps], rtts_ms=[rtt_ms]) for seed in (1, 2)] for mbps, rtt_ms in ((19, 50), (7, 400))
+    ]
+    found = judged.alone(collected("flows", [cell("flows", ["mine"], some) for some in trials]), "mine")
+    assert {path: [(one.throughput_mbps, one.rtt_ms) for one in here] for path, here in found.items()} == {
+        "link": [(19, 50.0)] * 2,
+        "link with an RTT of 400 ms": [(7, 400.0)] * 2,
+    }
+
+
 _PLAIN = Contestant(stack="tcp", cca="cubic")
 
 

@@ -17,10 +17,10 @@ KERNEL = Contestant(stack="tcp", cca="cubic")
 QUINN = Contestant(stack="quinn", cca="cubic")
 
 
-def cell(contestant: Contestant, *kept: float) -> Cell:
+def cell(contestant: Contestant, *kept: float, rtt_ms: float = 100) -> Cell:
     trials = []
     for seed, value in enumerate(kept, 1):
-        trial = made.trial(seed, [4.0], network=NETWORK)
+        trial = made.trial(seed, [4.0], network=NETWORK, rtts_ms=[rtt_ms])
         flow = trial.trial.flows[0].model_copy(update={"contestant": contestant})
         spec = trial.trial.model_copy(update={"flows": (flow,)})
         trials.append(replace(trial, trial=spec, probes={"lone-loss-kept": Figure(value, 8)}))
@@ -50,6 +50,12 @@ def test_without_a_log_one_that_fills_no_link_is_not_compared() -> None:
 def test_a_kernel_with_options_is_no_reference() -> None:
     other = KERNEL.model_copy(update={"options": {"initial_window": 32}, "label": "tuned"})
     found = probed.findings(collected(cell(other, 0.71, 0.71), cell(QUINN, 1.0, 0.99)))
+    assert {one.finding.why for one in found} == {"kernel TCP was not run alone on this network"}
+
+
+def test_a_kernel_with_another_round_trip_is_no_reference() -> None:
+    """Flows of one network may have round trips of their own."""
+    found = probed.findings(collected(cell(KERNEL, 0.71, 0.71, rtt_ms=20), cell(QUINN, 1.0, 0.99)))
     assert {one.finding.why for one in found} == {"kernel TCP was not run alone on this network"}
 
 
