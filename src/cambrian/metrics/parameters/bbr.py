@@ -25,6 +25,8 @@ RATE_KEYS = (*bbr_probe_bw.KEYS, bbr_startup.GAIN)
 #: the rate must be known in this share of the time in ProbeBW: a log that misses the changes of some phases
 #: shows the others too often
 LEAST_KNOWN = 0.75
+#: each round trip has eight points of some arrays: these take 0.5 GB
+MOST_ROUNDS = 500_000
 
 
 def estimate(trace: FlowTrace) -> Iterator[Estimate | Missing]:
@@ -51,11 +53,19 @@ def _names_phases(trace: FlowTrace) -> bool:
 
 def _rates(trace: FlowTrace, frame: int) -> Seen:
     """The flow's rates and its probes by each source that shows them."""
-    if trace.rate_mbps is None or not trace.steady:
+    if trace.rate_mbps is None or _hides_rates(trace):
         return {}
     sent = counted(trace, trace.rate_mbps, frame)
     both = [paced(trace, trace.rate_mbps, frame, sent), sent if trace.alone else None]
     return {rates.source: (rates, phases(rates, trace)) for rates in both if rates is not None}
+
+
+def _hides_rates(trace: FlowTrace) -> str:
+    """Why neither source shows the flow's rates; empty if they may."""
+    if trace.rate_mbps is None or not trace.steady:
+        return trace.changing
+    rounds = (trace.end_ns - trace.start_ns) / trace.rtt_ns
+    return f"{rounds:,.0f} round trips are too many to look at each" if rounds > MOST_ROUNDS else ""
 
 
 def _known(rates: Rates, trace: FlowTrace) -> float:
@@ -65,9 +75,9 @@ def _known(rates: Rates, trace: FlowTrace) -> float:
 
 
 def _of_rates(trace: FlowTrace, frame: int, seen: Seen) -> Iterator[Estimate | Missing]:
-    if trace.rate_mbps is None or not trace.steady:
-        yield from _missing(RATE_KEYS, trace.changing, "window")
-        yield from _missing(RATE_KEYS, trace.changing, "packets")
+    if hidden := _hides_rates(trace):
+        yield from _missing(RATE_KEYS, hidden, "window")
+        yield from _missing(RATE_KEYS, hidden, "packets")
         return
     why = "too few packets" if trace.alone else "other flows move the queue, and the packets' rate with it"
     whys: dict[Source, str] = {"window": "the stack does not tell its pacing rate", "packets": why}

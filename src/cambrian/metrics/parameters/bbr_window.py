@@ -73,8 +73,10 @@ def _levels(trace: FlowTrace, stages: Sequence[LowStage]) -> FloatArray:
     window: FloatArray = cwnd[np.searchsorted(time_ns, grid[keep], side="right") - 1] / segment_bytes(trace)
     if not len(window):
         return window
-    counts = np.bincount(np.round(window).astype(np.int64))
-    usual = int(np.argmax(np.convolve(counts, np.ones(3), "same")))
+    whole = np.sort(np.round(window))
+    centres = np.unique(np.concatenate((whole - 1, whole, whole + 1)).clip(0))
+    near = np.searchsorted(whole, centres + 1, "right") - np.searchsorted(whole, centres - 1)
+    usual = float(centres[np.argmax(near)])
     level: FloatArray = window[np.abs(window - usual) <= max(LEVEL_SPREAD * usual, 1)]
     return level if len(level) >= LEVEL_SHARE * len(window) else np.empty(0)
 

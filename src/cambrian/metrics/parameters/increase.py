@@ -33,12 +33,14 @@ def estimates(trace: FlowTrace, window: Window, found: Reductions) -> Iterator[E
         for begin_ns, end_ns in zip(begun_ns, ended_ns, strict=True)
         if (span := _growth(window, int(begin_ns), int(end_ns))) is not None
     ]
-    if not spans:
+    rows = np.array(spans, dtype=np.int64).reshape(-1, 2)
+    acked = np.diff(acknowledged(trace, window.time_ns[rows]), axis=1)[:, 0]
+    # a window may also grow by what was acknowledged before
+    rows, acked = rows[acked > 0], acked[acked > 0]
+    if not len(rows):
         yield Missing("alpha", "no congestion avoidance between two congestion events", window.source)
         return
-    rows = np.array(spans, dtype=np.int64)
     first, last = window.segments[rows[:, 0]], window.segments[rows[:, 1]]
-    acked = np.diff(acknowledged(trace, window.time_ns[rows]), axis=1)[:, 0]
     alpha = (last**2 - first**2) / (2 * acked)
     error = ERROR_SEGMENTS[window.source] * last / acked
     yield Estimate("alpha", tuple(alpha.tolist()), float(np.median(error)), window.source)

@@ -22,7 +22,7 @@ USED_SHARE = 0.9
 def estimates(trace: FlowTrace, window: Window, flown: Window, found: Flight) -> Iterator[Estimate | Missing]:
     """The cap in segments. ``flown``: the flight's envelope, which says whether the window was used."""
     w, time_ns = window.segments, window.time_ns
-    if len(w) < 2 or not len(flown.segments):
+    if len(w) < 2 or not w.any() or not len(flown.segments):
         yield Missing("max_window_packets", "no window", window.source)
         return
     most = float(w.max())

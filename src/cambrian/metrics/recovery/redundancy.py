@@ -92,7 +92,8 @@ def redundancy(packets: pl.DataFrame, delivery: Delivery, header_bytes: float | 
     if not len(seen) or not seen[-1] or (delivery.received_bytes > sizes).any():
         return None
     low_header, header, high_header = _header(seen, sizes, delivery.received_bytes, header_bytes)
-    left_over = sizes - seen * header - delivery.received_bytes
+    # a report from before the first departure covers nothing
+    left_over = np.where(seen > 0, sizes - seen * header - delivery.received_bytes, np.inf)
     at = len(seen) - 1 - int(np.argmin(left_over[::-1][:_LAST_REPORTS]))
     handshake = 0 if header_bytes is not None else _QUIC_HANDSHAKE_BYTES
     if header_bytes is None and header > QUIC_HEADER_BYTES[1] and left_over[at] <= 0:

@@ -45,7 +45,7 @@ def startup_and_drain(rows: Rows) -> tuple[int, int] | None:
     Then the sender may be in Startup to the end, or something else limits it.
     """
     usual = _usual_bytes(rows)
-    if not np.isfinite(usual):
+    if not usual > 0:
         return None
     bdp_bytes = usual / _WINDOW_GAIN
     flight = np.nan_to_num(rows.in_flight_bytes)

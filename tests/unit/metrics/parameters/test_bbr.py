@@ -389,3 +389,14 @@ def test_a_low_window_without_packets_is_a_timeouts_and_no_probe_rtt() -> None:
     assert plausible([stage], trace) == [stage]
     without = trace.packets.filter(~pl.col("arrival_ns").is_between(5_000_000_000, 5_400_000_000))
     assert plausible([stage], replace(trace, packets=without)) == []
+
+
+def test_a_log_and_a_path_out_of_all_proportion_take_no_memory() -> None:
+    trace = run(Bbr())
+    one = trace.transport["time_ns"][len(trace.transport) // 2]
+    rows = trace.transport.with_columns(
+        cwnd_bytes=pl.when(pl.col("time_ns") == one).then(10**15).otherwise("cwnd_bytes")
+    )
+    holds(by_key(replace(trace, transport=rows))["cwnd_gain", "window"], 2.0)
+    short = by_key(replace(trace, rtt_ms=0.01))["cruise_factor", "window"]
+    assert isinstance(short, Missing) and "too many" in short.why

@@ -292,3 +292,20 @@ def test_other_families_and_empty_traces() -> None:
     assert list(loss_based.estimate(Sender(packets=2_000).run(family="bbr"))) == []
     empty = trace_of(Sender(packets=200).run().packets.clear(), end_ns=10**9)
     assert not measured(empty)
+
+
+def test_a_window_of_nothing_has_no_maximum() -> None:
+    trace = Sender(packets=2000).run()
+    empty = trace.transport.with_columns(cwnd_bytes=pl.lit(0, pl.Int64))
+    assert missing(replace(trace, transport=empty))["max_window_packets", "window"] == "no window"
+
+
+def test_a_window_that_grows_without_acknowledgements_has_no_increase() -> None:
+    """Of a flow whose packets are nearly all still in the queue."""
+    trace = Sender(avoidance=lambda window, acked: acked / window, beta=0.5, packets=60_000).run(
+        family="reno"
+    )
+    first_ns, last_ns = int(trace.packets["arrival_ns"][-1]), trace.end_ns
+    waiting = pl.when(pl.col("arrival_ns") < first_ns).then(None).otherwise(last_ns).alias("departure_ns")
+    packets = trace.packets.with_columns(waiting)
+    assert ("alpha", "window") in missing(replace(trace, packets=packets))

@@ -129,3 +129,10 @@ def test_repetitions_of_every_second_that_vary_are_waste() -> None:
     truth = wasted[found.until_ns // S - 1] * 1440
     assert 0.3 * truth < found.low_bytes < truth
     assert found.redundant_bytes == pytest.approx(truth, rel=0.1)
+
+
+def test_a_report_before_the_first_data_covers_nothing() -> None:
+    """As on a path of 2 s, whose receiver reports each second: a handshake's bytes are no application's."""
+    late = frame(steady(0, 150, 10 * MS, size=1514, first_ns=4 * S))
+    found = redundancy(late, Delivery(np.array([3, 5]) * S, np.array([0, 100 * 1430])), None)
+    assert found is not None and found.until_ns == 5 * S

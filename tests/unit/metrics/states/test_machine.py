@@ -103,3 +103,8 @@ def test_intervals_cover_the_time_once(said: list[tuple[int, str]]) -> None:
     assert summed is not None
     assert sum(summed.time_ns.values()) == end_ns - held[0]["from_ns"]
     assert sum(summed.transitions.values()) == len(held) - 1
+
+
+def test_a_bbr_without_a_window_is_not_inferred() -> None:
+    rows = [{"time_ns": n * MS, "event": "ack", "cwnd_bytes": 0, "in_flight_bytes": 0} for n in range(9)]
+    assert machine(trace(rows), 0, "bbr", 10 * MS) is None
