@@ -79,7 +79,8 @@ QUANTITIES = (
     Quantity(
         "reaction_p50_ms",
         "median over the episodes: from the first drop to the first `loss`, `retransmit` or `rto` row of the "
-        "stack's log, or entry to a recovery state, after the sender could know of the drop",
+        "stack's log, or entry to a recovery state, after the sender could know of the drop; null if the log "
+        "may be late",
         FLOAT,
         formula="Loss recovery",
         trial=_of(lambda one: _median(one.episodes.reaction_ms)),

@@ -3,8 +3,9 @@
 An episode begins with a queue drop and contains every drop until the sender could first know of it; the next
 drop begins the next episode. That moment is the departure of the flow's next packet plus the return delay, so
 it does not depend on the stack's log. The sender's reaction is its first loss event, retransmission or entry
-to a recovery state from then on. Recovery ends when the state leaves recovery, or, for a stack without such a
-state, when the congestion window grows again.
+to a recovery state from then on. Some logs get a row only when a packet is sent, and a sender that has just
+cut its window sends none for a while: they do not tell when the sender reacted. Recovery ends when the state
+leaves recovery, or, for a stack without such a state, when the congestion window grows again.
 """
 
 from __future__ import annotations
@@ -22,6 +23,11 @@ REACTIONS = ("loss", "retransmit", "rto")
 RECOVERING = ("recovery", "fast_recovery", "cwr", "loss", "persistent_congestion")
 #: a later reaction has another cause; no retransmission timer here starts above a second (RFC 6298)
 _LONGEST_WAIT_NS = 1_000_000_000
+#: acknowledgements of so many packets change what a sender sends or logs. s2n-quic's receiver acknowledges
+#: nine at once; rows of TQUIC's and quiche's logs that waited for a packet came 17 to 50 packets later
+_MOST_UNSEEN_PACKETS = 12
+#: what a sender does at once is this near in time
+_AT_ONCE_NS = 50_000
 #: for what the sender cannot have known within the trial
 _NEVER = np.iinfo(np.int64).max
 
@@ -33,7 +39,7 @@ class Episodes:
     ``began_ns``: the first drop. ``drops``: packets dropped. ``rtt_ms``: round trip at that time,
     queue included. ``earliest_ms``: from the drop to when the sender could know; ``reaction_ms``:
     to when it reacted; ``recovery_ms``: to the end of recovery. NaN: unknown, because the sender
-    was already recovering, the trial ended, or the trace has no such event.
+    was already recovering, the trial ended, or the trace has no such event; all reactions of a late log.
     """
 
     began_ns: Int64Array
@@ -64,6 +70,11 @@ def episodes(packets: pl.DataFrame, transport: pl.DataFrame, *, forward_ns: int,
     firsts = _firsts(dropped, known_ns)
     began, known = dropped[firsts], known_ns[firsts]
     reacted, ended = _answers(transport, known)
+    acked_ns = np.sort(int64(went, "departure_ns")) + back_ns
+    sent_ns = np.sort(int64(packets, "arrival_ns")) - forward_ns
+    if _is_late(reacted, known, int64(transport, "time_ns"), sent_ns, acked_ns).any():
+        # the log's other rows may be late by less than what shows
+        reacted[:] = np.nan
     to_known = np.where(known == _NEVER, np.nan, known - began)
     return Episodes(
         began_ns=began,
@@ -116,6 +127,21 @@ def _answers(transport: pl.DataFrame, known: Int64Array) -> tuple[FloatArray, Fl
     end = _ends(transport, recovering)[row[mine]]
     ended[mine] = np.where(end < len(times), times[np.minimum(end, len(times) - 1)], np.nan)
     return reacted, ended
+
+
+def _is_late(
+    reacted: FloatArray, known: Int64Array, row_ns: Int64Array, sent_ns: Int64Array, acked_ns: Int64Array
+) -> BoolArray:
+    """Did the sender neither log nor send, while many packets were acknowledged, before it reacted?
+
+    Then its reaction may have been at any of these acknowledgements.
+    """
+    before = np.where(np.isfinite(reacted), reacted, 0) - _AT_ONCE_NS
+    since = known
+    for times in (row_ns, sent_ns):
+        since = np.maximum(since, np.append(0, times)[np.searchsorted(times, before, side="right")])
+    unseen = np.searchsorted(acked_ns, before) - np.searchsorted(acked_ns, since, side="right")
+    return np.isfinite(reacted) & (unseen > _MOST_UNSEEN_PACKETS)
 
 
 def _ends(transport: pl.DataFrame, recovering: BoolArray) -> Int64Array:

@@ -96,6 +96,20 @@ def test_a_sender_that_is_recovering_answers_the_first_of_two_episodes() -> None
     assert np.isnan(found.reaction_ms[1])
 
 
+@pytest.mark.parametrize("between", ["nothing", "rows", "packets"])
+def test_a_row_that_waited_for_a_packet_tells_no_reaction(between: str) -> None:
+    """As TQUIC's log: 30 ms after 50 acknowledgements, with the first packet after the cut."""
+    rows = [(100, "ack", 80_000, "open"), (206, "loss", 56_000, "recovery")]
+    if between == "rows":
+        rows += [(ms, "ack", 80_000, "open") for ms in range(177, 206, 2)]
+    packets = queue({100})
+    if between == "nothing":
+        packets = packets.filter((pl.col("arrival_ns") < 200 * MS) | (pl.col("arrival_ns") >= 231 * MS))
+    found = episodes(packets, trace(*sorted(rows)), forward_ns=FORWARD, back_ns=BACK)
+    assert found.earliest_ms[0] == 76
+    assert np.isnan(found.reaction_ms[0]) == (between == "nothing")
+
+
 def test_a_far_later_reaction_has_another_cause() -> None:
     said = trace((177 + 1_000, "loss", 50_000, "recovery"))
     found = episodes(queue({100}), said, forward_ns=FORWARD, back_ns=BACK)
