@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from cambrian.metrics.columns import FloatArray
+from cambrian.metrics.conformance import compare
+from cambrian.metrics.envelope import Envelope
 from cambrian.report import study_page, tables
 from cambrian.report.collect import collect
 from cambrian.store.results import Results
@@ -61,3 +67,9 @@ def report(folder: Path, out: Path) -> Path:
     """The page of a results directory, in which nothing is kept, with its figures as files."""
     found = collect(Results(folder))
     return study_page.write(found, tables.all_tables(found), out, with_files=True)
+
+
+def noise_floor(references: Sequence[Envelope]) -> FloatArray:
+    """Conformance of each reference trial with each other one: n·(n-1)/2 values."""
+    pairs = itertools.combinations(references, 2)
+    return np.array([compare(one, other).conformance for one, other in pairs], dtype=np.float64)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from cambrian.metrics.conformance import compare, inside, noise_floor
+from cambrian.metrics.conformance import compare, inside
 from cambrian.metrics.envelope import TooFewSamples, from_points, imc22, imc22_samples, pooled
 from tests.unit.metrics_frames import frame, in_order, steady
 
@@ -223,9 +223,3 @@ def test_pooled_joins_trials_and_says_so() -> None:
     assert trials[0].method == "imc22"
     with pytest.raises(ValueError, match="at least one"):
         pooled([])
-
-
-def test_noise_floor_compares_each_pair_once() -> None:
-    trials = [from_points(square(0, 0)), from_points(square(0, 0)), from_points(square(9, 9))]
-    assert noise_floor(trials).tolist() == [1, 0, 0]
-    assert noise_floor(trials[:1]).shape == (0,)

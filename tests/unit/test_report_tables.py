@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 from rich.console import Console
 
-from cambrian.metrics import conformance, envelope
+from cambrian.metrics import envelope
 from cambrian.report import notes, printed, provenance, tables, words
 from cambrian.report.collect import Collected, collect
 from cambrian.report.conformance import seed_pairs
@@ -46,7 +46,7 @@ def test_noise_floor_is_that_of_the_contestants_own_reference(
     knobs: Collected, contestant: str, reference: str
 ) -> None:
     found = row(tables.all_tables(knobs)["conformance"], contestant=contestant)
-    floor = conformance.noise_floor(reference_envelopes(reference))
+    floor = report_results.noise_floor(reference_envelopes(reference))
     assert found["reference"] == reference
     assert found["floor_mean"] == pytest.approx(floor.mean())
     assert (found["floor_lowest"], found["floor_highest"]) == (floor.min(), floor.max())

@@ -39,7 +39,6 @@ def flow_traces(
                 rtt_ms=rtt_ms,
                 forward_delay_ms=rtt_ms * network.forward_delay_percent / 100,
                 rate_mbps=network.rate_mbps,
-                buffer_bytes=result.manifest["network"]["bottleneck"]["limit_bytes"],
                 start_ns=round(flow.start_ms * 1e6),
                 end_ns=flow_ends.end_ns(result, number),
                 alone=len(trial.flows) == 1,

@@ -1,9 +1,7 @@
-"""Conformance and deviation of two performance envelopes, and the noise floor."""
+"""Conformance and deviation of two performance envelopes."""
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -71,14 +69,3 @@ def compare(test: Envelope, reference: Envelope) -> Similarity:
         reference_inside=reference_inside,
         reference_points=len(reference.kept),
     )
-
-
-def noise_floor(references: Sequence[Envelope]) -> FloatArray:
-    """Conformance of each reference trial with each other one: n·(n-1)/2 values.
-
-    It is the score of "the same thing twice", and so the best expected score of a test. The
-    pairs share trials, so they are not independent samples: show their median and range,
-    not an interval as if there were n·(n-1)/2 trials.
-    """
-    pairs = itertools.combinations(references, 2)
-    return np.array([compare(one, other).conformance for one, other in pairs], dtype=np.float64)

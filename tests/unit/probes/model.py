@@ -167,7 +167,6 @@ def trace(packets: pl.DataFrame, end_ns: int, **settings: Any) -> FlowTrace:
         "rtt_ms": 100.0,
         "forward_delay_ms": 50.0,
         "rate_mbps": 5.0,
-        "buffer_bytes": 250_000,
         "start_ns": 0,
         "end_ns": end_ns,
         "alone": True,

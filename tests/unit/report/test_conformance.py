@@ -4,7 +4,6 @@ import numpy as np
 import polars as pl
 import pytest
 
-from cambrian.metrics.conformance import noise_floor
 from cambrian.report import conformance, limits
 from cambrian.report.collect import Cell, Collected, collect
 from cambrian.report.conformance import seed_pairs
@@ -79,7 +78,7 @@ def test_moving_never_makes_it_worse(methods: pl.DataFrame) -> None:
 
 def test_the_floor_is_that_of_the_pairs_of_trials(knobs: Collected) -> None:
     reference = cell(knobs, "tcp reno")
-    expected = noise_floor([one for (one,) in seed_pairs.envelopes(reference).values()])
+    expected = report_results.noise_floor([one for (one,) in seed_pairs.envelopes(reference).values()])
     found = conformance.floors(reference)["imc22"]
     assert found.count == len(expected)
     assert found.conformance.estimate == pytest.approx(expected.mean())

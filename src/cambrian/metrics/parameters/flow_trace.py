@@ -37,7 +37,6 @@ class FlowTrace:
     rtt_ms: float
     forward_delay_ms: float
     rate_mbps: float | None
-    buffer_bytes: int | None
     start_ns: int
     end_ns: int
     alone: bool

@@ -131,7 +131,6 @@ def _trace(
         rtt_ms=RTT / 1e6,
         forward_delay_ms=FORWARD / 1e6,
         rate_mbps=20,
-        buffer_bytes=None,
         start_ns=START,
         end_ns=round(truth.seconds * 1e9),
         alone=True,

@@ -203,7 +203,6 @@ def trace_of(packets: pl.DataFrame, transport: pl.DataFrame | None = None, **set
         "rtt_ms": RTT / 1e6,
         "forward_delay_ms": FORWARD / 1e6,
         "rate_mbps": 20.0,
-        "buffer_bytes": 124_000,
         "start_ns": START,
         "end_ns": int(packets["arrival_ns"].max() or 0) + RTT,  # type: ignore[arg-type]
         "alone": True,
