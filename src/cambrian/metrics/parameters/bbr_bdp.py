@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from cambrian.metrics.columns import departed, int64
-from cambrian.metrics.parameters.bbr_settled import says_probe_bw
+from cambrian.metrics.parameters.bbr_settled import in_silence, says_probe_bw
 from cambrian.metrics.parameters.flow_trace import FlowTrace
 
 #: BBR keeps the largest rate of some round trips: more than the median, less than what probing finds
@@ -15,8 +15,8 @@ OF_ROUNDS = 0.75
 def bdp_packets(trace: FlowTrace, frame_bytes: int) -> float:
     """Upper quartile of the packets that left the bottleneck in a round trip; 0 if none did.
 
-    ``frame_bytes``: size of a full frame of the flow, one packet. Only round trips in ProbeBW count, if the
-    log tells: a flow that stays in ProbeRTT carries a part of its path's product.
+    ``frame_bytes``: size of a full frame of the flow, one packet. Silences do not count, and only round
+    trips in ProbeBW, if the log tells: a flow that stays in ProbeRTT carries a part of its path's product.
     """
     left = departed(trace.packets)
     if not left.height:
@@ -24,6 +24,8 @@ def bdp_packets(trace: FlowTrace, frame_bytes: int) -> float:
     edges = np.arange(trace.start_ns, trace.end_ns, trace.rtt_ns)
     carried, _ = np.histogram(int64(left, "departure_ns"), edges, weights=int64(left, "size_bytes"))
     probing = says_probe_bw(trace, edges[:-1])
-    if probing is not None and probing.any():
-        carried = carried[probing]
+    sends = ~in_silence(trace, edges[:-1])
+    if probing is not None and (probing & sends).any():
+        sends &= probing
+    carried = carried[sends]
     return float(np.quantile(carried, OF_ROUNDS)) / frame_bytes if len(carried) else 0.0

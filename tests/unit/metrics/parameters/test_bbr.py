@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 from cambrian.metrics.parameters import bbr
+from cambrian.metrics.parameters.bbr_bdp import bdp_packets
 from cambrian.metrics.parameters.bbr_low_stages import LowStage, plausible
 from cambrian.metrics.parameters.bbr_phases import Phases
 from cambrian.metrics.parameters.bbr_probe_bw import kind_of
@@ -389,6 +390,14 @@ def test_a_low_window_without_packets_is_a_timeouts_and_no_probe_rtt() -> None:
     assert plausible([stage], trace) == [stage]
     without = trace.packets.filter(~pl.col("arrival_ns").is_between(5_000_000_000, 5_400_000_000))
     assert plausible([stage], replace(trace, packets=without)) == []
+
+
+def test_a_silence_is_not_a_flows_usual_rate() -> None:
+    """Of a trial three times as long as its flow: "window in ProbeRTT is 9.44 BDP; should be 0.5"."""
+    trace = run(Bbr())
+    assert bdp_packets(replace(trace, end_ns=3 * trace.end_ns), FRAME) == pytest.approx(
+        bdp_packets(trace, FRAME), rel=0.02
+    )
 
 
 def test_a_log_and_a_path_out_of_all_proportion_take_no_memory() -> None:
