@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
+from aioquic.quic.congestion.base import K_MINIMUM_WINDOW
 from aioquic.quic.congestion.cubic import CubicCongestionControl
 from aioquic.quic.congestion.reno import RenoCongestionControl
 from aioquic.quic.connection import QuicConnection
@@ -31,6 +32,12 @@ def stats(connection: QuicConnection) -> dict[str, int]:
     }
 
 
+def _collapsed(cwnd: int, loss: Any) -> bool:
+    """Has persistent congestion left the minimum of ``cwnd`` bytes, the window before?"""
+    now: int = loss.congestion_window
+    return now < cwnd and now <= K_MINIMUM_WINDOW * loss._pacer._max_datagram_size
+
+
 def state(congestion_window: int, ssthresh: int | None) -> str:
     """Which branch of aioquic's ``on_packet_acked`` an ACK would take now."""
     slow = ssthresh is None or congestion_window < ssthresh
@@ -46,25 +53,27 @@ class TransportLog:
         # aioquic's time is CLOCK_MONOTONIC: its distance to CLOCK_REALTIME is read once
         self._offset_ns = time.time_ns() - time.monotonic_ns()
         self._started: set[int] = set()
-        self._before = (0.0, 0, 0)
+        self._before = (0.0, 0, 0, 0)
 
     def before(self, connection: QuicConnection) -> None:
         """Remember the controller, before the connection takes something in."""
         loss = connection._loss
-        self._before = (loss._cc._congestion_recovery_start_time, loss.bytes_in_flight, loss._pto_count)
+        recovery_start = loss._cc._congestion_recovery_start_time
+        self._before = (recovery_start, loss.congestion_window, loss.bytes_in_flight, loss._pto_count)
 
     def after(self, connection: QuicConnection, now: float) -> None:
         """Write a row if that was an ACK, a congestion event or a probe timeout.
 
-        Each congestion event begins a recovery. A smaller cwnd is none: CUBIC also lowers it on ACKs, to its
-        estimate of Reno's.
+        Each congestion event begins a recovery, but persistent congestion ends it at once, and may leave
+        the start as it was. A smaller cwnd alone is no event: CUBIC also lowers it on ACKs, to its estimate
+        of Reno's.
         """
-        recovery_start, in_flight, ptos = self._before
+        recovery_start, cwnd, in_flight, ptos = self._before
         loss = connection._loss
         if id(connection) not in self._started:
             self._started.add(id(connection))
             self._row(loss, now, "start")
-        elif loss._cc._congestion_recovery_start_time != recovery_start:
+        elif loss._cc._congestion_recovery_start_time != recovery_start or _collapsed(cwnd, loss):
             self._row(loss, now, "loss")
         elif loss._pto_count > ptos:
             self._row(loss, now, "pto")

@@ -26,13 +26,17 @@ def test_a_window_lowered_by_an_acknowledgement_is_no_congestion_event(tmp_path:
     log = TransportLog(str(tmp_path / "log.csv"))
     windows = []
 
-    def take_in(now: float, *, acked: int | None = None, lost: int | None = None) -> None:
+    def take_in(
+        now: float, *, acked: int | None = None, lost: int | None = None, collapses: bool = False
+    ) -> None:
         loss.congestion_window, loss.bytes_in_flight = cubic.congestion_window, cubic.bytes_in_flight
         log.before(connection)  # type: ignore[arg-type]
         if acked is not None:
             cubic.on_packet_acked(now=now, packet=packet(acked, now - 0.05))
         if lost is not None:
             cubic.on_packets_lost(now=now, packets=[packet(lost, now - 0.05)])
+        if collapses:
+            cubic.on_persistent_congestion()
         loss.congestion_window, loss.bytes_in_flight = cubic.congestion_window, cubic.bytes_in_flight
         log.after(connection, now)  # type: ignore[arg-type]
         windows.append(cubic.congestion_window)
@@ -45,8 +49,12 @@ def test_a_window_lowered_by_an_acknowledgement_is_no_congestion_event(tmp_path:
     cubic._W_max = 0  # the estimate of Reno's window counts,
     cubic.congestion_window += 500  # and is smaller
     take_in(1.3, acked=3)
+    # after persistent congestion no recovery has begun, before and after another one
+    for at in (1.4, 1.5):
+        cubic.congestion_window = 9000
+        take_in(at, collapses=True)
     log.close()
 
     assert windows[3] < windows[2] + 500
     rows = (tmp_path / "log.csv").read_text().splitlines()[1:]
-    assert [row.split(",")[1] for row in rows] == ["start", "loss", "ack", "ack"]
+    assert [row.split(",")[1] for row in rows] == ["start", "loss", "ack", "ack", "loss", "loss"]
