@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import polars as pl
 
 from cambrian.claims import notes
@@ -103,7 +104,7 @@ def explain(contradiction: Contradiction, frames: Frames) -> Explained:
     reason = notes.cut(prepared) or _open(found)
     verdict = "inconclusive" if reason else MOVED_MOST
     effects = tuple(main.effect for main in found)
-    ends = float(draws[0].min()), float(draws[0].max())
+    ends = float(np.nanmin(draws[0])), float(np.nanmax(draws[0]))
     return Explained(contradiction, verdict, effects[0].factor, effects, reason, note, ends)
 
 
