@@ -334,8 +334,11 @@ def test_a_few_random_losses_do_not_keep_a_sender_silent_for_a_minute() -> None:
     assert "1 lost packet is too few for it" in one.text
     assert not ended(1, random_losses=2, connected=False).counts
     # its first try was lost, and the second was not due
-    late = replace(life(random_losses=1), start_ns=round(59.5 * S))
-    assert flow_end(late, NETWORK).counts
+    for start_s, losses in ((59.5, 1), (59.0, 1), (58.96, 1), (58.9, 2), (57.0, 2)):
+        late = replace(life(random_losses=losses), start_ns=round(start_s * S))
+        assert flow_end(late, NETWORK).counts
+        few = replace(life(random_losses=losses - 1), start_ns=round(start_s * S))
+        assert not flow_end(few, NETWORK).counts
 
 
 def test_a_program_that_fails_is_never_excused() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -23,3 +24,13 @@ def test_a_trial_with_a_schedule_ends_with_its_receivers_too(
     monkeypatch.setattr(Trial, "wait_until", lambda self, when_ns: when_ns > received_s * S)
     assert Trial(plan).play(0) is early
     assert taken == taken_s
+
+
+def test_a_browser_that_dies_before_its_flow_begins_ends_no_trial(monkeypatch: pytest.MonkeyPatch) -> None:
+    plan: Any = {"flows": [{"start_ns": S}], "schedule": [], "duration_ns": 8 * S}
+    trial = Trial(plan)
+    browser: Any = SimpleNamespace(name="flow0.receiver", reap=lambda: True)
+    trial.processes, trial.early = [browser], {0: browser}
+    assert not trial.all_received()
+    trial.start_client(0)
+    assert trial.all_received()

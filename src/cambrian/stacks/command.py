@@ -31,8 +31,8 @@ def role(built: Built, how: Role, words: Mapping[str, str], options: Mapping[str
     """One side of a flow, in the guest's terms.
 
     ``options`` go at the end as ``--set KEY=VALUE``, sorted, because a trial's identity knows no order; a
-    boolean is ``true`` or ``false``, a whole number has no decimals (TOML's 1e2 is a float, and a program that
-    wants an integer refuses 100.0).
+    boolean is ``true`` or ``false``, a whole number has no decimals (TOML's 1e2 is a float, and a program
+    that wants an integer refuses 100.0).
     """
     argv = [fill(part, words) for part in how.command]
     for name, value in sorted(options.items()):

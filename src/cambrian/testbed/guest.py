@@ -131,6 +131,7 @@ class Trial:
         self.senders: list[Prepared] = []
         self.receivers: list[Prepared] = []
         self.early: dict[int, Process] = {}
+        self.begun = 0  # flows
         self.net: Dumbbell | None = None
         self.tracelink: Process | None = None
         self.lateness: Lateness | None = None
@@ -213,6 +214,7 @@ class Trial:
 
     def start_client(self, flow: int) -> None:
         """A flow begins when its receiver's program does, or when a waiting one is told to."""
+        self.begun += 1
         if flow not in self.early:
             self.start_receiver(flow)
         elif not self.early[flow].reap():
@@ -252,9 +254,9 @@ class Trial:
         return sorted(steps, key=lambda step: step[0])
 
     def all_received(self) -> bool:
-        """Have all receivers started and ended?"""
+        """Have all flows begun, and their receivers ended?"""
         receivers = [process for process in self.processes if process.name.endswith(".receiver")]
-        return len(receivers) == len(self.plan["flows"]) and all(process.reap() for process in receivers)
+        return self.begun == len(self.plan["flows"]) and all(process.reap() for process in receivers)
 
     def wait_until(self, when_ns: int) -> bool:
         """Sleep until a time, noting programs that end; True if nothing is left to wait for."""

@@ -71,15 +71,18 @@ def _overflowed(report: GuestReport, programs: Programs) -> int | None:
     return overflowed if process is not None and process["status"] == 0 else None
 
 
-def _status(process: ProcessReport | None, stops: Sequence[int]) -> int | None:
-    """The exit status for the gates; 0 if the program was ended by our signal at the trial's end.
+def _status(process: ProcessReport | None, end_ns: int, stops: Sequence[int]) -> int | None:
+    """The exit status for the gates; 0 if the program ended because the trial did.
 
-    ``stops``: the exit statuses of this program after SIGTERM.
+    ``stops``: the exit statuses of this program after SIGTERM, or after its peer's end.
     """
     if process is None:
         return None
-    ended_by_us = process["stopped"] and process["status"] in (_TERMINATED, _KILLED, *stops)
-    return 0 if ended_by_us else process["status"]
+    status, ended_ns = process["status"], process["ended_ns"]
+    stopped = process["stopped"] and status in (_TERMINATED, _KILLED, *stops)
+    # receivers are stopped first, and a sender may end because its peer has
+    after = ended_ns is not None and ended_ns > end_ns and status in stops
+    return 0 if stopped or after else status
 
 
 @dataclass(frozen=True)
@@ -100,7 +103,7 @@ def _program(
     """
     end_ns = report["end_ns"]
     process = report["processes"].get(name)
-    status = _status(process, stops)
+    status = _status(process, end_ns, stops)
     complaint = programs.complaint(name, _TAIL_LINES)
     if status in _NOT_STARTED and complaint and complaint.startswith(_STARTER):
         # its status says nothing of the program: 127 of one that runs is "unsupported"
@@ -119,8 +122,9 @@ def _program(
     if status != 0:
         return _Program(status, complaint)
     ended_ns = process["ended_ns"] if process else None
-    # the last receiver to end is the trial's end
-    if not complete and ended_ns is not None and ended_ns <= end_ns:
+    # the last receiver to end is the trial's end; one that writes no events cannot say that it has everything
+    end_ns += bool(programs[name].events)
+    if not complete and ended_ns is not None and ended_ns < end_ns:
         return _Program(0, f"{name} ended by itself at {ended_ns / 1e9:.3f} s, and did not say why")
     return _Program(0)
 

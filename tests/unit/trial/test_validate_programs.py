@@ -77,6 +77,17 @@ def test_a_program_that_reports_the_end_of_its_connection_has_not_failed(tmp_pat
     assert not program_is_at_fault(flow)
 
 
+def test_what_ends_with_the_trial_is_no_fault(tmp_path: Path) -> None:
+    # a client that writes no events cannot say that it has everything; the last one ends the trial
+    assert not program_is_at_fault(facts(tmp_path, {"status": 0, "ended_ns": 5 * S}, end_s=5))
+    assert program_is_at_fault(facts(tmp_path, {"status": 0, "ended_ns": 5 * S}, [CONNECTED], end_s=5))
+    # its peer was stopped first
+    peer_ended: Any = {"status": 1, "ended_ns": 60.7 * S, "stopped": False}
+    assert validate._status(peer_ended, 60 * S, (0, 1)) == 0
+    assert validate._status(peer_ended, 60 * S, (0,)) == 1
+    assert validate._status(peer_ended | {"status": -9}, 60 * S, (0, 1)) == -9
+
+
 @pytest.mark.parametrize("status", [-11, -6, -9, 101, 2, 127, 3])
 def test_a_crash_is_a_fault_whatever_was_said_before(tmp_path: Path, status: int) -> None:
     flow = facts(tmp_path, {"status": status, "ended_ns": 12 * S}, [CONNECTED, TIMED_OUT])

@@ -10,7 +10,6 @@ has the rule in words.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -195,10 +194,11 @@ def _never_sent(life: Life, network: Network, arrivals: Int64Array) -> FlowEnd:
 def _tries(life: Life) -> int:
     """How many losses at least it takes to keep a sender silent until the trial's end.
 
-    A timer that backs off tries at 0, 1, 3 and 7 s. Of several losses, three are no accident.
+    A timer that backs off tries at 0, 1, 3 and 7 s, or a round trip later. Of several losses, three are no
+    accident.
     """
-    life_s = max(0, life.end_ns - life.start_ns) / NS_PER_S
-    return min(_FEWEST_DROPS, 1 + int(math.log2(1 + life_s)))
+    until_s = (life.end_ns - life.start_ns - life.rtt_ns) / _FIRST_TRY_NS
+    return min(_FEWEST_DROPS, max(1, sum((1 << tries) - 1 < until_s for tries in range(_FEWEST_DROPS))))
 
 
 def _loses_large_ones(life: Life) -> bool:
