@@ -85,11 +85,13 @@ def test_an_option_that_makes_no_sense_is_refused(wrong: dict[str, object]) -> N
         Option.model_validate({"meaning": "x", **wrong})
 
 
-def test_a_boolean_reaches_the_program_as_a_word_and_a_whole_number_without_decimals() -> None:
+def test_a_boolean_reaches_the_program_as_a_word_and_an_integer_without_decimals() -> None:
     quinn = catalogue.load()["quinn"]
     built = type("Built", (), {"stack": quinn})()
-    filled = role(built, Role(command=("x",)), {}, {"pacing": False, "beta": 0.5, "n": 1e2})
-    assert filled.argv == ["x", "--set", "beta=0.5", "--set", "n=100", "--set", "pacing=false"]
+    options = {"path_mtu_discovery": False, "version": 2.0, "initial_window_packets": 1e2}
+    filled = role(built, Role(command=("x",)), {}, options)
+    assert filled.argv[1::2] == ["--set"] * 3
+    assert filled.argv[2::2] == ["initial_window_packets=100", "path_mtu_discovery=false", "version=2.0"]
 
 
 def test_every_default_is_a_value_that_its_option_takes() -> None:

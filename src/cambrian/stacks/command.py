@@ -31,18 +31,15 @@ def role(built: Built, how: Role, words: Mapping[str, str], options: Mapping[str
     """One side of a flow, in the guest's terms.
 
     ``options`` go at the end as ``--set KEY=VALUE``, sorted, because a trial's identity knows no order; a
-    boolean is ``true`` or ``false``, a whole number has no decimals (TOML's 1e2 is a float, and a program
-    that wants an integer refuses 100.0).
+    boolean is ``true`` or ``false``, an integer has no decimals (TOML's 1e2 is a float, and a program that
+    wants an integer refuses 100.0).
     """
     argv = [fill(part, words) for part in how.command]
+    known = built.stack.manifest.options or {}
     for name, value in sorted(options.items()):
-        argv += ["--set", f"{name}={_text(value)}"]
+        is_integer = name in known and known[name].type == "integer"
+        text = int(value) if is_integer and isinstance(value, float) else value
+        argv += ["--set", f"{name}={str(text).lower() if isinstance(text, bool) else text}"]
     files = {file.to: fill(named_files.template(built.stack, file.template), words) for file in how.files}
     environment = {name: fill(value, words) for name, value in how.environment.items()}
     return Filled(argv, environment, files)
-
-
-def _text(value: object) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    return str(int(value) if isinstance(value, float) and value.is_integer() else value)
