@@ -26,6 +26,9 @@ _LONGEST_WAIT_NS = 1_000_000_000
 #: acknowledgements of so many packets change what a sender sends or logs. s2n-quic's receiver acknowledges
 #: nine at once; rows of TQUIC's and quiche's logs that waited for a packet came 17 to 50 packets later
 _MOST_UNSEEN_PACKETS = 12
+#: these rows came 17 to 60 ms late. Linux holds back its acknowledgements for a millisecond after a loss, in
+#: which many packets come on a fast link
+_LEAST_UNSEEN_NS = 5_000_000
 #: what a sender does at once is this near in time
 _AT_ONCE_NS = 50_000
 #: for what the sender cannot have known within the trial
@@ -39,7 +42,8 @@ class Episodes:
     ``began_ns``: the first drop. ``drops``: packets dropped. ``rtt_ms``: round trip at that time,
     queue included. ``earliest_ms``: from the drop to when the sender could know; ``reaction_ms``:
     to when it reacted; ``recovery_ms``: to the end of recovery. NaN: unknown, because the sender
-    was already recovering, the trial ended, or the trace has no such event; all reactions of a late log.
+    was already recovering, the trial ended, or the trace has no such event. ``reaction_ms`` is NaN for a row
+    that came late, and for all rows of a log that has several such rows.
     """
 
     began_ns: Int64Array
@@ -72,7 +76,9 @@ def episodes(packets: pl.DataFrame, transport: pl.DataFrame, *, forward_ns: int,
     reacted, ended = _answers(transport, known)
     acked_ns = np.sort(int64(went, "departure_ns")) + back_ns
     sent_ns = np.sort(int64(packets, "arrival_ns")) - forward_ns
-    if _is_late(reacted, known, int64(transport, "time_ns"), sent_ns, acked_ns).any():
+    late = _is_late(reacted, known, int64(transport, "time_ns"), sent_ns, acked_ns)
+    reacted[late] = np.nan
+    if late.sum() > 1:
         # the log's other rows may be late by less than what shows
         reacted[:] = np.nan
     to_known = np.where(known == _NEVER, np.nan, known - began)
@@ -141,7 +147,7 @@ def _is_late(
     for times in (row_ns, sent_ns):
         since = np.maximum(since, np.append(0, times)[np.searchsorted(times, before, side="right")])
     unseen = np.searchsorted(acked_ns, before) - np.searchsorted(acked_ns, since, side="right")
-    return np.isfinite(reacted) & (unseen > _MOST_UNSEEN_PACKETS)
+    return np.isfinite(reacted) & (unseen > _MOST_UNSEEN_PACKETS) & (before - since > _LEAST_UNSEEN_NS)
 
 
 def _ends(transport: pl.DataFrame, recovering: BoolArray) -> Int64Array:

@@ -110,6 +110,17 @@ def test_a_row_that_waited_for_a_packet_tells_no_reaction(between: str) -> None:
     assert np.isnan(found.reaction_ms[0]) == (between == "nothing")
 
 
+def test_one_late_row_leaves_the_other_reactions() -> None:
+    """One may be a coincidence; Linux sends no acknowledgement for a millisecond after a loss."""
+    rows = [(100, "ack", 80_000, "open"), (206, "loss", 56_000, "recovery")]
+    rows += [(ms, "ack", 56_000, "open") for ms in range(300, 677, 2)] + [(678, "loss", 40_000, "recovery")]
+    packets = queue({100, 600}, 900).filter(
+        (pl.col("arrival_ns") < 200 * MS) | (pl.col("arrival_ns") >= 231 * MS)
+    )
+    found = episodes(packets, trace(*rows), forward_ns=FORWARD, back_ns=BACK)
+    assert np.isnan(found.reaction_ms).tolist() == [True, False]
+
+
 def test_a_far_later_reaction_has_another_cause() -> None:
     said = trace((177 + 1_000, "loss", 50_000, "recovery"))
     found = episodes(queue({100}), said, forward_ns=FORWARD, back_ns=BACK)
