@@ -89,8 +89,9 @@ def sequence(transport: pl.DataFrame, flow: int, cca: str, *, undisturbed: bool 
     # a trace without a window begins with its first word, and a word holds until the next one
     held = np.maximum.accumulate(np.where(unknown, 0, np.arange(len(read))))
     builder.codes, builder.inferred = builder.codes[held], builder.inferred[held]
-    # a log with acknowledgements may have rows of transmissions as well, and the probe is one
-    answers = read.acked if read.acked.any() else ~(read.probe | read.timeout | read.lost)
+    # a log with acknowledgements may have rows of transmissions as well, and the probe is one; an
+    # acknowledgement that shows a loss is a row of the loss
+    answers = (read.acked | read.lost) if read.acked.any() else ~(read.probe | read.timeout | read.lost)
     builder.put(TAIL_LOSS_PROBE, infer.until_answered(read.probe, answers), inferred=False)
     builder.put(RETRANSMISSION_TIMEOUT, infer.until_answered(read.timeout, answers), inferred=False)
     return Sequence(

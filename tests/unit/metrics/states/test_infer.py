@@ -158,7 +158,7 @@ def test_a_probe_lasts_until_the_next_acknowledgement() -> None:
         ]
     )
     found = _of(said, end_s=1)
-    assert found.time_ns["tail_loss_probe"] == 350 * MS
+    assert found.time_ns["tail_loss_probe"] == 300 * MS
     assert found.time_ns["retransmission_timeout"] == 100 * MS
     assert found.source == "exported"
 
