@@ -101,7 +101,9 @@ def side(mine: Mapping[str, Sequence[Alone]], reference: Mapping[str, Sequence[A
     if not both:
         known = any(mine.values())
         why = (
-            f"{title} was not run alone on the same network" if known else "none of its trials alone is valid"
+            f"{title} was not run alone on the same network with the same round trip"
+            if known
+            else "none of its trials alone is valid"
         )
         return Side("not measured", (why,))
     compared = _compared(mine, reference, title)

@@ -70,7 +70,7 @@ def judge(
 
     Parameters:
         later: the contestant is a BBR of a generation that the kernel lacks.
-        its: None if kernel TCP was not run alone on this network.
+        its: None if kernel TCP was not run alone on this network with this round trip.
     """
     here, kernel = _figures(mine), _figures(its or {})
     finding = Finding(
@@ -159,7 +159,7 @@ def _uncomparable(
     if later:
         return "the kernel has no BBR of this generation"
     if its is None:
-        return "kernel TCP was not run alone on this network"
+        return "kernel TCP was not run alone on this network with this round trip"
     if not kernel:
         return f"kernel TCP gives no figure: {_why_unseen(its)}"
     for side, readings, whose in ((here, mine, "the contestant"), (kernel, its, "kernel TCP")):

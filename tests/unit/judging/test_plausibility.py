@@ -159,7 +159,7 @@ def test_trials_without_figures_are_not_measured() -> None:
 def test_nothing_without_the_reference_on_the_same_network() -> None:
     found = side(c=[alone()])
     assert found.state == "not measured"
-    assert found.findings == ("tcp cubic was not run alone on the same network",)
+    assert found.findings == ("tcp cubic was not run alone on the same network with the same round trip",)
     # the reference was, and the contestant's own trials are invalid
     found = plausibility.side({"a": []}, {"a": [alone()]}, "tcp cubic")
     assert found == Side("not measured", ("none of its trials alone is valid",))

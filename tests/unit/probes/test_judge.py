@@ -98,7 +98,7 @@ def test_what_a_measure_cannot_resolve_widens_the_range() -> None:
 def test_without_the_kernel_nothing_is_compared() -> None:
     found = judge("lone-loss-kept", figures(1.0, 1.0), None)
     assert found.state is None
-    assert found.why == "kernel TCP was not run alone on this network"
+    assert found.why == "kernel TCP was not run alone on this network with this round trip"
     assert found.text == "after a lone loss it keeps 1.00 of its flight"
 
 

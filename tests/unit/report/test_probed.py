@@ -50,13 +50,17 @@ def test_without_a_log_one_that_fills_no_link_is_not_compared() -> None:
 def test_a_kernel_with_options_is_no_reference() -> None:
     other = KERNEL.model_copy(update={"options": {"initial_window": 32}, "label": "tuned"})
     found = probed.findings(collected(cell(other, 0.71, 0.71), cell(QUINN, 1.0, 0.99)))
-    assert {one.finding.why for one in found} == {"kernel TCP was not run alone on this network"}
+    assert {one.finding.why for one in found} == {
+        "kernel TCP was not run alone on this network with this round trip"
+    }
 
 
 def test_a_kernel_with_another_round_trip_is_no_reference() -> None:
     """Flows of one network may have round trips of their own."""
     found = probed.findings(collected(cell(KERNEL, 0.71, 0.71, rtt_ms=20), cell(QUINN, 1.0, 0.99)))
-    assert {one.finding.why for one in found} == {"kernel TCP was not run alone on this network"}
+    assert {one.finding.why for one in found} == {
+        "kernel TCP was not run alone on this network with this round trip"
+    }
 
 
 def test_probes_are_counted_by_their_states() -> None:
