@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import html
 import json
 import re
+import shlex
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -9,8 +11,9 @@ from typing import Any
 import pytest
 
 from cambrian.cli import reading
-from cambrian.report import figures, series, study_page
+from cambrian.report import cards, figures, series, study_page
 from cambrian.report.collect import collect
+from cambrian.run.study import RunOptions
 from cambrian.store.results import Results
 from tests.unit import report_results
 
@@ -168,10 +171,31 @@ def test_page_says_what_ran(made: Path, read: Read) -> None:
     assert "buffer 20,000 bytes (2 BDP)" in read.words
 
 
-def test_a_card_repeats_its_own_group_alone() -> None:
+@pytest.mark.parametrize(
+    "only", ["net/a-*,net/b-*", "4mbps-20ms-2bdp/tcp-cubic+tcp-cubic", "it's", "quinn bbr", None]
+)
+def test_a_card_repeats_its_own_group_alone(only: str | None) -> None:
     """Several --only add up, so the recorded one would bring back the whole study."""
-    recorded = "cambrian run s.toml --seed 1 --only 'net/a-*,net/b-*'"
-    assert study_page._ONLY.sub("", recorded) == "cambrian run s.toml --seed 1"
+    recorded = RunOptions("s.toml", only=only).command
+    shown = study_page._repeat_groups(recorded, "net/it's,net/b")
+    own = ["--only", "net/it's,net/b", "--out", "again"]
+    assert shlex.split(shown) == [*shlex.split(RunOptions("s.toml").command), *own]
+
+
+def test_a_card_of_an_earlier_version_repeats_its_own_group_alone() -> None:
+    """Earlier versions wrote a pattern between quotes, whatever it was."""
+    assert study_page._repeat_groups("cambrian run s.toml --only 'it's'", "net/a") == (
+        "cambrian run s.toml --only net/a --out again"
+    )
+
+
+def test_the_page_has_the_commands_of_its_cards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    network = Results(report_results.KNOBS).study()["groups"][0]["network"]
+    card = cards.Card("c", network, "q", "slower", "", "", 1, "harm", groups=f"{network}/it's")
+    monkeypatch.setattr(cards, "cards", lambda *_: [card])
+    shown = html.unescape(report_results.report(report_results.KNOBS, tmp_path).read_text())
+    command = Results(report_results.KNOBS).study()["command"]
+    assert f"""<code>{command} --only '{network}/it'"'"'s' --out again</code>""" in shown
 
 
 def test_csv_holds_more_digits_than_the_page(made: Path) -> None:

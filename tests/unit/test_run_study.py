@@ -77,6 +77,23 @@ def test_many_patterns_are_shortened(tmp_path: Path) -> None:
     assert "--only 'net0/*,net1/*,net2/*' and 37 more: 12 earlier trials" in line
 
 
+def test_patterns_without_quotes_are_shortened_too() -> None:
+    many = RunOptions("knobs", only="a,b,c,d,e,f,g,h,i").command
+    assert study._shortened(many).endswith("--only a,b,c and 6 more")
+    few = RunOptions("knobs", only="it's,b").command
+    assert study._shortened(few) == few
+
+
+def test_other_quotes_make_no_other_command(tmp_path: Path) -> None:
+    def quoted(data: dict[str, Any]) -> None:
+        data["command"] = "cambrian run knobs --seed 1 --clock virtual --only 'quinn'"
+
+    results = Results(report_results.copy(tmp_path, quoted))
+    now = Study.model_validate(results.study()["study"])
+    line = study._left_out(results, now, set(), replace(OPTIONS, only="quinn"))
+    assert line.startswith("since the same command ran before")
+
+
 def test_a_folder_without_a_usable_study_has_nothing_to_tell(tmp_path: Path) -> None:
     now = Study.model_validate(Results(report_results.KNOBS).study()["study"])
     assert study._left_out(Results(tmp_path), now, set(), OPTIONS) == ""

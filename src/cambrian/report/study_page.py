@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import re
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -45,11 +45,10 @@ from cambrian.report.sections import (
     link,
 )
 from cambrian.report.words import counted
+from cambrian.store import commands
 
 #: more notes than this are closed at first
 _MOST_NOTES = 12
-#: a recorded command's choice of groups
-_ONLY = re.compile(r" --only '[^']*'")
 _VERDICTS = (
     "One verdict for each contestant over all networks, from four sides: its parameters compared with the "
     "standard; its plausibility, its behaviour and its impact on other flows compared with the reference. "
@@ -106,6 +105,7 @@ def _page(
     invalid = link("Why they are invalid.", "#invalid") if frames["invalid"].height else ""
     names = [network.name for network in collected.networks]
     anchors = {name: f"network-{number}" for number, name in enumerate(names, 1)}
+    found = cards.cards(collected, frames, shown)
     return Page(
         about=("Cambrian report", "study", collected.study.name),
         title=collected.study.title,
@@ -116,7 +116,7 @@ def _page(
         context={
             "matrix": shown,
             "glyphs": matrix.GLYPHS,
-            "cards": cards.cards(collected, frames, shown),
+            "cards": found,
             "nothing": cards.nothing(
                 shown,
                 frames.get("verdicts"),
@@ -125,8 +125,7 @@ def _page(
             "anchors": anchors,
             "verdict_ids": _verdict_ids(verdicts),
             "corner": "Pair" if collected.design == "pairwise" else "Contestant",
-            # a card names its own group, and repeated --only add up
-            "command": _ONLY.sub("", collected.raw["command"]),
+            "repeat": {card.groups: _repeat_groups(collected.raw["command"], card.groups) for card in found},
         },
         explore=True,
         sections=tuple(_sections(collected, frames, observed, verdicts, anchors)),
@@ -137,6 +136,11 @@ def _page(
             "kinds": timelines.kinds(),
         },
     )
+
+
+def _repeat_groups(command: str, groups: str) -> str:
+    """The recorded command for these groups alone: repeated ``--only`` add up, so the recorded one goes."""
+    return shlex.join([*commands.with_only(command, lambda _: ()), "--only", groups, "--out", "again"])
 
 
 def _sections(

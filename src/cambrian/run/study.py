@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 import time
 from collections.abc import Mapping, Sequence
@@ -19,7 +18,7 @@ from cambrian.run.local import Cores
 from cambrian.run.pool import Engine
 from cambrian.run.scheduler import Scheduler, counted_trials
 from cambrian.stacks import catalogue, checks, offers
-from cambrian.store import check
+from cambrian.store import check, commands
 from cambrian.store.reading import Damaged
 from cambrian.store.results import Results
 from cambrian.study import builtin, cost, load, replace, tracefile
@@ -343,7 +342,9 @@ def _left_out(results: Results, study: Study, wanted: set[str], options: RunOpti
     except (FileNotFoundError, Damaged):
         # the run writes it anew
         return ""
-    if options.started_by == before["command"]:
+    old, new = before["command"], options.command
+    same = commands.words(old) == commands.words(new)
+    if same and options.started_by:
         # `cambrian gate` begins with few seeds each time
         return ""
     listed = {name for group in before["groups"] for name in group["trials"]}
@@ -352,10 +353,10 @@ def _left_out(results: Results, study: Study, wanted: set[str], options: RunOpti
         return ""
     stay = "trial stays" if count == 1 else "trials stay"
     left = f"{count} earlier {stay} in this folder, but no report shows them"
-    if before["command"] != options.command:
-        old, new = _shortened(before["command"]), _shortened(options.command)
+    if not same:
         return (
-            f"study.json listed trials of {old}, and now lists only those of {new}: {left}; "
+            f"study.json listed trials of {_shortened(old)}, and now lists only those of "
+            f"{_shortened(new)}: {left}; "
             "remedy: --out another folder, or the earlier command again"
         )
     cause = "the study has changed"
@@ -377,12 +378,13 @@ def _is_of(record: Mapping[str, object], study: Study) -> bool:
 def _shortened(command: str) -> str:
     """A command line with the first few patterns of its ``--only``."""
 
-    def few(only: re.Match[str]) -> str:
-        patterns = only[1].split(",")
+    def few(only: str) -> list[str]:
+        patterns = only.split(",")
         more = len(patterns) - _PATTERNS_SHOWN
-        return f"--only '{','.join(patterns[:_PATTERNS_SHOWN])}' and {more} more" if more > 0 else only[0]
+        left_out = ["and", str(more), "more"] if more > 0 else []
+        return ["--only", ",".join(patterns[:_PATTERNS_SHOWN]), *left_out]
 
-    return re.sub(r"--only '([^']*)'", few, command)
+    return shlex.join(commands.with_only(command, few))
 
 
 def _damaged(

@@ -6,13 +6,12 @@ same ``study.json``.
 
 from __future__ import annotations
 
-import shlex
 import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from cambrian.store import check, reading, writing
+from cambrian.store import check, commands, reading, writing
 from cambrian.store.results import Results
 from cambrian.store.shapes import SuiteRecord
 from cambrian.suites.model import RECORD
@@ -100,11 +99,7 @@ def _numbered(shard: Results) -> tuple[int, Results, dict[str, Any]]:
 
 def _asked(record: dict[str, Any]) -> list[str]:
     """The words of the command that choose trials: not the study's path, and not how its code is trusted."""
-    command = record["command"]
-    try:
-        words = shlex.split(command)
-    except ValueError:
-        return [command]
+    words = commands.words(record["command"])
     if words[:2] == ["cambrian", "run"]:
         # the study itself is compared
         del words[2:3]
