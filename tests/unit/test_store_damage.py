@@ -26,7 +26,7 @@ from cambrian.cli.shared import explained
 from cambrian.report.collect import collect
 from cambrian.store import check, reading, sums
 from cambrian.store.reading import Damaged
-from cambrian.store.results import InUse, Results
+from cambrian.store.results import NO_STUDY, InUse, Results
 from cambrian.store.writing import write_json
 from tests.unit import report_results
 
@@ -288,9 +288,27 @@ def test_trials_of_a_hunt_are_whole_without_a_study(folder: Path, command: Comma
     assert command("doctor", folder)[0] == 1
 
 
-def test_a_study_does_not_become_one_without(folder: Path) -> None:
+@pytest.mark.parametrize("left", ["study.json", "damaged/study.json", "report/index.html"])
+def test_a_study_does_not_become_one_without(folder: Path, left: str, command: Command) -> None:
+    (folder / left).parent.mkdir(exist_ok=True)
+    (folder / "study.json").rename(folder / left)
     check.note_no_study(Results(folder), "cambrian trial")
-    assert not (folder / check.NO_STUDY).exists()
+    assert not (folder / NO_STUDY).exists()
+    # an earlier version wrote it, or left it
+    (folder / NO_STUDY).touch()
+    assert command("doctor", folder)[0] == (0 if left == "study.json" else 1)
+
+
+def test_a_lost_study_is_missed_after_a_trial_without_one(folder: Path, command: Command) -> None:
+    results = Results(folder)
+    data = results.study()
+    (folder / "study.json").unlink()
+    check.note_no_study(results, "cambrian trial")
+    assert command("doctor", folder)[0] == 0
+    results.write_study(data)
+    (folder / "study.json").unlink()
+    status, said = command("doctor", folder)
+    assert (status, "study.json: is missing" in said) == (1, True), said
 
 
 def test_a_file_that_cannot_be_written_leaves_the_old_one(

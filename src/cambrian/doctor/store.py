@@ -13,17 +13,16 @@ from typing import Any, Literal
 
 from cambrian import parallel
 from cambrian.store import check, reading, sums, writing
+from cambrian.store.check import DAMAGED
 from cambrian.store.reading import Damaged
-from cambrian.store.results import LOCK, InUse, Results, TrialResult
+from cambrian.store.results import LOCK, NO_STUDY, InUse, Results, TrialResult
 from cambrian.store.shapes import IDENTITY, SuiteRecord
 from cambrian.suites.model import RECORD
 
-#: where mending moves what a run cannot make again for certain
-DAMAGED = "damaged"
 #: begin the names of what `cambrian history` and `cambrian hunt` write
 _WRITTEN = ("history", "hunted-")
 #: what belongs in a results directory, beside study.json
-_KNOWN = {"study.json", RECORD, "trials", "frames", "report", DAMAGED, LOCK, check.NO_STUDY}
+_KNOWN = {"study.json", RECORD, "trials", "frames", "report", DAMAGED, LOCK, NO_STUDY}
 
 #: move: to ``damaged/``; remove: it can be made again; run: only a run can make it;
 #: none: it is mentioned, and harms nothing
@@ -122,7 +121,7 @@ def _suite(path: Path, *, mend: bool) -> StoreReport:
 
 def _study(results: Results) -> tuple[dict[str, Any] | None, list[Finding]]:
     place = results.folder / "study.json"
-    if not os.path.lexists(place) and os.path.lexists(results.folder / check.NO_STUDY):
+    if check.is_of_no_study(results):
         return None, []
     if not os.path.lexists(place):
         return None, [Finding(place, "is missing", "run", place)]

@@ -10,13 +10,15 @@ from pathlib import Path
 
 from cambrian.store import reading, sums
 from cambrian.store.reading import Damaged
-from cambrian.store.results import PAGE_COLUMNS, Results, TrialResult
+from cambrian.store.results import NO_STUDY, PAGE_COLUMNS, Results, TrialResult
 from cambrian.trace import packets
 
 #: levels of folders between the folder of all results and a study's: results/SUITE/CONTESTANT/PART
 _DEEPEST = 3
-#: says beside trials that they are of no study
-NO_STUDY = "no-study.txt"
+#: where mending moves what a run cannot make again for certain
+DAMAGED = "damaged"
+#: each of them says that a folder's trials are of a study, which may be lost
+_OF_A_STUDY = ("study.json", f"{DAMAGED}/study.json", "report")
 
 
 def quick(trial: TrialResult) -> list[Damaged]:
@@ -71,9 +73,18 @@ def stores(folder: Path, deepest: int = _DEEPEST) -> Iterator[Results]:
 
 def note_no_study(results: Results, command: str) -> None:
     """Say beside the trials of a command that they are of no study, so that nobody misses ``study.json``."""
-    if not os.path.lexists(results.folder / "study.json"):
+    if not _of_a_study(results):
         text = f"These trials are of `{command}` and of no study, so there is no study.json.\n"
         (results.folder / NO_STUDY).write_text(text)
+
+
+def is_of_no_study(results: Results) -> bool:
+    """Do the trials need no ``study.json``?"""
+    return os.path.lexists(results.folder / NO_STUDY) and not _of_a_study(results)
+
+
+def _of_a_study(results: Results) -> bool:
+    return any(os.path.lexists(results.folder / name) for name in _OF_A_STUDY)
 
 
 @contextmanager

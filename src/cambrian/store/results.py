@@ -33,6 +33,8 @@ PAGE_COLUMNS: Mapping[str, Mapping[str, Any]] = {"objects": OBJECTS, "page_loads
 
 #: the file that a run locks
 LOCK = ".lock"
+#: says beside trials that they are of no study
+NO_STUDY = "no-study.txt"
 
 
 class InUse(Exception):
@@ -195,6 +197,7 @@ class Results:
         """Write ``study.json`` atomically."""
         self.folder.mkdir(parents=True, exist_ok=True)
         write_json(self.folder / "study.json", data)
+        (self.folder / NO_STUDY).unlink(missing_ok=True)
 
     def has(self, trial_id: str) -> bool:
         """Whether this trial has complete results."""
