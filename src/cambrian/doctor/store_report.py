@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 from rich.console import Console
 
-from cambrian.doctor.store import DAMAGED, Cure, Finding, StoreReport
+from cambrian.doctor.store import Cure, Finding, StoreReport
+from cambrian.store.check import DAMAGED
 
 _MENDING: dict[Cure, str] = {
     "move": f"--mend moves {{target}} to {DAMAGED}/",
