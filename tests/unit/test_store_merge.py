@@ -81,6 +81,25 @@ def test_a_study_json_that_doctor_moved_is_no_study(tmp_path: Path) -> None:
     assert merging.places([one.folder, two.folder]) == [Path()]
 
 
+@pytest.mark.parametrize("deep", ["a", "a/b/c/d/e"])
+def test_studies_at_any_depth_are_joined(tmp_path: Path, deep: str) -> None:
+    shard(tmp_path / "one" / deep, 1, [])
+    # a study in a study's folder
+    shard(tmp_path / "one" / deep / "inner", 1, [])
+    assert merging.places([tmp_path / "one"]) == [Path(deep), Path(deep, "inner")]
+
+
+def test_the_record_of_a_suite_that_doctor_moved_is_no_record(tmp_path: Path) -> None:
+    shards = [tmp_path / "one", tmp_path / "two"]
+    record = {"cambrian": "1", "suite": "s", "parts": ["a"], "profile": None, "command": "cambrian run s"}
+    for place in ("one/damaged", "two"):
+        (tmp_path / place).mkdir(parents=True)
+        (tmp_path / place / "suite.json").write_text(json.dumps(record))
+    (tmp_path / "one/damaged/suite.json").write_text("{")
+    merging.copy_suites(shards, tmp_path / "out")
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["suite.json"]
+
+
 def test_the_same_command_in_other_words_is_the_same(tmp_path: Path) -> None:
     one, two = pair(tmp_path)
     edited(one, command="cambrian run wan.toml --seed 1 --clock virtual")
@@ -103,6 +122,31 @@ def test_a_shard_and_another_study_are_not_overwritten(tmp_path: Path) -> None:
     edited(out, study=RECORD["study"] | {"name": "other"})
     with pytest.raises(Mismatch, match="has results of another study, other"):
         merging.merge([one, two], out, lambda: None)
+
+
+def test_trials_that_the_shards_do_not_list_are_not_hidden(tmp_path: Path) -> None:
+    one, two = pair(tmp_path)
+    out = Results(tmp_path / "out")
+    merging.merge([one, two], out, lambda: None)
+    before = (out.folder / "study.json").read_text()
+    # the shards of a run with another seed list other trials
+    edited(one, groups=[FIRST | {"trials": ["0" * 16]}])
+    with pytest.raises(Mismatch, match="has results of 1 trial that the shards do not list"):
+        merging.merge([one, two], out, lambda: None)
+    assert (out.folder / "study.json").read_text() == before
+    # a listed trial that never ran is no loss
+    shutil.rmtree(out.trials_folder / FIRST["trials"][0])
+    merging.merge([one, two], out, lambda: None)
+
+
+def test_nothing_is_joined_if_one_study_of_a_suite_cannot_be(tmp_path: Path) -> None:
+    for part in ("a", "b"):
+        shard(tmp_path / "one" / part, 1, [])
+    shard(tmp_path / "two" / "a", 2, [])
+    out = tmp_path / "out"
+    said = CliRunner().invoke(app, ["merge", str(tmp_path / "one"), str(tmp_path / "two"), "-o", str(out)])
+    assert isinstance(said.exception, Mismatch)
+    assert not out.exists()
 
 
 def test_merge_prints_what_differs_in_the_software_of_shards(tmp_path: Path) -> None:

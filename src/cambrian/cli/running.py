@@ -238,6 +238,9 @@ def merge(
     total = sum(map(merging.count, parts.values()))
     done = count(1)
     absent: list[str] = []
+    for place, ours in parts.items():
+        # a mismatch in the last study must not leave the others joined
+        merging.checked(ours, Results(folder / place))
     with step("merge", total=float(total)) as progress:
         for place, ours in parts.items():
             absent += merging.merge(ours, Results(folder / place), lambda: progress.reach(next(done)))

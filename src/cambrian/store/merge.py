@@ -7,7 +7,7 @@ same ``study.json``.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +26,13 @@ class Mismatch(ValueError):
 
 def places(shards: Sequence[Path]) -> list[Path]:
     """The studies below the shards' folders, relative to them: ``.`` for a single study's results."""
-    found = (results.folder.relative_to(shard) for shard in shards for results in check.stores(shard))
-    return sorted({one for one in found if any((shard / one / "study.json").exists() for shard in shards)})
+    return sorted({path.parent for shard in shards for path in _files(shard, "study.json")})
+
+
+def _files(folder: Path, name: str) -> Iterator[Path]:
+    """The files of this name at any depth, relative to ``folder``, without what the doctor moved away."""
+    found = (path.relative_to(folder) for path in folder.rglob(name))
+    return (path for path in found if check.DAMAGED not in path.parts and (folder / path).exists())
 
 
 def count(shards: Sequence[Results]) -> int:
@@ -46,10 +51,36 @@ def merge(shards: Sequence[Results], out: Results, tell: Callable[[], None]) -> 
         The trials that are listed in ``study.json`` and have no results: their run broke off.
 
     Raises:
-        Mismatch: a shard is missing or of another run, two folders of one shard list different trials, two
-            results of one trial differ, or ``out`` has a shard or another study.
+        Mismatch: two results of one trial differ.
         Damaged: a shard has a damaged file.
         InUse: another run uses ``out``.
+        Errors of :func:`checked`.
+    """
+    records, joined = checked(shards, out)
+    absent = []
+    with out.alone():
+        out.sweep()
+        for folders in records.values():
+            for name in _trials(folders[0][1]):
+                for shard, _ in folders:
+                    if shard.has(name):
+                        _copy(shard, out, name)
+                if not out.has(name):
+                    absent.append(name)
+                tell()
+        out.write_study(joined)
+    return list(dict.fromkeys(absent))
+
+
+def checked(
+    shards: Sequence[Results], out: Results
+) -> tuple[dict[int, list[tuple[Results, dict[str, Any]]]], dict[str, Any]]:
+    """One study's shards by their number, each with its ``study.json``, and the joined ``study.json``.
+
+    Raises:
+        Mismatch: a shard is missing or of another run, two folders of one shard list different trials, or
+            ``out`` has a shard, another study or trials that would no longer be listed.
+        Damaged: a ``study.json`` is damaged.
     """
     records: dict[int, list[tuple[Results, dict[str, Any]]]] = {}
     for number, shard, record in map(_numbered, shards):
@@ -71,20 +102,9 @@ def merge(shards: Sequence[Results], out: Results, tell: Callable[[], None]) -> 
     if missing:
         names = ", ".join(f"{number}/{first['shards']}" for number in missing)
         raise Mismatch(f"no results of shard {names}; remedy: run them (--shard), or name their folders too")
-    _check_out(out, first)
-    absent = []
-    with out.alone():
-        out.sweep()
-        for folders in records.values():
-            for name in _trials(folders[0][1]):
-                for shard, _ in folders:
-                    if shard.has(name):
-                        _copy(shard, out, name)
-                if not out.has(name):
-                    absent.append(name)
-                tell()
-        out.write_study(_joined([records[number][0][1] for number in sorted(records)]))
-    return list(dict.fromkeys(absent))
+    joined = _joined([records[number][0][1] for number in sorted(records)])
+    _check_out(out, joined)
+    return records, joined
 
 
 def _numbered(shard: Results) -> tuple[int, Results, dict[str, Any]]:
@@ -106,7 +126,7 @@ def _asked(record: dict[str, Any]) -> list[str]:
     return [word for word in words if word != "--trust"]
 
 
-def _check_out(out: Results, first: dict[str, Any]) -> None:
+def _check_out(out: Results, joined: dict[str, Any]) -> None:
     """Would the joined ``study.json`` replace one that it does not contain?"""
     try:
         there = out.study()
@@ -115,8 +135,16 @@ def _check_out(out: Results, first: dict[str, Any]) -> None:
     held = f"{out.folder} has results of "
     if "shard" in there:
         raise Mismatch(f"{held}a shard, which merge keeps; remedy: use another folder (--out)")
-    if there["study"]["name"] != first["study"]["name"]:
+    if there["study"]["name"] != joined["study"]["name"]:
         raise Mismatch(f"{held}another study, {there['study']['name']}; remedy: use another folder (--out)")
+
+    lost = sum(out.has(name) for name in set(_trials(there)) - set(_trials(joined)))
+    if lost:
+        trials = "1 trial" if lost == 1 else f"{lost} trials"
+        raise Mismatch(
+            f"{held}{trials} that the shards do not list (of other seeds or groups, or of another version "
+            "of the study); remedy: use another folder (--out)"
+        )
 
 
 def _trials(record: dict[str, Any]) -> list[str]:
@@ -152,8 +180,9 @@ def _joined(records: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def copy_suites(shards: Sequence[Path], out: Path) -> None:
-    """Copy the records of suites (``suite.json``), which all shards of a suite have."""
-    for path in shards[0].rglob(RECORD):
-        target = out / path.relative_to(shards[0])
+    """Copy the records of suites (``suite.json``), which all shards of a suite have unless it was damaged."""
+    found = {path: shard for shard in reversed(shards) for path in _files(shard, RECORD)}
+    for inside, folder in found.items():
+        source, target = folder / inside, out / inside
         target.parent.mkdir(parents=True, exist_ok=True)
-        writing.write_json(target, reading.json_file(path, SuiteRecord, path.parent))
+        writing.write_json(target, reading.json_file(source, SuiteRecord, source.parent))
