@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import time
 from dataclasses import asdict, dataclass, replace
@@ -74,9 +75,10 @@ class Progress:
             return replace(both, new=0, stale=True)
         now = inputs(self._place)
         try:
-            made = json.loads((self._place.folder / MADE_FROM).read_text())
-        except (OSError, ValueError):
-            made = {}
+            made = dict(json.loads((self._place.folder / MADE_FROM).read_text()))
+        except (OSError, ValueError, TypeError):
+            # nobody knows what an earlier version's page has
+            return replace(both, new=0, stale=True)
         new = sum(name.endswith(_VERDICT) and made.get(name) != when for name, when in now.items())
         return replace(both, new=new, stale=now != made)
 
@@ -138,21 +140,24 @@ class Progress:
         return made is not None and there and finished <= made
 
 
-def inputs(place: Place) -> dict[str, float]:
-    """What a comparison is made from: study.json and each finished trial's verdict → when it was written.
+def inputs(place: Place) -> dict[str, float | str]:
+    """What a comparison is made from: study.json → its hash; each finished trial's verdict → its time.
 
-    A trial that comes into a folder, as `cambrian merge` brings it, may be older than the page. So the page
-    is not compared with the newest of these times, but made from exactly these files.
+    A run with nothing to do writes the same study.json again, so its time says nothing. A trial that comes
+    into a folder, as `cambrian merge` brings it, may be older than the page. So the page is not compared with
+    the newest of these times, but made from exactly these files.
 
     Raises:
         Damaged: a study.json cannot be used.
     """
-    found: dict[str, float] = {}
+    found: dict[str, float | str] = {}
     for part in place.parts:
         results = Results(part.folder)
         asked = {name for group in results.study()["groups"] for name in group["trials"]}
-        verdicts = (results.trial(name).folder / _VERDICT for name in sorted(asked))
-        for path in (results.folder / "study.json", *verdicts):
+        study = results.folder / "study.json"
+        found[str(study)] = hashlib.sha256(study.read_bytes()).hexdigest()
+        for name in sorted(asked):
+            path = results.trial(name).folder / _VERDICT
             if (when := _when(path)) is not None:
                 found[str(path)] = when
     return found

@@ -19,8 +19,9 @@ from tornado.httpserver import HTTPServer
 
 from cambrian.serve import pages, places, server
 from cambrian.serve.guard import LOOPBACK
-from cambrian.serve.progress import Progress
+from cambrian.serve.progress import MADE_FROM, Progress
 from cambrian.serve.remaking import Remaking
+from cambrian.store.results import Results
 from tests.unit import report_results
 
 PAGE = """<!doctype html><html><head>
@@ -201,6 +202,15 @@ def test_two_results_of_one_study_have_a_comparison_in_the_cache(
     assert seen() == (24, 0, False)
     os.utime(trial / "verdict.json", (time.time() + 60,) * 2)
     assert seen() == (24, 1, True)
+    make_page(comparison, monkeypatch)
+    # as a run with nothing to do leaves it
+    Results(two).write_study(Results(two).study())
+    assert seen() == (24, 0, False)
+    Results(two).write_study(Results(two).study() | {"command": "cambrian run other"})
+    assert seen() == (24, 0, True)
+    for unknown in ("", "[1]"):
+        (comparison.folder / MADE_FROM).write_text(unknown)
+        assert seen() == (24, 0, True)
     make_page(comparison, monkeypatch)
     shutil.rmtree(trial)
     assert seen() == (23, 0, True)
