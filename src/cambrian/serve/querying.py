@@ -45,12 +45,13 @@ class Querying:
         self._process: SpawnProcess | None = None
         self._pipe: Connection | None = None
         self._old = False
-        #: when a trial had last come into the folder as the process started
-        self._as_of_ns = 0
+        #: when a trial had last come into the folder, and study.json was written, as the process started
+        self._as_of_ns: tuple[int, ...] = ()
 
-    def _trials_ns(self) -> int:
-        trials = Results(self._folder).trials_folder
-        return trials.stat().st_mtime_ns if trials.is_dir() else 0
+    def _written_ns(self) -> tuple[int, ...]:
+        """A trial and study.json come by a change of name."""
+        places = (Results(self._folder).trials_folder, self._folder / "study.json")
+        return tuple(place.stat().st_mtime_ns if place.exists() else 0 for place in places)
 
     def answer(self, query: str) -> Answer:
         """The first rows. See :meth:`cambrian.serve.sql.Database.answer`."""
@@ -66,7 +67,7 @@ class Querying:
 
     def warm(self) -> None:
         """Start the process now, so that the first query need not wait for it, and with the trials of now."""
-        if self._trials_ns() != self._as_of_ns:
+        if self._written_ns() != self._as_of_ns:
             self.renew()
         with self._turn, contextlib.suppress(Refused, EOFError, ConnectionError):
             self._started()
@@ -104,7 +105,7 @@ class Querying:
             self.end()
         if self._process is None or self._pipe is None or not self._process.is_alive():
             context = multiprocessing.get_context("spawn")
-            self._as_of_ns = self._trials_ns()
+            self._as_of_ns = self._written_ns()
             self._pipe, its = context.Pipe()
             self._process = context.Process(
                 target=_carry_out, args=(self._folder, its, os.getpid()), daemon=True

@@ -9,6 +9,7 @@ import pytest
 from cambrian.report.evidence import Evidence
 from cambrian.serve import sql
 from cambrian.serve.querying import Querying
+from cambrian.store.results import Results
 from tests.unit import report_results
 
 
@@ -109,4 +110,11 @@ def test_trials_and_packets_are_of_one_moment_and_the_page_brings_the_next(tmp_p
     assert [querying.answer(query).rows for query in counts] == [[["11"]], [["11"]]]
     querying.warm()
     assert [querying.answer(query).rows for query in counts] == [[["12"]], [["12"]]]
+    # a run of other groups, whose trials are all there
+    results = Results(folder)
+    study = results.study()
+    results.write_study(study | {"groups": study["groups"][:1]})
+    querying.warm()
+    left = str(len(study["groups"][0]["trials"]))
+    assert [querying.answer(query).rows for query in counts] == [[[left]], [[left]]]
     querying.end()
