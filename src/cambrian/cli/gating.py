@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -76,7 +77,8 @@ def gate(
             gate_in(path)
         for path in files:
             one = gate_in(path)
-            options = RunOptions(str(path), jobs=jobs, trust=trust, started_by=f"cambrian gate {path}")
+            started_by = shlex.join(["cambrian", "gate", str(path)])
+            options = RunOptions(str(path), jobs=jobs, trust=trust, started_by=started_by)
             place = folder or carry_out.default_folder(one)
             if folder and len(files) > 1:
                 place = folder / path.stem

@@ -275,7 +275,7 @@ def _run_suites(
             for group in plan.groups:
                 print(f"{plan.part.place}: {group.key}  {counted_trials(len(group.trials))}")
         return studies.Summary()
-    command = options.command + "".join(f" --contestant {name}" for name in contestants)
+    command = replace(options, contestants=tuple(contestants)).command
     summary = suite_run.run(suites, planned, options, root, command, err)
     print(root)
     return summary
