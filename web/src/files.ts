@@ -89,7 +89,9 @@ export function panelSvg(shown: Shown, title: string): string {
     if (shown.marks) {
       const height = (HEIGHT - BOTTOM - TOP) / shown.lines.length;
       const base = TOP + height * number;
-      const ticks = line.values.map((time) => (time === null ? "" : `M${x(time)},${base + 4}v${height - 8}`));
+      // the middle of a step that is shown in part may be outside
+      const inside = (time: number): number => Math.min(Math.max(time, shown.from), shown.to);
+      const ticks = line.values.map((time) => (time === null ? "" : `M${x(inside(time))},${base + 4}v${height - 8}`));
       parts.push(`<path d="${ticks.join("")}" ${stroke}/>`);
       return;
     }

@@ -1,6 +1,6 @@
 // Unpacks a trial's series (report/series.py packs them).
 
-/** How the steps of a series join to a longer one; "times" are events. */
+/** How the steps of a series join to a longer one; "times" are events, each in the middle of its step. */
 export type Joins = "mean" | "max" | "last" | "times";
 
 /** A series as the page knows it. */
@@ -58,15 +58,15 @@ function scaled(steps: Float64Array, scale: number): Float64Array {
   return values;
 }
 
-/** Differences, with the sign in the lowest bit → values; below 0 there is none. */
-function summed(differences: Float64Array, scale: number): Float64Array {
+/** Differences, with the sign in the lowest bit → values, each `more` larger; below 0 there is none. */
+function summed(differences: Float64Array, scale: number, more: number): Float64Array {
   const values = new Float64Array(differences.length);
   let sum = -1;
   for (let at = 0; at < differences.length; at++) {
     const coded = differences[at] ?? 0;
     const half = Math.floor(coded / 2);
     sum += coded === 2 * half ? half : -half - 1;
-    values[at] = sum < 0 ? NaN : sum * scale;
+    values[at] = sum < 0 ? NaN : (sum + more) * scale;
   }
   return values;
 }
@@ -82,7 +82,8 @@ export async function unpacked(packed: Packed, kinds: Kind[]): Promise<Rows> {
       name,
       lengths.map((length) => {
         const mine = numbers.subarray(start, (start += length));
-        return joins === "mean" ? scaled(mine, scale) : summed(mine, scale);
+        // an event is known to be in its step: the middle is nearest on average
+        return joins === "mean" ? scaled(mine, scale) : summed(mine, scale, joins === "times" ? 0.5 : 0);
       }),
     );
   }

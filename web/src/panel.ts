@@ -5,7 +5,7 @@ import "uplot/dist/uPlot.min.css";
 import { button, colour, make } from "./dom.ts";
 import { panelCsv, panelSvg, save, type Line, type Shown } from "./files.ts";
 import type { Kind } from "./pack.ts";
-import { joined, largest, times, type Window } from "./steps.ts";
+import { events, joined, largest, times, type Window } from "./steps.ts";
 import { digits } from "./words.ts";
 
 export interface Flow {
@@ -87,7 +87,7 @@ export class Panel {
     const lines: Line[] = scene.rows.map((row, number) => {
       const flow = flows[number] ?? LINK;
       const values = this.marks
-        ? [...row].filter((time) => time >= scene.from && time <= scene.to)
+        ? events(row, scene.from, scene.to, scene.stepS)
         : joined(row, scene.window, this.kind.joins);
       return { label: flow.name, colour: flow.colour, dash: flow.dash, values };
     });
@@ -193,7 +193,7 @@ export class Panel {
         setCursor: [(plot) => { this.tell(plot.cursor.idx); }],
         draw: [
           (plot) => {
-            if (this.marks) marks(plot, this.shown.lines);
+            if (this.marks) marks(plot, this.shown);
             if (this.limit) rule(plot, this.limit);
           },
         ],
@@ -228,7 +228,7 @@ function spreads(spread: Spread, xs: number[]): (number | null)[][] {
 }
 
 /** A tick for each event, a row for each flow. */
-function marks(plot: uPlot, lines: Line[]): void {
+function marks(plot: uPlot, { lines, from, to }: Shown): void {
   const { ctx } = plot;
   const height = plot.bbox.height / lines.length;
   ctx.save();
@@ -238,7 +238,8 @@ function marks(plot: uPlot, lines: Line[]): void {
     ctx.strokeStyle = line.colour;
     ctx.beginPath();
     for (const time of line.values) {
-      const x = Math.round(plot.valToPos(time ?? 0, "x", true)) + 0.5;
+      // the middle of a step that is shown in part may be outside
+      const x = Math.round(plot.valToPos(Math.min(Math.max(time ?? 0, from), to), "x", true)) + 0.5;
       ctx.moveTo(x, plot.bbox.top + height * number + 2);
       ctx.lineTo(x, plot.bbox.top + height * (number + 1) - 2);
     }

@@ -52,6 +52,12 @@ export function joined(row: Float64Array, { first, last, size }: Window, joins: 
   return found;
 }
 
+/** The events in the steps of which [from, to] shows a part; each event is in the middle of its step. */
+export function events(row: Float64Array, from: number, to: number, stepS: number): number[] {
+  const { first, last } = windowOf(from, to, stepS, Infinity, Infinity);
+  return [...row].filter((time) => time > first * stepS && time < last * stepS);
+}
+
 /** The whole range, or a part that lies in it and has at least `least` seconds. */
 export function within(from: number, to: number, end: number, least: number): [number, number] {
   const length = Math.min(end, Math.max(to - from, least));
@@ -59,10 +65,10 @@ export function within(from: number, to: number, end: number, least: number): [n
   return [start, start + length];
 }
 
-/** Seconds that an address asks for; `other` if it has none, or no number. */
+/** Seconds that an address asks for; `other` if it has none, or no finite number. */
 export function asked(text: string | null, other: number): number {
   const seconds = Number(text || NaN);
-  return Number.isNaN(seconds) ? other : seconds;
+  return Number.isFinite(seconds) ? seconds : other;
 }
 
 /** The largest value, at least 0. A trial may have more marks than a call may have arguments. */

@@ -4,7 +4,7 @@ import { deflateSync } from "node:zlib";
 
 import { csv, panelCsv, panelSvg, type Shown } from "../src/files.ts";
 import { unpacked, varints, type Kind } from "../src/pack.ts";
-import { asked, duration, joined, largest, times, windowOf, within } from "../src/steps.ts";
+import { asked, duration, events, joined, largest, times, windowOf, within } from "../src/steps.ts";
 
 test("seven bits a byte, the lowest first", () => {
   assert.deepEqual([...varints(Uint8Array.of(0, 127, 128, 1, 0xac, 2))], [0, 127, 128, 300]);
@@ -29,6 +29,19 @@ test("a row of means has its numbers, another one their differences", async () =
   const rows = await unpacked(packed, kinds);
   assert.deepEqual(rows.get("rate")?.map((row) => [...row]), [[30], [40]]);
   assert.deepEqual([...(rows.get("window")?.[0] ?? [])], [NaN, 0, 2.5, 1.5]);
+});
+
+test("an event is in the middle of its step, and is seen with any part of the step", async () => {
+  const kinds = [{ name: "drops", joins: "times" }] as Kind[];
+  // steps 0, 3 and 3 of 10 ms: differences 1, 3, 0
+  const packed = { step_us: 10_000, steps: 5, kinds: [{ name: "drops", scale: 0.01, lengths: [3] }], data: deflateSync(Uint8Array.of(2, 6, 0)).toString("base64") };
+  const row = (await unpacked(packed, kinds)).get("drops")?.[0] ?? Float64Array.of();
+  assert.deepEqual([...row].map((time) => Number(time.toFixed(9))), [0.005, 0.035, 0.035]);
+  assert.equal(events(row, 0, 0.05, 0.01).length, 3);
+  assert.equal(events(row, 0.039, 0.05, 0.01).length, 2);
+  assert.equal(events(row, 0.008, 0.031, 0.01).length, 3);
+  assert.equal(events(row, 0.01, 0.03, 0.01).length, 0);
+  assert.equal(events(row, 0.04, 0.05, 0.01).length, 0);
 });
 
 test("a window has at most as many points as asked, in round sizes", () => {
@@ -62,8 +75,8 @@ test("a view stays within the trial", () => {
   assert.ok(Math.abs(to - from - 0.01) < 1e-9);
 });
 
-test("an address that asks for no number asks for nothing", () => {
-  assert.deepEqual(["abc", "", null, "0", "1.5", "Infinity"].map((text) => asked(text, 7)), [7, 7, 7, 0, 1.5, Infinity]);
+test("an address that asks for no finite number asks for nothing", () => {
+  assert.deepEqual(["abc", "", null, "0", "1.5", "Infinity"].map((text) => asked(text, 7)), [7, 7, 7, 0, 1.5, 7]);
 });
 
 test("the largest of more marks than a call takes arguments", () => {

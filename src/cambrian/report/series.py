@@ -47,8 +47,9 @@ class Grid:
 class Kind:
     """A series over time. ``read`` gives rows of whole numbers, each ``scale(grid)`` units; -1: no value.
 
-    ``joins``: how the page joins steps to a longer one; ``times`` are not steps but events, each a number
-    of ``scale(grid)`` seconds. ``of_flows``: a row is a flow; otherwise the only row is the link's.
+    ``joins``: how the page joins steps to a longer one; ``times`` are not steps but events, each the number
+    of its step of ``scale(grid)`` seconds, in whose middle the page shows it. ``of_flows``: a row is a flow;
+    otherwise the only row is the link's.
     """
 
     name: str
