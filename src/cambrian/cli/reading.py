@@ -228,7 +228,7 @@ def _print_table(frame: pl.DataFrame, columns: Sequence[str]) -> None:
 
     # a pipe has no width
     width = out.width if out.is_terminal or "COLUMNS" in os.environ else None
-    console = out if width else Console(width=WIDEST, markup=False)
+    console = out if width else Console(width=WIDEST, markup=False, emoji=False)
     for block in printed.terminal(frame, columns, width):
         console.print(block)
 

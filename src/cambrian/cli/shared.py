@@ -32,9 +32,9 @@ _REMEDIES = {
     errno.EIO: "check the disk; copy what is readable to another",
 }
 
-# names of networks and labels of contestants may have brackets, which rich's markup would take for tags
-out = Console(markup=False)
-err = Console(stderr=True, highlight=False, markup=False)
+# names of networks and labels of contestants may have brackets or colons: no tags, and no names of emoji
+out = Console(markup=False, emoji=False)
+err = Console(stderr=True, highlight=False, markup=False, emoji=False)
 
 JobsOption = Annotated[
     int, typer.Option("--jobs", "-j", min=0, help="Trials that run in parallel; 0: one per core.")

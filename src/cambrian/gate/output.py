@@ -179,7 +179,7 @@ def failed(result: Result) -> str:
     if result.compared is not None:
         return ""
     reasons = "".join(f"- {plain(line)}\n" for text in result.errors for line in text.splitlines())
-    return f"### {result.gate.contestant}: could not be judged\n\n{reasons}" if reasons else ""
+    return f"### {plain(result.gate.contestant)}: could not be judged\n\n{reasons}" if reasons else ""
 
 
 def markdown(title: str, compared: Compared, settings: Sequence[str] = ()) -> str:

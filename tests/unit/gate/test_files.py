@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
@@ -334,12 +336,17 @@ def test_names_are_shown_as_they_are_written() -> None:
     """A name may look like the markup of a terminal, of HTML, or of a command of GitHub Actions."""
     found = result()
     assert found.compared is not None
-    place = "lte [/fast], 10 % quinn [tuned]"
+    place = "lte [/fast], 10 % quinn [tuned] :cat:"
     figures = tuple(replace(one, place=place) for one in found.compared.figures)
     marked = replace(found.compared, figures=figures, gaps=("<b>",))
     with shared.out.capture() as shown:
         output.terminal(shared.out, marked)
-    assert "[/fast]" in shown.get() and "[tuned]" in shown.get()
+    assert "[/fast]" in shown.get() and "[tuned]" in shown.get() and ":cat:" in shown.get()
+    with shared.err.capture() as shown:
+        shared.err.print("results/:cat:")
+    assert shown.get() == "results/:cat:\n"
+    unjudged: Any = SimpleNamespace(gate=SimpleNamespace(contestant="<b>"), compared=None, errors=("why",))
+    assert output.failed(unjudged).startswith("### &lt;b&gt;: could not be judged")
     assert "&lt;b&gt;" in output.markdown("quinn", marked, ["label <b>"])
     assert "<b>" not in output.markdown("quinn", marked, ["label <b>"])
     gate = replace(found.gate, path=Path("gates/a,b.toml"))
