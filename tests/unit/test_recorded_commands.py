@@ -22,8 +22,8 @@ def test_a_suites_command_names_its_contestants(monkeypatch: pytest.MonkeyPatch,
     monkeypatch.setattr(suite_run, "run", lambda *given: told.append(given[4]))
     options = RunOptions("my suite", only="it's")
     running._run_suites([], None, ["a b/c", "d/e"], options, tmp_path, dry_run=False)
-    words = ["--contestant", "a b/c", "--contestant", "d/e", "--only", "it's"]
-    assert shlex.split(told[0]) == [*shlex.split(RunOptions("my suite").command), *words]
+    words = ["cambrian", "run", "my suite", "--contestant", "a b/c", "--contestant", "d/e", "--seed", "1"]
+    assert shlex.split(told[0]) == [*words, "--clock", "virtual", "--only", "it's"]
 
 
 def test_a_gates_command_names_its_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -124,6 +124,6 @@ def test_a_dry_run_asks_the_stopping_rule(
 def test_the_command_can_be_run_again_as_it_is() -> None:
     options = RunOptions("my studies/wan.toml", only="quinn, it's", contestants=("quinn/my cc",), trust=True)
     assert shlex.split(options.command) == [
-        *("cambrian", "run", "my studies/wan.toml", "--seed", "1", "--clock", "virtual", "--trust"),
-        *("--contestant", "quinn/my cc", "--only", "quinn, it's"),
+        *("cambrian", "run", "my studies/wan.toml", "--contestant", "quinn/my cc"),
+        *("--seed", "1", "--clock", "virtual", "--trust", "--only", "quinn, it's"),
     ]

@@ -108,11 +108,12 @@ class RunOptions:
         """The equivalent command line."""
         if self.started_by:
             return self.started_by
-        words = ["cambrian", "run", self.study, *(["--profile", self.profile] if self.profile else [])]
-        words += ["--seed", str(self.seed), "--clock", self.clock]
-        words += ["--trust"] if self.trust else []
+        words = ["cambrian", "run", self.study]
         for name in self.contestants:
             words += ["--contestant", name]
+        words += ["--profile", self.profile] if self.profile else []
+        words += ["--seed", str(self.seed), "--clock", self.clock]
+        words += ["--trust"] if self.trust else []
         return shlex.join([*words, *(["--only", self.only] if self.only else [])])
 
 

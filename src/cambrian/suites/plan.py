@@ -32,11 +32,6 @@ class Part:
         middle = [folder_of(self.contestant)] if self.contestant else []
         return "/".join([self.suite, *middle, self.name])
 
-    @property
-    def asked_as(self) -> str:
-        """Its name on a command line."""
-        return f"{self.suite}/{self.name}" + (f" --contestant {self.contestant}" if self.contestant else "")
-
 
 @dataclass(frozen=True)
 class Planned:
@@ -85,7 +80,8 @@ def plan(part: Part, options: RunOptions) -> Planned:
         checks,
     )
     study = options.with_seeds(study)
-    options = replace(options, study=part.asked_as)
+    contestants = (part.contestant,) if part.contestant else ()
+    options = replace(options, study=f"{part.suite}/{part.name}", contestants=contestants)
     groups = expand(
         study,
         profile=options.profile,
