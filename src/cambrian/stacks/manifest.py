@@ -174,7 +174,7 @@ class Role(Frozen):
     files: tuple[File, ...] = ()
     #: run it with ``{dir}/root`` as its root folder
     root: bool = False
-    #: exit statuses with which it may answer SIGTERM
+    #: exit statuses that it may have after SIGTERM, or after its peer's end at the trial's end
     stop_statuses: tuple[Annotated[int, Field(ge=-64, le=255)], ...] = (0,)
 
 

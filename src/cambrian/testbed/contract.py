@@ -38,9 +38,9 @@ class ProgramPlan(TypedDict):
 
     ``files``: name → text. ``sparse``: name → bytes of a file of zeros. ``folders``: folders to create.
     ``ready``: how it shows that it is ready ("json": its event; "udp", "tcp": its ``port`` is open).
-    ``stop_statuses``: its exit statuses after SIGTERM. ``user``: the guest's user that it runs as, without
-    privileges; without it, root. ``logs``: it may write to a folder of its own of the results
-    (:func:`cambrian.testbed.users.logs_folder`).
+    ``stop_statuses``: its exit statuses after SIGTERM, or after its peer's end. ``user``: the guest's user
+    that it runs as, without privileges; without it, root. ``logs``: it may write to a folder of its own of
+    the results (:func:`cambrian.testbed.users.logs_folder`).
     """
 
     argv: list[str]

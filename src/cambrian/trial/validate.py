@@ -74,7 +74,7 @@ def _overflowed(report: GuestReport, programs: Programs) -> int | None:
 def _status(process: ProcessReport | None, end_ns: int, stops: Sequence[int]) -> int | None:
     """The exit status for the gates; 0 if the program ended because the trial did.
 
-    ``stops``: the exit statuses of this program after SIGTERM, or after its peer's end.
+    ``stops``: the exit statuses of this program after SIGTERM, or after its peer's end at the trial's end.
     """
     if process is None:
         return None
@@ -122,9 +122,8 @@ def _program(
     if status != 0:
         return _Program(status, complaint)
     ended_ns = process["ended_ns"] if process else None
-    # the last receiver to end is the trial's end; one that writes no events cannot say that it has everything
-    end_ns += bool(programs[name].events)
-    if not complete and ended_ns is not None and ended_ns < end_ns:
+    # the last receiver to end is the trial's end
+    if not complete and ended_ns is not None and ended_ns <= end_ns:
         return _Program(0, f"{name} ended by itself at {ended_ns / 1e9:.3f} s, and did not say why")
     return _Program(0)
 
@@ -148,13 +147,15 @@ def _flow(trial: Trial, number: int, report: GuestReport, plan: Plan, programs: 
     complete_ns = None
     if flow.size_bytes or flow.page:
         complete_ns = receiver.complete_ns(report["zero_ns"], report["end_ns"])
+    # a client that writes no events cannot say that it has everything: that it ends well must do
+    complete = complete_ns is not None or bool(flow.size_bytes and not receiver.events)
     sides = [
         _program(
             f"flow{number}.{side}",
             report,
             plan["flows"][number][side].get("stop_statuses", (0,)),
             programs,
-            complete=complete_ns is not None,
+            complete=complete,
         )
         for side in ("sender", "receiver")
     ]

@@ -33,6 +33,7 @@ def whole(
     problems: list[str] | None = None,
     stderr: str = "connection lost\n",
     end_s: float = 60,
+    size_bytes: int = 0,
 ) -> TrialFacts:
     """Of a trial of ``end_s`` and one flow whose sender ended as it was told to."""
     lines = [event | {"time_ns": ZERO_NS + round(done_s * S)} for event in said or []]
@@ -41,7 +42,7 @@ def whole(
     trial = Trial.model_validate(
         {
             "network": network or LINK,
-            "flows": [{"contestant": {"stack": "quinn", "cca": "cubic"}}],
+            "flows": [{"contestant": {"stack": "quinn", "cca": "cubic"}, "size_bytes": size_bytes}],
             "duration_s": 60,
             "seed": 1,
         }
@@ -78,9 +79,11 @@ def test_a_program_that_reports_the_end_of_its_connection_has_not_failed(tmp_pat
 
 
 def test_what_ends_with_the_trial_is_no_fault(tmp_path: Path) -> None:
-    # a client that writes no events cannot say that it has everything; the last one ends the trial
-    assert not program_is_at_fault(facts(tmp_path, {"status": 0, "ended_ns": 5 * S}, end_s=5))
-    assert program_is_at_fault(facts(tmp_path, {"status": 0, "ended_ns": 5 * S}, [CONNECTED], end_s=5))
+    # a client that writes no events cannot say that it has all the bytes of a flow of fixed size
+    quits = {"status": 0, "ended_ns": 5 * S}
+    assert not program_is_at_fault(facts(tmp_path, quits, end_s=5, size_bytes=10**6))
+    assert program_is_at_fault(facts(tmp_path, quits, [CONNECTED], end_s=5, size_bytes=10**6))
+    assert program_is_at_fault(facts(tmp_path, quits, end_s=5))
     # its peer was stopped first
     peer_ended: Any = {"status": 1, "ended_ns": 60.7 * S, "stopped": False}
     assert validate._status(peer_ended, 60 * S, (0, 1)) == 0
