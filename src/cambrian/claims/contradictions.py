@@ -128,19 +128,20 @@ def _open(found: Sequence[_Main]) -> str:
 
 
 def _main(factor: str, keys: pl.DataFrame, draws: FloatArray, seeds: FloatArray) -> _Main | None:
-    """The factor's effect; None for a single level. ``seeds``: of each cell."""
+    """The factor's effect; None without two levels that have a mean. ``seeds``: of each cell."""
     others = [name for name in keys.columns if name != factor]
     places: dict[Level, dict[tuple[Level, ...], int]] = {}
     for index, row in enumerate(keys.to_dicts()):
         places.setdefault(row[factor], {})[tuple(row[name] for name in others)] = index
-    pairs = [
-        (one, two, common)
-        for one, two in itertools.combinations(places, 2)
-        if (common := sorted(places[one].keys() & places[two].keys(), key=str))
-    ]
-    best: _Main | None = None
-    for one, two, common in pairs:
+    pairs = []
+    for one, two in itertools.combinations(places, 2):
+        common = sorted(places[one].keys() & places[two].keys(), key=str)
         cells = {level: [places[level][rest] for rest in common] for level in (one, two)}
+        # a level with an undefined cell has no mean
+        if common and np.isfinite(draws[0, cells[one] + cells[two]]).all():
+            pairs.append((one, two, cells))
+    best: _Main | None = None
+    for one, two, cells in pairs:
         # a cell without a value without a seed makes that mean NaN
         means = {level: draws[:, cells[level]].mean(axis=1) for level in (one, two)}
         lowest, highest = (two, one) if means[two][0] < means[one][0] else (one, two)
@@ -149,6 +150,6 @@ def _main(factor: str, keys: pl.DataFrame, draws: FloatArray, seeds: FloatArray)
             here = seeds[cells[one] + cells[two]]
             bounds = interval(difference, seeds_behind(here), chosen_of=len(pairs))
             main = MainEffect(factor, lowest, highest, float(means[lowest][0]), float(means[highest][0]),
-                              float(difference[0]), *bounds, len(common))  # fmt: skip
+                              float(difference[0]), *bounds, len(cells[one]))  # fmt: skip
             best = _Main(main, difference, here, len(pairs))
     return best

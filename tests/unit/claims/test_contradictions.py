@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from cambrian.claims import listing, load
+from cambrian.claims import contradictions, listing, load
 from cambrian.claims.contradictions import MOVED_MOST, explain
 from cambrian.claims.model import Contradiction
 from tests.unit.claims.ledgers import Folder
@@ -181,3 +181,12 @@ def test_an_unknown_table_is_not_run() -> None:
 
     found = explain(BETWEEN, Tables({}))
     assert (found.verdict, found.reason) == ("not run", "no table observations")
+
+
+def test_a_level_without_a_defined_figure_hides_no_other_level() -> None:
+    keys = pl.DataFrame({"buffer": ["a", "b", "c", "d"]})
+    draws = np.tile([np.nan, 1.0, 2.0, 3.5], (200, 1))
+    found = contradictions._main("buffer", keys, draws, np.full(4, 5.0))
+    assert found is not None
+    assert (found.effect.lowest, found.effect.highest, found.effect.difference) == ("b", "d", 2.5)
+    assert contradictions._main("buffer", keys[:2], draws[:, :2], np.full(2, 5.0)) is None
