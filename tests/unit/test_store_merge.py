@@ -166,3 +166,13 @@ def test_merge_prints_what_differs_in_the_software_of_shards(tmp_path: Path) -> 
     for names in (TRIALS, TRIALS[::-1]):
         made = snapshot.software(results.trial(name) for name in names)
         assert made["testbed"] == "/".join(sorted((was[:16], "e" * 16)))
+
+
+def test_studies_are_found_behind_links_but_not_among_what_the_doctor_moved(tmp_path: Path) -> None:
+    disk, shard = tmp_path / "disk", tmp_path / "shard"
+    for folder in (disk, shard / "a" / "damaged", shard / "a", shard / "damaged"):
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "study.json").touch()
+    (shard / "part").symlink_to(disk)
+    (disk / "up").symlink_to(shard)
+    assert merging.places([shard]) == [Path("a"), Path("part")]

@@ -239,7 +239,7 @@ def merge(
     done = count(1)
     absent: list[str] = []
     for place, ours in parts.items():
-        # a mismatch in the last study must not leave the others joined
+        # what the last study.json shows must not leave the others joined
         merging.checked(ours, Results(folder / place))
     with step("merge", total=float(total)) as progress:
         for place, ours in parts.items():

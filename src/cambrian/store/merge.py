@@ -6,6 +6,7 @@ same ``study.json``.
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -31,8 +32,16 @@ def places(shards: Sequence[Path]) -> list[Path]:
 
 def _files(folder: Path, name: str) -> Iterator[Path]:
     """The files of this name at any depth, relative to ``folder``, without what the doctor moved away."""
-    found = (path.relative_to(folder) for path in folder.rglob(name))
-    return (path for path in found if check.DAMAGED not in path.parts and (folder / path).exists())
+    seen: set[Path] = set()
+    for place, folders, files in os.walk(folder, followlinks=True):
+        if (real := Path(place).resolve()) in seen:
+            # a link to a folder above
+            folders.clear()
+            continue
+        seen.add(real)
+        folders[:] = [one for one in folders if one != check.DAMAGED]
+        if name in files:
+            yield Path(place, name).relative_to(folder)
 
 
 def count(shards: Sequence[Results]) -> int:
@@ -143,7 +152,7 @@ def _check_out(out: Results, joined: dict[str, Any]) -> None:
         trials = "1 trial" if lost == 1 else f"{lost} trials"
         raise Mismatch(
             f"{held}{trials} that the shards do not list (of other seeds or groups, or of another version "
-            "of the study); remedy: use another folder (--out)"
+            "of the study, Cambrian, a stack or the kernel); remedy: use another folder (--out)"
         )
 
 
