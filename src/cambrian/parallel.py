@@ -41,7 +41,7 @@ def mapped(
     ``work`` is of a module that can be imported, not of the program itself (``__main__``). ``what`` names the
     items in the progress bar. Exceptions of ``work`` are raised here.
     """
-    with _bar(what, len(items), console or Console(stderr=True)) as step:
+    with _bar(what, len(items), console or Console(stderr=True, emoji=False)) as step:
         if len(items) < _FEWEST:
             return list(_counted(map(work, items), step))
         # one thread per process, because the processes use all cores

@@ -104,7 +104,7 @@ def step(title: str, *, total: float | None = None, console: Console | None = No
     ``total`` is in the unit of :meth:`Step.reach` (objects, bytes, expected
     seconds); ``None`` if it is unknown; then there is no ETA.
     """
-    console = console or Console(stderr=True)
+    console = console or Console(stderr=True, emoji=False)
     if console.is_terminal:
         columns = (
             SpinnerColumn(),

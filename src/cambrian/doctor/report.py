@@ -22,7 +22,7 @@ def failed(checks: Sequence[Check]) -> bool:
 
 def render(checks: Sequence[Check], as_json: bool, *, console: Console | None = None) -> None:
     """Print the checks to standard output."""
-    console = console or Console()
+    console = console or Console(emoji=False)
     if as_json:
         document = {"ok": not failed(checks), "checks": [asdict(check) for check in checks]}
         console.out(json.dumps(document, indent=2, ensure_ascii=False), highlight=False)

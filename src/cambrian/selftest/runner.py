@@ -60,9 +60,9 @@ def update_hashes(jobs: int) -> bool:
         try:
             folder = shipped.update(workbench)
         except BenchError as error:
-            Console(stderr=True).print(str(error), markup=False)
+            Console(stderr=True, emoji=False).print(str(error), markup=False)
             return False
-    Console(stderr=True).print(f"wrote {folder}", markup=False, soft_wrap=True)
+    Console(stderr=True, emoji=False).print(f"wrote {folder}", markup=False, soft_wrap=True)
     return True
 
 
@@ -92,7 +92,7 @@ def run(*, as_json: bool, only: str | None, jobs: int, cpu_limit_s: float | None
     words = {True: "ok", False: "FAILED", None: "not checked"}
     for check in found:
         table.add_row(check.name, check.expected, check.measured, words[check.ok])
-    out = Console(markup=False)
+    out = Console(markup=False, emoji=False)
     out.print(table)
     failures = sum(check.ok is False for check in found)
     unchecked = sum(check.ok is None for check in found)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,7 +11,7 @@ from typing import Any
 
 from cambrian.report.layout import NOTHING
 from cambrian.stacks import catalogue
-from cambrian.store import reading
+from cambrian.store import commands, reading
 from cambrian.store.results import Results, TrialResult
 from cambrian.store.shapes import SuiteRecord
 from cambrian.study import builtin
@@ -115,7 +114,7 @@ class Ran:
 
 def _options(command: str) -> list[str]:
     """The options of a ``cambrian run`` without its contestants: each part's command names its own."""
-    words = shlex.split(command)[3:]
+    words = commands.words(command)[3:]
     return [
         word
         for before, word in zip(["", *words], words, strict=False)
