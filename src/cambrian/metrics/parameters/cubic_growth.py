@@ -97,8 +97,10 @@ def follow(law: Law, epochs: Epochs, below: BoolArray) -> FloatArray:
         if law.timed:
             estimate = begin + law.alpha * since_s[step] * (share / gaps_s[step])
         else:
-            regained = law.raised & (estimate >= epochs.before)
-            estimate = estimate + np.where(regained, max(1.0, law.alpha), law.alpha) * share
+            alpha: float | FloatArray = law.alpha
+            if law.raised:
+                alpha = np.where(estimate >= epochs.before, max(1.0, law.alpha), law.alpha)
+            estimate = estimate + alpha * share
         grown = target + (w - target) * np.exp(-share)
         friendly = without_lead[step] < estimate
         w = np.where(friendly, np.maximum(grown, estimate), grown)
