@@ -11,6 +11,8 @@ PATHS := src tests benchmarks packaging
 OUT ?= results/quickstart
 # npm writes this file last
 WEB := web/node_modules/.package-lock.json
+# A command without bytecode compiles all of src first, and each pytest worker rewrites all tests.
+unexport PYTHONDONTWRITEBYTECODE
 
 # Each step uses the machine's cores itself, and two of them write to .venv.
 .NOTPARALLEL:
