@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.special
+import scipy
 
 from cambrian.probes.figures import Figure
 from cambrian.probes.table import Probe

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-import scipy.special
+import scipy
 
 from cambrian.effects.errors import EffectError, NoDataError, NotCompleteError, UndefinedError
 from cambrian.effects.model import SummarySpec, Where

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from scipy.special import gammaln
+import scipy
 
 
 def correction(df: float) -> float:
@@ -14,4 +14,4 @@ def correction(df: float) -> float:
     """
     if df <= 1:
         return math.nan
-    return math.exp(gammaln(df / 2) - gammaln((df - 1) / 2)) / math.sqrt(df / 2)
+    return math.exp(scipy.special.gammaln(df / 2) - scipy.special.gammaln((df - 1) / 2)) / math.sqrt(df / 2)

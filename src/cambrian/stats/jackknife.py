@@ -16,7 +16,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
-import scipy.special
+import scipy
 
 from cambrian.stats import scale as scales
 from cambrian.stats.interval import FloatArray, Interval, check_confidence

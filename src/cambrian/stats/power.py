@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import scipy.special
+import scipy
 
 from cambrian.stats.interval import Interval
 from cambrian.stats.jackknife import FEWEST_SEEDS

@@ -18,7 +18,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.special
+import scipy
 
 from cambrian.stats.interval import FloatArray
 

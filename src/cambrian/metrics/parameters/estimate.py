@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-import scipy.special
+import scipy
 
 #: where a figure comes from: the stack's own window (and pacing rate, states), or packets alone
 Source = Literal["window", "packets"]
