@@ -23,7 +23,7 @@ ROW = "tcp cubic with TLS"
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return report_results.report(report_results.KNOBS, tmp_path_factory.mktemp("report"))
+    return report_results.report(report_results.KNOBS, tmp_path_factory.mktemp("report"), with_files=True)
 
 
 @dataclass

@@ -63,10 +63,10 @@ def as_flows(data: dict[str, Any]) -> None:
     data["groups"][0] |= {"design": "flows", "subject": "flows", "reference": None}
 
 
-def report(folder: Path, out: Path) -> Path:
-    """The page of a results directory, in which nothing is kept, with its figures as files."""
+def report(folder: Path, out: Path, *, with_files: bool = False) -> Path:
+    """The page of a results directory, in which nothing is kept; with its figures as files if asked."""
     found = collect(Results(folder))
-    return study_page.write(found, tables.all_tables(found), out, with_files=True)
+    return study_page.write(found, tables.all_tables(found), out, with_files=with_files)
 
 
 def noise_floor(references: Sequence[Envelope]) -> FloatArray:

@@ -63,7 +63,7 @@ class Read(HTMLParser):
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return report_results.report(report_results.KNOBS, tmp_path_factory.mktemp("report"))
+    return report_results.report(report_results.KNOBS, tmp_path_factory.mktemp("report"), with_files=True)
 
 
 @pytest.fixture(scope="module")
@@ -217,7 +217,7 @@ def test_names_cannot_break_out_of_the_page(tmp_path: Path) -> None:
         group = report_results.group(data, "tcp cubic with TLS")
         group["subject"] = data["study"]["contestants"][0]["label"] = bad
 
-    made = report_results.report(report_results.copy(tmp_path, rename), tmp_path / "report")
+    made = report_results.report(report_results.copy(tmp_path, rename), tmp_path / "report", with_files=True)
     read = Read(made.read_text())
     assert read.tags.count("h1") == 1
     assert all(address != "x" for _, address in read.loaded)
@@ -226,7 +226,7 @@ def test_names_cannot_break_out_of_the_page(tmp_path: Path) -> None:
 
 def test_pairwise_page_leads_with_its_heat_map(tmp_path: Path) -> None:
     made = report_results.report(
-        report_results.copy(tmp_path, report_results.as_pairwise), tmp_path / "report"
+        report_results.copy(tmp_path, report_results.as_pairwise), tmp_path / "report", with_files=True
     )
     text = made.read_text()
     name = "ratios-4mbps-20ms-2bdp"
@@ -237,14 +237,16 @@ def test_pairwise_page_leads_with_its_heat_map(tmp_path: Path) -> None:
 
 
 def test_flows_page(tmp_path: Path) -> None:
-    made = report_results.report(report_results.copy(tmp_path, report_results.as_flows), tmp_path / "report")
+    made = report_results.report(
+        report_results.copy(tmp_path, report_results.as_flows), tmp_path / "report", with_files=True
+    )
     names = {path.stem.split("-")[0] for path in (made.parent / "figures").glob("*.png")}
     assert not names
     assert "Mean throughput: " in Read(made.read_text()).words
 
 
 def test_a_second_report_leaves_nothing_of_the_first(tmp_path: Path) -> None:
-    report_results.report(report_results.KNOBS, tmp_path / "report")
+    report_results.report(report_results.KNOBS, tmp_path / "report", with_files=True)
     report_results.report(report_results.copy(tmp_path, report_results.as_flows), tmp_path / "report")
     assert not list((tmp_path / "report" / "figures").glob("envelope*"))
 

@@ -57,7 +57,7 @@ def test_lines_over_time_end_with_the_page_and_alike_for_all_who_load_it(collect
 
 
 def test_the_page_tells_of_the_loads(tmp_path: Path) -> None:
-    made = report_results.report(PAGES, tmp_path)
+    made = report_results.report(PAGES, tmp_path, with_files=True)
     text = made.read_text()
     assert "Page loads compared with tcp-h2 cubic’s: 1 clearly faster, " in text
     assert "quic-go cubic · beta-small" in text
