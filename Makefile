@@ -65,7 +65,7 @@ reference: setup-dev ## write the generated pages of docs/reference
 	@.venv/bin/python -m benchmarks.speed.page
 
 test: setup-dev kernel test-stacks lint types docs ## all set-up, lint, types, docs, unit and integration tests
-	@.venv/bin/pytest -n auto --dist worksteal
+	@.venv/bin/pytest -n auto --dist loadfile --no-loadscope-reorder
 
 test-all: test ## and the slow tests
 	@.venv/bin/pytest -m slow || [ $$? -eq 5 ] # 5: there are none
