@@ -8,8 +8,8 @@ from pathlib import Path
 
 from cambrian.kernel import boot
 from cambrian.kernel.model import Kernel
-from cambrian.run import pool
 from cambrian.study.model import Clock
+from tests.integration.conftest import own_core
 
 SOURCES = Path(__file__).parents[1] / "kernel"
 INIT = """#!/bin/sh
@@ -54,20 +54,21 @@ def output(
 ) -> list[str]:
     """The lines of a boot with ``init``, whose program must succeed."""
     folder.mkdir()
-    argv = boot.command(
-        kernel,
-        init=init,
-        run_directory=folder,
-        memory_mb=memory_mb,
-        seed=3,
-        clock=clock,
-        core=pool.cores()[0],
-        seccomp=seccomp,
-        settings=settings,
-    )
-    answer = subprocess.run(
-        argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=timeout_s, check=False
-    )
+    with own_core() as core:
+        argv = boot.command(
+            kernel,
+            init=init,
+            run_directory=folder,
+            memory_mb=memory_mb,
+            seed=3,
+            clock=clock,
+            core=core,
+            seccomp=seccomp,
+            settings=settings,
+        )
+        answer = subprocess.run(
+            argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=timeout_s, check=False
+        )
     lines = [
         line
         for line in answer.stdout.splitlines()

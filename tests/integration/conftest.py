@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from playwright.sync_api import Browser, sync_playwright
 
 from cambrian.command import MissingTool
 from cambrian.pages import browser as installed
-from cambrian.run import pool, prepare
+from cambrian.run import cores, pool, prepare
 from cambrian.stacks import catalogue
 from cambrian.store.results import Results, TrialResult
 from cambrian.study.model import Contestant, Flow, Network, Trial
@@ -50,7 +51,7 @@ def chromium() -> Iterator[Browser]:
 def run_trials(tmp_path: Path) -> RunTrials:
     """Run trials one after the other, each afresh; returns their results in the order given.
 
-    Each process of tests has a core of its own: with several, it is tests that run side by side.
+    Each has a core of its own: with several processes of tests, it is tests that run side by side.
     """
 
     def run(
@@ -58,17 +59,25 @@ def run_trials(tmp_path: Path) -> RunTrials:
     ) -> list[TrialResult]:
         made = prepare.ensure({name for trial in trials for name in plan.stack_names(trial)})
         results = Results(tmp_path / place)
-        core = core_of_this_process()
-        done = [carry_out.run(one, made, results, core=core, cpu_limit_s=cpu_limit_s) for one in trials]
+        with own_core() as core:
+            done = [carry_out.run(one, made, results, core=core, cpu_limit_s=cpu_limit_s) for one in trials]
         return [results.trial(one.trial_id) for one in done]
 
     return run
 
 
-def core_of_this_process() -> int:
-    """By pytest-xdist's number of it: gw0, gw1…; the first core without it."""
+@contextmanager
+def own_core() -> Iterator[int]:
+    """A core that no run of another process has meanwhile.
+
+    Where all are taken: by pytest-xdist's number of this process, gw0, gw1…; the first core without it.
+    """
     number = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
-    return pool.cores()[number % len(pool.cores())]
+    held = cores.hold(1)
+    try:
+        yield (*held.cores, pool.cores()[number % len(pool.cores())])[0]
+    finally:
+        held.release()
 
 
 def flow(stack: str, cca: str, **more: object) -> Flow:

@@ -20,7 +20,7 @@ STUDY = """
 name = "disturbed"
 title = "Two short trials"
 design = "solo"
-duration_s = 80
+duration_s = 40
 seeds = 2
 start_spread_ms = 100
 [[network]]
