@@ -30,7 +30,7 @@ def test_the_reason_is_named(run_trials: RunTrials, stack: str, because: str) ->
 
 @pytest.mark.parametrize("stack", ["spins", "polls"])
 def test_one_that_uses_the_processor_and_gets_nowhere_is_ended(run_trials: RunTrials, stack: str) -> None:
-    spinning, sound = run_trials([duel(flow(stack, "none")), duel(flow("tcp", "cubic"))], cpu_limit_s=4)
+    spinning, sound = run_trials([duel(flow(stack, "none")), duel(flow("tcp", "cubic"))], cpu_limit_s=6)
     assert not spinning.verdict["valid"]
     (reason, *_) = spinning.verdict["reasons"]
     assert "s of CPU time, and its clock has come to" in reason
