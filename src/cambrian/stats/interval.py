@@ -25,11 +25,6 @@ class Interval:
     n: int
     method: str
 
-    @property
-    def half_width(self) -> float:
-        """Half the interval's length; NaN without bounds."""
-        return (self.high - self.low) / 2
-
 
 def check_confidence(confidence: float) -> None:
     """Raise ``ValueError`` unless ``confidence`` is in (0, 1)."""

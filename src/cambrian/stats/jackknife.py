@@ -150,15 +150,14 @@ def replicates(arms: Sequence[Arm], figure: Callable[[Sequence[FloatArray]], Flo
 
 def means_without(table: FloatArray) -> FloatArray:
     """Column means of (seeds, k) over all rows, then without each row, ignoring NaN; shape (1 + n, k)."""
-    known = np.isfinite(table)
-    drawn = weights(len(table))
-    count = drawn @ known
-    # relative to the first value of a column, so that equal values give equal means
-    first = np.argmax(known, axis=0)
-    origin = np.where(known.any(axis=0), table[first, np.arange(table.shape[1])], 0.0)
-    total = drawn @ np.where(known, table - origin, 0.0)
-    means: FloatArray = np.divide(total, count, out=np.full(count.shape, np.nan), where=count > 0)
-    return means + origin
+    kept = (weights(len(table)) > 0)[:, :, np.newaxis] & np.isfinite(table)
+    values = np.broadcast_to(np.asarray(table, dtype=np.float64), kept.shape)
+    count = kept.sum(axis=1)
+    total = values.sum(axis=1, where=kept)
+    means = np.divide(total, count, out=np.full(count.shape, np.nan), where=count > 0)
+    # rounding must not move a mean of equal values, such as of zeros only
+    ends = values.min(axis=1, where=kept, initial=np.inf), values.max(axis=1, where=kept, initial=-np.inf)
+    return np.asarray(np.clip(means, *ends))
 
 
 def fewest(arms: Sequence[Arm]) -> int:

@@ -66,7 +66,19 @@ def test_what_differs_by_rounding_alone_does_not_vary() -> None:
     # 1 part in 100,000: a page load of 512 ms that differs by 5 µs
     found = jackknife.mean(arm([512.0, 512.005, 512.002]))
     assert found.low == found.high == found.estimate
-    assert jackknife.mean(arm([512.0, 512.5, 512.2])).half_width > 0
+    assert jackknife.mean(arm([512.0, 512.5, 512.2])).low < 512
+
+
+@pytest.mark.parametrize("place", [0, 1])
+@pytest.mark.parametrize("other", [0.0, 3.3])
+def test_without_the_only_seed_that_differs_the_mean_is_that_of_the_others(place: int, other: float) -> None:
+    for seeds in range(3, 31):
+        for one in np.random.default_rng(seeds).uniform(0.01, 9, 30):
+            column = np.full((seeds, 1), other)
+            column[place] = one
+            assert jackknife.means_without(column)[1 + place, 0] == other
+    # a loss in one seed alone: the interval was 0 to 100 %
+    assert jackknife.mean(arm([0.35] + [0.0] * 9), "percent").high < 0.35
 
 
 @pytest.mark.parametrize(("scale", "values"), [("factor", [1.0, 1.4, 9.0]), ("share", [0.9, 0.99, 0.95]),
