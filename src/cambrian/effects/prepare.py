@@ -229,14 +229,19 @@ def _trials(rows: pl.DataFrame, spec: EffectSpec, where: Where, name: str) -> pl
     column = pl.col(_VALUE)
     value = {"mean": column.mean(), "min": column.min(), "max": column.max(),
              "sum": pl.when(column.null_count() == 0).then(column.sum())}[spec.flows]  # fmt: skip
-    return found.group_by([*dict.fromkeys([*spec.cell, "trial", "seed"])]).agg(value)
+    group = ["group"] if "group" in found.columns else []
+    return found.group_by([*dict.fromkeys([*spec.cell, *group, "trial", "seed"])]).agg(value)
 
 
 def _complete(trials: pl.DataFrame, spec: EffectSpec) -> pl.DataFrame:
-    """The seeds of which each trial has a value: one order of a seed alone would be unbalanced."""
-    place = [*dict.fromkeys([*spec.cell, "seed"])]
-    gaps = trials.filter(pl.col(_VALUE).is_null()).select(place).unique()
-    return trials.join(gaps, on=place, how="anti", nulls_equal=True)
+    """The seeds with a trial in each group of their cell, and a value of each trial.
+
+    One order of a seed alone would be unbalanced, and so would a seed with only some rivals.
+    """
+    groups = (pl.col("group") if "group" in trials.columns else pl.lit(0)).n_unique()
+    cell, place = spec.cell or pl.lit(0), [*dict.fromkeys([*spec.cell, "seed"])]
+    whole = (pl.col(_VALUE).null_count().over(place) == 0) & (groups.over(place) == groups.over(cell))
+    return trials.filter(whole)
 
 
 def _common_cells(known: dict[str, pl.DataFrame], spec: EffectSpec) -> pl.DataFrame:
@@ -244,7 +249,8 @@ def _common_cells(known: dict[str, pl.DataFrame], spec: EffectSpec) -> pl.DataFr
     for name, trials in known.items():
         if trials.is_empty():
             raise NoDataError(
-                f"{spec.quantity} was measured in no trial" + (f" of side {name}" if spec.b else "")
+                f"no seed has {spec.quantity} in each of its trials and groups"
+                + (f" on side {name}" if spec.b else "")
             )
     if not spec.cell:
         return pl.DataFrame({"": [0]})

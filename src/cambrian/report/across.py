@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -18,6 +19,7 @@ from typing import Any
 import polars as pl
 from pydantic import Field
 
+from cambrian.effects.errors import NoDataError
 from cambrian.effects.model import Column, Where
 from cambrian.effects.where import matching
 from cambrian.measure import quantities
@@ -156,7 +158,9 @@ def _rows(chart: Chart, frame: pl.DataFrame) -> pl.DataFrame:
     if quantities.ALL[chart.quantity].of_complete:
         # the loads of a group that are complete are its fastest
         frame = frame.filter((pl.col("not_complete").fill_null(0) == 0).all().over("group"))
-    rows = matching(frame, chart.where).drop_nulls([chart.quantity, chart.by])
+    # a trial without a value leaves out its seed, a flow that never has one its group
+    measured = pl.col(chart.quantity).is_not_null().any().over("group", "flow")
+    rows = matching(frame, chart.where).drop_nulls(chart.by).filter(measured)
     # a contestant against itself has an equal share by construction
     return rows.filter(pl.col("contestant").ne_missing(pl.col("against")) | (pl.col("design") != "pairwise"))
 
@@ -175,8 +179,11 @@ def _figure(
         "x": found.x,
         "panel": found.panel,
     }
-    if found.x == "network" or rows[chart.by].n_unique() > _MOST_LINES:
-        return heats.figure(rows, Heat(**common, y=chart.by, digits=chart.digits), name, {})[0]
-    values = rows[found.x].to_list()
-    wide = min(values) > 0 and max(values) / min(values) >= _WIDE
-    return curves.figure(rows, Lines(**common, colour=chart.by, logarithmic_x=wide), name, {}, inks)
+    with suppress(NoDataError):
+        if found.x == "network" or rows[chart.by].n_unique() > _MOST_LINES:
+            return heats.figure(rows, Heat(**common, y=chart.by, digits=chart.digits), name, {})[0]
+        values = rows[found.x].to_list()
+        wide = min(values) > 0 and max(values) / min(values) >= _WIDE
+        lines = Lines(**common, colour=chart.by, logarithmic_x=wide)
+        return curves.figure(rows, lines, name, {}, inks)
+    return None

@@ -145,6 +145,23 @@ def test_the_orders_of_a_seed_are_one_value() -> None:
     assert (found["mean_a"], found["sd_a"]) == (16, 0.5)
 
 
+def test_a_seed_counts_only_if_each_group_of_its_cell_has_it() -> None:
+    """The mean over two rivals was that of one rival in the seeds which the other one lacked."""
+    rivals = {"fair": [80.0, 81, 79, 80, 82], "fierce": [20.0, 19, 21]}
+    rows = [
+        row({"rate": 4, "group": rival}, "a", seed, value)
+        for rival, values in rivals.items()
+        for seed, value in enumerate(values, start=1)
+    ]
+    for cell in (["rate"], []):
+        found = cells(pl.DataFrame(rows), spec(b=None, cell=cell)).row(0, named=True)
+        assert (found["effect"], found["seeds"], found["trials_a"]) == (50, 3, 6)
+    apart = cells(pl.DataFrame(rows), spec(b=None, cell=["group"]))
+    assert apart["seeds"].to_list() == [5, 3]
+    with pytest.raises(NoDataError, match="no seed has x"):
+        cells(pl.DataFrame(rows[:1] + rows[-1:]), spec(b=None))
+
+
 def test_cells_without_spread_have_intervals_of_length_0() -> None:
     found = cells(FRAME, spec()).row(1, named=True)
     assert (found["low"], found["high"]) == (0.5, 0.5)
@@ -211,7 +228,7 @@ def test_what_cannot_be_computed() -> None:
         cells(FRAME, spec(quantity="y"))
     with pytest.raises(EffectError, match="not a number"):
         cells(FRAME, spec(quantity="contestant"))
-    with pytest.raises(NoDataError, match="measured in no trial"):
+    with pytest.raises(NoDataError, match="no seed has x in each"):
         cells(FRAME.with_columns(x=pl.lit(None)), spec())
 
 

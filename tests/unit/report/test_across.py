@@ -161,6 +161,19 @@ def test_a_pairwise_study_leaves_out_a_contestant_against_itself() -> None:
     assert figure.data.filter(series="a cubic").sort("buffer_bdp")["effect"].to_list() == [30, 35]
 
 
+def test_a_seed_without_a_value_in_one_of_its_trials_or_rivals_is_left_out() -> None:
+    frame = made(grid(buffer_bdp=(1, 2)), ["a cubic"], "pairwise").filter(flow=0)
+    groups = [
+        frame.with_columns(pl.lit(name).alias("group"), pl.col("trial") + name, share_percent=pl.lit(share))
+        for name, share in (("fair", 50.0), ("fierce", 10.0))
+    ]
+    gap = groups[1].with_columns(share_percent=pl.when(pl.col("seed") > 1).then("share_percent"))
+    (figure,) = drawn(pl.concat([groups[0], gap]), "pairwise")
+    assert figure.data.select("effect", "seeds").rows() == [(30, 3)] * 2
+    # no seed in common
+    assert drawn(pl.concat([groups[0].filter(seed=1), gap]), "pairwise") == ()
+
+
 def test_each_page_has_its_own_chart() -> None:
     """A mean of the load times of two pages is the load time of neither."""
     loads = made(grid(buffer_bdp=(1, 2)), design="pairwise").drop("plt_ms", "page")
