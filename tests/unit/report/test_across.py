@@ -174,6 +174,21 @@ def test_a_seed_without_a_value_in_one_of_its_trials_or_rivals_is_left_out() -> 
     assert drawn(pl.concat([groups[0].filter(seed=1), gap]), "pairwise") == ()
 
 
+def test_the_references_own_line_is_not_of_its_flows_beside_contestants() -> None:
+    """Beside a contestant that fills the queue the reference loses 9 %, against itself 1 %."""
+    loss = {"a cubic": 8.0, "b bbr": 2.0, "r cubic": 9.0}
+    itself = (pl.col("contestant") == "r cubic") & (pl.col("against") == "r cubic")
+    frame = made(grid(buffer_bdp=(1, 2)), tuple(loss)).with_columns(
+        pl.when(itself).then(1.0).otherwise(pl.col("contestant").replace_strict(loss)).alias(name)
+        for name in ("queue_loss_percent", "delay_p95_ms", "plt_ms")
+    )
+    figures = drawn(frame)
+    assert [one.name.rpartition("-")[2] for one in figures] == ["percent", "ms", "ms", "percent"]
+    for figure in figures[1:]:
+        ends = figure.data.filter(buffer_bdp=1).sort("contestant").select("contestant", "effect").rows()
+        assert ends == [("a cubic", 8), ("b bbr", 2), ("r cubic", 1)]
+
+
 def test_each_page_has_its_own_chart() -> None:
     """A mean of the load times of two pages is the load time of neither."""
     loads = made(grid(buffer_bdp=(1, 2)), design="pairwise").drop("plt_ms", "page")
