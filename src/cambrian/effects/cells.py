@@ -139,7 +139,7 @@ def _state(row: Row, test: _Test | None, spec: EffectSpec, null: float | None) -
         ends = (float(row["effect"]), float(row["low"]), float(row["high"]))
         bounds = Interval(*ends, confidence=0.95, n=int(row["seeds"] or 0), method="")
     p = None if row["p_bh"] is None else float(row["p_bh"])
-    return states.state(bounds, _margin(spec), p, _none(spec, null))
+    return states.state(bounds, _margin(spec, null), p, _none(spec, null))
 
 
 def _none(spec: EffectSpec, null: float | None) -> float:
@@ -147,13 +147,14 @@ def _none(spec: EffectSpec, null: float | None) -> float:
     return 1.0 if spec.kind == "ratio" else null or 0.0
 
 
-def _margin(spec: EffectSpec) -> Margin | None:
+def _margin(spec: EffectSpec, null: float | None) -> Margin | None:
     """The margin of the effect's kind; None for a difference, because its unit has no general margin."""
+    if spec.kind == "value":
+        return None if null is None else states.of_share(null)
     of_kind = {
         "ratio": states.RATIO,
         "percent_less": states.PERCENT,
         "percent_more": states.PERCENT,
-        "value": states.SHARE_PERCENT,
     }
     return of_kind.get(spec.kind)
 

@@ -41,6 +41,8 @@ class Margin:
 SHARE = Margin(-0.05, 0.05, "45 to 55 of 100: Jain's index of such a split is 0.99")
 #: of a share in percent
 SHARE_PERCENT = Margin(-5.0, 5.0, SHARE.why)
+#: the same as a part of an equal share, or of the rest if that is less
+SHARE_PART = 0.1
 #: of a harm of 0 to 1, from that of the victim's own kind
 HARM = Margin(-0.1, 0.1, "a tenth of the service: a share of 45 instead of 50 of 100 is a harm of 0.1")
 #: of a victim's packet loss in percentage points, in addition to harm, which is meaningless for a loss near 0
@@ -57,6 +59,12 @@ CONFORMANCE = Margin(
 )
 #: of a state's share of the time, in 0 to 1
 STATE_TIME = Margin(-0.005, 0.005, "half a percent of the time: 0.3 s of a minute")
+
+
+def of_share(equal: float) -> Margin:
+    """The margin of a share in percent, from an ``equal`` one: of 20 flows 4.5 to 5.5 of 100."""
+    arm = SHARE_PART * min(equal, 100 - equal)
+    return Margin(-arm, arm, SHARE.why)
 
 
 def state(interval: Interval | None, margin: Margin | None, p: float | None, null: float = 0.0) -> State:

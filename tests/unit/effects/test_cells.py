@@ -133,6 +133,19 @@ def test_a_share_is_tested_against_an_equal_one() -> None:
     assert all(0 < one < other < 100 for one, other in zip(low[:3], high[:3], strict=True))
 
 
+def test_the_margin_of_a_share_is_a_tenth_of_an_equal_one() -> None:
+    """A share of 0.25 instead of 5 of 100 was within 5 points, and so equivalent."""
+    shares = {"starved": 0.25, "small": 4.6, "large": 5.4, "too large": 5.6, "nearly all": 94.0}
+    made = frame([({"rate": 4}, name, [share, share + 0.01, share - 0.01]) for name, share in shares.items()])
+    keys = made.select("contestant").unique()
+    equal = pl.when(pl.col("contestant") == "nearly all").then(95.0).otherwise(5.0)
+    found = cells(made, spec(a={}, b=None, cell=["contestant"]), keys.with_columns(equal.alias("null")))
+    states_of = dict(found.select("contestant", "state").iter_rows())
+    assert [states_of[name] for name in shares] == [
+        "different", "equivalent", "equivalent", "different", "different"
+    ]  # fmt: skip
+
+
 def test_the_orders_of_a_seed_are_one_value() -> None:
     """A mirrored pair of trials of one seed counts once, by its mean."""
     rows = [

@@ -200,8 +200,8 @@ def _caption(heat: Heat, *, tested: bool) -> str:
         return (
             "Mean over seeds in each cell. Faint and in parentheses: inconclusive, that is neither different "
             f"from an equal share (t over seeds; {family}) nor equivalent to it (within "
-            f"{states.SHARE_PERCENT.high:g} points). A contestant against itself has an equal share by "
-            "construction and is not tested. " + same
+            f"{100 * states.SHARE_PART:g} % of it, or of the rest if that is less). A contestant against "
+            "itself has an equal share by construction and is not tested. " + same
         )
     return (
         "Faint and in parentheses: inconclusive, that is neither different from no effect (t over seeds, "
