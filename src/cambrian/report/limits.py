@@ -134,17 +134,21 @@ def _unknown(collected: Collected, contestant: str, network: str) -> str:
     )
 
 
-def withheld(collected: Collected, contestant: str, network: str) -> str:
-    """Why results alone, behaviour and impact accuse a contestant of nothing there; empty if they may.
+def by_receiver(collected: Collected, contestant: str) -> str:
+    """Why a contestant's receiver may decide what it sends; empty if it leaves that to the controller.
 
-    Besides :func:`limited`: a study gave it another receiver than its own, or one with a slow CPU, whose
-    windows and acknowledgements shape what it sends.
+    A study gave it another receiver than its own, or one with a slow CPU.
     """
     for one in everybody(collected.study):
         if one.name == contestant and (one.receiver not in _OWN or one.receiver_cpu):
             what = "has a slow CPU (receiver_cpu)" if one.receiver_cpu else f"is {one.receiver}"
             return f"its receiver {what}, whose windows and acknowledgements shape what it sends"
-    return limited(collected, contestant, network)
+    return ""
+
+
+def withheld(collected: Collected, contestant: str, network: str) -> str:
+    """Why results alone, behaviour and impact accuse a contestant of nothing there; empty if they may."""
+    return by_receiver(collected, contestant) or limited(collected, contestant, network)
 
 
 def withhold(
@@ -153,13 +157,18 @@ def withhold(
     who: str,
     differs: Collection[str],
     column: str = "verdict",
+    *,
+    more: Collection[str] = (),
 ) -> None:
     """Make inconclusive, in place, what the verdict of a row accuses a limited contestant of.
 
-    ``who``: the column that names it. ``differs``: the verdicts in ``column`` that accuse.
+    ``who``: the column that names it. ``differs``: the verdicts in ``column`` that accuse. ``more``: those
+    that say it does more than others, which a receiver can cause and no other limit.
     """
     for row in rows:
-        if row[column] in differs and withheld(collected, row[who], row["network"]):
+        if (row[column] in differs and withheld(collected, row[who], row["network"])) or (
+            row[column] in more and by_receiver(collected, row[who])
+        ):
             row[column] = "inconclusive"
             if "more_seeds" in row:
                 row["more_seeds"] = None

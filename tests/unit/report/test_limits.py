@@ -5,12 +5,15 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any, cast
 
+import polars as pl
 import pytest
 
 from cambrian.report import limits
 from cambrian.report.collect import Collected
+from cambrian.report.tables import harm
 from cambrian.report.tables.rows import Row
 from cambrian.study.model import Contestant, Cpu, Network
+from tests.unit.report import made
 
 
 class _Made(SimpleNamespace):
@@ -178,7 +181,37 @@ def test_another_receiver_withholds_what_it_may_cause(
         {"by": name, "network": "net", "verdict": verdict, "more_seeds": 4}
         for verdict in ("less", "more", "equivalent")
     ]
-    limits.withhold(rows, found, "by", ("less",))
-    first = "inconclusive" if is_withheld else "less"
-    assert [row["verdict"] for row in rows] == [first, "more", "equivalent"]
+    limits.withhold(rows, found, "by", ("less",), more=("more",))
+    accused = ["inconclusive"] * 2 if is_withheld else ["less", "more"]
+    assert [row["verdict"] for row in rows] == [*accused, "equivalent"]
     assert not limits.limited(found, name, "net")
+
+
+def test_a_limit_that_is_no_receiver_explains_less_and_never_more() -> None:
+    found = collected(63)
+    rows: list[Row] = [
+        {"by": "quinn reno", "network": "net", "verdict": verdict} for verdict in ("less", "more")
+    ]
+    limits.withhold(rows, found, "by", ("less",), more=("more",))
+    assert [row["verdict"] for row in rows] == ["inconclusive", "more"]
+
+
+@pytest.mark.parametrize(("receiver", "mbps"), [("own", 14), ("ngtcp2", 14), ("ngtcp2", 6)])
+def test_another_receiver_is_not_accused_of_harm(receiver: str, mbps: float) -> None:
+    """As "quinn cubic to ngtcp2", which took 14 of 20 Mbps: "more than its own kind"."""
+    one = Contestant(stack="quinn", cca="cubic", receiver=receiver)
+    shares = {"tcp cubic": 10.0, one.name: mbps}
+    cells = [
+        made.cell(
+            "versus-reference",
+            [name, "tcp cubic"],
+            [made.trial(seed, [share + seed / 50, 20 - share - seed / 50]) for seed in range(8)],
+        )
+        for name, share in shares.items()
+    ]
+    rows = harm.table(made.collected("versus-reference", cells, [one]))
+    assert rows is not None
+    (verdict,) = rows.filter(pl.col("by") == one.name, pl.col("service").str.starts_with("through"))[
+        "verdict"
+    ]
+    assert verdict == (harm.MORE if receiver == "own" else "inconclusive")

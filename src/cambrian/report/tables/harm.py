@@ -37,7 +37,7 @@ def table(collected: Collected) -> pl.DataFrame | None:
         corrected = zip(families.corrected_for_verdicts(p), families.levels_for_verdicts(p), strict=True)
         adjusted |= dict(zip(map(id, family), corrected, strict=True))
     table_rows = [_row(one, *adjusted[id(one)]) for one in all_harms]
-    limits.withhold(table_rows, collected, "by", (LESS,))
+    limits.withhold(table_rows, collected, "by", (LESS,), more=(MORE,))
     placebo.withhold(
         table_rows, collected, who="by", against="victim", within=("service",), differs=(MORE, LESS)
     )
