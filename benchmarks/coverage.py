@@ -30,9 +30,9 @@ from cambrian.effects.prepare import Prepared, Side
 from cambrian.effects.summary import estimate
 from cambrian.metrics.clustered import Region, TrialArea
 from cambrian.metrics.halves import Arms
-from cambrian.metrics.harm import harm
-from cambrian.report import families
+from cambrian.report import families, harms
 from cambrian.report.conformance import seed_pairs
+from cambrian.report.tables import harm
 from cambrian.stats import jackknife, pairs, splits, states
 from cambrian.stats.compare import against, compare
 from cambrian.stats.exact import median_interval
@@ -101,11 +101,9 @@ def _harm(rng: np.random.Generator, draw: Draw, n: int) -> tuple[Bounds, float]:
     """Half of the throughput is lost; a seed's luck is in both arms."""
     luck = rng.normal(1, 0.1, n)
     alone, competing = (np.maximum(draw(rng, (n,)), 0.01) * luck / part for part in (1, 2))
-    found = jackknife.of_means(
-        [_arm(alone), _arm(competing)],
-        lambda arms: harm(arms[0], arms[1], more_is_better=True),
-    )
-    return _ends(found), 0.5
+    found = harms.of_arms("", "victim", "other", harms.SERVICES[0], _arm(alone), {}, _arm(competing))
+    assert found.harm is not None
+    return _ends(found.harm), 0.5
 
 
 def grid(
@@ -308,6 +306,15 @@ def _page_load(rng: np.random.Generator, draw: Draw, n: int) -> bool:
     return states.state(test.difference, None, test.p) == "different"
 
 
+def _harms(rng: np.random.Generator, draw: Draw, n: int) -> bool:
+    """Loss beside each of 16 contestants, no other than beside the victim's own kind: is any accused?"""
+    own, *others = (_arm(np.maximum(draw(rng, (n,)), 0.01)) for _ in range(17))
+    found = [harms.of_arms("", "victim", "other", harms.SERVICES[2], {}, own, one) for one in others]
+    p = families.corrected_for_verdicts([one.p for one in found])
+    judged = {harm.verdict(one, corrected) for one, corrected in zip(found, p, strict=True)}
+    return bool(judged & {harm.MORE, harm.LESS})
+
+
 def _below_the_floor(rng: np.random.Generator, draw: Draw, n: int) -> bool:
     one, two = _scores(rng, draw, n)
     deficit, p = pairs.deficit(alike(one, two), alike(two, two))
@@ -326,6 +333,7 @@ WRONG: dict[tuple[str, str], Callable[..., bool]] = {
     ("splits: any pair different", "6 even pairs"): _split,
     ("split: equivalent", "a share of 55 of 100"): _uneven_equivalent,
     ("page load: different", "no difference"): _page_load,
+    ("harm in loss: any of 16 contestants differs", "as the victim's own kind"): _harms,
     ("conformance by pairs: different", "as the reference"): _below_the_floor,
     ("conformance by half-splits: different", "as the reference"): _below_by_halves,
     ("share ≥ 90 %: doesn't hold", "15 cells at 1.02, noise 5 %"): _verdict(
@@ -369,7 +377,7 @@ def errors(
     for verdict, truth in verdicts:
         for name, draw in DRAWS.items():
             line: Line = {"what": f"{verdict}: truth: {truth}", "seeds are": name}
-            part = 8 if "half" in verdict else 2 if "map" in verdict else 1
+            part = 8 if "half" in verdict else 2 if verdict.startswith(("heat", "harm")) else 1
             for n in seeds:
                 rng = np.random.default_rng([n, len(verdict), len(name), 1])
                 wrong = [WRONG[verdict, truth](rng, draw, n) for _ in range(studies // part)]

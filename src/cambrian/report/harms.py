@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -57,6 +58,10 @@ class Harm:
     harm. ``p`` tests for no excess; None with too few seeds. ``test``
     compares the two competing arms (other minus own). ``by`` may be the victim itself: then ``harm`` is
     ``own_harm``, and there is no difference, no excess and no test.
+
+    A harm is 1 minus a ratio, and its interval and its test are by factors of this ratio. If one arm has
+    fewer than two seeds above 0, the ratio says nothing of how much: there is no interval, and ``p`` is of
+    ``difference``.
     """
 
     network: str
@@ -72,6 +77,13 @@ class Harm:
     excess: Interval | None
     p: float | None
     test: Comparison | None
+
+    @property
+    def judged(self) -> tuple[Interval | None, Margin | None]:
+        """What the verdict comes from, with its margin: ``excess``, or ``difference`` without a ratio."""
+        if _has_ratio(self.with_own, self.with_other):
+            return self.excess, states.HARM
+        return self.difference, self.service.negligible
 
 
 def harms(collected: Collected) -> list[Harm]:
@@ -110,7 +122,7 @@ def _on(cells: Sequence[Cell], service: Service) -> Iterator[Harm]:
                 places = _places(cell, service, (mine,))
                 other, with_own = _arm(places), _matched(baseline, places)
             if other and (alone.get(victim) or with_own):
-                yield _harm(cell.network.name, victim, by, service, alone.get(victim, {}), with_own, other)
+                yield of_arms(cell.network.name, victim, by, service, alone.get(victim, {}), with_own, other)
 
 
 def _places(cell: Cell, service: Service, flows: Sequence[int]) -> _Places:
@@ -155,10 +167,12 @@ def _matched(baseline: _Places, places: _Places) -> dict[int, float]:
     )
 
 
-def _harm(
+def of_arms(
     network: str, victim: str, by: str, service: Service, alone: Arm, with_own: Arm, with_other: Arm
 ) -> Harm:
+    """The harm of these arms; see :class:`Harm`."""
     excess = _replicates(with_own, with_other, service) if victim != by else None
+    test = None if excess is None else compare(with_other, with_own)
     return Harm(
         network=network,
         victim=victim,
@@ -171,10 +185,8 @@ def _harm(
         own_harm=_interval(_replicates(alone, with_own, service), alone, with_own),
         difference=None if excess is None else _difference(with_own, with_other),
         excess=_interval(excess, with_own, with_other),
-        p=None
-        if excess is None
-        else jackknife.p_value(excess, jackknife.fewest((with_own, with_other)), 0.0, size=1.0),
-        test=None if excess is None else compare(with_other, with_own),
+        p=None if excess is None or test is None else _p(excess, with_own, with_other, test),
+        test=test,
     )
 
 
@@ -190,12 +202,30 @@ def _difference(before: Arm, after: Arm) -> Interval | None:
     return jackknife.interval(found, jackknife.fewest((before, after)))
 
 
+def _has_ratio(before: Arm, after: Arm) -> bool:
+    """Has each arm two seeds above 0, so that its mean is above 0 without any one of its seeds?"""
+    return all(sum(value > 0 for value in arm.values()) > 1 for arm in (before, after))
+
+
 def _interval(found: FloatArray | None, before: Arm, after: Arm) -> Interval | None:
     if found is None:
         return None
+    seeds = jackknife.fewest((before, after))
     # a spread that is tiny compared with 1, the largest harm that there is, is rounding
-    interval = jackknife.interval(found, jackknife.fewest((before, after)), size=1.0)
-    return replace(interval, high=min(1.0, interval.high)) if interval.high > 1 else interval
+    ratio = jackknife.interval(1 - found, seeds, "factor", size=1.0)
+    low, high = (1 - ratio.high, 1 - ratio.low) if _has_ratio(before, after) else (math.nan, math.nan)
+    return replace(ratio, estimate=float(found[0]), low=low, high=high)
+
+
+def _p(excess: FloatArray, own: Arm, other: Arm, test: Comparison) -> float | None:
+    """Of no harm beyond the victim's own kind."""
+    if _has_ratio(own, other):
+        return jackknife.p_value(1 - excess, jackknife.fewest((own, other)), 1.0, "factor", size=1.0)
+    if test.p is None:
+        return None
+    # a figure that is 0 in every second seed by chance is 0 in all of one arm and in none of the other with
+    # this probability, and then hardly varies in either
+    return float(max(test.p, 2.0 ** (1 - len(own) - len(other))))
 
 
 def _figure(more_is_better: bool, arms: Sequence[FloatArray]) -> FloatArray:

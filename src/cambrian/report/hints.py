@@ -15,7 +15,7 @@ from cambrian.stats.states import LEVEL, Margin
 
 
 def more_seeds(
-    verdict: str, interval: Interval | None, margin: Margin, level: float | None, null: float = 0.0
+    verdict: str, interval: Interval | None, margin: Margin | None, level: float | None, null: float = 0.0
 ) -> int | None:
     """More seeds (of each side) that would settle an "inconclusive" verdict; None if no number is known.
 

@@ -163,12 +163,15 @@ def _harms(frame: pl.DataFrame | None, references: Mapping[str, str]) -> Iterato
             continue
         more, less = _EFFECTS[row["service"]]
         effect = (more if row["verdict"] == harm.MORE else less).format(victim=row["victim"])
+        beyond = f"harm beyond its own kind {layout.interval(row, 'excess', 2)}"
+        if row["excess_low"] is None:
+            unit = row["service"].rpartition(", ")[2].replace("%", "percentage points")
+            beyond = f"difference {layout.interval(row, 'difference', 2)} {unit}"
         yield Finding(
             row["by"],
             row["network"],
             state,
-            f"{effect} than {row['victim']} itself does on {row['network']} "
-            f"(harm beyond its own kind {layout.interval(row, 'excess', 2)})",
+            f"{effect} than {row['victim']} itself does on {row['network']} ({beyond})",
             "harm",
             row.get("more_seeds"),
         )

@@ -13,7 +13,7 @@ import pytest
 import scipy.stats
 
 from cambrian.metrics.convergence import Convergence
-from cambrian.report import placebo, words
+from cambrian.report import placebo, sides, words
 from cambrian.report.collect import Collected
 from cambrian.report.figures import harm as harm_figure
 from cambrian.report.figures import ratios as ratio_figure
@@ -352,3 +352,52 @@ def test_a_map_of_many_columns_asks_for_room(count: int, *, fits_a_phone: bool) 
     assert (figure.least_width < 360) == fits_a_phone
     # "(0.50)" at 11 pixels is some 34 wide
     assert figure.least_width > 34 * count
+
+
+def losses(own: list[float], other: list[float]) -> dict[str, Any]:
+    """The row of v's loss beside x, where it loses ``own`` % beside itself, seed by seed."""
+    cells = [
+        cell(
+            "pairwise", pair, [trial(seed, [10, 10], loss_percent=[lost] * 2) for seed, lost in enumerate(of)]
+        )
+        for pair, of in ((("v", "v"), own), (("v", "x"), other))
+    ]
+    made = collected("pairwise", cells, [contestant("v"), contestant("x")])
+    return row(harm.table(made), victim="v", by="x", service="queue loss, %")
+
+
+_LOST = [0.5, 1.2, 2.6, 1.9, 0.9, 2.2, 3.0, 1.4]
+
+
+@pytest.mark.parametrize(
+    ("own", "other", "verdict"), [([0.0] * 8, _LOST, harm.MORE), (_LOST, [0.0] * 8, harm.LESS)]
+)
+def test_a_loss_beside_none_is_judged_by_the_difference(
+    own: list[float], other: list[float], verdict: str
+) -> None:
+    """0 % became 0.5 to 3 %: a harm of 1 "the same in every seed"."""
+    found = losses(own, other)
+    assert found["verdict"] == verdict
+    assert found["p"] == pytest.approx(scipy.stats.ttest_rel(own, other).pvalue)
+    assert (found["excess_low"], found["excess_high"]) == (None, None)
+    said = sides.impact({"conformance": pl.DataFrame({"contestant": ["x"], "reference": ["v"]}),
+                         "harm": pl.DataFrame([found])})["x"].findings[0]  # fmt: skip
+    assert f"(difference {'' if verdict == harm.MORE else '−'}1.71 [" in said
+    assert "percentage points)" in said
+
+
+def test_few_seeds_with_and_without_a_loss_may_be_chance() -> None:
+    """A path that loses in every second seed: three without and three with are one in 32."""
+    found = losses([0.0] * 3, [1.0, 1.001, 0.999])
+    assert (found["p"], found["verdict"]) == (1 / 32, "inconclusive")
+    assert losses([0.0] * 3, [0.04, 0.041, 0.039])["verdict"] == "equivalent"
+
+
+def test_harm_and_its_interval_are_tested_by_factors() -> None:
+    """A loss that is skewed, as it is: accused in 3 % of pages without a difference, and not in 0.8."""
+    own, other = [0.2, 0.5, 1.4, 0.3, 3.0], [2.0, 5.0, 3.0, 7.0, 12.0]
+    ends = losses(own, other)
+    mirrored = losses(other, own)
+    assert ends["p"] == pytest.approx(mirrored["p"])
+    assert 1 - ends["excess_low"] == pytest.approx(1 / (1 - mirrored["excess_high"]))
+    assert ends["excess_high"] < 1

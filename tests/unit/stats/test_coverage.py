@@ -51,6 +51,14 @@ def test_skewed_rates_are_covered_by_factors(seeds: int) -> None:
     assert covered("mean of seeds, by factors (rates, times)", "skewed", seeds) >= 0.93 - 0.035
 
 
+@pytest.mark.parametrize("draw", ["skewed", "very skewed"])
+def test_skewed_losses_accuse_no_more_often_than_they_may(draw: str) -> None:
+    """Harm's test on the plain scale accused somebody of 16 on 12 of 100 pages; one family may on 0.8."""
+    rng = np.random.default_rng(7)
+    simulate = coverage.WRONG["harm in loss: any of 16 contestants differs", "as the victim's own kind"]
+    assert sum(simulate(rng, coverage.DRAWS[draw], 10) for _ in range(100)) <= 3
+
+
 def test_the_percentile_bootstrap_would_be_found_out() -> None:
     """That the first test can fail: the interval that the report had does."""
     rng, hits = np.random.default_rng(7), 0

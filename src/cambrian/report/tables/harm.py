@@ -62,7 +62,7 @@ def _row(one: Harm, p_corrected: float | None, level: float | None) -> rows.Row:
     row |= {"p": one.p, "p_corrected": p_corrected, "hedges_g": one.test.hedges_g if one.test else None}
     row["test"] = one.test.test if one.test else None
     row["verdict"] = verdict(one, p_corrected)
-    row["more_seeds"] = hints.more_seeds(row["verdict"], one.excess, states.HARM, level)
+    row["more_seeds"] = hints.more_seeds(row["verdict"], *one.judged, level)
     return row
 
 
@@ -72,10 +72,10 @@ def verdict(one: Harm, p_corrected: float | None) -> str:
         return "itself"
     if states.state(one.difference, one.service.negligible, p=None) == "equivalent":
         return "equivalent"
-    found = states.state(one.excess, states.HARM, p_corrected)
-    if found != "different" or one.excess is None:
+    found = states.state(*one.judged, p_corrected)
+    if found != "different" or one.difference is None:
         return found
-    return MORE if one.excess.estimate > 0 else LESS
+    return LESS if (one.difference.estimate > 0) is one.service.more_is_better else MORE
 
 
 def _change(row: rows.Row) -> str:
@@ -110,7 +110,8 @@ def shown(frame: pl.DataFrame, collected: Collected) -> Shown:
     ]
     caption = (
         "Harm to each victim’s service, compared with the harm of its own kind in the same position; the "
-        "queue loss is that of the measured interval, not of the whole trial; "
+        "queue loss is that of the measured interval, not of the whole trial; where one of the two is 0 in "
+        "all seeds but one at most, the verdict is on their difference, and harm has no interval; "
         f"{layout.BRACKETS}"
     )
     by_victim = pl.concat(
