@@ -349,6 +349,14 @@ def test_two_line_ups_need_two_names() -> None:
     assert (error.line, error.key) == (14, "name")
 
 
+def test_a_name_means_one_contestant_in_all_line_ups() -> None:
+    other = '[[lineup]]\nname = "one"\nflows = [{ stack = "tcp", cca = "cubic" }]\n'
+    parse_study(FLOWS + other, "x.toml", Path(), CATALOGUE, reference_of)
+    error = error_of(FLOWS + other.replace('"cubic"', '"cubic", tls = true'))
+    assert error.problem == 'two different contestants are called "tcp cubic"'
+    assert (error.line, error.key) == (15, "label")
+
+
 def test_all_errors_are_reported_at_once() -> None:
     text = GOOD.replace(RTT, "rtt_ms = -1").replace('cca = "cubic"', 'cca = "cubi"')
     error = error_of(text.replace(TITLE, TITLE + "\nquestion = 1"))

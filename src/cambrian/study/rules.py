@@ -74,8 +74,7 @@ def check_whole(
     _network_names_differ(networks, faults)
     _contestant_names_differ(contestants, faults)
     everyone = [*flows, *(flow for placed in lineups for flow in placed.flows)]
-    for together in (*(placed.flows for placed in lineups), flows):
-        _flow_names_differ(together, faults)
+    _flow_names_differ(everyone, faults)
     _one_round_trip_at_a_time(networks, everyone, faults)
     _pages_end(study, everyone, faults)
     _events_fall_within_the_trial(study, networks, everyone, faults)
@@ -234,7 +233,7 @@ def _same(name: str, other: str, what: str) -> str:
 
 
 def _flow_names_differ(flows: Sequence[PlacedFlow], faults: Faults) -> None:
-    """Flows of one trial that have one name are one contestant to its tables."""
+    """Flows that have one name are one contestant to tables and verdicts, whatever line-up they are in."""
     seen: dict[str, Contestant] = {}
     for placed in flows:
         contestant = placed.flow.contestant
