@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Protocol
 
 from rich.console import Console
@@ -25,7 +26,6 @@ from rich.progress import (
     Progress,
     TextColumn,
     TimeElapsedColumn,
-    TimeRemainingColumn,
 )
 
 from cambrian.store.results import Results
@@ -128,7 +128,8 @@ def run_with_progress(
         MofNCompleteColumn(),
         TimeElapsedColumn(),
         TextColumn("left" if source is None else "left at most"),
-        TimeRemainingColumn(),
+        # rich takes the speed of the last 30 s alone, in which perhaps no trial ends
+        TextColumn("{task.fields[left]}", style="progress.remaining"),
         TextColumn("{task.description}", markup=False),
     )
     labels = {id(trial): label for label, trial in ordered}
@@ -143,7 +144,7 @@ def run_with_progress(
         return more.values()
 
     with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
-        task = progress.add_task("", total=total())
+        task = progress.add_task("", total=total(), left="-:--:--")
         under_way = (
             run(asked, made, results, engine=engine, cpu_limit_s=cpu_limit_s, after=after) if asked else ()
         )
@@ -151,9 +152,9 @@ def run_with_progress(
             label = labels[id(finished.trial)]
             text = _line(label, finished)
             if console.is_terminal:
-                # update() would reset the speed, and so the time left, whenever the total falls
-                progress.tasks[task].total = total()
-                progress.update(task, advance=1, description=text[:_SHOWN])
+                left_s = (progress.tasks[task].elapsed or 0.0) / number * (total() - number)
+                left = str(timedelta(seconds=round(left_s)))
+                progress.update(task, total=total(), completed=number, left=left, description=text[:_SHOWN])
             else:
                 print(f"[{number}/{total()}] {text}", file=sys.stderr, flush=True)
             yield label, finished
