@@ -13,7 +13,7 @@ from typing import Any, cast
 
 import pytest
 
-from cambrian.cluster import coordinator, deploy, parcels, worker
+from cambrian.cluster import coordinator, deploy, parcels, serve, worker
 from cambrian.cluster.needed import Part
 from cambrian.cluster.worker import MEMORY_MB
 from cambrian.run.pool import EngineError
@@ -145,6 +145,9 @@ def test_results_that_changed_on_the_way_are_not_kept(tmp_path: Path, damage: st
         ('address = "tcp://a:1"\nclass = "a.B"', "give either address or class"),
         ('address = "tcp://a:1"\nworkers = 2', "workers and options belong to class"),
         ('address = "somewhere"', "1:1: address"),
+        ('address = "x tcp://a:1"', 'give "tcp://HOST:PORT" or "tls://HOST:PORT"'),
+        ('class = "a.B"\n[options]\nwalltime = 04:00:00', "3:1: walltime: 04:00:00 is a date or a time"),
+        ('class = "a.B"\n[options]\na = [1, { b = inf }]', "3:11: b: this number is infinite"),
         ('class = "a.B"\nworkers = 0', "2:1: workers"),
         ('class = "a.B"\nhosts = 3', "2:1: "),
         ('class = "no_such_module.Cluster"', "install the package that has no_such_module.Cluster"),
@@ -166,6 +169,12 @@ def test_a_file_with_an_error_says_so(tmp_path: Path, content: str, said: str) -
 def test_other_words_are_no_cluster(text: str) -> None:
     with pytest.raises(EngineError, match=r"give local, local:N, tcp://HOST:PORT"), deploy.opened(text):
         pass
+
+
+@pytest.mark.parametrize("address", ["foo", "http://a:1", "tcp://a", "a:1"])
+def test_a_worker_needs_a_scheduler_s_address(address: str) -> None:
+    with pytest.raises(EngineError, match="give tcp://HOST:PORT or tls://HOST:PORT"):
+        serve.serve(address, 1, None)
 
 
 @pytest.mark.parametrize(("status", "there"), [(200, True), (404, False)])

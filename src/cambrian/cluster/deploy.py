@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import importlib
-import json
 import logging
 import os
 import re
 import urllib.request
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from datetime import date, time
 from http.client import HTTPException
+from math import isinf
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from cambrian.cluster.coordinator import Cluster, say
 from cambrian.run import pool
 from cambrian.run.pool import EngineError
 from cambrian.study.model import Frozen
+from cambrian.study.positions import Path as Place
 from cambrian.study.toml_file import TomlFile
 
 _DOCS = "docs/how-to/run-on-a-cluster.md"
@@ -32,7 +34,7 @@ _CLOSE_S = 20.0
 #: how long its live page may take to answer
 _PAGE_S = 5.0
 _LOCAL = re.compile(r"local(?::([1-9][0-9]{0,3}))?")
-_ADDRESS = re.compile(r"(tcp|tls)://\S+:[0-9]+")
+ADDRESS = re.compile(r"^(tcp|tls)://\S+:[0-9]+$")
 _REMEDY = "give local, local:N, tcp://HOST:PORT, tls://HOST:PORT, or a TOML file"
 _KEYS_REMEDY = "give a TOML file with this address and a table [security]"
 #: the run itself repeats the trials of lost workers. The other settings leave processor time to the trials:
@@ -61,7 +63,7 @@ class Keys(Frozen):
 class Description(Frozen):
     """A file about a cluster: one that runs (``address``), or one to start (``class``, ``workers``)."""
 
-    address: str | None = Field(default=None, pattern=_ADDRESS.pattern)
+    address: str | None = Field(default=None, pattern=ADDRESS.pattern)
     deployment: str | None = Field(default=None, alias="class", pattern=r"^\w+(\.\w+)+$")
     workers: int | None = Field(default=None, ge=1, le=10_000)
     options: dict[str, Any] = Field(default_factory=dict)
@@ -145,7 +147,7 @@ def _found(text: str) -> tuple[Any, str | None, Any]:
     """Dask's cluster that was started, or the address of one that runs; and its keys."""
     if local := _LOCAL.fullmatch(text):
         return _local(int(local[1]) if local[1] else len(pool.cores())), None, None
-    if _ADDRESS.fullmatch(text):
+    if ADDRESS.fullmatch(text):
         check_keys(text, distributed.Security(), "client", _KEYS_REMEDY)
         return None, text, None
     if not text.endswith(".toml"):
@@ -203,16 +205,24 @@ def description(path: Path) -> Description:
     """
     file = TomlFile(path, _DOCS, called="the cluster", if_unread=_REMEDY)
     asked = file.build(Description, (), file.raw)
-    try:
-        json.dumps(asked.options, allow_nan=False)
-    except ValueError:
-        raise file.error(("options",), "a number is infinite or NaN", "give a finite number") from None
+    file.refuse(_no_options(("options",), file.raw.get("options", {})))
     if (asked.address is None) == (asked.deployment is None):
         raise file.error((), "give either address or class", "keep one of them")
     if asked.address and (asked.workers or asked.options):
         key = "workers" if asked.workers else "options"
         raise file.error((key,), "workers and options belong to class", "delete it, or give class")
     return asked
+
+
+def _no_options(place: Place, value: object) -> Iterator[tuple[Place, str, str]]:
+    """Place, problem and remedy of what JSON, and so the description, does not have."""
+    if isinstance(value, (dict, list)):
+        for step in value if isinstance(value, dict) else range(len(value)):
+            yield from _no_options((*place, step), value[step])
+    elif isinstance(value, (date, time)):
+        yield place, f"{value} is a date or a time", f'put it in quotes: "{value}"'
+    elif isinstance(value, float) and isinf(value):
+        yield place, "this number is infinite", "give a finite number"
 
 
 def _started(text: str, asked: Description, security: Any) -> Any:

@@ -12,7 +12,7 @@ from distributed.system import MEMORY_LIMIT
 
 from cambrian import paths
 from cambrian.cluster.coordinator import OVERHEAD_MB
-from cambrian.cluster.deploy import SETTINGS, check_keys
+from cambrian.cluster.deploy import ADDRESS, SETTINGS, check_keys
 from cambrian.run import pool
 from cambrian.run.pool import EngineError
 from cambrian.trial.boot import MEMORY_MB
@@ -41,8 +41,13 @@ def serve(address: str, jobs: int, keys: tuple[Path, Path, Path] | None) -> NoRe
     ``jobs`` 0: as many as fit. ``keys``: files of the certificate authority, the certificate and its key.
 
     Raises:
-        EngineError: the memory is not enough for one worker, or ``tls://`` lacks keys or their files.
+        EngineError: ``address`` is none, the memory is not enough for one worker, or ``tls://`` lacks keys or
+            their files.
     """
+    if not ADDRESS.fullmatch(address):
+        raise EngineError(
+            f"{address} is no scheduler's address; remedy: give tcp://HOST:PORT or tls://HOST:PORT"
+        )
     if keys is None:
         check_keys(address, Security(), "worker", "give --tls-ca-file, --tls-cert and --tls-key")
     if lacking := [str(path) for path in keys or () if not path.is_file()]:

@@ -54,6 +54,8 @@ _PATTERNS = {
     r"^[a-z0-9][a-z0-9-]*$": 'lower-case letters, digits and hyphens, such as "my-study"',
     r"^[A-Za-z0-9][A-Za-z0-9._-]*$": "letters and digits, with . _ - after the first",
     r"^[^/\s]+/[^/\s]+$": 'a stack and its CCA, such as "quinn/cubic"',
+    r"^(tcp|tls)://\S+:[0-9]+$": '"tcp://HOST:PORT" or "tls://HOST:PORT"',
+    r"^\w+(\.\w+)+$": 'a class with its module, such as "dask_jobqueue.SLURMCluster"',
     _pattern(OptionName): "a name without spaces, = and control characters",
     _pattern(
         Line
