@@ -19,9 +19,9 @@ from cambrian.suites import run as suite_run
 def test_a_suites_command_names_its_contestants(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     told: list[Any] = []
     monkeypatch.setattr(suite_run, "planned", lambda *_: [])
-    monkeypatch.setattr(suite_run, "run", lambda *given: told.append(given[4]))
-    options = RunOptions("my suite", only="it's")
-    running._run_suites([], None, ["a b/c", "d/e"], options, tmp_path, dry_run=False)
+    monkeypatch.setattr(suite_run, "run", lambda *given: told.append(given[2].command))
+    options = RunOptions("my suite", only="it's", contestants=("a b/c", "d/e"))
+    running._run_suites([], None, options, tmp_path, dry_run=False)
     words = ["cambrian", "run", "my suite", "--contestant", "a b/c", "--contestant", "d/e", "--seed", "1"]
     assert shlex.split(told[0]) == [*words, "--clock", "virtual", "--only", "it's"]
 

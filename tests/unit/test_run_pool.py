@@ -28,9 +28,13 @@ def test_the_time_left_of_trials_that_take_minutes(tmp_path: Path, monkeypatch: 
 
     monkeypatch.setattr(pool, "run", ended)
     bars: list[Progress] = []
-    monkeypatch.setattr(
-        pool, "Progress", lambda *columns, **how: bars.append(Progress(*columns, **how)) or bars[0]
-    )
+
+    class Bar(Progress):
+        def __enter__(self) -> Bar:
+            bars.append(self)
+            return self
+
+    monkeypatch.setattr(pool, "Progress", Bar)
     network = Network(rate_mbps=20, rtt_ms=50, buffer_bdp=1)
     flow = Flow(contestant=Contestant(stack="tcp", cca="cubic"))
     trials = {

@@ -143,7 +143,7 @@ def test_a_record_is_replaced_only_by_one_of_all_its_parts(tmp_path: Path, damag
             Planned(part, study=None, groups=[], options=options)  # type: ignore[arg-type]
             for part in parts_of(found, only_part, contestants)
         ]
-        run._record(found, parts, options, tmp_path, "cambrian run")
+        run._record(found, parts, options, tmp_path)
         written = json.loads(record.read_text())
         return len(written["parts"]), written["profile"]
 

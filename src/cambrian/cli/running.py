@@ -121,12 +121,11 @@ def run(
         cpu_limit,
         trust,
         _shard(shard) if shard else None,
+        contestants=tuple(contestants or ()),
     )
     if cluster and (jobs or clock is not Clock.virtual):
         fail("--cluster runs a trial on each worker, in virtual time: leave --jobs and --clock out")
     suites, part = find.suites_named(study)
-    if contestants and not suites:
-        options = replace(options, contestants=tuple(contestants))
     if dry_run and not suites:
         asked, groups = studies.expanded(options)
         groups = options.mine(groups)
@@ -140,7 +139,7 @@ def run(
     with _on(cluster if not dry_run else None, options) as options:
         if suites:
             folder = folder or Path("results")
-            summary = _run_suites(suites, part, contestants or [], options, folder, dry_run=dry_run)
+            summary = _run_suites(suites, part, options, folder, dry_run=dry_run)
         else:
             folder, summary = studies.run(options, folder, err)
             print(folder)
@@ -256,7 +255,6 @@ def merge(
 def _run_suites(
     suites: list[SuiteFolder],
     part: str | None,
-    contestants: list[str],
     options: RunOptions,
     root: Path,
     *,
@@ -266,7 +264,7 @@ def _run_suites(
     from cambrian.run.scheduler import counted_trials
     from cambrian.suites import run as suite_run
 
-    planned = suite_run.planned(suites, part, contestants, options)
+    planned = suite_run.planned(suites, part, options)
     if dry_run:
         planned = [replace(plan, groups=options.mine(plan.groups)) for plan in planned]
         suite_run.announce(suites, planned, options, root, err)
@@ -275,8 +273,7 @@ def _run_suites(
             for group in plan.groups:
                 print(f"{plan.part.place}: {group.key}  {counted_trials(len(group.trials))}")
         return studies.Summary()
-    command = replace(options, contestants=tuple(contestants)).command
-    summary = suite_run.run(suites, planned, options, root, command, err)
+    summary = suite_run.run(suites, planned, options, root, err)
     print(root)
     return summary
 

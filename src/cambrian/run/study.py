@@ -22,6 +22,7 @@ from cambrian.store import check, commands
 from cambrian.store.reading import Damaged
 from cambrian.store.results import Results
 from cambrian.study import builtin, cost, load, replace, tracefile
+from cambrian.study.errors import StudyError
 from cambrian.study.expand import expand
 from cambrian.study.model import Clock, Contestant, Group, Study
 from cambrian.trial import carry_out, plan, wall
@@ -88,10 +89,14 @@ class RunOptions:
         return list(groups[number - 1 :: shards])
 
     @property
-    def own_stacks(self) -> Path:
-        """The folder of the study's own stacks: beside it, or here if the user names contestants."""
-        beside = Path.cwd() if self.contestants else builtin.find_study(self.study).absolute().parent
-        return beside / "stacks"
+    def own_stacks(self) -> list[Path]:
+        """The folders of the study's own stacks: beside it, and here if the user names contestants."""
+        return [builtin.find_study(self.study).absolute().parent / "stacks", *self.stacks_here]
+
+    @property
+    def stacks_here(self) -> list[Path]:
+        """The folder of the stacks of the contestants that the user names, if any."""
+        return [Path.cwd() / "stacks"] if self.contestants else []
 
     @property
     def at_a_time(self) -> int:
@@ -124,13 +129,13 @@ def expanded(options: RunOptions) -> tuple[Study, list[Group]]:
         StudyError: the file has an error.
     """
     path = builtin.find_study(options.study)
-    catalogue.look_in(options.own_stacks)
+    look_in(options.own_stacks)
     study = load.load_study(path, offers.stacks(), catalogue.reference_of, checks)
     contestants = offers.contestants(options.contestants)
     for name in contestants:
         checks.check_named(name)
     if contestants:
-        study = replace.with_contestants(study, contestants, catalogue.reference_of)
+        study = replace.with_contestants(study, contestants, catalogue.reference_of, checks)
     study = options.with_seeds(study)
     groups = expand(
         study,
@@ -141,6 +146,30 @@ def expanded(options: RunOptions) -> tuple[Study, list[Group]]:
         only=options.only,
     )
     return study, list(groups)
+
+
+def look_in(folders: Sequence[Path]) -> None:
+    """Find the stacks in these folders too, those that exist.
+
+    Raises:
+        StudyError: ``CAMBRIAN_STACKS``, in which processes get them, cannot have the folder.
+    """
+    for folder in folders:
+        if ":" in str(folder) and folder.is_dir():
+            problem = "stacks in a folder with a colon in its path are not found"
+            raise StudyError(file=str(folder), problem=problem, remedy="rename the folder")
+        catalogue.look_in(folder)
+
+
+def check_trust(options: RunOptions, groups: Sequence[Group], folders: Sequence[Path]) -> None:
+    """Refuse stacks of these folders that the groups need and that need the user's trust.
+
+    Raises:
+        Untrusted: there is one.
+    """
+    if not options.trust:
+        for folder in folders:
+            trust.check(sorted(needed_stacks(groups)), folder, _wall(options.clock))
 
 
 def announce(options: RunOptions, study: Study, groups: list[Group], folder: Path, console: Console) -> None:
@@ -203,8 +232,7 @@ def run(options: RunOptions, folder: Path | None, console: Console) -> tuple[Pat
     folder = folder or Path("results") / study.name
     announce(options, study, groups, folder, console)
     began = time.monotonic()
-    if not options.trust:
-        trust.check(sorted(needed_stacks(groups)), options.own_stacks, _wall(options.clock))
+    check_trust(options, groups, options.own_stacks)
     summary = run_groups(study, groups, folder.absolute(), options, console)
     tell(summary, time.monotonic() - began, folder, console)
     return folder, summary

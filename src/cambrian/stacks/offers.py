@@ -36,6 +36,8 @@ def expanded(name: str) -> list[str]:
 def contestants(names: Iterable[str]) -> list[str]:
     """``stack/cca`` of each release that a name means: ``quic-go@0.6*/reno`` → ``quic-go@0.60.0/reno``, ….
 
+    Each is there once.
+
     Raises:
         Errors of :func:`expanded`.
     """
@@ -43,4 +45,4 @@ def contestants(names: Iterable[str]) -> list[str]:
     for name in names:
         stack, slash, cca = name.partition("/")
         found += [f"{one}{slash}{cca}" for one in expanded(stack)]
-    return found
+    return list(dict.fromkeys(found))

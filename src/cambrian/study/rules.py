@@ -14,6 +14,8 @@ from cambrian.study.reference import REFERENCE_STACK, ReferenceOf, reference_con
 from cambrian.study.tables import PlacedContestant, PlacedFlow, PlacedLineup, PlacedNetwork
 from cambrian.study.tracefile import mean_rate_mbps
 
+SEE_INTEROP = "`cambrian interop` shows which receivers a stack has"
+
 
 class StackChecks(Protocol):
     """What the stacks' manifests say of a contestant (:mod:`cambrian.stacks.checks`)."""
@@ -45,16 +47,21 @@ def check_stacks(
         if wrong is not None:
             key, problem, remedy = wrong
             faults.add((*table, "options", key), problem, remedy)
-        uses = [checks.use_problem(contestant, network, page=not bulk) for network in study.networks]
-        unfit = [one for one in uses if one is not None]
-        # on some of the networks it is what the study asks for
-        if unfit and len(unfit) == len(uses):
-            key, problem, remedy = unfit[0]
+        if (wrong := unfit(contestant, study.networks, checks, page=not bulk)) is not None:
+            key, problem, remedy = wrong
             faults.add((*table, key), problem, remedy, key=key)
         problem_of_receiver = checks.receiver_problem(contestant) if bulk else None
         if problem_of_receiver is not None:
             at = path if contestant.receiver == "own" else (*table, "receiver")
-            faults.add(at, problem_of_receiver, "`cambrian interop` shows which receivers a stack has")
+            faults.add(at, problem_of_receiver, SEE_INTEROP)
+
+
+def unfit(
+    contestant: Contestant, networks: Sequence[Network], checks: StackChecks, *, page: bool
+) -> tuple[str, str, str] | None:
+    """Why it can do what the study asks of it on no network: the key, the problem and the remedy."""
+    uses = [checks.use_problem(contestant, network, page=page) for network in networks]
+    return None if None in uses else uses[0]
 
 
 def check_whole(

@@ -12,6 +12,7 @@ from rich.console import Console
 import cambrian
 from cambrian.run import study as studies
 from cambrian.run.study import RunOptions, Summary
+from cambrian.stacks import offers
 from cambrian.store import reading
 from cambrian.store.results import write_json
 from cambrian.store.shapes import SuiteRecord
@@ -22,14 +23,14 @@ from cambrian.suites.model import RECORD
 from cambrian.suites.plan import Planned, parts_of, plan
 
 
-def planned(
-    found: Sequence[SuiteFolder], only_part: str | None, contestants: Sequence[str], options: RunOptions
-) -> list[Planned]:
+def planned(found: Sequence[SuiteFolder], only_part: str | None, options: RunOptions) -> list[Planned]:
     """All parts with groups to run.
 
     Raises:
         StudyError: a part's file has a fault, or ``--only`` matches no group of any part.
     """
+    studies.look_in(options.stacks_here)
+    contestants = offers.contestants(options.contestants)
     everything = [
         plan(part, options)
         for one in found
@@ -66,7 +67,6 @@ def run(
     parts: Sequence[Planned],
     options: RunOptions,
     root: Path,
-    command: str,
     console: Console,
 ) -> Summary:
     """Run the trials that ``root``/SUITE/PART lacks, and print a summary.
@@ -77,8 +77,9 @@ def run(
     parts = [replace(part, groups=options.mine(part.groups)) for part in parts]
     announce(found, parts, options, root, console)
     began = time.monotonic()
+    studies.check_trust(options, [group for part in parts for group in part.groups], options.stacks_here)
     for one in found:
-        _record(one, [part for part in parts if part.part.suite == one.suite.name], options, root, command)
+        _record(one, [part for part in parts if part.part.suite == one.suite.name], options, root)
     whole = Summary()
     for number, part in enumerate(parts, 1):
         place = part.part.place
@@ -91,9 +92,7 @@ def run(
     return whole
 
 
-def _record(
-    found: SuiteFolder, parts: Sequence[Planned], options: RunOptions, root: Path, command: str
-) -> None:
+def _record(found: SuiteFolder, parts: Sequence[Planned], options: RunOptions, root: Path) -> None:
     """Write ``suite.json``. A record is replaced by a run with all its parts, or with the suite's own."""
     folder = root / found.suite.name
     folder.mkdir(parents=True, exist_ok=True)
@@ -108,7 +107,7 @@ def _record(
             "suite": found.suite.name,
             "parts": places,
             "profile": options.profile,
-            "command": command,
+            "command": options.command,
         },
     )
 
