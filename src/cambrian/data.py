@@ -139,7 +139,7 @@ class Data:
         if not files:
             rows = pl.LazyFrame(schema=dict(columns) | {"trial": pl.String})
         else:
-            rows = pl.scan_parquet(files, include_file_paths="trial").with_columns(
+            rows = pl.scan_parquet(files, glob=False, include_file_paths="trial").with_columns(
                 pl.col("trial").str.split("/").list.get(-2)
             )
         return who.join(rows, on=["trial", "flow"], how="inner", maintain_order="right")
@@ -150,8 +150,10 @@ def load(folder: str | Path) -> Data:
 
     Raises:
         FileNotFoundError: it is not a results directory.
+        OSError: its path has a character that stands for others, such as ``[``.
         Damaged: its study.json cannot be used. The frames raise it for the files that they read.
     """
     data = Data(Path(folder).absolute())
+    check.refuse_pattern(data.folder)
     Results(data.folder).study()
     return data

@@ -127,6 +127,7 @@ def cambrian_trial(pytestconfig: pytest.Config) -> Iterator[RunTrial]:
     """
     from cambrian.run import pool, prepare
     from cambrian.stacks import catalogue, checks
+    from cambrian.store import check
     from cambrian.store.results import Results
     from cambrian.study.model import Contestant, Flow, Network, Trial
     from cambrian.trial import carry_out, plan
@@ -158,5 +159,6 @@ def cambrian_trial(pytestconfig: pytest.Config) -> Iterator[RunTrial]:
             carry_out.run(trial, made, results, core=pool.cores()[0])
         return FinishedTrial(results.checked(name))
 
+    check.refuse_pattern(results.folder)
     with results.alone():
         yield run

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,8 @@ import polars as pl
 import pytest
 
 import cambrian
+from cambrian.data import Data
+from cambrian.report.evidence import Evidence
 from tests.unit import report_results
 
 PAGES = report_results.KNOBS.with_name("pages")
@@ -79,6 +82,33 @@ def test_duckdb_reads_the_frames(folder: Path) -> None:
     found = duckdb.sql("SELECT count(DISTINCT network) FROM trials")
     assert found is not None
     assert found.fetchall() == [(trials["network"].n_unique(),)]
+
+
+def twice(folder: Path, to: Path, files: str) -> None:
+    """Copy a folder with each row of these files twice."""
+    shutil.copytree(folder, to, dirs_exist_ok=True)
+    for path in to.glob(files):
+        frame = pl.read_parquet(path.read_bytes())
+        pl.concat([frame, frame]).write_parquet(path)
+
+
+@pytest.mark.parametrize("name", ["run*", "run?", "run[1]"])
+def test_a_path_is_no_pattern_of_other_folders(folder: Path, name: str) -> None:
+    mine, other = folder.rename(folder.with_name(name)), folder.with_name("run1")
+    twice(mine, other, "trials/*/packets.parquet")
+    with pytest.raises(OSError, match=r"cannot be in a folder whose path has .*; remedy: rename"):
+        cambrian.load(mine)
+    data = Data(mine)
+    file = next((mine / "trials").glob("*/packets.parquet"))
+    mine_alone = data.packets.filter(trial=file.parent.name).collect()
+    groups = mine_alone["group"].n_unique()
+    assert mine_alone.height == groups * pl.read_parquet(file.read_bytes()).height
+    Evidence(mine).measure()
+    frames = list((mine / "frames").glob("*/observations/observations.parquet"))
+    made = pl.read_parquet(frames[0].read_bytes())
+    twice(mine / "frames", other / "frames", "*/*/*.parquet")
+    for again in (Evidence(mine).frame(), Evidence(mine).kept()["observations"]):
+        assert again is not None and again.height == made.height
 
 
 def test_a_folder_without_results_is_an_error(tmp_path: Path) -> None:

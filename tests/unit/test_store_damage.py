@@ -24,6 +24,7 @@ from cambrian import cli
 from cambrian.claims import load
 from cambrian.cli.shared import explained
 from cambrian.report.collect import collect
+from cambrian.run.study import run_groups
 from cambrian.store import check, reading, sums
 from cambrian.store.reading import Damaged
 from cambrian.store.results import NO_STUDY, InUse, Results
@@ -239,6 +240,18 @@ def test_damaged_frames_are_made_again(folder: Path, command: Command) -> None:
         assert command("doctor", folder)[0] == 1
         assert cambrian.load(folder).observations.equals(whole, null_equal=True)
     assert command("doctor", folder)[0] == 0
+
+
+@pytest.mark.parametrize("arguments", [["doctor"], ["doctor", "--mend"], ["report"]])
+def test_whole_results_at_a_path_that_is_a_pattern_are_not_damaged(
+    folder: Path, command: Command, arguments: list[str]
+) -> None:
+    mine = folder.rename(folder.with_name("run[1]"))
+    status, said = command(arguments[0], mine, *arguments[1:])
+    assert status == 2 and "cannot be in a folder whose path has [, because" in said
+    assert not (mine / "damaged").exists()
+    with pytest.raises(OSError, match="whose path has"):
+        run_groups(None, [], mine, None, None)  # type: ignore[arg-type]  # refused before anything is used
 
 
 def test_two_runs_are_refused_and_the_lock_dies_with_its_holder(folder: Path, command: Command) -> None:

@@ -69,10 +69,13 @@ def examine(folder: Path, *, mend: bool) -> list[StoreReport]:
     Raises:
         FileNotFoundError: there is none.
         InUse: mending, while a run uses a results directory.
-        OSError: mending could not move or remove something.
+        OSError: mending could not move or remove something, or the path of ``folder`` is refused.
     """
+    stores = list(check.stores(folder))
+    for results in stores:
+        check.refuse_pattern(results.folder)
     suites = [path for path in (folder / RECORD, *folder.glob(f"*/{RECORD}")) if os.path.lexists(path)]
-    found = [_store(results, mend=mend) for results in check.stores(folder)]
+    found = [_store(results, mend=mend) for results in stores]
     found += [_suite(path, mend=mend) for path in suites]
     if not found:
         raise FileNotFoundError(

@@ -84,7 +84,7 @@ def _read(comparison: Comparison, paper: Path, name: str) -> pl.DataFrame:
         known = [one.name for one in paper.glob("*.csv")]
         remedy = hints.for_name(name, known, "the files there are")
         raise fault(comparison, paper, "files", f"there is no {name}", remedy)
-    frame = pl.read_csv(path, infer_schema_length=None)
+    frame = pl.read_csv(path, infer_schema_length=None, glob=False)
     for key, column in comparison.published_columns.items():
         if column not in frame.columns:
             remedy = hints.for_name(column, frame.columns, "its columns are")

@@ -82,7 +82,7 @@ class Evidence:
             if not _keep(frames, folder):
                 return {name: frames[name] for name in names if name in frames}
         paths = {name: folder / f"{name}.parquet" for name in names}
-        return {name: pl.read_parquet(path) for name, path in paths.items() if path.exists()}
+        return {name: pl.read_parquet(path, glob=False) for name, path in paths.items() if path.exists()}
 
     def measure(self, part: str = ITSELF) -> None:
         """Make a part's observations and tables if they are missing; each trial is measured once for both."""
@@ -103,7 +103,8 @@ class Evidence:
         for folder in (results.folder / "frames").glob("*"):
             made = [folder / OBSERVATIONS, folder / _TABLES]
             if not any(next(sums.damage(one, results.folder), None) for one in made):
-                return {path.stem: pl.read_parquet(path) for one in made for path in one.glob("*.parquet")}
+                files = (path for one in made for path in one.glob("*.parquet"))
+                return {path.stem: pl.read_parquet(path, glob=False) for path in files}
         return {}
 
     def collected(self, part: str = ITSELF) -> tuple[Collected, dict[str, pl.DataFrame]]:

@@ -301,9 +301,10 @@ def run_groups(
 
     Raises:
         InUse: another run uses ``out``.
-        OSError: ``out`` cannot be written to.
+        OSError: ``out`` cannot be written to, or cannot be a results directory.
         Errors of :func:`cambrian.run.prepare.ensure`.
     """
+    check.refuse_pattern(out)
     results = Results(out)
     with results.alone():
         results.sweep()

@@ -110,7 +110,7 @@ def checks(bench: Bench) -> Iterator[Check]:
     One row more names the stacks that are not built; their trials do not run.
     """
     known, machine = load()
-    frame = pl.read_parquet(PACKETS)
+    frame = pl.read_parquet(PACKETS, glob=False)
     there = bench.made.builds.keys()
     wanted = {name: one for name, one in trials().items() if there >= set(plan.stack_names(one))}
     if lacking := sorted(stacks() - there):
