@@ -120,8 +120,8 @@ class Compared:
     cannot be compared: it is invalid now, or did not run. ``unknown``: trials that the earlier snapshot
     lacks. ``verdicts`` and ``software``: (name, before, after) of those that changed. ``missing``: figures
     that only the earlier snapshot has. ``gaps``: figures by seed that now lack seeds, in words.
-    ``conditions``: (group of trials, before, after) of those that ran on another network, for another time or
-    with other flows: then the study is another one, and the stack may be the same.
+    ``conditions``: (group of trials, before, after) of those that ran on another network, for another time,
+    with other flows or other settings: then the study is another one, and the stack may be the same.
     """
 
     same: int
@@ -207,9 +207,10 @@ def snapshots(before: Snapshot, after: Snapshot, *, comparisons: int = 1) -> Com
         missing=tuple(sorted(set(_names(before)) - set(_names(after)))),
         gaps=tuple(_gaps(before, after)),
         conditions=tuple(
-            (group, text, after.conditions[group])
-            for group, text in before.conditions.items()
-            if after.conditions.get(group, text) != text
+            (group, text, now[group])
+            for old, now in ((before.conditions, after.conditions), (before.settings, after.settings))
+            for group, text in old.items()
+            if now.get(group, text) != text
         ),
     )
 

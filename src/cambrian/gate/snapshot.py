@@ -16,11 +16,12 @@ from pydantic import Field
 
 from cambrian.gate.quantities import MARGINS
 from cambrian.measure import quantities
+from cambrian.report.collect import lineup
 from cambrian.report.evidence import Evidence
 from cambrian.store.results import Results, TrialResult
-from cambrian.study import hints
+from cambrian.study import hints, identity
 from cambrian.study.errors import StudyError
-from cambrian.study.model import Contestant, Flow, Frozen, Network, Trial
+from cambrian.study.model import Contestant, Flow, Frozen, Network, Study, Trial
 from cambrian.study.naming import slug
 
 #: characters of a packet hash, and significant digits of a figure, in a snapshot
@@ -81,7 +82,8 @@ class Snapshot(Frozen):
 
     ``contestant`` is None for all contestants of a store. ``made_with``: name → version of Cambrian, kernel
     and stacks, or all versions if trials differ. ``conditions``: group of trials → network, duration and
-    flows, in words. ``packets``: trial's name → packet hash, or why it is invalid. ``verdicts``: part (or
+    flows, in words. ``settings``: the same of what else the study asks for; a snapshot of an earlier version
+    has none. ``packets``: trial's name → packet hash, or why it is invalid. ``verdicts``: part (or
     contestant) → verdict. ``places``: name → figures. ``groups``: name of a place → the groups of trials that
     its figures are of; a snapshot of an earlier version has none.
     """
@@ -89,6 +91,7 @@ class Snapshot(Frozen):
     contestant: str | None = None
     made_with: dict[str, str]
     conditions: dict[str, str] = Field(default_factory=dict)
+    settings: dict[str, str] = Field(default_factory=dict)
     packets: dict[str, str]
     verdicts: dict[str, str] = Field(default_factory=dict)
     places: dict[str, Place] = Field(default_factory=dict)
@@ -177,16 +180,48 @@ def conditions(result: TrialResult) -> str:
     trial = Trial.model_validate(result.manifest["trial"])
     asked = trial.network.model_dump(mode="json", exclude_defaults=True, exclude={"name", "trace_file"})
     if (trace := trial.network.trace_file) is not None:
-        path = Path(trace)
-        digest = hashlib.sha256(path.read_bytes()).hexdigest()[:8] if path.is_file() else ""
-        asked["trace_file"] = f"{path.name} {digest}".strip()
-    asked |= trial.model_dump(mode="json", include={"duration_s", "clock", "kernel_settings"})
+        asked["trace_file"] = f"{Path(trace).name} {_trace_hash(result, trial) or 'edited since'}"
+    asked |= trial.model_dump(mode="json", include={"duration_s", "clock"})
+    asked |= trial.model_dump(mode="json", include={"kernel_settings"}, exclude_defaults=True)
     endless = kind_of_flow(None, None, trial.network.rtt_ms)
     kinds = [kind_of(flow, trial.network) for flow in trial.flows]
     if any(kind != endless for kind in kinds):
         asked["flows"] = kinds
-    texts = ((key, json.dumps(value, separators=(",", ":"))) for key, value in asked.items() if value)
-    return ", ".join(f"{key} = {text}" for key, text in texts)
+    return _in_words(asked)
+
+
+def _trace_hash(result: TrialResult, trial: Trial) -> str:
+    """The hash of the trial's trace file, shortened; empty if the file is no longer that of the trial."""
+    path = Path(trial.network.trace_file or "")
+    if not path.is_file() or identity.trial_id(trial, result.manifest["environment"]) != result.id:
+        return ""
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:8]
+
+
+def settings(study: Study, group: dict[str, Any], result: TrialResult) -> str:
+    """What else a study asks of a group's trials: the interval, starts, pages, and contestants' settings.
+
+    ``group`` is from study.json. These count apart from :func:`conditions`, which earlier versions have too.
+    """
+    trial = Trial.model_validate(result.manifest["trial"])
+    asked: dict[str, Any] = {}
+    if study.measured_from_s is not None:
+        asked["measured_from_s"] = study.measured_from_s
+    if study.start_spread_ms:
+        # the offsets of a seed follow from the study's name
+        asked |= {"start_spread_ms": study.start_spread_ms, "study": study.name}
+    if any(starts_ms := [flow.start_ms for flow in lineup(group, study)]):
+        asked["starts_ms"] = starts_ms
+    of_contestant = {"receiver", "receiver_cpu", "tls", "options"}
+    include: Any = {"contestant": of_contestant, "page": {"objects"}, "client": True}
+    flows = [flow.model_dump(mode="json", exclude_defaults=True, include=include) for flow in trial.flows]
+    if any(flow != {"contestant": {}} for flow in flows):
+        asked["flows"] = flows
+    return _in_words(asked)
+
+
+def _in_words(asked: Mapping[str, Any]) -> str:
+    return ", ".join(f"{key} = {json.dumps(value, separators=(',', ':'))}" for key, value in asked.items())
 
 
 def software(results: Iterator[TrialResult]) -> dict[str, str]:
@@ -250,11 +285,19 @@ def take(parts: Mapping[str, Path], contestant: str | None = None) -> Snapshot:
         listed_once = sorted(name for name in everyone if name.replace(" ", "/", 1) not in everyone - {name})
         remedy = hints.for_name(contestant, listed_once, "its contestants are")
         raise StudyError(file=where, key=contestant, problem="no trial of this contestant", remedy=remedy)
+    # the trials of a group differ in seed and starts alone
+    one_of = {group_of(name): result for name, result in listed}
+    asked: dict[str, str] = {}
     verdicts: dict[str, str] = {}
     places: dict[str, dict[str, dict[str, Any]]] = {}
     groups: dict[str, set[str]] = {}
     for part, folder in parts.items():
         mine = names(contestant, folder)
+        record = Results(folder).study()
+        study = Study.model_validate(record["study"])
+        for group in record["groups"]:
+            if (result := one_of.get(key := _joined(part, group["key"]))) is not None:
+                asked[key] = settings(study, group, result)
         evidence = Evidence(folder.absolute())
         evidence.measure()
         frame = evidence.frame()
@@ -279,11 +322,8 @@ def take(parts: Mapping[str, Path], contestant: str | None = None) -> Snapshot:
     return Snapshot(
         contestant=contestant,
         made_with=software(result for _, result in listed),
-        # the trials of a group differ in seed and starts alone
-        conditions={
-            group: conditions(result)
-            for group, result in {group_of(name): result for name, result in listed}.items()
-        },
+        conditions={group: conditions(result) for group, result in one_of.items()},
+        settings=asked,
         packets={name: packets_of(result) for name, result in listed},
         verdicts=verdicts,
         places={name: Place.model_validate(place) for name, place in sorted(places.items())},
@@ -302,7 +342,8 @@ def renamed(before: Snapshot, contestant: str) -> Snapshot:
         place: [renamed_trial(group, before.contestant, contestant) for group in those]
         for place, those in before.groups.items()
     }
-    return before.model_copy(update={**named, "groups": groups})
+    # options of one contestant are no settings of the other
+    return before.model_copy(update={**named, "groups": groups, "settings": {}})
 
 
 def renamed_trial(name: str, old: str, new: str) -> str:

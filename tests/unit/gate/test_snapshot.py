@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
 
 import cambrian
-from cambrian.gate import snapshot
+from cambrian.gate import differences, snapshot
+from cambrian.gate.carry_out import outcome_of
+from cambrian.gate.snapshot import Place, Snapshot
 from cambrian.report.collect import collect
 from cambrian.report.compared import sides
 from cambrian.report.observations import observations
-from cambrian.store.results import Results
+from cambrian.store.results import Results, TrialResult
+from cambrian.study import identity
 from cambrian.study.errors import StudyError
+from cambrian.study.model import Study, Trial
 from tests.unit import report_results
 
 NETWORK = "4mbps-20ms-2bdp"
@@ -43,6 +48,92 @@ def test_a_snapshot_says_on_what_its_trials_ran(folder: Path) -> None:
         text.startswith("rate_mbps = 4.0, rtt_ms = 20.0, buffer_bdp = 2.0") for text in found.values()
     )
     assert all("duration_s = " in text and "seed" not in text for text in found.values())
+    settings = snapshot.take({"": folder}, "tcp/cubic").settings
+    assert settings.keys() == found.keys()
+    assert any('"tls":true' in text for text in settings.values())
+
+
+def asked(flow: dict[str, Any] | None = None, network: dict[str, Any] | None = None, **study: Any) -> str:
+    """What a snapshot says of a made-up study of one flow, without figures."""
+    quinn = {"stack": "quinn", "cca": "cubic"}
+    flows = [{"contestant": quinn} | (flow or {})]
+    link = {"rate_mbps": 10, "rtt_ms": 50, "buffer_bdp": 1} | (network or {})
+    trial = Trial.model_validate({"network": link, "flows": flows, "duration_s": 10})
+    whole = {"name": "mine", "title": "t", "design": "flows", "networks": [link], "flows": flows} | study
+    result = TrialResult(Path("none"))
+    result.__dict__["manifest"] = {"trial": trial.model_dump(mode="json")}
+    group = {"design": "flows", "subject": "flows"}
+    return snapshot.conditions(result) + snapshot.settings(Study.model_validate(whole), group, result)
+
+
+def test_every_setting_of_a_study_that_moves_packets_or_figures_counts() -> None:
+    quinn = {"stack": "quinn", "cca": "cubic"}
+    page = {"name": "p", "objects": [{"count": 10, "size_bytes": 20_000}]}
+    larger = {"name": "p", "objects": [{"count": 20, "size_bytes": 20_000}]}
+    texts = [
+        asked(),
+        asked(network={"forward_delay_percent": 0}),
+        asked(network={"forward_delay_percent": 10}),
+        *(
+            asked({"contestant": quinn | more})
+            for more in (
+                {"receiver": "reference"},
+                {"receiver_cpu": {"per_packet_us": 50}, "label": "quinn cubic"},
+                {"options": {"a": "1"}},
+                {"tls": True},
+            )
+        ),
+        asked({"page": page}),
+        asked({"page": larger}),
+        asked({"page": page, "client": "light"}),
+        asked({"start_ms": 5000}),
+        asked(measured_from_s=0),
+        asked(measured_from_s=5),
+        asked(start_spread_ms=500),
+        asked(start_spread_ms=500, name="other"),
+    ]
+    assert len(set(texts)) == len(texts)
+    same = asked({"contestant": quinn | {"label": "mine"}}, network={"name": "n"}, name="other", title="u")
+    assert same == asked()
+
+
+def test_a_trace_file_is_that_of_the_trial(tmp_path: Path) -> None:
+    trace = tmp_path / "link.trace"
+    trace.write_text("1\n2\n")
+    link = {"trace_file": str(trace), "rtt_ms": 50, "buffer_packets": 50}
+    flows = [{"contestant": {"stack": "quinn", "cca": "cubic"}}]
+    trial = Trial.model_validate({"network": link, "flows": flows, "duration_s": 10})
+    result = TrialResult(tmp_path / identity.trial_id(trial, {"kernel": "k"}))
+    result.__dict__["manifest"] = {"trial": trial.model_dump(mode="json"), "environment": {"kernel": "k"}}
+    before = snapshot.conditions(result)
+    trace.write_text("1\n3\n")
+    assert 'trace_file = "link.trace edited since"' in snapshot.conditions(result) != before
+    trace.write_text("1\n2\n")
+    assert snapshot.conditions(result) == before
+
+
+def test_a_page_with_other_images_accuses_no_stack() -> None:
+    """Its packets and load times differ because the gate's own study does."""
+    texts = [
+        asked({"page": {"name": "p", "objects": [{"count": n, "size_bytes": 20_000}]}}) for n in (10, 20)
+    ]
+    before, after = (
+        Snapshot(
+            contestant="quinn/cubic",
+            made_with={},
+            settings={"net/p": text},
+            packets={f"net/p seed {seed}": f"{text}{seed}" for seed in range(5)},
+            places={"net": Place(values={"plt_ms": {str(seed): plt_ms + seed for seed in range(5)}})},
+        )
+        for text, plt_ms in zip(texts, (700.0, 1100.0), strict=True)
+    )
+    found = differences.snapshots(before, after)
+    assert found.different and outcome_of(found) == "not judged"
+    (one,) = found.conditions
+    assert one == ("net/p", *texts)
+    # a baseline of an earlier version has no settings
+    old = differences.snapshots(before.model_copy(update={"settings": {}}), after)
+    assert not old.conditions and outcome_of(old) == "different"
 
 
 def test_the_software_is_what_made_the_trials(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
