@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from itertools import islice
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -46,16 +47,23 @@ def headline(result: Result) -> str:
         return "baseline written; there was none to compare with"
     if result.outcome == "unchanged" and not result.all_seeds:
         return "unchanged: the first seeds of every network sent the same packets as the baseline's"
-    if result.outcome == "not judged" and result.compared is not None and result.compared.conditions:
+    if _other_study(result):
         return "not judged: the study is not that of the baseline"
     return _HEADLINES[result.outcome]
+
+
+def _other_study(result: Result) -> list[str]:
+    """How the study differs from the baseline's, if the gate is not judged for that reason."""
+    if result.compared is None or result.outcome != "not judged":
+        return []
+    return list(_other_settings(result.compared))
 
 
 def remedy(result: Result) -> str:
     """What to do now; empty if there is nothing to do."""
     if result.compared is None:
         return ""
-    if result.outcome == "not judged" and result.compared.conditions:
+    if _other_study(result):
         return f"Restore the studies of {result.gate.path}, or make the baseline again with the old stack"
     if result.outcome == "not judged" and any(
         why.startswith(INVALID) for why in result.compared.lost.values()
@@ -71,8 +79,7 @@ def shown(compared: Compared) -> list[Difference]:
 
 def notes(compared: Compared) -> Iterator[str]:
     """Sentences on the whole comparison."""
-    for group, before, after in compared.conditions[:_MOST]:
-        yield f"the study is another one: {group}: {_other_items(before, after)}"
+    yield from islice(_other_settings(compared), _MOST)
     trials = "trial" if compared.same == 1 else "trials"
     yield f"{compared.same} {trials} sent the same packets, {compared.changed} others"
     if compared.figures:
@@ -91,6 +98,11 @@ def notes(compared: Compared) -> Iterator[str]:
         yield f"software, {name}: {before} → {after}"
     if any(name in ("testbed", "kernel") for name, _, _ in compared.software):
         yield "the testbed differs too, so packets may differ for that reason alone"
+
+
+def _other_settings(compared: Compared) -> Iterator[str]:
+    for group, before, after in compared.conditions:
+        yield f"the study is another one: {group}: {_other_items(before, after)}"
 
 
 def _other_items(before: str, after: str) -> str:
@@ -215,7 +227,8 @@ def write_json(path: Path, results: Sequence[Result]) -> None:
 def write_junit(path: Path, results: Sequence[Result]) -> None:
     """Write JUnit XML: a test suite for each gate, with a test case for its packets and for each figure.
 
-    A proven difference is a failure, what could not be judged an error.
+    A proven difference is a failure, what could not be judged an error. If the study is not that of the
+    baseline, each group of trials that is another one is an error, and no figure is a failure.
     """
     root = ElementTree.Element("testsuites", name="cambrian gate")
     for result in results:
@@ -246,7 +259,12 @@ def _cases(result: Result) -> Iterator[tuple[str, str, str, str]]:
         yield gate, text.partition(":")[0], "error", text
     if compared is None:
         return
-    yield gate, "packets", "", ""
+    another = _other_study(result)
+    told = another or result.errors or compared.lost or compared.gaps or compared.doubtful
+    unsaid = result.outcome == "not judged" and not told
+    yield gate, "packets", "error" if unsaid else "", headline(result) if unsaid else ""
+    for text in another:
+        yield gate, text, "error", text
     for trial, why in compared.lost.items():
         yield gate, trial, "error", why
     for text in compared.gaps:
@@ -254,7 +272,7 @@ def _cases(result: Result) -> Iterator[tuple[str, str, str, str]]:
     for one in compared.figures:
         kind = {"different": "" if one.better else "failure", "inconclusive": "error" if one.looks else ""}
         text = f"{one.title}: {one.before} → {one.after} ({change(one)})"
-        yield one.place, one.title, kind.get(one.state, ""), text
+        yield one.place, one.title, "" if another else kind.get(one.state, ""), text
 
 
 def github_lines(result: Result) -> Iterator[str]:
@@ -269,8 +287,11 @@ def github_lines(result: Result) -> Iterator[str]:
         yield f"::error {where}::could not run: {_github(text)}"
     if level is None or result.compared is None:
         return
-    for one in shown(result.compared)[:10]:
-        text = f"{one.place}: {one.title}: {one.before} → {one.after} ({change(one)})"
+    figures = [
+        f"{one.place}: {one.title}: {one.before} → {one.after} ({change(one)})"
+        for one in shown(result.compared)
+    ]
+    for text in (_other_study(result) or figures or [headline(result)])[:10]:
         yield f"::{level} {where}::{_github(text)}"
 
 

@@ -320,6 +320,34 @@ def test_junit_has_a_failure_for_a_difference_and_an_error_for_a_lost_trial(tmp_
     assert int(suite.get("tests", 0)) == len(list(suite))
 
 
+def test_another_study_is_an_error_of_the_study_and_no_failure_of_the_stack(tmp_path: Path) -> None:
+    old, new = (
+        one.model_copy(update={"conditions": {"alone/net": text}})
+        for one, text in ((BEFORE, "rate_mbps = 8.0"), (AFTER, "rate_mbps = 7.5"))
+    )
+    compared = differences.snapshots(old, new)
+    assert any(not one.better for one in compared.different)
+    found = Result(result().gate, carry_out.outcome_of(compared), compared, all_seeds=True)
+    output.write_junit(tmp_path / "j.xml", [found])
+    suite = ElementTree.parse(tmp_path / "j.xml").getroot()[0]
+    said = "the study is another one: alone/net: rate_mbps = 8.0 → rate_mbps = 7.5"
+    assert found.status == 2 and suite.get("failures") == "0"
+    assert said in [error.get("message") for error in suite.iter("error")]
+    (line,) = output.github_lines(found)
+    assert line == f"::warning file=my.toml,title=cambrian gate quinn/cubic::{said}"
+
+
+def test_a_gate_that_is_not_judged_has_an_error_and_an_annotation(tmp_path: Path) -> None:
+    """Also if packets differ and no figure is left to compare."""
+    compared = differences.snapshots(*(one.model_copy(update={"places": {}}) for one in (BEFORE, AFTER)))
+    compared = replace(compared, lost={})
+    found = Result(result().gate, carry_out.outcome_of(compared), compared, all_seeds=True)
+    output.write_junit(tmp_path / "j.xml", [found])
+    suite = ElementTree.parse(tmp_path / "j.xml").getroot()[0]
+    assert (found.status, suite.get("errors")) == (2, "1")
+    assert any(output.github_lines(found))
+
+
 def test_markdown_and_annotations_name_the_difference() -> None:
     found = result()
     assert found.compared is not None
