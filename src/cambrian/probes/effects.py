@@ -36,7 +36,7 @@ class Compared:
     """``effect`` with its interval ``low`` to ``high`` (infinite if unknown): a ratio, or a difference.
 
     ``margin``: the effects, lowest and highest, that are equivalent; infinite on a side without a limit.
-    ``more``: additional seeds that would settle an inconclusive state; None if unknown.
+    ``more``: additional seeds that would settle an inconclusive state, as ``settles_as``; None if unknown.
     """
 
     state: State
@@ -45,6 +45,7 @@ class Compared:
     high: float
     seeds: int
     more: int | None
+    settles_as: State | None
     ratio: float | None
     margin: tuple[float, float]
 
@@ -62,11 +63,12 @@ def compare(probe: Probe, mine: Side, its: Side, *, drawn: bool, allowed: Sequen
     margin = _margin(probe, its, allowed)
     state = _state(low, high, margin) if len(values) >= FEWEST_TRIALS else "inconclusive"
     more = _more(values, resolution, margin, drawn=drawn) if state == "inconclusive" else None
+    settles_as = None if more is None else _state(mean, mean, margin)
     if probe.compare == "ratio":
         mean, low, high = (math.exp(one) for one in (mean, low, high))
         margin = (math.exp(margin[0]), math.exp(margin[1]))
     ratio = mean if probe.compare == "ratio" else None
-    return Compared(state, mean, low, high, len(values), more, ratio, margin)
+    return Compared(state, mean, low, high, len(values), more, settles_as, ratio, margin)
 
 
 def _effects(probe: Probe, mine: Side, its: Side) -> list[float]:

@@ -41,9 +41,9 @@ class Finding:
     and the kernel's mean over trials, in the probe's unit. ``effect`` from ``low`` to ``high``: the ratio or
     difference with its interval; the ends are None if unknown. ``seeds``: number of compared seeds.
     ``events``: number of events in the contestant's trials. ``more``: additional seeds that would settle an
-    inconclusive state, None if unknown. ``theory``: the value by theory, in the probe's unit. ``text``: a
-    sentence without a full stop. ``margin``: the lowest and the highest effect that are equivalent here,
-    None if nothing is compared.
+    inconclusive state, as ``settles_as``; None if unknown. ``theory``: the value by theory, in the
+    probe's unit. ``text``: a sentence without a full stop. ``margin``: the lowest and the highest effect that
+    are equivalent here, None if nothing is compared.
     """
 
     probe: Probe
@@ -60,6 +60,7 @@ class Finding:
     high: float | None = None
     seeds: int = 0
     more: int | None = None
+    settles_as: State | None = None
     margin: tuple[float, float] | None = None
 
 
@@ -92,6 +93,8 @@ def judge(
     compared = effects.compare(probe, here, kernel, drawn=drawn, allowed=allowed)
     text = finding.text
     state = _with_limits(compared.state, here, kernel)
+    # a limit that no more seeds remove
+    reachable = _with_limits(compared.settles_as, here, kernel) == compared.settles_as
     if state != compared.state:
         text += "; the trial ends too soon to tell"
     if compared.ratio is not None:
@@ -106,7 +109,8 @@ def judge(
         low=_finite(compared.low),
         high=_finite(compared.high),
         seeds=compared.seeds,
-        more=compared.more,
+        more=compared.more if reachable else None,
+        settles_as=compared.settles_as if reachable else None,
         margin=compared.margin,
     )
 

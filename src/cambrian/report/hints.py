@@ -6,29 +6,50 @@ estimated from the few seeds at hand (:mod:`cambrian.stats.power`).
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from cambrian.report import layout
 from cambrian.report.layout import Column, Row
 from cambrian.stats import power
 from cambrian.stats.interval import Interval
 from cambrian.stats.jackknife import FEWEST_SEEDS
-from cambrian.stats.states import LEVEL, Margin
+from cambrian.stats.states import LEVEL, Margin, State
+
+#: the states that settle a comparison
+SETTLED: tuple[State, ...] = ("different", "equivalent")
 
 
-def more_seeds(
-    verdict: str, interval: Interval | None, margin: Margin | None, level: float | None, null: float = 0.0
-) -> int | None:
-    """More seeds (of each side) that would settle an "inconclusive" verdict; None if no number is known.
+def columns(
+    verdict: str,
+    interval: Interval | None,
+    margin: Margin | None,
+    level: float | None,
+    null: float = 0.0,
+    possible: Collection[State] = SETTLED,
+) -> Row:
+    """``more_seeds`` (of each side) would settle what is "inconclusive", as ``settles_as``; None if unknown.
 
     ``level``: how small p must be, see :func:`cambrian.report.families.levels`; None without a test. With
-    fewer than three seeds: the number that an interval still needs.
+    fewer than three seeds: the number that an interval still needs, and the state of the estimate.
+    ``possible``: the states that the judge can give; no number leads to another one.
     """
-    if verdict != "inconclusive" or interval is None:
-        return None
-    if interval.n < FEWEST_SEEDS:
-        return FEWEST_SEEDS - interval.n
-    # a test on a scale, and the rank of its p, may demand a little more: at least one more seed
-    needed = power.to_settle(interval, margin, null, level=LEVEL if level is None else level).more
-    return None if needed is None else max(needed, 1)
+    more, state = None, None
+    if verdict == "inconclusive" and interval is not None:
+        if interval.n < FEWEST_SEEDS:
+            within = margin is not None and margin.low <= interval.estimate - null <= margin.high
+            more, state = FEWEST_SEEDS - interval.n, "equivalent" if within else "different"
+        else:
+            hint = power.to_settle(interval, margin, null, level=LEVEL if level is None else level)
+            # a test on a scale, and the rank of its p, may demand a little more: at least one more seed
+            more, state = None if hint.more is None else max(hint.more, 1), hint.state
+    if state not in possible:
+        more, state = None, None
+    return {"more_seeds": more, "settles_as": state}
+
+
+def forget(row: Row) -> None:
+    """No number of seeds would settle this row, in place."""
+    row |= {name: None for name in ("more_seeds", "settles_as") if name in row}
 
 
 def _shown(row: Row) -> str:

@@ -16,6 +16,7 @@ from cambrian.measure.quantity import Quantity
 from cambrian.metrics.gates import exemptions
 from cambrian.metrics.window_use import LIMITED_SHARE, USED
 from cambrian.probes import table
+from cambrian.report import hints
 from cambrian.report.collect import Cell, Collected, everybody
 from cambrian.report.tables.rows import Row
 
@@ -163,12 +164,13 @@ def withhold(
     """Make inconclusive, in place, what the verdict of a row accuses a limited contestant of.
 
     ``who``: the column that names it. ``differs``: the verdicts in ``column`` that accuse. ``more``: those
-    that say it does more than others, which a receiver can cause and no other limit.
+    that say it does more than others, which a receiver can cause and no other limit. More seeds would not
+    lead to such a verdict either.
     """
     for row in rows:
-        if (row[column] in differs and withheld(collected, row[who], row["network"])) or (
-            row[column] in more and by_receiver(collected, row[who])
+        said = {row[column], row.get("settles_as")}
+        if (said & {*differs} and withheld(collected, row[who], row["network"])) or (
+            said & {*more} and by_receiver(collected, row[who])
         ):
             row[column] = "inconclusive"
-            if "more_seeds" in row:
-                row["more_seeds"] = None
+            hints.forget(row)

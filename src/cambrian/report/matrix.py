@@ -74,6 +74,17 @@ class Row:
 
 
 @dataclass(frozen=True)
+class _Finding:
+    """``more_seeds`` would settle it, as ``settles_as``; None if unknown. ``row`` or contestant."""
+
+    row: str
+    network: str
+    state: str
+    more_seeds: int | None = None
+    settles_as: str | None = None
+
+
+@dataclass(frozen=True)
 class Matrix:
     """The rows, and in words: what a cell's figure is, and what its glyph compares (empty without one)."""
 
@@ -152,9 +163,9 @@ def matrix(
     shared = any(trial.flows[0]["share_percent"] is not None for trial in trials)
     figure = "plt_ms" if loads else "share_percent" if shared else "throughput_mbps"
     words = _FIGURES[figure][0]
-    findings: dict[Place, list[tuple[str, int | None]]] = defaultdict(list)
-    for *place, state, more in _of_rows(frames) if loads or pairs else _of_contestants(collected, frames):
-        findings[place[0], place[1]].append((state, more))
+    findings: dict[Place, list[_Finding]] = defaultdict(list)
+    for one in _of_rows(frames) if loads or pairs else _of_contestants(collected, frames):
+        findings[one.row, one.network].append(one)
     verdicts = {} if loads or pairs else {row["contestant"]: row for row in rows.each(frames.get("verdicts"))}
     tops: dict[str, float] = defaultdict(lambda: 1e-9)
     for cell in cells:
@@ -164,7 +175,7 @@ def matrix(
         for flow in range(len(cell.names) if cell.design == "flows" else 1):
             name, network = row_name(cell, flow), cell.network.name
             here = findings[name if loads or pairs else cell.names[flow], network]
-            state = combined(state for state, _ in here)
+            state = combined(one.state for one in here)
             # a flow alone in its line-up has all of the throughput, whatever that is
             mine = "throughput_mbps" if figure == "share_percent" and len(cell.names) == 1 else figure
             text = _FIGURES[mine][1]
@@ -181,8 +192,7 @@ def matrix(
                 state=state,
                 figure=layout.NOTHING if mean is None else text(mean),
                 by_seed={seed: text(value) for seed, value in values.items()},
-                # one finding that becomes different settles the cell
-                more_seeds=min((more for _, more in here if more and state == OPEN), default=None),
+                more_seeds=_more_seeds(here) if state == OPEN else None,
                 lines=_lines(cell, flow, tops[network], timelines),
             )
     glyph = _LOADS if loads else _SPLITS if pairs else _CONTESTANTS
@@ -215,37 +225,38 @@ def _value(trial: TrialMeasures, flow: int, name: str) -> float | None:
     return page_loads.plt_ms(trial, flow) if name == "plt_ms" else value
 
 
-#: row or contestant, network, state, and more seeds that would settle it
-_Finding = tuple[str, str, str, int | None]
+def _more_seeds(findings: Iterable[_Finding]) -> int | None:
+    """Seeds that may settle an inconclusive cell: one difference is enough, else all must be equivalent."""
+    unsettled = [one for one in findings if one.state == OPEN]
+    if differing := [one.more_seeds for one in unsettled if one.more_seeds and one.settles_as == DIFFERENT]:
+        return min(differing)
+    numbers = [one.more_seeds for one in unsettled]
+    return None if None in numbers else max(filter(None, numbers), default=None)
 
 
 def _of_rows(frames: Mapping[str, pl.DataFrame]) -> Iterator[_Finding]:
     """The findings about pairs and page loads."""
     for row in rows.each(frames.get("pairwise")):
-        yield (
-            f"{row['x']} + {row['y']}",
-            row["network"],
-            sides.STATES.get(row["split"], ""),
-            row["more_seeds"],
-        )
+        name, state = f"{row['x']} + {row['y']}", sides.STATES.get(row["split"], "")
+        yield _Finding(name, row["network"], state, row["more_seeds"], row["settles_as"])
     for row in rows.each(frames.get("page_changes")):
         state = sides.STATES.get(row["state"], "")
-        yield f"{row['contestant']} · {row['page']}", row["network"], state, None
+        yield _Finding(f"{row['contestant']} · {row['page']}", row["network"], state)
 
 
 def _of_contestants(collected: Collected, frames: Mapping[str, pl.DataFrame]) -> Iterator[_Finding]:
     """The findings that verdicts come from."""
     for one in sides.findings(frames):
-        yield one.contestant, one.network, one.state, one.more_seeds
+        yield _Finding(one.contestant, one.network, one.state, one.more_seeds, one.settles_as)
     statuses: dict[Place, set[str]] = defaultdict(set)
     for row in rows.each(frames.get("parameters")):
         statuses[row["contestant"], row["network"]] |= {row["status"]} - {None, "not judged"}
     for verdict in rows.each(frames.get("verdicts")):
         name, overall, located = verdict["contestant"], verdict["parameters"], bool(verdict["off"])
         for network in (one.name for one in collected.networks):
-            yield name, network, of_parameters(overall, statuses[name, network], located=located), None
+            yield _Finding(name, network, of_parameters(overall, statuses[name, network], located=located))
             alone = judged.plausible(collected, name, verdict["judged_as"], network)
-            yield name, network, alone.state, None
+            yield _Finding(name, network, alone.state)
 
 
 def _first(cell: collect.Cell, timelines: Mapping[str, Timeline]) -> tuple[tuple[float, ...], ...]:

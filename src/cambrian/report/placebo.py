@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from cambrian.report import hints
 from cambrian.report.collect import Collected
 from cambrian.report.tables.rows import Row
 
@@ -50,5 +51,4 @@ def withhold(
     for row in rows:
         if not is_placebo(row) and scope(row) in failed:
             row[column] = WITHHELD
-            if "more_seeds" in row:
-                row["more_seeds"] = None
+            hints.forget(row)

@@ -51,7 +51,7 @@ def _cell_findings(cell: Cell, collected: Collected, later: Collection[str]) -> 
             its = _readings(kernel, probe.name) if kernel is not None else None
             finding = judge.judge(probe, cell.network, family.reference, is_later, mine, its)
             if limit and finding.state is not None:
-                finding = replace(finding, state=None, why=limit, more=None)
+                finding = replace(finding, state=None, why=limit, more=None, settles_as=None)
             yield Probed(contestant, finding)
 
 

@@ -43,8 +43,9 @@ _EFFECTS = {
 
 @dataclass(frozen=True)
 class Finding:
-    """One row of ``table`` about a contestant. ``more_seeds`` would settle it; None if no number is known.
+    """One row of ``table`` about a contestant.
 
+    ``more_seeds`` would settle it, as ``settles_as``; None if unknown.
     ``unnamed``: several networks show this figure, and ``text`` does not say which one it is of.
     """
 
@@ -54,6 +55,7 @@ class Finding:
     text: str
     table: str
     more_seeds: int | None
+    settles_as: State | None = None
     unnamed: bool = False
 
 
@@ -135,6 +137,7 @@ def _envelopes(frame: pl.DataFrame | None) -> Iterator[Finding]:
             f"(conformance {layout.number(row['conformance'], 2)}, {deficit} below the noise floor)",
             "conformance",
             row.get("more_seeds"),
+            STATES.get(row.get("settles_as") or ""),
         )
 
 
@@ -153,6 +156,7 @@ def _probes(frame: pl.DataFrame | None) -> Iterator[Finding]:
             row["text"],
             "probes",
             row.get("more_seeds"),
+            STATES.get(row.get("settles_as") or ""),
             unnamed=len(shown[row["contestant"], row["probe"]]) > 1,
         )
 
@@ -174,4 +178,5 @@ def _harms(frame: pl.DataFrame | None, references: Mapping[str, str]) -> Iterato
             f"{effect} than {row['victim']} itself does on {row['network']} ({beyond})",
             "harm",
             row.get("more_seeds"),
+            STATES.get(row.get("settles_as") or ""),
         )

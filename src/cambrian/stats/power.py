@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import scipy
 
 from cambrian.stats.interval import Interval
 from cambrian.stats.jackknife import FEWEST_SEEDS
-from cambrian.stats.states import LEVEL, Margin
+from cambrian.stats.states import LEVEL, Margin, State
 
 #: above this number of trials a hint gives no number
 MOST_TRIALS = 10_000
@@ -24,14 +24,15 @@ POWER = 0.8
 
 @dataclass(frozen=True)
 class Hint:
-    """``more`` additional trials of each arm, and a ``sentence`` with this number.
+    """``more`` additional trials of each arm, a ``sentence`` with this number, and the ``state`` after them.
 
     ``more`` is 0 if there are enough already, and None without a number: too few trials to know their spread,
-    no difference to find, or more than 10,000 trials.
+    no difference to find, or more than 10,000 trials. ``state`` is None if there is no number, or no state.
     """
 
     more: int | None
     sentence: str
+    state: State | None = None
 
 
 def to_shrink(interval: Interval, half_width: float, unit: str = "") -> Hint:
@@ -60,6 +61,7 @@ def to_settle(
     the t of ``level``: how small p must be, which a correction for many tests lowers. It is equivalent once
     SE · (t + t of the power) is below its distance to the nearer end of the margin around ``null``, if it
     lies inside, with the t of the interval: no correction applies to it. The smaller number of seeds counts.
+    The state is "equivalent" if the interval is then within the margin, as :func:`states.state` has it.
     """
     if not 0 < power < 1:
         raise ValueError(f"power is {power}; give a share between 0 and 1, such as 0.8")
@@ -76,15 +78,17 @@ def to_settle(
     if max(abs(away), inside) <= 0:
         return _nothing_to_find(goal)
 
-    def enough(n: int) -> bool:
-        error = sd / math.sqrt(n)
-        of_power = float(scipy.special.stdtrit(n - 1, power))
-        of_test, of_margin = (float(scipy.special.stdtrit(n - 1, 1 - one)) for one in (level / 2, tail))
-        return (of_test + of_power) * error <= abs(away) or (of_margin + of_power) * error <= inside
+    def arm_of(n: int, *shares: float) -> float:
+        return sum(float(scipy.special.stdtrit(n - 1, one)) for one in shares) * sd / math.sqrt(n)
 
-    return _hint(
-        _least(enough, interval.n), interval.n, goal, "the difference and the spread stay as they are"
-    )
+    def enough(n: int) -> bool:
+        return arm_of(n, 1 - level / 2, power) <= abs(away) or arm_of(n, 1 - tail, power) <= inside
+
+    needed = _least(enough, interval.n)
+    hint = _hint(needed, interval.n, goal, "the difference and the spread stay as they are")
+    if needed is None:
+        return hint
+    return replace(hint, state="equivalent" if arm_of(needed, 1 - tail) <= inside else "different")
 
 
 def _least(enough: Callable[[int], bool], have: int) -> int | None:

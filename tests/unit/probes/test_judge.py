@@ -68,6 +68,12 @@ def test_a_wide_interval_is_inconclusive_and_says_how_many_more() -> None:
     assert found.state == "inconclusive"
     assert found.more is not None
     assert found.more > 0
+    # seeds do not remove a limit: only a longer trial does
+    late: dict[int, Figure | NoFigure] = {
+        n: Figure(v, 1, at_most=True) for n, v in enumerate((2.0, 3.6, 2.9))
+    }
+    found = judge("response", late, figures(*[2.4] * 3))
+    assert (found.state, found.more) == ("inconclusive", None)
 
 
 @pytest.mark.parametrize("seeds", [1, 2])

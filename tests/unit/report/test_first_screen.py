@@ -301,17 +301,27 @@ def test_a_study_of_flows_that_finds_nothing_says_what_is_not_judged(figure: str
     )
 
 
-@pytest.mark.parametrize(("seeds", "said"), [((139, 1, None), "1 more seed"), ((139, 2), "2 more seeds")])
-def test_one_settled_finding_settles_a_cell(
-    seeds: tuple[int | None, ...], said: str, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("seeds", "said"),
+    [
+        # one difference settles a cell
+        (((139, "different"), (1, "different"), (None, None)), "1 more seed"),
+        (((2, "equivalent"), (139, "different"), (7, "equivalent")), "139 more seeds"),
+        # without one, everything must become equivalent
+        (((2, "equivalent"), (222, "equivalent")), "222 more seeds"),
+        (((4, "equivalent"), (None, None)), ""),
+    ],
+)
+def test_what_settles_a_cell(
+    seeds: tuple[tuple[int | None, State | None], ...], said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Because one difference is enough."""
-    open_ = [sides.Finding("x", "link", "inconclusive", "", "harm", more) for more in seeds]
+    open_ = [sides.Finding("x", "link", "inconclusive", "", "harm", *one) for one in seeds]
+    open_.append(sides.Finding("x", "link", "equivalent", "", "harm", None))
     monkeypatch.setattr(sides, "findings", lambda _: open_)
-    found = against_reference()
-    shown = matrix.matrix(found, {}, {})
-    assert shown.rows[0].cells["link"].more_seeds == min(more for more in seeds if more)
-    assert cards.nothing(shown, None).endswith(f" About {said} may settle one of these cells.")
+    shown = matrix.matrix(against_reference(), {}, {})
+    assert cards.nothing(shown, None) == "Nothing differs clearly. Inconclusive: 1 of 1 cells." + (
+        f" About {said} may settle one of these cells." if said else ""
+    )
 
 
 def _settled(seed: int, mbps: float, loss_percent: float) -> TrialMeasures:

@@ -10,6 +10,7 @@ import pytest
 
 from cambrian.report import families, hints
 from cambrian.report.collect import collect
+from cambrian.report.conformance import seed_pairs
 from cambrian.report.tables import stopping
 from cambrian.stats import power, states
 from cambrian.stats.interval import Interval
@@ -21,19 +22,40 @@ def interval(estimate: float, low: float, high: float, seeds: int = 5) -> Interv
     return Interval(estimate, low, high, 0.95, seeds, "")
 
 
+UNKNOWN = {"more_seeds": None, "settles_as": None}
+
+
 def test_only_what_is_inconclusive_has_a_hint() -> None:
     open_one = interval(0.1, -0.1, 0.3)
-    assert (
-        hints.more_seeds("inconclusive", open_one, states.CONFORMANCE, None)
-        == power.to_settle(open_one, states.CONFORMANCE).more
-    )
+    assert hints.columns("inconclusive", open_one, states.CONFORMANCE, None) == {
+        "more_seeds": power.to_settle(open_one, states.CONFORMANCE).more,
+        "settles_as": "different",
+    }
     for verdict in ("different", "equivalent", states.SAME, "itself"):
-        assert hints.more_seeds(verdict, open_one, states.CONFORMANCE, None) is None
-    assert hints.more_seeds("inconclusive", None, states.CONFORMANCE, None) is None
+        assert hints.columns(verdict, open_one, states.CONFORMANCE, None) == UNKNOWN
+    assert hints.columns("inconclusive", None, states.CONFORMANCE, None) == UNKNOWN
     # at the margin's end, and far from telling: millions
-    assert (
-        hints.more_seeds("inconclusive", interval(1e-6, -1, 1), states.Margin(-1e-6, 1e-6, ""), None) is None
+    far = interval(1e-6, -1, 1)
+    assert hints.columns("inconclusive", far, states.Margin(-1e-6, 1e-6, ""), None) == UNKNOWN
+
+
+@pytest.mark.parametrize("floor", [0.4, 0.6])
+@pytest.mark.parametrize("deficit", [-0.082, 0.0, 0.02, 0.08, 0.3])
+def test_no_number_leads_to_a_conformance_that_the_judge_never_finds(deficit: float, floor: float) -> None:
+    """Below a floor of 0.5 nothing is equivalent, and a conformance above the floor never differs."""
+    hint = hints.columns(
+        "inconclusive",
+        interval(deficit, deficit - 0.4, deficit + 0.4),
+        states.CONFORMANCE,
+        None,
+        possible=seed_pairs.possible(floor),
     )
+    later = {
+        seed_pairs.judge(interval(deficit, deficit - half, deficit + half), p, floor)
+        for half, p in ((0.099, 1.0), (0.05, 0.01), (0.001, 1e-9))
+    }
+    assert hint == UNKNOWN or hint["settles_as"] in later
+    assert (hint == UNKNOWN) == (floor < 0.5 and deficit < 0.05)
 
 
 def test_the_number_of_seeds_follows_the_test_that_decides() -> None:
@@ -42,12 +64,17 @@ def test_the_number_of_seeds_follows_the_test_that_decides() -> None:
     found = interval(0.2, 0.2 - arm, 0.2 + arm)
     (level, _) = families.levels_for_verdicts([0.03, 0.4])
     assert level == pytest.approx(0.05 / 12)
-    assert hints.more_seeds("inconclusive", found, states.HARM, None) == 1
-    assert hints.more_seeds("inconclusive", found, states.HARM, level) == 3
+    assert hints.columns("inconclusive", found, states.HARM, None)["more_seeds"] == 1
+    assert hints.columns("inconclusive", found, states.HARM, level)["more_seeds"] == 3
 
 
 def test_below_three_seeds_it_is_what_is_missing_to_an_interval() -> None:
-    assert hints.more_seeds("inconclusive", interval(0.3, math.nan, math.nan, 2), states.SHARE, None) == 1
+    for share, state in ((0.3, "different"), (0.52, "equivalent")):
+        found = interval(share, math.nan, math.nan, 2)
+        assert hints.columns("inconclusive", found, states.SHARE, None, 0.5) == {
+            "more_seeds": 1,
+            "settles_as": state,
+        }
 
 
 REACHED: dict[str, Any] = {

@@ -178,12 +178,20 @@ def test_another_receiver_withholds_what_it_may_cause(
     name = one.name
     assert bool(limits.withheld(found, name, "net")) == is_withheld
     rows: list[Row] = [
-        {"by": name, "network": "net", "verdict": verdict, "more_seeds": 4}
-        for verdict in ("less", "more", "equivalent")
+        {"by": name, "network": "net", "verdict": verdict, "more_seeds": more, "settles_as": later}
+        for verdict, more, later in (
+            ("less", None, None),
+            ("more", None, None),
+            ("equivalent", None, None),
+            ("inconclusive", 4, "less"),
+            ("inconclusive", 4, "more"),
+        )
     ]
     limits.withhold(rows, found, "by", ("less",), more=("more",))
     accused = ["inconclusive"] * 2 if is_withheld else ["less", "more"]
-    assert [row["verdict"] for row in rows] == [*accused, "equivalent"]
+    assert [row["verdict"] for row in rows] == [*accused, "equivalent", "inconclusive", "inconclusive"]
+    # more seeds would lead to a verdict that is withheld, too
+    assert [row["more_seeds"] for row in rows[3:]] == [None if is_withheld else 4] * 2
     assert not limits.limited(found, name, "net")
 
 

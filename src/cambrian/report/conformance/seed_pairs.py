@@ -125,6 +125,11 @@ def between(tests: Sequence[Envelope], references: Sequence[Envelope]) -> Simila
     )
 
 
+def possible(floor: float | None) -> tuple[State, ...]:
+    """The settled states that :func:`judge` can give a contestant beside this ``floor``."""
+    return ("different", "equivalent") if (floor or 0) >= LEAST_FLOOR else ("different",)
+
+
 def judge(deficit: Interval | None, p: float | None, floor: float | None) -> State:
     """The state of a contestant compared with its noise floor; ``p`` is corrected for the family.
 
@@ -134,7 +139,7 @@ def judge(deficit: Interval | None, p: float | None, floor: float | None) -> Sta
     found = states.state(deficit, states.CONFORMANCE, p)
     if found == "different" and deficit is not None and deficit.estimate < 0:
         return "inconclusive"
-    return "inconclusive" if found == "equivalent" and (floor or 0) < LEAST_FLOOR else found
+    return "inconclusive" if found == "equivalent" and found not in possible(floor) else found
 
 
 def _floor(own: Mapping[tuple[int, int], Similarity]) -> Floor | None:

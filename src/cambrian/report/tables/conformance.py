@@ -30,7 +30,8 @@ def table(collected: Collected) -> pl.DataFrame | None:
     """One row for each contestant and network of a ``versus-reference`` study, without the noise floors.
 
     ``p`` tests for no deficit, ``p_corrected`` is corrected over all rows; ``verdict`` comes from
-    :func:`cambrian.report.conformance.seed_pairs.judge`.
+    :func:`cambrian.report.conformance.seed_pairs.judge`. ``more_seeds`` would settle what is inconclusive, as
+    ``settles_as``.
     """
     if collected.design != "versus-reference":
         return None
@@ -62,11 +63,9 @@ def table(collected: Collected) -> pl.DataFrame | None:
         row["p_corrected"] = p
         if comparison is not None:
             row["verdict"] = seed_pairs.judge(comparison.deficit, p, row["floor_mean"])
-            row["more_seeds"] = hints.more_seeds(
-                row["verdict"], comparison.deficit, states.CONFORMANCE, level
-            )
-        else:
-            row["more_seeds"] = None
+        deficit = comparison.deficit if comparison else None
+        possible = seed_pairs.possible(row["floor_mean"])
+        row.update(hints.columns(row["verdict"], deficit, states.CONFORMANCE, level, possible=possible))
     table_rows = [row for row, _ in compared]
     limits.withhold(table_rows, collected, "contestant", ("different",))
     placebo.withhold(table_rows, collected)

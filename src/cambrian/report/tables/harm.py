@@ -62,7 +62,9 @@ def _row(one: Harm, p_corrected: float | None, level: float | None) -> rows.Row:
     row |= {"p": one.p, "p_corrected": p_corrected, "hedges_g": one.test.hedges_g if one.test else None}
     row["test"] = one.test.test if one.test else None
     row["verdict"] = verdict(one, p_corrected)
-    row["more_seeds"] = hints.more_seeds(row["verdict"], *one.judged, level)
+    row |= hints.columns(row["verdict"], *one.judged, level)
+    if row["settles_as"] == "different":
+        row["settles_as"] = _way(one)
     return row
 
 
@@ -73,9 +75,13 @@ def verdict(one: Harm, p_corrected: float | None) -> str:
     if states.state(one.difference, one.service.negligible, p=None) == "equivalent":
         return "equivalent"
     found = states.state(*one.judged, p_corrected)
-    if found != "different" or one.difference is None:
-        return found
-    return LESS if (one.difference.estimate > 0) is one.service.more_is_better else MORE
+    return _way(one) if found == "different" else found
+
+
+def _way(one: Harm) -> str:
+    """The word for "different"."""
+    worse = one.difference is not None and (one.difference.estimate > 0) is not one.service.more_is_better
+    return MORE if worse else LESS
 
 
 def _change(row: rows.Row) -> str:

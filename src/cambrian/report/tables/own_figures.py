@@ -52,7 +52,7 @@ def table(collected: Collected) -> pl.DataFrame | None:
         margin = _COMPARED[row["quantity"]][1]
         row["p_corrected"] = p
         row["verdict"] = states.state(test.difference, margin, p)
-        row["more_seeds"] = hints.more_seeds(row["verdict"], test.difference, margin, level)
+        row.update(hints.columns(row["verdict"], test.difference, margin, level))
     table_rows = [row for row, _ in kept]
     limits.withhold(table_rows, collected, "contestant", ("different",))
     placebo.withhold(table_rows, collected, within=("quantity",))

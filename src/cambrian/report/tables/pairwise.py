@@ -81,8 +81,7 @@ def _row(
     row |= rows.spread("jain", rows.interval(jain, quantities.ALL["jain"].ends(len(cell.names))))
     row |= {"p": test.p if test else None, "p_bh": p_bh, "hedges_g": test.hedges_g if test else None}
     row["split"] = ITSELF if x == y else _split(test, p_bh)
-    row["more_seeds"] = hints.more_seeds(row["split"], interval, states.SHARE, level, EVEN)
-    return row
+    return row | hints.columns(row["split"], interval, states.SHARE, level, EVEN)
 
 
 def _split(test: Comparison | None, p_bh: float | None) -> str:

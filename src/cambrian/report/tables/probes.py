@@ -23,8 +23,8 @@ def table(collected: Collected) -> pl.DataFrame | None:
     difference, or the difference from a bound (``compare`` says which), with ``low`` to ``high`` over
     seeds; flows are equivalent between ``margin_low`` and ``margin_high``: the probe's margin,
     wider where the value by theory differs from the kernel's. ``state`` is null where no comparison was
-    possible, and ``why`` gives the reason. ``more_seeds`` would settle an inconclusive
-    comparison.
+    possible, and ``why`` gives the reason. ``more_seeds`` would settle an inconclusive comparison, as
+    ``settles_as``.
     """
     found = [_row(one.contestant, one.finding) for one in probed.findings(collected)]
     return pl.DataFrame(found, infer_schema_length=None) if found else None
@@ -50,6 +50,7 @@ def _row(contestant: str, one: Finding) -> rows.Row:
         "seeds": one.seeds,
         "events": one.events,
         "more_seeds": one.more,
+        "settles_as": one.settles_as,
         "theory": one.theory,
         "text": one.text,
         "why": one.why,
