@@ -231,8 +231,8 @@ def _different(
 
 
 def _short(value: float) -> str:
-    """Two or three significant digits."""
-    return layout.number(value, 0 if value >= 10 else 1 if value >= 1 else 2)
+    """Two significant digits, and all of those before the decimal point."""
+    return layout.number(value, layout.decimals(value))
 
 
 def _certain(row: Row, name: str, null: float = 0.0) -> float:
@@ -241,5 +241,6 @@ def _certain(row: Row, name: str, null: float = 0.0) -> float:
 
 
 def _sure(what: str, row: Row, name: str, unit: str, p: float) -> str:
-    interval = layout.interval(row, name, 1)
+    half = (row[f"{name}_high"] - row[f"{name}_low"]) / 2
+    interval = layout.interval(row, name, layout.decimals(half))
     return f"{what} {interval}{unit}, {row['seeds']} seeds, {layout.p_words(p)} corrected"

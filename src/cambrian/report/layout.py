@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -71,6 +72,11 @@ def number(value: float | None, digits: int) -> str:
         return NOTHING
     text = f"{value:.{digits}f}"
     return text.replace("-", "−") if float(text) else text.lstrip("-")
+
+
+def decimals(size: float) -> int:
+    """Decimals that show ``size`` with two significant digits; at most four."""
+    return min(max(1 - math.floor(math.log10(size)), 0), 4) if size > 0 else 1
 
 
 def joined(items: list[str]) -> str:

@@ -126,6 +126,29 @@ def test_cards_state_what_differs_where_the_matrix_says_so() -> None:
     assert "5 seeds, p < 0.001 corrected" in first.sure
 
 
+@pytest.mark.parametrize(
+    ("ends", "said"),
+    [
+        # a difference that is certain does not reach 0 by rounding
+        ((0.06, 0.02, 0.10), "0.060 [0.020, 0.100]"),
+        ((0.22, 0.115, 0.325), "0.22 [0.12, 0.33]"),
+        ((24.9, 23.1, 26.7), "24.9 [23.1, 26.7]"),
+        ((300.0, 250.0, 350.0), "300 [250, 350]"),
+    ],
+)
+def test_an_interval_has_two_digits_of_its_half_width(ends: tuple[float, ...], said: str) -> None:
+    row = dict(zip(("d", "d_low", "d_high"), ends, strict=True)) | {"seeds": 5}
+    assert cards._sure("Difference", row, "d", " ms", 0.004) == (
+        f"Difference {said} ms, 5 seeds, p = 0.004 corrected"
+    )
+
+
+def test_a_small_value_of_a_card_is_not_zero() -> None:
+    assert [cards._short(one) for one in (0.0, 0.004, 0.14, 9.96, 75.2, 213.4)] == [
+        "0.0", "0.0040", "0.14", "10.0", "75", "213",
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize("verdict", ["different", "equivalent", "inconclusive", states.SAME, WITHHELD])
 @pytest.mark.parametrize("state", [*matrix.GLYPHS, ""])
 def test_a_figure_is_a_card_only_where_it_and_its_cell_differ(verdict: str, state: str) -> None:
