@@ -50,7 +50,8 @@ def figure(
     """
     nulls = _nulls(frame, heat)
     effects = cells(frame, heat.spec, nulls).drop_nulls("effect")
-    shade = _shade(effects["effect"], heat)
+    fair = [] if nulls is None else nulls["null"].drop_nulls().unique().to_list()
+    shade = _shade(effects["effect"], heat, fair[0] if len(fair) == 1 else None)
     if shade.by_factor:
         effects = effects.filter(pl.col("effect") > 0)
     tested = heat.b is not None or nulls is not None
@@ -92,11 +93,15 @@ def _order(shown: pl.DataFrame, column: str) -> list[str | float]:
     return shown[column].drop_nulls().unique().sort().to_list()
 
 
-def _shade(effects: pl.Series, heat: Heat) -> _Shade:
+def _shade(effects: pl.Series, heat: Heat, fair: float | None = None) -> _Shade:
+    """``fair``: the equal share of all cells. A difference within its margin is never a strong colour."""
     values = [float(one) for one in effects]
     by_factor = (heat.kind == "ratio" or heat.logarithmic) and any(one > 0 for one in values)
     if by_factor:
         values = [math.log2(one) for one in values if one > 0]
+    if fair is not None and not by_factor:
+        most = max(*(abs(one - fair) for one in values), states.SHARE_PERCENT.high)
+        return _Shade(fair - most, fair, fair + most, by_factor)
     if heat.kind == "value":
         low, high = min(values, default=0.0), max(values, default=1.0)
         return _Shade(low, None, high if high > low else low + 1, by_factor)
@@ -145,7 +150,7 @@ def _chart(
     if shade.middle is None:
         dark = f"datum.shade > {shade.least + _DARK * (shade.most - shade.least)}"
     else:
-        dark = f"abs(datum.shade) > {_DARK * shade.most}"
+        dark = f"abs(datum.shade - {shade.middle}) > {_DARK * (shade.most - shade.middle)}"
     height = heat_map.ROW * len(order_y)
     return heat_map.squares(base, _colour(heat, shade), tooltip, dark, height=height, above=above)
 
@@ -157,13 +162,16 @@ def _renamed(text: Mapping[str, str], heat: Heat) -> dict[str, str]:
 def _colour(heat: Heat, shade: _Shade) -> alt.Color:
     label = "format(pow(2, datum.value), '.3~g')" if shade.by_factor else "format(datum.value, '.3~g')"
     middle = (shade.least + shade.most) / 2 if shade.middle is None else shade.middle
+    # the colours of shares reach as far below an equal share as above it; shares do not
+    least = max(shade.least, 0.0) if shade.middle else shade.least
     legend = alt.Legend(
         orient="bottom",
         direction="horizontal",
         gradientLength=180,
         gradientThickness=10,
         labelExpr=label,
-        values=[shade.least, middle, shade.most],
+        values=[least, middle, shade.most],
+        titleLimit=0,
     )
     scale = alt.Scale(scheme="blues", domain=[shade.least, shade.most])
     if shade.middle is not None:
