@@ -34,9 +34,10 @@ def what_ran(collected: Collected) -> str:
     """How many trials ran, how many are valid, and how many are missing."""
     records = {record.id: record for cell in collected.cells for record in cell.records}
     valid = sum(record.valid for record in records.values())
-    text = (
-        f"{counted(len(records), 'trial')} on {counted(len(collected.networks), 'network')}: {valid:,} valid"
-    )
+    networks = counted(len(collected.networks), "network")
+    ran = {cell.network.name for cell in collected.cells if cell.records}
+    part = f"{len(ran):,} of " if 0 < len(ran) < len(collected.networks) else ""
+    text = f"{counted(len(records), 'trial')} on {part}{networks}: {valid:,} valid"
     rejected = len(records) - valid
     text += f", {rejected:,} invalid (in no average and no figure)" if rejected else ", none invalid"
     return text + (f"; {missing_text(count)}." if (count := missing(collected)) else ".")

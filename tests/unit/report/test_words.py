@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import polars as pl
 import pytest
@@ -32,6 +33,19 @@ def measured_from(from_s: float | None, *begins_s: int) -> Collected:
     trials = [replace(made.trial(seed, [9.0]), t0_ns=at * SECOND) for seed, at in enumerate(begins_s, 1)]
     found = made.collected("solo", [made.cell("solo", ["one"], trials)])
     return replace(found, study=found.study.model_copy(update={"measured_from_s": from_s}))
+
+
+@pytest.mark.parametrize(("ran", "said"), [((True, False), "1 of 2 networks"), ((True, True), "2 networks")])
+def test_a_part_of_the_networks_is_called_so(ran: tuple[bool, ...], said: str) -> None:
+    cells = []
+    for number, has_run in enumerate(ran):
+        network = made.NETWORK.model_copy(update={"name": str(number)})
+        trial = made.trial(number, [9.0])
+        records = (SimpleNamespace(id=trial.id, valid=True),) if has_run else ()
+        one = made.cell("solo", ["one"], [trial] if has_run else [], network)
+        cells.append(replace(one, records=cast("Any", records)))
+    text = words.what_ran(made.collected("solo", cells))
+    assert text.startswith(f"{sum(ran)} trial") and f" on {said}: {sum(ran)} valid" in text
 
 
 @pytest.mark.parametrize(
