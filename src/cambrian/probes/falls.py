@@ -102,8 +102,8 @@ def delay_trips(flow: ProbedFlow, fall: Fall) -> float:
 
 
 def packet_share(flow: ProbedFlow, found: Sequence[Fall]) -> float:
-    """One packet as a share of the flight before the losses: the resolution of a flight."""
-    return float(flow.flight.packet_bytes / np.median([one.before_bytes for one in found]))
+    """One full packet as a share of the flight before the losses: the resolution of a flight."""
+    return float(flow.packet_bytes / np.median([one.before_bytes for one in found]))
 
 
 def _signals(flow: ProbedFlow, loss: Loss, trip_ns: int, until_trips: float = SETTLED) -> int:

@@ -81,7 +81,7 @@ def later(flow: ProbedFlow) -> Figure | NoFigure:
 
 
 def window_packets(flow: ProbedFlow) -> Figure | NoFigure:
-    """Mean flight over time in the second half of the flow's life, in packets of its usual size.
+    """Mean flight over time in the second half of the flow's life, in full packets.
 
     If a CUBIC's or Reno's is not steady there, its later half is a limit: what slow start left may take
     minutes to decay. BBR's goes up and down with its cycle, and has no figure then.
@@ -109,10 +109,10 @@ def window_packets(flow: ProbedFlow) -> Figure | NoFigure:
 
 
 def _mean_packets(flow: ProbedFlow, begin: int, end: int) -> float:
-    """Mean flight over time between two arrivals, in packets of the flow's usual size."""
+    """Mean flight over time between two arrivals, in full packets."""
     times, flights = flow.flight.arrival_ns, flow.flight.flight_bytes
     mean = np.average(flights[begin:end], weights=np.diff(times[begin : end + 1]) + 1)
-    return float(mean) / flow.flight.packet_bytes
+    return float(mean) / flow.packet_bytes
 
 
 def _lost_ns(flow: ProbedFlow) -> Int64Array:

@@ -76,7 +76,7 @@ def timeout_packets(flow: ProbedFlow) -> Figure | NoFigure:
 
 
 def timeout_kept(flow: ProbedFlow) -> Figure | NoFigure:
-    """Most packets in a round trip after the acknowledgements are back, as a share of the flight before.
+    """Most bytes in a round trip after the acknowledgements are back, as a share of the flight before.
 
     No packet was lost, so timeouts are all that the sender knows of. They lower no window in QUIC
     (RFC 9002, section 7.6). In TCP and SCTP they may (RFC 5681, section 3.1; RFC 9260, section 7.2.3).
@@ -91,7 +91,7 @@ def timeout_kept(flow: ProbedFlow) -> Figure | NoFigure:
     if last < 0:
         return NoFigure("the flow had not started when the acknowledgements began to be lost")
     before = flow.most_in_flight(begin_ns - float(flow.flight.round_trip_ns[last]), begin_ns)
-    if not before >= FEWEST_PACKETS * flow.flight.packet_bytes:
+    if not before >= FEWEST_PACKETS * flow.packet_bytes:
         return NoFigure(f"fewer than {FEWEST_PACKETS} packets were in flight when acknowledgements were lost")
     after = int(np.searchsorted(flow.data_arrivals_ns, end_ns))
     if after == len(flow.data_arrivals_ns):
@@ -102,8 +102,8 @@ def timeout_kept(flow: ProbedFlow) -> Figure | NoFigure:
         return NoFigure("the queue dropped or marked a packet of the flight before")
     if back_ns + RESTART_TRIPS * flow.trace.rtt_ns > flow.trace.end_ns:
         return NoFigure("the trial ends too soon after the acknowledgements are back")
-    most = flow.most_in_a_trip(back_ns, back_ns + RESTART_TRIPS * flow.trace.rtt_ns)
-    return Figure(most * flow.flight.packet_bytes / before, 1)
+    most = flow.most_bytes_in_a_trip(back_ns, back_ns + RESTART_TRIPS * flow.trace.rtt_ns)
+    return Figure(most / before, 1)
 
 
 def _lost_ns(flow: ProbedFlow) -> tuple[int, int] | NoFigure:

@@ -90,7 +90,7 @@ def _left(flow: ProbedFlow, learnt_ns: int) -> float:
     trip_ns = flow.flight.trip_ns(learnt_ns)
     begin_ns, end_ns = (learnt_ns + part * trip_ns for part in _FALLEN)
     before = flow.most_in_flight(learnt_ns - _BEFORE * trip_ns, learnt_ns)
-    if not before >= FEWEST_PACKETS * flow.flight.packet_bytes or end_ns > flow.trace.end_ns:
+    if not before >= FEWEST_PACKETS * flow.packet_bytes or end_ns > flow.trace.end_ns:
         return float("nan")
     return float(np.fmax(flow.most_in_flight(begin_ns, end_ns), _in_flight(flow, begin_ns))) / before
 

@@ -69,7 +69,7 @@ def burst_silence_trips(flow: ProbedFlow) -> Figure | NoFigure:
 
 
 def blackout_restart(flow: ProbedFlow) -> Figure | NoFigure:
-    """Most packets in one of the first round trips after a blackout, as a share of the flight before it.
+    """Most bytes in one of the first round trips after a blackout, as a share of the flight before it.
 
     Counts from half a round trip to three round trips after the first data, which may be a probe.
     """
@@ -80,10 +80,10 @@ def blackout_restart(flow: ProbedFlow) -> Figure | NoFigure:
     if not _came_back(flow, back_ns):
         return NoFigure("the flow sent nothing after the blackout")
     from_ns, to_ns = (back_ns + trips * flow.trace.rtt_ns for trips in RESTART)
-    most = flow.most_in_a_trip(from_ns, to_ns)
+    most = flow.most_bytes_in_a_trip(from_ns, to_ns)
     if not most:
         return NoFigure("the flow sent no second packet soon after the blackout")
-    return Figure(most * flow.flight.packet_bytes / before_bytes, 1)
+    return Figure(most / before_bytes, 1)
 
 
 def blackout_silence(flow: ProbedFlow) -> Figure | NoFigure:

@@ -42,9 +42,9 @@ class _Restart:
 
 
 def idle_restart(flow: ProbedFlow) -> Figure | NoFigure:
-    """Packets in the first round trip after an idle time, as a share of the flight before it; mean."""
-    times, trip_ns = flow.data_arrivals_ns, flow.trace.rtt_ns
-    return _share_of_window(flow, lambda one: _count(times, one.back_ns, trip_ns))
+    """Bytes in the first round trip after an idle time, as a share of the flight before it; mean."""
+    trip_ns = flow.trace.rtt_ns
+    return _share_of_window(flow, lambda one: _sent_bytes(flow, one.back_ns, trip_ns))
 
 
 def idle_growth(flow: ProbedFlow) -> Figure | NoFigure:
@@ -52,40 +52,34 @@ def idle_growth(flow: ProbedFlow) -> Figure | NoFigure:
 
     Large if the controller lets its window grow during the idle time.
     """
-    span_ns, packet = GROWN_TRIPS * flow.trace.rtt_ns, flow.flight.packet_bytes
-    return _share_of_window(
-        flow, lambda one: flow.most_in_flight(one.back_ns, one.back_ns + span_ns) / packet
-    )
+    span_ns = GROWN_TRIPS * flow.trace.rtt_ns
+    return _share_of_window(flow, lambda one: flow.most_in_flight(one.back_ns, one.back_ns + span_ns))
 
 
-def _share_of_window(flow: ProbedFlow, packets: Callable[[_Restart], float]) -> Figure | NoFigure:
-    """``packets`` after each idle time over the flight before it, mean."""
+def _share_of_window(flow: ProbedFlow, after_bytes: Callable[[_Restart], float]) -> Figure | NoFigure:
+    """``after_bytes`` of each idle time over the flight before it, mean."""
     found = _restarts(flow, IDLE_S * NS_PER_S)
     if len(found) < FEWEST_PAUSES:
         return _too_few(found)
-    windows = [_window_packets(flow, one) for one in found]
-    shares = [packets(one) / window for one, window in zip(found, windows, strict=True)]
-    return Figure(float(np.mean(shares)), len(found), 1 / float(np.median(windows)))
+    windows = [_window_bytes(flow, one) for one in found]
+    shares = [after_bytes(one) / window for one, window in zip(found, windows, strict=True)]
+    return Figure(float(np.mean(shares)), len(found), flow.packet_bytes / float(np.median(windows)))
 
 
 def idle_burst_packets(flow: ProbedFlow) -> Figure | NoFigure:
-    """Packets in the first tenth of a round trip after an idle time, in excess of pacing; mean.
+    """Full packets in the first tenth of a round trip after an idle time, in excess of pacing; mean.
 
     Pacing explains :data:`PACED` times the flight before it, spread over a round trip.
     """
     found = _restarts(flow, IDLE_S * NS_PER_S)
     if len(found) < FEWEST_PAUSES:
         return _too_few(found)
-    times = flow.data_arrivals_ns
     span_ns = round(BURST_TRIPS * flow.trace.rtt_ns)
     bursts = [
-        max(
-            0.0,
-            _count(times, one.back_ns, span_ns) - PACED * BURST_TRIPS * _window_packets(flow, one),
-        )
+        max(0.0, _sent_bytes(flow, one.back_ns, span_ns) - PACED * BURST_TRIPS * _window_bytes(flow, one))
         for one in found
     ]
-    return Figure(float(np.mean(bursts)), len(found), 1.0)
+    return Figure(float(np.mean(bursts)) / flow.packet_bytes, len(found), 1.0)
 
 
 def limited_growth(flow: ProbedFlow) -> Figure | NoFigure:
@@ -109,11 +103,15 @@ def _restarts(flow: ProbedFlow, silence_ns: float) -> list[_Restart]:
     return [_Restart(int(times[at]), int(times[at + 1])) for at in before]
 
 
-def _window_packets(flow: ProbedFlow, one: _Restart) -> float:
-    """The largest flight in the busy round trips before a pause, in packets; at least one."""
+def _window_bytes(flow: ProbedFlow, one: _Restart) -> float:
+    """The largest flight in the busy round trips before a pause; at least a full packet."""
     begin_ns = one.idle_from_ns - BUSY_TRIPS * flow.trace.rtt_ns
-    most = flow.most_in_flight(begin_ns, one.idle_from_ns + 1)
-    return max(1.0, most / flow.flight.packet_bytes)
+    return max(float(flow.packet_bytes), flow.most_in_flight(begin_ns, one.idle_from_ns + 1))
+
+
+def _sent_bytes(flow: ProbedFlow, begin_ns: int, span_ns: int) -> int:
+    first, last = np.searchsorted(flow.flight.arrival_ns, [begin_ns, begin_ns + span_ns])
+    return int(flow.flight.size_bytes[first:last].sum())
 
 
 def _count(times_ns: Int64Array, begin_ns: int, span_ns: int) -> int:

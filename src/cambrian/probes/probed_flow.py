@@ -11,9 +11,10 @@ import numpy as np
 import polars as pl
 
 from cambrian.metrics.columns import NS_PER_S, Int64Array, int64
-from cambrian.metrics.parameters import flight
+from cambrian.metrics.parameters import flight, window
 from cambrian.metrics.parameters.flight import Flight
 from cambrian.metrics.parameters.flow_trace import FlowTrace
+from cambrian.metrics.throughput import carried_within
 from cambrian.study.model import Network
 
 #: round trips (without queueing) that a flow's first slow start may take
@@ -41,6 +42,14 @@ class ProbedFlow:
     def flight(self) -> Flight:
         """Bytes in flight just after each packet with data was sent; times are arrivals at the queue."""
         return flight.flight(self.trace.packets, self.trace.rtt_ns)
+
+    @cached_property
+    def packet_bytes(self) -> int:
+        """The flow's full frame, the unit of flights in packets; at least 1.
+
+        The median frame is a small one where a sender has many of them, and makes more packets of a flight.
+        """
+        return max(window.frame_bytes(self.trace), 1)
 
     @cached_property
     def arrivals_ns(self) -> Int64Array:
@@ -79,9 +88,8 @@ class ProbedFlow:
         """The most bytes in flight at a packet sent in [begin_ns, end_ns); NaN where none was sent."""
         return self.flight.most_bytes(begin_ns, end_ns)
 
-    def most_in_a_trip(self, begin_ns: float, end_ns: float) -> int:
-        """Most packets with data in one round trip (without queueing) that arrive in [begin_ns, end_ns)."""
-        first, last = np.searchsorted(self.data_arrivals_ns, [begin_ns, end_ns])
-        inside = self.data_arrivals_ns[first:last]
-        after = np.searchsorted(inside, inside + self.trace.rtt_ns)
-        return int((after - np.arange(len(inside))).max(initial=0))
+    def most_bytes_in_a_trip(self, begin_ns: float, end_ns: float) -> int:
+        """Most bytes in one round trip (without queueing) that arrive in [begin_ns, end_ns)."""
+        first, last = np.searchsorted(self.flight.arrival_ns, [begin_ns, end_ns])
+        times, sizes = self.flight.arrival_ns[first:last], self.flight.size_bytes[first:last]
+        return int(carried_within(times, sizes, self.trace.rtt_ns).max(initial=0))

@@ -187,6 +187,12 @@ def alone_with(packets: pl.DataFrame, end_ns: int, where: Network) -> ProbedFlow
     return seen(trace(packets, end_ns, rate_mbps=where.rate_mbps, random_loss=False), where)
 
 
+def beside_small(packets: pl.DataFrame) -> pl.DataFrame:
+    """These packets, and two of 120 bytes just after each."""
+    small = packets.with_columns(size_bytes=pl.lit(120, packets.schema["size_bytes"]))
+    return pl.concat([packets, small, small]).sort("arrival_ns")
+
+
 def network(name: str = "probe-lone-losses", **settings: Any) -> Network:
     """5 Mbps unless told, 100 ms."""
     return Network(**({"name": name, "rate_mbps": 5, "rtt_ms": 100, "buffer_bdp": 4} | settings))

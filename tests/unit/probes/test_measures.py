@@ -29,6 +29,7 @@ from tests.unit.probes.model import (
     RTT,
     Sender,
     alone_with,
+    beside_small,
     each_nth,
     in_outage,
     network,
@@ -99,6 +100,25 @@ def test_a_flight_that_comes_straight_back_is_seen_later() -> None:
 def test_mean_window_counts_packets_in_flight() -> None:
     seen = Sender(growth=0.0, cut=lambda window, event: window, initial=60.0).run(LONE, each_nth, 20)
     assert value(lone_losses.window_packets(seen)) == pytest.approx(60, abs=1.5)
+
+
+SMALL = {
+    "flight": (LONE, each_nth, lone_losses.window_packets, 0.2),
+    "after a blackout": (OUTAGES, in_outage, outages.blackout_restart, 0.05),
+    "after timeouts": (LOST_ACKS, nothing, lost_acks.timeout_kept, 0.05),
+}
+
+
+@pytest.mark.parametrize("which", SMALL)
+def test_small_frames_beside_full_ones_change_no_share_of_a_flight(which: str) -> None:
+    """They were the unit where they are more than half: a flight of 60 full packets counted as 700."""
+    where, loses, measure, within = SMALL[which]
+    plain = Sender(growth=0.0, collapses=False, cut=lambda window, event: window, initial=60.0).run(
+        where, loses
+    )
+    small = beside_small(plain.packets)
+    mixed = alone(replace(plain.trace, packets=small), where)
+    assert value(measure(mixed)) == pytest.approx(value(measure(plain)), rel=within)
 
 
 def test_a_flight_that_still_decays_gives_a_limit() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import polars as pl
 import pytest
@@ -11,7 +11,7 @@ from cambrian.metrics.columns import NS_PER_S, PACKETS
 from cambrian.probes import pauses
 from cambrian.probes.figures import Figure, NoFigure
 from cambrian.probes.probed_flow import ProbedFlow
-from tests.unit.probes.model import FRAME, RTT, alone_with, network
+from tests.unit.probes.model import FRAME, RTT, alone_with, beside_small, network
 
 SERVICE_NS = FRAME * 8 * 100
 NETWORK = network("probe-pauses", rate_mbps=10, buffer_bdp=1)
@@ -89,6 +89,19 @@ def test_acknowledgements_do_not_break_a_silence() -> None:
     both = pl.concat([with_acks.packets, small.packets]).sort("arrival_ns")
     mixed = alone_with(both, 60 * NS_PER_S, NETWORK)
     assert value(pauses.idle_restart(mixed)) == pytest.approx(value(pauses.idle_restart(with_acks)), abs=0.02)
+
+
+@pytest.mark.parametrize(
+    "measure",
+    [pauses.idle_restart, pauses.idle_growth, pauses.idle_burst_packets],
+    ids=["restart", "growth", "burst"],
+)
+def test_small_frames_beside_full_ones_are_no_larger_flight(
+    measure: Callable[[ProbedFlow], Figure | NoFigure],
+) -> None:
+    plain = seen(idle([60, 90, 135, 200], [60, 90, 135, 200]))
+    small = alone_with(beside_small(plain.packets), 60 * NS_PER_S, NETWORK)
+    assert value(measure(small)) == pytest.approx(value(measure(plain)), rel=0.2)
 
 
 def test_without_pauses_nothing_is_said() -> None:
