@@ -55,8 +55,9 @@ def cells_of(prepared: Prepared, spec: EffectSpec, nulls: pl.DataFrame | None = 
         joined = prepared.keys.join(nulls, on=spec.cell, how="left", nulls_equal=True, maintain_order="left")
         known = joined["null"].to_list()
     found = replicate.effects(prepared, spec)
-    tests = [_test(prepared, spec, place, found[:, place], one) for place, one in enumerate(known)]
-    rows = [_row(prepared, spec, place, found[:, place], test) for place, test in enumerate(tests)]
+    own = [_own(prepared, found, place) for place in range(len(known))]
+    tests = [_test(prepared, spec, place, own[place], one) for place, one in enumerate(known)]
+    rows = [_row(prepared, spec, place, own[place], test) for place, test in enumerate(tests)]
     tested = [row for row in rows if row["p"] is not None]
     adjusted = benjamini_hochberg([float(row["p"] or 0) for row in tested]).tolist()
     for row, p_bh in zip(tested, adjusted, strict=True):
@@ -65,6 +66,13 @@ def cells_of(prepared: Prepared, spec: EffectSpec, nulls: pl.DataFrame | None = 
         row["state"] = _state(row, test, spec, one)
     framed = pl.DataFrame(rows, schema=_SCHEMA)
     return pl.concat([prepared.keys, framed], how="horizontal") if spec.cell else framed
+
+
+def _own(prepared: Prepared, found: FloatArray, place: int) -> FloatArray:
+    """A cell's effect of all its seeds, then without each of them: other cells may have other seeds."""
+    sides = [side.values[:, place] for side in (prepared.a, prepared.b) if side is not None]
+    has = np.append(True, np.isfinite(sides).any(axis=0))
+    return found[has[: len(found)], place]
 
 
 @dataclass(frozen=True)
