@@ -12,12 +12,15 @@ import polars as pl
 import pytest
 import scipy.stats
 
+from cambrian.measure.sharing import Sharing
 from cambrian.metrics.convergence import Convergence
+from cambrian.metrics.starvation import Starvation
 from cambrian.report import placebo, sides, words
 from cambrian.report.collect import Collected
 from cambrian.report.figures import harm as harm_figure
 from cambrian.report.figures import ratios as ratio_figure
 from cambrian.report.tables import convergence, harm, intra_cca, pairwise, rtt_fairness, transitivity
+from cambrian.report.tables import flows as flows_table
 from cambrian.stats import states
 from cambrian.study.model import Flow, Lineup, Network
 from tests.unit.report.made import cell, collected, contestant, trial
@@ -294,6 +297,24 @@ def test_convergence_times_may_be_censored() -> None:
     shown = convergence.shown(frame, mostly)
     assert shown is not None
     assert shown.rows[0] == ("new", "3", "1 of 3", "> 90.0", "3.0 to > 90.0")
+
+
+def test_a_seed_with_an_invalid_trial_counts_neither_for_convergence_nor_for_starvation() -> None:
+    """Of seed 3 one order alone is valid; with it, 2 of 5 trials had not converged, and 36 % was starved."""
+    trials = [
+        replace(
+            trial(seed, [10, 10]),
+            id=f"trial-{seed}-{order}",
+            sharing=Sharing((), (Starvation(part, S),) * 2, (Convergence(1, 0, time_ns, 90 * S),)),
+        )
+        for seed, order, part, time_ns in (
+            (1, 0, 0.0, 3 * S), (1, 1, 0.2, None), (2, 0, 0.2, 4 * S), (2, 1, 0.4, 5 * S), (3, 0, 1.0, None)
+        )
+    ]  # fmt: skip
+    found = collected("flows", [cell("flows", ["old", "new"], trials)])
+    joins = row(convergence.table(found), join=1)
+    assert (joins["reached"], joins["trials"]) == (3, 4)
+    assert flows_table.table(found)["starved_percent"].to_list() == pytest.approx([20, 20])
 
 
 def test_rtt_unfairness_over_networks() -> None:

@@ -9,7 +9,7 @@ import polars as pl
 
 from cambrian.metrics.columns import NS_PER_S
 from cambrian.metrics.convergence import HOLD_NS, JAIN, Convergence
-from cambrian.report import layout
+from cambrian.report import blocks, layout
 from cambrian.report.collect import Cell, Collected
 from cambrian.report.layout import Column, Shown
 from cambrian.report.tables import rows
@@ -23,6 +23,8 @@ PRINTED = ("network", "joiner", "reached", "trials", "median_s")
 def table(collected: Collected) -> pl.DataFrame | None:
     """One row for each group and join: in how many trials the flows converged, and when.
 
+    The trials are those of seeds whose trials are all valid: the order of the flows decides who joins.
+
     ``joiner`` is the joining flow's contestant, after its line-up, or several where start offsets make
     different flows last. ``median_s`` is null if half of the trials or more did not converge: then the median
     is longer than ``observed_s``, the shortest time that a trial was observed.
@@ -32,7 +34,8 @@ def table(collected: Collected) -> pl.DataFrame | None:
 
 
 def _rows(cell: Cell) -> Sequence[rows.Row]:
-    by_trial = [trial.sharing.joins for trial in cell.trials if trial.sharing]
+    trials = (trial for mine in blocks.whole(cell).values() for trial in mine)
+    by_trial = [trial.sharing.joins for trial in trials if trial.sharing]
     return [
         _row(cell, place, [joins[place] for joins in by_trial if len(joins) > place])
         for place in range(max((len(joins) for joins in by_trial), default=0))

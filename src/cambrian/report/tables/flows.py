@@ -18,7 +18,7 @@ from cambrian.report.tables import rows
 ORDER = 40
 #: columns that `cambrian table` prints
 PRINTED = ("group", "contestant", "throughput_mbps", "share_percent", "delay_p50_ms")
-_STARVED_TIME, _LONGEST = quantities.ALL["starved_percent"], quantities.ALL["longest_starved_s"]
+_LONGEST = quantities.ALL["longest_starved_s"]
 #: shown as means without intervals
 _MEANS = (
     "delay_p50_ms",
@@ -62,8 +62,7 @@ def _flow(cell: Cell, number: int) -> rows.Row:
     row |= rows.spread("throughput_mbps", rows.interval(values("throughput_mbps"), "factor"))
     row |= rows.spread("share_percent", rows.interval(values("share_percent"), "percent"))
     row |= rows.spread("of_fair_percent", rows.interval(values("of_fair_percent"), "factor"))
-    # over trials, not seeds: starvation happens within one trial
-    row["starved_percent"] = rows.mean([_STARVED_TIME.value(trial, number) for trial in trials])
+    row["starved_percent"] = rows.mean(list(values("starved_percent").values()))
     row["longest_starved_s"] = max(
         (one for trial in trials if (one := _LONGEST.value(trial, number)) is not None), default=None
     )
