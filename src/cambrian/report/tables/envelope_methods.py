@@ -6,7 +6,7 @@ import polars as pl
 
 from cambrian.report import conformance, families, layout, limits, placebo
 from cambrian.report.collect import Collected
-from cambrian.report.conformance import seed_pairs
+from cambrian.report.conformance import seed_pairs, trials
 from cambrian.report.conformance.scores import Compared
 from cambrian.report.layout import Column, Shown
 from cambrian.report.tables import noise_floor, rows
@@ -36,8 +36,14 @@ def table(collected: Collected) -> pl.DataFrame | None:
         for (cell, _), found in zip(pairs, conformance.compare_all(pairs), strict=True)
         for one in found
     ]
-    # original and translated envelopes are two families
-    p_corrected = families.corrected_for_verdicts([one.p for _, one in compared])
+    # as they are, the envelopes of imc22 are the table of conformance: one test, one family, one state
+    as_there, others = (
+        families.corrected_for_verdicts(
+            [one.p if (one.method == trials.METHOD) is there else None for _, one in compared]
+        )
+        for there in (True, False)
+    )
+    p_corrected = [p if other is None else other for p, other in zip(as_there, others, strict=True)]
     p_t_corrected = families.corrected_for_verdicts([one.p_t for _, one in compared])
     table_rows = [
         place | _row(one, p, p_t)
