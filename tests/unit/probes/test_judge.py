@@ -12,6 +12,7 @@ from cambrian.probes.table import Probe
 from cambrian.stacks import catalogue
 from cambrian.study.builtin import find_study
 from cambrian.study.load import load_study
+from cambrian.study.model import Change
 from tests.unit.probes.model import (
     LONE,
     LOST_ACKS,
@@ -81,6 +82,15 @@ def test_random_losses_need_three_seeds(seeds: int) -> None:
     found = judge("response", figures(*[20.0] * seeds), figures(*[2.4] * seeds))
     assert found.state == "inconclusive"
     assert found.more == 3 - seeds
+
+
+@pytest.mark.parametrize("key", ["loss_percent", "return_loss_percent"])
+@pytest.mark.parametrize(("percent", "random"), [(1, True), (0, False), (100, False)])
+def test_a_schedule_may_lose_at_random_and_an_outage_does_not(key: str, percent: float, random: bool) -> None:
+    where = network("probe-response-1", schedule=(Change.model_validate({"at_s": 1, key: percent}),))
+    assert judging.is_random(where) == random
+    found = judging.judge(probe("response"), where, "cubic", False, figures(20.0, 20.0), figures(2.4, 2.4))
+    assert found.state == ("inconclusive" if random else "different")
 
 
 def test_one_trial_says_nothing() -> None:
