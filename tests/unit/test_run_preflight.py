@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from cambrian.run import preflight
+from cambrian.run import preflight, prepare
 from cambrian.stacks import build, catalogue
-from cambrian.stacks.build import Status
+from cambrian.stacks.build import State, Status
 from cambrian.stacks.manifest import ManifestError
 from cambrian.study.expand import expand
 from cambrian.study.load import parse_study
@@ -100,6 +100,18 @@ def test_missing_builds_are_named_with_their_time(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(build, "status", lambda stack: Status("missing", stack.name, None))
     (line,) = notes(groups(), tmp_path, ("tcp", "msquic"))
     assert line.startswith("builds first: msquic (about ") and ", tcp (about " in line
+
+
+@pytest.mark.parametrize("state", ["missing", "fails", "unbuildable", "broken", "built"])
+def test_only_what_is_built_needs_no_build(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, state: State
+) -> None:
+    monkeypatch.setattr(build, "status", lambda _: Status(state, "", None))
+    monkeypatch.setattr(prepare, "native_home", lambda: (tmp_path, ""))
+    assert preflight.all_built(["tcp", "quinn"], kernel=False) == (state == "built")
+    assert bool(preflight.to_build(["quinn"], kernel=False)) == (state in ("missing", "fails"))
+    monkeypatch.setattr(prepare, "native_home", lambda: (tmp_path / "none", ""))
+    assert not preflight.all_built(["tcp"], kernel=False)
 
 
 @pytest.mark.parametrize(

@@ -111,7 +111,7 @@ def test_a_dry_run_asks_the_stopping_rule(
     rule = Stopping(min_seeds=6, max_seeds=12, half_width_mbps=half_width_mbps)
     asked = test_run_scheduler.group("a", rule)
     monkeypatch.setattr(carry_out, "trial_id", lambda trial, _: f"a-{trial.seed}")
-    monkeypatch.setattr(preflight, "to_build", lambda *_, **__: "")
+    monkeypatch.setattr(preflight, "all_built", lambda *_, **__: True)
     monkeypatch.setattr(prepare, "ensure", lambda *_: None)
     monkeypatch.setattr(study, "_damaged", lambda *_: set())
     for seed, trial in enumerate(asked.trials[:8]):

@@ -9,6 +9,7 @@ from pathlib import Path
 from cambrian.kernel import locate
 from cambrian.probes.effects import FEWEST_TRIALS
 from cambrian.probes.judge import is_random
+from cambrian.run import prepare
 from cambrian.stacks import build, catalogue, named_files
 from cambrian.stats.jackknife import FEWEST_SEEDS
 from cambrian.study.cost import rough_time
@@ -56,10 +57,20 @@ def to_build(stacks: Iterable[str], *, kernel: bool) -> str:
         for name in sorted(stacks)
         # a program that is there takes no time
         if (expected_s := loaded[name].manifest.build.expected_s)
-        and build.status(loaded[name]).state == "missing"
+        and build.status(loaded[name]).state in ("missing", "fails")
     ]
     listed = ", ".join(f"{name} (about {rough_time(seconds)})" for name, seconds in waiting)
     return f"builds first: {listed}" if listed else ""
+
+
+def all_built(stacks: Iterable[str], *, kernel: bool) -> bool:
+    """Does this machine have everything that trials of these stacks run?"""
+    if kernel and locate.find() is None:
+        return False
+    loaded = [catalogue.load()[name] for name in stacks]
+    # a program that is there needs no build
+    wanted = (stack for stack in loaded if stack.manifest.build.kind != "none")
+    return all(build.status(stack).state == "built" for stack in wanted) and prepare.native_home()[0].is_dir()
 
 
 def _few_seeds(groups: Sequence[Group]) -> str:

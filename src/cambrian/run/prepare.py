@@ -58,17 +58,26 @@ def native() -> Native:
         MissingTool: no C compiler, or what belongs to it.
         cambrian.command.CommandFailed: the compilation failed.
     """
-    tool = toolchain.cc()
-    digest = hashlib.sha256(f"{tool.version} {_PROGRAMS}".encode())
-    for source in sorted(path for path in _SOURCES.iterdir() if path.is_file()):
-        digest.update(source.name.encode() + b"\0" + source.read_bytes())
-    home = paths.cache() / "native" / digest.hexdigest()[:16]
+    home, sha256 = native_home()
     home.parent.mkdir(parents=True, exist_ok=True)
     if not home.is_dir():
         with FileLock(f"{home}.lock"):
             if not home.is_dir():
                 _compile(home)
-    return Native(home, digest.hexdigest())
+    return Native(home, sha256)
+
+
+def native_home() -> tuple[Path, str]:
+    """The folder of the testbed's programs, if they are compiled, and the hash of their sources and compiler.
+
+    Raises:
+        MissingTool: no C compiler.
+    """
+    tool = toolchain.cc()
+    digest = hashlib.sha256(f"{tool.version} {_PROGRAMS}".encode())
+    for source in sorted(path for path in _SOURCES.iterdir() if path.is_file()):
+        digest.update(source.name.encode() + b"\0" + source.read_bytes())
+    return paths.cache() / "native" / digest.hexdigest()[:16], digest.hexdigest()
 
 
 def _compile(home: Path) -> None:

@@ -196,7 +196,7 @@ def tell_kept(options: RunOptions, places: Sequence[tuple[Sequence[Group], Path]
     results = [(groups, Results(folder.absolute())) for groups, folder in places]
     if not any(found.trials_folder.is_dir() for _, found in results):
         return
-    if preflight.to_build(needed, kernel=options.clock != "host"):
+    if not preflight.all_built(needed, kernel=options.clock != "host"):
         return
     made = prepare.ensure(needed, options.clock)
     left = []
