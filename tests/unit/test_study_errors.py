@@ -349,6 +349,34 @@ def test_two_line_ups_need_two_names() -> None:
     assert (error.line, error.key) == (14, "name")
 
 
+def test_no_more_line_ups_than_a_study_can_hold() -> None:
+    more = "".join(
+        f'[[lineup]]\nname = "{number}"\nflows = [{{ stack = "tcp", cca = "cubic" }}]\n'
+        for number in range(1000)
+    )
+    error = error_of(FLOWS + more)
+    assert (error.line, error.key, error.problem) == (13 + 3 * 999, "lineup", "more than 1,000 line-ups")
+    assert not error.others
+
+
+PAUSES = (
+    '{ stack = "tcp", cca = "bbr", client = "light", '
+    "page = { objects = [{ count = 20, size_bytes = 400, after_ms = 1000 }] } }"
+)
+LATE = '{ stack = "tcp", cca = "bbr", start_ms = 30_000 }'
+
+
+@pytest.mark.parametrize(
+    ("flow", "key", "problem"),
+    [(LATE, "start_ms", "this flow might never start"), (PAUSES, "page", "its images wait for 20 s in all")],
+)
+def test_a_profile_cuts_the_line_ups_that_it_keeps(flow: str, key: str, problem: str) -> None:
+    text = f'{FLOWS}[[lineup]]\nname = "long"\nflows = [{flow}]\n[profile.quick]\nduration_s = 10\n'
+    assert (error_of(text).key, error_of(text).problem) == (key, problem)
+    assert error_of(text + 'lineups = ["l*"]\n').problem == problem
+    parse_study(text + 'lineups = ["two"]\n', "x.toml", Path(), CATALOGUE, reference_of)
+
+
 def test_a_name_means_one_contestant_in_all_line_ups() -> None:
     other = '[[lineup]]\nname = "one"\nflows = [{ stack = "tcp", cca = "cubic" }]\n'
     parse_study(FLOWS + other, "x.toml", Path(), CATALOGUE, reference_of)

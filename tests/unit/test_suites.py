@@ -106,7 +106,7 @@ def test_sections_are_the_page_s_matter(tmp_path: Path) -> None:
     assert found.suite == Suite(name="s", title="S", parts=("one",))
 
 
-def test_names_on_the_command_line() -> None:
+def test_names_on_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert find.suites_named("quickstart") == ([], None)
     assert [one.suite.name for one in find.suites_named("all")[0]] == [one.suite.name for one in suites()]
     found, part = find.suites_named("wpi/grid")
@@ -115,6 +115,10 @@ def test_names_on_the_command_line() -> None:
         find.suites_named("wpi/gird")
     with pytest.raises(StudyError, match=r"wip/grid: no built-in study or suite(.|\n)*did you mean wpi"):
         find.suites_named("wip/grid")
+    # a file of that name is no study
+    monkeypatch.chdir(tmp_path)
+    Path("wpi").touch()
+    assert [one.suite.name for one in find.suites_named("wpi")[0]] == ["wpi"]
     # a path is for whoever opens it
     assert find.suites_named("nowhere/mine.toml") == ([], None)
 

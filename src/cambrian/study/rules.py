@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from cambrian.study import hints, naming
@@ -15,6 +15,10 @@ from cambrian.study.tables import PlacedContestant, PlacedFlow, PlacedLineup, Pl
 from cambrian.study.tracefile import mean_rate_mbps
 
 SEE_INTEROP = "`cambrian interop` shows which receivers a stack has"
+
+
+#: the name of the line-up that a flow is in; None if it is in none
+LineupOf = Callable[[PlacedFlow], str | None]
 
 
 class StackChecks(Protocol):
@@ -83,8 +87,13 @@ def check_whole(
     everyone = [*flows, *(flow for placed in lineups for flow in placed.flows)]
     _flow_names_differ(everyone, faults)
     _one_round_trip_at_a_time(networks, everyone, faults)
-    _pages_end(study, everyone, faults)
-    _events_fall_within_the_trial(study, networks, everyone, faults)
+    names = {placed.path: placed.lineup.name for placed in lineups}
+
+    def lineup_of(flow: PlacedFlow) -> str | None:
+        return names.get(flow.path[:2])
+
+    _pages_end(study, everyone, lineup_of, faults)
+    _events_fall_within_the_trial(study, networks, everyone, lineup_of, faults)
     _paths_fit_into_the_guest(networks, everyone, faults)
     _profiles_keep_something(study, faults)
     if study.design == "versus-reference" and reference_of is not None:
@@ -264,15 +273,19 @@ def _one_round_trip_at_a_time(
         faults.add((*own.path, "rtt_ms"), problem, "remove rtt_ms of the flow, or of the steps")
 
 
-def _pages_end(study: Study, flows: Sequence[PlacedFlow], faults: Faults) -> None:
+def _pages_end(study: Study, flows: Sequence[PlacedFlow], lineup_of: LineupOf, faults: Faults) -> None:
     """A page whose own pauses last longer than the trial is never complete."""
-    pages: list[tuple[Path, Page, float]] = [
-        (("page_load", "pages", index), page, 0.0) for index, page in enumerate(_pages(study))
+    pages = [
+        (("page_load", "pages", index), page, 0.0, _shortest(study, page=page.name))
+        for index, page in enumerate(_pages(study))
     ]
-    pages += [((*one.path, "page"), one.flow.page, one.flow.start_ms) for one in flows if one.flow.page]
-    for path, page, start_ms in pages:
+    pages += [
+        ((*one.path, "page"), one.flow.page, one.flow.start_ms, _shortest(study, lineup=lineup_of(one)))
+        for one in flows
+        if one.flow.page
+    ]
+    for path, page, start_ms, (ends_s, where) in pages:
         waits_ms = start_ms + sum(group.count * (group.after_ms or 0) for group in page.objects)
-        ends_s, where = _shortest_of_page_s(study, page)
         if waits_ms >= ends_s * 1000:
             remedy = (
                 f"the trial ends after {ends_s:g} s{where}: give a smaller after_ms or a longer duration_s"
@@ -280,27 +293,18 @@ def _pages_end(study: Study, flows: Sequence[PlacedFlow], faults: Faults) -> Non
             faults.add(path, f"its images wait for {waits_ms / 1000:g} s in all", remedy)
 
 
-def _shortest_s(study: Study) -> float:
-    """The duration of the study's trials, or of those of its profile with the shortest ones."""
-    own_s = [profile.duration_s for profile in study.profiles.values() if profile.duration_s]
-    return min([study.duration_s, *own_s])
-
-
-def _shortest_of_page_s(study: Study, page: Page) -> tuple[float, str]:
-    """The shortest duration of trials that load the page, and the profile that has it, in words.
-
-    A profile that chooses line-ups may leave out the flow that loads the page, and is not considered.
-    """
+def _shortest(study: Study, *, page: str | None = None, lineup: str | None = None) -> tuple[float, str]:
+    """The shortest duration of trials (with this page or line-up), and the profile that has it, in words."""
     own = [
         (profile.duration_s, f" in the profile {name}")
         for name, profile in study.profiles.items()
-        if profile.duration_s and not profile.lineups and _keeps(profile.pages, page)
+        if profile.duration_s and _keeps(profile.pages, page) and _keeps(profile.lineups, lineup)
     ]
     return min([(study.duration_s, ""), *own])
 
 
-def _keeps(patterns: Patterns | None, page: Page) -> bool:
-    return patterns is None or any(naming.matches(page.name, pattern) for pattern in patterns)
+def _keeps(patterns: Patterns | None, name: str | None) -> bool:
+    return patterns is None or name is None or any(naming.matches(name, pattern) for pattern in patterns)
 
 
 def _pages(study: Study) -> tuple[Page, ...]:
@@ -327,12 +331,17 @@ def _references_exist(
 
 
 def _events_fall_within_the_trial(
-    study: Study, networks: Sequence[PlacedNetwork], flows: Sequence[PlacedFlow], faults: Faults
+    study: Study,
+    networks: Sequence[PlacedNetwork],
+    flows: Sequence[PlacedFlow],
+    lineup_of: LineupOf,
+    faults: Faults,
 ) -> None:
     """Steps fall within the study's own duration, which a profile may cut; starts within every profile's."""
-    shortest_ms = _shortest_s(study) * 1000
+    shortest_s, _ = _shortest(study)
+    shortest_ms = shortest_s * 1000
     written = f"the trial ends after {study.duration_s:g} s"
-    longer = f"the shortest trial ends after {_shortest_s(study):g} s"
+    longer = f"the shortest trial ends after {shortest_s:g} s"
     for network in networks:
         for index, change in enumerate(network.network.schedule):
             if change.at_s >= study.duration_s:
@@ -343,8 +352,11 @@ def _events_fall_within_the_trial(
                 remedy = f"{written}: give a smaller handover_overlap_ms or a longer duration_s"
                 faults.add(where, "the old address would never go", remedy)
     for flow in flows:
-        if flow.flow.start_ms + study.start_spread_ms >= shortest_ms:
-            remedy = f"{longer}: give an earlier start_ms or a longer duration_s"
+        ends_s, _ = _shortest(study, lineup=lineup_of(flow))
+        if flow.flow.start_ms + study.start_spread_ms >= ends_s * 1000:
+            remedy = (
+                f"the shortest trial ends after {ends_s:g} s: give an earlier start_ms or a longer duration_s"
+            )
             faults.add((*flow.path, "start_ms"), "this flow might never start", remedy)
     if (study.measured_from_s or 0) * 1000 >= shortest_ms:
         remedy = f"{longer}: give an earlier measured_from_s or a longer duration_s"

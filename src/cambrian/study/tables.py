@@ -174,8 +174,12 @@ def read_flows(raw: Mapping[str, Any], catalogue: Catalogue, faults: Faults) -> 
 
 def read_lineups(raw: Mapping[str, Any], catalogue: Catalogue, faults: Faults) -> list[PlacedLineup]:
     """Every ``[[lineup]]`` with its flows, which have the keys of ``[[flow]]``."""
-    lineups = []
-    for at, table in _tables(raw, "lineup", faults):
+    lineups: list[PlacedLineup] = []
+    for number, (at, table) in enumerate(_tables(raw, "lineup", faults)):
+        if number == MOST_LISTED:
+            problem, remedy = f"more than {MOST_LISTED:,} line-ups", "divide the study"
+            faults.add(at, problem, remedy)
+            break
         flows = _flows(_tables(table, "flow", faults, within=at, key="flows"), catalogue, faults)
         listed = table.get("flows")
         if isinstance(listed, list) and len(listed) > len({flow.path for flow in flows}):

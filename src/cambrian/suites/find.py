@@ -59,7 +59,8 @@ def suites_named(name: str) -> tuple[list[SuiteFolder], str | None]:
     file = builtin.folder() / head / model.FILE
     if Path(name).name == model.FILE:
         raise _own_suite(Path(name).parent)
-    if Path(name).is_file() or name.endswith(".toml"):
+    # a file here without a folder is no study (:func:`cambrian.study.builtin.find_study`)
+    if name.endswith(".toml") or ("/" in name and Path(name).is_file()):
         return [], None
     if not re.fullmatch(model.NAME, head) or not file.is_file():
         if (builtin.folder() / f"{name}.toml").is_file():
