@@ -27,7 +27,7 @@ def write(path: Path, snapshot: Snapshot, command: str) -> None:
     """Write the snapshot to ``path``, at once or not at all; ``command`` is what makes it."""
     document = tomlkit.document()
     document.add(tomlkit.comment(f"Made by `{command}`. Review its changes like those of code."))
-    content: dict[str, Any] = snapshot.model_dump(exclude_none=True)
+    content: dict[str, Any] = snapshot.model_dump(exclude_none=True, exclude={"stopped"})
     places = content.pop("places")
     for key, value in content.items():
         document.add(key, value)

@@ -182,9 +182,12 @@ def packets(before: Snapshot, after: Mapping[str, str]) -> Compared:
 
 
 def all_packets(before: Snapshot, after: Snapshot) -> Compared:
-    """Compare packet hashes only, of all trials of both snapshots."""
-    ran = {trial: after.packets.get(trial, "") for trial in before.packets} | after.packets
-    return packets(before, ran)
+    """Compare packet hashes only, of all trials of both snapshots.
+
+    A seed that a stopping rule needed before and does not need now is not lost.
+    """
+    gone = {trial: "" for trial in before.packets if group_of(trial) not in after.stopped}
+    return packets(before, gone | after.packets)
 
 
 def snapshots(before: Snapshot, after: Snapshot, *, comparisons: int = 1) -> Compared:
@@ -251,8 +254,13 @@ def _gaps(before: Snapshot, after: Snapshot) -> Iterator[str]:
 
     Of seeds that ran again: trials that did not run are named as such.
     """
-    ran = {name.rpartition(" seed ")[2].partition(" ")[0] for name in after.packets}
     for name, place in before.places.items():
+        groups = {*before.groups.get(name, ()), *after.groups.get(name, ())}
+        ran = {
+            trial.rpartition(" seed ")[2].partition(" ")[0]
+            for trial in after.packets
+            if not groups or group_of(trial) in groups
+        }
         now = after.places.get(name, Place()).values
         for quantity, seeds in place.values.items():
             if gone := (seeds.keys() & ran) - now.get(quantity, {}).keys():
@@ -523,7 +531,8 @@ def _kinds_by_chance(old: Parameter, new: Parameter) -> float:
 
 def _is_sure(name: str, one: Parameter) -> bool:
     """Was it judged, from so many events that it cannot vanish by chance?"""
-    return one.status in (*_GOOD, *_BAD) and one.events >= max(SURE_EVENTS, SURE * PARAMETERS[name].fewest)
+    judged = one.status in ("as it should be", "other choice", "off")
+    return judged and one.events >= max(SURE_EVENTS, SURE * PARAMETERS[name].fewest)
 
 
 def _values_of(one: Parameter) -> int:

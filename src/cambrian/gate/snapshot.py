@@ -8,6 +8,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -85,7 +86,8 @@ class Snapshot(Frozen):
     flows, in words. ``settings``: the same of what else the study asks for; a snapshot of an earlier version
     has none. ``packets``: trial's name → packet hash, or why it is invalid. ``verdicts``: part (or
     contestant) → verdict. ``places``: name → figures. ``groups``: name of a place → the groups of trials that
-    its figures are of; a snapshot of an earlier version has none.
+    its figures are of; a snapshot of an earlier version has none. ``stopped``: the groups that their stopping
+    rule ended, with all trials that it asked for; a baseline has none.
     """
 
     contestant: str | None = None
@@ -96,6 +98,7 @@ class Snapshot(Frozen):
     verdicts: dict[str, str] = Field(default_factory=dict)
     places: dict[str, Place] = Field(default_factory=dict)
     groups: dict[str, list[str]] = Field(default_factory=dict)
+    stopped: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -288,27 +291,34 @@ def take(parts: Mapping[str, Path], contestant: str | None = None) -> Snapshot:
     # the trials of a group differ in seed and starts alone
     one_of = {group_of(name): result for name, result in listed}
     asked: dict[str, str] = {}
+    stopped: set[str] = set()
     verdicts: dict[str, str] = {}
     places: dict[str, dict[str, dict[str, Any]]] = {}
     groups: dict[str, set[str]] = {}
     for part, folder in parts.items():
         mine = names(contestant, folder)
-        record = Results(folder).study()
+        results = Results(folder)
+        record = results.study()
         study = Study.model_validate(record["study"])
         for group in record["groups"]:
-            if (result := one_of.get(key := _joined(part, group["key"]))) is not None:
+            key = _joined(part, group["key"])
+            if (result := one_of.get(key)) is not None:
                 asked[key] = settings(study, group, result)
+            if (group.get("stopping") or {}).get("stopped") and all(map(results.has, group["trials"])):
+                stopped.add(key)
         evidence = Evidence(folder.absolute())
         evidence.measure()
         frame = evidence.frame()
         if frame is None:
             continue
-        for name, quantity, seed, value, group in _values(frame, part, mine):
+        homes: dict[tuple[str, str], str] = {}
+        for name, quantity, seed, value, group, who in _values(frame, part, mine):
+            homes.setdefault((group, who), name)
             place = places.setdefault(name, {})
             place.setdefault("values", {}).setdefault(quantity, {})[seed] = value
             groups.setdefault(name, set()).add(_joined(part, group))
         tables = evidence.tables()
-        for kind, rows in (("parameters", _parameters), ("probes", _probes)):
+        for kind, rows in (("parameters", _parameters), ("probes", partial(_probes, homes=homes))):
             table = tables.get(kind)
             for name, key, row in rows(table, part, mine) if table is not None else ():
                 places.setdefault(name, {}).setdefault(kind, {})[key] = row
@@ -324,6 +334,7 @@ def take(parts: Mapping[str, Path], contestant: str | None = None) -> Snapshot:
         made_with=software(result for _, result in listed),
         conditions={group: conditions(result) for group, result in one_of.items()},
         settings=asked,
+        stopped=frozenset(stopped),
         packets={name: packets_of(result) for name, result in listed},
         verdicts=verdicts,
         places={name: Place.model_validate(place) for name, place in sorted(places.items())},
@@ -413,8 +424,8 @@ def kind_of(flow: Flow, network: Network) -> str:
 
 def _values(
     frame: pl.DataFrame, part: str, names: Names | None
-) -> Iterator[tuple[str, str, str, float, str]]:
-    """(Place, quantity, seed, mean over the seed's trials, group) of every quantity that has a margin."""
+) -> Iterator[tuple[str, str, str, float, str, str]]:
+    """(Place, quantity, seed, mean over its trials, group, contestant) of every quantity with a margin."""
     mine = frame.filter(~pl.col("placebo"))
     if names is not None:
         mine = mine.filter(pl.col("contestant").is_in(list(names.found)))
@@ -438,7 +449,7 @@ def _values(
         following = _following(row, several["kinds"])
         for name in figures:
             if name != following and (value := _rounded(row[name])) is not None:
-                yield place, name, str(row["seed"]), value, row["group"]
+                yield place, name, str(row["seed"]), value, row["group"], row["contestant"]
 
 
 def _whole_groups(frame: pl.DataFrame, part: str, names: Names | None) -> Iterator[tuple[str, str]]:
@@ -484,11 +495,21 @@ def _parameters(
             yield _place(part, row, names), row["parameter"], figures | kept
 
 
-def _probes(table: pl.DataFrame, part: str, names: Names | None) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    for row in table.filter(pl.col("state").is_not_null()).to_dicts():
-        if names is None or row["contestant"] in names.found:
+def _probes(
+    table: pl.DataFrame, part: str, names: Names | None, homes: Mapping[tuple[str, str], str]
+) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """(Place, probe, figures). A probe is of one group of trials; several on a network have several places.
+
+    ``homes``: (group, contestant) → the place of its figures by seed.
+    """
+    shown = table.filter(pl.col("state").is_not_null())
+    groups = _counts(shown, ["network", "contestant"], "group")
+    for row in shown.to_dicts():
+        who = row["contestant"]
+        if names is None or who in names.found:
             figures = {key: _rounded(row[key]) for key in ("mine", "effect", "low", "high")}
-            yield _place(part, row, names), row["probe"], figures | {"state": row["state"]}
+            place = homes.get((row["group"], who)) if groups[row["network"], who] > 1 else None
+            yield place or _place(part, row, names), row["probe"], figures | {"state": row["state"]}
 
 
 def _place(part: str, row: Mapping[str, Any], names: Names | None, rivals: int = 1, detail: str = "") -> str:

@@ -21,9 +21,10 @@ _STATES: tuple[State, ...] = ("different", "inconclusive", "equivalent")
 
 @dataclass(frozen=True)
 class Probed:
-    """A finding about one contestant."""
+    """A finding about one contestant, in the trials of one ``group``."""
 
     contestant: str
+    group: str
     finding: Finding
 
 
@@ -52,7 +53,7 @@ def _cell_findings(cell: Cell, collected: Collected, later: Collection[str]) -> 
             finding = judge.judge(probe, cell.network, family.reference, is_later, mine, its)
             if limit and finding.state is not None:
                 finding = replace(finding, state=None, why=limit, more=None, settles_as=None)
-            yield Probed(contestant, finding)
+            yield Probed(contestant, cell.key, finding)
 
 
 def _kernel(cell: Cell, collected: Collected, family: str) -> Cell | None:

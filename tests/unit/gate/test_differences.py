@@ -269,6 +269,34 @@ def test_a_judged_parameter_or_probe_that_is_gone_is_not_judged() -> None:
         assert [one.looks for one in found.figures if one.name == "response"] == [looks]
 
 
+@pytest.mark.parametrize("status", ["as it should be", "other choice", "off"])
+def test_every_judged_status_that_is_gone_is_missed(status: str) -> None:
+    before = beta(parameter(0.7, 0.01, status=status))
+    assert carry_out.outcome_of(
+        differences.snapshots(snapshot({"net": before}), snapshot({"net": Place()}, "b"))
+    ) == ("not judged")
+
+
+def of_seeds(count: int, packets: str) -> Snapshot:
+    """Two groups of trials; the first has this many seeds, the second 12."""
+    seeds = {"alone/net": count, "alone/other": 12}
+    return Snapshot(
+        made_with={},
+        packets={f"{group} seed {seed}": packets for group in seeds for seed in range(1, seeds[group] + 1)},
+        places={group: values("throughput_mbps", [9.4] * seeds[group]) for group in seeds},
+        groups={group: [group] for group in seeds},
+    )
+
+
+def test_seeds_that_a_stopping_rule_no_longer_needs_are_not_lost() -> None:
+    before, after = of_seeds(12, "a"), of_seeds(10, "b")
+    stopped = after.model_copy(update={"stopped": frozenset({"alone/net"})})
+    found = differences.snapshots(before, stopped)
+    assert not found.lost and not found.gaps and carry_out.outcome_of(found) == "equivalent"
+    # without a rule they should have run
+    assert carry_out.outcome_of(differences.snapshots(before, after)) == "not judged"
+
+
 def test_a_place_without_any_figure_now_is_not_judged() -> None:
     """Beside a rival a place has parameters alone, so that no figure by seed is missing."""
     rest = values("throughput_mbps", [9.4] * 3)

@@ -251,7 +251,31 @@ def test_a_label_is_a_contestant_too(folder: Path) -> None:
 
 
 def test_a_probe_is_kept_with_its_figure() -> None:
-    row = {"network": "n", "contestant": "a cubic", "probe": "timeout-packets", "state": "different",
-           "mine": 86.6666666, "effect": 72.6666666, "low": None, "high": None}  # fmt: skip
-    ((_, name, kept),) = snapshot._probes(pl.DataFrame([row]), "", None)
+    row = {"network": "n", "group": "n/a", "contestant": "a cubic", "probe": "timeout-packets",
+           "state": "different", "mine": 86.6666666,
+           "effect": 72.6666666, "low": None, "high": None}  # fmt: skip
+    ((_, name, kept),) = snapshot._probes(pl.DataFrame([row]), "", None, {})
     assert (name, kept["mine"], kept["effect"]) == ("timeout-packets", 86.6667, 72.6667)
+
+
+def test_probes_of_several_groups_on_a_network_do_not_replace_each_other() -> None:
+    same = {"network": "n", "contestant": "a cubic", "probe": "response", "low": None, "high": None}
+    rows = [
+        same | {"group": f"n/{line_up}", "mine": effect, "effect": effect, "state": state}
+        for line_up, effect, state in (("near", 0.3, "different"), ("far", 1.0, "equivalent"))
+    ]
+    homes = {("n/near", "a cubic"): "n near", ("n/far", "a cubic"): "n far"}
+    found = {place: row["effect"] for place, _, row in snapshot._probes(pl.DataFrame(rows), "", None, homes)}
+    assert found == {"n near": 0.3, "n far": 1.0}
+
+
+def test_a_group_that_its_stopping_rule_ended_is_known(tmp_path: Path) -> None:
+    rule = {"measure": "share_percent", "half_width": 5.0, "seeds": 1, "valid": 1, "median": None,
+            "low": None, "high": None, "narrow": True, "reason": "narrow enough"}  # fmt: skip
+
+    def with_rules(data: dict[str, Any]) -> None:
+        for number, group in enumerate(data["groups"]):
+            group["stopping"] = rule | {"stopped": number > 0}
+
+    found = snapshot.take({"": report_results.copy(tmp_path, with_rules)})
+    assert found.stopped and found.stopped < found.conditions.keys()

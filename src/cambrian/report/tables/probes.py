@@ -17,7 +17,7 @@ PRINTED = ("network", "contestant", "probe", "mine", "kernel", "state")
 
 
 def table(collected: Collected) -> pl.DataFrame | None:
-    """One row for each network, contestant and probe.
+    """One row for each group of trials that shows a probe of its first contestant.
 
     ``mine`` and ``kernel``: means over trials, in ``unit``. ``effect``: the ratio of the two, their
     difference, or the difference from a bound (``compare`` says which), with ``low`` to ``high`` over
@@ -26,14 +26,15 @@ def table(collected: Collected) -> pl.DataFrame | None:
     possible, and ``why`` gives the reason. ``more_seeds`` would settle an inconclusive comparison, as
     ``settles_as``.
     """
-    found = [_row(one.contestant, one.finding) for one in probed.findings(collected)]
+    found = [_row(one.contestant, one.group, one.finding) for one in probed.findings(collected)]
     return pl.DataFrame(found, infer_schema_length=None) if found else None
 
 
-def _row(contestant: str, one: Finding) -> rows.Row:
+def _row(contestant: str, group: str, one: Finding) -> rows.Row:
     margin_low, margin_high = one.margin or (one.probe.low, one.probe.high)
     return {
         "network": one.network,
+        "group": group,
         "contestant": contestant,
         "probe": one.probe.name,
         "title": one.probe.title,
