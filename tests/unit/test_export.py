@@ -6,17 +6,20 @@ import io
 import json
 import struct
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import polars as pl
 import pytest
 from pcapng import FileScanner, blocks
 
-from cambrian.export import keys, pcapng, qlog
+from cambrian.export import export, keys, pcapng, qlog, repeat
 from cambrian.export.errors import ExportError
 from cambrian.export.repeat import differing
 from cambrian.metrics.columns import PACKETS
-from cambrian.study.model import Contestant, Flow, Page, PageObjects
+from cambrian.pages import browser
+from cambrian.store.results import TrialResult
+from cambrian.study.model import Contestant, Flow, Network, Page, PageObjects, Trial
 from cambrian.trace import qlog as own_reader
 from cambrian.trace.schema import TRANSPORT
 
@@ -85,6 +88,38 @@ def test_only_what_changed_is_a_metric() -> None:
     ]
     states = [event["data"] for event in before if event["name"].endswith("state_updated")]
     assert states == [{"new": "slow_start"}, {"old": "slow_start", "new": "recovery"}]
+
+
+def test_a_loss_is_what_its_source_says() -> None:
+    rows = LOG.filter(pl.col("flow") == 0)
+    for loss in ("a congestion event", "a lost packet"):
+        said = [event["data"]["message"] for event in qlog.logged(rows, loss) if "message" in event["data"]]
+        assert said == [f"the stack's log: {loss}"]
+
+
+def test_what_the_kernels_columns_are_is_in_its_file() -> None:
+    source = export._SOURCES["tcp_probe"]
+    assert "snd_nxt - snd_una" in source and "tcp_current_ssthresh" in source
+
+
+def test_another_browser_is_another_build(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Its trial must not run: the content of the packets may differ."""
+    contestant = Contestant(stack="tcp-h2", cca="cubic")
+    page = Page(objects=(PageObjects(count=1, size_bytes=20_000),))
+    network = Network(rate_mbps=10, rtt_ms=50, buffer_bdp=1)
+    trial = Trial(network=network, flows=(Flow(contestant=contestant, page=page),), duration_s=9)
+    stored = TrialResult(tmp_path / "stored")
+    stored.__dict__["manifest"] = {
+        "trial": trial.model_dump(mode="json"),
+        "environment": {"kernel": "k", "browser": "one"},
+        "cambrian": "1",
+    }
+    stored.__dict__["packets"] = PACKETS_SEEN
+    made = SimpleNamespace(hashes=lambda _: {"kernel": "k"})
+    monkeypatch.setattr(repeat.prepare, "ensure", lambda _: made)
+    monkeypatch.setattr(browser, "find", lambda: SimpleNamespace(identity="other"))
+    with pytest.raises(ExportError, match="another build of browser"), repeat.repeated(stored, tmp_path):
+        pass
 
 
 def test_a_dropped_packet_is_lost_under_its_own_number() -> None:

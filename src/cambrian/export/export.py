@@ -21,7 +21,10 @@ from cambrian.trial import seating
 
 #: the manifest's transport_trace → where a flow's transport rows come from
 _SOURCES = {
-    "tcp_probe": "the kernel's trace points tcp_probe, tcp_cong_state_set and tcp_retransmit_skb",
+    "tcp_probe": "the kernel's trace points tcp_probe, tcp_cong_state_set and tcp_retransmit_skb; "
+    "bytes_in_flight is snd_nxt - snd_una, so in a recovery it also counts segments that arrived out of "
+    "order (SACK) and those that are lost; ssthresh is tcp_current_ssthresh, outside of a recovery at least "
+    "3/4 of the window",
     "log": "the transport log of the endpoint",
     "qlog": "its own qlog",
 }
@@ -96,6 +99,8 @@ def _qlogs(stored: TrialResult, trial: Trial, to: Path) -> Iterator[Written]:
             source=_SOURCES.get(manifest.transport_trace, "none"),
             zero_ns=stored.manifest["guest"]["zero_ns"],
             packets_sha256=stored.manifest["packets_sha256"],
+            # qlog has no event for a congestion event
+            loss="a lost packet" if manifest.transport_trace == "qlog" else "a congestion event",
         )
         path = to / f"flow{number}.qlog"
         with _whole_or_not(path) as fresh, fresh.open("w") as file:

@@ -31,7 +31,7 @@ _METRICS = {
 }
 #: events of the stack's log that are more than new metrics, in words
 _MESSAGES = {
-    "loss": "the stack's log: a congestion event",
+    "loss": "the stack's log: {loss}",
     "retransmit": "the stack's log: a segment is sent again",
     "rto": "the stack's log: the retransmission timer expired",
     "pto": "the stack's log: the probe timer expired",
@@ -64,7 +64,7 @@ class About:
     """What a flow's file says about itself.
 
     ``protocol``: QUIC or TCP. ``source``: where its transport rows come from. ``zero_ns``: the trial's zero,
-    CLOCK_REALTIME.
+    CLOCK_REALTIME. ``loss``: what an event ``loss`` of that source is.
     """
 
     trial: str
@@ -74,6 +74,7 @@ class About:
     source: str
     zero_ns: int
     packets_sha256: str
+    loss: str = "a congestion event"
 
 
 def write(file: TextIO, about: About, packets: pl.DataFrame, transport: pl.DataFrame) -> dict[str, int]:
@@ -88,7 +89,7 @@ def write(file: TextIO, about: About, packets: pl.DataFrame, transport: pl.DataF
     traces = [
         (
             _trace(about, "before the bottleneck", "server", f"{_ON_THE_WIRE} {said} {numbers}"),
-            heapq.merge(logged(log), entered(own, about.protocol), key=_time),
+            heapq.merge(logged(log, about.loss), entered(own, about.protocol), key=_time),
         ),
         (_trace(about, "after the bottleneck", "client", f"{_LEFT} {numbers}"), left(own, about.protocol)),
     ]
@@ -138,8 +139,11 @@ def left(packets: pl.DataFrame, protocol: str) -> Iterator[Event]:
         yield event | {"ecn": "CE"} if ce else event
 
 
-def logged(transport: pl.DataFrame) -> Iterator[Event]:
-    """A flow's transport rows: metrics that changed, states, and what else the stack reported."""
+def logged(transport: pl.DataFrame, loss: str) -> Iterator[Event]:
+    """A flow's transport rows: metrics that changed, states, and what else the stack reported.
+
+    ``loss``: what an event ``loss`` is.
+    """
     known: dict[str, int] = {}
     state: str | None = None
     for row in transport.iter_rows(named=True):
@@ -156,7 +160,7 @@ def logged(transport: pl.DataFrame) -> Iterator[Event]:
             yield _event(row["time_ns"], "recovery:congestion_state_updated", data)
             state = row["state"]
         if (message := _MESSAGES.get(row["event"])) is not None:
-            yield _event(row["time_ns"], "generic:info", {"message": message})
+            yield _event(row["time_ns"], "generic:info", {"message": message.format(loss=loss)})
 
 
 def _metrics(changed: Mapping[str, int]) -> dict[str, float]:

@@ -41,7 +41,8 @@ def repeated(stored: TrialResult, beside: Path) -> Iterator[TrialResult]:
             "remedy: choose a trial whose verdict.json is valid"
         )
     made = prepare.ensure(set(plan.stack_names(trial)))
-    _require_same_build(stored, made.hashes(plan.stack_names(trial)))
+    # the browser's too, which is no stack
+    _require_same_build(stored, carry_out._hashes(trial, made))
     folder = Path(tempfile.mkdtemp(dir=beside, prefix=".repeated-"))
     try:
         # programs of the guest run as other users

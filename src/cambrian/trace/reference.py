@@ -21,14 +21,16 @@ and adds contestant, network and seed ([read the data](../how-to/read-the-data.m
 | `study.json` | the study, its groups and the identities of their trials |
 | `trials/ID/manifest.json` | what ran: the trial, versions, hashes, the guest's counters |
 | `trials/ID/verdict.json` | valid or not, the reasons, every gate, how each flow ended |
+| `trials/ID/plan.json` | what the guest carried out: command lines, queues, times |
 | `trials/ID/packets.parquet` | every packet at the bottleneck, data direction |
 | `trials/ID/transport.parquet` | every event that a sender exported |
 | `trials/ID/objects.parquet`, `page_loads.parquet` | only of trials that load a page |
 | `trials/ID/logs/` | what the programs printed |
+| `trials/ID/raw/` | only with `raw_capture`: the captures and the stacks' own logs |
 | `trials/ID/SHA256SUMS` | the hash of each file of the trial, for `cambrian doctor` and `sha256sum --check` |
 | `frames/` | observations and tables, computed once; can be deleted at any time |
 | `report/` | the page, its figures and trials, its tables as CSV; `--figures` adds PNG, SVG and PDF |
-| `no-study.txt` | only beside trials of `cambrian hunt` and `cambrian trial`, which have no `study.json` |
+| `no-study.txt` | trials of `cambrian hunt`, `cambrian trial` and pytest are of no study |
 | `damaged/` | what `cambrian doctor --mend` moved away |
 | `.lock` | a run locks it, so that no other run uses the folder |
 """
@@ -47,16 +49,18 @@ _MEANINGS: Mapping[str, Mapping[str, str]] = {
         "arrival_ns": "when the packet reached the queue",
         "departure_ns": "when it left the bottleneck; null unless it departed",
         "size_bytes": "frame as the queue counts it: IP packet + 14 bytes",
-        "outcome": "its fate; `queued`: still in the queue when the capture ended",
-        "ce": "it carries the ECN mark CE",
+        "outcome": "its fate; `queued`: still in the queue at the trial's end",
+        "ce": "the bottleneck marked it with ECN's CE; marks from elsewhere are not counted",
     },
     "transport": {
         "flow": "number of the flow, from 0",
         "time_ns": "when the event happened",
         "event": "kind of event, such as `ack`, `loss`, `retransmit`, `rto`, `pto`",
         "cwnd_bytes": "congestion window",
-        "ssthresh_bytes": "slow-start threshold",
-        "in_flight_bytes": "bytes in flight, by the stack's count",
+        "ssthresh_bytes": "slow-start threshold; of kernel TCP what `tcp_current_ssthresh` gives: "
+        "outside of a recovery at least 3/4 of the window",
+        "in_flight_bytes": "bytes in flight, by the stack's count; of kernel TCP `snd_nxt − snd_una`, "
+        "so in a recovery it also counts segments that arrived out of order (SACK) and those that are lost",
         "srtt_us": "smoothed round-trip time",
         "pacing_bps": "pacing rate",
         "state": "state of the controller, in the stack's own word",
