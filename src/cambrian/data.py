@@ -94,8 +94,9 @@ class Data:
 
     @cached_property
     def observations(self) -> pl.DataFrame:
-        """One row for each flow of each valid trial, with all quantities (see ``cambrian quantities``).
+        """One row for each flow of each trial of a complete seed, with all ``cambrian quantities``.
 
+        A seed with an invalid trial has no row, nor have the placebos of a ``pairwise`` study.
         The first call measures the trials and keeps the result in ``frames/``.
         """
         with check.blamed(self.folder):

@@ -8,7 +8,8 @@ from cambrian.measure.quantity import LEVELS, Quantity
 _HEAD = """# Quantities
 
 Every figure that is measured for a flow, and every fact of its study. They are the columns of the
-*observations*: one row for each flow of each valid trial. Claims (`quantity = "throughput_mbps"`),
+*observations*: one row for each flow of each trial of a complete seed. A seed with an invalid trial
+has no row, nor have the placebos of a `pairwise` study. Claims (`quantity = "throughput_mbps"`),
 comparisons and charts start from them. They are kept in `RESULTS/frames/`, which can be deleted at any time.
 The unit is the ending of the name. Percentages are of 100. A column without a value is null.
 
