@@ -1,0 +1,49 @@
+"""The pytest fixture: its results folder, and trials that the host disturbs."""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from cambrian import pytest_plugin
+from cambrian.doctor import store
+from cambrian.run import pool
+from cambrian.stacks import catalogue
+from cambrian.store.results import NO_STUDY
+from cambrian.trial import carry_out
+from cambrian.trial.boot import Disturbed
+
+
+def test_its_folder_is_whole_without_a_study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(catalogue, "look_in", lambda _: None)
+    monkeypatch.delenv("PYTEST_XDIST_WORKER", raising=False)
+    config = SimpleNamespace(rootpath=tmp_path, getoption=lambda _: "kept")
+    (tmp_path / "kept" / "trials").mkdir(parents=True)
+    fixture: Any = inspect.unwrap(pytest_plugin.cambrian_trial)
+    for _ in fixture(config):
+        assert (tmp_path / "kept" / NO_STUDY).exists()
+    (report,) = store.examine(tmp_path / "kept", mend=False)
+    assert report.whole, report.findings
+
+
+@pytest.mark.parametrize("disturbed", [pool.TRIES - 1, pool.TRIES])
+def test_a_trial_that_the_host_disturbs_runs_again(disturbed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    ran = []
+
+    def run(*_: object, **__: object) -> None:
+        ran.append(1)
+        if len(ran) <= disturbed:
+            raise Disturbed("the guest was killed")
+
+    monkeypatch.setattr(carry_out, "run", run)
+    made: Any = None
+    if disturbed == pool.TRIES:
+        with pytest.raises(Disturbed):
+            pytest_plugin._carry_out(made, made, made)
+    else:
+        pytest_plugin._carry_out(made, made, made)
+    assert len(ran) == pool.TRIES
