@@ -70,7 +70,9 @@ async function draw(place: HTMLElement, view: URLSearchParams, width: number): P
   }
   chartShown = chartState;
   const colours = new Map(Object.values(groups).flatMap((group) => group.flows.map((flow) => [flow.name, flow.colour])));
-  const { spec, words, points } = chart(found, rows, chosen, width, colours, view.has("seed"));
+  // as in keptRows: a seed that no trial has is no choice
+  const oneSeed = found.columns.some(({ name, values }) => name === "seed" && values.some((one) => String(one) === view.get("seed")));
+  const { spec, words, points } = chart(found, rows, chosen, width, colours, oneSeed);
   const figure = make("div", { class: "points", role: "img", "aria-label": words });
   withFocus(() => {
     place.replaceChildren(

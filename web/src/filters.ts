@@ -25,6 +25,7 @@ export function filter(view: URLSearchParams): void {
   const isFiltered = Object.values(asked).some(Boolean);
   const findings = all(".findings li");
   const listed = document.querySelector<HTMLElement>(".findings .listed");
+  if (listed && !findings.length) listed.textContent = isFiltered ? "This is about the whole study, not only about the choice." : "";
   if (listed && findings.length) {
     const left = findings.filter((one) => !one.hidden).length;
     const words = left ? "Of the study’s largest differences, these are about the choice" : "None of the study’s largest differences is about the choice";

@@ -86,6 +86,7 @@ export function chart(data: Data, rows: number[], chosen: Fields, width: number,
   });
   const charts = facet ? new Set(points.map((one) => one["facet"])).size : 1;
   const columns = facet ? Math.max(1, Math.min(charts, Math.floor(width / LEAST))) : 1;
+  const kept = new Set(rows.map((row) => colour?.values[row]));
   const inks = distinct(colour).map((value, at) => colours.get(String(value)) ?? INKS[at % INKS.length]);
   const axis = (field: "x" | "y", column: Column): object => ({
     field,
@@ -98,7 +99,7 @@ export function chart(data: Data, rows: number[], chosen: Fields, width: number,
   const ink = colour && {
     color: colour.number
       ? { field: "colour", type: "quantitative", title: title(colour), scale: { scheme: "viridis" }, legend: { orient: "top", direction: "horizontal", titleLimit: 0 } }
-      : { field: "colour", type: "nominal", title: null, scale: { domain: distinct(colour), range: inks }, legend: colour === x || colour === facet ? null : { columns: Math.max(1, Math.floor(width / 180)) } },
+      : { field: "colour", type: "nominal", title: null, scale: { domain: distinct(colour), range: inks }, legend: colour === x || colour === facet ? null : { columns: Math.max(1, Math.floor(width / 180)), values: distinct(colour).filter((value) => kept.has(value)) } },
   };
   // several contestants have one colour, and a reader may see none
   const shape = colour && !colour.number && { shape: { field: "colour", type: "nominal", title: null, scale: { domain: distinct(colour), range: SHAPES }, legend: ink?.color.legend } };

@@ -22,6 +22,8 @@ interface Group {
   flows: Flow[];
   trials: Trial[];
   limits: Record<string, { value: number; words: string }>;
+  /** The command that runs it, if none of its trials has run. */
+  run?: string;
 }
 
 /** Key → group. Without a prototype: an address may ask for any name, such as constructor. */
@@ -77,8 +79,7 @@ class Dialog {
         button("Close", () => { this.element.close(); }, { class: "close", autofocus: "" }),
       ),
       ...this.envelopes(),
-      make("section", { "aria-label": "One trial over time" }, make("h3", {}, "One trial over time"), this.controls(), this.legend(), this.step, this.over),
-      make("section", { "aria-label": "Repeat this trial" }, make("h3", {}, "Repeat this trial"), make("p", {}, "From this page’s folder:"), make("pre", {}, this.command), this.copyButton()),
+      ...(group.trials.length ? this.oneTrial() : this.noTrial()),
     );
     this.element.addEventListener("close", onClose);
     document.body.append(this.element);
@@ -110,7 +111,6 @@ class Dialog {
   async show(view: URLSearchParams): Promise<void> {
     const trial = chosen(this.group, view);
     if (!trial) {
-      this.step.textContent = "No trial of this group is valid.";
       this.drawEnvelopes();
       return;
     }
@@ -138,6 +138,20 @@ class Dialog {
     this.command.textContent = `cambrian trial trials/${trial.id}.json --out again`;
     this.draw();
     this.drawEnvelopes();
+  }
+
+  private oneTrial(): HTMLElement[] {
+    return [
+      make("section", { "aria-label": "One trial over time" }, make("h3", {}, "One trial over time"), this.controls(), this.legend(), this.step, this.over),
+      make("section", { "aria-label": "Repeat this trial" }, make("h3", {}, "Repeat this trial"), make("p", {}, "From this page’s folder:"), make("pre", {}, this.command), this.copyButton()),
+    ];
+  }
+
+  private noTrial(): HTMLElement[] {
+    const { run } = this.group;
+    if (!run) return [make("p", {}, "No trial of this group is valid.")];
+    this.command.textContent = run;
+    return [make("p", {}, "No trial of this group has run. This command runs what is missing:"), make("pre", {}, this.command), this.copyButton()];
   }
 
   /** Draw one envelope after the other, each after a paint: one takes longer than all panels of a trial. */

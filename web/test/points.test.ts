@@ -40,6 +40,12 @@ test("a flow without a value has no point, and the words say so", () => {
   assert.match(words, /^3 points: .* 1 flow has no value/);
 });
 
+test("the legend has those whom the filters keep, in their own colours and shapes", () => {
+  const { spec } = chart(DATA, [1, 3], fields(DATA.columns, new URLSearchParams()), 800, new Map());
+  const { color } = (spec as { layer: { encoding: { color: { scale: { domain: unknown }; legend: { values: unknown } } } }[] }).layer[0]?.encoding ?? {};
+  assert.deepEqual([color?.scale.domain, color?.legend.values], [["a", "b"], ["b"]]);
+});
+
 test("a mean stands at the settings of its group, with its interval", () => {
   const means = made("x=contestant").values.filter((one) => one.kind === "mean");
   assert.deepEqual(means.map(({ x, y, low }) => [x, y, low]), [["a", 3, 1], ["b", 6, null]]);

@@ -171,6 +171,7 @@ def matrix(
     for cell in cells:
         tops[cell.network.name] = max(tops[cell.network.name], _top(cell, timelines))
     made: dict[str, Row] = {}
+    ran: set[str] = set()
     for cell in cells:
         for flow in range(len(cell.names) if cell.design == "flows" else 1):
             name, network = row_name(cell, flow), cell.network.name
@@ -182,6 +183,7 @@ def matrix(
             values = blocks.by_seed(cell, partial(_value, flow=flow, name=mine))
             late = mine == "plt_ms" and cell.late_loads(flow)
             mean = None if late else rows.mean(list(values.values()))
+            ran |= {name} if cell.trials else set()
             if name not in made:
                 verdict = verdicts.get(cell.names[flow], {"verdict": "", "differs": False})
                 players = _players(cell, flow, collected)
@@ -198,7 +200,9 @@ def matrix(
     glyph = _LOADS if loads else _SPLITS if pairs else _CONTESTANTS
     if not any(cell.state for row in made.values() for cell in row.cells.values()):
         glyph = ""
-    return Matrix(words + (" of the first one" if pairs else ""), glyph, tuple(made.values()))
+    # a study that has run in part begins with what is known
+    ordered = sorted(made.values(), key=lambda row: row.name not in ran)
+    return Matrix(words + (" of the first one" if pairs else ""), glyph, tuple(ordered))
 
 
 def row_name(cell: collect.Cell, flow: int) -> str:

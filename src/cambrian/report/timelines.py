@@ -109,6 +109,7 @@ def groups(collected: Collected) -> dict[str, dict[str, Any]]:
             ],
             "limits": _limits(cell),
         }
+        | ({} if cell.records else {"run": collected.raw["command"]})
         for number, cell in enumerate(collected.cells, 1)
     }
 

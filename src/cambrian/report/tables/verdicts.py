@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping
 
 import polars as pl
@@ -9,6 +10,7 @@ import polars as pl
 from cambrian.judging.findings import sentence
 from cambrian.judging.sides import Side
 from cambrian.judging.verdicts import Verdict, evidence
+from cambrian.metrics.parameters.definitions import PARAMETERS
 from cambrian.report import judged, sides
 from cambrian.report.collect import Collected
 from cambrian.report.tables import rows
@@ -48,8 +50,16 @@ def _row(one: Verdict) -> rows.Row:
         "networks": "; ".join(dict.fromkeys(finding.network for finding in differing)),
         "refused": "; ".join(one.refused),
         "not_judged": "; ".join(map(str, one.unjudged)),
-        "not_shown": "; ".join(f"{name}: {why}" for name, why in one.missing.items()),
+        "not_shown": _not_shown(one.missing),
     }
+
+
+def _not_shown(missing: Mapping[str, str]) -> str:
+    """The parameters that no network shows, by the reason."""
+    titles: dict[str, list[str]] = defaultdict(list)
+    for name, why in missing.items():
+        titles[why].append(PARAMETERS[name].title)
+    return "; ".join(f"{' / '.join(those)}: {why}" for why, those in titles.items())
 
 
 def _side(name: str, side: Side) -> rows.Row:
