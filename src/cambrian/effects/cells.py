@@ -15,7 +15,7 @@ from cambrian.effects.summary import cell_seeds, interval, possible, scale_of
 from cambrian.stats import jackknife, states
 from cambrian.stats.compare import Comparison, against, compare
 from cambrian.stats.correction import benjamini_hochberg
-from cambrian.stats.interval import FloatArray, Interval
+from cambrian.stats.interval import FloatArray, Interval, finite
 from cambrian.stats.scale import Scale
 from cambrian.stats.states import Margin
 
@@ -120,16 +120,16 @@ def _row(prepared: Prepared, spec: EffectSpec, place: int, found: FloatArray, te
         low, high = possible(low, high, float(found[0]), ends, spec)
     a, b = prepared.a, prepared.b
     return {
-        "effect": _known(found[0]),
+        "effect": finite(found[0]),
         "low": low,
         "high": high,
         "seeds": int(cell_seeds(prepared)[place]),
         "trials_a": int(a.trials[place]),
         "trials_b": int(b.trials[place]) if b else None,
-        "mean_a": _known(a.mean[place]),
-        "mean_b": _known(b.mean[place]) if b else None,
-        "sd_a": _known(a.sd[place]),
-        "sd_b": _known(b.sd[place]) if b else None,
+        "mean_a": finite(a.mean[place]),
+        "mean_b": finite(b.mean[place]) if b else None,
+        "sd_a": finite(a.sd[place]),
+        "sd_b": finite(b.sd[place]) if b else None,
         "test": test.name if test else None,
         "p": test.p if test else None,
         "p_bh": None,
@@ -170,7 +170,3 @@ def _margin(spec: EffectSpec, null: float | None) -> Margin | None:
 def _by_seed(side: Side, seeds: Sequence[int], place: int) -> dict[int, float]:
     column = side.values[:, place]
     return {seed: float(value) for seed, value in zip(seeds, column, strict=True) if np.isfinite(value)}
-
-
-def _known(value: float) -> float | None:
-    return float(value) if np.isfinite(value) else None

@@ -14,7 +14,7 @@ from cambrian.effects.prepare import Prepared, prepare
 from cambrian.effects.summary import cell_seeds, cells_on_scale, scale_of
 from cambrian.stats import scale as scales
 from cambrian.stats import simultaneous
-from cambrian.stats.interval import FloatArray
+from cambrian.stats.interval import FloatArray, finite
 from cambrian.stats.scale import Scale
 
 _SCHEMA = {
@@ -85,14 +85,10 @@ def _row(
         )
     return {
         "crossover": float(values[np.argmax(stays)]) if stays.any() else None,
-        "low": _known(bounds[0]),
-        "high": _known(bounds[1]),
+        "low": finite(bounds[0]),
+        "high": finite(bounds[1]),
         "has_interval": len(effects) > 1,
         "least": float(values[0]),
         "most": float(values[-1]),
         "values": len(values),
     }
-
-
-def _known(value: float) -> float | None:
-    return float(value) if math.isfinite(value) else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -24,6 +25,11 @@ class Interval:
     confidence: float
     n: int
     method: str
+
+
+def finite(value: float) -> float | None:
+    """The value, or None for NaN and infinities."""
+    return float(value) if math.isfinite(value) else None
 
 
 def check_confidence(confidence: float) -> None:
