@@ -291,7 +291,7 @@ def is_unwanted(verdict: Mapping[str, Any], unwanted: Sequence[Unwanted]) -> boo
 def _print_verdicts(collected: Collected, frame: pl.DataFrame) -> None:
     from cambrian.report import probed, words
 
-    for sentence in words.placebo_differs(collected, frame):
+    for sentence in words.placebo_differs(collected, {"verdicts": frame}):
         out.print(sentence, markup=False, soft_wrap=True, highlight=False)
     behaviour = probed.behaviour(collected)
     for verdict in frame.to_dicts():

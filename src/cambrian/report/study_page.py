@@ -100,7 +100,7 @@ def _page(
     collected: Collected, frames: dict[str, pl.DataFrame], observed: pl.DataFrame, shown: Matrix
 ) -> Page:
     verdicts = frames["verdicts"].to_dicts() if "verdicts" in frames else []
-    placebo = words.placebo_differs(collected, frames.get("verdicts"), frames.get("harm"))
+    placebo = words.placebo_differs(collected, frames)
     lead = words.what_ran(collected) + ("" if placebo else f" {words.placebo_holds(collected)}")
     invalid = link("Why they are invalid.", "#invalid") if frames["invalid"].height else ""
     names = [network.name for network in collected.networks]

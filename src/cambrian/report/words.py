@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import polars as pl
 
+from cambrian.measure import quantities
 from cambrian.measure.flow_window import is_sized
 from cambrian.report import placebo, together
 from cambrian.report.collect import Collected, everybody
+from cambrian.report.conformance.trials import METHOD
 from cambrian.report.judged import without_trials
 from cambrian.report.layout import joined, number
 from cambrian.report.tables import harm
 from cambrian.report.tables.flows import not_complete, row_name
+from cambrian.report.tables.rows import Row, each
 from cambrian.study.reference import REFERENCE_STACK
 
 #: what a judged contestant should be like
@@ -147,26 +150,46 @@ def _some(listed: list[str], others: str) -> list[str]:
     return [*listed[: together.MOST_NAMED], counted(rest, others)] if rest > 0 else listed
 
 
-def placebo_differs(
-    collected: Collected, verdicts: pl.DataFrame | None, harms: pl.DataFrame | None = None
-) -> list[str]:
-    """A sentence for each placebo that is judged to differ; in a ``pairwise`` study by its harm."""
+def placebo_differs(collected: Collected, frames: Mapping[str, pl.DataFrame]) -> list[str]:
+    """What the page says of placebos that differ; in a ``pairwise`` study by their harm.
+
+    Besides those whose verdict differs: what tables beside the verdicts do not compare because of a placebo.
+    """
     names = set(placebo.names(collected).values())
-    rows = verdicts.iter_rows(named=True) if verdicts is not None else ()
-    judged = [
+    found = [
         f"Do not rely on this study: it fails its own test. {row['contestant']}, the kernel’s own "
         f"controller in the place of a contestant, is judged “{row['verdict']}”. {row['text']}"
-        for row in rows
+        for row in each(frames.get("verdicts"))
         if row["contestant"] in names and row["differs"]
     ]
-    if collected.design != "pairwise" or harms is None:
-        return judged
-    failed = harms.filter(pl.col("by").is_in(list(names)) & pl.col("verdict").is_in([harm.MORE, harm.LESS]))
-    return judged + [
-        f"Harm to {row['victim']} in {row['service']} is not judged on {row['network']}: the placebo "
-        f"{row['by']} seems to harm it {row['verdict']}."
-        for row in failed.iter_rows(named=True)
+    if collected.design == "pairwise":
+        found += [
+            f"Harm to {row['victim']} in {row['service']} is not judged on {row['network']}: the placebo "
+            f"{row['by']} seems to harm it {row['verdict']}."
+            for row in each(frames.get("harm"))
+            if row["by"] in names and row["verdict"] in (harm.MORE, harm.LESS)
+        ]
+    withheld = [
+        f"{what} beside {row['reference']} on {row['network']}"
+        for row, what in _aside(frames)
+        if row["contestant"] in names
     ]
+    if withheld:
+        found.append(f"Not compared, because the placebo differs there: {joined(_some(withheld, 'other'))}.")
+    return found
+
+
+def _aside(frames: Mapping[str, pl.DataFrame]) -> Iterator[tuple[Row, str]]:
+    """The rows that differ in tables from which no verdict comes, with what differs in them."""
+    for row in each(frames.get("own_figures")):
+        if row["verdict"] == "different":
+            yield row, quantities.ALL[row["quantity"]].heading.partition(",")[0].lower()
+    for row in each(frames.get("envelope_methods")):
+        # the table of conformance has that test, and verdicts come from it
+        if row["verdict"] == "different" and row["method"] != METHOD:
+            yield row, f"envelopes by {row['method']}"
+        if row["verdict_t"] == "different":
+            yield row, f"translated envelopes by {row['method']}"
 
 
 def placebo_holds(collected: Collected) -> str:

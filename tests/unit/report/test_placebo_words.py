@@ -43,9 +43,28 @@ def harms(by: str, verdict: str) -> pl.DataFrame:
     ],
 )
 def test_a_placebo_that_harms_is_named(by: str, verdict: str, count: int) -> None:
-    said = words.placebo_differs(pairs("tcp cubic"), None, harms(by, verdict))
+    said = words.placebo_differs(pairs("tcp cubic"), {"harm": harms(by, verdict)})
     assert len(said) == count
     assert all("Harm to tcp cubic in delay p95, ms is not judged on n" in text for text in said)
+
+
+@pytest.mark.parametrize("by", ["placebo (tcp cubic)", "quinn cubic"])
+def test_what_a_placebo_withholds_in_other_tables_is_named(by: str) -> None:
+    """Rows said "no verdict: the placebo differs", and the lead that no placebo does."""
+    place = {"network": "n", "contestant": by, "reference": "tcp cubic", "verdict": "different"}
+    own = pl.DataFrame([place | {"quantity": "delay_p50_ms"}])
+    methods = pl.DataFrame(
+        [place | {"method": method, "verdict_t": "inconclusive"} for method in ("imc22", "clustered")]
+    )
+    said = words.placebo_differs(pairs("tcp cubic"), {"own_figures": own, "envelope_methods": methods})
+    assert said == (
+        [
+            "Not compared, because the placebo differs there: median queueing delay beside tcp cubic on n "
+            "and envelopes by clustered beside tcp cubic on n."
+        ]
+        if by.startswith("placebo")
+        else []
+    )
 
 
 @pytest.mark.parametrize(

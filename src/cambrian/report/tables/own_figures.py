@@ -33,7 +33,8 @@ def table(collected: Collected) -> pl.DataFrame | None:
 
     ``value`` is the contestant's beside the reference, ``reference_value`` the reference's beside itself,
     both in ``unit``. ``difference`` and ``hedges_g`` compare the two by seed, ``p_corrected`` is corrected
-    over the whole table (Benjamini and Hochberg), ``verdict`` is the state. No verdict on a contestant
+    over all contestants (Benjamini and Hochberg), and for placebos over these as one family of verdicts: so
+    contestants that differ make no placebo differ. ``verdict`` is the state. No verdict on a contestant
     comes from this table.
     """
     compared = [
@@ -47,12 +48,18 @@ def table(collected: Collected) -> pl.DataFrame | None:
     kept = [(row, test) for row, test in found if test is not None]
     if not kept:
         return None
-    tested = [test.p for _, test in kept]
-    for (row, test), p, level in zip(kept, families.corrected(tested), families.levels(tested), strict=True):
-        margin = _COMPARED[row["quantity"]][1]
-        row["p_corrected"] = p
-        row["verdict"] = states.state(test.difference, margin, p)
-        row.update(hints.columns(row["verdict"], test.difference, margin, level))
+    placebos = set(placebo.names(collected).values())
+    for is_placebo, corrected, levels in (
+        (False, families.corrected, families.levels),
+        (True, families.corrected_for_verdicts, families.levels_for_verdicts),
+    ):
+        family = [(row, test) for row, test in kept if (row["contestant"] in placebos) is is_placebo]
+        tested = [test.p for _, test in family]
+        for (row, test), p, level in zip(family, corrected(tested), levels(tested), strict=True):
+            margin = _COMPARED[row["quantity"]][1]
+            row["p_corrected"] = p
+            row["verdict"] = states.state(test.difference, margin, p)
+            row.update(hints.columns(row["verdict"], test.difference, margin, level))
     table_rows = [row for row, _ in kept]
     limits.withhold(table_rows, collected, "contestant", ("different",))
     placebo.withhold(table_rows, collected, within=("quantity",))
