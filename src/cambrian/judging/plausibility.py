@@ -93,7 +93,7 @@ def side(mine: Mapping[str, Sequence[Alone]], reference: Mapping[str, Sequence[A
     """Compare the trials alone, by network. ``title``: the reference's name, such as ``tcp cubic``.
 
     A figure is different if it lies outside the margin in two differing trials, or on two networks with two
-    trials each, if the trials of one differ from those of the other.
+    trials each of either side, if the trials of one differ from those of the other.
     """
     both = {
         name: (*trials, *reference[name]) for name, trials in mine.items() if trials and reference.get(name)
@@ -107,7 +107,7 @@ def side(mine: Mapping[str, Sequence[Alone]], reference: Mapping[str, Sequence[A
         )
         return Side("not measured", (why,))
     compared = _compared(mine, reference, title)
-    if found := _proven(compared, mine):
+    if found := _proven(compared, mine, reference):
         return Side("different", tuple(figure.text for figure in found))
     inconclusive = [figure.text for figure in compared if figure.state != "equivalent"]
     short = {name: _round_trips(trials) for name, trials in both.items() if _is_short(trials)}
@@ -129,7 +129,7 @@ def proven(
     mine: Mapping[str, Sequence[Alone]], reference: Mapping[str, Sequence[Alone]], title: str
 ) -> list[Compared]:
     """The figures that make :func:`side` different."""
-    return _proven(_compared(mine, reference, title), mine)
+    return _proven(_compared(mine, reference, title), mine, reference)
 
 
 def _compared(
@@ -139,12 +139,16 @@ def _compared(
     return [one for name in both for one in _compare(name, mine[name], reference[name], title)]
 
 
-def _proven(compared: Sequence[Compared], mine: Mapping[str, Sequence[Alone]]) -> list[Compared]:
+def _proven(
+    compared: Sequence[Compared],
+    mine: Mapping[str, Sequence[Alone]],
+    reference: Mapping[str, Sequence[Alone]],
+) -> list[Compared]:
     differing = [figure for figure in compared if figure.state == "different"]
     return [
         figure
         for figure in differing
-        if figure.trials >= FEWEST_TRIALS or _on_several(figure.name, differing, mine)
+        if figure.trials >= FEWEST_TRIALS or _on_several(figure.name, differing, mine, reference)
     ]
 
 
@@ -176,13 +180,22 @@ def _too_short(round_trips: Mapping[str, float], title: str) -> str:
     )
 
 
-def _on_several(name: str, differing: Sequence[Compared], mine: Mapping[str, Sequence[Alone]]) -> bool:
-    """Do several networks show the same, of other paths or with other trials?
+def _on_several(
+    name: str,
+    differing: Sequence[Compared],
+    mine: Mapping[str, Sequence[Alone]],
+    reference: Mapping[str, Sequence[Alone]],
+) -> bool:
+    """Do several networks show the same, of other paths or with other trials, in two trials of each side?
 
     Networks of one path may differ in what this contestant never meets, such as how the queue drops packets.
     """
     networks = {figure.network for figure in differing if figure.name == name}
-    firsts = [mine[network][0] for network in networks if len(mine[network]) >= FEWEST_TRIALS]
+    firsts = [
+        mine[network][0]
+        for network in networks
+        if min(len(mine[network]), len(reference[network])) >= FEWEST_TRIALS
+    ]
     paths = {(one.rate_mbps, one.rtt_ms, one.full_rtt_ms) for one in firsts}
     return len(paths) >= FEWEST_TRIALS or _differing(firsts) >= FEWEST_TRIALS
 

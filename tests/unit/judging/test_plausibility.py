@@ -23,7 +23,7 @@ def alone(
     return Alone(50.0, 20.0, carried, utilisation, loss, delay_ms, lossy, twice)
 
 
-REFERENCE = {"a": [alone(), alone(0.961)], "b": [alone(0.97)]}
+REFERENCE = {"a": [alone(), alone(0.961)], "b": [alone(0.97)] * 2, "single": [alone(0.97)]}
 
 
 def side(**mine: list[Alone]) -> Side:
@@ -78,6 +78,8 @@ def test_one_trial_accuses_nobody() -> None:
     # nor do two networks with one trial each: a study of one seed compares nothing
     assert side(a=[alone(0.53)], b=[alone(0.55)]).state == "inconclusive"
     assert side(a=[alone(0.53)] * 2, b=[alone(0.55)] * 2).state == "different"
+    # nor do they with one trial of the reference on one of them
+    assert side(a=[alone(0.53)] * 2, single=[alone(0.55)] * 2).state == "inconclusive"
     # and two networks of one path on which the contestant does the same are one
     assert side(a=[alone(0.53)] * 2, b=[alone(0.53)] * 2).state == "inconclusive"
     other_path = [replace(alone(0.53), full_rtt_ms=300.0)] * 2
@@ -240,7 +242,7 @@ def test_silences_that_the_reference_has_too_are_the_networks() -> None:
 
 def test_rounding_and_a_single_trial_of_the_reference_are_no_second_trial() -> None:
     assert side(a=[alone(0.53), alone(0.53001)]).state == "inconclusive"
-    assert side(b=[alone(0.53), alone(0.56)]).state == "inconclusive"
+    assert side(single=[alone(0.53), alone(0.56)]).state == "inconclusive"
 
 
 @pytest.mark.parametrize("whose", ["mine", "reference"])
