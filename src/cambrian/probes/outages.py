@@ -6,6 +6,8 @@ are lost before the queue.
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 
 from cambrian.metrics.columns import NS_PER_S, Int64Array, int64
@@ -26,6 +28,8 @@ HEARD = 10.0
 #: round trips after the first data that follow a blackout in which a restart is measured: slow start from two
 #: packets has eight by then
 RESTART = (0.5, 3.0)
+#: how much longer than all outages together a timer may run after the last one: timeouts double
+TIMER = 2.0
 #: a flow is back when it carries this share of the link for a second
 BACK, BACK_OVER_S = 0.8, 1.0
 
@@ -110,8 +114,23 @@ def blackout_recovery_s(flow: ProbedFlow) -> Figure | NoFigure:
         return NoFigure(f"the flow did not carry {100 * BACK:.0f} % of the link before the blackout either")
     again_ns = full_ns[full_ns >= back_ns]
     # one that was not full again by the trial's end took at least until then
-    end_ns = int(again_ns[0]) if len(again_ns) else flow.trace.end_ns
+    end_ns = int(again_ns[0]) if len(again_ns) else flow.end_ns
     return Figure(float(end_ns - back_ns) / NS_PER_S, 1, at_least=not len(again_ns))
+
+
+def silent_end_s(flow: ProbedFlow) -> Figure | NoFigure:
+    """Time from the flow's last data to the trial's end.
+
+    No figure soon after an outage of either path: a sender's timer may still run.
+    """
+    keys: tuple[Literal["loss_percent", "return_loss_percent"], ...] = ("loss_percent", "return_loss_percent")
+    spans_s = [span for key in keys for span in flow.network.lost_spans_s(key)]
+    lost_s = sum(to_s - from_s for from_s, to_s in spans_s)
+    if max((to_s for _, to_s in spans_s), default=0.0) + TIMER * lost_s > flow.end_ns / NS_PER_S:
+        return NoFigure("the trial ends too soon after its last outage")
+    if not len(flow.data_arrivals_ns):
+        return NoFigure("the flow sent no data")
+    return Figure(float(flow.end_ns - flow.data_arrivals_ns[-1]) / NS_PER_S, 1)
 
 
 def _full_ns(flow: ProbedFlow, rate_mbps: float) -> Int64Array:

@@ -15,7 +15,7 @@ from cambrian.metrics.parameters.flow_trace import FlowTrace
 from cambrian.probes import latecomer, lone_losses, lost_acks, marks, outages, start, steady, table
 from cambrian.probes.figures import Figure, NoFigure
 from cambrian.probes.probed_flow import ProbedFlow
-from cambrian.study.model import Network
+from cambrian.study.model import Change, Network
 from cambrian.testbed import probe
 from tests.unit.metrics.parameters.sender_model import Sender as TrainSender
 from tests.unit.probes.model import (
@@ -273,11 +273,35 @@ def test_silence_and_recovery_after_a_blackout() -> None:
 
 def test_a_flow_that_is_not_full_again_by_the_end_took_at_least_until_then() -> None:
     seen = Sender().run(OUTAGES, in_outage)
-    short = replace(seen, trace=replace(seen.trace, end_ns=23_200_000_000))
-    recovery = outages.blackout_recovery_s(short)
+    trace = replace(seen.trace, end_ns=23_200_000_000)
+    recovery = outages.blackout_recovery_s(replace(seen, trace=trace, end_ns=trace.end_ns))
     assert isinstance(recovery, Figure)
     assert recovery.at_least
     assert 0 < recovery.value < 0.5
+    # one that gave up then is not back until the trial's end, 6.8 s later
+    gone = outages.blackout_recovery_s(replace(seen, trace=trace))
+    assert isinstance(gone, Figure) and gone.at_least
+    assert gone.value == pytest.approx(recovery.value + 6.8)
+
+
+@pytest.mark.parametrize("died_s", [14.02, 24.4])
+def test_a_flow_that_dies_is_silent_until_the_trials_end(died_s: float) -> None:
+    seen = Sender().run(OUTAGES, in_outage)
+    assert value(outages.silent_end_s(seen)) < 0.2
+    packets = seen.packets.filter(pl.col("arrival_ns") < died_s * 1e9)
+    gone = replace(seen, trace=replace(seen.trace, packets=packets, end_ns=round(died_s * 1e9)))
+    assert value(outages.silent_end_s(gone)) == pytest.approx(30 - died_s, abs=0.1)
+    nothing_sent = replace(gone, trace=replace(gone.trace, packets=packets.clear()))
+    assert outages.silent_end_s(nothing_sent) == NoFigure("the flow sent no data")
+
+
+@pytest.mark.parametrize("key", ["loss_percent", "return_loss_percent"])
+@pytest.mark.parametrize(("end_s", "seen"), [(24.0, True), (26.0, False), (None, False)])
+def test_a_timer_may_still_run_soon_after_an_outage(key: str, end_s: float | None, seen: bool) -> None:
+    steps = [{"at_s": 22, key: 100}, *([{"at_s": end_s, key: 0}] if end_s else [])]
+    where = network("probe-outages", schedule=tuple(map(Change.model_validate, steps)))
+    silent = replace(Sender().run(OUTAGES, in_outage), network=where)
+    assert isinstance(outages.silent_end_s(silent), Figure if seen else NoFigure)
 
 
 def test_a_flow_that_never_filled_the_link_did_not_lose_it_in_the_blackout() -> None:
