@@ -436,6 +436,24 @@ def test_two_flows_of_one_name_have_one_meaning() -> None:
     assert error.problem == 'two different contestants are called "quinn cubic"' and error.key == "label"
 
 
+@pytest.mark.parametrize(
+    ("more", "key", "problem"),
+    [
+        (
+            "schedule = [{ at_s = 3, rate_mbps = 4 }, { at_s = 3, rate_mbps = 9 }]",
+            "rate_mbps",
+            "another step",
+        ),
+        ("loss_percent = 100\nschedule = [{ at_s = 3, loss_percent = 100 }]", "loss_percent", "loses every"),
+    ],
+)
+def test_a_schedule_is_clear(more: str, key: str, problem: str) -> None:
+    error = error_of(GOOD.replace(BUFFER, f"{BUFFER}\n{more}"))
+    assert error.key == key and problem in error.problem
+    good = more.replace("rate_mbps = 9", "rtt_ms = 9").replace("loss_percent = 100 }", "loss_percent = 1 }")
+    parse_study(GOOD.replace(BUFFER, f"{BUFFER}\n{good}"), "x.toml", Path(), CATALOGUE, reference_of)
+
+
 def test_a_step_of_the_round_trip_is_for_all_flows() -> None:
     flows = GOOD.replace(TITLE, TITLE + '\ndesign = "flows"').replace(CONTESTANT, "[[flow]]\nrtt_ms = 20")
     error = error_of(flows.replace(BUFFER, BUFFER + "\nschedule = [{ at_s = 5, rtt_ms = 80 }]"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import Protocol
+from typing import Literal, Protocol
 
 from cambrian.study import hints, naming
 from cambrian.study.faults import Faults
@@ -94,6 +94,7 @@ def check_whole(
 
     _pages_end(study, everyone, lineup_of, faults)
     _events_fall_within_the_trial(study, networks, everyone, lineup_of, faults)
+    _schedules_are_clear(study, networks, faults)
     _paths_fit_into_the_guest(networks, everyone, faults)
     _profiles_keep_something(study, faults)
     if study.design == "versus-reference" and reference_of is not None:
@@ -364,6 +365,27 @@ def _events_fall_within_the_trial(
     if study.start_spread_ms >= shortest_ms:
         remedy = f"{longer}: give a smaller start_spread_ms or a longer duration_s"
         faults.add(("start_spread_ms",), "flows might never start", remedy)
+
+
+_LOST: tuple[Literal["loss_percent", "return_loss_percent"], ...] = ("loss_percent", "return_loss_percent")
+
+
+def _schedules_are_clear(study: Study, networks: Sequence[PlacedNetwork], faults: Faults) -> None:
+    """A moment has one value of each key, and some packets arrive."""
+    for placed in networks:
+        network = placed.network
+        set_there: dict[tuple[float, str], object] = {}
+        for index, change in enumerate(network.schedule):
+            for key, value in change.model_dump(exclude_none=True, exclude={"at_s"}).items():
+                if set_there.setdefault((change.at_s, key), value) != value:
+                    where = (*placed.path, "schedule", index, key)
+                    problem = f"another step at {change.at_s:g} s has another {key}"
+                    faults.add(where, problem, "give one of them, or another at_s")
+        for lost in _LOST:
+            spans_s = network.lost_spans_s(lost)
+            if any(from_s == 0 and to_s >= study.duration_s for from_s, to_s in spans_s):
+                remedy = "give less, or a step of schedule that ends the outage"
+                faults.add((*placed.path, lost), f"{lost} = 100 loses every packet of the trial", remedy)
 
 
 def _paths_fit_into_the_guest(
