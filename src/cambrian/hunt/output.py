@@ -14,7 +14,8 @@ from cambrian.study.naming import slug
 def written(found: Counterexample, runner: Runner, folder: Path) -> Path:
     """Write the study that repeats a counterexample; returns its path."""
     text = runner.study(found.broken, found.situation, SEEDS + FRESH_SEEDS)
-    lines = [f"# {line}" for line in sentences(found, runner)]
+    # an endpoint's error may have several lines
+    lines = [f"# {' '.join(line.split())}" for line in sentences(found, runner)]
     path = folder / f"hunted-{slug(runner.contestant)}-{found.broken.name}.toml"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("\n".join([*lines, text]))

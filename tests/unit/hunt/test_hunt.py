@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+import tomllib
 from collections.abc import Iterable
 from pathlib import Path
 from types import SimpleNamespace
@@ -416,3 +417,20 @@ def test_the_command_that_repeats_a_finding_can_be_pasted(
         "cambrian run 'my results/hunted-quinn-cubic-scales.toml' "
         "--out 'my results/hunted-quinn-cubic-scales' --trust"
     )
+
+
+def test_an_error_of_several_lines_leaves_a_study_that_can_be_run(tmp_path: Path) -> None:
+    """What an endpoint printed is in the evidence, line by line."""
+    typical = ("the flow failed (its sender said: line one\nline two)",) * 7
+    evidence = Evidence((1.0,) * 7, typical, (-1.0,) * 7, ("the flow finished",) * 7)
+    network = Situation()
+    text = situation.study_toml(
+        "t", {"network": network}, "quinn/cubic", "tcp/cubic", seeds=7, receiver="own"
+    )
+    runner = SimpleNamespace(
+        contestant="quinn/cubic", reference="cubic", other_receiver="", study=lambda *_: text
+    )
+    found = Counterexample(all_properties()["goes-on"], network, evidence)
+    path = output.written(found, cast("Runner", runner), tmp_path)
+    assert "line one line two" in path.read_text()
+    assert tomllib.loads(path.read_text())["name"]
