@@ -288,6 +288,12 @@ def test_foreign_things_are_moved_and_a_readers_notes_are_not(folder: Path, comm
     assert command("doctor", folder)[0] == 0
 
 
+def test_the_doctors_remedy_can_be_pasted(folder: Path, command: Command) -> None:
+    mine = folder.rename(folder.with_name("my results"))
+    (trial_of(mine) / "packets.parquet").write_bytes(b"")
+    assert f"remedy: cambrian doctor '{mine}' --mend" in command("doctor", mine)[1]
+
+
 def test_trials_of_a_hunt_are_whole_without_a_study(folder: Path, command: Command) -> None:
     (folder / "study.json").unlink()
     (folder / "hunted-quinn-bbr-fills.toml").touch()

@@ -117,6 +117,7 @@ def _report(result: Result, markdown: Path | None) -> None:
 
     if markdown is not None:
         compared = result.compared
+        markdown.parent.mkdir(parents=True, exist_ok=True)
         with markdown.open("a") as summary:
             summary.write(output.markdown(_title(result), compared) if compared else output.failed(result))
     if os.environ.get("GITHUB_ACTIONS") == "true":

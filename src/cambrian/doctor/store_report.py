@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Sequence
 
 from rich.console import Console
@@ -52,7 +53,7 @@ def _summary(report: StoreReport) -> str:
         return text + "whole"
     text += f"{len(problems)} problem{'s' if len(problems) > 1 else ''}"
     if any(finding.cure in ("move", "remove") for finding in problems):
-        return f"{text}; remedy: cambrian doctor {report.folder} --mend"
+        return f"{text}; remedy: cambrian doctor {shlex.quote(str(report.folder))} --mend"
     was = f" (its command: {report.command})" if report.command else ""
     return f"{text}; remedy: run the study again with the same results folder{was}"
 

@@ -13,7 +13,7 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from cambrian import paths
-from cambrian.cli import app, shared
+from cambrian.cli import app, gating, shared
 from cambrian.gate import baseline, carry_out, differences, output, snapshot
 from cambrian.gate.carry_out import Gate, GateFile, Result
 from cambrian.gate.snapshot import Parameter, Place, Probe, Snapshot
@@ -358,6 +358,12 @@ def test_markdown_and_annotations_name_the_difference() -> None:
     assert "figures that are missing now: 1, such as plt_ms (alone/other)" in text
     lines = list(output.github_lines(found))
     assert lines and lines[0].startswith("::error file=my.toml,title=cambrian gate quinn/cubic::alone/net")
+
+
+def test_a_summary_gets_its_folder(tmp_path: Path) -> None:
+    """An error after all trials would cost the results of the gates that follow."""
+    gating._report(result(), tmp_path / "new" / "summary.md")
+    assert "### quinn/cubic: different" in (tmp_path / "new" / "summary.md").read_text()
 
 
 def test_names_are_shown_as_they_are_written() -> None:
