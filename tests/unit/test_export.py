@@ -18,6 +18,7 @@ from cambrian.export.errors import ExportError
 from cambrian.export.repeat import differing
 from cambrian.metrics.columns import PACKETS
 from cambrian.pages import browser
+from cambrian.run import prepare
 from cambrian.store.results import TrialResult
 from cambrian.study.model import Contestant, Flow, Network, Page, PageObjects, Trial
 from cambrian.trace import qlog as own_reader
@@ -116,7 +117,7 @@ def test_another_browser_is_another_build(monkeypatch: pytest.MonkeyPatch, tmp_p
     }
     stored.__dict__["packets"] = PACKETS_SEEN
     made = SimpleNamespace(hashes=lambda _: {"kernel": "k"})
-    monkeypatch.setattr(repeat.prepare, "ensure", lambda _: made)
+    monkeypatch.setattr(prepare, "ensure", lambda _: made)
     monkeypatch.setattr(browser, "find", lambda: SimpleNamespace(identity="other"))
     with pytest.raises(ExportError, match="another build of browser"), repeat.repeated(stored, tmp_path):
         pass
