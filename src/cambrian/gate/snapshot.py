@@ -183,7 +183,7 @@ def conditions(result: TrialResult) -> str:
     trial = Trial.model_validate(result.manifest["trial"])
     asked = trial.network.model_dump(mode="json", exclude_defaults=True, exclude={"name", "trace_file"})
     if (trace := trial.network.trace_file) is not None:
-        asked["trace_file"] = f"{Path(trace).name} {_trace_hash(result, trial) or 'edited since'}"
+        asked["trace_file"] = f"{Path(trace).name} {_trace_hash(result, trial) or 'of unknown content'}"
     asked |= trial.model_dump(mode="json", include={"duration_s", "clock"})
     asked |= trial.model_dump(mode="json", include={"kernel_settings"}, exclude_defaults=True)
     endless = kind_of_flow(None, None, trial.network.rtt_ms)
@@ -194,7 +194,7 @@ def conditions(result: TrialResult) -> str:
 
 
 def _trace_hash(result: TrialResult, trial: Trial) -> str:
-    """The hash of the trial's trace file, shortened; empty if the file is no longer that of the trial."""
+    """The hash of the trial's trace file, shortened; empty if it is not known to be that of the trial."""
     path = Path(trial.network.trace_file or "")
     if not path.is_file() or identity.trial_id(trial, result.manifest["environment"]) != result.id:
         return ""

@@ -107,7 +107,7 @@ def test_a_trace_file_is_that_of_the_trial(tmp_path: Path) -> None:
     result.__dict__["manifest"] = {"trial": trial.model_dump(mode="json"), "environment": {"kernel": "k"}}
     before = snapshot.conditions(result)
     trace.write_text("1\n3\n")
-    assert 'trace_file = "link.trace edited since"' in snapshot.conditions(result) != before
+    assert 'trace_file = "link.trace of unknown content"' in snapshot.conditions(result) != before
     trace.write_text("1\n2\n")
     assert snapshot.conditions(result) == before
 
