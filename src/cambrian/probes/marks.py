@@ -106,12 +106,13 @@ def _in_flight(flow: ProbedFlow, at_ns: float) -> float:
 
 
 def _alone(flow: ProbedFlow) -> list[Fall]:
-    """Groups of marks within one round trip, with no other signal near: one congestion event each."""
+    """Groups of marks within the first one's round trip, no other signal near: one congestion event each."""
     times = np.sort(flow.flight.signal_ns[flow.flight.signal_ns >= flow.settled_ns])
     trip_ns = float(np.median(flow.flight.round_trip_ns))
     groups = np.split(times, np.flatnonzero(np.diff(times) > falls.CLEAR * trip_ns) + 1)
     found = []
     for group in groups:
-        if len(group) and group[-1] - group[0] <= trip_ns:
+        # with the queue that marks; the usual round trip may be shorter than CoDel's interval
+        if len(group) and group[-1] - group[0] <= flow.flight.trip_ns(int(group[0])):
             found += falls.after(flow, [Loss(int(group[0]), int(group[-1]))], own_signals=len(group))
     return found

@@ -394,6 +394,15 @@ def marks_soon_again(number: int) -> bool:
     return number % 900 in (0, 60)
 
 
+def test_marks_of_one_round_trip_are_one_event_where_the_usual_round_trip_is_shorter() -> None:
+    """The queue that marks makes this one longer: 55 packets are 1.2 usual ones, and less than their own."""
+    deep = Sender(marks=lambda number: number % 1500 in (0, 55), cut=lambda window, event: window * 0.4)
+    seen = deep.run(ECN, nothing, 60)
+    usual_ns, apart_ns = np.median(seen.flight.round_trip_ns), np.diff(seen.flight.signal_ns)
+    assert apart_ns.min() > usual_ns
+    assert value(marks.kept(seen)) == pytest.approx(0.4, abs=0.06)
+
+
 def answered(sender: Sender) -> float:
     return value(marks.answered_percent(sender.run(ECN, nothing, 60)))
 
