@@ -276,7 +276,7 @@ def _one_round_trip_at_a_time(
 
 def _pages_end(study: Study, flows: Sequence[PlacedFlow], lineup_of: LineupOf, faults: Faults) -> None:
     """A page whose own pauses last longer than the trial is never complete."""
-    pages = [
+    pages: list[tuple[Path, Page, float, tuple[float, str]]] = [
         (("page_load", "pages", index), page, 0.0, _shortest(study, page=page.name))
         for index, page in enumerate(_pages(study))
     ]
