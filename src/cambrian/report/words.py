@@ -17,6 +17,7 @@ from cambrian.report.layout import joined, number
 from cambrian.report.tables import harm
 from cambrian.report.tables.flows import not_complete, row_name
 from cambrian.report.tables.rows import Row, each
+from cambrian.stats.states import SAME
 from cambrian.study.reference import REFERENCE_STACK
 
 #: what a judged contestant should be like
@@ -271,12 +272,12 @@ def _pairwise(ratios: pl.DataFrame) -> str:
     known = ratios.filter((pl.col("x") != pl.col("y")) & pl.col("ratio").is_not_null())
     if not known.height:
         return ""
-    if known["p_bh"].is_not_null().any():
-        uneven, even = (
-            known.filter(pl.col("split") == state).height for state in ("different", "equivalent")
-        )
-        counts = f"{uneven} uneven, {even} even, {known.height - uneven - even} inconclusive"
-        counts = f"Splits between two different contestants: {counts}"
+    uneven, even, same = (
+        known.filter(pl.col("split") == state).height for state in ("different", "equivalent", SAME)
+    )
+    if same or known["p_bh"].is_not_null().any():
+        counts = f"{uneven} uneven, {even} even, {known.height - uneven - even - same} inconclusive"
+        counts = f"Splits between two different contestants: {counts}{f', {same} {SAME}' if same else ''}"
     else:
         counts = "Too few seeds to test whether a split is even"
     # an uneven split first, even if an inconclusive mean is farther from a half
@@ -311,7 +312,9 @@ def _loads(collected: Collected, loads: pl.DataFrame, changes: pl.DataFrame | No
     equal = changes.filter(pl.col("state") == "equivalent").height
     counts = f"{faster} clearly faster, {different.height - faster} clearly slower, {equal} equally fast"
     open_ = changes.height - different.height - equal
-    return f"Page loads compared with {changes['base'][0]}’s: {counts}, {open_} inconclusive."
+    # networks may have different bases
+    bases = joined([f"{base}’s" for base in changes["base"].unique(maintain_order=True)])
+    return f"Page loads compared with {bases}: {counts}, {open_} inconclusive."
 
 
 def _throughput(collected: Collected, flows: pl.DataFrame) -> str:

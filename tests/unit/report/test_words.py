@@ -17,7 +17,7 @@ from cambrian.metrics.pageload import PageLoad
 from cambrian.metrics.recovery import FlowRecovery, Tail, episodes
 from cambrian.report import matrix, tables, words
 from cambrian.report.collect import Cell, Collected, collect
-from cambrian.report.tables import flows, page_loads, pairwise, recovery
+from cambrian.report.tables import flows, page_changes, page_loads, pairwise, recovery
 from cambrian.stats import states
 from cambrian.store.results import Results
 from cambrian.study.model import Contestant, Flow, Network, Page, PageObjects
@@ -463,8 +463,8 @@ def test_the_most_uneven_pair_is_one_that_is_not_even() -> None:
         f"{lead}1 uneven, 0 even, 1 inconclusive; the most uneven one is z’s 60 % against b on link."
     )
     assert splits(("a", 0.51, "equivalent"), ("b", 0.95, states.SAME)) == (
-        f"{lead}0 uneven, 1 even, 1 inconclusive; the most uneven one is b’s 95 % against z on link "
-        "(the same in every seed)."
+        f"{lead}0 uneven, 1 even, 0 inconclusive, 1 the same in every seed; the most uneven one is b’s 95 % "
+        "against z on link (the same in every seed)."
     )
 
 
@@ -503,3 +503,39 @@ def test_a_contestant_that_did_not_run_is_named() -> None:
     assert words.answer(found, {"flows": flows.table(found)}) == (
         "Mean throughput: a 9.0 Mbps. No valid trial of b (2 not run)."
     )
+
+
+def test_pairs_that_are_the_same_in_every_seed_have_not_too_few() -> None:
+    """Ten seeds of 100 % were "Too few seeds to test whether a split is even"."""
+    trials = [made.trial(seed, [19.0 + 0.01 * seed, 0.0]) for seed in range(10)]
+    names = ("x", "y")
+    found = made.collected(
+        "pairwise", [made.cell("pairwise", names, trials)], [made.contestant(name) for name in names]
+    )
+    frame = pairwise.table(found)
+    assert frame is not None
+    assert words.answer(found, {"pairwise": frame}).startswith(
+        "Splits between two different contestants: 0 uneven, 0 even, 0 inconclusive, 1 the same in every seed"
+    )
+
+
+def test_page_loads_name_each_base() -> None:
+    rows = [("a", "tcp-h2 cubic", 5.0), ("b", "quinn cubic", -5.0), ("c", "quinn cubic", -5.0)]
+    changes = pl.DataFrame(rows, schema=["network", "base", "pltc_percent"], orient="row")
+    said = words._loads(
+        cast("Collected", None), pl.DataFrame(), changes.with_columns(state=pl.lit("different"))
+    )
+    assert said.startswith("Page loads compared with tcp-h2 cubic’s and quinn cubic’s: 1 clearly faster, 2 ")
+
+
+@pytest.mark.parametrize(("first", "base"), [("tcpls", "tcp cubic"), ("tcp-h2", "tcp-h2 cubic")])
+def test_only_the_kernels_stacks_are_the_base_of_page_loads(first: str, base: str) -> None:
+    """A stack of one's own called "tcpls" was the base instead of kernel TCP."""
+    cells = []
+    for stack in (first, "tcp"):
+        one = Contestant(stack=stack, cca="cubic")
+        trial = made.trial(1, [1])
+        spec = trial.trial.model_copy(update={"flows": (Flow(contestant=one),)})
+        cells.append(replace(made.cell("solo", [one.name], [replace(trial, trial=spec)]), page="p"))
+    (row,) = page_changes._rows(cells)
+    assert row["base"] == base

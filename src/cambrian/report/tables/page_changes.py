@@ -17,6 +17,8 @@ from cambrian.stats.interval import Interval
 
 #: place among the tables
 ORDER = 32
+#: the stacks of kernel TCP
+_KERNEL_TCP = ("tcp", "tcp-h2")
 #: columns that `cambrian table` prints
 PRINTED = ("network", "page", "contestant", "base", "pltc_percent", "state")
 
@@ -50,7 +52,7 @@ def _rows(cells: Sequence[Cell]) -> Iterator[rows.Row]:
     if len(alone) < 2:
         return
     base = next(
-        (cell for cell in alone if cell.trials[0].trial.flows[0].contestant.stack.startswith("tcp")), alone[0]
+        (cell for cell in alone if cell.trials[0].trial.flows[0].contestant.stack in _KERNEL_TCP), alone[0]
     )
     base_ms = _times_ms(base)
     for cell in alone:
