@@ -122,7 +122,7 @@ def _own(
             quantity=row["quantity"],
             text=says.format(who=row["contestant"], value=value, reference=row["reference"]),
             beside=f"{row['reference']} in its place: {its} {row['unit']}",
-            sure=_sure("Difference", row, "difference", f" {unit}", row["p_corrected"]),
+            sure=_sure("Difference", row, "difference", f" {unit}", row["p_corrected"], "compared_seeds"),
             effect=100 * effect / rtt_ms[row["network"]] if row["unit"] == "ms" else effect,
             table="own_figures",
         )
@@ -240,7 +240,7 @@ def _certain(row: Row, name: str, null: float = 0.0) -> float:
     return float(max(row[f"{name}_low"] - null, null - row[f"{name}_high"], 0.0))
 
 
-def _sure(what: str, row: Row, name: str, unit: str, p: float) -> str:
+def _sure(what: str, row: Row, name: str, unit: str, p: float, seeds: str = "seeds") -> str:
     half = (row[f"{name}_high"] - row[f"{name}_low"]) / 2
     interval = layout.interval(row, name, layout.decimals(half))
-    return f"{what} {interval}{unit}, {row['seeds']} seeds, {layout.p_words(p)} corrected"
+    return f"{what} {interval}{unit}, {row[seeds]} seeds, {layout.p_words(p)} corrected"

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from cambrian.report import families, placebo
+from cambrian.report import cards, families, placebo
 from cambrian.report.collect import Cell, Collected
 from cambrian.report.tables import own_figures
 from tests.unit.report.made import cell, collected, contestant, trial
@@ -44,3 +44,13 @@ def test_contestants_that_differ_make_no_placebo_differ() -> None:
     assert mine["p_corrected"] == pytest.approx(alone["p_corrected"][0])
     assert mine["verdict"] == "inconclusive"
     assert placebo.WITHHELD not in found["verdict"].to_list()
+
+
+def test_the_seeds_of_a_comparison_are_those_that_both_sides_have() -> None:
+    """A card said "10 seeds" of a difference from five pairs."""
+    own = beside("tcp cubic", [10.0, 11.0, 9.5, 10.4, 9.2])
+    found = shares(own, beside("x", [14.0, 14.2, 13.9, 14.3, 14.1, 13.8, 14.4, 14.0, 13.9, 14.2]))
+    row = found.filter(pl.col("contestant") == "x").row(0, named=True)
+    assert (row["seeds"], row["reference_seeds"], row["test"]) == (10, 5, "paired")
+    assert row["compared_seeds"] == 5
+    assert ", 5 seeds, " in cards._sure("Difference", row, "difference", "", 0.01, "compared_seeds")

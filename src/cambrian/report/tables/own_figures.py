@@ -32,7 +32,8 @@ def table(collected: Collected) -> pl.DataFrame | None:
     """One row for each contestant, network and quantity of a ``versus-reference`` study.
 
     ``value`` is the contestant's beside the reference, ``reference_value`` the reference's beside itself,
-    both in ``unit``. ``difference`` and ``hedges_g`` compare the two by seed, ``p_corrected`` is corrected
+    both in ``unit``; ``compared_seeds``: how many seeds the comparison has (pairs, if it is paired).
+    ``difference`` and ``hedges_g`` compare the two by seed, ``p_corrected`` is corrected
     over all contestants (Benjamini and Hochberg), and for placebos over these as one family of verdicts: so
     contestants that differ make no placebo differ. ``verdict`` is the state. No verdict on a contestant
     comes from this table.
@@ -78,6 +79,7 @@ def _row(cell: Cell, floor: Cell, name: str) -> tuple[rows.Row, Comparison | Non
         "unit": quantities.ALL[name].unit,
         "seeds": len(mine),
         "reference_seeds": len(its),
+        "compared_seeds": test.difference.n if test else None,
     }
     scale = _COMPARED[name][0]
     row |= rows.spread("value", rows.interval(mine, scale))
