@@ -12,7 +12,6 @@ import pytest
 from benchmarks.speed import counts, trials
 
 from cambrian.kernel import boot, locate
-from cambrian.run import pool
 from cambrian.stacks import build, catalogue
 from cambrian.store.results import TrialResult
 from cambrian.study.model import Contestant, Flow, Network, Trial
@@ -113,20 +112,21 @@ def test_the_agent_s_own_work_moves_no_packet(
 @pytest.mark.skipif(shutil.which("unshare") is None, reason="no unshare here")
 def test_a_panic_ends_the_first_process_of_a_namespace(tmp_path: Path) -> None:
     (tmp_path / "run").mkdir()
-    argv = boot.command(
-        locate.ensure(),
-        # the first program may not end
-        init=Path("/bin/true"),
-        run_directory=tmp_path / "run",
-        memory_mb=128,
-        seed=1,
-        clock="virtual",
-        core=pool.cores()[0],
-        seccomp=True,
-    )
-    command = ["unshare", "--user", "--map-root-user", "--pid", "--fork", "--kill-child", *argv]
-    answer = subprocess.run(
-        command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=False
-    )
+    with own_core() as core:
+        argv = boot.command(
+            locate.ensure(),
+            # the first program may not end
+            init=Path("/bin/true"),
+            run_directory=tmp_path / "run",
+            memory_mb=128,
+            seed=1,
+            clock="virtual",
+            core=core,
+            seccomp=True,
+        )
+        command = ["unshare", "--user", "--map-root-user", "--pid", "--fork", "--kill-child", *argv]
+        answer = subprocess.run(
+            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=False
+        )
     assert "Kernel panic - not syncing: Attempted to kill init!" in answer.stdout + answer.stderr
     assert answer.returncode == 128 + 6

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 
-@pytest.fixture(scope="session", autouse=True)
+@pytest.fixture(scope="package", autouse=True)
 def _unwritten() -> Iterator[None]:
     """Nothing is forced out to the disk; the integration tests do that by the thousand."""
     with pytest.MonkeyPatch.context() as patch:

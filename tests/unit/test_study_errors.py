@@ -454,6 +454,15 @@ def test_a_schedule_is_clear(more: str, key: str, problem: str) -> None:
     parse_study(GOOD.replace(BUFFER, f"{BUFFER}\n{good}"), "x.toml", Path(), CATALOGUE, reference_of)
 
 
+def test_an_outage_ends_within_the_shortest_trials() -> None:
+    """The profile's trials ended before the step that ends the outage."""
+    outage = f"{BUFFER}\nloss_percent = 100\nschedule = [{{ at_s = 8, loss_percent = 0 }}]"
+    text = GOOD.replace(BUFFER, outage)
+    parse_study(text, "x.toml", Path(), CATALOGUE, reference_of)
+    error = error_of(f"{text}\n[profile.quick]\nduration_s = 5\n")
+    assert error.key == "loss_percent" and "5 s of a trial in the profile quick" in error.problem
+
+
 def test_a_step_of_the_round_trip_is_for_all_flows() -> None:
     flows = GOOD.replace(TITLE, TITLE + '\ndesign = "flows"').replace(CONTESTANT, "[[flow]]\nrtt_ms = 20")
     error = error_of(flows.replace(BUFFER, BUFFER + "\nschedule = [{ at_s = 5, rtt_ms = 80 }]"))

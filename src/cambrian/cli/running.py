@@ -78,8 +78,8 @@ def run(
         bool,
         typer.Option(
             "--trust",
-            help="Build the stacks in the folder stacks/ beside the study, and run them even without a wall "
-            "around guests: with your rights.",
+            help="Build the stacks in the folder stacks/ beside the study (and here, with --contestant), and "
+            "run them even without a wall around guests: with your rights.",
         ),
     ] = False,
     fail_on: Annotated[

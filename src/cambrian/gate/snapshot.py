@@ -502,9 +502,9 @@ def _probes(
 
     ``homes``: (group, contestant) → the place of its figures by seed.
     """
-    shown = table.filter(pl.col("state").is_not_null())
-    groups = _counts(shown, ["network", "contestant"], "group")
-    for row in shown.to_dicts():
+    # of all groups: the place must not depend on which of them have a figure
+    groups = _counts(table, ["network", "contestant"], "group")
+    for row in table.filter(pl.col("state").is_not_null()).to_dicts():
         who = row["contestant"]
         if names is None or who in names.found:
             figures = {key: _rounded(row[key]) for key in ("mine", "effect", "low", "high")}

@@ -14,12 +14,17 @@ from cambrian.study.naming import slug
 def written(found: Counterexample, runner: Runner, folder: Path) -> Path:
     """Write the study that repeats a counterexample; returns its path."""
     text = runner.study(found.broken, found.situation, SEEDS + FRESH_SEEDS)
-    # an endpoint's error may have several lines
-    lines = [f"# {' '.join(line.split())}" for line in sentences(found, runner)]
+    # an endpoint's error may have several lines, and colours of a terminal, which TOML does not allow
+    lines = [f"# {_printable(line)}" for line in sentences(found, runner)]
     path = folder / f"hunted-{slug(runner.contestant)}-{found.broken.name}.toml"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("\n".join([*lines, text]))
     return path
+
+
+def _printable(text: str) -> str:
+    words = " ".join(text.split())
+    return "".join(one if one.isprintable() else "\N{REPLACEMENT CHARACTER}" for one in words)
 
 
 def again(path: Path, runner: Runner, *, trust: bool) -> str:

@@ -131,11 +131,10 @@ def is_later_bbr(cca: str) -> bool:
 
 def is_random(network: Network) -> bool:
     """Does the network have randomness, so that seeds differ in more than a flow's start?"""
-    steps = [(step.loss_percent, step.return_loss_percent) for step in network.schedule]
+    losses = [(one.loss_percent, one.return_loss_percent) for one in (network, *network.schedule)]
     return bool(
-        any(0 < (percent or 0) < 100 for step in steps for percent in step)
-        or network.loss_percent
-        or network.return_loss_percent
+        # all is lost in an outage, whatever the seed
+        any(0 < (percent or 0) < 100 for both in losses for percent in both)
         or network.burst_loss
         or network.jitter_ms
         or network.reorder_percent

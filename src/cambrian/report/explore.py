@@ -1,4 +1,4 @@
-"""The data of the page's Explore view: every flow of every trial, and the means of the report's tables."""
+"""The data of the page's Explore view: each flow of complete seeds' trials, and the means of tables."""
 
 from __future__ import annotations
 

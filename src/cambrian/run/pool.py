@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Protocol
 
@@ -56,11 +56,15 @@ class EngineError(RuntimeError):
 
 @dataclass(frozen=True)
 class Finished:
-    """One trial that has ended: its outcome, or the error that prevented it."""
+    """One trial that has ended: its outcome, or the error that prevented it.
+
+    ``at_once``: how many trials could run side by side then.
+    """
 
     trial: Trial
     outcome: Outcome | None
     error: str | None
+    at_once: int = 1
 
 
 def cores() -> list[int]:
@@ -152,9 +156,11 @@ def run_with_progress(
             label = labels[id(finished.trial)]
             text = _line(label, finished)
             if console.is_terminal:
-                left_s = (progress.tasks[task].elapsed or 0.0) / number * (total() - number)
-                left = str(timedelta(seconds=round(left_s)))
-                progress.update(task, total=total(), completed=number, left=left, description=text[:_SHOWN])
+                progress.update(task, total=total(), completed=number, description=text[:_SHOWN])
+                # the first of those that run side by side say nothing of how fast all of them are
+                if number >= finished.at_once:
+                    left_s = (progress.tasks[task].elapsed or 0.0) / number * (total() - number)
+                    progress.update(task, left=str(timedelta(seconds=round(left_s))))
             else:
                 print(f"[{number}/{total()}] {text}", file=sys.stderr, flush=True)
             yield label, finished
@@ -207,7 +213,7 @@ def run(
                 if _runs_again(trial, error, tries):
                     waiting.append(trial)
                     continue
-                finished = _finished(trial, future, error)
+                finished = replace(_finished(trial, future, error), at_once=workers.places())
                 waiting += reversed(list(after(finished)))
                 yield finished
     except BaseException:

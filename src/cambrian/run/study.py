@@ -6,6 +6,7 @@ import shlex
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -155,7 +156,7 @@ def look_in(folders: Sequence[Path]) -> None:
         StudyError: ``CAMBRIAN_STACKS``, in which processes get them, cannot have the folder.
     """
     for folder in folders:
-        if ":" in str(folder) and folder.is_dir():
+        if ":" in str(folder) and next(chain(folder.glob("*.toml"), folder.glob("*/*.toml")), None):
             problem = "stacks in a folder with a colon in its path are not found"
             raise StudyError(file=str(folder), problem=problem, remedy="rename the folder")
         catalogue.look_in(folder)

@@ -372,20 +372,22 @@ _LOST: tuple[Literal["loss_percent", "return_loss_percent"], ...] = ("loss_perce
 
 def _schedules_are_clear(study: Study, networks: Sequence[PlacedNetwork], faults: Faults) -> None:
     """A moment has one value of each key, and some packets arrive."""
+    shortest_s, where = _shortest(study)
     for placed in networks:
         network = placed.network
         set_there: dict[tuple[float, str], object] = {}
         for index, change in enumerate(network.schedule):
             for key, value in change.model_dump(exclude_none=True, exclude={"at_s"}).items():
                 if set_there.setdefault((change.at_s, key), value) != value:
-                    where = (*placed.path, "schedule", index, key)
                     problem = f"another step at {change.at_s:g} s has another {key}"
-                    faults.add(where, problem, "give one of them, or another at_s")
+                    step = (*placed.path, "schedule", index, key)
+                    faults.add(step, problem, "give one of them, or another at_s")
         for lost in _LOST:
             spans_s = network.lost_spans_s(lost)
-            if any(from_s == 0 and to_s >= study.duration_s for from_s, to_s in spans_s):
-                remedy = "give less, or a step of schedule that ends the outage"
-                faults.add((*placed.path, lost), f"{lost} = 100 loses every packet of the trial", remedy)
+            if any(from_s == 0 and to_s >= shortest_s for from_s, to_s in spans_s):
+                problem = f"{lost} = 100 loses every packet of the {shortest_s:g} s of a trial{where}"
+                remedy = "give less, or an earlier step of schedule that ends the outage"
+                faults.add((*placed.path, lost), problem, remedy)
 
 
 def _paths_fit_into_the_guest(

@@ -267,6 +267,10 @@ def test_probes_of_several_groups_on_a_network_do_not_replace_each_other() -> No
     homes = {("n/near", "a cubic"): "n near", ("n/far", "a cubic"): "n far"}
     found = {place: row["effect"] for place, _, row in snapshot._probes(pl.DataFrame(rows), "", None, homes)}
     assert found == {"n near": 0.3, "n far": 1.0}
+    # a probe without a state moves no other one
+    rows[1] |= {"state": None}
+    (place,) = (place for place, _, _ in snapshot._probes(pl.DataFrame(rows), "", None, homes))
+    assert place == "n near"
 
 
 def test_a_group_that_its_stopping_rule_ended_is_known(tmp_path: Path) -> None:

@@ -421,7 +421,7 @@ def test_the_command_that_repeats_a_finding_can_be_pasted(
 
 def test_an_error_of_several_lines_leaves_a_study_that_can_be_run(tmp_path: Path) -> None:
     """What an endpoint printed is in the evidence, line by line."""
-    typical = ("the flow failed (its sender said: line one\nline two)",) * 7
+    typical = ("the flow failed (its sender said: line one\n\x1b[31mline two)",) * 7
     evidence = Evidence((1.0,) * 7, typical, (-1.0,) * 7, ("the flow finished",) * 7)
     network = Situation()
     text = situation.study_toml(
@@ -432,5 +432,5 @@ def test_an_error_of_several_lines_leaves_a_study_that_can_be_run(tmp_path: Path
     )
     found = Counterexample(all_properties()["goes-on"], network, evidence)
     path = output.written(found, cast("Runner", runner), tmp_path)
-    assert "line one line two" in path.read_text()
+    assert "line one \N{REPLACEMENT CHARACTER}[31mline two" in path.read_text()
     assert tomllib.loads(path.read_text())["name"]

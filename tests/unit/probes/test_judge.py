@@ -89,6 +89,8 @@ def test_random_losses_need_three_seeds(seeds: int) -> None:
 def test_a_schedule_may_lose_at_random_and_an_outage_does_not(key: str, percent: float, random: bool) -> None:
     where = network("probe-response-1", schedule=(Change.model_validate({"at_s": 1, key: percent}),))
     assert judging.is_random(where) == random
+    later = (Change.model_validate({"at_s": 8, key: 0}),)
+    assert judging.is_random(network("probe-response-1", **{key: percent}, schedule=later)) == random
     found = judging.judge(probe("response"), where, "cubic", False, figures(20.0, 20.0), figures(2.4, 2.4))
     assert found.state == ("inconclusive" if random else "different")
 
