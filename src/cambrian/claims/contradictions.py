@@ -13,7 +13,7 @@ from cambrian.claims import notes
 from cambrian.claims.frames import Frames
 from cambrian.claims.model import Contradiction
 from cambrian.effects import replicate
-from cambrian.effects.errors import EffectError, NotCompleteError
+from cambrian.effects.errors import EffectError, NotCompleteError, UndefinedError
 from cambrian.effects.prepare import prepare
 from cambrian.effects.summary import cell_seeds, interval, no_interval, seeds_behind
 from cambrian.stats.interval import FloatArray
@@ -78,7 +78,7 @@ def explain(contradiction: Contradiction, frames: Frames) -> Explained:
     """The main effects of all factors, largest first.
 
     :data:`MOVED_MOST` if the interval of the largest effect excludes 0, and so does that of its lead over the
-    second. Inconclusive if cells are left out whose transfers or page loads were not complete.
+    second. Inconclusive if cells are left out whose transfers, page loads or seeds were not complete.
     """
     try:
         frame = frames.frame(contradiction.part, contradiction.table)
@@ -88,7 +88,7 @@ def explain(contradiction: Contradiction, frames: Frames) -> Explained:
         return Explained(contradiction, "not run", None, (), f"{contradiction.part} has not been run")
     try:
         prepared = prepare(frame, contradiction.effect)
-    except NotCompleteError as error:
+    except (NotCompleteError, UndefinedError) as error:
         return Explained(contradiction, "inconclusive", None, (), f"{contradiction.part}: {error}")
     except EffectError as error:
         return Explained(contradiction, "not run", None, (), f"{contradiction.part}: {error}")
@@ -99,7 +99,7 @@ def explain(contradiction: Contradiction, frames: Frames) -> Explained:
     note = notes.only_at(prepared.partial)
     if not found:
         reason = notes.cut(prepared) or "no factor was measured at two levels in the same setting"
-        verdict = "inconclusive" if prepared.cells_cut else "not run"
+        verdict = "inconclusive" if notes.cut(prepared) else "not run"
         return Explained(contradiction, verdict, None, (), reason, note)
     reason = notes.cut(prepared) or _open(found)
     verdict = "inconclusive" if reason else MOVED_MOST

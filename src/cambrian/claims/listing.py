@@ -143,7 +143,8 @@ def figure_text(result: Finding) -> str:
     test, found = result.test, result.estimate
     if found is None:
         return f"{result.reason} ({test.says})"
-    left = [f"{found.trials_left_out} trials without the quantity left out"] if found.trials_left_out else []
+    why = "no value, or their seed lacks one in another trial"
+    left = [f"trials left out ({why}): {found.trials_left_out:,}"] if found.trials_left_out else []
     made_of = [
         f"expected {test.expect}",
         ", ".join(word for word in (result.verdict, result.note) if word),

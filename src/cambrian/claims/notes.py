@@ -10,13 +10,19 @@ from cambrian.effects.summary import Estimate
 
 
 def cut(found: Estimate | Prepared) -> str:
-    """How many cells are left out because transfers or page loads were not complete; empty if none."""
-    if not found.cells_cut:
-        return ""
-    return (
-        f"cells left out because not all of their transfers or page loads were complete: {found.cells_cut} "
-        f"({found.not_complete} not complete)"
-    )
+    """How many cells are left out because transfers, page loads or seeds were not complete; empty if none."""
+    said = []
+    if found.cells_cut:
+        said.append(
+            "cells left out because not all of their transfers or page loads were complete: "
+            f"{found.cells_cut} ({found.not_complete} not complete)"
+        )
+    if found.cells_without_seed:
+        said.append(
+            "cells left out because no seed has a value in each of their groups and trials: "
+            f"{found.cells_without_seed}"
+        )
+    return "; ".join(said)
 
 
 def only_at(partial: Sequence[Partial]) -> str:

@@ -102,12 +102,12 @@ def run(test: ClaimTest, frames: Frames) -> Finding:
 def verdict_of(test: ClaimTest, found: Estimate) -> Verdict:
     """ "holds" if the whole interval is in the expected region, "doesn't hold" if it is all outside.
 
-    Inconclusive if cells are left out: those whose transfers or page loads were not complete, and those
-    whose effect is not defined, such as a ratio to 0.
+    Inconclusive if cells are left out: those whose transfers or page loads were not complete, those without
+    a seed of all their groups, and those whose effect is not defined, such as a ratio to 0.
     """
     if found.low is None or found.high is None or math.isnan(found.low + found.high):
         return "inconclusive"
-    if found.cells_cut or found.cells_left_out:
+    if notes.cut(found) or found.cells_left_out:
         # the cells that are left are the easier ones
         return "inconclusive"
     if test.expect.covers(found.low, found.high):
@@ -132,7 +132,7 @@ def _more(test: ClaimTest, found: Estimate) -> str:
     """How many more seeds would settle it, if the measured values are the true ones."""
     if found.low is None or found.high is None or test.summary not in _STUDENT:
         return ""
-    if found.cells_cut or found.cells_left_out:
+    if notes.cut(found) or found.cells_left_out:
         return ""
     interval = Interval(found.estimate, found.low, found.high, 0.95, found.seeds, "")
     nearest = min(test.expect.borders, key=lambda border: abs(found.estimate - border))

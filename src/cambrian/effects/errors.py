@@ -16,4 +16,4 @@ class NotCompleteError(NoDataError):
 
 
 class UndefinedError(EffectError):
-    """There are trials, but their figure is not defined: a ratio to 0, or a geometric mean with a 0."""
+    """There are trials, but they define no figure: a ratio to 0, or no seed with all of its trials."""

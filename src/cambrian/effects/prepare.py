@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 import polars as pl
 
-from cambrian.effects.errors import EffectError, NoDataError, NotCompleteError
+from cambrian.effects.errors import EffectError, NoDataError, NotCompleteError, UndefinedError
 from cambrian.effects.model import OBSERVATIONS, EffectSpec, Scalar, Where
 from cambrian.effects.where import matching, require_columns
 from cambrian.measure import quantities
@@ -64,7 +64,8 @@ class Prepared:
     """The cells with trials on all sides.
 
     ``keys`` has one row for each cell (no columns if the spec has one cell), ``seeds`` are sorted, ``trials``
-    is the number of distinct trials, ``left_out`` the number of those without a value of the quantity.
+    is the number of distinct trials. ``left_out``: the trials without a value of the quantity, and the others
+    of their seeds; ``cells_without_seed``: the cells that are left out because none of their seeds remains.
     ``not_complete``: transfers and page loads that did not end in their trial's time; ``cells_cut``: the
     cells that are left out because of them, if the quantity is of complete ones only. ``partial``: the lists
     in the spec's conditions that have values without a trial in these cells. ``ends``: the least and the
@@ -78,6 +79,7 @@ class Prepared:
     b: Side | None
     trials: int
     left_out: int
+    cells_without_seed: int = 0
     not_complete: int = 0
     cells_cut: int = 0
     partial: tuple[Partial, ...] = ()
@@ -94,7 +96,8 @@ def prepare(frame: pl.DataFrame, spec: EffectSpec) -> Prepared:
 
     Raises:
         NotCompleteError: each cell has a transfer or a page load that did not end in time.
-        NoDataError: no cell has a trial on each side.
+        NoDataError: no cell has a trial with a value on each side.
+        UndefinedError: no cell has a seed with a value in each of its trials and groups.
         EffectError: a column is missing, or the quantity is no number.
     """
     require_columns(frame, ["trial", "seed", spec.quantity, *spec.cell])
@@ -105,18 +108,23 @@ def prepare(frame: pl.DataFrame, spec: EffectSpec) -> Prepared:
     rows = rows.with_columns(pl.when(pl.col(_VALUE).is_finite()).then(_VALUE))
     sides = {"a": spec.a} if spec.b is None else {"a": spec.a, "b": spec.b}
     long = {name: _trials(rows, spec, where, name) for name, where in sides.items()}
-    known = {name: _complete(trials, spec) for name, trials in long.items()}
+    whole = {name: _complete(trials, spec) for name, trials in long.items()}
     late = _late(frame, rows, spec)
     if not late.is_empty():
         late = _joined(late, _common_cells(long, spec), spec, "semi")
-        known = {name: _joined(trials, late, spec, "anti") for name, trials in known.items()}
+    known = {name: _joined(trials, late, spec, "anti") for name, trials in whole.items()}
+    measured = {name: _joined(trials.drop_nulls(_VALUE), late, spec, "anti") for name, trials in long.items()}
     try:
-        keys = _common_cells(known, spec)
+        there = keys = _common_cells(measured, spec)
     except NoDataError:
         if late.is_empty():
             raise
         what = f"transfers or page loads that were not complete at their trial's end ({late[_LATE].sum()})"
         raise NotCompleteError(f"{spec.quantity} has no mean: {what}") from None
+    for trials in known.values():
+        keys = _joined(keys, trials, spec, "semi")
+    if keys.is_empty():
+        raise UndefinedError(f"no seed has {spec.quantity} in each of its trials and groups")
     numbered = keys.with_row_index(_CELL)
     kept = {
         name: _numbered(trials, numbered, list(spec.cell)).sort(_CELL, "seed", "trial")
@@ -126,14 +134,16 @@ def prepare(frame: pl.DataFrame, spec: EffectSpec) -> Prepared:
     seeds = tuple(everything["seed"].unique().sort().to_list())
     laid = {name: _side(trials, seeds, len(keys)) for name, trials in kept.items()}
     flows = _most_flows(rows, keys, spec)
-    nulls = pl.concat([trials.filter(pl.col(_VALUE).is_null()).select("trial") for trials in long.values()])
+    place = [*dict.fromkeys([*spec.cell, "trial"])]
+    left = [long[name].join(whole[name], on=place, how="anti", nulls_equal=True) for name in sides]
     return Prepared(
         keys=keys.select(spec.cell),
         seeds=seeds,
         a=laid["a"],
         b=laid.get("b"),
         trials=everything["trial"].n_unique(),
-        left_out=nulls["trial"].n_unique(),
+        left_out=pl.concat([trials.select("trial") for trials in left])["trial"].n_unique(),
+        cells_without_seed=len(there) - len(keys),
         not_complete=int(late[_LATE].sum()),
         cells_cut=len(late),
         partial=tuple(_partial(rows, spec, kept)),
@@ -249,8 +259,7 @@ def _common_cells(known: dict[str, pl.DataFrame], spec: EffectSpec) -> pl.DataFr
     for name, trials in known.items():
         if trials.is_empty():
             raise NoDataError(
-                f"no seed has {spec.quantity} in each of its trials and groups"
-                + (f" on side {name}" if spec.b else "")
+                f"{spec.quantity} was measured in no trial" + (f" of side {name}" if spec.b else "")
             )
     if not spec.cell:
         return pl.DataFrame({"": [0]})

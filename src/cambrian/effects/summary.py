@@ -31,9 +31,10 @@ class Estimate:
     """A figure with its 95 % interval, in the effect's unit; ``reason`` explains missing bounds.
 
     ``cells``, ``trials`` and ``seeds`` are the numbers of cells, distinct trials and distinct seeds.
-    ``trials_left_out`` have no value of the quantity; ``cells_left_out`` have no effect, because of a
-    division by 0; ``cells_cut`` are left out, because ``not_complete`` transfers or page loads of theirs did
-    not end in their trial's time. ``constant_cells`` are the same in every of
+    ``trials_left_out`` have no value of the quantity, or another trial of their seed has none;
+    ``cells_without_seed`` have no seed with a value in each of its trials and groups; ``cells_left_out`` have
+    no effect, because of a division by 0; ``cells_cut`` are left out, because ``not_complete`` transfers or
+    page loads of theirs did not end in their trial's time. ``constant_cells`` are the same in every of
     their seeds, at least two. The estimate of a share, a
     minimum or a maximum is the observed one, which is biased to the extremes; its interval is not.
     ``whole_range``: the interval has every value that the figure can have, such as 0 to 100 % of the cells.
@@ -48,6 +49,7 @@ class Estimate:
     seeds: int
     trials_left_out: int = 0
     cells_left_out: int = 0
+    cells_without_seed: int = 0
     not_complete: int = 0
     cells_cut: int = 0
     constant_cells: int = 0
@@ -61,7 +63,7 @@ def summary(frame: pl.DataFrame, spec: SummarySpec) -> Estimate:
 
     Raises:
         NoDataError: no cell has a trial on each side.
-        UndefinedError: a ratio to 0 in all cells, or a geometric mean with a 0.
+        UndefinedError: a ratio to 0 in all cells, a geometric mean with a 0, or no seed with all its trials.
         EffectError: the spec does not fit the frame, for example a missing column.
     """
     return estimate(prepare(frame, spec), spec)
@@ -102,6 +104,7 @@ def estimate(prepared: Prepared, spec: SummarySpec) -> Estimate:
         seeds=len(prepared.seeds),
         trials_left_out=prepared.left_out,
         cells_left_out=int((~has_effect).sum()),
+        cells_without_seed=prepared.cells_without_seed,
         not_complete=prepared.not_complete,
         cells_cut=prepared.cells_cut,
         constant_cells=constant,

@@ -145,7 +145,7 @@ def _measured(
         found = summary(observations, spec)
         if found.cells_cut:
             return None, "not complete"
-        return (None, "not defined") if found.cells_left_out else (found, "")
+        return (None, "not defined") if found.cells_left_out or found.cells_without_seed else (found, "")
     except NotCompleteError:
         return None, "not complete"
     except UndefinedError:

@@ -19,7 +19,7 @@ from typing import Any
 import polars as pl
 from pydantic import Field
 
-from cambrian.effects.errors import NoDataError
+from cambrian.effects.errors import NoDataError, UndefinedError
 from cambrian.effects.model import Column, Where
 from cambrian.effects.where import matching
 from cambrian.measure import quantities
@@ -179,7 +179,7 @@ def _figure(
         "x": found.x,
         "panel": found.panel,
     }
-    with suppress(NoDataError):
+    with suppress(NoDataError, UndefinedError):
         if found.x == "network" or rows[chart.by].n_unique() > _MOST_LINES:
             return heats.figure(rows, Heat(**common, y=chart.by, digits=chart.digits), name, {})[0]
         values = rows[found.x].to_list()

@@ -167,6 +167,17 @@ def test_loads_that_were_not_complete_leave_it_open() -> None:
     assert some.reason.startswith("cells left out because not all of their transfers or page loads were com")
 
 
+def test_a_setting_whose_groups_share_no_seed_leaves_it_open() -> None:
+    setting = (pl.col("buffer") == 1) & (pl.col("rtt") == 50)
+    made = shares(20, 5, 0)
+    group = pl.when(setting).then(pl.col("seed").cast(pl.String)).otherwise(pl.lit("all"))
+    some = explain(BETWEEN, Folder({"suite/factors": made.with_columns(group=group)}))
+    assert (some.verdict, some.factor) == ("inconclusive", "buffer")
+    assert some.reason.startswith("cells left out because no seed has a value in each of their groups")
+    none = explain(BETWEEN, Folder({"suite/factors": made.with_columns(group=pl.col("seed"))}))
+    assert none.verdict == "inconclusive" and "no seed has" in none.reason
+
+
 def test_listed_values_without_trials_are_noted() -> None:
     listed = Contradiction.model_validate({**BETWEEN.model_dump(), "where": {"buffer": [0, 2, 4]}})
     found = explain(listed, Folder({"suite/factors": shares(20, 5, -8)}))

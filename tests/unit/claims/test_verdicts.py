@@ -10,11 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cambrian.claims.listing import figure_text
 from cambrian.claims.model import Expect, Verdict
 from cambrian.claims.verdicts import combined, judge, run, verdict_of
 from cambrian.effects.summary import Estimate
 from tests.unit.claims.ledgers import Folder, claim, claim_test, ratio
-from tests.unit.effects.frames import frame
+from tests.unit.effects.frames import frame, row
 
 NOTHING = Folder({})
 
@@ -206,6 +207,26 @@ def test_a_starved_cell_leaves_the_claim_open_in_both_directions(
         assert "geometric mean needs effects above 0 (cells with an effect of 0: 1)" in of_0.reason
     only = Folder({"suite/part": starved.filter(pl.col("rate") == 8)})
     assert run(claim_test(expect=expect, over=over), only).verdict == "inconclusive"
+
+
+def test_a_cell_whose_groups_share_no_seed_leaves_the_claim_open() -> None:
+    """The cell vanished, and the minimum of the other cells was above 50."""
+    groups = {(4, "fair"): 80, (4, "fierce"): 82, (8, "fair"): 10, (8, "fierce"): 12}
+    rows = [
+        row({"rate": rate, "group": f"{rate}/{rival}"}, "a", seed, level + seed / 100)
+        for (rate, rival), level in groups.items()
+        for seed in ((4, 5, 6) if level == 12 else (1, 2, 3))
+    ]
+    test = claim_test(cell=["rate"], b=None, effect="value", over="min", expect={"above": 50})
+    found = run(test, Folder({"suite/part": pl.DataFrame(rows)}))
+    assert found.verdict == "inconclusive"
+    said = "cells left out because no seed has a value in each of their groups and trials: 1"
+    assert found.reason == said
+    assert "trials left out (no value, or their seed lacks one in another trial): 6" in figure_text(found)
+    # it ran: it is not "not run"
+    only = run(test, Folder({"suite/part": pl.DataFrame(rows[6:])}))
+    assert (only.verdict, only.estimate) == ("inconclusive", None)
+    assert only.reason.endswith("no seed has x in each of its trials and groups")
 
 
 def test_a_figure_that_does_not_fit_its_claim_is_not_run() -> None:

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cambrian.effects.cells import cells
-from cambrian.effects.errors import EffectError, NoDataError, NotCompleteError
+from cambrian.effects.errors import EffectError, NoDataError, NotCompleteError, UndefinedError
 from cambrian.effects.model import EffectSpec
 from cambrian.effects.prepare import prepare
 from cambrian.stats import jackknife, states
@@ -197,8 +197,15 @@ def test_a_seed_counts_only_if_each_group_of_its_cell_has_it() -> None:
         assert (found["effect"], found["seeds"], found["trials_a"]) == (50, 3, 6)
     apart = cells(pl.DataFrame(rows), spec(b=None, cell=["group"]))
     assert apart["seeds"].to_list() == [5, 3]
-    with pytest.raises(NoDataError, match="no seed has x"):
-        cells(pl.DataFrame(rows[:1] + rows[-1:]), spec(b=None))
+    assert prepare(pl.DataFrame(rows), spec(b=None)).left_out == 2
+    # no seed of both rivals
+    apart = pl.DataFrame(rows[:1] + rows[-1:])
+    with pytest.raises(UndefinedError, match="no seed has x"):
+        cells(apart, spec(b=None))
+    both = prepare(
+        pl.concat([pl.DataFrame(rows), apart.with_columns(rate=pl.lit(8, pl.Int64))]), spec(b=None)
+    )
+    assert (both.keys["rate"].to_list(), both.cells_without_seed, both.left_out) == ([4], 1, 4)
 
 
 def test_cells_without_spread_have_intervals_of_length_0() -> None:
@@ -267,7 +274,7 @@ def test_what_cannot_be_computed() -> None:
         cells(FRAME, spec(quantity="y"))
     with pytest.raises(EffectError, match="not a number"):
         cells(FRAME, spec(quantity="contestant"))
-    with pytest.raises(NoDataError, match="no seed has x in each"):
+    with pytest.raises(NoDataError, match="measured in no trial of side a"):
         cells(FRAME.with_columns(x=pl.lit(None)), spec())
 
 

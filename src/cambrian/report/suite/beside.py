@@ -33,7 +33,8 @@ _MEANS = {
     "inconclusive": "inconclusive: only part of our interval is on the published side",
     "no interval": "no interval: we have too few trials",
     "not complete": "not complete: some of our transfers or page loads did not end in their trial's time",
-    "not defined": "not defined: our figure would divide by 0, or is a geometric mean with a 0",
+    "not defined": "not defined: our figure would divide by 0, is a geometric mean with a 0, or has no seed "
+    "with a value in each trial and group",
 }
 #: of figures, which are on no side
 _WHOLE_RANGE = "inconclusive: our interval has every value that is possible"

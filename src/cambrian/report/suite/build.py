@@ -9,7 +9,7 @@ from pathlib import Path
 import polars as pl
 
 from cambrian.claims.frames import Frames
-from cambrian.effects.errors import EffectError, NoDataError, NotCompleteError
+from cambrian.effects.errors import EffectError, NoDataError, NotCompleteError, UndefinedError
 from cambrian.effects.model import EffectSpec
 from cambrian.effects.prepare import prepare
 from cambrian.published import compare, load
@@ -60,7 +60,7 @@ def _section(subject: Subject, section: Section, number: int, frames: Frames) ->
     name = f"{number:02d}-{names.short_slug(section.heading)}"
     try:
         content = _content(subject, section, name, frames)
-    except NotCompleteError as error:
+    except (NotCompleteError, UndefinedError) as error:
         content = (Commands((), f"No figure: {error}."),)
     except NoDataError as error:
         content = _nothing(subject, _part(subject, section), f"Not run: {error}.")
@@ -108,15 +108,19 @@ def _shown(section: Section, frame: pl.DataFrame, name: str) -> tuple[Piece, ...
 
 
 def _cut(frame: pl.DataFrame, spec: EffectSpec) -> tuple[Piece, ...]:
-    """Why a figure has no value in some cells, if transfers or page loads of theirs were not complete."""
+    """Why a figure has no value in some cells, because transfers, page loads or seeds were not complete."""
     found = prepare(frame, spec)
-    if not found.cells_cut:
-        return ()
-    said = (
-        f"No value in {counted(found.cells_cut, 'cell')}: not all transfers or page loads there were "
-        f"complete at their trial's end (not complete: {found.not_complete}), and the others are the fastest."
-    )
-    return (Words((said,), found=True),)
+    said = []
+    if found.cells_cut:
+        said.append(
+            f"No value in {counted(found.cells_cut, 'cell')}: not all transfers or page loads there were "
+            f"complete at their trial's end (not complete: {found.not_complete}), "
+            "and the others are the fastest."
+        )
+    if found.cells_without_seed:
+        cells = counted(found.cells_without_seed, "cell")
+        said.append(f"No value in {cells}: no seed has a value in each group and trial there.")
+    return (Words(tuple(said), found=True),) if said else ()
 
 
 def _frame(section: Section, frames: Frames) -> pl.DataFrame | None:

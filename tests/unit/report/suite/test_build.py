@@ -125,6 +125,19 @@ def test_a_figure_says_where_transfers_were_not_complete(tmp_path: Path) -> None
     assert isinstance(nothing, Commands) and nothing.why.startswith("No figure: fetch_mbps has no mean")
 
 
+def test_a_figure_says_where_the_groups_share_no_seed(tmp_path: Path) -> None:
+    tcp_at_2 = (pl.col("loss_percent") == 2) & (pl.col("contestant") == "tcp")
+    frame = observations().with_columns(group=pl.when(tcp_at_2).then("seed").otherwise(0))
+    figure, words = built(tmp_path, HEAT, frame).pieces
+    assert isinstance(figure, Figure) and figure.data["loss_percent"].to_list() == [0.0, 1.0]
+    assert words == Words(
+        ("No value in 1 cell: no seed has a value in each group and trial there.",), found=True
+    )
+    (nothing,) = built(tmp_path, HEAT, frame.filter(pl.col("loss_percent") == 2)).pieces
+    said = "No figure: no seed has payload_mbps in each of its trials and groups."
+    assert nothing == Commands((), said)
+
+
 def test_a_part_that_has_not_been_run_says_what_runs_it(tmp_path: Path) -> None:
     (missing,) = built(tmp_path, HEAT.replace("made/grid", "made/other")).pieces
     assert missing == Commands(("cambrian run made/other --profile quick",), "Not run.")
