@@ -37,7 +37,7 @@ def _figure(side: Side, spec: EffectSpec) -> FloatArray:
     if spec.of == "mean":
         return means
     squares = jackknife.means_without(np.square(side.values - side.mean))
-    count = jackknife.weights(len(side.values)) @ np.isfinite(side.values)
+    count = jackknife.without(np.add, np.isfinite(side.values), 0)
     variance = squares - np.square(means - side.mean)
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.asarray(np.sqrt(np.maximum(variance, 0) * count / (count - 1)))

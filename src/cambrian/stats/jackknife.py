@@ -14,8 +14,10 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import scipy
 
 from cambrian.stats import scale as scales
@@ -150,14 +152,26 @@ def replicates(arms: Sequence[Arm], figure: Callable[[Sequence[FloatArray]], Flo
 
 def means_without(table: FloatArray) -> FloatArray:
     """Column means of (seeds, k) over all rows, then without each row, ignoring NaN; shape (1 + n, k)."""
-    kept = (weights(len(table)) > 0)[:, :, np.newaxis] & np.isfinite(table)
-    values = np.broadcast_to(np.asarray(table, dtype=np.float64), kept.shape)
-    count = kept.sum(axis=1)
-    total = values.sum(axis=1, where=kept)
+    known = np.isfinite(table)
+    count = without(np.add, known, 0)
+    total = without(np.add, np.where(known, table, 0.0), 0.0)
     means = np.divide(total, count, out=np.full(count.shape, np.nan), where=count > 0)
     # rounding must not move a mean of equal values, such as of zeros only
-    ends = values.min(axis=1, where=kept, initial=np.inf), values.max(axis=1, where=kept, initial=-np.inf)
-    return np.asarray(np.clip(means, *ends))
+    least = without(np.minimum, np.where(known, table, np.inf), np.inf)
+    most = without(np.maximum, np.where(known, table, -np.inf), -np.inf)
+    return np.asarray(np.clip(means, least, most))
+
+
+def without(reduced: np.ufunc, table: npt.NDArray[Any], start: float) -> npt.NDArray[Any]:
+    """``reduced``, such as a sum, over all rows of (seeds, k), then without each row: as :func:`weights`.
+
+    It is that of the rows before with that of the rows after: a difference of sums would lose digits.
+    """
+    end = np.full((1, table.shape[1]), start)
+    before = reduced.accumulate(np.concatenate([end, table]))
+    after = reduced.accumulate(np.concatenate([end, table[::-1]]))[::-1]
+    whole = before[-1:]
+    return whole if len(table) < FEWEST_SEEDS else np.concatenate([whole, reduced(before[:-1], after[1:])])
 
 
 def fewest(arms: Sequence[Arm]) -> int:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import tracemalloc
+import warnings
 from collections.abc import Sequence
 
 import numpy as np
@@ -79,6 +81,30 @@ def test_without_the_only_seed_that_differs_the_mean_is_that_of_the_others(place
             assert jackknife.means_without(column)[1 + place, 0] == other
     # a loss in one seed alone: the interval was 0 to 100 %
     assert jackknife.mean(arm([0.35] + [0.0] * 9), "percent").high < 0.35
+
+
+@given(st.integers(0, 9), st.integers(0, 4), st.integers(0, 1000))
+def test_means_without_each_row_are_those_of_the_other_rows(rows: int, columns: int, draw: int) -> None:
+    rng = np.random.default_rng(draw)
+    table = rng.normal(size=(rows, columns)) * 10.0 ** rng.integers(-6, 9, (rows, columns))
+    table[rng.random((rows, columns)) < 0.3] = np.nan
+    kept = [table, *(np.delete(table, row, axis=0) for row in range(rows) if rows > 2)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        expected = [np.nanmean(one, axis=0) for one in kept]
+    sizes = np.nanmax(np.abs(table), axis=0, initial=0)
+    assert np.all(np.isnan(expected) == np.isnan(jackknife.means_without(table)))
+    assert np.nanmax(np.abs(expected - jackknife.means_without(table)) - 1e-14 * sizes, initial=0) <= 0
+
+
+def test_many_seeds_need_little_memory() -> None:
+    """A study may have 10,000 seeds: a table of each seed without each needed gigabytes."""
+    table = np.random.default_rng(0).normal(size=(3000, 2))
+    tracemalloc.start()
+    jackknife.means_without(table)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 20 * table.nbytes
 
 
 @pytest.mark.parametrize(("scale", "values"), [("factor", [1.0, 1.4, 9.0]), ("share", [0.9, 0.99, 0.95]),
