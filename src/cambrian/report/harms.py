@@ -60,8 +60,8 @@ class Harm:
     ``own_harm``, and there is no difference, no excess and no test.
 
     A harm is 1 minus a ratio, and its interval and its test are by factors of this ratio. If one arm has
-    fewer than two seeds above 0, the ratio says nothing of how much: there is no interval, and ``p`` is of
-    ``difference``.
+    fewer than two seeds above 0, the ratio says nothing of how much: there is no interval, and ``p`` is
+    that of ``test``, but no smaller than :func:`_p` allows.
     """
 
     network: str
@@ -84,6 +84,13 @@ class Harm:
         if _has_ratio(self.with_own, self.with_other):
             return self.excess, states.HARM
         return self.difference, self.service.negligible
+
+    def seeds_for_p(self, level: float) -> int:
+        """How many seeds each side still needs before ``p`` can be as small as ``level``."""
+        if _has_ratio(self.with_own, self.with_other):
+            return 0
+        have = len(self.with_own) + len(self.with_other)
+        return max(math.ceil((1 - have - math.log2(level)) / 2), 0)
 
 
 def harms(collected: Collected) -> list[Harm]:

@@ -36,10 +36,13 @@ def columns(
     more, state = None, None
     if verdict == "inconclusive" and interval is not None:
         if interval.n < FEWEST_SEEDS:
-            within = margin is not None and margin.low <= interval.estimate - null <= margin.high
-            more, state = FEWEST_SEEDS - interval.n, "equivalent" if within else "different"
+            away = interval.estimate - null
+            within = margin is not None and margin.low <= away <= margin.high
+            # an estimate of no difference, without a margin, is on its way to no state
+            more, state = FEWEST_SEEDS - interval.n, "equivalent" if within else "different" if away else None
         else:
-            hint = power.to_settle(interval, margin, null, level=LEVEL if level is None else level)
+            reached = LEVEL if level is None else level
+            hint = power.to_settle(interval, margin, null, level=reached if "different" in possible else 0.0)
             # a test on a scale, and the rank of its p, may demand a little more: at least one more seed
             more, state = None if hint.more is None else max(hint.more, 1), hint.state
     if state not in possible:

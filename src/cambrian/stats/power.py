@@ -62,11 +62,12 @@ def to_settle(
     SE · (t + t of the power) is below its distance to the nearer end of the margin around ``null``, if it
     lies inside, with the t of the interval: no correction applies to it. The smaller number of seeds counts.
     The state is "equivalent" if the interval is then within the margin, as :func:`states.state` has it.
+    With a ``level`` of 0 no p is small enough: the seeds until it is equivalent.
     """
     if not 0 < power < 1:
         raise ValueError(f"power is {power}; give a share between 0 and 1, such as 0.8")
-    if not 0 < level <= LEVEL:
-        raise ValueError(f"level is {level}; a correction makes it smaller than {LEVEL:g}, but above 0")
+    if not 0 <= level <= LEVEL:
+        raise ValueError(f"level is {level}; a correction makes it smaller than {LEVEL:g}, but not below 0")
     goal = f"settle it with {_percent(power)} power"
     away = interval.estimate - null
     arm = max(interval.estimate - interval.low, interval.high - interval.estimate)

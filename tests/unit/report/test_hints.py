@@ -75,6 +75,9 @@ def test_below_three_seeds_it_is_what_is_missing_to_an_interval() -> None:
             "more_seeds": 1,
             "settles_as": state,
         }
+    # no difference and no margin: on its way to no state
+    nothing = interval(0.0, math.nan, math.nan, 2)
+    assert hints.columns("inconclusive", nothing, None, None) == UNKNOWN
 
 
 REACHED: dict[str, Any] = {

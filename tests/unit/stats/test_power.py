@@ -47,6 +47,11 @@ def test_a_correction_needs_more_seeds_to_tell_but_none_to_be_equivalent() -> No
     assert power_of_8 == pytest.approx(0.86, abs=0.01)
     inside = student(0.001, 0.05, 5)
     assert power.to_settle(inside, SHARE, level=0.05 / 12) == power.to_settle(inside, SHARE)
+    # no p is small enough: only equivalence counts
+    wide = student(0.03, 0.02, 5)
+    assert power.to_settle(wide, SHARE).state == "different"
+    assert power.to_settle(wide, SHARE, level=0).state == "equivalent"
+    assert power.to_settle(found, None, level=0).more is None
     with pytest.raises(ValueError, match="level"):
         power.to_settle(found, None, level=0.2)
 

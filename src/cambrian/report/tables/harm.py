@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -13,6 +15,8 @@ from cambrian.report.harms import Harm
 from cambrian.report.layout import Column, Shown
 from cambrian.report.tables import rows
 from cambrian.stats import states
+from cambrian.stats.interval import Interval
+from cambrian.stats.states import Margin, State
 
 #: place among the tables
 ORDER = 24
@@ -20,6 +24,10 @@ ORDER = 24
 PRINTED = ("network", "victim", "by", "service", "excess", "verdict")
 #: verdicts that say "different", and which way
 MORE, LESS = "more than its own kind", "less than its own kind"
+#: the margin of a harm, of the logarithm of its ratio
+_LOG_RATIO = Margin(math.log1p(-states.HARM.high), math.log1p(-states.HARM.low), states.HARM.why)
+#: the settled states of a difference that is negligible
+_NEGLIGIBLE: tuple[State, ...] = ("equivalent",)
 
 
 def table(collected: Collected) -> pl.DataFrame | None:
@@ -62,10 +70,37 @@ def _row(one: Harm, p_corrected: float | None, level: float | None) -> rows.Row:
     row |= {"p": one.p, "p_corrected": p_corrected, "hedges_g": one.test.hedges_g if one.test else None}
     row["test"] = one.test.test if one.test else None
     row["verdict"] = verdict(one, p_corrected)
-    row |= hints.columns(row["verdict"], *one.judged, level)
+    row |= _more_seeds(one, row["verdict"], level)
     if row["settles_as"] == "different":
         row["settles_as"] = _way(one)
     return row
+
+
+def _more_seeds(one: Harm, verdict: str, level: float | None) -> rows.Row:
+    """What :func:`verdict` will find first with more seeds; see :func:`cambrian.report.hints.columns`."""
+    difference, negligible = one.difference, one.service.negligible
+    small = difference and negligible and negligible.low < difference.estimate < negligible.high
+    interval, margin = one.judged
+    if margin is states.HARM:
+        # the test and the interval of a harm are by factors of its ratio
+        interval, margin = _logarithm(interval), _LOG_RATIO
+    possible = _NEGLIGIBLE if small else hints.SETTLED
+    found = hints.columns(verdict, interval, margin, level, possible=possible)
+    if found["settles_as"] == "different":
+        found["more_seeds"] = max(
+            found["more_seeds"], one.seeds_for_p(states.LEVEL if level is None else level)
+        )
+    negligibly = hints.columns(verdict, difference, negligible, level, possible=_NEGLIGIBLE)
+    known = [each for each in (found, negligibly) if each["more_seeds"] is not None]
+    return min(known, key=lambda each: each["more_seeds"], default=found)
+
+
+def _logarithm(harm: Interval | None) -> Interval | None:
+    """The interval of the logarithm of 1 − ``harm``, which is symmetric; None for a ratio of 0."""
+    if harm is None or harm.estimate >= 1:
+        return None
+    estimate, high = math.log1p(-harm.estimate), math.log1p(-harm.low)
+    return replace(harm, estimate=estimate, low=2 * estimate - high, high=high)
 
 
 def verdict(one: Harm, p_corrected: float | None) -> str:
