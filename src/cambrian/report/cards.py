@@ -19,6 +19,8 @@ from cambrian.report.tables import harm, pairwise, rows
 from cambrian.report.words import counted
 
 MOST = 5
+#: decimals of an interval
+_MOST_DIGITS = 6
 #: quantity → what a card says of its value, and the unit of a difference
 _SAYS = {
     "share_percent": ("{who} takes {value} % of the throughput beside {reference}", "points"),
@@ -147,7 +149,7 @@ def _pairs(frames: Mapping[str, pl.DataFrame]) -> Iterator[Card]:
             quantity=f"share_percent beside {loser}",
             text=f"{winner} takes {layout.number(share['share'], 0)} % of the throughput beside {loser}",
             beside=f"Even split: 50 %.{_harmed(loser, harms.get((row['network'], loser, winner)))}",
-            sure=_sure("Share", row | share, "share", " %", row["p_bh"]),
+            sure=_sure("Share", row | share, "share", " %", row["p_bh"], null=100 * pairwise.EVEN),
             effect=_certain(share, "share", 100 * pairwise.EVEN),
             table="pairwise",
             row=f"{row['x']} + {row['y']}",
@@ -240,7 +242,14 @@ def _certain(row: Row, name: str, null: float = 0.0) -> float:
     return float(max(row[f"{name}_low"] - null, null - row[f"{name}_high"], 0.0))
 
 
-def _sure(what: str, row: Row, name: str, unit: str, p: float, seeds: str = "seeds") -> str:
-    half = (row[f"{name}_high"] - row[f"{name}_low"]) / 2
-    interval = layout.interval(row, name, layout.decimals(half))
+def _sure(
+    what: str, row: Row, name: str, unit: str, p: float, seeds: str = "seeds", null: float = 0.0
+) -> str:
+    low, high = row[f"{name}_low"], row[f"{name}_high"]
+    digits = layout.decimals((high - low) / 2)
+    nearest = low if low > null else high
+    # an end that differs from none is not printed as none
+    while nearest != null and digits < _MOST_DIGITS and round(nearest, digits) == round(null, digits):
+        digits += 1
+    interval = layout.interval(row, name, digits)
     return f"{what} {interval}{unit}, {row[seeds]} seeds, {layout.p_words(p)} corrected"
