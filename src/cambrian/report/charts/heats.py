@@ -100,7 +100,7 @@ def _shade(effects: pl.Series, heat: Heat, fair: float | None = None) -> _Shade:
     if by_factor:
         values = [math.log2(one) for one in values if one > 0]
     if fair is not None and not by_factor:
-        most = max(*(abs(one - fair) for one in values), states.SHARE_PERCENT.high)
+        most = max([*(abs(one - fair) for one in values), 2 * states.of_share(fair).high])
         return _Shade(fair - most, fair, fair + most, by_factor)
     if heat.kind == "value":
         low, high = min(values, default=0.0), max(values, default=1.0)
@@ -163,14 +163,16 @@ def _colour(heat: Heat, shade: _Shade) -> alt.Color:
     label = "format(pow(2, datum.value), '.3~g')" if shade.by_factor else "format(datum.value, '.3~g')"
     middle = (shade.least + shade.most) / 2 if shade.middle is None else shade.middle
     # the colours of shares reach as far below an equal share as above it; shares do not
-    least = max(shade.least, 0.0) if shade.middle else shade.least
+    least, most = shade.least, shade.most
+    if shade.middle:
+        least, most = max(least, 0.0), min(most, 100.0)
     legend = alt.Legend(
         orient="bottom",
         direction="horizontal",
         gradientLength=180,
         gradientThickness=10,
         labelExpr=label,
-        values=[least, middle, shade.most],
+        values=[least, middle, most],
         titleLimit=0,
     )
     scale = alt.Scale(scheme="blues", domain=[shade.least, shade.most])
