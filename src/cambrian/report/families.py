@@ -3,7 +3,8 @@
 Maps and lists of many cells are for exploring. They use Benjamini and Hochberg's correction: at most one in
 twenty of the cells that are called different is a false alarm. Tests that decide a verdict on a stack use
 Holm's correction over all tables of the page that judge contestants: if no contestant differs, the page
-accuses one with a probability of at most 5 %. The same holds for the placebo, even if others differ.
+accuses one with a probability of at most 5 %. The same holds for the placebo, even if others differ;
+the table of own figures, which decides no verdict, adds at most 0.8 % of pages with a placebo that differs.
 """
 
 from __future__ import annotations

@@ -20,7 +20,9 @@ ORDER = 24
 _INCONCLUSIVE = (
     "Faint and in parentheses: inconclusive, that is neither different from the harm of a flow of the "
     "victim's own kind in the same position (t over seeds, Holm's correction as for verdicts, "
-    f"{100 * states.LEVEL:g} %) nor equivalent to it (within {states.HARM.high:g})."
+    f"{100 * states.LEVEL:g} %) nor equivalent to it (within {states.HARM.high:g}, "
+    f"{states.DELAY_MS.high:g} ms of delay or {states.LOSS_PERCENT.high:g} percentage points of loss). "
+    "Blank: the column has no delay or loss beside the row, so there is no number; the table has the verdict."
 )
 _ALONE = (
     "Harm that the row does to the column (Ware et al., HotNets 2019): the share of its throughput alone "

@@ -151,8 +151,8 @@ def shown(frame: pl.DataFrame, collected: Collected) -> Shown:
     ]
     caption = (
         "Harm to each victim’s service, compared with the harm of its own kind in the same position; the "
-        "queue loss is that of the measured interval, not of the whole trial; where one of the two is 0 in "
-        "all seeds but one at most, the verdict is on their difference, and harm has no interval; "
+        "queue loss is that of the measured interval, not of the whole trial; where one of the two is above "
+        "0 in fewer than two seeds, the verdict is on their difference, and harm has no interval; "
         f"{layout.BRACKETS}"
     )
     by_victim = pl.concat(
