@@ -181,33 +181,40 @@ def group_of(trial: str) -> str:
 def conditions(result: TrialResult) -> str:
     """What a trial was asked for, apart from contestants, seed and starts: ``rate_mbps = 8, rtt_ms = 40``."""
     trial = Trial.model_validate(result.manifest["trial"])
-    asked = trial.network.model_dump(mode="json", exclude_defaults=True, exclude={"name", "trace_file"})
+    asked = _of_network(trial)
     if (trace := trial.network.trace_file) is not None:
-        asked["trace_file"] = f"{Path(trace).name} {_trace_hash(result, trial) or 'of unknown content'}"
-    asked |= trial.model_dump(mode="json", include={"duration_s", "clock"})
-    asked |= trial.model_dump(mode="json", include={"kernel_settings"}, exclude_defaults=True)
+        asked["trace_file"] = f"{Path(trace).name} {_trace_content(result, trial)}".strip()
+    asked |= trial.model_dump(mode="json", include={"duration_s", "clock", "kernel_settings"})
     endless = kind_of_flow(None, None, trial.network.rtt_ms)
     kinds = [kind_of(flow, trial.network) for flow in trial.flows]
     if any(kind != endless for kind in kinds):
         asked["flows"] = kinds
-    return _in_words(asked)
+    # a baseline of an earlier version has no zeros here: they are in settings
+    return _in_words({key: value for key, value in asked.items() if value})
 
 
-def _trace_hash(result: TrialResult, trial: Trial) -> str:
-    """The hash of the trial's trace file, shortened; empty if it is not known to be that of the trial."""
+def _of_network(trial: Trial) -> dict[str, Any]:
+    """What a trial asks of its network, apart from name and trace file."""
+    return trial.network.model_dump(mode="json", exclude_defaults=True, exclude={"name", "trace_file"})
+
+
+def _trace_content(result: TrialResult, trial: Trial) -> str:
+    """The hash of the trial's trace file, shortened, or that its content is unknown; empty without a file."""
     path = Path(trial.network.trace_file or "")
-    if not path.is_file() or identity.trial_id(trial, result.manifest["environment"]) != result.id:
+    if not path.is_file():
         return ""
+    if identity.trial_id(trial, result.manifest["environment"]) != result.id:
+        return "of unknown content"
     return hashlib.sha256(path.read_bytes()).hexdigest()[:8]
 
 
 def settings(study: Study, group: dict[str, Any], result: TrialResult) -> str:
-    """What else a study asks of a group's trials: the interval, starts, pages, and contestants' settings.
+    """What else a study asks: zeros of the network, the interval, starts, pages, and contestants' settings.
 
     ``group`` is from study.json. These count apart from :func:`conditions`, which earlier versions have too.
     """
     trial = Trial.model_validate(result.manifest["trial"])
-    asked: dict[str, Any] = {}
+    asked = {key: value for key, value in _of_network(trial).items() if not value}
     if study.measured_from_s is not None:
         asked["measured_from_s"] = study.measured_from_s
     if study.start_spread_ms:

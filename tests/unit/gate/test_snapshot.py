@@ -55,6 +55,13 @@ def test_a_snapshot_says_on_what_its_trials_ran(folder: Path) -> None:
 
 def asked(flow: dict[str, Any] | None = None, network: dict[str, Any] | None = None, **study: Any) -> str:
     """What a snapshot says of a made-up study of one flow, without figures."""
+    return "".join(both(flow, network, **study))
+
+
+def both(
+    flow: dict[str, Any] | None = None, network: dict[str, Any] | None = None, **study: Any
+) -> tuple[str, str]:
+    """The conditions and the settings of such a study."""
     quinn = {"stack": "quinn", "cca": "cubic"}
     flows = [{"contestant": quinn} | (flow or {})]
     link = {"rate_mbps": 10, "rtt_ms": 50, "buffer_bdp": 1} | (network or {})
@@ -63,7 +70,7 @@ def asked(flow: dict[str, Any] | None = None, network: dict[str, Any] | None = N
     result = TrialResult(Path("none"))
     result.__dict__["manifest"] = {"trial": trial.model_dump(mode="json")}
     group = {"design": "flows", "subject": "flows"}
-    return snapshot.conditions(result) + snapshot.settings(Study.model_validate(whole), group, result)
+    return snapshot.conditions(result), snapshot.settings(Study.model_validate(whole), group, result)
 
 
 def test_every_setting_of_a_study_that_moves_packets_or_figures_counts() -> None:
@@ -97,6 +104,15 @@ def test_every_setting_of_a_study_that_moves_packets_or_figures_counts() -> None
     assert same == asked()
 
 
+def test_conditions_have_the_text_of_earlier_versions() -> None:
+    """Otherwise the study would be another one than that of a baseline, and differences would be hidden."""
+    conditions, settings = both(network={"forward_delay_percent": 0})
+    assert (conditions, "") == both()
+    assert settings == "forward_delay_percent = 0.0"
+    conditions, settings = both(network={"forward_delay_percent": 10})
+    assert "forward_delay_percent = 10.0" in conditions and settings == ""
+
+
 def test_a_trace_file_is_that_of_the_trial(tmp_path: Path) -> None:
     trace = tmp_path / "link.trace"
     trace.write_text("1\n2\n")
@@ -110,6 +126,9 @@ def test_a_trace_file_is_that_of_the_trial(tmp_path: Path) -> None:
     assert 'trace_file = "link.trace of unknown content"' in snapshot.conditions(result) != before
     trace.write_text("1\n2\n")
     assert snapshot.conditions(result) == before
+    trace.unlink()
+    # the text of earlier versions
+    assert 'trace_file = "link.trace",' in snapshot.conditions(result)
 
 
 def test_a_page_with_other_images_accuses_no_stack() -> None:
