@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 from rich.console import Console
@@ -16,7 +17,7 @@ from rich.table import Table
 
 from cambrian.gate.carry_out import Outcome, Result
 from cambrian.gate.differences import ONLY_IN_ONE, Compared, Difference
-from cambrian.gate.snapshot import INVALID
+from cambrian.gate.snapshot import INVALID, asked_in
 from cambrian.markdown import plain, table_lines
 from cambrian.metrics.parameters.definitions import PARAMETERS
 from cambrian.stats.jackknife import FEWEST_SEEDS
@@ -25,6 +26,10 @@ from cambrian.stats.jackknife import FEWEST_SEEDS
 _NO_XML = re.compile(r"\x1b\[[0-9;]*m|[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 #: most figures that a table shows
 _MOST = 25
+#: most settings that one line names on each side
+_MOST_ITEMS = 5
+#: where a setting stands: its key with ``[]`` for the outermost list, and its number there, as of a flow
+_Leaf = tuple[str, int | None]
 _HEADLINES: dict[Outcome, str] = {
     "unchanged": "unchanged: every trial sent the same packets as the baseline's",
     "equivalent": "equivalent: packets differ, but no figure is different or looks different",
@@ -107,9 +112,45 @@ def _other_settings(compared: Compared) -> Iterator[str]:
 
 def _other_items(before: str, after: str) -> str:
     """The settings of two texts that differ."""
-    old, new = before.split(", "), after.split(", ")
-    gone, come = ([one for one in mine if one not in other] for mine, other in ((old, new), (new, old)))
-    return f"{', '.join(gone) or 'nothing'} → {', '.join(come) or 'nothing'}"
+    old, new = (dict(_leaves(asked_in(text))) for text in (before, after))
+    return f"{_only_in(old, new)} → {_only_in(new, old)}"
+
+
+def _leaves(value: Any, key: str = "", number: int | None = None) -> Iterator[tuple[_Leaf, str]]:
+    """(Place, JSON) of each value that holds no others, and of the length of each outermost list."""
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            yield from _leaves(inner, f"{key}.{name}" if key else name, number)
+    elif isinstance(value, list) and number is None:
+        yield (f"length of {key}", None), str(len(value))
+        for place, inner in enumerate(value):
+            yield from _leaves(inner, f"{key}[]", place)
+    elif isinstance(value, list):
+        for place, inner in enumerate(value):
+            yield from _leaves(inner, f"{key}[{place}]", number)
+    else:
+        yield (key, number), json.dumps(value, ensure_ascii=False) if key else value
+
+
+def _only_in(mine: Mapping[_Leaf, str], other: Mapping[_Leaf, str]) -> str:
+    """The settings that the other lacks or has otherwise; equal ones of several flows are named together."""
+    numbers: dict[tuple[str, str], list[int]] = {}
+    for (key, number), text in mine.items():
+        if other.get((key, number)) != text:
+            numbers.setdefault((key, text), []).extend(() if number is None else (number,))
+    items = [
+        f"{key.replace('[]', f'[{_ranges(those)}]', 1)} = {text}" if key else text
+        for (key, text), those in numbers.items()
+    ]
+    more = f" and {len(items) - _MOST_ITEMS} more" if len(items) > _MOST_ITEMS else ""
+    return f"{', '.join(items[:_MOST_ITEMS])}{more}" or "nothing"
+
+
+def _ranges(numbers: Sequence[int]) -> str:
+    """Ascending numbers in few characters: ``0-3, 7``."""
+    starts = [one for one in numbers if one - 1 not in numbers]
+    ends = [one for one in numbers if one + 1 not in numbers]
+    return ", ".join(f"{a}-{b}" if a < b else f"{a}" for a, b in zip(starts, ends, strict=True))
 
 
 def _not_in_both(compared: Compared) -> Iterator[str]:

@@ -29,6 +29,8 @@ from cambrian.study.naming import slug
 _HASH_DIGITS, _DIGITS = 16, 6
 #: start of the text of a trial that is invalid, in place of its packet hash
 INVALID = "invalid: "
+#: start of a key in the text of conditions or settings
+_ASKED = re.compile(r"(?:, )?(\w+) = ")
 
 
 #: seed → a figure's mean over the seed's trials
@@ -232,6 +234,18 @@ def settings(study: Study, group: dict[str, Any], result: TrialResult) -> str:
 
 def _in_words(asked: Mapping[str, Any]) -> str:
     return ", ".join(f"{key} = {json.dumps(value, separators=(',', ':'))}" for key, value in asked.items())
+
+
+def asked_in(words: str) -> dict[str, Any]:
+    """Key → value of a text of conditions or settings; all under an empty key if it cannot be read."""
+    found: dict[str, Any] = {}
+    at = 0
+    try:
+        while match := _ASKED.match(words, at):
+            found[match[1]], at = json.JSONDecoder().raw_decode(words, match.end())
+    except json.JSONDecodeError:
+        return {"": words}
+    return found if at == len(words) else {"": words}
 
 
 def software(results: Iterator[TrialResult]) -> dict[str, str]:

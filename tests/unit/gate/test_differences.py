@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable
 from itertools import pairwise
@@ -352,6 +353,44 @@ def test_another_study_accuses_no_stack() -> None:
     assert first == "the study is another one: alone/net: rate_mbps = 8.0 → rate_mbps = 7.5"
     # a baseline of an older version has no conditions
     assert carry_out.outcome_of(differences.snapshots(before, slow)) == "different"
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ([{"pacing": True}] * 25, 'pacing = false → flows[0-24].contestant.options.pacing = true'),
+        (
+            [{"pacing": not 3 <= n <= 20} for n in range(25)],
+            "pacing = false → flows[0-2, 21-24].contestant.options.pacing = true",
+        ),
+        ([{"pacing": False, "name": "a, b"}] + [{"pacing": False}] * 24,
+         'nothing → flows[0].contestant.options.name = "a, b"'),
+        ([{}] + [{"pacing": False}] * 24, "flows[0].contestant.options.pacing = false → nothing"),
+        ([{"pacing": n} for n in range(25)], "flows[4].contestant.options.pacing = 4 and 20 more"),
+        ([{"pacing": False}] * 26, "length of flows = 25 → length of flows = 26, flows[25].contestant"),
+        ([{"pacing": False}] * 25 + [{}], "length of flows = 25 → length of flows = 26"),
+    ],
+)  # fmt: skip
+def test_another_study_is_told_by_what_differs_alone(options: list[dict[str, object]], said: str) -> None:
+    """An option of one flow, or of each of 25, is no reason for two whole lists."""
+
+    def with_options(those: list[dict[str, object]]) -> Snapshot:
+        flows = [{"contestant": {"options": one} if one else {}} for one in those]
+        text = f"starts_ms = [0.0,5.0], flows = {json.dumps(flows, separators=(',', ':'))}"
+        return snapshot().model_copy(update={"settings": {"alone/net": text}})
+
+    found = differences.snapshots(with_options([{"pacing": False}] * 25), with_options(options))
+    (first, *_) = output.notes(found)
+    assert said in first and "starts_ms" not in first and len(first) < 350
+
+
+def test_conditions_that_cannot_be_read_are_shown_whole() -> None:
+    """A baseline is a file that a person can edit."""
+    old, new = (
+        snapshot().model_copy(update={"conditions": {"alone/net": text}}) for text in ("x = [", "y = 1")
+    )
+    (first, *_) = output.notes(differences.snapshots(old, new))
+    assert first == "the study is another one: alone/net: x = [ → y = 1"
 
 
 def test_trials_that_are_invalid_for_one_reason_are_one_note() -> None:
