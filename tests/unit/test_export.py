@@ -98,9 +98,22 @@ def test_a_loss_is_what_its_source_says() -> None:
         assert said == [f"the stack's log: {loss}"]
 
 
-def test_what_the_kernels_columns_are_is_in_its_file() -> None:
-    source = export._SOURCES["tcp_probe"]
-    assert "snd_nxt - snd_una" in source and "tcp_current_ssthresh" in source
+def test_what_the_kernels_columns_are_is_in_its_file(tmp_path: Path) -> None:
+    network = Network(rate_mbps=10, rtt_ms=50, buffer_bdp=1)
+    trial = Trial(
+        network=network, flows=(Flow(contestant=Contestant(stack="tcp", cca="cubic")),), duration_s=9
+    )
+    stored = TrialResult(tmp_path / "stored")
+    stored.__dict__["manifest"] = {
+        "trial": trial.model_dump(mode="json"),
+        "guest": {"zero_ns": ZERO_NS, "end_ns": 5_000_000},
+        "packets_sha256": "f" * 64,
+    }
+    stored.__dict__["packets"], stored.__dict__["transport"] = PACKETS_SEEN, LOG
+    (file,) = export.export(stored, [export.Kind.qlog], tmp_path, lambda _: None)
+    description = json.loads(Path(file.path).read_text())["traces"][0]["description"]
+    assert "tcp_probe" in description
+    assert "snd_nxt - snd_una" in description and "tcp_current_ssthresh" in description
 
 
 def test_another_browser_is_another_build(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
