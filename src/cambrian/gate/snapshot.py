@@ -211,7 +211,7 @@ def _trace_content(result: TrialResult, trial: Trial) -> str:
 
 
 def settings(study: Study, group: dict[str, Any], result: TrialResult) -> str:
-    """What else a study asks: zeros of the network, the interval, starts, pages, and contestants' settings.
+    """What else a study asks: zeros of the network, the interval, starts, pages, contestants, their settings.
 
     ``group`` is from study.json. These count apart from :func:`conditions`, which earlier versions have too.
     """
@@ -222,9 +222,12 @@ def settings(study: Study, group: dict[str, Any], result: TrialResult) -> str:
     if study.start_spread_ms:
         # the offsets of a seed follow from the study's name
         asked |= {"start_spread_ms": study.start_spread_ms, "study": study.name}
-    if any(starts_ms := [flow.start_ms for flow in lineup(group, study)]):
+    flows_of_study = lineup(group, study)
+    if any(starts_ms := [flow.start_ms for flow in flows_of_study]):
         asked["starts_ms"] = starts_ms
-    of_contestant = {"receiver", "receiver_cpu", "tls", "options"}
+    # the name of another design's group has the contestants
+    who = {"stack", "cca"} if flows_of_study else set()
+    of_contestant = {"receiver", "receiver_cpu", "tls", "options"} | who
     include: Any = {"contestant": of_contestant, "page": {"objects"}, "client": True}
     flows = [flow.model_dump(mode="json", exclude_defaults=True, include=include) for flow in trial.flows]
     if any(flow != {"contestant": {}} for flow in flows):

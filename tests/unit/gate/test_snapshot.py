@@ -55,15 +55,15 @@ def test_a_snapshot_says_on_what_its_trials_ran(folder: Path) -> None:
 
 def asked(flow: dict[str, Any] | None = None, network: dict[str, Any] | None = None, **study: Any) -> str:
     """What a snapshot says of a made-up study of one flow, without figures."""
-    return "".join(both(flow, network, **study))
+    return "".join(both(flow, network=network, **study))
 
 
 def both(
-    flow: dict[str, Any] | None = None, network: dict[str, Any] | None = None, **study: Any
+    *flows_of_study: dict[str, Any] | None, network: dict[str, Any] | None = None, **study: Any
 ) -> tuple[str, str]:
-    """The conditions and the settings of such a study."""
+    """The conditions and the settings of such a study of several flows."""
     quinn = {"stack": "quinn", "cca": "cubic"}
-    flows = [{"contestant": quinn} | (flow or {})]
+    flows = [{"contestant": quinn} | (flow or {}) for flow in flows_of_study]
     link = {"rate_mbps": 10, "rtt_ms": 50, "buffer_bdp": 1} | (network or {})
     trial = Trial.model_validate({"network": link, "flows": flows, "duration_s": 10})
     whole = {"name": "mine", "title": "t", "design": "flows", "networks": [link], "flows": flows} | study
@@ -106,11 +106,18 @@ def test_every_setting_of_a_study_that_moves_packets_or_figures_counts() -> None
 
 def test_conditions_have_the_text_of_earlier_versions() -> None:
     """Otherwise the study would be another one than that of a baseline, and differences would be hidden."""
-    conditions, settings = both(network={"forward_delay_percent": 0})
-    assert (conditions, "") == both()
-    assert settings == "forward_delay_percent = 0.0"
-    conditions, settings = both(network={"forward_delay_percent": 10})
-    assert "forward_delay_percent = 10.0" in conditions and settings == ""
+    conditions, settings = both(None, network={"forward_delay_percent": 0})
+    earlier, others = both(None)
+    assert (conditions, settings) == (earlier, f"forward_delay_percent = 0.0, {others}")
+    conditions, settings = both(None, network={"forward_delay_percent": 10})
+    assert "forward_delay_percent = 10.0" in conditions and settings == others
+
+
+def test_the_flows_of_a_study_count_by_number_and_contestant() -> None:
+    """The names of its groups and places do not tell them."""
+    bbr = {"contestant": {"stack": "tcp", "cca": "bbr"}}
+    texts = [both(*flows) for flows in ([None] * 2, [None] * 3, [None, bbr, bbr], [None, None, bbr])]
+    assert len(set(texts)) == len(texts)
 
 
 def test_a_trace_file_is_that_of_the_trial(tmp_path: Path) -> None:
