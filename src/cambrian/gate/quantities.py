@@ -29,6 +29,7 @@ class Change:
 #: quantity → the change of it that has no effect; docs/how-to/gate-a-ci.md lists them
 MARGINS: Mapping[str, Change] = {
     "throughput_mbps": Change("throughput", 0.05, 0.05, "a twentieth, as for a share of 45 to 55 of 100"),
+    # only trials of two flows have it in a snapshot: of more flows 5 points would be too much
     "share_percent": Change("share of throughput", 0.0, SHARE_PERCENT.high, SHARE_PERCENT.why),
     "delay_mean_ms": Change("mean queueing delay", 0.1, 2.0, "a tenth, or less than two packets at 10 Mbps"),
     "delay_p95_ms": Change(

@@ -226,6 +226,14 @@ def test_two_flows_of_one_contestant_have_a_throughput_for_their_constant_share(
     }
 
 
+def test_one_of_many_flows_has_a_throughput_and_no_share() -> None:
+    """The margin of the share, 5 points, is that of two flows: of 25 flows each has 4."""
+    rows = lineup_rows(
+        against=[None] * 3, size_bytes=[0] * 3, share_percent=[30.0] * 3, throughput_mbps=[3.0] * 3
+    )
+    assert {row[1:4] for row in snapshot._values(rows, "", None)} == {("throughput_mbps", "1", 3.0)}
+
+
 def test_the_only_rival_goes_unnamed() -> None:
     subject = snapshot.Subject("n", "a cubic", "b cubic")
     assert subject.place("part", alone=True) == "part/n"
