@@ -131,7 +131,8 @@ def is_later_bbr(cca: str) -> bool:
 
 def is_random(network: Network) -> bool:
     """Does the network have randomness, so that seeds differ in more than a flow's start?"""
-    losses = [(one.loss_percent, one.return_loss_percent) for one in (network, *network.schedule)]
+    losses = [(step.loss_percent, step.return_loss_percent) for step in network.schedule]
+    losses.append((network.loss_percent, network.return_loss_percent))
     return bool(
         # all is lost in an outage, whatever the seed
         any(0 < (percent or 0) < 100 for both in losses for percent in both)
