@@ -24,7 +24,8 @@ MISBEHAVING = Path(__file__).parents[1] / "misbehaving-stacks"
 RunTrials = Callable[..., list[TrialResult]]
 
 
-@pytest.fixture(scope="session", autouse=True)
+# no session: unit tests in the same process have the project's own stacks
+@pytest.fixture(scope="package", autouse=True)
 def all_stacks() -> Iterator[None]:
     """The catalogue, with the stacks that misbehave on purpose."""
     with pytest.MonkeyPatch.context() as patch:

@@ -12,6 +12,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+import tomlkit
 import yaml  # type: ignore[import-untyped]  # its stubs are another package
 
 from tests.integration.runs import cambrian
@@ -33,7 +34,7 @@ buffer_bdp = 1
 stack = "$STACK"
 cca = "$CCA"
 """
-#: stands for a stack that has become slow
+#: stands for a stack that has become slow, beside a baseline that does not know the receiver's costs
 SLOW = "receiver_cpu = { per_packet_us = 4000 }\n"
 GATE = 'contestant = "quinn/cubic"\nstudies = ["small.toml"]\n'
 
@@ -47,6 +48,13 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = cambrian(folder, "gate", "gate.toml", "--update")
     assert made.returncode == 0, made.stderr
     return folder
+
+
+def _of_an_earlier_version(baseline: str) -> str:
+    """The baseline without the settings of the study's contestants, which are then not compared."""
+    made = tomlkit.parse(baseline)
+    del made["settings"]
+    return tomlkit.dumps(made)
 
 
 def test_an_unchanged_stack_passes_under_load_and_in_another_folder(project: Path, tmp_path: Path) -> None:
@@ -63,8 +71,9 @@ def test_an_unchanged_stack_passes_under_load_and_in_another_folder(project: Pat
 
 
 def test_a_change_is_different_and_named(project: Path, tmp_path: Path) -> None:
-    for name in ("gate.toml", "gate.baseline.toml"):
-        (tmp_path / name).write_text((project / name).read_text())
+    (tmp_path / "gate.toml").write_text(GATE)
+    baseline = (project / "gate.baseline.toml").read_text()
+    (tmp_path / "gate.baseline.toml").write_text(_of_an_earlier_version(baseline))
     (tmp_path / "small.toml").write_text(STUDY.format(rate_mbps=5) + SLOW)
     found = cambrian(
         tmp_path, "gate", "gate.toml", "--junit", "j.xml", "--json", "r.json", "--markdown", "s.md"
@@ -87,6 +96,15 @@ def test_another_study_is_not_judged(project: Path, tmp_path: Path) -> None:
     assert found.returncode == 2, found.stdout + found.stderr
     assert "not judged: the study is not that of the baseline" in found.stdout
     assert "rate_mbps = 5.0 → rate_mbps = 3.0" in found.stdout and "Restore the studies" in found.stdout
+
+
+def test_another_receiver_is_another_study(project: Path, tmp_path: Path) -> None:
+    for name in ("gate.toml", "gate.baseline.toml"):
+        (tmp_path / name).write_text((project / name).read_text())
+    (tmp_path / "small.toml").write_text(STUDY.format(rate_mbps=5) + SLOW)
+    found = cambrian(tmp_path, "gate", "gate.toml")
+    assert found.returncode == 2, found.stdout + found.stderr
+    assert "receiver_cpu.per_packet_us = 4000" in found.stdout and "Restore the studies" in found.stdout
 
 
 def test_without_a_baseline_it_ends_with_2(tmp_path: Path) -> None:
@@ -137,8 +155,9 @@ def test_the_github_action_passes_an_unchanged_stack_and_fails_a_changed_one(
     for name, more, status in (("same", "", 0), ("other", SLOW, 1)):
         folder = tmp_path / name
         folder.mkdir()
-        for file in ("gate.toml", "gate.baseline.toml"):
-            (folder / file).write_text((project / file).read_text())
+        (folder / "gate.toml").write_text(GATE)
+        baseline = (project / "gate.baseline.toml").read_text()
+        (folder / "gate.baseline.toml").write_text(_of_an_earlier_version(baseline))
         (folder / "small.toml").write_text(STUDY.format(rate_mbps=5) + more)
         summary, output = folder / "summary.md", folder / "output"
         ran = _bash(

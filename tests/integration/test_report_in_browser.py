@@ -102,13 +102,15 @@ def test_from_the_answer_to_single_packets_and_back(reader: Reader) -> None:
     throughput, *others = [text.partition(" s:")[0] for text in readouts[:4]]
     assert len(set(others)) == 1 and others[0], readouts  # one cursor for all panels
     # throughput may have longer steps, so that each has some packets
-    said = page.get_by_role("status").text_content() or ""
+    said = page.get_by_role("dialog").get_by_role("status").text_content() or ""
     assert "Step shown: " in said
     longer = re.search(r", of throughput (\S+) ms; ", said)
     near_s = float(longer[1]) / 1000 if longer else 0
     assert float(throughput) == pytest.approx(float(others[0]), rel=0, abs=near_s)
 
-    finest = re.search(r"finest: (\S+ ms)", page.get_by_role("status").text_content() or "")
+    finest = re.search(
+        r"finest: (\S+ ms)", page.get_by_role("dialog").get_by_role("status").text_content() or ""
+    )
     assert finest
     for _ in range(3):
         page.mouse.move(left, middle)
@@ -116,7 +118,7 @@ def test_from_the_answer_to_single_packets_and_back(reader: Reader) -> None:
         page.mouse.move(left + 20, middle, steps=4)
         page.mouse.up()
         page.wait_for_timeout(100)
-    expect(page.get_by_role("status")).to_contain_text(
+    expect(page.get_by_role("dialog").get_by_role("status")).to_contain_text(
         re.compile(rf"Step shown: {finest[1]}(, of throughput \S+ m?s)?;")
     )
     assert 0 < float(reader.asked["to"]) - float(reader.asked["from"]) < 0.1
@@ -161,7 +163,9 @@ def test_a_link_shows_the_same_and_escape_closes(reader: Reader, made: Path) -> 
     )
     assert (made.parent / "trials" / f"{trial}.json").is_file()
     expect(page.get_by_role("checkbox", name="All seeds as ribbons")).to_be_checked()
-    expect(page.get_by_role("status")).to_contain_text(f"all {len(group['trials'])} trials")
+    expect(page.get_by_role("dialog").get_by_role("status")).to_contain_text(
+        f"all {len(group['trials'])} trials"
+    )
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_have_count(0)
 

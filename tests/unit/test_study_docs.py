@@ -52,7 +52,8 @@ def test_the_first_example_has_as_many_trials_as_it_says() -> None:
 
 def test_the_error_shown_is_the_error_given() -> None:
     lines = EXAMPLES[0].splitlines()
-    lines[6] = "rtt_s = 0.05"
+    assert lines[7].startswith("rtt_ms")
+    lines[7] = "rtt_s = 0.05"
     with pytest.raises(StudyError) as caught:
         load("\n".join(lines))
     assert str(caught.value) in TEXT
