@@ -15,8 +15,6 @@ from cambrian.study.tables import PlacedContestant, PlacedFlow, PlacedLineup, Pl
 from cambrian.study.tracefile import mean_rate_mbps
 
 SEE_INTEROP = "`cambrian interop` shows which receivers a stack has"
-
-
 #: the name of the line-up that a flow is in; None if it is in none
 LineupOf = Callable[[PlacedFlow], str | None]
 

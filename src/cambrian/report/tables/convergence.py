@@ -13,6 +13,7 @@ from cambrian.report import blocks, layout
 from cambrian.report.collect import Cell, Collected
 from cambrian.report.layout import Column, Shown
 from cambrian.report.tables import rows
+from cambrian.stats.interval import finite
 
 #: place among the tables
 ORDER = 42
@@ -52,9 +53,9 @@ def _row(cell: Cell, place: int, joins: Sequence[Convergence]) -> rows.Row:
         "joiner": lineup + " or ".join(sorted({cell.names[join.flow] for join in joins})),
         "trials": len(joins),
         "reached": len(reached),
-        "median_s": rows.finite(statistics.median(times)),
+        "median_s": finite(statistics.median(times)),
         "soonest_s": reached[0] if reached else None,
-        "latest_s": rows.finite(times[-1]),
+        "latest_s": finite(times[-1]),
         "observed_s": min(join.observed_ns for join in joins) / NS_PER_S,
     }
 

@@ -15,6 +15,7 @@ from cambrian.report import blocks, layout
 from cambrian.report.collect import Cell, Collected
 from cambrian.report.layout import Column, Shown
 from cambrian.report.tables import flows, rows
+from cambrian.stats.interval import finite
 
 Row = dict[str, Any]
 #: place among the tables
@@ -79,8 +80,8 @@ def percentile(times: Sequence[float], late: int, percent: int, least: int) -> f
     if len(loads) < least:
         return None
     if percent == _MEDIAN:
-        return rows.finite(statistics.median(loads))
-    return rows.finite(loads[math.ceil(percent / 100 * len(loads)) - 1])
+        return finite(statistics.median(loads))
+    return finite(loads[math.ceil(percent / 100 * len(loads)) - 1])
 
 
 def in_time(cell: Cell, flow: int, times: dict[int, float]) -> dict[int, float]:

@@ -9,6 +9,7 @@ from cambrian.report import layout, probed
 from cambrian.report.collect import Collected
 from cambrian.report.layout import Column, Shown
 from cambrian.report.tables import rows
+from cambrian.stats.interval import finite
 
 #: place among the tables
 ORDER = 46
@@ -46,8 +47,8 @@ def _row(contestant: str, group: str, one: Finding) -> rows.Row:
         "effect": one.effect,
         "low": one.low,
         "high": one.high,
-        "margin_low": rows.finite(margin_low),
-        "margin_high": rows.finite(margin_high),
+        "margin_low": finite(margin_low),
+        "margin_high": finite(margin_high),
         "seeds": one.seeds,
         "events": one.events,
         "more_seeds": one.more,

@@ -15,7 +15,7 @@ import polars as pl
 
 from cambrian.report.collect import Cell
 from cambrian.stats import jackknife
-from cambrian.stats.interval import Interval
+from cambrian.stats.interval import Interval, finite
 from cambrian.stats.scale import Scale
 
 Row = dict[str, Any]
@@ -51,11 +51,6 @@ def spread(name: str, found: Interval | None) -> Row:
         f"{name}_low": finite(found.low),
         f"{name}_high": finite(found.high),
     }
-
-
-def finite(value: float) -> float | None:
-    """The value, or None for NaN and infinities."""
-    return value if math.isfinite(value) else None
 
 
 def frame(rows: Sequence[Row], *columns: str) -> pl.DataFrame:
