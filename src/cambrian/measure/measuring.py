@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import polars as pl
 
@@ -21,6 +22,7 @@ from cambrian.metrics.envelope import Envelope
 from cambrian.metrics.pageload import PageLoad
 from cambrian.metrics.parameters.estimate import Estimate, Missing
 from cambrian.metrics.payload import Protocol
+from cambrian.metrics.recovery import FlowRecovery
 from cambrian.metrics.waterfall import Waterfall
 from cambrian.probes import reading, table
 from cambrian.probes.probed_flow import ProbedFlow
@@ -49,6 +51,7 @@ def measure(
     window = trial_window(result, trial, protocols, measured_from_s)
     t0_ns, t1_ns = window.interval
     flows = flow_measures(window)
+    recoveries = recovery.flow_recoveries(result, trial)
     return TrialMeasures(
         id=result.id,
         folder=result.folder,
@@ -63,9 +66,9 @@ def measure(
         sharing=None if window.has_sized_flow or len(flows) < 2 else _sharing(window),
         parameters=_parameters(result, trial, families),
         waterfalls=_waterfalls(result, trial),
-        recoveries=recovery.flow_recoveries(result, trial),
+        recoveries=recoveries,
         machines=machines.flow_machines(result, trial),
-        probes=_probes(result, trial, families),
+        probes=_probes(result, trial, families, recoveries[0]),
         settled=settled(trial, packets, rate_steps(trial.network), t0_ns, t1_ns),
     )
 
@@ -113,7 +116,12 @@ def _parameters(
     return tuple(estimates(result, families))
 
 
-def _probes(result: TrialResult, trial: Trial, families: Sequence[Family | None]) -> Readings:
+def _probes(
+    result: TrialResult,
+    trial: Trial,
+    families: Sequence[Family | None],
+    recovered: FlowRecovery | None,
+) -> Readings:
     family, network, page = families[0] if families else None, trial.network, trial.flows[0].page
     loads = page.name if page else None
     asked = family is not None and any(
@@ -122,7 +130,9 @@ def _probes(result: TrialResult, trial: Trial, families: Sequence[Family | None]
     if not asked or any(flow.size_bytes for flow in trial.flows):
         return {}
     flow = probed_flow(result, trial, families)
-    return {} if flow is None else reading.read(flow)
+    if flow is None:
+        return {}
+    return reading.read(replace(flow, false_losses=recovered.false_losses if recovered else None))
 
 
 def probed_flow(result: TrialResult, trial: Trial, families: Sequence[Family | None]) -> ProbedFlow | None:

@@ -14,6 +14,7 @@ from cambrian.metrics.columns import NS_PER_S, Int64Array, int64
 from cambrian.metrics.parameters import flight, window
 from cambrian.metrics.parameters.flight import Flight
 from cambrian.metrics.parameters.flow_trace import FlowTrace
+from cambrian.metrics.recovery import FalseLosses
 from cambrian.metrics.throughput import carried_within
 from cambrian.study.model import Network
 
@@ -29,6 +30,7 @@ class ProbedFlow:
 
     ``packets``: of all flows of the trial. ``starts_ns``: start of each flow. ``end_ns``: the trial's
     end; the trace of a flow that gave up ends before. ``page``: name of the page that the flow loads.
+    ``false_losses``: by the sender's own count; None if unknown.
     """
 
     trace: FlowTrace
@@ -37,6 +39,7 @@ class ProbedFlow:
     starts_ns: tuple[int, ...]
     end_ns: int
     page: str | None = None
+    false_losses: FalseLosses | None = None
 
     @cached_property
     def flight(self) -> Flight:

@@ -186,6 +186,8 @@ def test_a_probe_reads_only_the_networks_that_it_names() -> None:
         "lone-loss-delay",
         "lone-loss-later",
         "lone-loss-window",
+        "log-flight",
+        "false-losses",
     }
 
 
