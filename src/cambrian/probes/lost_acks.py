@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from cambrian.metrics.columns import FloatArray, Int64Array, int64
+from cambrian.metrics.parameters import window
 from cambrian.probes.figures import Figure, NoFigure
 from cambrian.probes.probed_flow import DATA, ProbedFlow
 
@@ -81,9 +82,7 @@ def timeout_kept(flow: ProbedFlow) -> Figure | NoFigure:
     No packet was lost, so timeouts are all that the sender knows of. They lower no window in QUIC
     (RFC 9002, section 7.6). In TCP and SCTP they may (RFC 5681, section 3.1; RFC 9260, section 7.2.3).
     """
-    if flow.trace.protocol == "tcp" or flow.trace.other_transport:
-        return NoFigure("a timeout may lower the window of a transport other than QUIC")
-    lost = _lost_ns(flow)
+    lost = _only_timeouts_ns(flow)
     if isinstance(lost, NoFigure):
         return lost
     begin_ns, end_ns = lost
@@ -97,13 +96,37 @@ def timeout_kept(flow: ProbedFlow) -> Figure | NoFigure:
     if after == len(flow.data_arrivals_ns):
         return NoFigure("the flow sent nothing after the acknowledgements were back")
     back_ns = int(flow.data_arrivals_ns[after])
-    dropped = (flow.flight.learnt_ns > begin_ns + flow.trace.rtt_ns) & (flow.flight.signal_ns < end_ns)
-    if dropped.any():
-        return NoFigure("the queue dropped or marked a packet of the flight before")
     if back_ns + RESTART_TRIPS * flow.trace.rtt_ns > flow.trace.end_ns:
         return NoFigure("the trial ends too soon after the acknowledgements are back")
     most = flow.most_bytes_in_a_trip(back_ns, back_ns + RESTART_TRIPS * flow.trace.rtt_ns)
     return Figure(most / before, 1)
+
+
+def log_window_kept(flow: ProbedFlow) -> Figure | NoFigure:
+    """The least window in the sender's log while no acknowledgement arrives, as a share of the one before."""
+    lost = _only_timeouts_ns(flow)
+    if isinstance(lost, NoFigure):
+        return lost
+    # the last acknowledgements still arrive, and the window may change with them
+    begin_ns, end_ns = lost[0] + flow.trace.rtt_ns, lost[1]
+    own = window.of_stack(flow.trace)
+    first, last = np.searchsorted(own.time_ns, [begin_ns, end_ns])
+    if not 0 < first < last or not own.segments[first - 1]:
+        return NoFigure("its log has no row of its window while the acknowledgements are lost")
+    return Figure(float(own.segments[first:last].min() / own.segments[first - 1]), int(last - first))
+
+
+def _only_timeouts_ns(flow: ProbedFlow) -> tuple[int, int] | NoFigure:
+    """The time in which acknowledgements are lost, of a sender that knows of timeouts alone, in QUIC."""
+    if flow.trace.protocol == "tcp" or flow.trace.other_transport:
+        return NoFigure("a timeout may lower the window of a transport other than QUIC")
+    lost = _lost_ns(flow)
+    if isinstance(lost, NoFigure):
+        return lost
+    known_ns, sent_ns = flow.flight.learnt_ns, flow.flight.signal_ns
+    if ((known_ns > lost[0] + flow.trace.rtt_ns) & (sent_ns < lost[1])).any():
+        return NoFigure("the queue dropped or marked a packet of the flight before")
+    return lost
 
 
 def _lost_ns(flow: ProbedFlow) -> tuple[int, int] | NoFigure:

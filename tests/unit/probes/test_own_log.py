@@ -13,7 +13,7 @@ import pytest
 from cambrian.metrics.columns import Int64Array, int64
 from cambrian.metrics.parameters.window import OVERHEAD_BYTES
 from cambrian.metrics.recovery import FalseLosses
-from cambrian.probes import judge, own_log, table
+from cambrian.probes import judge, lost_acks, own_log, table
 from cambrian.probes.figures import Figure, NoFigure
 from cambrian.probes.probed_flow import ProbedFlow
 from cambrian.study.model import Network
@@ -165,6 +165,43 @@ def test_a_timeout_is_a_loss_in_other_transports(other: dict[str, Any]) -> None:
         assert isinstance(own_log.false_losses(flow), Figure) == known
 
 
+def with_window(flow: ProbedFlow, *changes: tuple[float, int]) -> ProbedFlow:
+    """A log of the window in packets from each time (s) on."""
+    return with_log(
+        flow,
+        [round(at_s * 1e9) for at_s, _ in changes],
+        cwnd_bytes=[PAYLOAD * packets for _, packets in changes],
+    )
+
+
+@pytest.mark.parametrize(
+    ("changes", "kept"),
+    [
+        ([(9.9, 80), (11, 80), (17, 80)], 1.0),
+        ([(9.9, 80), (11, 2), (17, 2), (18.1, 80)], 0.025),
+        # the last acknowledgements may tell of a loss
+        ([(9.9, 80), (10.09, 40), (11, 40), (18.1, 2)], 1.0),
+        ([(9.9, 80), (18.1, 2)], None),
+        ([(11, 2)], None),
+    ],
+)
+def test_the_least_window_in_the_log_during_timeouts(
+    changes: list[tuple[float, int]], kept: float | None
+) -> None:
+    found = lost_acks.log_window_kept(with_window(run(LOST_ACKS), *changes))
+    assert (found.value if isinstance(found, Figure) else None) == (pytest.approx(kept) if kept else None)
+
+
+def test_a_window_that_more_than_timeouts_may_lower_is_not_compared() -> None:
+    flow = with_window(run(LOST_ACKS), (9.9, 80), (11, 2))
+    tcp = replace(flow, trace=replace(flow.trace, protocol="tcp"))
+    assert isinstance(lost_acks.log_window_kept(tcp), NoFigure)
+    at = int(np.searchsorted(flow.arrivals_ns, 10_000_000_000))
+    packets = flow.trace.packets.with_columns(flow.trace.packets["outcome"].scatter(at - 1, "dropped"))
+    dropped = replace(flow, trace=replace(flow.trace, packets=packets))
+    assert isinstance(lost_acks.log_window_kept(dropped), NoFigure)
+
+
 def test_findings_say_that_they_come_from_the_log() -> None:
     probes = {one.name: one for one in table.probes()}
     for name, figure, text in (
@@ -175,6 +212,7 @@ def test_findings_say_that_they_come_from_the_log() -> None:
             "its log says that 7.0 packets are in flight that its",
         ),
         ("false-losses", Figure(70.0, 90), "its own count has 70 packets lost that the network did not lose"),
+        ("timeout-window", Figure(0.1, 9), "its log says that timeouts without a loss leave 0.10 of its"),
     ):
         mine: dict[int, Figure | NoFigure] = {1: figure, 2: figure}
         found = judge.judge(probes[name], LONE, "cubic", False, mine, None)
