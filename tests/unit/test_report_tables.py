@@ -241,7 +241,7 @@ def test_a_terminal_of_80_columns_shows_each_table(knobs: Collected) -> None:
     for name, frame in tables.all_tables(knobs).items():
         if frame.is_empty():
             continue
-        columns = printed.chosen(frame, tables.printed(name))
+        columns = printed.chosen(frame, tables.kinds()[name].printed)
         with console.capture() as shown:
             console.print(*printed.terminal(frame, columns, 80))
         head = shown.get().partition("──")[0]
@@ -249,7 +249,7 @@ def test_a_terminal_of_80_columns_shows_each_table(knobs: Collected) -> None:
 
 
 def test_every_kind_of_table_says_what_a_terminal_shows() -> None:
-    assert all(1 < len(tables.printed(tables.name_of(kind))) <= 6 for kind in tables.kinds())
+    assert all(1 < len(kind.printed) <= 6 for kind in tables.kinds().values())
 
 
 def test_a_terminal_shows_a_figure_with_its_interval(knobs: Collected) -> None:

@@ -200,7 +200,7 @@ def table(
             print("no rows")
         return
     if not (asked or wide or as_csv or markdown):
-        asked = tables.printed(name)
+        asked = tables.kinds()[name].printed
     try:
         wanted = frames[name].columns if as_csv and not asked else printed.chosen(frames[name], asked)
     except KeyError as error:
@@ -218,7 +218,7 @@ def _check_name(name: str | None) -> None:
     from cambrian.report import tables
     from cambrian.study import hints
 
-    known = [tables.name_of(kind) for kind in tables.kinds()]
+    known = list(tables.kinds())
     if name is not None and name not in known:
         fail(f"no table {name}; {hints.for_name(name, known, 'tables are')}")
 

@@ -67,7 +67,7 @@ class Evidence:
 
     def tables(self, part: str = ITSELF) -> dict[str, pl.DataFrame]:
         """Name → frame of every table of the part's report, in the report's order."""
-        return self._made(part, _TABLES, [tables.name_of(kind) for kind in tables.kinds()])
+        return self._made(part, _TABLES, list(tables.kinds()))
 
     def _made(self, part: str, made: str, names: Sequence[str]) -> dict[str, pl.DataFrame]:
         """Those of a part's observations or tables that it has, made if missing; empty without a trial."""
@@ -125,7 +125,7 @@ class Evidence:
 
 
 def _check(table: str) -> None:
-    names = [OBSERVATIONS, *(tables.name_of(kind) for kind in tables.kinds())]
+    names = [OBSERVATIONS, *tables.kinds()]
     if table not in names:
         raise ValueError(f"no table {table}: choose one of {', '.join(names)}")
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from cambrian.report import layout
-from cambrian.report.layout import Column, Row
+from cambrian.report.layout import Row
 from cambrian.stats import power
 from cambrian.stats.interval import Interval
 from cambrian.stats.jackknife import FEWEST_SEEDS
@@ -53,11 +52,3 @@ def columns(
 def forget(row: Row) -> None:
     """No number of seeds would settle this row, in place."""
     row |= {name: None for name in ("more_seeds", "settles_as") if name in row}
-
-
-def _shown(row: Row) -> str:
-    return layout.NOTHING if row["more_seeds"] is None else f"{row['more_seeds']:,}"
-
-
-#: for tables with a column ``more_seeds``
-COLUMN = Column("More seeds to settle it", _shown)

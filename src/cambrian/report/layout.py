@@ -9,8 +9,6 @@ from typing import Any
 
 import polars as pl
 
-from cambrian.measure import quantities
-
 Row = dict[str, Any]
 #: a table with more rows is closed at first
 MOST_OPEN_ROWS = 30
@@ -106,6 +104,11 @@ def plain(name: str, heading: str, digits: int) -> Column:
     return Column(heading, lambda row: number(row[name], digits))
 
 
+def whole(name: str, heading: str) -> Column:
+    """A column of whole numbers."""
+    return Column(heading, lambda row: NOTHING if row[name] is None else f"{row[name]:,}")
+
+
 def p_value(name: str, heading: str) -> Column:
     """A column of p values."""
     return Column(heading, lambda row: p_text(row[name]))
@@ -125,49 +128,3 @@ def p_words(p: float) -> str:
 def spread(name: str, heading: str, digits: int) -> Column:
     """A column of numbers with their intervals (``NAME_low``, ``NAME_high``)."""
     return Column(heading, lambda row: interval(row, name, digits))
-
-
-def mean_column(name: str) -> Column:
-    """A column of means of a quantity, with the registry's heading and digits."""
-    return plain(name, quantities.ALL[name].heading, quantities.ALL[name].digits)
-
-
-def interval_column(name: str) -> Column:
-    """As :func:`mean_column`, with intervals (``NAME_low``, ``NAME_high``)."""
-    return spread(name, quantities.ALL[name].heading, quantities.ALL[name].digits)
-
-
-#: number of seeds behind a row
-SEEDS = Column("Seeds", lambda row: str(row["seeds"]))
-#: number of valid trials behind a row
-TRIALS = Column("Trials", lambda row: str(row["trials"]))
-#: trials in which the flow ended early
-GAVE_UP = Column("Ended early, trials", lambda row: str(row["gave_up"]))
-#: trials at whose end the flow's transfer or page load was not complete
-NOT_COMPLETE = Column("Not complete, trials", lambda row: number(row["not_complete"], 0))
-
-
-_INVALID = (
-    text("group", "Group"),
-    Column("Seed", lambda row: str(row["seed"])),
-    text("reasons", "Reason"),
-    text("trial", "Trial"),
-)
-
-_TRACES = (
-    text("trial", "Trial"),
-    text("group", "Group"),
-    Column("Seed", lambda row: str(row["seed"])),
-    Column("Valid", lambda row: "yes" if row["valid"] else "no", number=False),
-    text("packets_sha256", "SHA-256 of the packet trace"),
-)
-
-
-def invalid(frame: pl.DataFrame) -> Shown:
-    """The invalid trials with their reasons."""
-    return shown(frame, _INVALID, "Invalid trials (kept, but in no average)", "invalid.csv")
-
-
-def traces(frame: pl.DataFrame) -> Shown:
-    """The hashes that a repetition has to reproduce."""
-    return shown(frame, _TRACES, "Packet traces", "traces.csv")

@@ -19,8 +19,6 @@ from cambrian.report.tables import harm
 from cambrian.report.tables.rows import Row, each
 from cambrian.stats.states import SAME
 
-#: tables that the sides come from
-TABLES = ("conformance", "harm", "probes")
 #: value of a row → state of its side; rows with other values are ignored
 STATES: Mapping[str, State] = {
     "different": "different",

@@ -160,7 +160,7 @@ def _sections(
     invalid, noted, traces = frames["invalid"], notes.gathered(frames["notes"]), frames["traces"]
     if invalid.height:
         said = f"{_INVALID}{_first(invalid.height)}"
-        table = Table(layout.invalid(invalid.head(MOST_ROWS)))
+        table = Table(tables.shown("invalid", invalid.head(MOST_ROWS), collected))
         yield Section("Invalid trials", "invalid", (Words((said,)), table))
     if noted:
         said = joined(_NOTES, link("All notes (CSV)", "tables/notes.csv"), _first(len(noted), "lines"))
@@ -182,7 +182,7 @@ def _sections(
     yield _ran(collected)
     yield _repeat(collected)
     said = joined(_TRACES, link("CSV", "tables/traces.csv"), _first(traces.height))
-    table = Table(layout.traces(traces.head(MOST_ROWS)))
+    table = Table(tables.shown("traces", traces.head(MOST_ROWS), collected))
     whole = Section(counted(traces.height, "trial"), "", (table,), folded=True)
     yield Section("Packet traces", "traces", (Words((said,)), whole))
 

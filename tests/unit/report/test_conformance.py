@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from cambrian.report import conformance, limits
+from cambrian.report import conformance, limits, tables
 from cambrian.report.collect import Cell, Collected, collect
 from cambrian.report.conformance import seed_pairs
 from cambrian.report.figures import envelopes
@@ -109,7 +109,7 @@ def test_a_floor_is_a_row_a_reference_and_method(knobs: Collected) -> None:
     assert (
         frame.select(pl.col("lowest") <= pl.col("mean"), pl.col("mean") <= pl.col("highest")).to_numpy().all()
     )
-    assert noise_floor_table.shown(frame, knobs).csv == "noise_floor.csv"
+    assert tables.shown("noise_floor", frame, knobs).csv == "noise_floor.csv"
 
 
 def test_a_contestant_like_its_reference_has_the_floors_score(knobs: Collected) -> None:

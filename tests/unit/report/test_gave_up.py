@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from cambrian.report import tables
 from cambrian.report.collect import Collected, collect
 from cambrian.report.observations import observations
 from cambrian.report.tables import flows, pairwise
@@ -48,16 +49,16 @@ def test_the_tables_count_who_gave_up(one_gave_up: Collected) -> None:
     assert each.filter(each["gave_up"] > 0).select("group", "flow", "gave_up").rows() == [
         (first(one_gave_up), 0, 1)
     ]
-    assert "Ended early, trials" in flows.shown(each, one_gave_up).headings
+    assert "Ended early, trials" in tables.shown("flows", each, one_gave_up).headings
     pairs = pairwise.table(one_gave_up)
     assert pairs is not None
     assert pairs.select("x_gave_up", "y_gave_up").sum().row(0) == (1, 0)
-    assert "x ended early, trials" in pairwise.shown(pairs, one_gave_up).headings
+    assert "x ended early, trials" in tables.shown("pairwise", pairs, one_gave_up).headings
 
 
 def test_where_nobody_gave_up_the_page_has_no_such_column() -> None:
     collected = collect(Results(report_results.KNOBS), judged=False)
-    assert "Ended early, trials" not in flows.shown(flows.table(collected), collected).headings
+    assert "Ended early, trials" not in tables.shown("flows", flows.table(collected), collected).headings
 
 
 def trial(**flow: Any) -> Trial:

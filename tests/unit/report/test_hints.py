@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from cambrian.report import families, hints
+from cambrian.report import families, hints, tables
 from cambrian.report.collect import collect
 from cambrian.report.conformance import seed_pairs
 from cambrian.report.tables import stopping
@@ -97,7 +97,7 @@ def test_what_stopped_each_group(tmp_path: Path) -> None:
     assert frame["group"].to_list() == [cell.key for cell in collected.cells[:2]]
     # the longer arm, 1 Mbps, must be halved: four times as many valid trials
     assert frame["more_seeds"].to_list() == [30, None]
-    first, second = stopping.shown(frame, collected).rows
+    first, second = tables.shown("stopping", frame, collected).rows
     assert first[1:] == (
         "throughput", "11 (10)", "3.00 [2.50, 4.00]", "± 0.5 Mbps",
         "too wide; needs 30 more seeds if the spread stays as it is",
@@ -118,5 +118,5 @@ def test_groups_without_an_interval(tmp_path: Path, stopped: bool, low: None, en
     collected = collect(Results(report_results.copy(tmp_path, change)))
     frame = stopping.table(collected)
     assert frame is not None
-    (row,) = stopping.shown(frame, collected).rows
+    (row,) = tables.shown("stopping", frame, collected).rows
     assert (row[3], row[-1]) == ("3.00", end)

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from cambrian.metrics.gates.page import page_gates
-from cambrian.report import matrix, words
+from cambrian.report import matrix, tables, words
 from cambrian.report.collect import Cell, Collected, Record
 from cambrian.report.figures import colours, pageload
 from cambrian.report.observations import observations
@@ -84,7 +84,7 @@ def test_each_load_beside_another_one_has_a_name_of_its_own(monkeypatch: pytest.
     loads = page_loads.table(found)
     assert loads is not None
     names = ["x against x (flow 0)", "x against x (flow 1)", "x against y", "y against x"]
-    assert [row[0] for row in page_loads.shown(loads, found).rows] == names
+    assert [row[0] for row in tables.shown("page_loads", loads, found).rows] == names
     (figure,) = pageload.figures(found)
     assert all(name in figure.panels[0].alt for name in names)
     assert figure.height == 4 * pageload._ROW

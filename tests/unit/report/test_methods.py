@@ -29,7 +29,7 @@ def test_a_text_leaves_open_what_its_page_fills_in(page: methods.Page) -> None:
 
 
 def test_a_text_is_about_designs_and_tables_that_there_are() -> None:
-    known = {tables.name_of(kind) for kind in tables.kinds()}
+    known = {*tables.kinds()}
     for one in methods.methods():
         assert set(one.designs) <= set(get_args(Design))
         assert one.table is None or one.table in known

@@ -12,6 +12,7 @@ import pytest
 import scipy.stats
 
 from cambrian.metrics import pageload
+from cambrian.report import tables
 from cambrian.report.collect import Cell, Collected, collect
 from cambrian.report.figures import waterfall
 from cambrian.report.tables import page_changes, page_loads, page_objects
@@ -52,10 +53,10 @@ def test_what_is_inconclusive_stands_in_parentheses(collected: Collected) -> Non
     frame = page_changes.table(collected)
     assert frame is not None
     unsure = frame.with_columns(state=pl.lit("inconclusive"))
-    at = page_changes.shown(frame, collected).headings.index("Page load time change, %")
-    assert all(row[at].startswith("(") for row in page_changes.shown(unsure, collected).rows)
+    at = tables.shown("page_changes", frame, collected).headings.index("Page load time change, %")
+    assert all(row[at].startswith("(") for row in tables.shown("page_changes", unsure, collected).rows)
     sure = frame.with_columns(state=pl.lit("different"))
-    assert not any(row[at].startswith("(") for row in page_changes.shown(sure, collected).rows)
+    assert not any(row[at].startswith("(") for row in tables.shown("page_changes", sure, collected).rows)
 
 
 def test_load_times_that_do_not_vary_are_not_tested(collected: Collected) -> None:
@@ -75,7 +76,11 @@ def test_load_times_that_do_not_vary_are_not_tested(collected: Collected) -> Non
     assert frame.select("p", "p_bh", "hedges_g", "state").row(0) == (None, None, None, states.SAME)
     assert frame["pltc_percent"][0] == pytest.approx(11.1, abs=0.05)
     text = dict(
-        zip(page_changes.shown(frame, found).headings, page_changes.shown(frame, found).rows[0], strict=True)
+        zip(
+            tables.shown("page_changes", frame, found).headings,
+            tables.shown("page_changes", frame, found).rows[0],
+            strict=True,
+        )
     )
     assert text["Page load time change, %"] == "11.1 ="
     # one side that varies is enough for a test
@@ -94,7 +99,7 @@ def test_waits_and_stalls_of_each_contestant_and_page(collected: Collected) -> N
         lengths = [fall.stall.length_ms for trial in cell.trials for fall in trial.waterfalls if fall.stall]
         assert row["stall_length_ms"] == pytest.approx(sum(lengths) / len(lengths))
         # random losses have no times
-        assert "Stalls after a drop at the queue" in page_objects.shown(frame, collected).headings
+        assert "Stalls after a drop at the queue" in tables.shown("page_objects", frame, collected).headings
         assert row["stall_length_ms"] < max(load.plt_ms or 0 for load in cell.trials[0].page_loads)
 
 

@@ -15,7 +15,7 @@ import scipy.stats
 from cambrian.measure.sharing import Sharing
 from cambrian.metrics.convergence import Convergence
 from cambrian.metrics.starvation import Starvation
-from cambrian.report import placebo, sides, words
+from cambrian.report import placebo, sides, tables, words
 from cambrian.report.collect import Collected
 from cambrian.report.figures import harm as harm_figure
 from cambrian.report.figures import ratios as ratio_figure
@@ -294,7 +294,7 @@ def test_convergence_times_may_be_censored() -> None:
     mostly = joined([3.0, None, None])
     frame = convergence.table(mostly)
     assert frame is not None
-    shown = convergence.shown(frame, mostly)
+    shown = tables.shown("convergence", frame, mostly)
     assert shown is not None
     assert shown.rows[0] == ("new", "3", "1 of 3", "> 90.0", "3.0 to > 90.0")
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from cambrian.judging.families import Family
 from cambrian.probes.figures import Figure
-from cambrian.report import probed
+from cambrian.report import probed, tables
 from cambrian.report.collect import Cell, Collected
 from cambrian.report.tables import probes as probes_table
 from cambrian.study.model import Contestant, Network
@@ -88,7 +88,7 @@ def test_the_table_has_a_row_for_each_probe_and_the_page_shows_what_differs_firs
     frame = probes_table.table(whole)
     assert frame is not None
     assert frame["state"].to_list() == ["equivalent", "different"]
-    shown = probes_table.shown(frame, whole)
+    shown = tables.shown("probes", frame, whole)
     assert shown is not None
     assert [row[0] for row in shown.rows] == ["msquic cubic", "quinn cubic"]
 
@@ -98,4 +98,4 @@ def test_a_table_of_probes_that_compare_nobody_is_not_shown() -> None:
     frame = probes_table.table(whole)
     assert frame is not None
     assert frame["state"].null_count() == frame.height > 0
-    assert probes_table.shown(frame, whole) is None
+    assert not tables.shown("probes", frame, whole).rows

@@ -11,6 +11,7 @@ import pytest
 
 from cambrian.measure import recovery
 from cambrian.metrics.recovery import FlowRecovery
+from cambrian.report import tables
 from cambrian.report.collect import collect
 from cambrian.report.tables import recovery as recovery_table
 from cambrian.store.results import Results, TrialResult
@@ -113,6 +114,6 @@ def test_a_row_a_flow_with_means_over_trials() -> None:
         assert row["episodes"] == pytest.approx(sum(counts) / len(counts))
         # the oldest results say nothing of what was retransmitted
         assert row["declared_packets"] is None
-    shown = recovery_table.shown(frame, collected)
+    shown = tables.shown("recovery", frame, collected)
     assert shown is not None
     assert "Loss episodes at the queue" in shown.headings

@@ -9,7 +9,7 @@ import pytest
 
 from cambrian.metrics.states.machine import Machine
 from cambrian.metrics.states.pooled import pooled
-from cambrian.report import machine_pairs
+from cambrian.report import machine_pairs, tables
 from cambrian.report.collect import Collected, collect
 from cambrian.report.figures import machine_graph
 from cambrian.report.figures import states as figure
@@ -51,7 +51,7 @@ def test_shares_of_a_flow_sum_to_all_of_the_time(knobs: Collected) -> None:
 def test_a_page_row_says_where_the_time_goes(knobs: Collected) -> None:
     found = table.table(knobs)
     assert found is not None
-    shown = table.shown(found, knobs)
+    shown = tables.shown("states", found, knobs)
     assert len(shown.rows) == len(knobs.cells)
     spent = shown.headings.index("Time in state")
     assert all("congestion avoidance" in row[spent] for row in shown.rows)

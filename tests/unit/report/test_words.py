@@ -174,7 +174,7 @@ def test_the_answer_is_the_time_that_a_user_waits() -> None:
     found = made.collected("flows", [replace(cell, trials=tuple(trials))])
     frame = flows.table(found)
     assert words.answer(found, {"flows": frame}).endswith("short is complete, 1.50 s after its start.")
-    shown = flows.shown(frame, found)
+    shown = tables.shown("flows", frame, found)
     short = dict(zip(shown.headings, shown.rows[1], strict=True))
     assert short["Client’s start until it had all, s"] == "1.50"
     assert short["First to last packet at the bottleneck, s"] == "0.80"
@@ -246,7 +246,7 @@ def test_both_tables_and_the_answer_agree_on_a_transfer_that_was_not_complete() 
     assert flow.select("trials", "not_complete", "fetch_s", "completion_s").row(0) == (3, 1, None, None)
     names = ("trials", "not_complete", "tail_completion_ms", "tail_longest_gap_ms", "tail_timer_driven")
     assert recovered.select(names).row(0) == (3, 1, None, None, 2)
-    shown = flows.shown(flow, collected)
+    shown = tables.shown("flows", flow, collected)
     row = dict(zip(shown.headings, shown.rows[0], strict=True))
     assert (row["Not complete, trials"], row["Client’s start until it had all, s"]) == ("1", "–")
     assert words.answer(collected, {"flows": flow}) == (
@@ -255,7 +255,7 @@ def test_both_tables_and_the_answer_agree_on_a_transfer_that_was_not_complete() 
     )
     # where all were complete there is no such column
     whole = made.collected("flows", [replace(cell, trials=tuple(trials[:2]))])
-    assert "Not complete, trials" not in flows.shown(flows.table(whole), whole).headings
+    assert "Not complete, trials" not in tables.shown("flows", flows.table(whole), whole).headings
 
 
 def test_a_group_without_a_complete_seed_is_left_out() -> None:

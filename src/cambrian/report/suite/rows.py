@@ -44,5 +44,5 @@ def _column(name: str, kind: pl.DataType, digits: int, labels: Mapping[str, str]
     if kind.is_float():
         return layout.plain(name, title, digits)
     if kind.is_numeric():
-        return Column(title, lambda row: layout.NOTHING if row[name] is None else f"{row[name]:,}")
+        return layout.whole(name, title)
     return layout.text(name, title)

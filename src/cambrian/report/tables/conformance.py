@@ -7,14 +7,9 @@ import polars as pl
 from cambrian.report import families, hints, layout, limits, placebo
 from cambrian.report.collect import Cell, Collected
 from cambrian.report.conformance import seed_pairs
-from cambrian.report.layout import Column, Shown
 from cambrian.report.tables import rows
 from cambrian.stats import states
 
-#: place among the tables
-ORDER = 10
-#: columns that `cambrian table` prints
-PRINTED = ("network", "contestant", "conformance", "floor_mean", "verdict")
 #: figures of a :class:`~cambrian.report.conformance.seed_pairs.Comparison` that have intervals
 _WITH_INTERVALS = (
     "conformance",
@@ -93,26 +88,3 @@ def _seeds(row: rows.Row) -> str:
     """The contestant's number of seeds, and the reference's if it differs."""
     tests, references = row["seeds"], row["reference_seeds"]
     return str(tests) if tests == references else f"{tests} (reference {references})"
-
-
-_COLUMNS = (
-    Column("Contestant", lambda row: f"{row['contestant']} against {row['reference']}", number=False),
-    Column("Seeds", _seeds),
-    layout.interval_column("conformance"),
-    Column("Noise floor, mean (range)", _floor),
-    layout.spread("deficit", "Deficit (floor minus conformance)", 2),
-    layout.p_value("p_corrected", "p, corrected"),
-    layout.text("verdict", "Compared with its reference"),
-    layout.interval_column("deviation"),
-    layout.spread("deviation_sd", "Deviation, in SDs", 1),
-    layout.spread("delta_throughput_mbps", "Δ throughput, Mbps", 1),
-    layout.spread("delta_delay_ms", "Δ delay, ms", 1),
-)
-
-
-def shown(frame: pl.DataFrame, collected: Collected) -> Shown:
-    """Conformance and deviation on one network."""
-    del collected
-    caption = f"Conformance to the reference, by performance envelopes; {layout.BRACKETS}"
-    columns = (*_COLUMNS, hints.COLUMN) if frame["more_seeds"].is_not_null().any() else _COLUMNS
-    return layout.shown(frame, columns, caption, "conformance.csv")

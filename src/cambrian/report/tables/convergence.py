@@ -8,17 +8,11 @@ from collections.abc import Sequence
 import polars as pl
 
 from cambrian.metrics.columns import NS_PER_S
-from cambrian.metrics.convergence import HOLD_NS, JAIN, Convergence
+from cambrian.metrics.convergence import Convergence
 from cambrian.report import blocks, layout
 from cambrian.report.collect import Cell, Collected
-from cambrian.report.layout import Column, Shown
 from cambrian.report.tables import rows
 from cambrian.stats.interval import finite
-
-#: place among the tables
-ORDER = 42
-#: columns that `cambrian table` prints
-PRINTED = ("network", "joiner", "reached", "trials", "median_s")
 
 
 def table(collected: Collected) -> pl.DataFrame | None:
@@ -73,22 +67,6 @@ def _range(row: rows.Row) -> str:
     return f"{layout.number(row['soonest_s'], 1)} to {end or layout.number(row['latest_s'], 1)}"
 
 
-_COLUMNS = (
-    Column("Joining flow", lambda row: f"{row['joiner']}", number=False),
-    layout.TRIALS,
-    Column("Converged in", lambda row: f"{row['reached']} of {row['trials']}"),
-    Column("Convergence time, s: median", _median),
-    Column("Range, s", _range),
-)
-
-
-def shown(frame: pl.DataFrame, collected: Collected) -> Shown | None:
-    """Joins on one network of a ``flows`` study; in other designs flows start at about the same time."""
-    if collected.design != "flows":
-        return None
-    hold_s = HOLD_NS / NS_PER_S
-    caption = (
-        "Convergence: from the join until Jain’s index of windowed throughput "
-        f"reaches {JAIN:g} and stays there for {hold_s:g} s"
-    )
-    return layout.shown(frame, _COLUMNS, caption, "convergence.csv")
+def on_page(frame: pl.DataFrame, collected: Collected) -> pl.DataFrame:
+    """The joins of a ``flows`` study; in other designs flows start at about the same time."""
+    return frame if collected.design == "flows" else frame.clear()

@@ -4,17 +4,11 @@ from __future__ import annotations
 
 import polars as pl
 
-from cambrian.report import conformance, families, layout, limits, placebo
+from cambrian.report import conformance, families, limits, placebo
 from cambrian.report.collect import Collected
 from cambrian.report.conformance import seed_pairs, trials
 from cambrian.report.conformance.scores import Compared
-from cambrian.report.layout import Column, Shown
 from cambrian.report.tables import noise_floor, rows
-
-#: place among the tables
-ORDER = 12
-#: columns that `cambrian table` prints
-PRINTED = ("network", "contestant", "method", "conformance", "conformance_t", "verdict")
 
 
 def table(collected: Collected) -> pl.DataFrame | None:
@@ -83,39 +77,3 @@ def _row(one: Compared, p_corrected: float | None, p_t_corrected: float | None) 
 
 def _range(name: str, values: tuple[float, ...]) -> rows.Row:
     return {name: rows.mean(values), f"{name}_lowest": min(values), f"{name}_highest": max(values)}
-
-
-def _ends(name: str, heading: str, floor: str) -> Column:
-    """``−12.3 (−14.0 to −9.8), floor 1.2``."""
-
-    def show(row: rows.Row) -> str:
-        ends = " to ".join(layout.number(row[f"{name}_{end}"], 1) for end in ("lowest", "highest"))
-        return f"{layout.number(row[name], 1)} ({ends}), floor {layout.number(row[floor], 1)}"
-
-    return Column(heading, show)
-
-
-_COLUMNS = (
-    Column("Contestant", lambda row: f"{row['contestant']} against {row['reference']}", number=False),
-    layout.text("method", "Method"),
-    layout.plain("counted_percent", "Points counted, %", 0),
-    layout.interval_column("conformance"),
-    layout.plain("floor_conformance", "Noise floor", 2),
-    layout.text("verdict", "Compared with its reference"),
-    layout.spread("conformance_t", "Conformance-T", 2),
-    layout.plain("floor_conformance_t", "Noise floor of Conformance-T", 2),
-    layout.text("verdict_t", "Compared after translation"),
-    _ends("delta_throughput_mbps", "Δ throughput, Mbps", "floor_throughput_moved_mbps"),
-    _ends("delta_delay_ms", "Δ delay, ms", "floor_delay_moved_ms"),
-)
-
-
-def shown(frame: pl.DataFrame, collected: Collected) -> Shown:
-    """Both methods on one network."""
-    del collected
-    caption = (
-        "Conformance by both methods, and after the best translation of the envelope (Conformance-T; Δ: "
-        "contestant minus reference, mean and range). Low conformance with high Conformance-T points to a "
-        "wrong parameter"
-    )
-    return layout.shown(frame, _COLUMNS, caption, "envelope_methods.csv", folded=True)

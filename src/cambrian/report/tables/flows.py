@@ -11,13 +11,8 @@ from cambrian.measure.flow_window import is_sized
 from cambrian.measure.trial import TrialMeasures
 from cambrian.report import blocks, layout
 from cambrian.report.collect import Cell, Collected
-from cambrian.report.layout import Column, Shown
 from cambrian.report.tables import rows
 
-#: place among the tables
-ORDER = 40
-#: columns that `cambrian table` prints
-PRINTED = ("group", "contestant", "throughput_mbps", "share_percent", "delay_p50_ms")
 _LONGEST = quantities.ALL["longest_starved_s"]
 #: shown as means without intervals
 _MEANS = (
@@ -93,12 +88,6 @@ def _is_complete(trial: TrialMeasures, number: int) -> bool:
     return not transfers or flow["fetch_s"] is not None or flow["outcome"] == "finished"
 
 
-def _delays(row: rows.Row) -> str:
-    if row["delay_p50_ms"] is None:
-        return layout.NOTHING
-    return " / ".join(layout.number(row[f"delay_{name}_ms"], 1) for name in ("p50", "p95", "p99"))
-
-
 def _starved(row: rows.Row) -> str:
     if row["starved_percent"] is None:
         return layout.NOTHING
@@ -113,50 +102,17 @@ def _cca(row: rows.Row) -> str:
     return str(row["cca_confirmed"]) if row["cca_confirmed"] else f"{row['cca_requested']}, not confirmed"
 
 
-_THROUGHPUT = layout.interval_column("throughput_mbps")
-_SHARE = layout.interval_column("share_percent")
-_OF_FAIR = layout.interval_column("of_fair_percent")
-_STARVED = Column("Starvation, % of the time (longest of all trials, s)", _starved)
-_DELAY_AND_LOSS = (
-    Column("Queueing delay, ms: p50 / p95 / p99", _delays),
-    layout.mean_column("queue_loss_percent"),
-    layout.mean_column("random_loss_percent"),
-    layout.mean_column("utilisation_percent"),
-)
-_JAIN = layout.mean_column("jain")
-_TIMES = (layout.mean_column("fetch_s"), layout.mean_column("completion_s"))
-_CCA = Column("CCA read back", _cca, number=False)
+def on_page(frame: pl.DataFrame, collected: Collected) -> pl.DataFrame:
+    """The flows that the page shows, with their names; ``shared`` is null for shares without information."""
+    mine = of_subjects(frame, collected)
+    together = mine["group"].n_unique() < mine.height or mine["share_percent"].min() != 100
+    shared = together and not mine["not_complete"].is_not_null().any()
+    return named(mine, collected).with_columns(shared=pl.lit(True if shared else None))
 
 
-def shown(frame: pl.DataFrame, collected: Collected) -> Shown:
-    """Throughput, sharing, delay and loss on one network.
-
-    Columns without information (shares of a flow alone, completion of endless flows) are left out.
-    """
-    if collected.design == "versus-reference":
-        # the reference has its own row: the noise floor
-        frame = frame.filter(pl.col("flow") == 0)
-    columns = [Column("Flow", lambda row: str(row["name"]), number=False), layout.TRIALS, _THROUGHPUT]
-    shared = frame["group"].n_unique() < frame.height or frame["share_percent"].min() != 100
-    sized = frame["not_complete"].is_not_null().any()
-    if frame["gave_up"].max():
-        columns.append(layout.GAVE_UP)
-    if shared and not sized:
-        columns.append(_SHARE)
-    if frame["of_fair_percent"].is_not_null().any():
-        columns.append(_OF_FAIR)
-    if (frame["longest_starved_s"].fill_null(0) > 0).any():
-        columns.append(_STARVED)
-    columns += _DELAY_AND_LOSS
-    if shared and not sized:
-        columns.append(_JAIN)
-    if frame["not_complete"].max():
-        columns.append(layout.NOT_COMPLETE)
-    if sized:
-        columns += _TIMES
-    columns.append(_CCA)
-    caption = f"Throughput, queueing delay and loss, means over seeds; {layout.BRACKETS}"
-    return layout.shown(named(frame, collected), columns, caption, "flows.csv")
+def of_subjects(frame: pl.DataFrame, collected: Collected) -> pl.DataFrame:
+    """Without the second flows beside a reference, which has its own row: the noise floor."""
+    return frame.filter(pl.col("flow") == 0) if collected.design == "versus-reference" else frame
 
 
 def row_name(cell: Cell, flow: int) -> str:

@@ -12,16 +12,11 @@ import polars as pl
 from cambrian.report import families, harms, hints, layout, limits, placebo
 from cambrian.report.collect import Collected
 from cambrian.report.harms import Harm
-from cambrian.report.layout import Column, Shown
 from cambrian.report.tables import rows
 from cambrian.stats import states
 from cambrian.stats.interval import Interval
 from cambrian.stats.states import Margin, State
 
-#: place among the tables
-ORDER = 24
-#: columns that `cambrian table` prints
-PRINTED = ("network", "victim", "by", "service", "excess", "verdict")
 #: verdicts that say "different", and which way
 MORE, LESS = "more than its own kind", "less than its own kind"
 #: the margin of a harm, of the logarithm of its ratio
@@ -125,41 +120,7 @@ def _change(row: rows.Row) -> str:
     return f"{layout.number(row['with_own'], 2)} → {layout.number(row['with_other'], 2)}"
 
 
-_COLUMNS = (
-    Column("Competitor to victim", lambda row: f"{row['by']} to {row['victim']}", number=False),
-    layout.text("service", "Service"),
-    layout.SEEDS,
-    Column("Alone", lambda row: layout.number(row["alone"], 2)),
-    Column("With its own kind → with the competitor", _change),
-    layout.spread("harm", "Harm", 2),
-    layout.spread("own_harm", "Harm of its own kind", 2),
-    layout.spread("excess", "Beyond its own kind", 2),
-    layout.p_value("p_corrected", "p, corrected"),
-    layout.text("verdict", "Harms"),
-    hints.COLUMN,
-)
-
-
-def shown(frame: pl.DataFrame, collected: Collected) -> Shown:
-    """Harm on one network, victim by victim; without solo trials the columns that need them are left out."""
+def on_page(frame: pl.DataFrame, collected: Collected) -> pl.DataFrame:
+    """Without solo trials a victim against itself is the baseline, so it has no row."""
     del collected
-    without_alone = frame["harm"].is_null().all()
-    columns = [
-        column
-        for column in _COLUMNS
-        if not without_alone or column.heading not in ("Alone", "Harm", "Harm of its own kind")
-    ]
-    caption = (
-        "Harm to each victim’s service, compared with the harm of its own kind in the same position; the "
-        "queue loss is that of the measured interval, not of the whole trial; where one of the two is above "
-        "0 in fewer than two seeds, the verdict is on their difference, and harm has no interval; "
-        f"{layout.BRACKETS}"
-    )
-    by_victim = pl.concat(
-        part
-        for of_service in frame.partition_by("service", maintain_order=True)
-        for part in of_service.partition_by("victim", maintain_order=True)
-    )
-    # without solo trials a victim against itself is the baseline, so it has no row
-    kept = by_victim.filter(pl.col("victim") != pl.col("by")) if without_alone else by_victim
-    return layout.shown(kept, columns, caption, "harm.csv", folded=True)
+    return frame.filter(pl.col("victim") != pl.col("by")) if frame["harm"].is_null().all() else frame

@@ -8,13 +8,8 @@ import polars as pl
 
 from cambrian.report import layout
 from cambrian.report.collect import Collected
-from cambrian.report.layout import Column, Shown
 from cambrian.report.tables import pairwise, rows
 
-#: place among the tables
-ORDER = 22
-#: columns that `cambrian table` prints
-PRINTED = ("network", "cca", "kind", "pairs", "jain")
 _KINDS = ("one implementation twice", "two implementations")
 
 
@@ -54,21 +49,3 @@ def _rows(pairs: pl.DataFrame) -> Iterator[rows.Row]:
 
 def _uneven(row: rows.Row) -> str:
     return f"{row['uneven']} of {row['tested']}" if row["tested"] else layout.NOTHING
-
-
-_COLUMNS = (
-    layout.text("cca", "CCA"),
-    layout.text("kind", "Between"),
-    Column("Pairs", lambda row: str(row["pairs"])),
-    layout.mean_column("jain"),
-    layout.plain("jain_lowest", "Lowest", 3),
-    layout.text("worst", "Pair with the lowest"),
-    Column("Uneven pairs, of those tested", _uneven),
-)
-
-
-def shown(frame: pl.DataFrame, collected: Collected) -> Shown:
-    """Fairness within each CCA on one network."""
-    del collected
-    caption = "Fairness among flows of the same CCA"
-    return layout.shown(frame, _COLUMNS, caption, "intra_cca.csv", folded=True)

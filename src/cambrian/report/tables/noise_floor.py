@@ -7,13 +7,7 @@ import polars as pl
 from cambrian.report import conformance, layout
 from cambrian.report.collect import Collected
 from cambrian.report.conformance.scores import Scores
-from cambrian.report.layout import Column, Shown
 from cambrian.report.tables import rows
-
-#: place among the tables
-ORDER = 14
-#: columns that `cambrian table` prints
-PRINTED = ("network", "reference", "method", "mean", "low", "high")
 
 
 def table(collected: Collected) -> pl.DataFrame | None:
@@ -65,25 +59,3 @@ def size(deltas: tuple[float, ...]) -> float | None:
 
 def _mean(row: rows.Row) -> str:
     return layout.interval(row | {"mean_low": row["low"], "mean_high": row["high"]}, "mean", 2)
-
-
-_COLUMNS = (
-    layout.text("reference", "Reference against itself"),
-    layout.text("method", "Method"),
-    layout.TRIALS,
-    Column("Comparisons", lambda row: f"{row['comparisons']} {row['compared']}"),
-    Column("Conformance", _mean),
-    layout.plain("counted_percent", "Points counted, %", 0),
-    layout.plain("lowest", "Lowest", 2),
-    layout.plain("highest", "Highest", 2),
-    layout.spread("conformance_t", "Conformance-T", 2),
-    layout.plain("throughput_moved_mbps", "Mean |Δ throughput|, Mbps", 1),
-    layout.plain("delay_moved_ms", "Mean |Δ delay|, ms", 1),
-)
-
-
-def shown(frame: pl.DataFrame, collected: Collected) -> Shown:
-    """The references of one network."""
-    del collected
-    caption = f"Noise floor: conformance of each reference with itself; {layout.BRACKETS}"
-    return layout.shown(frame, _COLUMNS, caption, "noise_floor.csv", folded=True)

@@ -7,19 +7,14 @@ from collections.abc import Mapping
 import polars as pl
 
 from cambrian.measure import quantities
-from cambrian.report import blocks, families, hints, layout, limits, placebo
+from cambrian.report import blocks, families, hints, limits, placebo
 from cambrian.report.collect import Cell, Collected
-from cambrian.report.layout import Column, Shown
 from cambrian.report.tables import rows
 from cambrian.stats import states
 from cambrian.stats.compare import Comparison, compare
 from cambrian.stats.scale import Scale
 from cambrian.stats.states import Margin
 
-#: place among the tables
-ORDER = 41
-#: columns that `cambrian table` prints
-PRINTED = ("network", "contestant", "quantity", "difference", "verdict")
 #: quantity → the scale of its mean's interval, and the margin of a difference
 _COMPARED: Mapping[str, tuple[Scale, Margin]] = {
     "share_percent": ("percent", states.SHARE_PERCENT),
@@ -89,25 +84,5 @@ def _row(cell: Cell, floor: Cell, name: str) -> tuple[rows.Row, Comparison | Non
     return row | {"test": test.test if test else None}, test
 
 
-_COLUMNS = (
-    Column("Contestant", lambda row: f"{row['contestant']} against {row['reference']}", number=False),
-    Column("Quantity", lambda row: quantities.ALL[row["quantity"]].heading, number=False),
-    layout.SEEDS,
-    layout.spread("value", "Its own", 2),
-    layout.spread("reference_value", "The reference’s own", 2),
-    layout.spread("difference", "Difference", 2),
-    layout.plain("hedges_g", "Effect, in SDs", 1),
-    layout.p_value("p_corrected", "p, corrected"),
-    layout.text("verdict", "Compared with its reference"),
-    hints.COLUMN,
-)
-
-
-def shown(frame: pl.DataFrame, collected: Collected) -> Shown:
-    """Figures of contestants and of their references on one network."""
-    del collected
-    caption = (
-        "Share, loss and delay of each contestant, compared with the reference’s beside a second flow of "
-        f"itself (no part of a verdict); {layout.BRACKETS}"
-    )
-    return layout.shown(frame, _COLUMNS, caption, "own_figures.csv", folded=True)
+def _quantity(row: rows.Row) -> str:
+    return quantities.ALL[row["quantity"]].heading

@@ -9,18 +9,13 @@ import polars as pl
 from cambrian.metrics import pageload
 from cambrian.report import blocks, families, layout
 from cambrian.report.collect import Cell, Collected
-from cambrian.report.layout import Column, Shown
 from cambrian.report.tables import page_loads, rows
 from cambrian.stats import jackknife, states
 from cambrian.stats.compare import against
 from cambrian.stats.interval import Interval
 
-#: place among the tables
-ORDER = 32
 #: the stacks of kernel TCP
 _KERNEL_TCP = ("tcp", "tcp-h2")
-#: columns that `cambrian table` prints
-PRINTED = ("network", "page", "contestant", "base", "pltc_percent", "state")
 
 
 def table(collected: Collected) -> pl.DataFrame | None:
@@ -101,26 +96,3 @@ def _times_ms(cell: Cell) -> dict[int, float]:
 def _change(row: rows.Row) -> str:
     text = layout.interval(row, "pltc_percent", 1)
     return f"({text})" if row["state"] == "inconclusive" else text
-
-
-_COLUMNS = (
-    layout.text("contestant", "Contestant"),
-    layout.text("base", "Against"),
-    layout.text("page", "Page"),
-    layout.SEEDS,
-    Column("Page load time change, %", _change),
-    layout.plain("hedges_g", "Effect, in SDs", 1),
-    layout.p_value("p_bh", "p, corrected"),
-    layout.text("state", "Difference"),
-)
-
-
-def shown(frame: pl.DataFrame, collected: Collected) -> Shown:
-    """Changes on one network, page by page."""
-    del collected
-    caption = (
-        f"Page load time change, positive: the contestant is faster; {layout.BRACKETS}; "
-        "in parentheses: inconclusive"
-    )
-    by_page = pl.concat(frame.partition_by("page", maintain_order=True))
-    return layout.shown(by_page, _COLUMNS, caption, "page_changes.csv")

@@ -6,22 +6,15 @@ import math
 import statistics
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
 
 import polars as pl
 
 from cambrian.measure.trial import TrialMeasures
-from cambrian.report import blocks, layout
+from cambrian.report import blocks
 from cambrian.report.collect import Cell, Collected
-from cambrian.report.layout import Column, Shown
 from cambrian.report.tables import flows, rows
 from cambrian.stats.interval import finite
 
-Row = dict[str, Any]
-#: place among the tables
-ORDER = 30
-#: columns that `cambrian table` prints
-PRINTED = ("network", "contestant", "page", "late", "plt_ms", "plt_ms_p50")
 _MEDIAN = 50
 #: each percentile, and the fewest loads with which it is given: with fewer, it is the fastest or slowest load
 PERCENTILES = ((_MEDIAN, 3), (75, 4), (95, 20))
@@ -38,7 +31,7 @@ def table(collected: Collected) -> pl.DataFrame | None:
     return rows.frame(found) if found else None
 
 
-def _rows(cell: Cell) -> Iterator[Row]:
+def _rows(cell: Cell) -> Iterator[rows.Row]:
     for flow in sorted({load.flow for trial in cell.trials for load in trial.page_loads}):
         mine = [load for trial in cell.trials for load in trial.page_loads if load.flow == flow]
         yield {
@@ -59,12 +52,12 @@ def _rows(cell: Cell) -> Iterator[Row]:
         }
 
 
-def _plt(cell: Cell, flow: int) -> Row:
+def _plt(cell: Cell, flow: int) -> rows.Row:
     times = in_time(cell, flow, blocks.by_seed(cell, lambda trial: plt_ms(trial, flow)))
     return rows.spread("plt_ms", rows.interval(times, "factor")) | {"seeds": len(times)}
 
 
-def _percentiles(cell: Cell, flow: int) -> Row:
+def _percentiles(cell: Cell, flow: int) -> rows.Row:
     times = [time for trial in cell.trials if (time := plt_ms(trial, flow)) is not None]
     late = cell.late_loads(flow)
     return {f"plt_ms_p{percent}": percentile(times, late, percent, least) for percent, least in PERCENTILES}
@@ -103,23 +96,6 @@ def _figure(trial: TrialMeasures, flow: int, name: str) -> float | None:
     return next((getattr(load, name) for load in trial.page_loads if load.flow == flow), None)
 
 
-_COLUMNS = (
-    Column("Contestant", lambda row: str(row["contestant"]), number=False),
-    Column("Page", lambda row: str(row["page"]), number=False),
-    Column("Client", lambda row: str(row["client"]), number=False),
-    layout.SEEDS,
-    Column("Not loaded in time", lambda row: str(row["late"] or "")),
-    Column("Page load time, ms", lambda row: layout.interval(row, "plt_ms", 1)),
-    Column("Median, ms", lambda row: layout.number(row["plt_ms_p50"], 1)),
-    Column("75 % within, ms", lambda row: layout.number(row["plt_ms_p75"], 1)),
-    Column("95 % within, ms", lambda row: layout.number(row["plt_ms_p95"], 1)),
-    Column("Document, ms", lambda row: layout.number(row["document_ms"], 1)),
-    Column("First object, ms", lambda row: layout.number(row["first_object_ms"], 1)),
-    Column("Last object, ms", lambda row: layout.number(row["last_object_ms"], 1)),
-    Column("Objects", lambda row: str(row["objects"])),
-)
-
-
 def row_name(cell: Cell, flow: int) -> str:
     """A flow's contestant, and the contestant that it competes with; the page has a place of its own."""
     name = flows.row_name(replace(cell, page=None), flow)
@@ -127,9 +103,10 @@ def row_name(cell: Cell, flow: int) -> str:
     return f"{name} (flow {flow})" if is_beside_itself else name
 
 
-def shown(frame: pl.DataFrame, collected: Collected) -> Shown:
-    """The page loads of one network, page by page."""
-    frame = flows.named(frame, collected, row_name).with_columns(contestant="name")
-    caption = f"Page loads, timed from the start of the navigation; means over seeds; {layout.BRACKETS}"
-    by_page = pl.concat(frame.partition_by("page", maintain_order=True))
-    return layout.shown(by_page, _COLUMNS, caption, "page_loads.csv")
+def on_page(frame: pl.DataFrame, collected: Collected) -> pl.DataFrame:
+    """The loads with the names of their rows."""
+    return flows.named(frame, collected, row_name).with_columns(contestant="name")
+
+
+def _late(row: rows.Row) -> str:
+    return str(row["late"] or "")

@@ -8,13 +8,7 @@ import polars as pl
 
 from cambrian.report import layout
 from cambrian.report.collect import Cell, Collected
-from cambrian.report.layout import Column, Shown
 from cambrian.report.tables import rows
-
-#: place among the tables
-ORDER = 35
-#: columns that `cambrian table` prints
-PRINTED = ("network", "contestant", "page", "waiting_ms", "stall_length_ms")
 
 
 def table(collected: Collected) -> pl.DataFrame | None:
@@ -50,31 +44,6 @@ def _rows(cell: Cell) -> Iterator[rows.Row]:
         yield row
 
 
-_COLUMNS = (
-    layout.text("contestant", "Contestant"),
-    layout.text("page", "Page"),
-    layout.TRIALS,
-    layout.plain("waiting_ms", "Wait for first byte beyond a round trip, median, ms", 1),
-    layout.plain("stall_length_ms", "Longest stall, ms", 0),
-    Column(
-        "kB that arrived in the stall", lambda row: layout.number(_thousands(row["stall_delivered_bytes"]), 0)
-    ),
-    layout.plain("stall_released", "Objects that ended with the stall", 1),
-    # where the other losses were is unknown
-    Column("Stalls after a drop at the queue", lambda row: f"{row['stalls_after_loss']} of {row['trials']}"),
-)
-
-
-def _thousands(value: float | None) -> float | None:
-    return None if value is None else value / 1000
-
-
-def shown(frame: pl.DataFrame, collected: Collected) -> Shown:
-    """Waits and stalls on one network, page by page."""
-    del collected
-    caption = (
-        "Waits and stalls of objects, means over trials. Stall: packets arrive, but no object begins or "
-        "ends. Possible causes: head-of-line blocking or a large object"
-    )
-    by_page = pl.concat(frame.partition_by("page", maintain_order=True))
-    return layout.shown(by_page, _COLUMNS, caption, "page_objects.csv", folded=True)
+def _delivered(row: rows.Row) -> str:
+    sent = row["stall_delivered_bytes"]
+    return layout.number(None if sent is None else sent / 1000, 0)

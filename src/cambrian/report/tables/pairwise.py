@@ -8,17 +8,12 @@ import polars as pl
 
 from cambrian.measure import quantities
 from cambrian.metrics import fairness
-from cambrian.report import blocks, families, hints, layout
+from cambrian.report import blocks, families, hints
 from cambrian.report.collect import Cell, Collected
-from cambrian.report.layout import Shown
 from cambrian.report.tables import rows
 from cambrian.stats import states
 from cambrian.stats.compare import Comparison, against
 
-#: place among the tables
-ORDER = 20
-#: columns that `cambrian table` prints
-PRINTED = ("network", "x", "y", "ratio", "split")
 EVEN = 0.5
 #: instead of a state: a contestant's split with itself is even by symmetry
 ITSELF = "itself"
@@ -86,31 +81,3 @@ def _row(
 
 def _split(test: Comparison | None, p_bh: float | None) -> str:
     return states.state(test.difference if test else None, states.SHARE, p_bh, EVEN)
-
-
-_COLUMNS = (
-    layout.text("x", "x"),
-    layout.text("y", "Against y"),
-    layout.SEEDS,
-    layout.spread("ratio", "Throughput ratio Tx / (Tx + Ty)", 2),
-    layout.plain("hedges_g", "Effect, in SDs", 1),
-    layout.p_value("p_bh", "p, corrected"),
-    layout.text("split", "Compared with an even split"),
-    layout.interval_column("jain"),
-)
-
-
-_GAVE_UP = (
-    layout.plain("x_gave_up", "x ended early, trials", 0),
-    layout.plain("y_gave_up", "y ended early, trials", 0),
-)
-
-
-def shown(frame: pl.DataFrame, collected: Collected) -> Shown:
-    """Throughput ratios of the pairs on one network."""
-    del collected
-    caption = f"Throughput ratios of all pairs; {layout.BRACKETS}"
-    columns = (*_COLUMNS, hints.COLUMN) if frame["more_seeds"].is_not_null().any() else _COLUMNS
-    if frame.select(pl.max_horizontal("x_gave_up", "y_gave_up").max()).item():
-        columns = (*columns, *_GAVE_UP)
-    return layout.shown(frame, columns, caption, "pairwise.csv")

@@ -9,15 +9,9 @@ from cambrian.judging.contestants import Judged
 from cambrian.judging.findings import is_unknown, reference_text, value_text
 from cambrian.metrics.parameters.definitions import PARAMETERS
 from cambrian.metrics.parameters.estimate import Measured
-from cambrian.report import judged, layout
+from cambrian.report import judged
 from cambrian.report.collect import Collected
-from cambrian.report.layout import Column, Shown
 from cambrian.report.tables import rows
-
-#: place among the tables
-ORDER = 45
-#: columns that `cambrian table` prints
-PRINTED = ("network", "contestant", "parameter", "shown", "should_be", "status")
 
 
 def table(collected: Collected) -> pl.DataFrame | None:
@@ -78,25 +72,16 @@ _MEASURED = (
     "source", "value", "low", "high", "label", "shown", "trials", "of_trials", "events", "agreement",
     "should_be", "status", "level", "by",
 )  # fmt: skip
-_COLUMNS = (
-    layout.text("contestant", "Contestant"),
-    layout.text("title", "Parameter"),
-    Column("Measured", lambda row: row["shown"] or f"not shown: {row['why']}", number=False),
-    layout.text("should_be", "Expected"),
-    Column("Judgement", _judgement, number=False),
-    Column("Events / trials", lambda row: f"{row['events']} / {row['trials']}" if row["trials"] else "–"),
-    layout.text("source", "Measured from"),
-)
 
 
-def shown(frame: pl.DataFrame, collected: Collected) -> Shown | None:
-    """The judged parameters on one network, differing ones first; the CSV has all sources and gaps."""
+def _measured(row: rows.Row) -> str:
+    return row["shown"] or f"not shown: {row['why']}"
+
+
+def on_page(frame: pl.DataFrame, collected: Collected) -> pl.DataFrame:
+    """The judged parameters, differing ones first; the CSV has all sources and gaps."""
     del collected
     rank = pl.col("status").replace_strict(
         {"off": 0, "inconclusive": 1, "other choice": 2}, default=3, return_dtype=pl.Int8
     )
-    here = frame.filter(pl.col("status").is_not_null()).sort(rank, maintain_order=True)
-    if not here.height:
-        return None
-    caption = "Parameters measured from the traces; ±: 95 % interval with the method’s resolution"
-    return layout.shown(here, _COLUMNS, caption, "parameters.csv", folded=True)
+    return frame.filter(pl.col("status").is_not_null()).sort(rank, maintain_order=True)

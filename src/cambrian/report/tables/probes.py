@@ -5,16 +5,10 @@ from __future__ import annotations
 import polars as pl
 
 from cambrian.probes.judge import Finding
-from cambrian.report import layout, probed
+from cambrian.report import probed
 from cambrian.report.collect import Collected
-from cambrian.report.layout import Column, Shown
 from cambrian.report.tables import rows
 from cambrian.stats.interval import finite
-
-#: place among the tables
-ORDER = 46
-#: columns that `cambrian table` prints
-PRINTED = ("network", "contestant", "probe", "mine", "kernel", "state")
 
 
 def table(collected: Collected) -> pl.DataFrame | None:
@@ -61,22 +55,12 @@ def _row(contestant: str, group: str, one: Finding) -> rows.Row:
     }
 
 
-_COLUMNS = (
-    layout.text("contestant", "Contestant"),
-    layout.text("title", "Probe"),
-    layout.text("state", "Judgement"),
-    Column("Observed", lambda row: row["text"], number=False),
-    Column("Seeds", lambda row: str(row["seeds"])),
-)
-
-
-def shown(frame: pl.DataFrame, collected: Collected) -> Shown | None:
-    """The compared probes on one network: different, inconclusive, equivalent. The CSV has every probe."""
+def on_page(frame: pl.DataFrame, collected: Collected) -> pl.DataFrame:
+    """The compared probes: different, inconclusive, equivalent. The CSV has every probe."""
     del collected
-    rank = {"different": 0, "inconclusive": 1, "equivalent": 2}
-    here = frame.filter(pl.col("state").is_not_null())
-    if not here.height:
-        return None
-    here = here.sort(pl.col("state").replace_strict(rank, return_dtype=pl.Int8), maintain_order=True)
-    caption = "Probes: behaviour compared with kernel TCP’s, by the margins of docs/reference/probes.md"
-    return layout.shown(here, _COLUMNS, caption, "probes.csv", folded=True)
+    rank = (
+        pl.col("state")
+        .cast(pl.String)
+        .replace_strict({"different": 0, "inconclusive": 1, "equivalent": 2}, return_dtype=pl.Int8)
+    )
+    return frame.filter(pl.col("state").is_not_null()).sort(rank, maintain_order=True)

@@ -12,14 +12,8 @@ from cambrian.metrics.parameters.estimate import Estimate
 from cambrian.metrics.recovery import FlowRecovery
 from cambrian.report import layout
 from cambrian.report.collect import Cell, Collected
-from cambrian.report.layout import Column, Shown
 from cambrian.report.tables import rows
-from cambrian.report.tables.flows import named, not_complete
-
-#: place among the tables
-ORDER = 45
-#: columns that `cambrian table` prints
-PRINTED = ("group", "contestant", "episodes", "reaction_p50_ms", "recovery_p50_ms")
+from cambrian.report.tables.flows import named, not_complete, of_subjects
 
 
 def table(collected: Collected) -> pl.DataFrame | None:
@@ -102,71 +96,24 @@ def _quantile(values: FloatArray, quantile: float) -> float | None:
     return float(np.quantile(finite, quantile)) if len(finite) else None
 
 
-def _range(row: rows.Row, name: str, digits: int) -> str:
+def _range(row: rows.Row, name: str, what: str, digits: int) -> str:
     """``331 (320–331)``; ``331`` if the bounds equal the figure."""
     if row[name] is None:
         return layout.NOTHING
-    estimate, low, high = (
-        layout.number(row[key], digits) for key in (name, f"{_stem(name)}_low", f"{_stem(name)}_high")
-    )
+    estimate, low, high = (layout.number(row[key], digits) for key in (name, f"{what}_low", f"{what}_high"))
     return estimate if low == estimate == high else f"{estimate} ({low}–{high})"
 
 
-def _stem(name: str) -> str:
-    return name.removesuffix("_estimate")
+def _false_losses(row: rows.Row) -> str:
+    return _range(row, "false_losses_estimate", "false_losses", 0)
 
 
-def _span(row: rows.Row, what: str) -> str:
-    if row[f"{what}_p50_ms"] is None:
-        return layout.NOTHING
-    middle, late = (layout.number(row[f"{what}_{name}_ms"], 0) for name in ("p50", "p95"))
-    return f"{middle} / {late} ({layout.number(row[f'{what}_p50_rtts'], 1)} RTT)"
+def _redundant(row: rows.Row) -> str:
+    return _range(row, "redundant_percent", "redundant_percent", 2)
 
 
-def _declared(row: rows.Row) -> str:
-    if row["declared_packets"] is None:
-        return layout.NOTHING
-    return f"{layout.number(row['declared_packets'], 0)} of {layout.number(row['dropped_packets'], 0)}"
-
-
-def _tail(row: rows.Row) -> str:
-    if row["tail_completion_ms"] is None:
-        return layout.NOTHING
-    took, ideal = (layout.number(row[f"tail_{name}_ms"], 0) for name in ("completion", "ideal"))
-    return f"{took} (ideal {ideal})"
-
-
-#: (column of the frame that it needs, column)
-_COLUMNS = (
-    ("declared_packets", Column("Declared lost, of lost packets", _declared)),
-    ("false_losses_estimate", Column("False losses", lambda row: _range(row, "false_losses_estimate", 0))),
-    ("redundant_percent", Column("Delivered twice, %", lambda row: _range(row, "redundant_percent", 2))),
-    ("goodput_percent", layout.mean_column("goodput_percent")),
-    ("reaction_p50_ms", layout.plain("episodes", "Loss episodes at the queue", 0)),
-    ("reaction_p50_ms", layout.plain("earliest_ms", "Earliest detection, ms", 0)),
-    ("reaction_p50_ms", Column("Reaction time, ms: p50 / p95", lambda row: _span(row, "reaction"))),
-    ("recovery_p50_ms", Column("Recovery time, ms: p50 / p95", lambda row: _span(row, "recovery"))),
-    ("losses_answered", layout.plain("losses_answered", "Losses with a lasting reduction, share", 2)),
-    ("marks_answered", layout.plain("marks_answered", "Marks with a lasting reduction, share", 2)),
-    ("cuts_per_episode", layout.plain("cuts_per_episode", "Reductions per episode", 1)),
-    ("timeouts", layout.mean_column("timeouts")),
-    ("tail_completion_ms", Column("Completion, ms", _tail)),
-    ("tail_timer_driven", layout.plain("tail_timer_driven", "Tails that waited for a timer", 0)),
-)
-
-
-def shown(frame: pl.DataFrame, collected: Collected) -> Shown | None:
-    """Loss recovery on one network; None without a loss episode and without a declared loss."""
-    if collected.design == "versus-reference":
-        frame = frame.filter(pl.col("flow") == 0)
-    lost = frame.select(pl.max_horizontal("episodes", "declared_packets").max()).item()
-    if not lost:
-        return None
-    columns = [Column("Flow", lambda row: str(row["name"]), number=False), layout.TRIALS]
-    columns += [layout.NOT_COMPLETE] * bool(frame["not_complete"].max())
-    columns += [column for needs, column in _COLUMNS if frame[needs].is_not_null().any()]
-    caption = (
-        "Loss recovery, means over trials; in brackets: bounds, because headers and the trial’s ends are "
-        "uncertain; times count from the drop; –: the stack does not report it"
-    )
-    return layout.shown(named(frame, collected), columns, caption, "recovery.csv", folded=True)
+def on_page(frame: pl.DataFrame, collected: Collected) -> pl.DataFrame:
+    """The flows with their names; none without a loss episode and without a declared loss."""
+    mine = of_subjects(frame, collected)
+    lost = mine.select(pl.max_horizontal("episodes", "declared_packets").max()).item()
+    return named(mine if lost else mine.clear(), collected)

@@ -10,15 +10,9 @@ from cambrian.measure.flow_window import is_sized
 from cambrian.metrics.rtt_fairness import exponent, pooled
 from cambrian.report import blocks, layout
 from cambrian.report.collect import Cell, Collected
-from cambrian.report.layout import Column, Shown
 from cambrian.report.tables import rows
 from cambrian.stats import jackknife
 from cambrian.study.model import Flow
-
-#: place among the tables
-ORDER = 44
-#: columns that `cambrian table` prints
-PRINTED = ("network", "contestant", "rtt_ratio", "exponent")
 
 
 def table(collected: Collected) -> pl.DataFrame | None:
@@ -86,17 +80,5 @@ def _exponents(cell: Cell) -> dict[int, float]:
     )
 
 
-_COLUMNS = (
-    layout.text("contestant", "Two flows of"),
-    layout.SEEDS,
-    Column("Ratio of base RTTs", lambda row: layout.number(max(row["rtt_ratio"], 1 / row["rtt_ratio"]), 2)),
-    layout.spread("exponent", "Exponent p", 2),
-    layout.spread("pooled", "p over all networks", 2),
-)
-
-
-def shown(frame: pl.DataFrame, collected: Collected) -> Shown:
-    """RTT-unfairness on one network."""
-    del collected
-    caption = "RTT-unfairness: the ratio of throughputs is the ratio of base round trips to the power −p"
-    return layout.shown(frame, _COLUMNS, caption, "rtt_fairness.csv")
+def _rtts(row: rows.Row) -> str:
+    return layout.number(max(row["rtt_ratio"], 1 / row["rtt_ratio"]), 2)

@@ -14,15 +14,10 @@ from cambrian.metrics.states.vocabulary import words
 from cambrian.metrics.states.wording import percent, sentences
 from cambrian.report import layout, machine_pairs
 from cambrian.report.collect import Cell, Collected
-from cambrian.report.layout import Column, Shown
 from cambrian.report.tables import rows
 from cambrian.report.tables.flows import named
 from cambrian.stats.interval import Interval
 
-#: place among the tables
-ORDER = 47
-#: columns that `cambrian table` prints
-PRINTED = ("group", "contestant", "state", "share_percent")
 #: source of a flow without a machine
 NOT_AVAILABLE = "not available: the stack exports neither states nor a window"
 
@@ -104,27 +99,8 @@ def _distance(row: rows.Row) -> str:
     return text if floor is None else f"{text} (floor {layout.number(100 * floor, 1)} %)"
 
 
-_COLUMNS = (
-    Column("Flow", lambda row: str(row["name"]), number=False),
-    layout.SEEDS,
-    layout.text("source", "Source of the states"),
-    layout.text("spent", "Time in state"),
-    Column("Time in other states than the reference", _distance),
-    layout.text("differs", "Compared with the reference, it"),
-)
-
-
-def shown(frame: pl.DataFrame, collected: Collected) -> Shown:
-    """Time in state on one network, one row for each flow."""
-    table_rows = [
-        mine.row(0, named=True) | {"spent": _spent(mine)}
-        for mine in named(frame, collected).partition_by("group", "flow", maintain_order=True)
-    ]
-    columns = _COLUMNS if frame["distance"].is_not_null().any() else _COLUMNS[:-2]
-    caption = (
-        "Time in state, means over seeds; “inferred”: from the window, by docs/reference/metrics.md; "
-        "the reference is kernel TCP with the same CCA"
-    )
-    return layout.shown(
-        pl.DataFrame(table_rows, infer_schema_length=None), columns, caption, "states.csv", folded=True
-    )
+def on_page(frame: pl.DataFrame, collected: Collected) -> pl.DataFrame:
+    """One row for each flow, with the time in its states as text."""
+    flows = named(frame, collected).partition_by("group", "flow", maintain_order=True)
+    found = [mine.row(0, named=True) | {"spent": _spent(mine)} for mine in flows]
+    return pl.DataFrame(found, infer_schema_length=None)

@@ -6,16 +6,10 @@ import polars as pl
 
 from cambrian.report import layout
 from cambrian.report.collect import Cell, Collected
-from cambrian.report.layout import Column, Shown
 from cambrian.report.tables import rows
 from cambrian.run.measures import NAMES, UNITS
 from cambrian.stats import power
 from cambrian.stats.interval import Interval
-
-#: place among the tables
-ORDER = 45
-#: columns that `cambrian table` prints
-PRINTED = ("network", "contestant", "measure", "seeds", "median", "reason")
 
 
 def table(collected: Collected) -> pl.DataFrame | None:
@@ -66,18 +60,5 @@ def _end(row: rows.Row) -> str:
     return f"too wide; needs {row['more_seeds']:,} more seeds if the spread stays as it is"
 
 
-_COLUMNS = (
-    layout.text("contestant", "Group"),
-    Column("Measure of flow 0", lambda row: NAMES[row["measure"]], number=False),
-    Column("Seeds (valid)", lambda row: f"{row['seeds']} ({row['valid']})"),
-    Column("Median", _median),
-    Column("Requested", _goal),
-    Column("Result", _end, number=False),
-)
-
-
-def shown(frame: pl.DataFrame, collected: Collected) -> Shown:
-    """The rule's results on one network."""
-    del collected
-    caption = "Number of seeds by the stopping rule; in brackets: 95 % intervals of the median"
-    return layout.shown(frame, _COLUMNS, caption, "stopping.csv")
+def _measure(row: rows.Row) -> str:
+    return NAMES[row["measure"]]

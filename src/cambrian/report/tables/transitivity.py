@@ -7,13 +7,8 @@ import polars as pl
 from cambrian.metrics.transitivity import transitivity
 from cambrian.report import layout
 from cambrian.report.collect import Collected
-from cambrian.report.layout import Column, Shown
 from cambrian.report.tables import pairwise, rows
 
-#: place among the tables
-ORDER = 26
-#: columns that `cambrian table` prints
-PRINTED = ("network", "tested", "wins", "transitive", "intransitive")
 #: cycles that the page names; the CSV has all
 _MOST_NAMED = 5
 
@@ -53,18 +48,5 @@ def _cycles(row: rows.Row) -> str:
     return "; ".join(named[:_MOST_NAMED]) + (f"; and {rest} more" if rest > 0 else "") or layout.NOTHING
 
 
-_COLUMNS = (
-    Column("Uneven pairs", lambda row: f"{row['wins']} of {row['tested']}", number=False),
-    Column("a > b > c and a > c", lambda row: str(row["transitive"])),
-    Column("a > b > c, a and c inconclusive", lambda row: str(row["open"])),
-    Column("a > b > c > a", lambda row: str(row["intransitive"])),
-    Column("Cycles of three", _cycles, number=False),
-    Column("Sets within cycles of any length", lambda row: row["knots"] or layout.NOTHING, number=False),
-)
-
-
-def shown(frame: pl.DataFrame, collected: Collected) -> Shown:
-    """Transitivity on one network."""
-    del collected
-    caption = "Is “takes more than” transitive? (a > b: a takes more than b, after correction)"
-    return layout.shown(frame, _COLUMNS, caption, "transitivity.csv")
+def _knots(row: rows.Row) -> str:
+    return row["knots"] or layout.NOTHING

@@ -15,13 +15,6 @@ from cambrian.report import judged, sides
 from cambrian.report.collect import Collected
 from cambrian.report.tables import rows
 
-#: place among the tables
-ORDER = 5
-#: columns that `cambrian table` prints
-PRINTED = ("contestant", "verdict", "differs", "inconclusive")
-#: tables that this one needs
-FROM = sides.TABLES
-
 
 def table(collected: Collected, frames: Mapping[str, pl.DataFrame]) -> pl.DataFrame | None:
     """One row for each contestant that is judged, placebos included, over all networks."""
