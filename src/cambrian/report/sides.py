@@ -127,16 +127,11 @@ def _rows(frame: pl.DataFrame | None, column: str) -> Iterator[tuple[Row, State]
 def _envelopes(frame: pl.DataFrame | None) -> Iterator[Finding]:
     for row, state in _rows(frame, "verdict"):
         deficit = layout.interval(row, "deficit", 2)
-        yield Finding(
-            row["contestant"],
-            row["network"],
-            state,
+        text = (
             f"its performance envelope differs from {row['reference']}'s on {row['network']} "
-            f"(conformance {layout.number(row['conformance'], 2)}, {deficit} below the noise floor)",
-            "conformance",
-            row.get("more_seeds"),
-            STATES.get(row.get("settles_as") or ""),
+            f"(conformance {layout.number(row['conformance'], 2)}, {deficit} below the noise floor)"
         )
+        yield _finding(row, row["contestant"], state, text, "conformance")
 
 
 def _probes(frame: pl.DataFrame | None) -> Iterator[Finding]:
@@ -147,16 +142,8 @@ def _probes(frame: pl.DataFrame | None) -> Iterator[Finding]:
         # within a bound is not yet like the reference
         if row["compare"] == "bound" and state == "equivalent":
             continue
-        yield Finding(
-            row["contestant"],
-            row["network"],
-            state,
-            row["text"],
-            "probes",
-            row.get("more_seeds"),
-            STATES.get(row.get("settles_as") or ""),
-            unnamed=len(shown[row["contestant"], row["probe"]]) > 1,
-        )
+        unnamed = len(shown[row["contestant"], row["probe"]]) > 1
+        yield _finding(row, row["contestant"], state, row["text"], "probes", unnamed=unnamed)
 
 
 def _harms(frame: pl.DataFrame | None, references: Mapping[str, str]) -> Iterator[Finding]:
@@ -169,12 +156,10 @@ def _harms(frame: pl.DataFrame | None, references: Mapping[str, str]) -> Iterato
         if row["excess_low"] is None:
             unit = row["service"].rpartition(", ")[2].replace("%", "percentage points")
             beyond = f"difference {layout.interval(row, 'difference', 2)} {unit}"
-        yield Finding(
-            row["by"],
-            row["network"],
-            state,
-            f"{effect} than {row['victim']} itself does on {row['network']} ({beyond})",
-            "harm",
-            row.get("more_seeds"),
-            STATES.get(row.get("settles_as") or ""),
-        )
+        text = f"{effect} than {row['victim']} itself does on {row['network']} ({beyond})"
+        yield _finding(row, row["by"], state, text, "harm")
+
+
+def _finding(row: Row, who: str, state: State, text: str, table: str, *, unnamed: bool = False) -> Finding:
+    more, settles_as = row.get("more_seeds"), STATES.get(row.get("settles_as") or "")
+    return Finding(who, row["network"], state, text, table, more, settles_as, unnamed)

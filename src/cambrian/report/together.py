@@ -92,14 +92,14 @@ def _ranges(everyone: Sequence[Entry]) -> str:
         (entry for entry in everyone if entry.taken_s is not None), key=lambda entry: entry.taken_s or 0.0
     )
     parts = [
-        _range(
+        ranged(
             f"{what} in percent of the fair share" if fair else what,
             [
                 f"{number(entry.fair if fair else entry.mbps, 0 if fair else 1)}{unit} ({entry.name})"
                 for entry in rates
             ],
         ),
-        _range(
+        ranged(
             "Mean times of transfers and page loads",
             [f"{number(entry.taken_s, 2)} s ({entry.name})" for entry in timed],
         ),
@@ -107,7 +107,7 @@ def _ranges(everyone: Sequence[Entry]) -> str:
     return " ".join(filter(None, parts))
 
 
-def _range(what: str, ordered: Sequence[str]) -> str:
+def ranged(what: str, ordered: Sequence[str]) -> str:
     """A sentence with the least and the most; empty without one."""
     if len(ordered) < 2:
         return "".join(f"{what}: {one}." for one in ordered)

@@ -17,9 +17,8 @@ from cambrian.metrics.convergence import Convergence
 from cambrian.metrics.starvation import Starvation
 from cambrian.report import placebo, sides, tables, words
 from cambrian.report.collect import Collected
-from cambrian.report.figures import harm as harm_figure
-from cambrian.report.figures import ratios as ratio_figure
-from cambrian.report.tables import convergence, harm, intra_cca, pairwise, rtt_fairness, transitivity
+from cambrian.report.figures import pairs as figures_of_pairs
+from cambrian.report.tables import convergence, harm, pairwise, rtt_fairness
 from cambrian.report.tables import flows as flows_table
 from cambrian.stats import states
 from cambrian.study.model import Flow, Lineup, Network
@@ -227,7 +226,7 @@ def test_a_trial_without_a_delay_is_left_out() -> None:
 
 
 def test_fairness_within_a_cca() -> None:
-    frame = intra_cca.table(study(PAIRS))
+    frame = pairwise.intra_cca(study(PAIRS))
     twice = row(frame, cca="a", kind="one implementation twice")
     assert (twice["pairs"], twice["worst"], twice["tested"]) == (2, "a1", 0)
     two = row(frame, cca="a", kind="two implementations")
@@ -238,11 +237,11 @@ def test_fairness_within_a_cca() -> None:
 def test_a_cycle_of_three_is_reported() -> None:
     wins = [15.0, 15.1, 14.9, 15.2]
     circle = study({("a", "b"): wins, ("b", "c"): wins, ("a", "c"): [20 - mbps for mbps in wins]})
-    order = transitivity.table(circle)
+    order = pairwise.transitivity(circle)
     found = row(order, network="link")
     assert (found["wins"], found["intransitive"], found["cycles"]) == (3, 1, "a > b > c > a")
     line = study({("a", "b"): wins, ("b", "c"): wins, ("a", "c"): wins})
-    found = row(transitivity.table(line), network="link")
+    found = row(pairwise.transitivity(line), network="link")
     assert (found["transitive"], found["intransitive"]) == (1, 0)
     assert words.answer(line, frames(line)) == (
         "Splits between two different contestants: 3 uneven, 0 even, 0 inconclusive; "
@@ -253,13 +252,12 @@ def test_a_cycle_of_three_is_reported() -> None:
 def test_a_cycle_of_four_is_reported() -> None:
     wins = [15.0, 15.1, 14.9, 15.2]
     four = study({("a", "b"): wins, ("b", "c"): wins, ("c", "d"): wins, ("d", "a"): wins})
-    assert row(transitivity.table(four), network="link")["knots"] == "a, b, c, d"
+    assert row(pairwise.transitivity(four), network="link")["knots"] == "a, b, c, d"
 
 
 def test_maps_fade_inconclusive_cells() -> None:
     made = study(PAIRS, ALONE)
-    (ratios,) = ratio_figure.figures(made)
-    (harms,) = harm_figure.figures(made)
+    ratios, harms = figures_of_pairs.figures(made)
     assert ratios.data.height == 9
     (csv,) = ratios.panels[0].spec()["datasets"].values()
     drawn = pl.read_csv(io.StringIO(csv))
@@ -274,7 +272,7 @@ def test_maps_fade_inconclusive_cells() -> None:
         "harm in queue loss",
     ]
     assert harms.heading == "Harm"
-    (bare,) = harm_figure.figures(study(PAIRS))
+    _, bare = figures_of_pairs.figures(study(PAIRS))
     assert bare.heading == "Harm beyond its own kind"
 
 
@@ -369,7 +367,7 @@ def test_rtt_unfairness_of_the_line_ups_of_two_flows_of_one_kind() -> None:
 def test_a_map_of_many_columns_asks_for_room(count: int, *, fits_a_phone: bool) -> None:
     names = [f"stack-{k:02} cubic" for k in range(count)]
     pairs = {(x, y): [10.0, 10.5, 9.5] for x in names for y in names if x <= y}
-    (figure,) = ratio_figure.figures(study(pairs))
+    figure, *_ = figures_of_pairs.figures(study(pairs))
     assert (figure.least_width < 360) == fits_a_phone
     # "(0.50)" at 11 pixels is some 34 wide
     assert figure.least_width > 34 * count

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import altair as alt
 import polars as pl
@@ -166,18 +167,9 @@ def _colour(heat: Heat, shade: _Shade) -> alt.Color:
     least, most = shade.least, shade.most
     if shade.middle:
         least, most = max(least, 0.0), min(most, 100.0)
-    legend = alt.Legend(
-        orient="bottom",
-        direction="horizontal",
-        gradientLength=180,
-        gradientThickness=10,
-        labelExpr=label,
-        values=[least, middle, most],
-        titleLimit=0,
-    )
-    scale = alt.Scale(scheme="blues", domain=[shade.least, shade.most])
-    if shade.middle is not None:
-        scale = alt.Scale(scheme="purpleorange", domain=[shade.least, shade.most], domainMid=shade.middle)
+    legend = heat_map.legend(labelExpr=label, values=[least, middle, most], titleLimit=0)
+    both: dict[str, Any] = {} if shade.middle is None else {"domainMid": shade.middle}
+    scale = alt.Scale(scheme="purpleorange" if both else "blues", domain=[shade.least, shade.most], **both)
     return alt.Color("shade:Q", title=heat.title, scale=scale, legend=legend)
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
 
 from cambrian.metrics import conformance
 from cambrian.metrics.conformance import Similarity
@@ -18,6 +19,8 @@ from cambrian.stats.states import State
 
 #: below this conformance with itself a reference varies too much for any contestant to be equivalent to it
 LEAST_FLOOR = 0.5
+#: ends of the names of figures that are counts of points
+_COUNTS = ("_inside", "_points")
 
 #: seed → flow 0's envelope in each of its trials
 Envelopes = Mapping[int, tuple[Envelope, ...]]
@@ -71,16 +74,15 @@ def compare(test: Cell, reference: Cell) -> Comparison | None:
         return None
     scores = against(tests, references)
     own = against_itself(references)
-    spread = _pick(scores, lambda pair: pair.deviation_sd)
-    conformances = _pick(scores, lambda pair: pair.conformance)
-    floors = _pick(own, lambda pair: pair.conformance)
+    spread = _pick(scores, "deviation_sd")
+    conformances, floors = _pick(scores, "conformance"), _pick(own, "conformance")
     deficit, p = pairs.deficit(conformances, floors) if own else (None, None)
     return Comparison(
         conformance=pairs.mean(conformances, "share"),
-        deviation=pairs.mean(_pick(scores, lambda pair: pair.deviation)),
+        deviation=pairs.mean(_pick(scores, "deviation")),
         deviation_sd=pairs.mean(spread) if all(map(math.isfinite, spread.values())) else None,
-        delta_throughput_mbps=pairs.mean(_pick(scores, lambda pair: pair.delta_throughput_mbps)),
-        delta_delay_ms=pairs.mean(_pick(scores, lambda pair: pair.delta_delay_ms)),
+        delta_throughput_mbps=pairs.mean(_pick(scores, "delta_throughput_mbps")),
+        delta_delay_ms=pairs.mean(_pick(scores, "delta_delay_ms")),
         floor=_floor(own),
         deficit=deficit,
         p=p,
@@ -109,20 +111,11 @@ def between(tests: Sequence[Envelope], references: Sequence[Envelope]) -> Simila
     if len(scores) == 1:
         return scores[0]
 
-    def mean(what: Callable[[Similarity], float]) -> float:
-        return math.fsum(map(what, scores)) / len(scores)
+    def joined(name: str) -> Any:
+        values = [getattr(score, name) for score in scores]
+        return sum(values) if name.endswith(_COUNTS) else math.fsum(values) / len(values)
 
-    return Similarity(
-        conformance=mean(lambda one: one.conformance),
-        deviation=mean(lambda one: one.deviation),
-        deviation_sd=mean(lambda one: one.deviation_sd),
-        delta_throughput_mbps=mean(lambda one: one.delta_throughput_mbps),
-        delta_delay_ms=mean(lambda one: one.delta_delay_ms),
-        test_inside=sum(one.test_inside for one in scores),
-        test_points=sum(one.test_points for one in scores),
-        reference_inside=sum(one.reference_inside for one in scores),
-        reference_points=sum(one.reference_points for one in scores),
-    )
+    return Similarity(**{one.name: joined(one.name) for one in fields(Similarity)})
 
 
 def possible(floor: float | None) -> tuple[State, ...]:
@@ -156,7 +149,5 @@ def _floor(own: Mapping[tuple[int, int], Similarity]) -> Floor | None:
     )
 
 
-def _pick(
-    scores: Mapping[tuple[int, int], Similarity], what: Callable[[Similarity], float]
-) -> dict[tuple[int, int], float]:
-    return {pair: what(score) for pair, score in scores.items()}
+def _pick(scores: Mapping[tuple[int, int], Similarity], name: str) -> dict[tuple[int, int], float]:
+    return {pair: getattr(score, name) for pair, score in scores.items()}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import altair as alt
 import polars as pl
@@ -40,9 +41,8 @@ def least_width(cells: pl.DataFrame, rows: Sequence[object], columns: int) -> in
 def chart(
     cells: pl.DataFrame,
     value: str,
+    order: Sequence[str],
     *,
-    rows: Sequence[str],
-    columns: Sequence[str],
     across: str,
     title: str,
     domain: tuple[float, float, float],
@@ -50,25 +50,24 @@ def chart(
 ) -> alt.TopLevelMixin:
     """One square for each row of ``cells`` (``x`` is its row, ``y`` its column; see :func:`labelled`).
 
-    ``across`` is the title of the columns, ``title`` that of the colours; ``domain`` is lowest, middle
-    and highest value. ``title_above`` is the title of one panel among several.
+    ``order`` is that of rows and columns, ``across`` the title of the columns, ``title`` that of the
+    colours; ``domain`` is lowest, middle and highest value. ``title_above`` is the title of one panel among
+    several.
     """
+    rows, columns = ([name for name in order if name in set(cells[one])] for one in ("x", "y"))
     data = inline(
         cells.select("x", "y", value, "text", "conclusive", "seeds"), x="string", y="string", text="string"
     )
     base = alt.Chart(data).encode(
-        x=alt.X(
-            "y:N", sort=list(columns), title=across, axis=alt.Axis(labelAngle=-40, orient="top", grid=False)
-        ),
-        y=alt.Y("x:N", sort=list(rows), title=None, axis=alt.Axis(grid=False)),
+        x=alt.X("y:N", sort=columns, title=across, axis=alt.Axis(labelAngle=-40, orient="top", grid=False)),
+        y=alt.Y("x:N", sort=rows, title=None, axis=alt.Axis(grid=False)),
     )
     least, middle, most = domain
-    legend = alt.Legend(orient="bottom", direction="horizontal", gradientLength=180, gradientThickness=10)
     colour = alt.Color(
         f"{value}:Q",
         title=title,
         scale=alt.Scale(scheme="purpleorange", domain=[least, most], domainMid=middle, clamp=True),
-        legend=legend,
+        legend=legend(),
     )
     tooltip = [
         alt.Tooltip("x:N", title="row"),
@@ -80,6 +79,13 @@ def chart(
     low, high = middle - 0.5 * (middle - least), middle + 0.74 * (most - middle)
     dark = f"datum.{value} < {low} || datum.{value} > {high}"
     return squares(base, colour, tooltip, dark, height=ROW * len(rows), above=title_above)
+
+
+def legend(**more: Any) -> alt.Legend:
+    """The scale of colours, below the map."""
+    return alt.Legend(
+        orient="bottom", direction="horizontal", gradientLength=180, gradientThickness=10, **more
+    )
 
 
 def squares(

@@ -1,14 +1,18 @@
-"""The throughput ratio of every pair, tested against an even split."""
+"""The throughput ratio of every pair, tested against an even split, and what the ratios say together.
+
+Together: fairness between flows of one CCA, and whether "takes more than" is a transitive order.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import polars as pl
 
 from cambrian.measure import quantities
 from cambrian.metrics import fairness
-from cambrian.report import blocks, families, hints
+from cambrian.metrics.transitivity import transitivity as ordered
+from cambrian.report import blocks, families, hints, layout
 from cambrian.report.collect import Cell, Collected
 from cambrian.report.tables import rows
 from cambrian.stats import states
@@ -17,6 +21,10 @@ from cambrian.stats.compare import Comparison, against
 EVEN = 0.5
 #: instead of a state: a contestant's split with itself is even by symmetry
 ITSELF = "itself"
+#: kinds of pairs of one CCA
+_KINDS = ("one implementation twice", "two implementations")
+#: cycles that the page names; the CSV has all
+_MOST_NAMED = 5
 
 
 def table(collected: Collected) -> pl.DataFrame | None:
@@ -81,3 +89,78 @@ def _row(
 
 def _split(test: Comparison | None, p_bh: float | None) -> str:
     return states.state(test.difference if test else None, states.SHARE, p_bh, EVEN)
+
+
+def intra_cca(collected: Collected) -> pl.DataFrame | None:
+    """One row for each network, CCA and kind of pair, over the pairs' mean Jain indices.
+
+    ``worst`` names the pair with the lowest index; ``uneven`` counts the pairs whose split is
+    uneven after correction (a contestant against itself is not tested). CCAs are compared by the names that
+    stacks give them: one name may stand for different algorithms.
+    """
+    pairs = table(collected)
+    if pairs is None:
+        return None
+    table_rows = list(_kinds(pairs.filter(pl.col("cca").is_not_null() & pl.col("jain").is_not_null())))
+    return rows.frame(table_rows) if table_rows else None
+
+
+def _kinds(pairs: pl.DataFrame) -> Iterator[rows.Row]:
+    for (network, cca), here in pairs.group_by(["network", "cca"], maintain_order=True):
+        same = here["x"] == here["y"]
+        for kind, part in zip(_KINDS, (here.filter(same), here.filter(~same)), strict=True):
+            if not part.height:
+                continue
+            worst = part.sort("jain").row(0, named=True)
+            yield {
+                "network": network,
+                "cca": cca,
+                "kind": kind,
+                "pairs": part.height,
+                "jain": part["jain"].mean(),
+                "jain_lowest": worst["jain"],
+                "worst": worst["x"] if worst["x"] == worst["y"] else f"{worst['x']} + {worst['y']}",
+                "tested": part["p_bh"].is_not_null().sum(),
+                "uneven": (part["split"] == "different").sum(),
+            }
+
+
+def _uneven(row: rows.Row) -> str:
+    return f"{row['uneven']} of {row['tested']}" if row["tested"] else layout.NOTHING
+
+
+def transitivity(collected: Collected) -> pl.DataFrame | None:
+    """One row for each network on which a pair's split is uneven; x wins with a ratio above 0.5."""
+    pairs = table(collected)
+    if pairs is None:
+        return None
+    table_rows = []
+    for (network,), here in pairs.group_by(["network"], maintain_order=True):
+        uneven = here.filter(pl.col("split") == "different").to_dicts()
+        if not uneven:
+            continue
+        wins = [(row["x"], row["y"]) if row["ratio"] > EVEN else (row["y"], row["x"]) for row in uneven]
+        order = ordered(wins)
+        table_rows.append(
+            {
+                "network": network,
+                "tested": here["p_bh"].is_not_null().sum(),
+                "wins": len(wins),
+                "transitive": order.transitive,
+                "open": order.open,
+                "intransitive": len(order.cycles),
+                "cycles": "; ".join(" > ".join((*cycle, cycle[0])) for cycle in order.cycles),
+                "knots": "; ".join(", ".join(knot) for knot in order.knots),
+            }
+        )
+    return rows.frame(table_rows) if table_rows else None
+
+
+def _cycles(row: rows.Row) -> str:
+    named = row["cycles"].split("; ") if row["cycles"] else []
+    rest = len(named) - _MOST_NAMED
+    return "; ".join(named[:_MOST_NAMED]) + (f"; and {rest} more" if rest > 0 else "") or layout.NOTHING
+
+
+def _knots(row: rows.Row) -> str:
+    return row["knots"] or layout.NOTHING
