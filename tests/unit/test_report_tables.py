@@ -10,9 +10,10 @@ import pytest
 from rich.console import Console
 
 from cambrian.metrics import envelope
-from cambrian.report import notes, printed, provenance, tables, words
+from cambrian.report import printed, provenance, tables, words
 from cambrian.report.collect import Collected, collect
 from cambrian.report.conformance import seed_pairs
+from cambrian.report.tables import records
 from cambrian.stats import pairs, states
 from cambrian.stats.interval import Interval
 from cambrian.store.results import Results
@@ -229,10 +230,10 @@ def test_notes_are_gathered_by_group_and_gate() -> None:
         "saturation: 71.3%",
     ]
     frame = pl.DataFrame({"group": ["a", "a", "a", "b"], "trial": ["1", "2", "1", "3"], "note": texts})
-    assert notes.gathered(frame) == [
-        notes.Note("a", texts[0], 2),
-        notes.Note("a", texts[2], 1),
-        notes.Note("b", texts[3], 1),
+    assert records.gathered(frame) == [
+        records.Note("a", texts[0], 2),
+        records.Note("a", texts[2], 1),
+        records.Note("b", texts[3], 1),
     ]
 
 

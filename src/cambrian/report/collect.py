@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 from cambrian.judging import families as judging
 from cambrian.judging.families import Family
 from cambrian.measure.trial import TrialMeasures
 from cambrian.metrics.gates.page import NOT_IN_TIME
-from cambrian.report import measuring, protocols
+from cambrian.metrics.payload import Protocol
+from cambrian.report import measuring
 from cambrian.report.measuring import Task
+from cambrian.stacks import catalogue
 from cambrian.store.results import Results, TrialResult
 from cambrian.study.model import Contestant, Design, Flow, Network, Study, Trial
 from cambrian.study.reference import reference_contestant
@@ -205,9 +207,18 @@ def _tasks(group: _Group, raw: dict[str, Any], study: Study, known: dict[str, Fa
             folder=result.folder,
             with_envelope=group.raw["design"] == "versus-reference",
             families=tuple(_families(raw, known, flows, group.names)),
-            protocols=tuple(protocols.protocol_of(raw, flow.contestant) for flow in flows),
+            protocols=tuple(protocol_of(raw, flow.contestant) for flow in flows),
             measured_from_s=study.measured_from_s,
         )
+
+
+def protocol_of(study: dict[str, Any], contestant: Contestant) -> Protocol | None:
+    """QUIC or TCP, from ``study.json``, or else from the stack's manifest; None for an unknown stack."""
+    family = judging.recorded(study, contestant)
+    if family is not None:
+        return cast("Protocol", family.protocol)
+    known = catalogue.load().find(contestant.stack)
+    return known.manifest.protocol if known else None
 
 
 def _with_time_axes(cells: Sequence[Cell]) -> Iterator[Cell]:

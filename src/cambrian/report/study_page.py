@@ -17,7 +17,6 @@ from cambrian.report import (
     layout,
     matrix,
     methods,
-    notes,
     page,
     probed,
     provenance,
@@ -44,6 +43,7 @@ from cambrian.report.sections import (
     joined,
     link,
 )
+from cambrian.report.tables import records
 from cambrian.report.words import counted
 from cambrian.store import commands
 
@@ -157,7 +157,7 @@ def _sections(
         more = joined(_ACROSS[0], link("Explore", "#view=explore"), _ACROSS[1])
         yield Section("Across networks", "across", (Words((more,)), *overall))
     yield from _networks(collected, frames)
-    invalid, noted, traces = frames["invalid"], notes.gathered(frames["notes"]), frames["traces"]
+    invalid, noted, traces = frames["invalid"], records.gathered(frames["notes"]), frames["traces"]
     if invalid.height:
         said = f"{_INVALID}{_first(invalid.height)}"
         table = Table(tables.shown("invalid", invalid.head(MOST_ROWS), collected))

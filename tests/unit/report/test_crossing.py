@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from cambrian.report.sections import Table, every
-from cambrian.report.suite.crossing import content
+from cambrian.report.suite import tables
 from cambrian.report.suite.sections import Crossover
 
 SPEC = Crossover.model_validate(
@@ -38,7 +38,7 @@ def test_each_row_says_from_where_on_and_of_how_many_values() -> None:
         + made(20.0, {0.0: 1.1, 1.0: 1.2})
         + made(100.0, {0.0: 1.1, 1.0: 0.9})
     )
-    (table,) = every(Table, content(frame, SPEC, "name", {}))
+    (table,) = every(Table, tables.crossovers(frame, SPEC, "name", {}))
     shown = table.shown
     assert shown.headings == ("Rate (Mbps)", "Ahead from", "95 %", "Measured")
     assert shown.rows == (

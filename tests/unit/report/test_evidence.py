@@ -158,7 +158,7 @@ def test_the_source_is_that_which_is_imported() -> None:
     names = {
         path.as_posix().rpartition("/cambrian/")[2] for path in source.files(["cambrian.report.observations"])
     }
-    assert {"measure/measuring.py", "report/observations/link.py", "metrics/states/infer.py"} <= names
+    assert {"measure/measuring.py", "report/observations/players.py", "metrics/states/infer.py"} <= names
     assert "judging/references.toml" in names
     # found at run time, by their names
     assert {"metrics/parameters/pacing.py", "probes/falls.py", "probes/probes.toml"} <= names

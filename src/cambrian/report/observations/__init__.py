@@ -21,7 +21,7 @@ from cambrian.measure.trial import TrialMeasures
 from cambrian.report import blocks
 from cambrian.report.collect import Cell, Collected
 from cambrian.report.layout import Row
-from cambrian.report.observations import conformance, link, players
+from cambrian.report.observations import conformance, players
 from cambrian.study.model import Design
 
 
@@ -42,7 +42,7 @@ def observations(collected: Collected) -> pl.DataFrame:
 
 def _cell(cell: Cell, collected: Collected, manifests: Mapping[str, dict[str, Any]]) -> Iterator[Row]:
     compared = conformance.by_seed(cell, collected.noise_floor(cell))
-    of_link = link.row(cell)
+    of_link = _link(cell)
     for trial in (one for mine in blocks.whole(cell).values() for one in mine):
         common = of_link | _place(cell, trial)
         for number in range(len(trial.flows)):
@@ -52,6 +52,19 @@ def _cell(cell: Cell, collected: Collected, manifests: Mapping[str, dict[str, An
             if number == 0:
                 row |= compared.get(trial.trial.seed, {})
             yield row | states.unforeseen(trial, number)
+
+
+def _link(cell: Cell) -> Row:
+    """The group's network. The name is the study's: a trial does not keep it."""
+    network = cell.network
+    columns = [name for name, one in quantities.ALL.items() if one.level == "network"]
+    return {name: getattr(network, name) for name in columns if hasattr(network, name)} | {
+        "network": network.name,
+        "burst_loss": network.burst_loss is not None,
+        "buffer_bytes": cell.buffer_bytes,
+        "trace": network.trace_file is not None,
+        "schedule_steps": len(network.schedule),
+    }
 
 
 def _place(cell: Cell, trial: TrialMeasures) -> Row:

@@ -9,8 +9,7 @@ import polars as pl
 
 from cambrian.measure import quantities
 from cambrian.measure.trial import TrialMeasures
-from cambrian.report import protocols
-from cambrian.report.collect import Cell
+from cambrian.report.collect import Cell, protocol_of
 from cambrian.report.layout import Row
 from cambrian.report.tables import flows
 
@@ -32,7 +31,7 @@ def row(
         "stack_version": manifest["stacks"][who.stack]["version"],
         "kernel_version": manifest["kernel"]["version"],
         "confirmed_cca": trial.flows[number].confirmed_cca,
-        "protocol": protocols.protocol_of(study, who),
+        "protocol": protocol_of(study, who),
         "receiver": who.receiver,
         "tls": who.tls,
         "cpu_per_packet_us": cpu.per_packet_us if cpu else 0.0,

@@ -17,6 +17,7 @@ from cambrian.report.figures import colours
 from cambrian.report.figures.figure import PANEL_HEIGHT, Figure, Panel, inline
 from cambrian.report.layout import Column, Row
 from cambrian.report.sections import Piece, Table, Words
+from cambrian.report.suite import tables
 from cambrian.report.words import counted
 
 #: a figure needs this number of measured cells
@@ -75,7 +76,7 @@ def _table(compared: Compared, csv: str, labels: Mapping[str, str]) -> layout.Sh
     comparison = compared.comparison
     unit = f" ({comparison.unit})" if comparison.unit else ""
     digits = comparison.digits
-    columns = [_key(one, labels) for one in compared.keys]
+    columns = [tables.key(one, labels, "any", number=False) for one in compared.keys]
     if comparison.published_sign is not None:
         columns.append(layout.text("published_sign", "Published sign"))
     elif comparison.published_bound is not None:
@@ -92,16 +93,6 @@ def _table(compared: Compared, csv: str, labels: Mapping[str, str]) -> layout.Sh
     columns.append(layout.text("agrees", "Measured is" if comparison.has_figures else "Measured"))
     caption = f"{comparison.title}: published ({comparison.source}) beside measured"
     return replace(layout.shown(compared.frame, columns, caption, csv), keyed=True)
-
-
-def _key(column: str, labels: Mapping[str, str]) -> Column:
-    def show(row: Row) -> str:
-        value = row[column]
-        if value is None:
-            return "any"
-        return f"{value:g}" if isinstance(value, float) else str(value)
-
-    return Column(names.heading(column, labels), show, number=False)
 
 
 def _bound(row: Row, side: str, digits: int) -> str:
@@ -212,7 +203,7 @@ def _theory(
     loss_limited = pl.col("rfc9438_mbps") <= pl.col("limit_mbps")
     ratio = pl.col("measured") / pl.col("rfc9438_mbps")
     frame = frame.with_columns(pl.when(loss_limited).then(ratio).alias("measured_over_rfc9438"))
-    columns = [_key(one, labels) for one in keys] + [
+    columns = [tables.key(one, labels, "any", number=False) for one in keys] + [
         layout.plain("published", f"Published{unit}", comparison.digits),
         layout.spread("measured", f"Measured{unit}", comparison.digits),
         Column("Mathis", lambda row: theory.text(row["mathis_mbps"], row["limit_mbps"], comparison.digits)),

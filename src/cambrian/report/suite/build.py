@@ -16,7 +16,7 @@ from cambrian.published import compare, load
 from cambrian.report.charts import curves, heats, names
 from cambrian.report.sections import Commands, Piece, Words
 from cambrian.report.sections import Section as PageSection
-from cambrian.report.suite import beside, crossing, judged, rows
+from cambrian.report.suite import beside, judged, tables
 from cambrian.report.suite.sections import Section
 from cambrian.report.words import counted
 from cambrian.study import hints
@@ -101,10 +101,10 @@ def _shown(section: Section, frame: pl.DataFrame, name: str) -> tuple[Piece, ...
     if section.lines is not None:
         return curves.figure(frame, section.lines, name, section.labels), *_cut(frame, section.lines.spec)
     if section.crossover is not None:
-        found = crossing.content(frame, section.crossover, name, section.labels)
+        found = tables.crossovers(frame, section.crossover, name, section.labels)
         return *found, *_cut(frame, section.crossover.spec)
     assert section.table is not None
-    return rows.content(frame, section.table, name, section.heading, section.labels)
+    return tables.rows(frame, section.table, name, section.heading, section.labels)
 
 
 def _cut(frame: pl.DataFrame, spec: EffectSpec) -> tuple[Piece, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import polars as pl
 
@@ -43,6 +44,28 @@ def notes(collected: Collected) -> pl.DataFrame:
     """One row for each note of a trial: what its gates could not check, or what a reader should know."""
     found = [place | {"note": note} for place, record in _records(collected) for note in record.notes]
     return rows.frame(found, *_PLACE, "note")
+
+
+@dataclass(frozen=True)
+class Note:
+    """A note that ``trials`` trials of a group have; ``text`` is the first trial's."""
+
+    group: str
+    text: str
+    trials: int
+
+
+def gathered(frame: pl.DataFrame) -> list[Note]:
+    """One entry for each group, gate and flow (the text before the numbers), in order of appearance."""
+    if not frame.height:
+        return []
+    about = pl.col("note").str.extract(r"^([^:]+:(?: flow \d+)?)").fill_null(pl.col("note"))
+    grouped = (
+        frame.with_columns(about=about)
+        .group_by("group", "about", maintain_order=True)
+        .agg(pl.col("note").first(), pl.col("trial").n_unique().alias("trials"))
+    )
+    return [Note(row["group"], row["note"], row["trials"]) for row in grouped.to_dicts()]
 
 
 def traces(collected: Collected) -> pl.DataFrame:
