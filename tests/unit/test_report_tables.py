@@ -293,3 +293,25 @@ def test_a_link_that_follows_a_trace_has_its_mean_rate(
     found = replace(made.collected("solo", [ran]), raw={"trace_mean_mbps": known})
     (row,) = provenance.networks(found)
     assert (row.rate, row.buffer) == (rate, buffer)
+
+
+def test_each_table_of_the_list_names_functions_and_quantities_that_exist() -> None:
+    for name, kind in tables.kinds().items():
+        module, function = tables._made_by(name)
+        assert callable(getattr(module, function)), name
+        assert {*kind.needs} <= {*tables.kinds()}, name
+        assert [column.column(module).heading for column in kind.columns].count("") == 0, name
+
+
+def test_words_fill_in_figures_and_are_a_dash_without_the_first() -> None:
+    column = tables.Column(kind="count", words="{taken:1} ({ideal:0}) of {trials}", heading="Taken")
+    show = column.column(tables).show
+    assert show({"taken": 12.34, "ideal": -0.4, "trials": 3}) == "12.3 (0) of 3"
+    assert show({"taken": None, "ideal": 1.0, "trials": 3}) == "–"
+
+
+def test_a_column_without_figures_is_left_out() -> None:
+    frame = pl.DataFrame({"late": [0, None], "known": [None, 0.0], "unknown": [None, None]})
+    assert tables.Column(given="known").is_in(frame)
+    assert not tables.Column(given="unknown").is_in(frame)
+    assert not tables.Column(above_0=("late",)).is_in(frame)

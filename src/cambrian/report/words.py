@@ -341,9 +341,9 @@ def _range(
     known = frame.filter(pl.col(column).is_not_null()).sort(column).to_dicts()
     if not known:
         return ""
-    ends = (known[0], known[-1])
-    names = [together.named(cells[row["group"]], row["flow"], collected) for row in ends]
-    least, most = (
-        f"{number(row[column] / per, digits)} {unit} ({name})" for name, row in zip(names, ends, strict=True)
-    )
-    return f"{what} ranged from {least} to {most}."
+    ends = [
+        f"{number(row[column] / per, digits)} {unit} "
+        f"({together.named(cells[row['group']], row['flow'], collected)})"
+        for row in (known[0], known[-1])
+    ]
+    return together.ranged(what, ends)

@@ -18,9 +18,6 @@ from cambrian.report.figures.figure import Figure
 from cambrian.report.figures.plane import MOST_POINTS, Pair, envelope_side, region_side
 from cambrian.study.model import Network
 
-#: place among the figures of a network
-ORDER = 10
-
 _IMC22 = (
     "Method imc22: one trial of each side, the valid trial with the lowest seed. A point every 10 RTT; "
     "the hull contains the 95 % of points nearest to the mean. Grey, dashed: the reference, from its trial "

@@ -12,8 +12,6 @@ from cambrian.report.figures import colours
 from cambrian.report.figures.figure import Figure, Panel, inline
 from cambrian.report.tables import flows, page_loads
 
-#: place among the figures of a network
-ORDER = 15
 #: pixels of a contestant's row
 _ROW = 34
 

@@ -14,9 +14,6 @@ from cambrian.report.harms import SERVICES
 from cambrian.report.tables import harm, pairwise
 from cambrian.stats import states
 
-#: place among the figures of a network
-ORDER = 20
-
 _RATIOS = (
     "The row's share of the throughput of row and column together, Tx / (Tx + Ty), mean over seeds: above "
     "0.5 the row takes more. Faint and in parentheses: inconclusive, that is neither different from an even "

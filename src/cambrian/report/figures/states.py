@@ -17,8 +17,6 @@ from cambrian.report.figures import colours
 from cambrian.report.figures.figure import Figure, Panel, inline
 from cambrian.report.figures.machine_graph import HEIGHT, graph, often, reach
 
-#: place among the figures of a network
-ORDER = 70
 #: height of a machine's name above it, in units of the machine's height
 _HEAD = 0.14
 _TEXT_PX = 10

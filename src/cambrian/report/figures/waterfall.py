@@ -12,8 +12,6 @@ from cambrian.report.collect import Cell, Collected
 from cambrian.report.figures import colours
 from cambrian.report.figures.figure import Figure, Panel, inline
 
-#: place among the figures of a network
-ORDER = 16
 #: pixels: height of an object's bar, least and greatest height of a panel
 _ROW, _LEAST, _MOST = 7, 110, 420
 #: columns of :func:`cambrian.metrics.waterfall.phases` with the begin and the end of each phase

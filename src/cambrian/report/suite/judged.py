@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -11,6 +11,7 @@ import polars as pl
 
 from cambrian.claims import contradictions, listing, load, scorecard, verdicts
 from cambrian.claims.frames import Frames
+from cambrian.claims.model import Claim, Contradiction
 from cambrian.report import layout
 from cambrian.report.layout import Column, Row
 from cambrian.report.sections import Commands, Piece, Statement, Table, Words
@@ -37,28 +38,18 @@ def claims(paper: str, wanted: Sequence[str], frames: Frames, file: str) -> tupl
     explained = [
         contradictions.explain(one, frames) for one in ledger.contradictions if names & set(one.claims)
     ]
-    said = [
-        Statement(
-            one.claim.id,
-            one.verdict,
-            one.claim.text,
-            lines=tuple(listing.claim_lines(one)),
-            note=one.note,
-        )
-        for one in judged
-    ]
-    said += [
-        Statement(
-            one.contradiction.id,
-            one.verdict,
-            one.contradiction.text,
-            lines=tuple(listing.contradiction_lines(one, judged)),
-            note=one.note,
-        )
-        for one in explained
-    ]
+    said = [_said(one.claim, one, listing.claim_lines(one)) for one in judged]
+    said += [_said(one.contradiction, one, listing.contradiction_lines(one, judged)) for one in explained]
     counts = Words((_counts([one.verdict for one in judged]),), found=True)
     return (counts, *said) if judged else tuple(said)
+
+
+def _said(
+    what: Claim | Contradiction,
+    found: verdicts.Judged | contradictions.Explained,
+    lines: Iterable[tuple[str, str]],
+) -> Statement:
+    return Statement(what.id, found.verdict, what.text, lines=tuple(lines), note=found.note)
 
 
 def _counts(found: Sequence[str]) -> str:
