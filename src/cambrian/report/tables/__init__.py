@@ -18,6 +18,7 @@ from types import ModuleType
 from typing import Any, Literal
 
 import polars as pl
+from pydantic import Field
 
 from cambrian.measure import quantities
 from cambrian.metrics.columns import NS_PER_S
@@ -86,6 +87,7 @@ class Kind(Frozen):
     caption: str = ""
     folded: bool = False
     once: bool = False
+    first: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     together: tuple[str, ...] = ()
     columns: tuple[Column, ...] = ()
 
@@ -132,6 +134,10 @@ def shown(name: str, frame: pl.DataFrame, collected: Collected) -> Shown:
     """How the page shows the rows of one network, or those of a table that it has once."""
     kind, module = kinds()[name], _made_by(name)[0]
     here = module.on_page(frame, collected) if hasattr(module, "on_page") else frame
+    for column, values in kind.first.items():
+        ranks = {value: number for number, value in enumerate(values)}
+        rank = pl.col(column).cast(pl.String).replace_strict(ranks, default=len(ranks), return_dtype=pl.Int8)
+        here = here.filter(pl.col(column).is_not_null()).sort(rank, maintain_order=True)
     if kind.together and here.height:
         here = pl.concat(here.partition_by(kind.together, maintain_order=True))
     columns = [column.column(module) for column in kind.columns if column.is_in(here)]

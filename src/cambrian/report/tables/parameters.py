@@ -76,12 +76,3 @@ _MEASURED = (
 
 def _measured(row: rows.Row) -> str:
     return row["shown"] or f"not shown: {row['why']}"
-
-
-def on_page(frame: pl.DataFrame, collected: Collected) -> pl.DataFrame:
-    """The judged parameters, differing ones first; the CSV has all sources and gaps."""
-    del collected
-    rank = pl.col("status").replace_strict(
-        {"off": 0, "inconclusive": 1, "other choice": 2}, default=3, return_dtype=pl.Int8
-    )
-    return frame.filter(pl.col("status").is_not_null()).sort(rank, maintain_order=True)

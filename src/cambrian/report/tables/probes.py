@@ -53,14 +53,3 @@ def _row(contestant: str, group: str, one: Finding) -> rows.Row:
         "margin_why": one.probe.margin_why,
         "source": one.probe.source,
     }
-
-
-def on_page(frame: pl.DataFrame, collected: Collected) -> pl.DataFrame:
-    """The compared probes: different, inconclusive, equivalent. The CSV has every probe."""
-    del collected
-    rank = (
-        pl.col("state")
-        .cast(pl.String)
-        .replace_strict({"different": 0, "inconclusive": 1, "equivalent": 2}, return_dtype=pl.Int8)
-    )
-    return frame.filter(pl.col("state").is_not_null()).sort(rank, maintain_order=True)
