@@ -18,6 +18,9 @@ LIMITED_SHARE = 0.25
 #: a window of more than this many times the most that was in flight until then grew without being used, which
 #: RFC 9002 section 7.8 forbids: that is the controller's doing. Slow start may double a window that is in use
 GROWN = 3.0
+#: it has not grown if it is at most this many times the first one: at a flow's start only the handshake
+#: is in flight, whose acknowledgements may let it grow
+FIRST = 2
 
 
 @dataclass(frozen=True)
@@ -87,8 +90,8 @@ def unused_share(
     """Part of the time, 0 to 1, in which the window of one flow is unused (:data:`USED`).
 
     Then its application, its receiver, its own buffer or a limit of its rate decides what it sends, and not
-    its congestion controller. 0 if the window grew without being used (:data:`GROWN`). None without rows in
-    [t0_ns, t1_ns) that name window and bytes in flight.
+    its congestion controller. 0 if the window grew without being used (:data:`GROWN`, :data:`FIRST`). None
+    without rows in [t0_ns, t1_ns) that name window and bytes in flight.
 
     Parameters:
         transport: columns ``flow``, ``time_ns``, ``cwnd_bytes``, ``in_flight_bytes``.
@@ -105,7 +108,8 @@ def unused_share(
     if not inside.any():
         return None
     most_bytes = GROWN * named["in_flight_bytes"].cum_max() + SLACK_PACKETS * packet_bytes
-    if (named["cwnd_bytes"] > most_bytes).filter(inside).any():
+    has_grown = (named["cwnd_bytes"] > most_bytes) & (named["cwnd_bytes"] > FIRST * named["cwnd_bytes"][0])
+    if has_grown.filter(inside).any():
         return 0.0
     measured = named.filter(inside)
     held_ns = np.diff(int64(measured, "time_ns"), append=t1_ns)

@@ -49,7 +49,9 @@ def limited(collected: Collected, contestant: str, network: str) -> str:
         return _constant_rate(collected, contestant, network)
     if family is None or family.reference not in _BY_WINDOW:
         return ""
-    shares = _values(_UNUSED, collected, contestant, network)
+    # a flow of fixed size leaves its window unused at its beginning and end: endless ones tell more
+    shares = _values(_UNUSED, collected, contestant, network, sized=False)
+    shares = shares or _values(_UNUSED, collected, contestant, network)
     if not shares:
         return _unknown(collected, contestant, network)
     if max(shares) < 100 * LIMITED_SHARE:
@@ -60,8 +62,10 @@ def limited(collected: Collected, contestant: str, network: str) -> str:
     )
 
 
-def _values(quantity: Quantity, collected: Collected, contestant: str, network: str) -> list[float]:
-    """The known values of all its flows there that load no page."""
+def _values(
+    quantity: Quantity, collected: Collected, contestant: str, network: str, *, sized: bool = True
+) -> list[float]:
+    """The known values of all its flows there that load no page; ``sized``: those of fixed size too."""
     return [
         value
         for cell in collected.cells
@@ -69,6 +73,7 @@ def _values(quantity: Quantity, collected: Collected, contestant: str, network: 
         for number, name in enumerate(cell.names)
         if name == contestant
         for trial in cell.trials
+        if sized or not trial.trial.flows[number].size_bytes
         if (value := quantity.value(trial, number)) is not None
     ]
 

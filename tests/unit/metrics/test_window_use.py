@@ -128,3 +128,10 @@ def test_a_window_that_grew_without_being_used_is_the_controllers_doing(most: in
     rows = _used((0, 20, 20), (1, 20, 20), (2, most, 10), (3, 40, 20))
     assert unused_share(rows, 0, 0, 10 * 10**9, 1000) == pytest.approx(share)
     assert unused_share(rows, 0, 3 * 10**9, 10 * 10**9, 1000) == 1
+
+
+@pytest.mark.parametrize(("most", "share"), [(20, 0.7), (21, 0.0)])
+def test_a_first_window_that_the_handshake_leaves_unused_has_not_grown(most: int, share: float) -> None:
+    """A window of 10 packets, one of them in flight: the handshake explains up to 20."""
+    rows = _used((0, 10, 1), (3, most, 1), (7, 20, 20))
+    assert unused_share(rows, 0, 0, 10 * 10**9, 1000) == pytest.approx(share)

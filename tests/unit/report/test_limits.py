@@ -73,6 +73,16 @@ def test_no_limit_without_a_sign_of_it(found: Collected, contestant: str, networ
     assert not limits.limited(found, contestant, network)
 
 
+def test_a_flow_of_fixed_size_tells_only_without_an_endless_one() -> None:
+    """Its last round trips leave the window unused, and the request's: much of a short flow."""
+    found = collected(12, 63)
+    short = found.cells[0].trials[1]
+    cast("Any", short).trial = SimpleNamespace(flows=[SimpleNamespace(size_bytes=30_000)])
+    assert not limits.limited(found, "quinn reno", "net")
+    found.cells[0].trials.pop(0)
+    assert "up to 63 % of the time" in limits.limited(found, "quinn reno", "net")
+
+
 def test_without_a_log_a_link_left_unused_shows_a_limit_on_all_networks() -> None:
     """As a stack without a log whose application sends in bursts: its flight is not its window."""
     reasons = ("saturation: 32.0% of the bottleneck used after the warm-up",)
