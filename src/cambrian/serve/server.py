@@ -169,6 +169,11 @@ class _Files(_Guarded, web.StaticFileHandler):
             raise web.HTTPError(403)
         return super().validate_absolute_path(root, absolute_path)
 
+    def compute_etag(self) -> str:
+        # tornado's is a hash that it keeps for each path, also when the report is made again
+        found = Path(self.absolute_path).stat()
+        return f'"{found.st_mtime_ns:x}-{found.st_size:x}"'
+
     @classmethod
     def get_version(cls, settings: dict[str, Any], path: str) -> str:
         raise NotImplementedError("no address has a version")

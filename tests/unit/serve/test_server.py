@@ -62,10 +62,18 @@ def port(folder: Path) -> Iterator[int]:
 
 
 def ask(
-    port: int, path: str, *, method: str = "GET", host: str = "", origin: str = "", query: str | None = None
+    port: int,
+    path: str,
+    *,
+    method: str = "GET",
+    host: str = "",
+    origin: str = "",
+    query: str | None = None,
+    known: str = "",
 ) -> tuple[int, http.client.HTTPMessage, str]:
     connection = http.client.HTTPConnection(LOOPBACK, port, timeout=120)
     headers = {"Host": host or f"{LOOPBACK}:{port}"} | ({"Origin": origin} if origin else {})
+    headers |= {"If-None-Match": known} if known else {}
     if query is not None:
         headers["Content-Type"] = "application/x-www-form-urlencoded"
     connection.request(method, path, None if query is None else urlencode({"query": query}), headers)
@@ -117,6 +125,18 @@ def test_the_report_has_a_bar_and_its_file_has_none(port: int, folder: Path) -> 
     assert "connect-src 'self'" in headers["Content-Security-Policy"]
     assert (folder / "report" / "index.html").read_text() == PAGE
     assert ask(port, "/knobs/report/figures/a.csv")[2] == "a\n1\n"
+
+
+def test_a_file_that_a_new_report_wrote_again_is_sent_again(port: int, folder: Path) -> None:
+    file, path = folder / "report" / "figures" / "b.csv", "/knobs/report/figures/b.csv"
+    file.write_text("a\n1\n")
+    old = ask(port, path)[1]["Etag"]
+    assert ask(port, path, known=old)[0] == 304
+    file.write_text("a\n2\n")
+    os.utime(file, ns=(0, 1))
+    status, headers, text = ask(port, path, known=old)
+    assert (status, text) == (200, "a\n2\n")
+    assert ask(port, path, known=headers["Etag"])[0] == 304
 
 
 @pytest.mark.parametrize("path", ["/knobs/report/index.html", "/knobs/report/figures/a.csv", "/knobs/sql"])
