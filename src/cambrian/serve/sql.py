@@ -1,8 +1,9 @@
-"""Queries over one results directory: DuckDB in memory, which reads the trials' folder and nothing else.
+"""Queries over one results directory: DuckDB in memory, which opens no file.
 
-A query is text that reached a port, so it meets several walls. It must be one statement that only reads.
-DuckDB opens no file outside the trials' folder and changes no setting. Time and memory are limited, here and
-by the process that carries queries out (:mod:`cambrian.serve.querying`).
+A query is text that reached a port, so it meets several walls. It must be one statement, and its transaction
+is read-only. DuckDB 2 takes `WITH x AS (COPY …) SELECT` for a SELECT, so it has no file system at all: Arrow
+reads the trials' files for it. It changes no setting. Time and memory are limited, here and by the process
+that carries queries out (:mod:`cambrian.serve.querying`).
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import csv
 import io
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,10 +21,12 @@ from typing import Any
 import duckdb
 import polars as pl
 import pyarrow as pa
+import pyarrow.dataset
+import pyarrow.fs
 
 from cambrian.data import load
 from cambrian.report.evidence import OBSERVATIONS, Evidence
-from cambrian.store.results import Results
+from cambrian.store.results import COLUMNS, PAGE_COLUMNS, Results
 
 #: most rows that a page shows; the CSV has all
 MOST_ROWS = 1000
@@ -33,6 +36,7 @@ MEMORY_LIMIT = "1GiB"
 #: a run may be using the other cores
 _THREADS = 2
 _BATCH_ROWS = 20_000
+_NO_TRIAL = "No trial has finished yet: there is nothing to query."
 _ONLY_ONE = "Give one statement; this text has {count}."
 _EMPTY = "Write a query, or choose an example."
 _ONLY_READS = "Only queries run here: SELECT, FROM, WITH, VALUES, DESCRIBE, SHOW, SUMMARIZE."
@@ -110,31 +114,33 @@ class Answer:
 class Database:
     """The views and tables of one results directory.
 
-    The views are those of :meth:`cambrian.store.results.Results.database`. The tables are ``trials`` and
-    ``observations`` (:class:`cambrian.data.Data`), and the report's own as ``tables.NAME``. ``trials`` and
-    the views have the trials that were finished when this was made; the others are as of the last report.
+    ``packets``, ``transport`` and, if a trial loaded a page, ``objects`` and ``page_loads`` are the trials'
+    files, with a column ``trial``. The tables are ``trials`` and ``observations``
+    (:class:`cambrian.data.Data`), and the report's own as ``tables.NAME``. ``trials`` and the files are of the
+    trials that were finished when this was made; the others are as of the last report.
     """
 
     def __init__(self, folder: Path) -> None:
         """``folder`` is a real path.
 
         Raises:
-            Refused: no trial has finished, or a run is writing one now.
+            Refused: no trial has finished.
             Damaged: a file of the results cannot be used.
         """
-        try:
-            self._base = Results(folder).database()
-        except duckdb.Error as error:
-            raise Refused(f"The trials' files cannot be read now; try again. {error}") from error
+        self._base = duckdb.connect()
         frames = Evidence(folder).kept()
-        self._add("trials", load(folder).trials)
-        self._only_trials()
+        trials = load(folder).trials
+        if trials.is_empty():
+            raise Refused(_NO_TRIAL)
+        self._add("trials", trials)
+        names = trials["trial"].unique(maintain_order=True).to_list()
+        found = {name: _dataset(folder, name, names) for name in (*COLUMNS, *PAGE_COLUMNS)}
+        self._datasets = {name: one for name, one in found.items() if one is not None}
         self._base.execute("CREATE SCHEMA tables")
         for name, frame in frames.items():
             # a table without rows may lack columns
             if frame.width:
                 self._add(OBSERVATIONS if name == OBSERVATIONS else f"tables.{name}", frame)
-        trials = str(Results(folder).trials_folder).replace("'", "''")
         for setting in (
             f"memory_limit = '{MEMORY_LIMIT}'",
             f"threads = {_THREADS}",
@@ -142,19 +148,11 @@ class Database:
             "temp_directory = ''",
             # names of Python variables are no tables
             "python_enable_replacements = false",
-            f"allowed_directories = ['{trials}']",
             "enable_external_access = false",
+            "disabled_filesystems = 'LocalFileSystem'",
             "lock_configuration = true",
         ):
             self._base.execute(f"SET {setting}")
-
-    def _only_trials(self) -> None:
-        """Leave the trials that finished later out of the views, as they are not in ``trials`` either."""
-        views = "SELECT view_name, sql FROM duckdb_views() WHERE NOT internal"
-        for name, made in self._base.execute(views).fetchall():
-            every = made.partition(" AS ")[2].rstrip(";\n ")
-            here = f"SELECT * FROM ({every}) WHERE trial IN (SELECT trial FROM trials)"  # noqa: S608
-            self._base.execute(f"CREATE OR REPLACE VIEW {name} AS {here}")
 
     def _add(self, name: str, frame: pl.DataFrame) -> None:
         self._base.register("given", frame.to_arrow())
@@ -208,6 +206,11 @@ class Database:
         stop.daemon = True
         try:
             _check(query)
+            for name, one in self._datasets.items():
+                # a cursor has no names of another one's
+                cursor.register(name, one)
+            # a statement inside a SELECT could change the tables
+            cursor.execute("BEGIN TRANSACTION READ ONLY")
             stop.start()
             yield cursor.sql(query).to_arrow_reader(_BATCH_ROWS)
         except (duckdb.Error, pa.ArrowException, OSError) as error:
@@ -221,15 +224,36 @@ class Database:
 
 
 def _check(query: str) -> None:
-    """Is it one statement that only reads?"""
+    """Is it one query? What it may do is limited by its transaction and by DuckDB's settings."""
     statements = duckdb.extract_statements(query)
     if not statements:
         raise Refused(_EMPTY)
     if len(statements) > 1:
         raise Refused(_ONLY_ONE.format(count=len(statements)))
-    # COPY could write into the trials' folder, which DuckDB may open
     if statements[0].type is not duckdb.StatementType.SELECT:
         raise Refused(_ONLY_READS)
+
+
+def _dataset(folder: Path, name: str, trials: Sequence[str]) -> pyarrow.dataset.Dataset | None:
+    """The files ``name`` of the trials that have one; None if no trial has."""
+    place = Results(folder).trials_folder
+    files = {trial: file for trial in trials if (file := place / trial / f"{name}.parquet").exists()}
+    if not files:
+        return None
+    paths, disk, kind = (
+        list(map(str, files.values())),
+        pyarrow.fs.LocalFileSystem(),
+        pyarrow.dataset.ParquetFileFormat(),
+    )
+    trial = pyarrow.dataset.field("trial")
+    return pyarrow.dataset.FileSystemDataset.from_paths(
+        paths,
+        # the columns of all were checked
+        schema=pa.schema([("trial", pa.string()), *kind.inspect(paths[0], disk)]),
+        format=kind,
+        filesystem=disk,
+        partitions=[trial == one for one in files],
+    )
 
 
 def _rows(batch: pa.RecordBatch) -> Iterator[tuple[Any, ...]]:

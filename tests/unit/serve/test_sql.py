@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -57,6 +58,14 @@ def test_cells_keep_their_digits_and_nulls(database: sql.Database) -> None:
         "COPY (SELECT 1) TO '{trials}/written.csv'",
         "EXPLAIN ANALYZE COPY (SELECT 1) TO '{trials}/written.csv'",
         "SELECT * FROM query('COPY (SELECT 1) TO ''{trials}/written.csv''')",
+        "WITH x AS (COPY (SELECT * FROM packets LIMIT 1) TO '{trials}/{trial}/packets.parquet') SELECT 1",
+        "WITH x AS (COPY (SELECT 1 AS a, 2 AS b) TO '{trials}/{trial}' "
+        "(FORMAT csv, PARTITION_BY (a), OVERWRITE true)) SELECT 1",
+        "SELECT * FROM query('WITH x AS (COPY (SELECT 1) TO ''{trials}/written.csv'') SELECT 1')",
+        "WITH x AS (UPDATE observations SET throughput_mbps = 1 RETURNING 1) SELECT * FROM x",
+        "WITH x AS (DELETE FROM trials RETURNING 1) SELECT * FROM x",
+        "WITH x AS (INSERT INTO trials SELECT * FROM trials RETURNING 1) SELECT * FROM x",
+        "SELECT * FROM '{trials}/{trial}/packets.parquet'",
         "INSTALL httpfs",
         "LOAD httpfs",
         "ATTACH '/tmp/cambrian.db'",
@@ -71,12 +80,30 @@ def test_cells_keep_their_digits_and_nulls(database: sql.Database) -> None:
     ],
 )
 def test_what_is_refused(database: sql.Database, folder: Path, query: str) -> None:
-    folder_before = sorted(folder.rglob("*"))
+    sums = "SELECT count(*), sum(throughput_mbps), (SELECT count(*) FROM trials) FROM observations"
+
+    def content() -> object:
+        files = {path: path.stat().st_mtime_ns for path in folder.rglob("*") if path.is_file()}
+        return files, database.answer(sums).rows
+
+    before = content()
+    trial = min((folder / "trials").iterdir()).name
     with pytest.raises(sql.Refused) as refused:
-        database.answer(query.format(trials=folder / "trials"))
+        database.answer(query.format(trials=folder / "trials", trial=trial))
     assert str(refused.value)
-    assert sorted(folder.rglob("*")) == folder_before
-    assert database.answer("SELECT 1").rows == [["1"]]
+    assert content() == before
+
+
+def test_a_statement_s_name_can_name_a_column(database: sql.Database) -> None:
+    assert database.answer("SELECT 'DELETE' AS copy, 1 AS update").rows == [["DELETE", "1"]]
+
+
+def test_results_without_a_trial_say_so(tmp_path: Path) -> None:
+    folder = report_results.copy(tmp_path).resolve()
+    for trial in (folder / "trials").iterdir():
+        shutil.rmtree(trial)
+    with pytest.raises(sql.Refused, match="No trial has finished yet"):
+        sql.Database(folder)
 
 
 def test_a_long_query_is_stopped(database: sql.Database, monkeypatch: pytest.MonkeyPatch) -> None:
