@@ -105,6 +105,8 @@ class Collected:
     manifests: tuple[dict[str, Any], ...]
     #: contestant → the family that its controller is judged as; contestants without a family are absent
     families: Mapping[str, Family]
+    #: the key of the trials, the study and the code (:func:`cambrian.report.evidence.key_of`), if it is known
+    made_from: str = ""
 
     @property
     def design(self) -> Design:

@@ -6,9 +6,9 @@
     RESULTS/PART/frames/KEY/observations/SHA256SUMS      frames that differ from it are made again
     RESULTS/PART/frames/KEY/tables/NAME.parquet      all tables of the part's report, made together
 
-``KEY`` is a hash of the trials that ran, of study.json and of the code that makes the frames. So
-frames are made again when one of these changes, and ``frames/`` may be removed at any time. Results that
-cannot be written to keep none.
+``KEY`` is a hash of the trials that ran, with the hashes of their files, of study.json and of the code that
+makes the frames. So frames are made again when one of these changes, and ``frames/`` may be removed at any
+time. Results that cannot be written to keep none.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ import errno
 import hashlib
 import os
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -26,8 +27,8 @@ from cambrian import source
 from cambrian.report import tables
 from cambrian.report.collect import Collected, collect
 from cambrian.report.observations import observations
-from cambrian.store import sums, writing
-from cambrian.store.results import Results
+from cambrian.store import reading, sums, writing
+from cambrian.store.results import Results, TrialResult
 
 OBSERVATIONS = "observations"
 #: name of the part whose results directory is the root itself
@@ -72,7 +73,7 @@ class Evidence:
     def _made(self, part: str, made: str, names: Sequence[str]) -> dict[str, pl.DataFrame]:
         """Those of a part's observations or tables that it has, made if missing; empty without a trial."""
         results = Results(self.root / part)
-        key = _key(results)
+        key = key_of(results)
         if key is None:
             return {}
         folder = results.folder / "frames" / key / made
@@ -87,7 +88,7 @@ class Evidence:
     def measure(self, part: str = ITSELF) -> None:
         """Make a part's observations and tables if they are missing; each trial is measured once for both."""
         results = Results(self.root / part)
-        key = _key(results)
+        key = key_of(results)
         if key is None:
             return
         made = (results.folder / "frames" / key / name for name in (OBSERVATIONS, _TABLES))
@@ -114,10 +115,10 @@ class Evidence:
             FileNotFoundError: the part has not run, or has no trial yet.
         """
         results = Results(self.root / part)
-        key = _key(results)
+        key = key_of(results)
         if key is None:
             raise FileNotFoundError(f"{results.folder} holds no finished trial yet; remedy: cambrian run")
-        measured = collect(results)
+        measured = replace(collect(results), made_from=key)
         tables_made = tables.all_tables(measured)
         for name, frames in ((OBSERVATIONS, {OBSERVATIONS: observations(measured)}), (_TABLES, tables_made)):
             _keep(frames, results.folder / "frames" / key / name)
@@ -130,8 +131,12 @@ def _check(table: str) -> None:
         raise ValueError(f"no table {table}: choose one of {', '.join(names)}")
 
 
-def _key(results: Results) -> str | None:
-    """``KEY`` of the frames as they would be made now; None without a trial."""
+def key_of(results: Results) -> str | None:
+    """``KEY`` of the frames as they would be made now; None without a trial.
+
+    Raises:
+        Damaged: study.json, or a trial's verdict or list of hashes, cannot be used.
+    """
     if not os.path.lexists(results.folder / "study.json"):
         return None
     asked = {name for group in results.study()["groups"] for name in group["trials"]}
@@ -139,7 +144,16 @@ def _key(results: Results) -> str | None:
     if not present:
         return None
     study = (results.folder / "study.json").read_bytes()
-    return _digest([study, source.fingerprint(*_MADE_BY).encode(), *(name.encode() for name in present)])
+    made_by = source.fingerprint(*_MADE_BY).encode()
+    return _digest([study, made_by, *(part for name in present for part in _result(results.trial(name)))])
+
+
+def _result(trial: TrialResult) -> Iterator[bytes]:
+    """What a trial is and has: one that ran again under its identity can have another verdict."""
+    yield trial.id.encode()
+    yield reading.content(trial.folder / "verdict.json", trial.store)
+    if sums.is_there(trial.folder):
+        yield reading.content(trial.folder / sums.NAME, trial.store)
 
 
 def _digest(parts: Iterable[bytes]) -> str:
@@ -179,8 +193,9 @@ def _write(frames: Mapping[str, pl.DataFrame], folder: Path) -> None:
         for name, frame in frames.items():
             frame.write_parquet(fresh / f"{name}.parquet")
         sums.write(fresh)
-        # another process may be reading whole ones
-        if next(sums.damage(folder, folder.parents[2]), None):
+        lists = (one / sums.NAME for one in (folder, fresh))
+        # another process may be reading whole ones: the same ones stay
+        if next(sums.damage(folder, folder.parents[2]), None) or len({one.read_bytes() for one in lists}) > 1:
             writing.put(fresh, folder)
     finally:
         writing.remove(fresh)

@@ -63,6 +63,30 @@ def test_removing_a_trial_changes_the_answer(root: Path) -> None:
     assert len(frames(root)) == 1
 
 
+def test_a_trial_that_runs_again_under_its_identity_changes_the_answer(root: Path) -> None:
+    evidence, name = Evidence(root), trials(root)[0]
+    verdict = root / PART / "trials" / name / "verdict.json"
+    valid = verdict.read_text()
+    report_results.reject(root / PART, name, "too little CPU time")
+    less = evidence.frame(PART)
+    verdict.write_text(valid)
+    whole = evidence.frame(PART)
+    assert less is not None and whole is not None
+    assert set(whole["trial"]) - set(less["trial"]) == {name}
+    assert len(frames(root)) == 1
+
+
+def test_a_report_replaces_whole_frames_that_are_not_its_own(root: Path) -> None:
+    evidence = Evidence(root)
+    evidence.collected(PART)
+    (kept,) = frames(root)
+    own = kept.read_bytes()
+    pl.DataFrame({"trial": ["kept"]}).write_parquet(kept)
+    sums.write(kept.parent)
+    evidence.collected(PART)
+    assert kept.read_bytes() == own
+
+
 def test_another_name_in_the_study_changes_the_answer(root: Path) -> None:
     evidence = Evidence(root)
     evidence.frame(PART)
