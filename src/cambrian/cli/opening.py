@@ -35,10 +35,10 @@ def open_results(
 ) -> None:
     """Show results in a browser: the report, the progress of a run, and SQL over every packet.
 
-    It makes a report that is missing or older than the newest trial, prints the address, and serves this
-    machine only, until Ctrl-C. While a run is in progress, a bar counts its trials; a button makes the report
-    again with the new ones. The page SQL has examples, and takes any query of DuckDB that only reads. Two
-    folders of one study have a page that compares them.
+    It makes a report that is missing or out of date, prints the address, and serves this machine only, until
+    Ctrl-C. While a run is in progress, a bar counts its trials; a button makes the report again with the new
+    ones. The page SQL has examples, and takes any query of DuckDB that only reads. Two folders of one study
+    have a page that compares them.
     """
     from cambrian.serve import places, server
 

@@ -25,6 +25,7 @@ from cambrian.report.sections import Section, every
 
 #: most rows of a list that the page shows; its CSV has all
 MOST_ROWS = 200
+INDEX = "index.html"
 #: also the mark of a folder that has a page
 _LICENCES = "licences.txt"
 _OF_VEGA = (
@@ -67,7 +68,7 @@ def write(page: Page, out: Path, *, with_files: bool = False) -> Path:
         draw(figure, out / "figures", with_files=with_files)
     if figures:
         data["themes"] = {theme: config(theme) for theme in ("light", "dark")}
-    index = out / "index.html"
+    index = out / INDEX
     text = (
         environment()
         .get_template("page.html.j2")
@@ -102,6 +103,8 @@ def prepare(out: Path, *folders: str) -> None:
     out.mkdir(parents=True, exist_ok=True)
     # first: by this file the folder of an interrupted report is known as a report's
     (out / _LICENCES).write_text(licences(), encoding="utf-8")
+    # then the page, which is written last: one without its files would pass for a whole report
+    (out / INDEX).unlink(missing_ok=True)
     for name in folders:
         output_folder.empty(out / name)
     if "figures" in folders:

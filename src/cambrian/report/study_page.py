@@ -47,6 +47,7 @@ from cambrian.report.tables import records
 from cambrian.report.words import counted
 from cambrian.store import commands
 
+_MADE_FROM = "made-from.txt"
 #: more notes than this are closed at first
 _MOST_NOTES = 12
 _VERDICTS = (
@@ -77,23 +78,35 @@ def write(
 ) -> Path:
     """Write the report of ``collected`` with the tables ``frames`` to ``out``; return the page's path.
 
-    ``out`` gets ``index.html``, ``licences.txt``, ``figures/NAME.js``, ``tables/NAME.csv``,
-    ``data/NAME.js`` (:mod:`cambrian.report.timelines`) and ``trials/ID.json`` (each trial's description, for
-    ``cambrian trial``); with ``with_files`` also what
+    ``out`` gets ``index.html``, ``licences.txt``, ``made-from.txt`` (:func:`made_from`), ``figures/NAME.js``,
+    ``tables/NAME.csv``, ``data/NAME.js`` (:mod:`cambrian.report.timelines`) and ``trials/ID.json`` (each
+    trial's description, for ``cambrian trial``); with ``with_files`` also what
     :meth:`cambrian.report.figures.figure.Figure.save` writes.
     """
+    page.check(out)
+    # all that takes long comes first: until it is there, an earlier report stays whole
+    over_time = timelines.of(collected)
+    observed = observations(collected)
+    made = _page(collected, frames, observed, matrix.matrix(collected, frames, over_time))
     page.prepare(out, "figures", "tables", "data", "trials")
     for manifest in collected.manifests:
         description = json.dumps(manifest["trial"], indent=1) + "\n"
         (out / "trials" / f"{manifest['id']}.json").write_text(description)
     for name, frame in frames.items():
         frame.write_csv(out / "tables" / f"{name}.csv")
-    over_time = timelines.of(collected)
     timelines.write(collected, over_time, out / "data")
-    observed = observations(collected)
     timelines.script(out / "data" / "explore.js", explore.data(observed, frames))
-    shown = matrix.matrix(collected, frames, over_time)
-    return page.write(_page(collected, frames, observed, shown), out, with_files=with_files)
+    (out / _MADE_FROM).write_text(f"{collected.made_from}\n")
+    return page.write(made, out, with_files=with_files)
+
+
+def made_from(out: Path) -> str:
+    """The key of the trials, the study and the code that a report is of; empty if it does not say.
+
+    The key is that of :func:`cambrian.report.evidence.key_of`.
+    """
+    place = out / _MADE_FROM
+    return place.read_text(errors="replace").strip() if place.is_file() else ""
 
 
 def _page(

@@ -9,6 +9,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from cambrian.report import study_page
+from cambrian.report.evidence import key_of
 from cambrian.serve.places import Comparison, Place
 from cambrian.store.reading import Damaged
 from cambrian.store.results import LOCK, Results
@@ -40,7 +42,7 @@ class State:
     running: bool
     #: until the run ends, at the pace of its last trials
     eta_s: float | None
-    #: the report is missing, or older than the newest trial
+    #: the report is missing, or is of other trials, another study.json or other code
     stale: bool
 
     def record(self) -> dict[str, Any]:
@@ -57,6 +59,8 @@ class Progress:
         self._parts = [Progress(part) for part in place.parts]
         #: trial → when it finished, in seconds since the epoch, and whether it is valid
         self._known: dict[str, tuple[float, bool]] = {}
+        #: the times of all that decides it → whether the report is of other things than there are now
+        self._differs: tuple[object, bool] = (None, False)
 
     def state(self) -> State:
         """The state now.
@@ -119,8 +123,20 @@ class Progress:
             since_last_s=max(0.0, now - times[-1]) if times else None,
             running=began is not None,
             eta_s=None if began is None else _eta(times, began, len(asked) - len(finished), now),
-            stale=made is None or bool(new),
+            stale=made is None or bool(new) or self._is_of_others(made, finished),
         )
+
+    def _is_of_others(self, made: float, finished: dict[str, tuple[float, bool]]) -> bool:
+        """Is the report of other trials, another study or other code? Read once for each change of a file."""
+        times = (made, (self._results.folder / "study.json").stat().st_mtime_ns, finished)
+        if times != self._differs[0]:
+            try:
+                differs = study_page.made_from(self._place.report) != key_of(self._results)
+            except Damaged:
+                # `cambrian report` says what is wrong
+                differs = True
+            self._differs = (times, differs)
+        return self._differs[1]
 
     def _look(self, name: str) -> None:
         when = _when(self._results.trial(name).folder / _VERDICT)

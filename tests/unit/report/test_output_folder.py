@@ -43,6 +43,39 @@ def test_a_page_does_not_go_to_a_folder_with_other_files(project: Path) -> None:
     assert contents(project) == before
 
 
+def test_the_page_goes_first_and_comes_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path)
+
+    def interrupted(_: Path) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("cambrian.report.output_folder.empty", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        write(tmp_path)
+    assert not (tmp_path / "index.html").exists()
+    monkeypatch.undo()
+    write(tmp_path)
+    assert (tmp_path / "index.html").exists()
+
+
+def test_while_a_report_is_measured_the_earlier_one_is_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = report_results.copy(tmp_path, report_results.as_flows)
+    report_results.report(folder, folder / "report")
+    before = contents(folder / "report")
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    for slow in ("timelines.of", "observations", "matrix.matrix", "all_figures"):
+        monkeypatch.setattr(f"cambrian.report.study_page.{slow}", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            report_results.report(folder, folder / "report")
+        monkeypatch.undo()
+        assert contents(folder / "report") == before
+
+
 @pytest.mark.parametrize("record", ["study.json", "suite.json"])
 def test_a_page_does_not_go_to_a_folder_of_results(tmp_path: Path, record: str) -> None:
     write(tmp_path)

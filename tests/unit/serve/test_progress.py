@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import shutil
 import time
 from pathlib import Path
 
 import pytest
 
+from cambrian.report import evidence
+from cambrian.report.evidence import key_of
 from cambrian.serve import places
 from cambrian.serve.progress import Progress
 from cambrian.store import writing
@@ -30,6 +33,7 @@ def reported(folder: Path) -> list[str]:
     (folder / "report" / "trials").mkdir(parents=True)
     for name in names:
         (folder / "report" / "trials" / f"{name}.json").write_text("{}")
+    (folder / "report" / "made-from.txt").write_text(f"{key_of(Results(folder))}\n")
     (folder / "report" / "index.html").write_text("a report")
     return names
 
@@ -77,6 +81,32 @@ def test_what_the_report_lacks(folder: Path) -> None:
     # it ran again after the report
     os.utime(folder / "trials" / names[1] / "verdict.json", (time.time() + 9, time.time() + 9))
     assert looking.state().new == 2
+
+
+def test_a_report_of_another_study_or_of_other_code_is_stale(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looking = progress(folder)
+    reported(folder)
+    assert not looking.state().stale
+    study = folder / "study.json"
+    old = study.read_text()
+    study.write_text(old.replace("tcp cubic with TLS", "renamed"))
+    state = looking.state()
+    assert state.stale and state.new == 0
+    study.write_text(old)
+    assert not looking.state().stale
+    writing.remove(next((folder / "trials").iterdir()))
+    assert looking.state().stale
+    shutil.rmtree(folder / "report")
+    reported(folder)
+    assert not looking.state().stale
+    monkeypatch.setattr(evidence, "_MADE_BY", ("cambrian.source",))
+    assert progress(folder).state().stale
+    monkeypatch.undo()
+    # as an earlier version leaves it
+    (folder / "report" / "made-from.txt").unlink()
+    assert progress(folder).state().stale
 
 
 def test_an_invalid_trial_is_counted(folder: Path) -> None:
