@@ -16,7 +16,7 @@ def main() -> None:
 
         commands()
     except interrupts.Interrupted as stop:
-        print(interrupts.SAID, file=sys.stderr)
+        print(stop, file=sys.stderr)
         sys.exit(stop.status)
 
 

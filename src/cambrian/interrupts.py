@@ -8,8 +8,8 @@ from __future__ import annotations
 import signal
 from typing import NoReturn
 
-#: what an interrupted command says
-SAID = "cambrian: interrupted; finished trials are kept"
+#: what an interrupted run says more
+KEPT = "; finished trials are kept"
 
 
 class Interrupted(BaseException):
@@ -18,6 +18,12 @@ class Interrupted(BaseException):
     def __init__(self, number: int) -> None:
         super().__init__(number)
         self.number = number
+        #: what has become of the command's work, if that can be said
+        self.left = ""
+
+    def __str__(self) -> str:
+        """What the command says."""
+        return f"cambrian: interrupted{self.left}"
 
     @property
     def status(self) -> int:

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from cambrian.interrupts import Interrupted
 from cambrian.run import preflight, prepare, study
 from cambrian.run.study import RunOptions
 from cambrian.store.results import Results
@@ -99,6 +100,21 @@ def test_a_folder_without_a_usable_study_has_nothing_to_tell(tmp_path: Path) -> 
     assert study._left_out(Results(tmp_path), now, set(), OPTIONS) == ""
     (tmp_path / "study.json").write_text("{")
     assert study._left_out(Results(tmp_path), now, set(), OPTIONS) == ""
+
+
+def test_an_interrupted_run_says_that_its_trials_are_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise Interrupted(2)
+
+    monkeypatch.setattr(prepare, "ensure", lambda *_: None)
+    monkeypatch.setattr(study, "_run_groups", interrupted)
+    asked = Study.model_validate(Results(report_results.KNOBS).study()["study"])
+    with pytest.raises(Interrupted) as stop:
+        study.run_groups(asked, [], tmp_path, OPTIONS, Console(quiet=True))
+    assert str(stop.value) == "cambrian: interrupted; finished trials are kept"
+    assert str(Interrupted(2)) == "cambrian: interrupted"
 
 
 @pytest.mark.parametrize(

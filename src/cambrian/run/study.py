@@ -13,6 +13,7 @@ from pydantic import ValidationError
 from rich.console import Console
 
 import cambrian
+from cambrian import interrupts
 from cambrian.judging import families
 from cambrian.run import pool, preflight, prepare, trust
 from cambrian.run.local import Cores
@@ -312,6 +313,9 @@ def run_groups(
         made = prepare.ensure(needed_stacks(groups), options.clock)
         try:
             return _run_groups(study, groups, results, made, options, console)
+        except interrupts.Interrupted as stop:
+            stop.left = interrupts.KEPT
+            raise
         finally:
             # what killed workers left
             results.sweep()
