@@ -18,3 +18,13 @@ export function about(contestants: Contestants, stack: string, cca: string): (te
   );
   return (text) => text.match(named)?.some((name) => kept.has(name)) ?? true;
 }
+
+/** The cells that say whom a row is about; a pair's second contestant has a cell of its own. */
+export function naming<Cell extends Pick<HTMLElement, "dataset">>(cells: Iterable<Cell>): Cell[] {
+  return [...cells].filter((cell, at) => !at || cell.dataset["label"]?.startsWith("Against"));
+}
+
+/** What a card says, without its command, which has other names, such as a file's. */
+export function said<Part extends Pick<Node, "nodeName">>(parts: Iterable<Part>): Part[] {
+  return [...parts].filter((one) => one.nodeName !== "DETAILS");
+}

@@ -4,13 +4,12 @@ import { button, make } from "./dom.ts";
 import { drawSpec } from "./figures.ts";
 import { csv, save } from "./files.ts";
 import { load, run } from "./load.ts";
-import { chart, fields, type Column, type Data, type Fields, type Value } from "./points.ts";
+import { chart, fields, MOST_CHARTS, type Column, type Data, type Fields, type Value } from "./points.ts";
 import { groups } from "./trial.ts";
 
 /** Columns of the table beside those that are drawn. */
 const PLACE = ["trial", "seed", "network", "contestant", "against"];
 const MOST_ROWS = 200;
-const MOST_CHARTS = 24;
 const LEVELS: Record<string, string> = { study: "The study", network: "The network", flow: "The flow", trial: "The trial" };
 const LABELS: Record<keyof Fields, string> = { x: "Across (x)", y: "Up (y)", colour: "Colour", facet: "One chart for each" };
 
@@ -51,15 +50,16 @@ async function draw(place: HTMLElement, view: URLSearchParams, width: number): P
   if (state === shown) return;
   shown = state;
   let found: Data;
+  let chosen: Fields;
   try {
     found = await fetched();
+    chosen = fields(found.columns, view);
   } catch (error) {
     place.replaceChildren(make("p", {}, `There is nothing to explore: ${String(error instanceof Error ? error.message : error)}.`));
     return;
   }
   // a newer address has come meanwhile
   if (state !== shown) return;
-  const chosen = fields(found.columns, view);
   const rows = keptRows(found.columns, view);
   // the order of the table changes nothing else
   const chartState = `${changed(view, { sort: "", open: "", trial: "", from: "", to: "", all: "", at: "" }).toString()} ${width}`;

@@ -1,5 +1,5 @@
 // Shows only what the address's filters ask for.
-import { about, type Contestants } from "./about.ts";
+import { about, naming, said, type Contestants } from "./about.ts";
 import { all, embedded } from "./dom.ts";
 import { panels } from "./figures.ts";
 
@@ -17,11 +17,11 @@ export function filter(view: URLSearchParams): void {
   }
   const seed = asked["seed"] ?? "";
   const isKept = about((embedded("contestants") ?? {}) as Contestants, asked["stack"] ?? "", asked["cca"] ?? "");
-  const keeps = (one: Element | null | undefined): boolean => isKept(one?.textContent ?? "");
+  const keeps = (of: Pick<Node, "textContent">[]): boolean => isKept(of.map((one) => one.textContent).join("\n"));
   const isElsewhere = (one: HTMLElement): boolean =>
     Boolean(asked["network"]) && one.dataset["network"] !== undefined && one.dataset["network"] !== asked["network"];
   for (const one of all("[data-network]")) one.hidden = isElsewhere(one);
-  for (const one of all(".findings li")) one.hidden ||= !keeps(one);
+  for (const one of all(".findings li")) one.hidden ||= !keeps(said(one.childNodes));
   const isFiltered = Object.values(asked).some(Boolean);
   const findings = all(".findings li");
   const listed = document.querySelector<HTMLElement>(".findings .listed");
@@ -32,9 +32,9 @@ export function filter(view: URLSearchParams): void {
     listed.textContent = isFiltered && left < findings.length ? `${words}; the verdicts and tables below have all.` : "";
   }
   for (const row of all<HTMLTableRowElement>(".matrix tbody tr, .network tbody tr, .rows tbody tr")) {
-    row.hidden = isElsewhere(row) || !keeps(row.cells[0]);
+    row.hidden = isElsewhere(row) || !keeps(naming(row.cells));
   }
-  for (const one of all("details.verdict")) one.hidden = !keeps(one.querySelector("summary"));
+  for (const one of all("details.verdict")) one.hidden = !isKept(one.querySelector("summary")?.textContent ?? "");
   for (const panel of panels) panel.hidden = !isKept(panel.getAttribute("aria-label") ?? "");
   for (const table of all<HTMLTableElement>("#invalid table, #traces table")) {
     const [head, ...rows] = table.rows;

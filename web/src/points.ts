@@ -40,6 +40,9 @@ const HEIGHT = 320;
 const LEAST = 260;
 const AXIS = 64;
 
+/** More charts show too much. */
+export const MOST_CHARTS = 24;
+
 const distinct = (column: Column | undefined): Value[] => [...new Set(column?.values ?? [])];
 
 /** What the address asks for, or a good start. */
@@ -47,14 +50,14 @@ export function fields(columns: Column[], view: URLSearchParams): Fields {
   const named = (name: string | null): Column | undefined => columns.find((one) => one.name === name);
   const several = (name: string): Column | undefined => (distinct(named(name)).length > 1 ? named(name) : undefined);
   const first = columns[0];
-  if (!first) throw new Error("there is no column");
+  if (!first) throw new Error("no seed has all its trials finished and valid");
   const asked = (role: string, start: Column | undefined): Column | undefined =>
     view.get(role) === "-" ? undefined : (named(view.get(role)) ?? start);
   return {
     x: named(view.get("x")) ?? named("delay_p50_ms") ?? first,
     y: named(view.get("y")) ?? named("throughput_mbps") ?? first,
     colour: asked("colour", several("contestant")),
-    facet: asked("facet", several("network")),
+    facet: asked("facet", distinct(named("network")).length > MOST_CHARTS ? undefined : several("network")),
   };
 }
 

@@ -35,8 +35,8 @@ const THROUGHPUT = "throughput_mbps";
 const STEP_BITS = 10 * 1500 * 8;
 const LEAST_POINTS = 40;
 
-/** Order of a seed's trials: a, b, c… */
-const letter = (number: number): string => String.fromCharCode(97 + number);
+/** Order of a seed's trials: a, b, c… z, aa, ab… */
+const letter = (number: number): string => (number < 26 ? "" : letter(Math.floor(number / 26) - 1)) + String.fromCharCode(97 + (number % 26));
 
 /** Change the address within the dialog: no new step of Back. */
 function replace(changes: Record<string, string>): void {

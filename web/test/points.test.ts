@@ -83,3 +83,15 @@ test("a facet makes several charts", () => {
   const { spec } = chart(DATA, [0, 1, 2], fields(DATA.columns, new URLSearchParams("facet=contestant")), 800, new Map());
   assert.equal((spec as { columns: number }).columns, 2);
 });
+
+void test("without a complete seed the reader is told so", () => {
+  assert.throws(() => fields([], new URLSearchParams()), /no seed has all its trials finished and valid/);
+});
+
+void test("many networks are one chart, until the reader asks for one each", () => {
+  const networks = Array.from({ length: 25 }, (_, at) => `n${at}`);
+  const columns = (many: string[]): Column[] => [column("network", many), column("delay_p50_ms", many.map(() => 1))];
+  assert.equal(fields(columns(networks), new URLSearchParams()).facet, undefined);
+  assert.equal(fields(columns(networks), new URLSearchParams("facet=network")).facet?.name, "network");
+  assert.equal(fields(columns(networks.slice(0, 24)), new URLSearchParams()).facet?.name, "network");
+});
