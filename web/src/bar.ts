@@ -63,8 +63,8 @@ async function look(): Promise<void> {
       throw new Error(why);
     }
     const now = (await answer.json()) as Progress;
-    // the address keeps the reader's view
-    if (shown !== null && shown !== now.report && !now.remaking) location.reload();
+    // the address keeps the reader's view; while a report is written its page is missing
+    if (shown !== null && now.report && shown !== now.report && !now.remaking) location.reload();
     if (shown === null || !now.remaking) shown = now.report;
     show(now);
     if (isWanted && now.finished && !now.busy) remake();
