@@ -20,6 +20,8 @@ DOWN_MOST = 0.97
 #: so many of the probes that draining follows, by packets; a pacer's own word is exact, and a few are enough
 MOST = 0.5
 FEWEST_SURE = 3
+#: a probe that raises the rate by more, with none lower behind it, may start from draining: 1.25 over 0.75
+MOST_FROM_CRUISING = 1.5
 #: a phase lasts this long at least; its rate is what it has in that time, at this many points or more
 PHASE_ROUNDS = 0.4
 EDGE_POINTS = 2
@@ -54,6 +56,11 @@ class Phases:
     cruise_bps: FloatArray
     up_gain: FloatArray
     down_gain: FloatArray
+
+    @property
+    def may_start_in_drain(self) -> bool:
+        """No lower rate follows some of the probes, and they rise as if draining lasted until they begin."""
+        return bool(np.isnan(self.down_gain).any() and np.median(self.up_gain) > MOST_FROM_CRUISING)
 
 
 def phases(rates: Rates, trace: FlowTrace) -> Phases:
@@ -105,6 +112,8 @@ def is_free(rates: Rates, trace: FlowTrace) -> BoolArray:
 
 def cruises(rates: Rates, trace: FlowTrace, found: Phases) -> FloatArray:
     """The cruising rate over the bottleneck's, one value every few cycles, in ProbeBW; empty if unsure."""
+    if found.may_start_in_drain:
+        return np.empty(0)
     looked = is_free(rates, trace) & settled(trace, rates.time_ns)
     near = np.abs(rates.ratio - 1) < CRUISE_NEAR
     level = rates.rate_bps[looked & near]

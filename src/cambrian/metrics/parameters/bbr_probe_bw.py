@@ -28,10 +28,9 @@ KEYS = (*GAINS, "cruise_factor", "cycle_rounds", GENERATION)
 #: how far the lab's and the kernel's own values are from what is found, at most
 GAIN_RESOLUTION: dict[Source, float] = {"window": 0.003, "packets": 0.01}
 CRUISE_RESOLUTION: dict[Source, float] = {"window": 0.004, "packets": 0.004}
+FROM_DRAIN = "no lower rate follows the probes; they may start in a drain phase"
 #: fewer probes than this may be something else
 FEWEST_PROBES = 3
-#: a probe that raises the rate by more, with none lower behind it, may start from draining: 1.25 over 0.75
-MOST_FROM_CRUISING = 1.5
 #: gains that differ from the usual one by more are of something else
 SAME_GAIN = 0.1
 #: phases of a cycle: each ends with the first acknowledgement after its time
@@ -80,23 +79,22 @@ def estimates_from_rates(
         yield Estimate("cruise_factor", _all(levels), CRUISE_RESOLUTION[source], source)
     else:
         still = stays_in_startup(rates, trace, found)
-        why = STILL if still else "no steady rate that only pacing sets"
+        unsteady = FROM_DRAIN if found.may_start_in_drain else "no steady rate that only pacing sets"
+        why = STILL if still else unsteady
         yield Missing("cruise_factor", why, source)
 
 
 def _gains(found: Phases, source: Source) -> Iterator[Estimate | Missing]:
     resolution = GAIN_RESOLUTION[source]
     drained = found.down_gain[np.isfinite(found.down_gain)]
-    up = _usual(found.up_gain)
     if len(drained) < FEWEST_PROBES:
         yield Missing("probe_down_gain", "no lower rate follows the probes", source)
-        if np.median(up) > MOST_FROM_CRUISING:
-            why = "no lower rate follows the probes; they may start in a drain phase"
-            yield Missing("probe_up_gain", why, source)
-            return
     else:
         yield Estimate("probe_down_gain", _all(_usual(drained)), resolution, source)
-    yield Estimate("probe_up_gain", _all(up), resolution, source)
+    if found.may_start_in_drain:
+        yield Missing("probe_up_gain", FROM_DRAIN, source)
+    else:
+        yield Estimate("probe_up_gain", _all(_usual(found.up_gain)), resolution, source)
 
 
 def _cycle(found: Phases, trace: FlowTrace, source: Source, frame_bytes: int) -> Iterator[Estimate | Missing]:
