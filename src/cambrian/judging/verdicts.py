@@ -56,6 +56,8 @@ _FOLLOWS = {key: {of} for key, of in RESTATES.items()} | {
     "losses_answered": {"rollback_share", "regrown_share"},
     "recovery_growth": {"rollback_share", "regrown_share"},
 }
+#: parameter → the one whose effect is a factor in it
+_SCALED = {"cwnd_gain": "cruise_factor"}
 #: the parameter for the law of window growth
 _LAW = "cubic_growth"
 #: fewest core parameters off in a different algorithm; fewer may be one changed setting
@@ -284,8 +286,20 @@ def _accusations(off: Sequence[Finding], by_key: Mapping[str, Sequence[Finding]]
 
 def _once(findings: Sequence[Finding]) -> list[Finding]:
     """The findings without those that follow from another one of them."""
-    keys = {finding.key for finding in findings}
-    return [finding for finding in findings if not keys & _FOLLOWS.get(finding.key, set())]
+    by_key = {finding.key: finding for finding in findings}
+    return [
+        finding
+        for finding in findings
+        if not by_key.keys() & _FOLLOWS.get(finding.key, set())
+        and not _scaled(finding, by_key.get(_SCALED.get(finding.key, "")))
+    ]
+
+
+def _scaled(finding: Finding, by: Finding | None) -> bool:
+    """Is a window too large by no more than the bandwidth that its sender reckons with?"""
+    if by is None or finding.reference is None or not finding.reference.value:
+        return False
+    return 1 < finding.measured.value / finding.reference.value <= by.measured.value
 
 
 def _where(finding: Finding, several: Sequence[Finding]) -> str:

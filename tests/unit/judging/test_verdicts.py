@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from cambrian.judging import contestants, findings, references, verdicts
 from cambrian.judging.contestants import Judged
 from cambrian.judging.contradictions import Contradiction
@@ -66,10 +68,24 @@ def test_a_bbr_that_never_shows_probe_rtt_is_not_conformant() -> None:
     off = on(*fine, finding("initial_window_packets", 32.0, family="bbr"), missing=never.missing)
     found = verdicts.verdict("x", "bbr", [off])
     assert found.kinds == ("off by a parameter",)
-    assert "Measured on no network: time between ProbeRTTs (min-RTT window)." in found.text
+    assert "Measured on no network: time between ProbeRTTs." in found.text
     seen = on(finding("probe_rtt_interval_s", 10.0, family="bbr"), network="b")
     assert "Measured on no network" not in verdicts.verdict("x", "bbr", [off, seen]).text
     assert verdicts.verdict("x", "bbr", [never, seen]).kinds == ("conformant",)
+
+
+@pytest.mark.parametrize(
+    ("cruise", "window", "named"),
+    [(6.06, 3.99, False), (0.99, 2.48, True), (1.19, 4.0, True), (0.85, 1.0, True)],
+)
+def test_a_window_follows_from_a_bandwidth_that_is_as_far_too_high(
+    cruise: float, window: float, named: bool
+) -> None:
+    """quinn's gain is 2, and its bandwidth six times the link's: "window gain in ProbeBW is 3.99"."""
+    several = [finding("cruise_factor", cruise, family="bbr"), finding("cwnd_gain", window, family="bbr")]
+    text = verdicts.verdict("x", "bbr", [on(*several)]).text
+    assert ("window in ProbeBW, over the flow's rate times RTT is" in text) == named
+    assert "window gain" not in text
 
 
 def test_nothing_of_the_core_measured_is_no_verdict() -> None:

@@ -1,4 +1,7 @@
-"""BBR's window in ProbeBW over its BDP: the gain ``cwnd_gain``, 2 in Linux and the draft."""
+"""BBR's window in ProbeBW over the flow's BDP, ``cwnd_gain``.
+
+That is its gain, 2 in Linux and the draft, only if its own estimate of the BDP is right and it adds little.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +41,7 @@ V2_INTERVAL_S = 7.5
 def estimate_from_window(
     stages: Sequence[LowStage], trace: FlowTrace, bdp: float, *, left_startup: bool
 ) -> Estimate | Missing:
-    """The window gain from the stack's own window.
+    """From the stack's own window.
 
     ``stages``: its ProbeRTTs; ``bdp``: in packets. ``left_startup``: by its rates the flow left Startup; its
     window may also show it.

@@ -65,14 +65,14 @@ _ALL = (
     # no estimator yet: bulk transfers have no tails to lose
     Parameter("tail_loss_probes", "tail loss probes", "", 0, ("on", "off"), fewest=1),
     # BBR
-    Parameter("startup_gain", "pacing gain in Startup", "", 2, fewest=1),
+    Parameter("startup_gain", "rate of Startup, over that of cruising after it", "", 2, fewest=1),
     Parameter("startup_threshold", "growth a round that keeps Startup going", "", 2, fewest=1),
     Parameter("probe_up_gain", "pacing gain of probing up", "", 3),
     Parameter("probe_down_gain", "pacing gain of draining what was probed", "", 3),
     Parameter("cruise_factor", "pacing rate when cruising, over the bottleneck's rate", "", 3),
     Parameter("cycle_rounds", "length of ProbeBW's cycle", "min RTT", 1),
-    Parameter("cwnd_gain", "window gain in ProbeBW", "BDP", 2, fewest=1),
-    Parameter("probe_rtt_interval_s", "time between ProbeRTTs (min-RTT window)", "s", 1, fewest=2),
+    Parameter("cwnd_gain", "window in ProbeBW, over the flow's rate times RTT", "BDP", 2, fewest=1),
+    Parameter("probe_rtt_interval_s", "time between ProbeRTTs", "s", 1, fewest=2),
     Parameter("probe_rtt_duration_ms", "length of ProbeRTT", "ms", 0, fewest=2),
     Parameter("probe_rtt_packets", "window in ProbeRTT", "packets", 0, fewest=2),
     Parameter("probe_rtt_gain", "window in ProbeRTT, over the flow's rate times RTT", "BDP", 2, fewest=2),
