@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -191,6 +192,16 @@ def value_text(measured: Measured) -> str:
     return f"{measured.value:.{digits}f} ± {half:.{digits}f}{unit}"
 
 
+def _values(finding: Finding, alike: Sequence[Finding]) -> str:
+    """The finding's value; the least and the greatest one where no value is in the intervals of both."""
+    least = min(alike, key=lambda one: one.measured.high, default=finding)
+    most = max(alike, key=lambda one: one.measured.low, default=finding)
+    if finding.measured.label is not None or least.measured.high >= most.measured.low:
+        return value_text(finding.measured)
+    ends = [f"{value_text(one.measured)} on {one.network}" for one in (least, most)]
+    return f"from {ends[0]} to {ends[1]}"
+
+
 #: no parameter is known to more decimals
 _MOST_DIGITS = 4
 
@@ -203,13 +214,15 @@ def reference_text(reference: Reference) -> str:
     return f"at most {text}" if reference.most else text
 
 
-def sentence(finding: Finding) -> str:
+def sentence(finding: Finding, alike: Sequence[Finding] = ()) -> str:
     """One finding in words: the value; if it differs, the reference value; if it is off, its source too.
 
     A kind that events or trials do not agree on is no value: it would accuse a controller without proof.
+    ``alike``: findings of the same parameter and status on several networks, this one among them. If the
+    intervals of two of them exclude each other, both ends are named.
     """
     title = PARAMETERS[finding.key].title
-    text = f"{title} is {value_text(finding.measured)}"
+    text = f"{title} is {_values(finding, alike)}"
     if finding.status == "inconclusive":
         no_value = finding.why and finding.why == _disagreement(finding.measured)
         return f"{title} is inconclusive ({finding.why})" if no_value else f"{text} ({finding.why})"

@@ -154,7 +154,8 @@ def verdict(
     if unmeasured:
         text += f" Measured on no network: {'; '.join(PARAMETERS[key].title for key in unmeasured)}."
     if choices:
-        text += f" Choices unlike the reference's: {'; '.join(map(sentence, _once(choices)))}."
+        said = [_where(finding, by_key[finding.key]) for finding in _once(choices)]
+        text += f" Choices unlike the reference's: {'; '.join(said)}."
     return Verdict(
         contestant=contestant,
         family=family,
@@ -304,9 +305,9 @@ def _scaled(finding: Finding, by: Finding | None) -> bool:
 
 def _where(finding: Finding, several: Sequence[Finding]) -> str:
     """A finding in words, with the number of networks that show it if not all do."""
-    agreeing = sum(one.status == finding.status for one in several)
-    text = sentence(finding)
-    return text if agreeing == len(several) else f"{text} (on {agreeing} of {len(several)} networks)"
+    alike = [one for one in several if one.status == finding.status]
+    text = sentence(finding, alike)
+    return text if len(alike) == len(several) else f"{text} (on {len(alike)} of {len(several)} networks)"
 
 
 def evidence(finding: Finding, networks: int = 1) -> str:

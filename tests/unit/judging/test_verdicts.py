@@ -147,6 +147,20 @@ def test_networks_that_differ_say_on_how_many() -> None:
     assert "(on 1 of 2 networks)" in found.text
 
 
+def test_networks_whose_values_exclude_each_other_are_both_named() -> None:
+    """quinn's BBR had "window gain 3.99, and on 1 other", which has 7.98."""
+
+    def said(*values: float) -> str:
+        several = [on(finding("beta", value, network=name), network=name) for name, value in zip("abc", values)]
+        return verdicts.verdict("x", "cubic", several).text
+
+    beta = "multiplicative decrease β is"
+    assert f"{beta} from 0.800 ± 0.005 on a to 0.900 ± 0.005 on c; should be 0.7" in said(0.8, 0.85, 0.9)
+    assert f"{beta} 0.800 ± 0.005; should be 0.7" in said(0.8, 0.805)
+    # a network that shows another status has no part in it
+    assert f"{beta} 0.800 ± 0.005; should be 0.7" in said(0.8, 0.7)
+
+
 def test_choices_are_said_and_not_blamed() -> None:
     paced = finding("pacing_factor", 1.25, 0.02)
     found = verdicts.verdict("x", "cubic", [on(*FINE, paced)])
