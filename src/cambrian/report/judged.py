@@ -322,19 +322,23 @@ def plausible(collected: Collected, contestant: str, family: str, network: str |
     """A contestant's results alone, compared with the kernel's: on all networks, or on one."""
     title = collected.kernel(contestant)
     if why := _not_compared(collected, contestant, family):
-        return Side("not measured", (why,))
+        unused = [one.text for one in implausible(collected, contestant, family, network)]
+        return Side("different", tuple(unused)) if unused else Side("not measured", (why,))
     if not _cells_alone(collected, contestant):
         on_probes = ("alone only on the networks of probes",) if collected.alone(contestant) else ()
         return Side("not measured", on_probes)
     return plausibility.side(alone(collected, contestant, network), alone(collected, title), title)
 
 
-def implausible(collected: Collected, contestant: str, family: str, network: str) -> list[Compared]:
-    """What makes :func:`plausible` different on one network."""
-    title = collected.kernel(contestant)
-    if _not_compared(collected, contestant, family):
+def implausible(
+    collected: Collected, contestant: str, family: str, network: str | None = None
+) -> list[Compared]:
+    """What makes :func:`plausible` different: on all networks, or on one."""
+    title, is_later = collected.kernel(contestant), family == references.LATER_BBR
+    if not title or (_not_compared(collected, contestant, family) and not is_later):
         return []
-    return plausibility.proven(alone(collected, contestant, network), alone(collected, title), title)
+    found = plausibility.underused if is_later else plausibility.proven
+    return found(alone(collected, contestant, network), alone(collected, title), title)
 
 
 def _not_compared(collected: Collected, contestant: str, family: str) -> str:

@@ -40,6 +40,23 @@ def test_an_idle_link_is_odd() -> None:
     assert found.findings == ("utilisation 54 % (tcp cubic 96 %) on a",)
 
 
+def test_a_link_left_unused_by_a_controller_that_is_not_compared() -> None:
+    """The kernel has no BBRv3: nothing was said of tquic's, which carried 9.7 of 20 Mbps."""
+
+    def texts(*mine: Alone, reference: float = 0.98) -> list[str]:
+        its = {"a": [alone(reference)] * 2}
+        return [one.text for one in plausibility.underused({"a": mine}, its, "tcp bbr")]
+
+    assert texts(alone(0.48), alone(0.5)) == ["utilisation 49 % (tcp bbr 98 %) on a"]
+    assert texts(replace(alone(0.48), grows=True), alone(0.5))
+    # one trial, or replicates of one; one trial that fills more; a link that the reference leaves unused, too
+    assert not texts(alone(0.5), alone(0.5))
+    assert not texts(alone(0.5), alone(0.82))
+    assert not texts(alone(0.48), alone(0.5), reference=0.6)
+    for changed in ({"lossy": True}, {"unsteady": True}, {"limit": "its receiver"}, {"round_trips": 40}):
+        assert not texts(*(replace(alone(share), **changed) for share in (0.48, 0.5)))
+
+
 def test_a_third_of_the_packets_lost_is_odd() -> None:
     found = side(a=[alone(loss=38)] * 2, b=[alone(loss=37)] * 2)
     assert found.state == "different"

@@ -151,7 +151,10 @@ def test_networks_whose_values_exclude_each_other_are_both_named() -> None:
     """quinn's BBR had "window gain 3.99, and on 1 other", which has 7.98."""
 
     def said(*values: float) -> str:
-        several = [on(finding("beta", value, network=name), network=name) for name, value in zip("abc", values)]
+        several = [
+            on(finding("beta", value, network=name), network=name)
+            for name, value in zip("abc", values, strict=False)
+        ]
         return verdicts.verdict("x", "cubic", several).text
 
     beta = "multiplicative decrease β is"

@@ -7,8 +7,11 @@ from typing import Any
 
 import pytest
 
+from cambrian.judging import references
 from cambrian.judging.families import Family
 from cambrian.judging.sides import Side
+from cambrian.measure.settled import Settled
+from cambrian.measure.trial import TrialMeasures
 from cambrian.metrics.parameters.estimate import Estimate
 from cambrian.report import judged, machine_pairs
 from cambrian.report.collect import Collected, Record
@@ -134,3 +137,26 @@ def test_kernel_tcp_with_other_settings_is_nobodys_reference(changed: dict[str, 
         assert side == Side("not measured", ("tcp cubic has other settings than the reference",))
         assert not judged.implausible(other, name, "cubic", "link")
     assert machine_pairs.reference_of(other.cells[0], other) is None
+
+
+def test_a_later_bbr_is_compared_by_an_absolute_bound_alone() -> None:
+    made = {"mine": (9.0, 9.5), "tcp bbr": (19.0, 19.1)}
+
+    def settled(seed: int, mbps: float) -> TrialMeasures:
+        after = Settled(20.0, 200.0, False, mbps, mbps / 20, 0.0, 3.0)
+        return replace(trial(seed, [mbps]), settled=after)
+
+    cells = [
+        cell("solo", [name], [settled(seed, one) for seed, one in enumerate(mbps, 1)])
+        for name, mbps in made.items()
+    ]
+    kernel = Contestant(stack="tcp", cca="bbr")
+    families = dict.fromkeys(made, Family("bbr", "tcp"))
+    results = replace(collected("solo", cells, [contestant("mine"), kernel]), families=families)
+    found = judged.plausible(results, "mine", references.LATER_BBR)
+    assert found.state == "different"
+    assert [one.text for one in judged.implausible(results, "mine", references.LATER_BBR)] == [
+        *found.findings
+    ]
+    fine = replace(results, cells=(replace(cells[1], names=("mine",)), cells[1]))
+    assert judged.plausible(fine, "mine", references.LATER_BBR).state == "not measured"

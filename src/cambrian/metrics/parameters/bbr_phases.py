@@ -40,6 +40,9 @@ CRUISE_DRIFT = 0.15
 #: without a probe, cruising is what the flow does in this part of the time or more: BBRv1 in six phases of
 #: eight, while a sender with shorter cycles may probe for longer than the level allows for
 CRUISE_SHARE = 0.5
+#: a later generation, whose cycles last two seconds and more, cruises in most of each: 66 % of the time and
+#: more in the stock stacks; one whose rate drifts or breaks down between its probes has 49 % at most
+LATER_CRUISE_SHARE = 0.6
 #: within a phase the rate is even; a burst is not
 EVEN_SPREAD = 0.06
 
@@ -110,8 +113,11 @@ def is_free(rates: Rates, trace: FlowTrace) -> BoolArray:
     return free
 
 
-def cruises(rates: Rates, trace: FlowTrace, found: Phases) -> FloatArray:
-    """The cruising rate over the bottleneck's, one value every few cycles, in ProbeBW; empty if unsure."""
+def cruises(rates: Rates, trace: FlowTrace, found: Phases, *, may_be_later: bool = False) -> FloatArray:
+    """The cruising rate over the bottleneck's, one value every few cycles, in ProbeBW; empty if unsure.
+
+    ``may_be_later``: it may be of BBR's second or third generation.
+    """
     if found.may_start_in_drain:
         return np.empty(0)
     looked = is_free(rates, trace) & settled(trace, rates.time_ns)
@@ -120,6 +126,8 @@ def cruises(rates: Rates, trace: FlowTrace, found: Phases) -> FloatArray:
     if len(found.cruise_bps):
         # where draining takes most of the time, its rate is the usual one
         level = level[np.abs(level / np.median(found.cruise_bps) - 1) < CRUISE_DRIFT]
+        if may_be_later and len(level) < LATER_CRUISE_SHARE * np.count_nonzero(looked):
+            return np.empty(0)
     elif len(level) < CRUISE_SHARE * np.count_nonzero(looked) or stays_in_startup(rates, trace, found):
         return np.empty(0)
     size = LEVEL_ROUNDS * POINTS_A_ROUND

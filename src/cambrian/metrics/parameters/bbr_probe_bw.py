@@ -71,11 +71,11 @@ def estimates_from_rates(
         yield Missing("cruise_factor", why, source)
     elif source == "packets" and trace.random_loss:
         yield Missing("cruise_factor", "the path loses packets before they are counted", source)
-    elif trace.random_loss and kind_of(found, trace, frame_bytes) != FIRST:
+    elif (may_be_later := kind_of(found, trace, frame_bytes) != FIRST) and trace.random_loss:
         # draft-ietf-ccwg-bbr: each round trip with a loss lowers the bound bw_shortterm to the latest rate
         why = "random losses may lower the rate at which it cruises: no probes show the first generation"
         yield Missing("cruise_factor", why, source)
-    elif len(levels := cruises(rates, trace, found)):
+    elif len(levels := cruises(rates, trace, found, may_be_later=may_be_later)):
         yield Estimate("cruise_factor", _all(levels), CRUISE_RESOLUTION[source], source)
     else:
         still = stays_in_startup(rates, trace, found)

@@ -337,6 +337,24 @@ def test_random_losses_hide_the_cruising_rate_of_a_later_bbr_alone() -> None:
         assert isinstance(by_key(trace)["cruise_factor", "window"], Estimate) == shown
 
 
+@pytest.mark.parametrize(
+    ("rounds", "drifts", "shown"), [(50.0, 0, True), (50.0, 0.3, False), (8.0, 0.02, True)]
+)
+def test_a_rate_that_drifts_between_the_probes_of_a_later_bbr_is_no_cruising_rate(
+    rounds: float, drifts: float, shown: bool
+) -> None:
+    """tquic's BBRv3 was said to cruise at 0.935: each 2.5 s its rate falls from 0.96 to 0.69."""
+    trace = run(Bbr(cycle_rounds=rounds))
+    cycle_ns = round(rounds * trace.rtt_ns)
+    into = (pl.col("time_ns") - trace.start_ns) % cycle_ns / cycle_ns
+    rows = trace.transport.with_columns(
+        pacing_bps=(pl.col("pacing_bps") * (1 - drifts * into)).cast(pl.Int64)
+    )
+    found = {(one.parameter, one.source): one for one in bbr.estimate(replace(trace, transport=rows))}
+    assert isinstance(found["probe_up_gain", "window"], Estimate)
+    assert isinstance(found["cruise_factor", "window"], Estimate) == shown
+
+
 def test_a_dead_flows_last_rate_is_not_carried_on() -> None:
     trace = run(Bbr())
     # it dies while it probes
