@@ -109,7 +109,11 @@ def judge(
     if family == "bbr" and _is_later_bbr(best):
         family = references.LATER_BBR
     standard = _standard(family, best)
-    unresolved = _unresolved(different, best)
+    unresolved = {
+        name: why
+        for name, why in _reasons(trials, "window").items()
+        if name in _FITTED & best.keys() and best[name].source == "packets"
+    }
     judged = [
         _judge(family, network, measurement, standard.get(name), unresolved.get(name, ""))
         for name, measurement in best.items()
@@ -143,16 +147,9 @@ def judge(
         else finding
         for finding in judged
     ]
-    missing = {
-        one.parameter: one.why
-        # the log's own reason replaces the packets'
-        for source in reversed(_SOURCES)
-        for trial in different
-        for one in trial
-        if isinstance(one, Missing)
-        and one.source == source
-        and not any(one.parameter == name for name, _ in measured)
-    }
+    # the log's own reason replaces the packets'
+    reasons = _reasons(trials, "packets") | _reasons(trials, "window")
+    missing = {name: why for name, why in reasons.items() if name not in best}
     return Judged(
         family,
         tuple(judged),
@@ -337,19 +334,14 @@ def _judge(family: str, network: str, one: Measured, reference: Reference | None
     return findings.inconclusive(finding, "from packets alone, whose flight follows the window too loosely")
 
 
-def _unresolved(
-    trials: Sequence[Sequence[Estimate | Missing]], best: Mapping[str, Measured]
-) -> dict[str, str]:
-    """Parameter → why the exported window does not show it, for parameters that packets do show."""
-    return {
-        one.parameter: one.why
-        for trial in trials
-        for one in trial
-        if isinstance(one, Missing)
-        and one.source == "window"
-        and one.parameter in _FITTED & best.keys()
-        and best[one.parameter].source == "packets"
-    }
+def _reasons(trials: Sequence[Sequence[Estimate | Missing]], source: Source) -> dict[str, str]:
+    """Parameter → why trials do not show it by this source: the reason that most of them have."""
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    for trial in trials:
+        for one in trial:
+            if isinstance(one, Missing) and one.source == source:
+                counts[one.parameter][one.why] += 1
+    return {name: whys.most_common(1)[0][0] for name, whys in counts.items()}
 
 
 def _standard(family: str, best: Mapping[str, Measured]) -> dict[str, Reference]:

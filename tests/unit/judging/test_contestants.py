@@ -67,6 +67,13 @@ def test_the_reason_is_the_logs_own_if_there_is_a_log() -> None:
         assert contestants.judge("n", "bbr", [trial]).missing == {"cwnd_gain": "bounded by inflight_hi"}
 
 
+def test_of_several_reasons_the_commonest_is_said() -> None:
+    """What 1 of 10 trials said was named: the last one's reason won."""
+    whys = ("paced", "paced", "no first flight")
+    trials = [[Missing("slow_start_exit", why, "packets")] for why in whys]
+    assert contestants.judge("n", "cubic", trials).missing == {"slow_start_exit": "paced"}
+
+
 def test_events_that_are_taken_back_spoil_the_fits_between_them() -> None:
     growth, rollback = one("cubic_growth", 1, "another"), one("rollback_share", 0.9, half=0.05)
     assert statuses("cubic", growth)["cubic_growth"] == "off"
