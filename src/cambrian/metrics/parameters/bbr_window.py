@@ -46,11 +46,12 @@ def estimate_from_window(
     ``stages``: its ProbeRTTs; ``bdp``: in packets. ``left_startup``: by its rates the flow left Startup; its
     window may also show it.
     """
-    if len(stages) > 1 and np.median(waits_s(stages)) < V2_INTERVAL_S:
-        return Missing(KEY, "BBRv2 and BBRv3 also bound the window by inflight_hi and inflight_lo")
     if not trace.alone or not trace.steady:
         why = trace.changing if trace.alone else "the flow's share of the path changes"
         return Missing(KEY, f"{why}, and its largest bandwidth is unknown")
+    if len(stages) > 1 and np.median(waits_s(stages)) < V2_INTERVAL_S:
+        why = "it is low as often as in BBRv2 and BBRv3, which also bound it by inflight_hi and inflight_lo"
+        return Missing(KEY, why)
     if never_says_probe_bw(trace):
         return Missing(KEY, NEVER)
     levels = _levels(trace, stages) if bdp else np.empty(0)

@@ -220,8 +220,10 @@ def test_window_gain(gain: float, other: float) -> None:
 
 
 def test_the_window_of_bbr_v3_is_not_taken_for_its_gain() -> None:
-    found = by_key(run(Bbr(interval_s=5, probe_rtt_packets=41)))
-    assert isinstance(found["cwnd_gain", "window"], Missing)
+    trace = run(Bbr(interval_s=5, probe_rtt_packets=41))
+    for alone, why in ((True, "BBRv2"), (False, "share of the path changes")):
+        found = by_key(replace(trace, alone=alone))["cwnd_gain", "window"]
+        assert isinstance(found, Missing) and why in found.why
 
 
 @pytest.mark.parametrize(("gain", "other"), [(2.885, 2.77), (2.77, 2.885)])
