@@ -321,9 +321,10 @@ def _plain(one: Contestant) -> Contestant:
 def plausible(collected: Collected, contestant: str, family: str, network: str | None = None) -> Side:
     """A contestant's results alone, compared with the kernel's: on all networks, or on one."""
     title = collected.kernel(contestant)
+    if found := implausible(collected, contestant, family, network):
+        return Side("different", tuple(one.text for one in found))
     if why := _not_compared(collected, contestant, family):
-        unused = [one.text for one in implausible(collected, contestant, family, network)]
-        return Side("different", tuple(unused)) if unused else Side("not measured", (why,))
+        return Side("not measured", (why,))
     if not _cells_alone(collected, contestant):
         on_probes = ("alone only on the networks of probes",) if collected.alone(contestant) else ()
         return Side("not measured", on_probes)
@@ -333,12 +334,13 @@ def plausible(collected: Collected, contestant: str, family: str, network: str |
 def implausible(
     collected: Collected, contestant: str, family: str, network: str | None = None
 ) -> list[Compared]:
-    """What makes :func:`plausible` different: on all networks, or on one."""
+    """What makes :func:`plausible` different: on all networks, or on one, which others may confirm."""
     title, is_later = collected.kernel(contestant), family == references.LATER_BBR
     if not title or (_not_compared(collected, contestant, family) and not is_later):
         return []
-    found = plausibility.underused if is_later else plausibility.proven
-    return found(alone(collected, contestant, network), alone(collected, title), title)
+    differing = plausibility.underused if is_later else plausibility.proven
+    found = differing(alone(collected, contestant), alone(collected, title), title)
+    return [one for one in found if network is None or one.network in alone(collected, contestant, network)]
 
 
 def _not_compared(collected: Collected, contestant: str, family: str) -> str:

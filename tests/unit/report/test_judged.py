@@ -160,3 +160,30 @@ def test_a_later_bbr_is_compared_by_an_absolute_bound_alone() -> None:
     ]
     fine = replace(results, cells=(replace(cells[1], names=("mine",)), cells[1]))
     assert judged.plausible(fine, "mine", references.LATER_BBR).state == "not measured"
+
+
+def test_a_network_whose_difference_another_one_confirms_is_different_too() -> None:
+    """The verdict named the queue behind 3 BDP, and the matrix's cell was inconclusive."""
+    deep = NETWORK.model_copy(update={"name": "deep", "buffer_bdp": 3.0})
+    mbps = {
+        ("mine", "link"): 9.0,
+        ("mine", "deep"): 8.0,
+        ("tcp cubic", "link"): 19.0,
+        ("tcp cubic", "deep"): 19.0,
+    }
+    networks = {"link": NETWORK, "deep": deep}
+
+    def same(name: str, network: str) -> list[TrialMeasures]:
+        each = mbps[name, network]
+        after = Settled(20.0, 200.0, False, each, each / 20, 0.0, 3.0)
+        return [replace(trial(seed, [each]), settled=after) for seed in (1, 2)]
+
+    cells = [cell("solo", [name], same(name, here), networks[here]) for name, here in mbps]
+    families = {name: Family("cubic", "tcp") for name, _ in mbps}
+    results = replace(collected("solo", cells, [contestant("mine"), _PLAIN]), families=families)
+    whole = judged.plausible(results, "mine", "cubic")
+    assert whole.state == "different" and len(whole.findings) == 2
+    for network in networks:
+        (text,) = judged.plausible(results, "mine", "cubic", network).findings
+        assert text in whole.findings
+        assert judged.implausible(results, "mine", "cubic", network)
