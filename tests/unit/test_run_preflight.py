@@ -82,6 +82,38 @@ def test_large_results_are_compared_with_the_disk(tmp_path: Path) -> None:
     assert "GB free" in line and str(tmp_path) in line and "/a" not in line.partition(str(tmp_path))[2]
 
 
+@pytest.mark.parametrize(
+    ("changes", "announced"),
+    [
+        # 20 Mbps for 60 s are 99,075 packets of 3,908 bytes
+        ((("start_spread_ms", "raw_capture = true\nstart_spread_ms"), ("seeds = 3", "seeds = 20")), "8 GB"),
+        # 1 s at 20 Mbps, then 59 s at 1 Gbps: 4.9 million packets of 8 bytes
+        (
+            (
+                ("buffer_bdp = 1", "buffer_bdp = 1\nschedule = [{ at_s = 1, rate_mbps = 1000 }]"),
+                ("seeds = 3", "seeds = 200"),
+            ),
+            "8 GB",
+        ),
+        # the same backwards: 0.2 GB
+        (
+            (
+                ("= 20", "= 1000"),
+                ("buffer_bdp = 1", "buffer_bdp = 1\nschedule = [{ at_s = 1, rate_mbps = 20 }]"),
+                ("seeds = 3", "seeds = 100"),
+            ),
+            "",
+        ),
+    ],
+)
+def test_raw_captures_and_schedules_count_in_the_size_of_results(
+    tmp_path: Path, changes: tuple[tuple[str, str], ...], announced: str
+) -> None:
+    lines = notes(groups(('title = "s"', 'title = "s"\ndesign = "solo"'), *changes), tmp_path)
+    assert [line for line in lines if f"results of up to about {announced}" in line] == lines
+    assert bool(lines) == bool(announced)
+
+
 def test_a_program_that_is_not_there_is_said_before_the_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 
 from cambrian.kernel import locate
@@ -14,13 +16,16 @@ from cambrian.stacks import build, catalogue, named_files
 from cambrian.stats.jackknife import FEWEST_SEEDS
 from cambrian.study.cost import rough_time
 from cambrian.study.limits import FRAME_BYTES, bdp_bytes
-from cambrian.study.model import Group, Network
+from cambrian.study.model import Group, Network, Trial
 from cambrian.study.queues import AQMS
 from cambrian.study.tracefile import mean_rate_mbps
 
 #: of a packet at the bottleneck, in packets.parquet and transport.parquet; measured: 7.6 bytes for one flow
 #: of quinn's CUBIC at 20 Mbps
 _STORED_BYTES_PER_PACKET = 8.0
+#: with ``raw_capture``: whole packets, before and after the bottleneck, and the guest's records of each;
+#: measured: 3,850 bytes for one flow of kernel TCP at 20 Mbps
+_RAW_BYTES_PER_PACKET = 3900.0
 #: results below this size are not worth a line
 _LARGE_BYTES = 1e9
 #: in which a flow's first data arrive: its handshake, its request, and the way to its receiver
@@ -205,12 +210,26 @@ def _small_buffer(name: str, network: Network) -> str:
 
 
 def _disk(groups: Sequence[Group], folder: Path) -> str:
-    trials = [trial for group in groups for trial in group.trials]
-    packets = sum(mean_rate_mbps(one.network) * 1e6 / 8 * one.duration_s / FRAME_BYTES for one in trials)
-    need = packets * _STORED_BYTES_PER_PACKET
+    need = sum(_stored_bytes(group.trials[0]) * len(group.trials) for group in groups)
     if need < _LARGE_BYTES:
         return ""
     place = next(parent for parent in (folder, *folder.parents) if parent.exists())
     free = shutil.disk_usage(place).free
     line = f"results of up to about {need / 1e9:.0f} GB"
     return f"{line}, and {place} has {free / 1e9:.0f} GB free" if need > free else line
+
+
+def _stored_bytes(trial: Trial) -> float:
+    packet_bytes = _STORED_BYTES_PER_PACKET + (_RAW_BYTES_PER_PACKET if trial.raw_capture else 0.0)
+    return _carried_bytes(trial) / FRAME_BYTES * packet_bytes
+
+
+def _carried_bytes(trial: Trial, from_s: float = 0.0) -> float:
+    """What the bottleneck can carry from a moment to the trial's end, by its schedule."""
+    steps = [(0.0, mean_rate_mbps(trial.network))]
+    steps += [(step.at_s, step.rate_mbps) for step in trial.network.schedule if step.rate_mbps is not None]
+    steps.append((math.inf, 0.0))
+    bits = 0.0
+    for (at_s, rate_mbps), (next_s, _) in pairwise(steps):
+        bits += rate_mbps * 1e6 * max(min(next_s, trial.duration_s) - max(at_s, from_s), 0.0)
+    return bits / 8
