@@ -147,6 +147,25 @@ def test_only_what_is_built_needs_no_build(
 
 
 @pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        # 20 round trips of 200 ms, after a start of up to 0.1 s
+        ((("= 60", "= 4.2"), ("rtt_ms = 50", "rtt_ms = [50, 200]")), "20mbps-200ms-1bdp: throughput"),
+        ((("= 60", "= 4.05"), ("rtt_ms = 50", "rtt_ms = 200")), " end before and are measured from 0 s"),
+        ((("rtt_ms = 50", "rtt_ms = [1000, 3500, 3000]"),), "3500ms-1bdp (one of 2 such networks)"),
+    ],
+)
+def test_a_trial_that_ends_about_when_the_warm_up_does_is_told(
+    tmp_path: Path, changes: tuple[tuple[str, str], ...], said: str
+) -> None:
+    alone = ('title = "s"', 'title = "s"\ndesign = "solo"')
+    found = [line for line in notes(groups(alone, *changes), tmp_path) if "round trips" in line]
+    assert len(found) == 1 and said in found[0], found
+    chosen = ("start_spread_ms", "measured_from_s = 1\nstart_spread_ms")
+    assert not notes(groups(alone, chosen, *changes), tmp_path)
+
+
+@pytest.mark.parametrize(
     ("change", "said"),
     [
         (
@@ -177,6 +196,10 @@ def test_only_what_is_built_needs_no_build(
                 '[[flow]]\nstack = "quinn"\ncca = "cubic"\nsize_bytes = 5_000_000\nstart_ms = 59_000',
             ),
             "the link needs 2 s, and the trial has 60 s, of which 0.9",
+        ),
+        (
+            ('[[contestant]]\nstack = "quinn"', '[[flow]]\nrtt_ms = 9000\nstart_ms = 35000\nstack = "quinn"'),
+            "ms before the trial's end, and a connection and its first data take 3 round trips of 9000 ms",
         ),
         (
             (

@@ -30,6 +30,9 @@ _RAW_BYTES_PER_PACKET = 3900.0
 _LARGE_BYTES = 1e9
 #: in which a flow's first data arrive: its handshake, its request, and the way to its receiver
 _FEWEST_ROUND_TRIPS = 3
+#: in which a flow is expected to leave slow start (:attr:`Trial.warmup_ns`); a shorter interval after them
+#: is worth a line
+_WARM_ROUND_TRIPS = 20
 #: networks with a small buffer that are named
 _SHOWN = 3
 #: how long the kernel's build takes on two cores
@@ -49,7 +52,7 @@ def notes(groups: Sequence[Group], folder: Path, building: Iterable[str], *, ker
         named_files.check(catalogue.load()[name])
     found = [to_build(building, kernel=kernel), _few_seeds(groups), _same_seeds(groups)]
     found += [_never_complete(groups), _too_late(groups), _steps_cut(groups), _cannot_follow(groups)]
-    found += [_marks_anyway(groups)]
+    found += [_little_measured(groups), _marks_anyway(groups)]
     return [line for line in (*found, *_small_buffers(groups), _disk(groups, folder)) if line]
 
 
@@ -121,10 +124,10 @@ def _never_complete(groups: Sequence[Group]) -> str:
             needed_s, left_s = size_bytes * 8 / (rate_mbps * 1e6), trial.duration_s - flow.start_ms / 1e3
             if size_bytes and needed_s >= left_s:
                 what = f"the page {flow.page.name}" if flow.page else f"{size_bytes:,} bytes"
-                late = f", of which {left_s:.3g} s are left at its start" if flow.start_ms else ""
+                late = f", of which {_short(left_s)} s are left at its start" if flow.start_ms else ""
                 return (
                     f"{group.network}: {what} of {flow.contestant.name} cannot complete: the link needs "
-                    f"{needed_s:.3g} s, and the trial has {trial.duration_s:g} s{late}; "
+                    f"{_short(needed_s)} s, and the trial has {trial.duration_s:g} s{late}; "
                     "remedy: a longer duration_s"
                 )
     return ""
@@ -139,12 +142,49 @@ def _too_late(groups: Sequence[Group]) -> str:
                 rtt_ms = flow.base_rtt_ms(trial.network)
                 if left_ms < _FEWEST_ROUND_TRIPS * rtt_ms:
                     return (
-                        f"{group.network}: {flow.contestant.name} starts {left_ms:.4g} ms before the trial's "
+                        f"{group.network}: {flow.contestant.name} starts {_short(left_ms)} ms before the trial's "
                         f"end, and a connection and its first data take {_FEWEST_ROUND_TRIPS} round trips of "
                         f"{rtt_ms:g} ms, so nothing may arrive and the trial be invalid; remedy: an earlier "
                         "start_ms, a smaller start_spread_ms or a longer duration_s"
                     )
     return ""
+
+
+def _little_measured(groups: Sequence[Group]) -> str:
+    """The network whose trials leave least after the warm-up (:meth:`Trial.measured_ns`), if that is little."""
+    found = {group.network: line for group in groups if (line := _measured(group))}
+    if not found:
+        return ""
+    worst = min((group for group in groups if group.network in found), key=lambda one: min(_left_s(one)))
+    more = f" (one of {len(found)} such networks)" if len(found) > 1 else ""
+    return f"{worst.network}{more}: {found[worst.network]}; remedy: a longer duration_s, or measured_from_s"
+
+
+def _left_s(group: Group) -> list[float]:
+    return [trial.duration_s - trial.warmup_ns / 1e9 for trial in group.trials]
+
+
+def _measured(group: Group) -> str:
+    """How much of its trials is measured, if that is little; empty for flows that end by themselves."""
+    trial = group.trials[0]
+    endless = [flow for flow in trial.flows if not flow.size_bytes and flow.page is None]
+    if group.measured_from_s is not None or not endless:
+        return ""
+    warm_s = _WARM_ROUND_TRIPS * max(flow.base_rtt_ms(trial.network) for flow in endless) / 1e3
+    left_s = _left_s(group)
+    whole, short_s = sum(one <= 0 for one in left_s), [one for one in left_s if 0 < one < warm_s]
+    parts = []
+    if short_s:
+        parts.append(f"{len(short_s)} of {len(left_s)} have {_short(max(short_s))} s left or less")
+    if whole:
+        parts.append(f"{whole} of {len(left_s)} end before and are measured from 0 s, with slow start")
+    if not parts:
+        return ""
+    return (
+        f"throughput, sharing and delay are measured from {_WARM_ROUND_TRIPS} round trips "
+        f"({_short(warm_s)} s) after the last flow's start, and trials end after {trial.duration_s:g} s: "
+        f"{', and '.join(parts)}"
+    )
 
 
 def _steps_cut(groups: Sequence[Group]) -> str:
@@ -205,7 +245,7 @@ def _small_buffer(name: str, network: Network) -> str:
     real = FRAME_BYTES * network.buffer_bdp / wanted
     return (
         f"{name}: {network.buffer_bdp:g} BDP is less than a full frame; "
-        f"the buffer has one frame, {FRAME_BYTES} bytes or {real:.3g} BDP"
+        f"the buffer has one frame, {FRAME_BYTES} bytes or {_short(real)} BDP"
     )
 
 
@@ -233,3 +273,8 @@ def _carried_bytes(trial: Trial, from_s: float = 0.0) -> float:
     for (at_s, rate_mbps), (next_s, _) in pairwise(steps):
         bits += rate_mbps * 1e6 * max(min(next_s, trial.duration_s) - max(at_s, from_s), 0.0)
     return bits / 8
+
+
+def _short(value: float) -> str:
+    """Three digits, without an exponent: 0.2, 12.5, 10,200."""
+    return f"{value:.3g}" if value < 999.5 else f"{value:,.0f}"
