@@ -10,7 +10,7 @@ from rich.console import Console
 
 from cambrian import paths
 from cambrian.doctor import checks
-from cambrian.stacks import adding, built, catalogue, listing
+from cambrian.stacks import adding, built, catalogue, listing, whole
 from cambrian.stacks.adding import AddError
 from cambrian.stacks.manifest import ManifestError
 from cambrian.study.errors import StudyError
@@ -145,6 +145,57 @@ def test_a_build_source_must_exist_before_the_copy(tmp_path: Path, key: str, sai
     with pytest.raises(ManifestError, match=said):
         adding.add(path)
     assert not catalogue.own_folder().exists()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        (
+            "[build]",
+            "[ccas.reno]\n[build]",
+            r"mine\.toml:3:2: ccas\.reno: its programs start in the same way as for cubic",
+        ),
+        ("[ccas", 'transport_trace = "log"\n[ccas', "nothing tells the server to write the file"),
+        ("[server]", 'readable = ["/no/such/lib"]\n[server]', "build.readable: there is no /no/such/lib"),
+    ],
+)
+def test_a_manifest_that_says_more_than_its_commands_is_refused(
+    tmp_path: Path, old: str, new: str, said: str
+) -> None:
+    path = _stack(tmp_path, "mine")
+    path.write_text(path.read_text().replace(old, new))
+    with pytest.raises(ManifestError, match=said):
+        adding.add(path)
+
+
+@pytest.mark.parametrize(
+    ("ccas", "told"),
+    [
+        ("[ccas.cubic]\n[ccas.reno]\n", 'environment = { CC = "{cca}" }\n'),
+        ('[ccas.cubic]\nvalues = { flag = "-c" }\n[ccas.reno]\n', 'environment = { CC = "{flag}" }\n'),
+        ("[ccas.cubic]\n[ccas.reno]\n", '[client]\ncommand = ["/bin/sh", "{cca}"]\n'),
+        ("[ccas.cubic]\n[ccas.reno]\n", '[[server.files]]\ntemplate = "a.in"\nto = "a"\n'),
+    ],
+)
+def test_any_text_can_select_the_controller(tmp_path: Path, ccas: str, told: str) -> None:
+    path = _stack(tmp_path, "mine", file="mine/manifest.toml", tail=told)
+    (tmp_path / "mine/a.in").write_text("{cca} {transport_log}")
+    log = 'transport_trace = "log"\n' if "a.in" in told else ""
+    path.write_text(path.read_text().replace("[ccas.cubic]\n", f"{log}{ccas}"))
+    assert list(adding.add(path).manifest.ccas) == ["cubic", "reno"]
+
+
+def test_every_stack_of_the_catalogue_is_whole() -> None:
+    for stack in catalogue.load().values():
+        whole.check(stack)
+
+
+def test_what_a_program_reads_is_copied_with_it_or_named_in_full(tmp_path: Path) -> None:
+    (tmp_path / "lib").mkdir()
+    path = _stack(tmp_path, "mine")
+    path.write_text(path.read_text().replace("[server]", 'readable = ["lib"]\n[server]'))
+    with pytest.raises(AddError, match="lib is relative to the manifest"):
+        adding.add(path)
 
 
 def test_a_kind_of_build_needs_its_recipe(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from cambrian.kernel import locate
 from cambrian.probes.effects import FEWEST_TRIALS
 from cambrian.probes.judge import is_random
 from cambrian.run import prepare
-from cambrian.stacks import build, catalogue, named_files
+from cambrian.stacks import build, catalogue, whole
 from cambrian.stats.jackknife import FEWEST_SEEDS
 from cambrian.study.cost import rough_time
 from cambrian.study.limits import FRAME_BYTES, bdp_bytes
@@ -45,11 +45,11 @@ def notes(groups: Sequence[Group], folder: Path, building: Iterable[str], *, ker
     ``building``: stacks that this machine must build if it lacks them; ``kernel``: the guests' kernel too.
 
     Raises:
-        ManifestError: one of the stacks names a file that does not exist.
+        ManifestError: one of the stacks is not whole (:func:`cambrian.stacks.whole.check`).
     """
     building = list(building)
     for name in building:
-        named_files.check(catalogue.load()[name])
+        whole.check(catalogue.load()[name])
     found = [to_build(building, kernel=kernel), _few_seeds(groups), _same_seeds(groups)]
     found += [_never_complete(groups), _too_late(groups), _steps_cut(groups), _cannot_follow(groups)]
     found += [_little_measured(groups), _marks_anyway(groups)]
@@ -142,8 +142,8 @@ def _too_late(groups: Sequence[Group]) -> str:
                 rtt_ms = flow.base_rtt_ms(trial.network)
                 if left_ms < _FEWEST_ROUND_TRIPS * rtt_ms:
                     return (
-                        f"{group.network}: {flow.contestant.name} starts {_short(left_ms)} ms before the trial's "
-                        f"end, and a connection and its first data take {_FEWEST_ROUND_TRIPS} round trips of "
+                        f"{group.network}: {flow.contestant.name} starts {_short(left_ms)} ms before the "
+                        f"trial's end, and a connection and its first data take {_FEWEST_ROUND_TRIPS} round trips of "
                         f"{rtt_ms:g} ms, so nothing may arrive and the trial be invalid; remedy: an earlier "
                         "start_ms, a smaller start_spread_ms or a longer duration_s"
                     )
@@ -151,7 +151,7 @@ def _too_late(groups: Sequence[Group]) -> str:
 
 
 def _little_measured(groups: Sequence[Group]) -> str:
-    """The network whose trials leave least after the warm-up (:meth:`Trial.measured_ns`), if that is little."""
+    """The network that leaves least after the warm-up (:meth:`Trial.measured_ns`), if that is little."""
     found = {group.network: line for group in groups if (line := _measured(group))}
     if not found:
         return ""

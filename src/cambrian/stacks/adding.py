@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 
 from cambrian import paths
-from cambrian.stacks import catalogue, manifest, named_files
+from cambrian.stacks import catalogue, manifest, named_files, whole
 from cambrian.stacks.catalogue import Stack
 from cambrian.study import hints
 
@@ -34,7 +34,7 @@ def add(path: Path) -> Stack:
     """Check ``path`` (``NAME.toml``, or ``NAME/manifest.toml`` with its folder) and copy it.
 
     Raises:
-        manifest.ManifestError: the manifest has an error, or names a file that does not exist.
+        manifest.ManifestError: the manifest has an error, or the stack is not whole (:func:`whole.check`).
         AddError: it would replace a stack of the catalogue, it names a stack or a file that would not be
             found after the copy, or it cannot be copied.
     """
@@ -46,7 +46,7 @@ def add(path: Path) -> Stack:
         raise AddError(f'{path}: name: "{stack.name}" is a stack of the catalogue: choose another name')
     _check_lent(stack)
     _check_portable(stack)
-    named_files.check(stack)
+    whole.check(stack)
     to = catalogue.own_folder()
     try:
         to.mkdir(parents=True, exist_ok=True)
@@ -114,7 +114,8 @@ def _check_portable(stack: Stack) -> None:
 
     Of a single-file stack only this file is copied, of a folder only what is in it.
     """
-    left = [name for _, name in named_files.named_paths(stack) if not Path(name).is_absolute()]
+    named = [*(name for _, name in named_files.named_paths(stack)), *stack.manifest.build.readable]
+    left = [name for name in named if not Path(name).is_absolute()]
     if stack.alone and left:
         raise AddError(
             f"{stack.file}: {left[0]} is relative to the manifest: give its absolute path, or put all "
