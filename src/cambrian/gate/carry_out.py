@@ -1,7 +1,8 @@
 """Run a gate: first a few seeds of the contestant alone; all of them only if a packet differs.
 
-If the first seeds send the packets of the baseline, the stack is unchanged, and nothing is measured. Else the
-other seeds and kernel TCP run too, and everything is compared.
+If the first seeds send the packets of the baseline, the stack is unchanged, and nothing is measured. Nor is
+anything if the study is not that of the baseline either. Else the other seeds and kernel TCP run too, and
+everything is compared.
 """
 
 from __future__ import annotations
@@ -137,12 +138,19 @@ def run(gate: Gate, folder: Path, options: RunOptions, console: Console, *, upda
         raise StudyError(file=str(gate.baseline), problem=problem, remedy=remedy)
     if before is not None and not update:
         errors = run_parts(gate, [_first(part, gate) for part in parts], folder, options, console)
-        ran = _packets(parts, folder, gate.contestant)
+        places = folders(parts, folder)
+        results = dict(snapshot.trials(places, gate.contestant))
+        ran = {name: snapshot.packets_of(one) if one is not None else "" for name, one in results.items()}
         compared = differences.packets(before, ran)
         differs = errors or compared.changed or compared.lost or compared.unknown
         # a study or a network that the gate no longer has is no evidence
         if compared.same and not differs and _groups(before.packets) <= _groups(ran):
             return Result(gate, "unchanged", compared, all_seeds=False)
+        asked = snapshot.asked(places, ((name, one) for name, one in results.items() if one is not None))
+        compared = replace(compared, conditions=differences.other_conditions(before, *asked))
+        if compared.conditions and outcome_of(compared) == "not judged":
+            # no other seed would change that
+            return Result(gate, "not judged", compared, all_seeds=False, errors=errors)
         console.print("the first seeds are not those of the baseline, so all seeds run", highlight=False)
     errors = run_parts(gate, parts, folder, options, console)
     after = snapshot.take(folders(parts, folder), gate.contestant)
@@ -266,13 +274,6 @@ def run_parts(
 def _groups(trials: Iterable[str]) -> set[str]:
     """The groups of trials with these names."""
     return {snapshot.group_of(name) for name in trials}
-
-
-def _packets(parts: Sequence[Planned], folder: Path, contestant: str) -> dict[str, str]:
-    return {
-        name: snapshot.packets_of(result) if result is not None else ""
-        for name, result in snapshot.trials(folders(parts, folder), contestant)
-    }
 
 
 def default_folder(gate: Gate) -> Path:

@@ -209,12 +209,19 @@ def snapshots(before: Snapshot, after: Snapshot, *, comparisons: int = 1) -> Com
         figures=tuple(sorted(figures, key=lambda one: one.rank)),
         missing=tuple(sorted(set(_names(before)) - set(_names(after)))),
         gaps=tuple(_gaps(before, after)),
-        conditions=tuple(
-            (group, text, now[group])
-            for old, now in ((before.conditions, after.conditions), (before.settings, after.settings))
-            for group, text in old.items()
-            if now.get(group, text) != text
-        ),
+        conditions=other_conditions(before, after.conditions, after.settings),
+    )
+
+
+def other_conditions(
+    before: Snapshot, conditions: Mapping[str, str], settings: Mapping[str, str]
+) -> tuple[tuple[str, str, str], ...]:
+    """``conditions`` of :class:`Compared`: how the conditions and settings of the groups differ by now."""
+    return tuple(
+        (group, text, now[group])
+        for old, now in ((before.conditions, conditions), (before.settings, settings))
+        for group, text in old.items()
+        if now.get(group, text) != text
     )
 
 

@@ -155,7 +155,7 @@ def _ranges(numbers: Sequence[int]) -> str:
 
 def _not_in_both(compared: Compared) -> Iterator[str]:
     """Trials that only one of the two has."""
-    if compared.lost and compared.unknown and not compared.same + compared.changed:
+    if compared.figures and compared.lost and compared.unknown and not compared.same + compared.changed:
         yield (
             f"the two have no trial in common, such as with other seeds: {len(compared.lost)} trials before, "
             f"{len(compared.unknown)} now. Their figures are compared as those of independent seeds"

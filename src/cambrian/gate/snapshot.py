@@ -6,7 +6,7 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -235,6 +235,22 @@ def settings(study: Study, group: dict[str, Any], result: TrialResult) -> str:
     return _in_words(asked)
 
 
+def asked(
+    parts: Mapping[str, Path], listed: Iterable[tuple[str, TrialResult]]
+) -> tuple[dict[str, str], dict[str, str]]:
+    """``conditions`` and ``settings`` of :class:`Snapshot`, of these trials of the parts."""
+    # the trials of a group differ in seed and starts alone
+    one_of = {group_of(name): result for name, result in listed}
+    found: dict[str, str] = {}
+    for part, folder in parts.items():
+        record = Results(folder).study()
+        study = Study.model_validate(record["study"])
+        for group in record["groups"]:
+            if (result := one_of.get(key := _joined(part, group["key"]))) is not None:
+                found[key] = settings(study, group, result)
+    return {group: conditions(result) for group, result in one_of.items()}, found
+
+
 def _in_words(asked: Mapping[str, Any]) -> str:
     return ", ".join(f"{key} = {json.dumps(value, separators=(',', ':'))}" for key, value in asked.items())
 
@@ -312,9 +328,7 @@ def take(parts: Mapping[str, Path], contestant: str | None = None) -> Snapshot:
         listed_once = sorted(name for name in everyone if name.replace(" ", "/", 1) not in everyone - {name})
         remedy = hints.for_name(contestant, listed_once, "its contestants are")
         raise StudyError(file=where, key=contestant, problem="no trial of this contestant", remedy=remedy)
-    # the trials of a group differ in seed and starts alone
-    one_of = {group_of(name): result for name, result in listed}
-    asked: dict[str, str] = {}
+    of_conditions, of_settings = asked(parts, listed)
     stopped: set[str] = set()
     verdicts: dict[str, str] = {}
     places: dict[str, dict[str, dict[str, Any]]] = {}
@@ -322,12 +336,8 @@ def take(parts: Mapping[str, Path], contestant: str | None = None) -> Snapshot:
     for part, folder in parts.items():
         mine = names(contestant, folder)
         results = Results(folder)
-        record = results.study()
-        study = Study.model_validate(record["study"])
-        for group in record["groups"]:
+        for group in results.study()["groups"]:
             key = _joined(part, group["key"])
-            if (result := one_of.get(key)) is not None:
-                asked[key] = settings(study, group, result)
             if (group.get("stopping") or {}).get("stopped") and all(map(results.has, group["trials"])):
                 stopped.add(key)
         evidence = Evidence(folder.absolute())
@@ -356,8 +366,8 @@ def take(parts: Mapping[str, Path], contestant: str | None = None) -> Snapshot:
     return Snapshot(
         contestant=contestant,
         made_with=software(result for _, result in listed),
-        conditions={group: conditions(result) for group, result in one_of.items()},
-        settings=asked,
+        conditions=of_conditions,
+        settings=of_settings,
         stopped=frozenset(stopped),
         packets={name: packets_of(result) for name, result in listed},
         verdicts=verdicts,

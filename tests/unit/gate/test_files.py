@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 from xml.etree import ElementTree
 
 import pytest
@@ -102,6 +103,26 @@ def test_without_a_baseline_the_error_says_how_to_make_it(tmp_path: Path) -> Non
     assert gate.baseline == tmp_path / "gate.baseline.toml"
     with pytest.raises(StudyError, match="--update"):
         carry_out.run(gate, tmp_path / "out", RunOptions("gate"), Console(quiet=True), update=False)
+
+
+@pytest.mark.parametrize(("rate_mbps", "outcome", "runs"), [(3, "not judged", 1), (5, "different", 2)])
+def test_the_first_seeds_are_enough_for_another_study(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rate_mbps: int, outcome: str, runs: int
+) -> None:
+    gate = carry_out.read(written(tmp_path, 'contestant = "quinn/cubic"'))
+    group = "alone/net/quinn-cubic"
+    was = {"conditions": {group: "rate_mbps = 5"}}
+    baseline.write(gate.baseline, BEFORE.model_copy(update=was), "x")
+    now = {group: f"rate_mbps = {rate_mbps}"}
+    run_parts = Mock(return_value=())
+    monkeypatch.setattr(carry_out, "run_parts", run_parts)
+    monkeypatch.setattr(snapshot, "trials", lambda *_: [(f"{group} seed 1", None)])
+    monkeypatch.setattr(snapshot, "asked", lambda *_: (now, {}))
+    monkeypatch.setattr(snapshot, "take", lambda *_: AFTER.model_copy(update={"conditions": now}))
+    options = RunOptions("gate", trust=True)
+    found = carry_out.run(gate, tmp_path / "out", options, Console(quiet=True), update=False)
+    assert (found.outcome, run_parts.call_count, found.all_seeds) == (outcome, runs, runs == 2)
+    assert found.compared is not None and bool(found.compared.conditions) == (runs == 1)
 
 
 @pytest.mark.parametrize(
