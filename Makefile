@@ -14,9 +14,14 @@ WEB := web/node_modules/.package-lock.json
 # A command without bytecode compiles all of src first, and each pytest worker rewrites all tests.
 unexport PYTHONDONTWRITEBYTECODE
 
-# Each step uses the machine's cores itself, and two of them write to .venv.
+# Processes of tests.
+WORKERS ?= auto
+
+# Each step uses the machine's cores itself, and two of them write to .venv; the checks do neither.
+ifndef CHECKS
 .NOTPARALLEL:
-.PHONY: help setup setup-dev kernel stacks test-stacks demo test test-all lint lint-web web types docs reference bench placebo accusations kills hostile machines gates hunts dist dist-kernel clean
+endif
+.PHONY: help setup setup-dev kernel stacks test-stacks demo test test-all checks lint lint-web web types docs reference bench placebo accusations kills hostile machines gates hunts dist dist-kernel clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -64,8 +69,11 @@ reference: setup-dev ## write the generated pages of docs/reference
 	@.venv/bin/python -m cambrian.reference
 	@.venv/bin/python -m benchmarks.speed.page
 
-test: setup-dev kernel test-stacks lint types docs ## all set-up, lint, types, docs, unit and integration tests
-	@.venv/bin/pytest -n auto --dist loadfile --no-loadscope-reorder
+checks: setup-dev # side by side; what each says stays together
+	@$(MAKE) --no-print-directory -j --output-sync=target CHECKS=1 lint types docs
+
+test: setup-dev kernel test-stacks checks ## all set-up, lint, types, docs, unit and integration tests
+	@.venv/bin/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 test-all: test ## and the slow tests
 	@.venv/bin/pytest -m slow || [ $$? -eq 5 ] # 5: there are none
