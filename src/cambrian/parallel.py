@@ -7,9 +7,11 @@ import multiprocessing
 import os
 import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
+from multiprocessing.process import BaseProcess
 from types import ModuleType
 from typing import TypeVar
 
@@ -44,26 +46,82 @@ def mapped(
     with _bar(what, len(items), console or Console(stderr=True, emoji=False)) as step:
         if len(items) < _FEWEST:
             return list(_counted(map(work, items), step))
-        # one thread per process, because the processes use all cores
-        os.environ.setdefault("POLARS_MAX_THREADS", "1")
-        os.environ.setdefault("OMP_NUM_THREADS", "1")
-        jobs = min(len(os.sched_getaffinity(0)), len(items))
-        context = multiprocessing.get_context("spawn")
-        with ProcessPoolExecutor(
-            jobs, mp_context=context, initializer=end_with, initargs=(os.getpid(),)
-        ) as pool:
+        with _workers() as pool:
             with _no_main(), _no_ctrl_c():
                 futures = [pool.submit(work, item) for item in items]
             # polars has its own handler for Ctrl-C around Python's, which lets a wait go on until its end
             signal.siginterrupt(signal.SIGINT, True)
-            try:
-                return list(_counted((future.result() for future in futures), step))
-            except BaseException:
-                # nobody waits for the other items. They are not cancelled: the pool would then fail to tell
-                # them that its processes ended, with a traceback
-                for process in list((pool._processes or {}).values()):
-                    process.kill()
-                raise
+            return list(_counted((future.result() for future in futures), step))
+
+
+@contextmanager
+def kept_workers() -> Iterator[None]:
+    """Within, the workers of one call of :func:`mapped` work for the next ones too: to start takes a second.
+
+    For a command, which ends soon: workers without work keep their memory.
+    """
+    global _keeping  # noqa: PLW0603 - a process runs one command
+    _keeping = True
+    try:
+        yield
+    finally:
+        _keeping = False
+        end_kept()
+
+
+_keeping = False
+#: the workers of :func:`kept_workers`, and the environment that they started with
+_kept: tuple[ProcessPoolExecutor, dict[str, str]] | None = None
+
+
+@contextmanager
+def _workers() -> Iterator[ProcessPoolExecutor]:
+    """Worker processes for one :func:`mapped`; they end with it, unless they are kept."""
+    global _kept  # noqa: PLW0603 - and has one pool for it
+    # one thread per process, because the processes use all cores
+    os.environ.setdefault("POLARS_MAX_THREADS", "1")
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    # the kernel ends a worker with the thread that started it
+    keep = _keeping and threading.current_thread() is threading.main_thread()
+    if keep and _kept and _kept[1] == os.environ and all(one.is_alive() for one in _processes(_kept[0])):
+        pool = _kept[0]
+    else:
+        context = multiprocessing.get_context("spawn")
+        jobs = len(os.sched_getaffinity(0))
+        # one process an item at most
+        pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=end_with, initargs=(os.getpid(),))
+        if keep:
+            end_kept()
+            _kept = (pool, dict(os.environ))
+    try:
+        yield pool
+    except BaseException:
+        _end(pool)
+        if keep:
+            _kept = None
+        raise
+    if not keep:
+        pool.shutdown()
+
+
+def end_kept() -> None:
+    """End the workers that are kept; a command that waits for long calls this before."""
+    global _kept  # noqa: PLW0603
+    if _kept:
+        _end(_kept[0])
+    _kept = None
+
+
+def _end(pool: ProcessPoolExecutor) -> None:
+    """End workers at once: nobody waits for their work."""
+    # items are not cancelled: the pool would fail to tell them that its processes ended, with a traceback
+    for process in _processes(pool):
+        process.kill()
+    pool.shutdown()
+
+
+def _processes(pool: ProcessPoolExecutor) -> list[BaseProcess]:
+    return list((pool._processes or {}).values())
 
 
 @contextmanager

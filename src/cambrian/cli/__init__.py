@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from cambrian import __version__
+from cambrian import __version__, parallel
 from cambrian.cli import exporting, gating, hunting, opening, proving, reading, releasing, running, supplies
 from cambrian.cli.shared import err, explained
 
@@ -60,7 +60,8 @@ def main() -> None:
     from cambrian.trial.plan import PlanError
 
     try:
-        app()
+        with parallel.kept_workers():
+            app()
     except OSError as error:
         err.print(f"cambrian: {explained(error)}", markup=False, soft_wrap=True)
         sys.exit(2)

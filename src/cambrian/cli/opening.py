@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from cambrian import parallel
 from cambrian.cli.reading import make_report
 from cambrian.cli.shared import check_folder, err, fail
 
@@ -47,6 +48,7 @@ def open_results(
     found = places.find(folders or [places.alone(Path("results"))])
     for place in found:
         _make_if_stale(place)
+    parallel.end_kept()
 
     def ready(address: str) -> None:
         print(address, flush=True)
