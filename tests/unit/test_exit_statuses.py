@@ -175,3 +175,21 @@ main()
 def test_ctrl_c_in_the_first_second_has_no_traceback() -> None:
     ended = subprocess.run([sys.executable, "-c", EARLY], check=False, capture_output=True, text=True)
     assert (ended.returncode, ended.stderr) == (130, "cambrian: interrupted\n")
+
+
+#: the help needs none of what the commands need
+HELP = """
+import sys
+from cambrian.__main__ import main
+
+sys.argv = ["cambrian", "--help"]
+try:
+    main()
+finally:
+    print(*{"asyncio", "duckdb", "numpy", "polars", "pydantic"} & set(sys.modules), file=sys.stderr)
+"""
+
+
+def test_help_comes_at_once() -> None:
+    ended = subprocess.run([sys.executable, "-c", HELP], check=False, capture_output=True, text=True)
+    assert (ended.returncode, ended.stderr) == (0, "\n") and "selftest" in ended.stdout

@@ -41,8 +41,8 @@ def front(
     del version
 
 
-def main() -> None:
-    """Run the command; turns expected errors into one line on standard error and exit status 2."""
+def _expected() -> tuple[type[Exception], ...]:
+    """Errors whose text is all that a user needs; their modules take longer to import than ``--help``."""
     from cambrian.command import CommandFailed, Killed, MissingTool
     from cambrian.debian.private_apt import AptError
     from cambrian.export.errors import ExportError
@@ -59,13 +59,7 @@ def main() -> None:
     from cambrian.trial.boot import Disturbed, GuestError
     from cambrian.trial.plan import PlanError
 
-    try:
-        with parallel.kept_workers():
-            app()
-    except OSError as error:
-        err.print(f"cambrian: {explained(error)}", markup=False, soft_wrap=True)
-        sys.exit(2)
-    except (
+    return (
         StudyError,
         EngineError,
         ManifestError,
@@ -84,10 +78,21 @@ def main() -> None:
         InUse,
         Mismatch,
         Untrusted,
-    ) as error:
-        err.print(f"cambrian: {error}", markup=False, soft_wrap=True)
+    )
+
+
+def main() -> None:
+    """Run the command; turns expected errors into one line on standard error and exit status 2."""
+    try:
+        with parallel.kept_workers():
+            app()
+    except OSError as error:
+        err.print(f"cambrian: {explained(error)}", markup=False, soft_wrap=True)
         sys.exit(2)
-    except Exception:
-        # a fault of ours; status 1, Python's own, is a verdict of several commands
-        traceback.print_exc()
+    except Exception as error:
+        if isinstance(error, _expected()):
+            err.print(f"cambrian: {error}", markup=False, soft_wrap=True)
+        else:
+            # a fault of ours; status 1, Python's own, is a verdict of several commands
+            traceback.print_exc()
         sys.exit(2)

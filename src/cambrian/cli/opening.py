@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import webbrowser
 from pathlib import Path
@@ -41,6 +40,8 @@ def open_results(
     ones. The page SQL has examples, and takes any query of DuckDB that only reads. Two folders of one study
     have a page that compares them.
     """
+    import asyncio
+
     from cambrian.serve import places, server
 
     for folder in folders or ():
