@@ -10,6 +10,8 @@ import json
 import random
 import tempfile
 from collections.abc import Mapping
+from functools import cache
+from io import BytesIO
 from pathlib import Path
 
 import polars as pl
@@ -40,9 +42,10 @@ def group(key: str, stopping: Stopping | None = RULE, trials: int = 12) -> Group
                  stopping=stopping)  # fmt: skip
 
 
-def put(results: Results, name: str, trial: Trial, rates_mbps: tuple[float, ...] | None) -> None:
-    """A finished trial with flows of these rates over the measured second; invalid for None."""
-    sizes = [round(rate * 1e6 / 8) for rate in rates_mbps or ()]
+@cache
+def packets(rates_mbps: tuple[float, ...]) -> bytes:
+    """The file of packets of flows with these rates over the measured second."""
+    sizes = [round(rate * 1e6 / 8) for rate in rates_mbps]
     frame = pl.DataFrame(
         [
             {"flow": flow, "arrival_ns": 0, "departure_ns": 500_000_000, "size_bytes": 50_000,
@@ -51,8 +54,15 @@ def put(results: Results, name: str, trial: Trial, rates_mbps: tuple[float, ...]
         ],
         schema=PACKETS,
     )  # fmt: skip
+    file = BytesIO()
+    frame.write_parquet(file)
+    return file.getvalue()
+
+
+def put(results: Results, name: str, trial: Trial, rates_mbps: tuple[float, ...] | None) -> None:
+    """A finished trial with flows of these rates; invalid for None."""
     with results.new_trial(name) as folder:
-        frame.write_parquet(folder / "packets.parquet")
+        (folder / "packets.parquet").write_bytes(packets(rates_mbps or ()))
         done = {"event": "done", "time_ns": 600_000_000, "bytes": 1000, "complete": True, "error": None}
         manifest = {
             "trial": trial.model_dump(mode="json"),
