@@ -23,6 +23,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache, partial
 from typing import Literal
 
 import numpy as np
@@ -196,7 +197,8 @@ def snapshots(before: Snapshot, after: Snapshot, *, comparisons: int = 1) -> Com
     ``comparisons``: how many of them one page shows; the tests are corrected for all of them.
     """
     found = all_packets(before, after)
-    same = {place: _same(before, after, place) for place in before.places}
+    same_of = cache(partial(_same, _Trials(before), _Trials(after)))
+    same = {place: same_of(_groups(before, after, place)) for place in before.places}
     coins = max(len(_groups_changed(before.packets, after.packets)), 1) * comparisons
     values = list(_values(before, after, same))
     values = list(_no_coins([_proven(one) for one in _with_holm(values, comparisons)], coins))
@@ -225,24 +227,39 @@ def other_conditions(
     )
 
 
-def _same(before: Snapshot, after: Snapshot, place: str) -> Same | None:
-    """Which trials behind a place's figures are in both with the same packets; None if one has others."""
-    # a snapshot of an earlier version does not say which trials these are: then all count
-    groups = {*before.groups.get(place, ()), *after.groups.get(place, ())}
-    old, new = (_valid(one, groups) for one in (before, after))
+class _Trials:
+    """A snapshot's trials by their groups, because a suite's snapshot has thousands of both."""
+
+    def __init__(self, one: Snapshot) -> None:
+        self._all = one.packets
+        self._of_group: dict[str, dict[str, str]] = defaultdict(dict)
+        for trial, text in one.packets.items():
+            self._of_group[group_of(trial)][trial] = text
+
+    def of(self, groups: frozenset[str]) -> Mapping[str, str]:
+        """Trial → packet hash, or why it is invalid, of these groups; of all without groups."""
+        if not groups:
+            return self._all
+        found = (self._of_group[group] for group in groups & self._of_group.keys())
+        return {trial: text for trials in found for trial, text in trials.items()}
+
+    def valid(self, groups: frozenset[str]) -> dict[str, str]:
+        """Those of them that are valid."""
+        return {trial: text for trial, text in self.of(groups).items() if not text.startswith(INVALID)}
+
+
+def _groups(before: Snapshot, after: Snapshot, place: str) -> frozenset[str]:
+    """The groups of the trials behind a place's figures; none with snapshots of an earlier version."""
+    return frozenset((*before.groups.get(place, ()), *after.groups.get(place, ())))
+
+
+def _same(before: _Trials, after: _Trials, groups: frozenset[str]) -> Same | None:
+    """Which trials of these groups are in both with the same packets; None if one has others."""
+    old, new = before.valid(groups), after.valid(groups)
     common = old.keys() & new.keys()
     if not common or any(old[trial] != new[trial] for trial in common):
         return None
     return "all" if old.keys() == new.keys() else "common"
-
-
-def _valid(one: Snapshot, groups: set[str]) -> dict[str, str]:
-    """Valid trial → packet hash, of these groups; of all without groups."""
-    return {
-        trial: text
-        for trial, text in one.packets.items()
-        if not text.startswith(INVALID) and (not groups or group_of(trial) in groups)
-    }
 
 
 def _of_same_packets(one: Difference, same: Same | None) -> Difference:
@@ -261,13 +278,14 @@ def _gaps(before: Snapshot, after: Snapshot) -> Iterator[str]:
 
     Of seeds that ran again: trials that did not run are named as such.
     """
+    trials = _Trials(after)
+
+    @cache
+    def seeds_of(groups: frozenset[str]) -> set[str]:
+        return {trial.rpartition(" seed ")[2].partition(" ")[0] for trial in trials.of(groups)}
+
     for name, place in before.places.items():
-        groups = {*before.groups.get(name, ()), *after.groups.get(name, ())}
-        ran = {
-            trial.rpartition(" seed ")[2].partition(" ")[0]
-            for trial in after.packets
-            if not groups or group_of(trial) in groups
-        }
+        ran = seeds_of(_groups(before, after, name))
         now = after.places.get(name, Place()).values
         for quantity, seeds in place.values.items():
             if gone := (seeds.keys() & ran) - now.get(quantity, {}).keys():
@@ -304,11 +322,12 @@ def _gone(before: Snapshot, after: Snapshot) -> Iterator[tuple[str, Place, Place
     A place whose trials give figures under another name is not gone: a second rival changes the name.
     """
     named = {group for groups in after.groups.values() for group in groups}
+    trials = _Trials(after)
     for name in sorted(before.places.keys() - after.places.keys()):
-        groups = set(before.groups.get(name, ()))
+        groups = frozenset(before.groups.get(name, ()))
         # a snapshot of an earlier version does not say which trials these are
         renamed = groups & named if groups else after.places.keys() - before.places.keys()
-        if _valid(after, groups) and not renamed:
+        if trials.valid(groups) and not renamed:
             yield name, before.places[name], Place()
 
 
