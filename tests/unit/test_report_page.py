@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from cambrian.cli import reading
-from cambrian.report import cards, figures, series, study_page
+from cambrian.report import cards, series, study_page
 from cambrian.report.collect import collect
+from cambrian.report.figures.kinds import all_figures
 from cambrian.run.study import RunOptions
 from cambrian.store.results import Results
 from tests.unit import report_results
@@ -87,7 +88,7 @@ def test_every_relative_link_leads_to_a_file(made: Path, read: Read) -> None:
 
 
 def test_figures_are_files_when_asked_for(made: Path, read: Read) -> None:
-    names = {figure.name for figure in figures.all_figures(collect(Results(report_results.KNOBS)))}
+    names = {figure.name for figure in all_figures(collect(Results(report_results.KNOBS)))}
     kinds = {"envelope", "envelope-pooled", "envelope-clustered", "states"}
     assert names == {f"{kind}-4mbps-20ms-2bdp" for kind in kinds}
     for name in names:

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cambrian.report import figures, tables
+from cambrian.report import tables
 from cambrian.report.collect import Collected, collect
+from cambrian.report.figures.kinds import all_figures
 from cambrian.report.tables import page_loads
 from cambrian.store.results import Results
 from tests.unit import report_results
@@ -41,7 +42,7 @@ def test_a_row_a_contestant_and_page_with_the_trials_mean(collected: Collected) 
 
 
 def test_the_figure_has_a_panel_a_page_that_says_who_took_how_long(collected: Collected) -> None:
-    (figure,) = (one for one in figures.all_figures(collected) if one.name.startswith("pageload-"))
+    (figure,) = (one for one in all_figures(collected) if one.name.startswith("pageload-"))
     assert [panel.chart.to_dict(validate=False)["title"] for panel in figure.panels] == ["beta-small", "few"]
     slow = tables.all_tables(collected)["page_loads"].row(2, named=True)
     assert f"tcp-h2 cubic {slow['plt_ms'] / 1000:.3f} s" in figure.panels[0].alt

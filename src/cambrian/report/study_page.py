@@ -26,7 +26,8 @@ from cambrian.report import (
 )
 from cambrian.report.collect import Collected
 from cambrian.report.conformance import seed_pairs
-from cambrian.report.figures import all_figures, colours
+from cambrian.report.figures import colours
+from cambrian.report.figures.kinds import all_figures
 from cambrian.report.matrix import Matrix
 from cambrian.report.observations import observations
 from cambrian.report.page import MOST_ROWS, Page
