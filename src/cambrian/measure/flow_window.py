@@ -12,9 +12,10 @@ import polars as pl
 from cambrian.judging.flow_traces import is_steady
 from cambrian.measure import flow_ends
 from cambrian.metrics import completion, loss, payload, queueing, throughput
-from cambrian.metrics.columns import NS_PER_MS, NS_PER_S
+from cambrian.metrics.columns import NS_PER_MS, NS_PER_S, int64
 from cambrian.metrics.gates import ENDED_EARLY
 from cambrian.metrics.parameters.flight import Flight, flight
+from cambrian.metrics.parameters.window import full_frame
 from cambrian.metrics.payload import Protocol
 from cambrian.metrics.window_use import WindowUse, unused_share, window_use
 from cambrian.store.results import TrialResult
@@ -205,8 +206,12 @@ class FlowWindow:
 
     @cached_property
     def packet_bytes(self) -> int | None:
-        """Payload of a full packet; None if the protocol is unknown."""
-        return payload.full_payload_bytes(self.packets, self.number, self.protocol) if self.protocol else None
+        """Payload of a full packet; None if the protocol is unknown, or without payload."""
+        if self.protocol is None:
+            return None
+        own = self.packets.filter(pl.col("flow") == self.number)
+        full = full_frame(int64(own, "size_bytes")) - payload.HEADER_BYTES[self.protocol]
+        return full if full > 0 else None
 
     @cached_property
     def window_use(self) -> WindowUse | None:

@@ -12,6 +12,7 @@ import numpy as np
 
 from cambrian.metrics.columns import NS_PER_S, require_interval
 from cambrian.metrics.parameters.flight import Flight
+from cambrian.metrics.parameters.window import full_frame
 
 #: round trips after a signal in which the sender recovers
 _RECOVERY = 3
@@ -26,7 +27,7 @@ _SAMPLES = 100
 
 
 def packets_per_trip(found: Flight, t0_ns: int, t1_ns: int) -> float | None:
-    """Packets by which the flight grows in a round trip, over stretches without a signal in [t0_ns, t1_ns).
+    """Full packets of growth of the flight a round trip, over stretches without a signal in [t0_ns, t1_ns).
 
     A stretch begins some round trips after a drop or mark, or at ``t0_ns``, and ends when the sender can know
     of the next one, or at ``t1_ns``. None if there are too few round trips in stretches that are long enough,
@@ -49,7 +50,7 @@ def packets_per_trip(found: Flight, t0_ns: int, t1_ns: int) -> float | None:
 
 
 def _stretch(found: Flight, begin_ns: int, end_ns: int) -> tuple[float, float]:
-    """Packets by which the flight grows, and in how many round trips; zeros if it shows nothing."""
+    """Full packets by which the flight grows, and in how many round trips; zeros if it shows nothing."""
     samples_ns = np.linspace(begin_ns, end_ns, _SAMPLES).astype(np.int64)
     trips_ns = found.trips_ns(samples_ns) if end_ns > begin_ns else np.zeros(0, np.int64)
     if not len(trips_ns) or not trips_ns.all():
@@ -61,4 +62,4 @@ def _stretch(found: Flight, begin_ns: int, end_ns: int) -> tuple[float, float]:
     last = found.most_bytes(end_ns - _ENDS * int(trips_ns[-1]), end_ns)
     if np.isnan(first) or np.isnan(last):
         return 0.0, 0.0
-    return (last - first) / found.packet_bytes, trips - _ENDS
+    return (last - first) / full_frame(found.size_bytes), trips - _ENDS

@@ -39,13 +39,6 @@ def payload_mbps(packets: pl.DataFrame, flow: int, protocol: Protocol, t0_ns: in
     return to_mbps(float(carrying.sum() - len(carrying) * HEADER_BYTES[protocol]), t1_ns - t0_ns)
 
 
-def full_payload_bytes(packets: pl.DataFrame, flow: int, protocol: Protocol) -> int | None:
-    """Payload of the flow's largest frame; None for a flow without any."""
-    sizes = int64(packets.filter(pl.col("flow") == flow), "size_bytes")
-    largest = int(sizes.max(initial=0)) - HEADER_BYTES[protocol]
-    return largest if largest > 0 else None
-
-
 def mean_packet_bytes(packets: pl.DataFrame, flow: int, t0_ns: int, t1_ns: int) -> float | None:
     """Mean size of the flow's IP packets that left the bottleneck in [t0_ns, t1_ns); None where none did.
 

@@ -6,7 +6,7 @@ import pytest
 
 from cambrian.metrics.flight_growth import packets_per_trip
 from cambrian.metrics.parameters.flight import flight
-from tests.unit.metrics.parameters.sender_model import RTT, Growth, Sender, steady
+from tests.unit.metrics.parameters.sender_model import RTT, Growth, Sender, in_small_frames, steady
 
 S = 1_000_000_000
 
@@ -27,6 +27,16 @@ def test_a_sender_grows_by_its_alpha(alpha: float, beta: float) -> None:
     found = growth(Sender(packets=40_000, avoidance=additive(alpha), beta=beta))
     # a round trip of the growing queue is counted to a part
     assert found == pytest.approx(alpha, rel=0.15)
+
+
+def test_growth_is_in_full_packets_where_most_are_small() -> None:
+    trace = Sender(packets=40_000, avoidance=additive(1.0), beta=0.5).run()
+    plain, small = (
+        packets_per_trip(flight(one.packets, RTT), 3 * S, trace.end_ns)
+        for one in (trace, in_small_frames(trace))
+    )
+    assert plain is not None
+    assert small == pytest.approx(plain, rel=0.02)
 
 
 def test_a_window_that_stays_does_not_grow() -> None:

@@ -49,13 +49,6 @@ def test_payload_is_within_the_frames(sizes: list[int], protocol: payload.Protoc
     assert 0 <= carried <= throughput.throughput(packets, 1, 0, 1000)["throughput_mbps"][0]
 
 
-def test_a_full_packet() -> None:
-    packets = frame([(0, 0, 10, 1322, "departed"), (0, 1, 11, 80, "departed"), (1, 2, 12, 1514, "departed")])
-    assert payload.full_payload_bytes(packets, 0, "quic") == 1280
-    assert payload.full_payload_bytes(packets, 1, "tcp") == 1448
-    assert payload.full_payload_bytes(packets, 2, "tcp") is None
-
-
 def test_the_mean_packet_is_an_ip_packet_of_those_that_left() -> None:
     packets = frame(
         [

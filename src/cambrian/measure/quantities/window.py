@@ -30,8 +30,8 @@ def _flight_growth(window: FlowWindow) -> float | None:
 QUANTITIES = (
     Quantity(
         "cwnd_mean_packets",
-        "mean over time, in full packets of the flow (cwnd bytes / payload of its largest frame); null "
-        "without transport trace",
+        "mean over time, in full packets of the flow (cwnd bytes / payload of its full frame, which 95 % of "
+        "its bytes do not exceed); null without transport trace",
         window=_used(lambda used, packet_bytes: used.mean_bytes / packet_bytes),
     ),
     Quantity(
@@ -64,9 +64,10 @@ QUANTITIES = (
     ),
     Quantity(
         "flight_growth_packets",
-        "packets by which its flight grows in a round trip while none of its packets is dropped or marked; "
-        "null with fewer than 40 round trips in stretches of eight and more, in less than 10 s, for flows of "
-        "fixed size and pages, and on a path that changes, reorders, duplicates or itself loses packets",
+        "full packets by which its flight grows in a round trip while none of its packets is dropped or "
+        "marked; null with fewer than 40 round trips in stretches of eight and more, in less than 10 s, for "
+        "flows of fixed size and pages, and on a path that changes, reorders, duplicates or itself loses "
+        "packets",
         window=_flight_growth,
         ends=of_difference,
     ),

@@ -8,6 +8,7 @@ from cambrian.metrics.columns import BITS_PER_BYTE, NS_PER_S
 from cambrian.metrics.parameters.bbr_low_stages import LEAST_ROUNDS, MOST_NS, LowStage, plausible
 from cambrian.metrics.parameters.flight import flight
 from cambrian.metrics.parameters.flow_trace import FlowTrace
+from cambrian.metrics.parameters.window import frame_bytes
 
 #: the sender falls silent for this part of a round trip, and this many packets'
 #: time on the bottleneck; one that does so more often sends in bursts
@@ -26,7 +27,7 @@ def stages_after_silences(trace: FlowTrace) -> list[LowStage]:
     if not len(found.arrival_ns) or trace.rate_mbps is None:
         return []
     full = found.size_bytes > FULL_SHARE * found.packet_bytes
-    arrival_ns, in_flight, size = found.arrival_ns[full], found.flight_bytes[full], found.packet_bytes
+    arrival_ns, in_flight, size = found.arrival_ns[full], found.flight_bytes[full], frame_bytes(trace)
     packet_ns = size * BITS_PER_BYTE * 1e3 / trace.rate_mbps
     silent_ns = max(SILENT_ROUNDS * trace.rtt_ns, SILENT_PACKETS * packet_ns)
     silences = np.flatnonzero(np.diff(arrival_ns) > silent_ns)

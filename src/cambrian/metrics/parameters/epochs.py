@@ -130,7 +130,7 @@ def _trip_ns(trace: FlowTrace, before: float) -> int:
 
 def acknowledged(trace: FlowTrace, times_ns: Int64Array) -> FloatArray:
     """Segments that were acknowledged by then, at the earliest."""
-    packets = trace.packets.filter(trace.packets["outcome"] == "departed")
+    packets = trace.packets.filter(trace.packets["outcome"] == "departed").sort("departure_ns")
     known_ns = int64(packets, "departure_ns") + trace.back_ns
     carried = np.concatenate(([0], np.cumsum(int64(packets, "size_bytes"))))
     return carried[np.searchsorted(known_ns, times_ns, side="right")] / max(1, frame_bytes(trace))

@@ -33,10 +33,11 @@ class Flight:
 
     ``arrival_ns``: when that packet arrived at the queue (its sending + the forward delay).
     ``size_bytes``: its frame. ``flight_bytes``: frames in flight then, that packet included.
-    ``packet_bytes``: the flow's usual frame. ``round_trip_ns``: the packet's round trip with queueing; for a
-    packet that did not depart, that of the last departed one before it. ``signal_ns``: arrivals of those that
-    were dropped (or marked); ``learnt_ns``: the first arrival at which the sender knows of each;
-    ``marked``: True for marks, False for drops.
+    ``packet_bytes``: the flow's median frame. It tells data from control packets, and is not the unit of a
+    flight: that is the full frame (``window.full_frame``). ``round_trip_ns``: the packet's round trip with
+    queueing; for a packet that did not depart, that of the last departed one before it. ``signal_ns``:
+    arrivals of those that were dropped (or marked); ``learnt_ns``: the first arrival at which the sender
+    knows of each; ``marked``: True for marks, False for drops.
     """
 
     arrival_ns: Int64Array

@@ -16,7 +16,7 @@ import polars as pl
 from cambrian.metrics.columns import BoolArray, FloatArray, Int64Array, int64
 from cambrian.metrics.parameters.flight import LATE, Flight
 from cambrian.metrics.parameters.flow_trace import FlowTrace
-from cambrian.metrics.parameters.window import Window
+from cambrian.metrics.parameters.window import Window, frame_bytes
 from cambrian.metrics.recovery.episodes import REACTIONS
 from cambrian.metrics.theory import CUBIC_C
 
@@ -220,7 +220,7 @@ def causeless(events: Reductions, found: Flight, window: Window, trace: FlowTrac
     quiet_ns = at_ns - signals_ns[np.searchsorted(signals_ns, at_ns, side="right") - 1]
     causes -= own & (quiet_ns > np.maximum(QUIET_TRIPS * trips_ns, QUIET_NS))
     last = np.searchsorted(found.arrival_ns, at_ns) - 1
-    flown = found.flight_bytes[last.clip(min=0)] / max(1, found.packet_bytes)
+    flown = found.flight_bytes[last.clip(min=0)] / max(1, frame_bytes(trace))
     busy = (last >= 0) & (at_ns - found.arrival_ns[last.clip(min=0)] < trips_ns)
     cuts = np.asarray(causes == 0, dtype=bool)
     return Causeless(cuts, cuts & ~(busy & (flown >= IN_USE * events.before)))

@@ -15,10 +15,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
-from cambrian.metrics.columns import BITS_PER_BYTE, FloatArray, Int64Array, int64
+from cambrian.metrics.columns import BITS_PER_BYTE, FloatArray, Int64Array
 from cambrian.metrics.parameters import trains
 from cambrian.metrics.parameters.beginning import Beginning, beginning
 from cambrian.metrics.parameters.definitions import PARAMETERS
+from cambrian.metrics.parameters.epochs import acknowledged
 from cambrian.metrics.parameters.estimate import Estimate, Missing, Source
 from cambrian.metrics.parameters.flight import flight
 from cambrian.metrics.parameters.flow_trace import FlowTrace
@@ -51,11 +52,12 @@ _CONSERVATIVE_STATE = "conservative_slow_start"
 
 @dataclass(frozen=True)
 class _Growth:
-    """The window in segments against the segments acknowledged by then, up to the first loss known."""
+    """The window against what was acknowledged by then, in full segments, up to the first loss known."""
 
     time_ns: Int64Array
     segments: FloatArray
     acknowledged: FloatArray
+    frame_bytes: int
     ends_by_loss: bool
 
 
@@ -145,24 +147,23 @@ def _growth(trace: FlowTrace, begun: Beginning, source: Source) -> _Growth:
         packets=trace.packets.filter(pl.col("arrival_ns") < horizon_ns),
         transport=trace.transport.filter(pl.col("time_ns") < horizon_ns),
     )
-    found = flight(early.packets, early.rtt_ns)
+    found, size = flight(early.packets, early.rtt_ns), max(1, frame_bytes(early))
     loss_ns = min(_loss_known_ns(early, found.learnt_ns), horizon_ns)
     if source == "window":
         window = of_stack(early)
         time_ns, segments = window.time_ns, window.segments
     else:
         time_ns = found.arrival_ns - trace.forward_ns
-        segments = found.flight_bytes / max(1, frame_bytes(trace))
+        segments = found.flight_bytes / size
     # only the last row of an acknowledgement has all its growth; just before the next one is answered the
     # flight is the window
     together_ns = trains.together(early, found.size_bytes)
     last = np.append(np.diff(time_ns) > together_ns, True)[: len(time_ns)]
     time_ns, segments = time_ns[last], segments[last]
-    departed_ns = np.sort(int64(early.packets.filter(pl.col("outcome") == "departed"), "departure_ns"))
     chosen = (time_ns >= begun.start_ns - trace.forward_ns) & (time_ns < loss_ns)
     time_ns, segments = time_ns[chosen], segments[chosen]
-    acknowledged = np.searchsorted(departed_ns + trace.back_ns, time_ns, side="right")
-    return _Growth(time_ns, segments, acknowledged.astype(float), loss_ns < min(trace.end_ns, horizon_ns))
+    ends_by_loss = loss_ns < min(trace.end_ns, horizon_ns)
+    return _Growth(time_ns, segments, acknowledged(early, time_ns), size, ends_by_loss)
 
 
 def _loss_known_ns(trace: FlowTrace, learnt_ns: Int64Array) -> int:
@@ -209,4 +210,4 @@ def _delay_or_train(trace: FlowTrace, growth: _Growth, at: int) -> bool:
     if trace.rate_mbps is None:
         return False
     bdp_bytes = trace.rate_mbps * trace.rtt_ms * 1000 / BITS_PER_BYTE
-    return bool(growth.segments[at] * frame_bytes(trace) >= _LEAST_BDP * bdp_bytes)
+    return bool(growth.segments[at] * growth.frame_bytes >= _LEAST_BDP * bdp_bytes)

@@ -27,7 +27,7 @@ ENVELOPE_SHARE = 0.1
 
 @dataclass(frozen=True)
 class Window:
-    """The window in segments (the flow's usual packets), in order of time at the sender.
+    """The window in segments (the flow's full packets), in order of time at the sender.
 
     ``time_ns``: the sender's time. ``segments``: the window from then on. ``ssthresh``: the
     threshold in segments, NaN where the stack does not say. ``timeout``: a retransmission
@@ -45,8 +45,17 @@ class Window:
 
 
 def frame_bytes(trace: FlowTrace) -> int:
-    """The flow's full frame: no more than 5 % of its bytes are in larger ones; 0 without packets."""
-    return frame_of_share(int64(trace.packets, "size_bytes"), FULL_SHARE)
+    """The flow's full frame; 0 without packets."""
+    return full_frame(int64(trace.packets, "size_bytes"))
+
+
+def full_frame(sizes_bytes: Int64Array) -> int:
+    """The unit of windows and flights in packets: at most 5 % of the bytes are in larger ones; 0 without any.
+
+    The median frame is a small one where a sender has many of them, and the largest one may be a probe of the
+    path's MTU.
+    """
+    return frame_of_share(sizes_bytes, FULL_SHARE)
 
 
 def frame_of_share(sizes_bytes: Int64Array, share: float) -> int:
@@ -59,7 +68,7 @@ def frame_of_share(sizes_bytes: Int64Array, share: float) -> int:
 
 
 def segment_bytes(trace: FlowTrace) -> int:
-    """A segment as windows count it: the usual frame's UDP or TCP payload."""
+    """A segment as windows count it: the full frame's UDP or TCP payload."""
     return frame_bytes(trace) - OVERHEAD_BYTES[trace.protocol]
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import heapq
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import polars as pl
@@ -172,6 +172,16 @@ class Sender:
             schema=PACKETS,
         )
         return trace_of(packets, transport_of(self.transport), **({"acks": self.acks} | settings))
+
+
+def in_small_frames(trace: FlowTrace) -> FlowTrace:
+    """The same bytes at the same times, with every second packet in five small frames."""
+    number = pl.int_range(pl.len())
+    small, rest = FRAME // 5, FRAME - 4 * (FRAME // 5)
+    split = (
+        pl.when(number % 2 == 1).then(pl.lit([small] * 4 + [rest])).otherwise(pl.concat_list("size_bytes"))
+    )
+    return replace(trace, packets=trace.packets.with_columns(size_bytes=split).explode("size_bytes"))
 
 
 def transport_of(rows: list[tuple[int, str, float]]) -> pl.DataFrame:

@@ -154,6 +154,14 @@ def test_on_a_fast_link_acknowledgements_are_no_one(kind: str, monkeypatch: pyte
         assert isinstance(one, Estimate) and one.label == kind
 
 
+def test_a_slow_start_until_a_loss_is_one_where_most_frames_are_small() -> None:
+    by_source = found(slow_start_exit.estimate(sender_model.in_small_frames(Sender().run())))
+    for one in by_source.values():
+        assert isinstance(one, Estimate), one
+        assert one.label == "loss"
+    assert {*by_source} == {"window", "packets"}
+
+
 def test_growth_that_pauses_and_goes_on_has_not_ended() -> None:
     acked = 0
 

@@ -14,7 +14,16 @@ from cambrian.metrics.parameters import loss_based
 from cambrian.metrics.parameters.estimate import Estimate, Measured, Missing, pooled
 from cambrian.metrics.parameters.flow_trace import FlowTrace
 from tests.unit.metrics.parameters.cubic_model import CubicSender
-from tests.unit.metrics.parameters.sender_model import PAYLOAD, RTT, Sender, trace_of
+from tests.unit.metrics.parameters.sender_model import (
+    PAYLOAD,
+    RTT,
+    START,
+    Sender,
+    in_small_frames,
+    steady,
+    trace_of,
+    transport_of,
+)
 
 BOTH = ["window", "packets"]
 
@@ -188,6 +197,15 @@ def test_a_log_that_calls_each_fall_a_loss_explains_none_that_the_queue_does_not
     # a slow receiver's socket may lose packets that have left the queue
     slow = replace(trace, transport=rows, slow_receiver=True)
     assert ("unexplained_cuts", "window") in missing(slow)
+
+
+def test_a_cut_of_an_unused_window_is_allowed_where_most_frames_are_small() -> None:
+    """A window of 100 segments with 60 in flight: most frames are small, so the flight has more of them."""
+    trace = in_small_frames(Sender(packets=20_000, initial=60, growth=steady).run(family="reno"))
+    times_ns = [START + second * 1_000_000_000 for second in (0, 1, 6, 8)]
+    events, windows = ("ack", "loss", "ack", "ack"), (200, 100, 60, 60)
+    rows = transport_of(list(zip(times_ns, events, windows, strict=True)))
+    assert measured(replace(trace, transport=rows))["unexplained_cuts", "window"].value == 0
 
 
 def test_acks_in_a_silence_after_a_loss_are_not_the_flight() -> None:
