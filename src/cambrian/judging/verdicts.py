@@ -90,10 +90,11 @@ class Verdict:
     """``kinds`` and ``text`` (a few short sentences), and the ``sides`` that they follow from.
 
     ``off``: findings against the standard. ``choices``: findings unlike the reference that the standard
-    allows. ``open``: inconclusive findings. ``measured``: number of judged parameters. ``networks``:
-    parameter of ``off`` and ``choices`` → number of networks with that status. ``missing``: parameter → why
-    no network shows it. ``refused``: why some networks are not used to judge. ``unjudged``: networks without
-    a valid trial.
+    allows. ``open``: inconclusive findings. ``measured``: number of parameters with a figure and a reference
+    value; ``settled``: of those that are not inconclusive on every network. ``networks``: parameter of
+    ``off`` and ``choices`` → number of networks with that status. ``missing``: parameter → why no network
+    shows it. ``refused``: why some networks are not used to judge. ``unjudged``: networks without a valid
+    trial.
     """
 
     contestant: str
@@ -106,6 +107,7 @@ class Verdict:
     open: tuple[Finding, ...]
     networks: Mapping[str, int]
     measured: int
+    settled: int
     missing: Mapping[str, str]
     refused: tuple[str, ...] = ()
     unjudged: tuple[Unjudged, ...] = ()
@@ -170,6 +172,7 @@ def verdict(
             for finding in (*off, *choices)
         },
         measured=len(by_key),
+        settled=sum(any(one.status != "inconclusive" for one in several) for several in by_key.values()),
         missing=missing,
         refused=tuple(dict.fromkeys(one.refused for one in judged if one.refused)),
         unjudged=tuple(unjudged),

@@ -242,9 +242,12 @@ def _verdicts(collected: Collected, verdicts: list[dict[str, Any]], anchors: dic
 def _why(one: dict[str, Any], probes: str, anchors: dict[str, str]) -> Iterator[str]:
     """The paragraphs that explain a verdict."""
     yield one["text"]
+    no_core = one["measured"] and one["parameters"] == "not measured"
+    core = " (none of those that define the algorithm)" if no_core else ""
     yield (
-        f"{counted(one['measured'], 'parameter')} judged. Parameters: {one['parameters']}. Alone, compared "
-        f"with the reference: {one['plausibility']}. Behaviour: {one['behaviour']}. Impact: {one['impact']}."
+        f"{counted(one['measured'], 'parameter')} measured, {one['settled']} well enough to judge. "
+        f"Parameters: {one['parameters']}{core}. Alone, compared with the reference: {one['plausibility']}. "
+        f"Behaviour: {one['behaviour']}. Impact: {one['impact']}."
     )
     if one["inconclusive"]:
         yield f"Inconclusive: {one['inconclusive']}."

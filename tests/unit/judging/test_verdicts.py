@@ -94,11 +94,13 @@ def test_nothing_of_the_core_measured_is_no_verdict() -> None:
     )
     assert found.kinds == ("not judged",)
     assert found.missing == {"beta": "no loss"}
+    assert (found.measured, found.settled) == (1, 1)
 
 
 def test_what_is_open_is_not_conformant() -> None:
     wide = verdicts.verdict("x", "cubic", [on(finding("beta", 0.795, 0.161), *FINE[1:])])
     assert wide.kinds == ("inconclusive",)
+    assert (wide.measured, wide.settled) == (4, 3)
     assert "0.795 ± 0.161 (the interval contains right and wrong values" in wide.text
     once = verdicts.verdict("x", "cubic", [on(finding("beta", 0.85, trials=1), *FINE[1:])])
     assert once.kinds == ("inconclusive",)

@@ -13,7 +13,7 @@ from cambrian.judging.sides import Side
 from cambrian.measure.settled import Settled
 from cambrian.measure.trial import TrialMeasures
 from cambrian.metrics.parameters.estimate import Estimate
-from cambrian.report import judged, machine_pairs
+from cambrian.report import judged, machine_pairs, study_page
 from cambrian.report.collect import Collected, Record
 from cambrian.study.model import Contestant, Cpu
 from tests.unit.report.made import NETWORK, cell, collected, contestant, trial
@@ -187,3 +187,14 @@ def test_a_network_whose_difference_another_one_confirms_is_different_too() -> N
         (text,) = judged.plausible(results, "mine", "cubic", network).findings
         assert text in whole.findings
         assert judged.implausible(results, "mine", "cubic", network)
+
+
+def test_the_page_counts_what_is_measured_and_what_is_settled() -> None:
+    """ "5 parameters judged. Parameters: not measured." said both at once."""
+    sides = dict.fromkeys(("parameters", "plausibility", "behaviour", "impact"), "not measured")
+    empty = dict.fromkeys(("inconclusive", "refused", "evidence", "not_shown"), "")
+    _, counts = study_page._why({"text": "", "measured": 5, "settled": 4} | sides | empty, "", {})
+    assert counts.startswith(
+        "5 parameters measured, 4 well enough to judge. "
+        "Parameters: not measured (none of those that define the algorithm)."
+    )

@@ -39,6 +39,7 @@ def _row(one: Verdict) -> rows.Row:
         "other_choices": ", ".join(finding.key for finding in one.choices),
         "inconclusive": "; ".join(sentence(finding) for finding in one.open),
         "measured": one.measured,
+        "settled": one.settled,
         "evidence": "; ".join(evidence(finding, one.networks[finding.key]) for finding in differing),
         "networks": "; ".join(dict.fromkeys(finding.network for finding in differing)),
         "refused": "; ".join(one.refused),
