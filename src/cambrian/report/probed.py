@@ -96,9 +96,12 @@ class Behaviour:
     @property
     def counts(self) -> str:
         """The number of probes in each state, in words."""
+        bound = [one for one in self.equivalent if one.probe.compare == "bound"]
         by_state = {
             "different": self.different,
-            "equivalent": self.equivalent,
+            "equivalent": [one for one in self.equivalent if one not in bound],
+            # not compared with the reference
+            "within an absolute bound": bound,
             "inconclusive": self.inconclusive,
         }
         counts = [f"{len(found)} {state}" for state, found in by_state.items() if found]

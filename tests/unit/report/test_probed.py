@@ -99,3 +99,11 @@ def test_a_table_of_probes_that_compare_nobody_is_not_shown() -> None:
     assert frame is not None
     assert frame["state"].null_count() == frame.height > 0
     assert not tables.shown("probes", frame, whole).rows
+
+
+def test_a_figure_within_a_bound_is_not_counted_as_equivalent() -> None:
+    """ "7 equivalent" stood beside "within the absolute bounds, but not compared with the reference"."""
+    (one,) = probed.findings(collected(cell(KERNEL, 0.71, 0.71), cell(QUINN, 0.71, 0.71)))
+    bound = replace(one.finding, probe=one.finding.probe.model_copy(update={"compare": "bound"}))
+    counts = probed.Behaviour((), (), (one.finding, bound, bound)).counts
+    assert counts == "1 equivalent, 2 within an absolute bound"
