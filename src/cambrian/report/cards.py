@@ -112,18 +112,21 @@ def nothing(shown: Matrix, verdicts: pl.DataFrame | None, *, together: bool = Fa
 def _own(
     frames: Mapping[str, pl.DataFrame], rtt_ms: Mapping[str, float], accused: set[matrix.Place]
 ) -> Iterator[Card]:
+    harms = _throughput_harms(frames)
     for row in _different(frames, "own_figures", "verdict"):
         if (row["contestant"], row["network"]) not in accused:
             continue
         says, unit = _SAYS[row["quantity"]]
         value, its = (_short(row[name]) for name in ("value", "reference_value"))
         effect = _certain(row, "difference")
+        place = (row["network"], row["reference"], row["contestant"])
+        harmed = _harmed(row["reference"], harms.get(place)) if row["quantity"] == "share_percent" else ""
         yield Card(
             contestant=row["contestant"],
             network=row["network"],
             quantity=row["quantity"],
             text=says.format(who=row["contestant"], value=value, reference=row["reference"]),
-            beside=f"{row['reference']} in its place: {its} {row['unit']}",
+            beside=f"{row['reference']} in its place: {its} {row['unit']}{'.' if harmed else ''}{harmed}",
             sure=_sure("Difference", row, "difference", f" {unit}", row["p_corrected"], "compared_seeds"),
             effect=100 * effect / rtt_ms[row["network"]] if row["unit"] == "ms" else effect,
             table="own_figures",
@@ -131,11 +134,7 @@ def _own(
 
 
 def _pairs(frames: Mapping[str, pl.DataFrame]) -> Iterator[Card]:
-    harms = {
-        (row["network"], row["victim"], row["by"]): row["verdict"]
-        for row in rows.each(frames.get("harm"))
-        if row["service"].startswith("throughput")
-    }
+    harms = _throughput_harms(frames)
     for row in _different(frames, "pairwise", "split"):
         first = row["ratio"] > pairwise.EVEN
         winner, loser = (row["x"], row["y"]) if first else (row["y"], row["x"])
@@ -156,10 +155,22 @@ def _pairs(frames: Mapping[str, pl.DataFrame]) -> Iterator[Card]:
         )
 
 
+def _throughput_harms(frames: Mapping[str, pl.DataFrame]) -> dict[tuple[str, str, str], str]:
+    """Network, victim and competitor → the verdict on the victim's throughput."""
+    return {
+        (row["network"], row["victim"], row["by"]): row["verdict"]
+        for row in rows.each(frames.get("harm"))
+        if row["service"].startswith("throughput")
+    }
+
+
 def _harmed(loser: str, verdict: str | None) -> str:
     """What the loser has beside a second flow of itself, if measured: it may be able to use no more."""
     if verdict == matrix.OPEN:
-        return f" Whether {loser} has more beside a second {loser} flow is inconclusive."
+        return (
+            f" Whether {loser} has more beside a second {loser} flow is inconclusive: that test compares "
+            "throughputs, and has its own margin and correction."
+        )
     found = {
         harm.MORE: "clearly more than here",
         harm.LESS: "clearly less than here",
@@ -207,14 +218,19 @@ def _alone(collected: Collected, frames: Mapping[str, pl.DataFrame]) -> Iterator
 
 def _others(collected: Collected, frames: Mapping[str, pl.DataFrame]) -> Iterator[Card]:
     """What else a verdict comes from; these differences have no scale in common."""
-    for row in _different(frames, "parameters", "status", "off"):
+    off = list(_different(frames, "parameters", "status", "off"))
+    for row in off:
+        # one trial accuses nobody: another network confirms it
+        same = (one for one in off if row["trials"] == 1 and one["network"] != row["network"])
+        same = (one for one in same if all(one[key] == row[key] for key in ("contestant", "parameter")))
+        sure = f"{counted(row['events'], 'event')} in {counted(row['trials'], 'differing trial')}"
         yield Card(
             contestant=row["contestant"],
             network=row["network"],
             quantity=row["parameter"],
             text=f"{row['contestant']}: {row['title']} is {row['shown']}",
             beside=f"Expected: {row['should_be']}",
-            sure=f"{counted(row['events'], 'event')} in {counted(row['trials'], 'differing trial')}",
+            sure=sure + next((f", confirmed on {one['network']}" for one in same), ""),
             effect=0.0,
             table="parameters",
         )

@@ -121,6 +121,12 @@ def test_cards_state_what_differs_where_the_matrix_says_so() -> None:
     assert first.text == "x loses 30 % of its packets in the queue"
     assert first.beside == "r in its place: 0.99 %"
     assert second.text == "x takes 75 % of the throughput beside r"
+    # the table of harm judges the same split by another test
+    assert second.beside == "r in its place: 50 %. Beside a second r flow, r has clearly more than here."
+    judged = frames(found)
+    judged["harm"] = judged["harm"].with_columns(verdict=pl.lit("inconclusive"))
+    (said,) = (one.beside for one in cards.cards(found, judged, shown) if "throughput" in one.text)
+    assert "is inconclusive: that test compares throughputs" in said
     assert first.effect > second.effect > 0
     assert first.groups == "link/x+r"
     assert "5 seeds, p < 0.001 corrected" in first.sure
@@ -181,6 +187,28 @@ def test_own_figures_compare_each_contestant_with_its_references_own() -> None:
     assert row["reference_value"] == pytest.approx(50, abs=0.1)
     assert row["difference"] == pytest.approx(25, abs=0.2)
     assert row["test"] == "paired"
+
+
+def test_a_card_of_one_trial_names_the_network_that_confirms_it() -> None:
+    """ "1 event in 1 differing trial" stood beside "a difference needs two"."""
+    found = against_reference()
+    row = {
+        "contestant": "x",
+        "parameter": "beta",
+        "title": "β",
+        "shown": "0.8",
+        "should_be": "0.7",
+        "status": "off",
+    }
+    off = [
+        row | {"network": network, "trials": trials, "events": trials}
+        for network, trials in (("link", 1), ("deep", 2))
+    ]
+    made = list(cards._others(found, {"parameters": pl.DataFrame(off)}))
+    assert [one.sure for one in made] == [
+        "1 event in 1 differing trial, confirmed on deep",
+        "2 events in 2 differing trials",
+    ]
 
 
 def card(contestant: str, quantity: str, effect: float, network: str = "n") -> Card:
@@ -274,7 +302,11 @@ def test_a_flow_alone_in_its_line_up_shows_its_throughput() -> None:
     [
         (harm.MORE, " Beside a second y flow, y has clearly more than here."),
         ("equivalent", " Beside a second y flow, y has as much as here."),
-        ("inconclusive", " Whether y has more beside a second y flow is inconclusive."),
+        (
+            "inconclusive",
+            " Whether y has more beside a second y flow is inconclusive: that test compares throughputs, and "
+            "has its own margin and correction.",
+        ),
         ("not judged", ""),
     ],
 )
