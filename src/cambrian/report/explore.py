@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 
 from cambrian.measure import quantities
+from cambrian.report.tables import flows
 
 #: of a number
 _DIGITS = 6
@@ -19,11 +20,11 @@ def data(observed: pl.DataFrame, frames: Mapping[str, pl.DataFrame]) -> dict[str
     """Columns of the study's observations that have a value, with what the registry says of them, and means.
 
     ``means`` are the rows of the table ``flows``: for a figure NAME its mean NAME, and the ends of its
-    interval NAME_low and NAME_high where the table has them.
+    interval NAME_low and NAME_high where the table has them. The table's column that is no mean is left out.
     """
     seen = _short(observed)
     columns = [_column(series) for series in seen.get_columns() if series.null_count() < len(series)]
-    names = [column["name"] for column in columns]
+    names = [column["name"] for column in columns if column["name"] != flows.LONGEST]
     means = _short(frames[_MEANS])
     kept = [
         name

@@ -45,5 +45,16 @@ def test_means_are_the_tables(knobs: Collected) -> None:
             assert mean[name] == pytest.approx(row[name], rel=1e-5)
 
 
+def test_the_longest_of_all_trials_is_no_mean(knobs: Collected) -> None:
+    data = explore.data(observations(knobs), tables.all_tables(knobs))
+    assert "longest_starved_s" in [column["name"] for column in data["columns"]]
+    assert all("longest_starved_s" not in mean and "starved_percent" in mean for mean in data["means"])
+
+
+def test_without_a_complete_seed_there_is_no_column(knobs: Collected) -> None:
+    # the view then says so
+    assert explore.data(observations(knobs).clear(), tables.all_tables(knobs))["columns"] == []
+
+
 def test_it_is_plain_json(knobs: Collected) -> None:
     json.dumps(explore.data(observations(knobs), tables.all_tables(knobs)), allow_nan=False)

@@ -13,7 +13,9 @@ from cambrian.report import blocks, layout
 from cambrian.report.collect import Cell, Collected
 from cambrian.report.tables import rows
 
-_LONGEST = quantities.ALL["longest_starved_s"]
+#: the column that is no mean
+LONGEST = "longest_starved_s"
+_LONGEST = quantities.ALL[LONGEST]
 #: shown as means without intervals
 _MEANS = (
     "delay_p50_ms",
@@ -58,7 +60,7 @@ def _flow(cell: Cell, number: int) -> rows.Row:
     row |= rows.spread("share_percent", rows.interval(values("share_percent"), "percent"))
     row |= rows.spread("of_fair_percent", rows.interval(values("of_fair_percent"), "factor"))
     row["starved_percent"] = rows.mean(list(values("starved_percent").values()))
-    row["longest_starved_s"] = max(
+    row[LONGEST] = max(
         (one for trial in trials if (one := _LONGEST.value(trial, number)) is not None), default=None
     )
     for name in _MEANS:
@@ -91,7 +93,7 @@ def _is_complete(trial: TrialMeasures, number: int) -> bool:
 def _starved(row: rows.Row) -> str:
     if row["starved_percent"] is None:
         return layout.NOTHING
-    if not row["longest_starved_s"]:
+    if not row[LONGEST]:
         return "0"
     return f"{layout.number(row['starved_percent'], 1)} ({layout.number(row['longest_starved_s'], 1)})"
 
