@@ -190,6 +190,11 @@ def test_a_card_of_an_earlier_version_repeats_its_own_group_alone() -> None:
     )
 
 
+@pytest.mark.parametrize("command", ["cambrian gate gate.toml", "cambrian history quinn/cubic --seeds 5"])
+def test_a_card_of_a_command_without_only_repeats_the_command(command: str) -> None:
+    assert study_page._repeat_groups(command, "net/a") == command
+
+
 def test_the_page_has_the_commands_of_its_cards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     network = Results(report_results.KNOBS).study()["groups"][0]["network"]
     card = cards.Card("c", network, "q", "slower", "", "", 1, "harm", groups=f"{network}/it's")

@@ -153,7 +153,12 @@ def _page(
 
 
 def _repeat_groups(command: str, groups: str) -> str:
-    """The recorded command for these groups alone: repeated ``--only`` add up, so the recorded one goes."""
+    """The recorded command for these groups alone: repeated ``--only`` add up, so the recorded one goes.
+
+    Commands other than ``cambrian run`` choose their groups themselves.
+    """
+    if commands.words(command)[1:2] != ["run"]:
+        return command
     return shlex.join([*commands.with_only(command, lambda _: ()), "--only", groups, "--out", "again"])
 
 
