@@ -30,6 +30,8 @@ _GRACE_S = 2.0
 #: for reading the tables of a large study, in seconds
 _PATIENCE_S = 300.0
 _SLOW = "The tables could not be read in time; try again when the machine has less to do."
+_UNKNOWN = "This query’s answer cannot be shown here: {error}"
+_UNREADABLE = "These results cannot be queried: {error}"
 _DIED = "The query needed too much memory, so its process ended: ask for fewer trials or columns."
 
 Wanted = Literal["answer", "as_csv"]
@@ -133,6 +135,10 @@ def _carry_out(folder: Path, pipe: Connection, parent: int) -> None:
     except (Refused, Damaged, MemoryError) as error:
         pipe.send(Refused(str(error) or _DIED))
         return
+    except Exception as error:
+        # an end without words would mean too little memory
+        pipe.send(Refused(_UNREADABLE.format(error=error)))
+        return
     pipe.send(None)
     while True:
         try:
@@ -145,3 +151,5 @@ def _carry_out(folder: Path, pipe: Connection, parent: int) -> None:
             pipe.send(refused)
         except MemoryError:
             pipe.send(Refused(_DIED))
+        except Exception as error:
+            pipe.send(Refused(_UNKNOWN.format(error=error)))

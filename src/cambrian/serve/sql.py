@@ -116,8 +116,8 @@ class Database:
 
     ``packets``, ``transport`` and, if a trial loaded a page, ``objects`` and ``page_loads`` are the trials'
     files, with a column ``trial``. The tables are ``trials`` and ``observations``
-    (:class:`cambrian.data.Data`), and the report's own as ``tables.NAME``. ``trials`` and the files are of the
-    trials that were finished when this was made; the others are as of the last report.
+    (:class:`cambrian.data.Data`), and the report's own as ``tables.NAME``. ``trials`` and the files are of
+    the trials that were finished when this was made; the others are as of the last report.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -258,7 +258,16 @@ def _dataset(folder: Path, name: str, trials: Sequence[str]) -> pyarrow.dataset.
 
 def _rows(batch: pa.RecordBatch) -> Iterator[tuple[Any, ...]]:
     # columns may have the same name, so no mapping
-    return zip(*(column.to_pylist() for column in batch.columns), strict=True)
+    return zip(*map(_values, batch.columns), strict=True)
+
+
+def _values(column: pa.Array) -> list[Any]:
+    try:
+        values: list[Any] = column.to_pylist()
+    except (ValueError, OverflowError):
+        # Python's times have no nanoseconds
+        values = column.cast(pa.string()).to_pylist()
+    return values
 
 
 def _short(cell: Any) -> str | None:

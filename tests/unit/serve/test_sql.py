@@ -94,6 +94,28 @@ def test_what_is_refused(database: sql.Database, folder: Path, query: str) -> No
     assert content() == before
 
 
+def test_times_have_nanoseconds(database: sql.Database) -> None:
+    query = (
+        "SELECT make_timestamp_ns(1001) AS t, DATE '2020-01-01' AS d, TIMESTAMP '2020-01-01 00:00:00' AS s"
+    )
+    (row,) = database.answer(query).rows
+    assert row == ["1970-01-01 00:00:00.000001001", "2020-01-01", "2020-01-01 00:00:00"]
+
+
+def test_a_date_that_python_lacks_is_no_lack_of_memory(database: sql.Database) -> None:
+    (row,) = database.answer("SELECT DATE '0044-03-15 (BC)' AS bc, TIMESTAMP 'infinity' AS t").rows
+    assert row[0] == "-0043-03-15"
+    assert row[1] is not None and "out of range" in row[1]
+
+
+def test_results_that_cannot_be_queried_say_why(tmp_path: Path) -> None:
+    folder = report_results.copy(tmp_path).rename(tmp_path / "caf\udce9").resolve()
+    querying = Querying(folder)
+    with pytest.raises(sql.Refused, match="cannot be queried: "):
+        querying.answer("SELECT 1")
+    querying.end()
+
+
 def test_a_statement_s_name_can_name_a_column(database: sql.Database) -> None:
     assert database.answer("SELECT 'DELETE' AS copy, 1 AS update").rows == [["DELETE", "1"]]
 
