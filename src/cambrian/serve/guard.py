@@ -10,6 +10,8 @@ from pathlib import Path
 
 #: the only address that the server listens on
 LOOPBACK = "127.0.0.1"
+_NAMES = {LOOPBACK, "localhost"}
+_HTTP = 80
 
 #: for the pages of this package
 STRICT = "; ".join(
@@ -32,7 +34,9 @@ REPORT = STRICT.replace("script-src 'self'", "script-src 'self' 'unsafe-inline' 
 
 def is_host(host: str | None, port: int) -> bool:
     """Is this Host header one of the server's own names?"""
-    return host is not None and host.lower() in {f"{LOOPBACK}:{port}", f"localhost:{port}"}
+    own = {f"{name}:{port}" for name in _NAMES}
+    # browsers leave out the port of plain http
+    return host is not None and host.lower() in (own | _NAMES if port == _HTTP else own)
 
 
 def is_origin(origin: str | None, host: str) -> bool:

@@ -64,7 +64,9 @@ def assets() -> dict[str, tuple[str, str]]:
 
 
 def _render(name: str, **given: object) -> str:
-    return _environment().get_template(name).render(**given)
+    text = _environment().get_template(name).render(**given)
+    # a folder's name can be any bytes
+    return text.encode(errors="surrogateescape").decode(errors="replace")
 
 
 @cache

@@ -171,6 +171,7 @@ class _Files(_Guarded, web.StaticFileHandler):
 
     def compute_etag(self) -> str:
         # tornado's is a hash that it keeps for each path, also when the report is made again
+        assert self.absolute_path is not None
         found = Path(self.absolute_path).stat()
         return f'"{found.st_mtime_ns:x}-{found.st_size:x}"'
 

@@ -17,7 +17,7 @@ import pytest
 from tornado import netutil
 from tornado.httpserver import HTTPServer
 
-from cambrian.serve import pages, places, server
+from cambrian.serve import guard, pages, places, server
 from cambrian.serve.guard import LOOPBACK
 from cambrian.serve.progress import MADE_FROM, Progress
 from cambrian.serve.remaking import Remaking
@@ -87,6 +87,18 @@ def ask(
 @pytest.mark.parametrize("host", ["evil.example", "evil.example:{port}", "127.0.0.1", "127.0.0.1:1"])
 def test_another_name_of_this_machine_is_refused(port: int, path: str, host: str) -> None:
     assert ask(port, path, host=host.format(port=port))[0] == 403
+
+
+def test_the_port_of_http_is_left_out() -> None:
+    names = ("127.0.0.1", "localhost")
+    assert all(guard.is_host(name, 80) and guard.is_host(f"{name}:80", 80) for name in names)
+    assert not any(guard.is_host(name, 8080) for name in (*names, "localhost:80"))
+    assert guard.is_origin("http://localhost", "localhost")
+
+
+def test_a_folder_may_have_a_name_of_any_bytes(tmp_path: Path) -> None:
+    folder = report_results.copy(tmp_path).rename(tmp_path / "caf\udce9")
+    assert "caf\ufffd" in pages.index(places.find([folder]), [])
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1:{port}", "localhost:{port}"])
@@ -172,8 +184,6 @@ def test_a_link_in_the_place_of_the_report_leads_nowhere(tmp_path: Path) -> None
     folder = report_results.copy(tmp_path)
     (folder / "report").symlink_to("/etc")
     place = places.find([folder])[0]
-    from cambrian.serve import guard
-
     assert not guard.is_inside(place.report / "passwd", place.report)
 
 
