@@ -87,9 +87,7 @@ def _behaviour(frames: Mapping[str, pl.DataFrame]) -> list[Finding]:
 
 
 def _impact(frames: Mapping[str, pl.DataFrame]) -> list[Finding]:
-    if "conformance" not in frames:
-        return []
-    references = dict(frames["conformance"].select("contestant", "reference").iter_rows())
+    references = {row["contestant"]: row["reference"] for row in each(frames.get("conformance"))}
     return list(_harms(frames.get("harm"), references))
 
 

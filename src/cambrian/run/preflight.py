@@ -143,8 +143,8 @@ def _too_late(groups: Sequence[Group]) -> str:
                 if left_ms < _FEWEST_ROUND_TRIPS * rtt_ms:
                     return (
                         f"{group.network}: {flow.contestant.name} starts {_short(left_ms)} ms before the "
-                        f"trial's end, and a connection and its first data take {_FEWEST_ROUND_TRIPS} round trips of "
-                        f"{rtt_ms:g} ms, so nothing may arrive and the trial be invalid; remedy: an earlier "
+                        f"trial's end, and a connection and its first data take {_FEWEST_ROUND_TRIPS} round "
+                        f"trips of {rtt_ms:g} ms, so nothing may arrive and the trial be invalid; remedy: an earlier "
                         "start_ms, a smaller start_spread_ms or a longer duration_s"
                     )
     return ""

@@ -10,7 +10,7 @@ import pytest
 from cambrian.judging.sides import Side
 from cambrian.report import harms, placebo, sides
 from cambrian.report.collect import Collected
-from cambrian.report.tables import harm
+from cambrian.report.tables import harm, rows
 
 ENVELOPES = pl.DataFrame(
     {
@@ -110,8 +110,9 @@ def test_impact_is_what_a_contestant_does_to_its_own_reference() -> None:
         "(harm beyond its own kind 0.30 [0.20, 0.40])",
     )
     assert found["quinn reno"].state == "inconclusive"
-    # without references there is nobody to do anything to
+    # without references there is nobody to do anything to; a shard can have only the noise floor
     assert sides.impact({"harm": frame}) == {}
+    assert sides.impact({"conformance": rows.frame([], "network"), "harm": frame}) == {}
 
 
 @pytest.mark.parametrize("service", [service.name for service in harms.SERVICES])
