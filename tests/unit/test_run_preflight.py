@@ -28,7 +28,7 @@ buffer_bdp = 1
 stack = "quinn"
 cca = "cubic"
 """
-CATALOGUE = {"quinn": ["cubic"], "tcp": ["cubic"]}
+CATALOGUE = {"quinn": ["cubic"], "tcp": ["cubic", "dctcp"]}
 
 
 def groups(*changes: tuple[str, str]) -> list[Group]:
@@ -128,6 +128,38 @@ def test_a_program_that_is_not_there_is_said_before_the_run(
         catalogue.load.cache_clear()
 
 
+def test_a_users_own_stack_is_told_if_it_may_mislead(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "server").write_text("#!/bin/sh\n")
+    (tmp_path / "server").chmod(0o755)
+    tmp_path.chmod(0o755)
+    build_none = '[ccas.cubic]\n[build]\nkind = "none"\nbinary = "server"\n'
+    for name in ("quinn", "noq"):
+        (tmp_path / f"{name}.toml").write_text(
+            f'name = "{name}"\n{build_none}[server]\ncommand = ["{{bin}}"]\n'
+        )
+    monkeypatch.setattr("cambrian.stacks.built.HIDDEN", ())
+    monkeypatch.setattr("cambrian.stacks.built.SHOWABLE", ())
+    monkeypatch.setenv("CAMBRIAN_STACKS", "")
+    catalogue.look_in(tmp_path)
+    try:
+        lines = [line for line in notes(groups(), tmp_path, ("noq", "quinn")) if "builds first" not in line]
+        (tmp_path / "noq.toml").write_text(
+            (tmp_path / "noq.toml").read_text().replace("[server]", 'sources = ["server"]\n[server]')
+        )
+        catalogue.load.cache_clear()
+        again = [line for line in notes(groups(), tmp_path, ("noq",)) if "builds first" not in line]
+    finally:
+        catalogue.load.cache_clear()
+    where, script = (
+        "{0} here is {1}/{0}.toml, in the place of the catalogue's",
+        "{}: server is a script: after",
+    )
+    starts = [text.format(name, tmp_path) for name in ("noq", "quinn") for text in (where, script)]
+    assert [line.startswith(start) for line, start in zip(lines, starts, strict=True)] == [True] * 4, lines
+    assert 'of others (receiver = "reference")' in lines[2] and "of others" not in lines[0]
+    assert again == lines[:1]
+
+
 def test_missing_builds_are_named_with_their_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(build, "status", lambda stack: Status("missing", stack.name, None))
     (line,) = notes(groups(), tmp_path, ("tcp", "msquic"))
@@ -188,14 +220,29 @@ def test_a_trial_that_ends_about_when_the_warm_up_does_is_told(
                 '[[contestant]]\nstack = "quinn"\ncca = "cubic"',
                 '[[flow]]\nstack = "quinn"\ncca = "cubic"\nsize_bytes = 500_000_000',
             ),
-            "500,000,000 bytes of quinn cubic cannot complete: the link needs 200 s, and the trial has 60 s",
+            "quinn cubic cannot complete: 500,000,000 bytes, and the link carries 149,",
         ),
         (
             (
                 '[[contestant]]\nstack = "quinn"\ncca = "cubic"',
                 '[[flow]]\nstack = "quinn"\ncca = "cubic"\nsize_bytes = 5_000_000\nstart_ms = 59_000',
             ),
-            "the link needs 2 s, and the trial has 60 s, of which 0.9",
+            "5,000,000 bytes, and the link carries 2,2",
+        ),
+        (
+            (
+                '[[contestant]]\nstack = "quinn"\ncca = "cubic"',
+                '[[flow]]\nstack = "quinn"\ncca = "cubic"\nsize_bytes = 80_000_000\ncount = 2',
+            ),
+            "quinn cubic and quinn cubic cannot all complete: 160,000,000 bytes, and the link carries 149,",
+        ),
+        (
+            (
+                "buffer_bdp = 1",
+                'buffer_bdp = 1\nqueue = ["codel", "dualpi2"]\necn = [true, false]\n'
+                '[[contestant]]\nstack = "tcp"\ncca = "dctcp"',
+            ),
+            "tcp dctcp: 2 of 4 networks do not suit it, and its trials there may be invalid: without ECN",
         ),
         (
             ('[[contestant]]\nstack = "quinn"', '[[flow]]\nrtt_ms = 9000\nstart_ms = 35000\nstack = "quinn"'),

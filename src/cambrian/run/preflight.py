@@ -8,11 +8,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 
+from cambrian import paths
 from cambrian.kernel import locate
 from cambrian.probes.effects import FEWEST_TRIALS
 from cambrian.probes.judge import is_random
 from cambrian.run import prepare
-from cambrian.stacks import build, catalogue, whole
+from cambrian.stacks import adding, build, catalogue, checks, receivers, releases, whole
 from cambrian.stats.jackknife import FEWEST_SEEDS
 from cambrian.study.cost import rough_time
 from cambrian.study.limits import FRAME_BYTES, bdp_bytes
@@ -52,7 +53,8 @@ def notes(groups: Sequence[Group], folder: Path, building: Iterable[str], *, ker
         whole.check(catalogue.load()[name])
     found = [to_build(building, kernel=kernel), _few_seeds(groups), _same_seeds(groups)]
     found += [_never_complete(groups), _too_late(groups), _steps_cut(groups), _cannot_follow(groups)]
-    found += [_little_measured(groups), _marks_anyway(groups)]
+    found += [_little_measured(groups), _marks_anyway(groups), *_unfit(groups)]
+    found += _own_stacks(building)
     return [line for line in (*found, *_small_buffers(groups), _disk(groups, folder)) if line]
 
 
@@ -115,19 +117,28 @@ def _are_alike(group: Group) -> bool:
 
 
 def _never_complete(groups: Sequence[Group]) -> str:
-    """Flows with a size, or a page, that the link cannot carry until the end of the trial."""
+    """Flows with a size, or a page, that the link cannot carry until the end of the trial, alone or together."""
     for group in groups:
         trial = group.trials[0]
-        rate_mbps = trial.network.most("rate_mbps", mean_rate_mbps(trial.network))
-        for flow in trial.flows:
-            size_bytes = flow.page.size_bytes if flow.page else flow.size_bytes
-            needed_s, left_s = size_bytes * 8 / (rate_mbps * 1e6), trial.duration_s - flow.start_ms / 1e3
-            if size_bytes and needed_s >= left_s:
-                what = f"the page {flow.page.name}" if flow.page else f"{size_bytes:,} bytes"
-                late = f", of which {_short(left_s)} s are left at its start" if flow.start_ms else ""
+        sized = [(flow, flow.page.size_bytes if flow.page else flow.size_bytes) for flow in trial.flows]
+        # of flows that share their end, those from some start on are the ones that can be too many
+        for start_ms in sorted({flow.start_ms for flow, size_bytes in sized if size_bytes}, reverse=True):
+            late = [(flow, size) for flow, size in sized if size and flow.start_ms >= start_ms]
+            needed_bytes = sum(size for _, size in late)
+            can_bytes = _carried_bytes(trial, start_ms / 1e3)
+            if needed_bytes >= can_bytes:
+                names = " and ".join(
+                    f"the page {flow.page.name} of {flow.contestant.name}"
+                    if flow.page
+                    else flow.contestant.name
+                    for flow, _ in late[:_SHOWN]
+                )
+                more = f" and {len(late) - _SHOWN} more flows" if len(late) > _SHOWN else ""
+                every = "all " if len(late) > 1 else ""
+                left_s = trial.duration_s - start_ms / 1e3
                 return (
-                    f"{group.network}: {what} of {flow.contestant.name} cannot complete: the link needs "
-                    f"{_short(needed_s)} s, and the trial has {trial.duration_s:g} s{late}; "
+                    f"{group.network}: {names}{more} cannot {every}complete: {needed_bytes:,} bytes, "
+                    f"and the link carries {can_bytes:,.0f} in the last {_short(left_s)} s of the trial; "
                     "remedy: a longer duration_s"
                 )
     return ""
@@ -144,8 +155,8 @@ def _too_late(groups: Sequence[Group]) -> str:
                     return (
                         f"{group.network}: {flow.contestant.name} starts {_short(left_ms)} ms before the "
                         f"trial's end, and a connection and its first data take {_FEWEST_ROUND_TRIPS} round "
-                        f"trips of {rtt_ms:g} ms, so nothing may arrive and the trial be invalid; remedy: an earlier "
-                        "start_ms, a smaller start_spread_ms or a longer duration_s"
+                        f"trips of {rtt_ms:g} ms, so nothing may arrive and the trial be invalid; remedy: an "
+                        "earlier start_ms, a smaller start_spread_ms or a longer duration_s"
                     )
     return ""
 
@@ -208,6 +219,46 @@ def _cannot_follow(groups: Sequence[Group]) -> str:
     if not any(stacks[one.stack].manifest.protocol == "tcp" for one in flows):
         return ""
     return "a TCP connection cannot follow to another address: its flows end soon after handover_overlap_ms"
+
+
+def _unfit(groups: Sequence[Group]) -> Iterator[str]:
+    """Contestants that some networks do not suit; a study in which none does is refused."""
+    networks: dict[str, set[str]] = {}
+    wrong: dict[str, dict[str, str]] = {}
+    for group in groups:
+        trial = group.trials[0]
+        for flow in trial.flows:
+            name = flow.contestant.name
+            networks.setdefault(name, set()).add(group.network)
+            if found := checks.use_problem(flow.contestant, trial.network, page=flow.page is not None):
+                wrong.setdefault(name, {})[group.network] = found[1]
+    for name, problems in wrong.items():
+        yield (
+            f"{name}: {len(problems)} of {len(networks[name])} networks do not suit it, and its trials there "
+            f"may be invalid: {next(iter(problems.values()))}; "
+            "remedy: ecn = true on each network, or a study of its own"
+        )
+
+
+def _own_stacks(stacks: Iterable[str]) -> Iterator[str]:
+    """Stacks that take the place of the catalogue's, and programs that start others, which no identity has."""
+    for name in sorted({releases.split(name)[0] for name in stacks}):
+        stack = catalogue.load()[name]
+        if adding.is_built_in(name) and not stack.file.is_relative_to(paths.data()):
+            receives = name in receivers.REFERENCES.values()
+            also = ', also as the receiver of others (receiver = "reference")' if receives else ""
+            yield f"{name} here is {stack.file}, in the place of the catalogue's{also}"
+        wanted = stack.manifest.build
+        if wanted.kind == "none" and not wanted.sources and _is_script(stack.folder / wanted.binary):
+            yield (
+                f"{name}: {wanted.binary} is a script: after a change of a program that it starts, trials keep "
+                "their old results; remedy: name that program in sources of [build]"
+            )
+
+
+def _is_script(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(2) == b"#!"
 
 
 def _marks_anyway(groups: Sequence[Group]) -> str:

@@ -25,7 +25,7 @@ def new(name: str) -> str:
     """
     if not re.fullmatch(manifest.NAME, name):
         raise AddError(f"no stack can be called {name!a}: use small letters, digits, dots and hyphens")
-    if _is_built_in(name):
+    if is_built_in(name):
         raise AddError(f"{name} is a stack of the catalogue: choose another name")
     return Path(__file__).with_name("new.toml").read_text().replace("NAME", name)
 
@@ -42,7 +42,7 @@ def add(path: Path) -> Stack:
         path = path / "manifest.toml"
     path = path.absolute()
     stack = Stack(path, manifest.read(path))
-    if _is_built_in(stack.name):
+    if is_built_in(stack.name):
         raise AddError(f'{path}: name: "{stack.name}" is a stack of the catalogue: choose another name')
     _check_lent(stack)
     _check_portable(stack)
@@ -80,7 +80,7 @@ def remove(name: str) -> list[Path]:
                 path.unlink()
         catalogue.load.cache_clear()
         return there
-    if _is_built_in(name):
+    if is_built_in(name):
         raise AddError(f"{name} is a stack of the catalogue: only stacks that you added can be removed")
     if name in known or name in known.broken:
         file = known[name].file if name in known else known.broken[name].file
@@ -90,7 +90,8 @@ def remove(name: str) -> list[Path]:
     raise AddError(f"there is no stack {name!a}; {remedy}")
 
 
-def _is_built_in(name: str) -> bool:
+def is_built_in(name: str) -> bool:
+    """Has the catalogue a stack of this name?"""
     return (paths.data() / "stacks" / name / "manifest.toml").is_file()
 
 
