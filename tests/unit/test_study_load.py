@@ -5,9 +5,11 @@ from __future__ import annotations
 import itertools
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cambrian.study.errors import StudyError
 from cambrian.study.load import parse_study
 from cambrian.study.model import Study
 
@@ -59,6 +61,26 @@ def test_names_tell_what_differs_from_the_defaults() -> None:
     )
     assert names(study)[0] == "2.5mbps-10ms-30packets-pie-0.1loss-schedule"
     assert names(study)[3] == "2.5mbps-10ms-30packets-fq_codel-ecn-0.1loss-schedule"
+
+
+@pytest.mark.parametrize(
+    ("network", "said"),
+    [
+        (f'name = "{"n" * 101}"\nrate_mbps = 9', "name has 101 characters"),
+        # it would name files, and Linux limits these to 255 bytes
+        (f'name = "{"{rate_mbps}-" * 30}x"\nrate_mbps = 9.123456', "name has 271 characters"),
+        (
+            "rate_mbps = 9.123456789012345\nloss_percent = 0.123456789012345\njitter_ms = 0.123456789012345\n"
+            "reorder_percent = 0.123456789012345\nduplicate_percent = 0.123456789012345",
+            "give a name of at most 100",
+        ),
+    ],
+)
+def test_a_name_has_at_most_100_characters(network: str, said: str) -> None:
+    rest = "\nrtt_ms = 5\nbuffer_bdp = 1"
+    with pytest.raises(StudyError, match=said):
+        with_network(network + rest)
+    assert names(with_network(f'name = "{"n" * 100}"\nrate_mbps = 9{rest}')) == ["n" * 100]
 
 
 def test_a_name_may_be_a_template() -> None:

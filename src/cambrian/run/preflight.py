@@ -117,7 +117,7 @@ def _are_alike(group: Group) -> bool:
 
 
 def _never_complete(groups: Sequence[Group]) -> str:
-    """Flows with a size, or a page, that the link cannot carry until the end of the trial, alone or together."""
+    """Flows with a size, or a page, that the link cannot carry together until the end of the trial."""
     for group in groups:
         trial = group.trials[0]
         sized = [(flow, flow.page.size_bytes if flow.page else flow.size_bytes) for flow in trial.flows]
@@ -241,7 +241,7 @@ def _unfit(groups: Sequence[Group]) -> Iterator[str]:
 
 
 def _own_stacks(stacks: Iterable[str]) -> Iterator[str]:
-    """Stacks that take the place of the catalogue's, and programs that start others, which no identity has."""
+    """Stacks in the place of the catalogue's, and programs that start others, which no identity has."""
     for name in sorted({releases.split(name)[0] for name in stacks}):
         stack = catalogue.load()[name]
         if adding.is_built_in(name) and not stack.file.is_relative_to(paths.data()):
@@ -251,8 +251,8 @@ def _own_stacks(stacks: Iterable[str]) -> Iterator[str]:
         wanted = stack.manifest.build
         if wanted.kind == "none" and not wanted.sources and _is_script(stack.folder / wanted.binary):
             yield (
-                f"{name}: {wanted.binary} is a script: after a change of a program that it starts, trials keep "
-                "their old results; remedy: name that program in sources of [build]"
+                f"{name}: {wanted.binary} is a script: after a change of a program that it starts, trials "
+                "keep their old results; remedy: name that program in sources of [build]"
             )
 
 

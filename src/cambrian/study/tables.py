@@ -53,6 +53,8 @@ TABLE_KEYS: dict[str, tuple[str, ...]] = {
 }
 #: tables that occur once → their name in errors
 SINGLE = {"page_load": "[page_load]", "stopping": "[stopping]", "profile": "a profile"}
+#: characters of a network's name, as of every name that names files
+MOST_IN_A_NAME = 100
 #: unknown keys of one table that get a remedy; the first of a file is reported
 MOST_UNKNOWN = 10
 #: keys of a network whose lists and tables are values, and so make no grid
@@ -400,10 +402,8 @@ def _with_trace(network: Network, folder: FilePath, at: Path, faults: Faults) ->
 
 
 def _named(network: Network, at: Path, faults: Faults) -> Network:
-    if not network.name:
-        return network.model_copy(update={"name": naming.generated_name(network)})
     try:
-        name = naming.templated_name(network.name, network)
+        name = naming.templated_name(network.name, network) or naming.generated_name(network)
     except ValueError as error:
         problem, _, remedy = str(error).partition(": ")
         faults.add((*at, "name"), problem, remedy)
@@ -411,6 +411,10 @@ def _named(network: Network, at: Path, faults: Faults) -> Network:
     if not naming.NAME_PATTERN.fullmatch(name):
         remedy = "use letters and digits, with . _ - after the first"
         faults.add((*at, "name"), f"{shown(name)} is not possible", remedy)
+    elif len(name) > MOST_IN_A_NAME:
+        problem = f"this network's name has {len(name)} characters: {shown(name)}"
+        remedy = f'give a name of at most {MOST_IN_A_NAME}, such as name = "slow" or name = "rtt-{{rtt_ms}}"'
+        faults.add((*at, "name"), problem, remedy, key="name")
     return network.model_copy(update={"name": name})
 
 
