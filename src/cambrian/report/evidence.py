@@ -36,7 +36,8 @@ ITSELF = "."
 _TABLES = "tables"
 _MADE_BY = ("cambrian.report.collect", "cambrian.report.observations", "cambrian.report.tables")
 _KEY_DIGITS = 16
-_READ_ONLY = (errno.EROFS, errno.EACCES, errno.EPERM)
+#: results that are read-only; frames that another process has just put there
+_NOT_KEPT = (errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOTEMPTY, errno.EEXIST)
 
 
 class Evidence:
@@ -77,13 +78,12 @@ class Evidence:
         if key is None:
             return {}
         folder = results.folder / "frames" / key / made
-        # frames that are damaged are made again
-        if next(sums.damage(folder, results.folder), None):
+        frames = _read(folder, results.folder)
+        if frames is None:
             frames = _frames(results, made)
-            if not _keep(frames, folder):
-                return {name: frames[name] for name in names if name in frames}
-        paths = {name: folder / f"{name}.parquet" for name in names}
-        return {name: pl.read_parquet(path, glob=False) for name, path in paths.items() if path.exists()}
+            # not read back: another process may remove them
+            _keep(frames, folder)
+        return {name: frames[name] for name in names if name in frames}
 
     def measure(self, part: str = ITSELF) -> None:
         """Make a part's observations and tables if they are missing; each trial is measured once for both."""
@@ -102,10 +102,9 @@ class Evidence:
         """
         results = Results(self.root / part)
         for folder in (results.folder / "frames").glob("*"):
-            made = [folder / OBSERVATIONS, folder / _TABLES]
-            if not any(next(sums.damage(one, results.folder), None) for one in made):
-                files = (path for one in made for path in one.glob("*.parquet"))
-                return {path.stem: pl.read_parquet(path, glob=False) for path in files}
+            observed, made = (_read(folder / name, results.folder) for name in (OBSERVATIONS, _TABLES))
+            if observed is not None and made is not None:
+                return observed | made
         return {}
 
     def collected(self, part: str = ITSELF) -> tuple[Collected, dict[str, pl.DataFrame]]:
@@ -169,15 +168,27 @@ def _frames(results: Results, made: str) -> dict[str, pl.DataFrame]:
     return tables.all_tables(collect(results))
 
 
-def _keep(frames: Mapping[str, pl.DataFrame], folder: Path) -> bool:
-    """Write all frames, if the results can be written to: did it?"""
+def _read(folder: Path, store: Path) -> dict[str, pl.DataFrame] | None:
+    """The frames in a folder by name; None if they are missing or damaged, or are removed meanwhile."""
+    paths = sorted(folder.glob("*.parquet"))
+    if next(sums.damage(folder, store), None):
+        return None
+    try:
+        return {path.stem: pl.read_parquet(path, glob=False) for path in paths}
+    except FileNotFoundError:
+        return None
+
+
+def _keep(frames: Mapping[str, pl.DataFrame], folder: Path) -> None:
+    """Write all frames, if the results can be written to and no other process writes others meanwhile."""
     try:
         _write(frames, folder)
+    except FileNotFoundError:
+        # while trials are added, another process has frames of another key: it removes these
+        pass
     except OSError as error:
-        if error.errno not in _READ_ONLY:
+        if error.errno not in _NOT_KEPT:
             raise
-        return False
-    return True
 
 
 def _write(frames: Mapping[str, pl.DataFrame], folder: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import shutil
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,10 @@ import polars as pl
 import pytest
 
 from cambrian import source
+from cambrian.report import evidence
 from cambrian.report.evidence import Evidence
 from cambrian.store import sums
+from cambrian.store.reading import Damaged
 from tests.unit import report_results
 
 PART = "suite/part"
@@ -130,6 +133,40 @@ def test_results_that_cannot_be_written_to_keep_no_frames(
     _, tables = evidence.collected(PART)
     assert list(evidence.tables(PART)) == list(tables)
     assert not frames(root)
+
+
+@pytest.mark.parametrize("when", ["after they are written", "while they are written", "while they are read"])
+def test_frames_that_another_reader_removes_are_seen_all_the_same(
+    root: Path, monkeypatch: pytest.MonkeyPatch, when: str
+) -> None:
+    """As while a run adds trials: another reader has another key, and removes the frames of this one."""
+    write, write_parquet, damage = evidence._write, pl.DataFrame.write_parquet, sums.damage
+
+    def removed() -> None:
+        shutil.rmtree(root / PART / "frames", ignore_errors=True)
+
+    def written(frames: Mapping[str, pl.DataFrame], folder: Path) -> None:
+        write(frames, folder)
+        removed()
+
+    def writing(frame: pl.DataFrame, file: Path) -> None:
+        removed()
+        write_parquet(frame, file)
+
+    def whole(folder: Path, store: Path) -> Iterator[Damaged]:
+        yield from damage(folder, store)
+        removed()
+
+    if when == "after they are written":
+        monkeypatch.setattr(evidence, "_write", written)
+    elif when == "while they are written":
+        monkeypatch.setattr(pl.DataFrame, "write_parquet", writing)
+    else:
+        Evidence(root).frame(PART)
+        monkeypatch.setattr(sums, "damage", whole)
+    found = Evidence(root).frame(PART)
+    assert found is not None
+    assert set(found["trial"]) == set(trials(root))
 
 
 def test_a_report_of_nothing_says_so(tmp_path: Path) -> None:
