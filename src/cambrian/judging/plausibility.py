@@ -51,8 +51,8 @@ class Alone:
     ``utilisation``: 0 to 1; None for a link that follows a trace. ``loss_percent``: share of its packets that
     the queue dropped. ``delay_ms``: median queueing delay. ``lossy``: the path has random loss.
     ``unsteady``: it changes, varies its delay, reorders or duplicates packets or has a RED queue.
-    ``limit``: what else than its controller decides what it sends; empty if nothing does. ``full_rtt_ms``: a
-    round trip with a full queue.
+    ``limit``: what else than its controller decides what it sends; empty if nothing does. ``roomy``: behind a
+    drop-tail queue of a BDP or more. ``full_rtt_ms``: a round trip with a full queue.
     ``rate_mbps``: the link's; None for a link that follows a trace. ``twice_percent``: the least share of the
     delivered bytes that the receiver already had, because headers are known within limits; None if unknown.
     ``round_trips``: those with a full queue in this time. ``grows``: it still grows, and nothing is dropped
@@ -72,6 +72,7 @@ class Alone:
     grows: bool = False
     unsteady: bool = False
     limit: str = ""
+    roomy: bool = True
     full_rtt_ms: float = 0.0
     packets: float = math.inf
     silences_s: tuple[float, ...] = ()
@@ -141,13 +142,14 @@ def underused(
     """Where a contestant leaves a quarter of a link unused in each trial, and the reference fills it.
 
     For one that is not compared with the reference otherwise. As many trials show it as :func:`side` needs. A
-    flow that still grows counts, too: a BBR finds the link's bandwidth within some round trips.
+    flow that still grows counts, too: a BBR finds the link's bandwidth within some round trips. Behind a
+    small buffer or an AQM a later BBR may leave more unused, because it answers losses and marks.
     """
     found = []
     for network in (name for name in mine if reference.get(name)):
         both = (*mine[network], *reference[network])
         a, b = (_known([each.utilisation for each in side[network]]) for side in (mine, reference))
-        if not (a and b) or _is_rough(both) or _is_short(both):
+        if not (a and b and all(each.roomy for each in both)) or _is_rough(both) or _is_short(both):
             continue
         if max(a) < LEAST_SHARE and min(b) > FULL_SHARE:
             trials = min(_differing(mine[network]), len(reference[network]))

@@ -161,8 +161,9 @@ def _alone(trial: TrialMeasures, *, lossy: bool, unsteady: bool, limit: str) -> 
     network, flow, after = trial.trial.network, trial.trial.flows[0], trial.settled
     whole = trial.flows[0]["throughput_mbps"]
     mbps = whole if after is None or lossy or unsteady else after.throughput_mbps
+    rtt_ms, longest_ms = flow.base_rtt_ms(network), full_rtt_ms(network, flow)
     return Alone(
-        rtt_ms=flow.base_rtt_ms(network),
+        rtt_ms=rtt_ms,
         rate_mbps=network.rate_mbps,
         throughput_mbps=mbps,
         utilisation=after.utilisation if after else None,
@@ -171,7 +172,9 @@ def _alone(trial: TrialMeasures, *, lossy: bool, unsteady: bool, limit: str) -> 
         lossy=lossy,
         unsteady=unsteady,
         limit=limit,
-        full_rtt_ms=full_rtt_ms(network, flow),
+        # the buffer is a whole number of packets, or of bytes
+        roomy=network.queue == "droptail" and longest_ms > 1.95 * rtt_ms,
+        full_rtt_ms=longest_ms,
         twice_percent=_twice_percent(trial),
         round_trips=after.round_trips if after else 0.0,
         grows=after is not None and after.grows,

@@ -53,7 +53,13 @@ def test_a_link_left_unused_by_a_controller_that_is_not_compared() -> None:
     assert not texts(alone(0.5), alone(0.5))
     assert not texts(alone(0.5), alone(0.82))
     assert not texts(alone(0.48), alone(0.5), reference=0.6)
-    for changed in ({"lossy": True}, {"unsteady": True}, {"limit": "its receiver"}, {"round_trips": 40}):
+    for changed in (
+        {"lossy": True},
+        {"unsteady": True},
+        {"limit": "its receiver"},
+        {"round_trips": 40},
+        {"roomy": False},
+    ):
         assert not texts(*(replace(alone(share), **changed) for share in (0.48, 0.5)))
 
 

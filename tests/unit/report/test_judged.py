@@ -162,6 +162,19 @@ def test_a_later_bbr_is_compared_by_an_absolute_bound_alone() -> None:
     assert judged.plausible(fine, "mine", references.LATER_BBR).state == "not measured"
 
 
+def test_a_later_bbr_may_leave_a_link_unused_behind_a_small_buffer_or_an_aqm() -> None:
+    for changed, roomy in (
+        ({}, True),
+        ({"buffer_bdp": 0.5}, False),
+        ({"queue": "codel"}, False),
+        ({"buffer_bdp": None, "buffer_packets": 83}, True),
+    ):
+        network = NETWORK.model_copy(update=changed)
+        cells = [cell("solo", ["mine"], [trial(1, [9.0], network=network)], network)]
+        found = judged.alone(collected("solo", cells), "mine")
+        assert [one.roomy for here in found.values() for one in here] == [roomy], changed
+
+
 def test_a_network_whose_difference_another_one_confirms_is_different_too() -> None:
     """The verdict named the queue behind 3 BDP, and the matrix's cell was inconclusive."""
     deep = NETWORK.model_copy(update={"name": "deep", "buffer_bdp": 3.0})
