@@ -14,10 +14,21 @@ def done_ns(result: TrialResult, number: int) -> int | None:
     return receiver.complete_ns(int(guest["zero_ns"]), int(guest["end_ns"]))
 
 
+def complete_ns(result: TrialResult, number: int, size_bytes: int) -> int | None:
+    """The same; also None if the server sent another size than the flow's (0 accepts any size).
+
+    Foreign servers answer with bodies of their own size. Such a flow ends, but has no time for its size.
+    """
+    done = EndpointEvents.of(result.manifest, f"flow{number}.receiver").done
+    if size_bytes and done is not None and done.bytes != size_bytes:
+        return None
+    return done_ns(result, number)
+
+
 def end_ns(result: TrialResult, number: int) -> int:
     """When it was complete or ended early, else the trial's end; in ns since the trial's zero."""
-    if (complete_ns := done_ns(result, number)) is not None:
-        return complete_ns
+    if (found_ns := done_ns(result, number)) is not None:
+        return found_ns
     whole_ns = int(result.manifest["guest"]["end_ns"])
     ended_s = result.flow_end(number).get("ended_s")
     return whole_ns if ended_s is None else min(whole_ns, round(ended_s * NS_PER_S))

@@ -101,21 +101,22 @@ class TrialWindow:
 
     @cached_property
     def spans_ns(self) -> dict[int, Interval]:
-        """Of each sized flow: from its first arrival to just after the last departure until it is complete.
+        """Of each sized flow: from its first arrival to just after the last departure until it has all.
 
-        To the trial's planned end if it never was: otherwise a flow that starved and gave up would have the
-        throughput of its best seconds. A flow without an arrival begins at its client's start.
+        A flow whose server sent another size than requested ends too. To the trial's planned end if it never
+        had everything: otherwise a flow that starved and gave up would have the throughput of its best
+        seconds. A flow without an arrival begins at its client's start.
         """
         if not self.has_sized_flow:
             return {}
-        complete_ns = [flow.complete_ns for flow in self.flows]
-        spans = completion.flow_spans(self.packets, len(complete_ns), complete_ns).to_dicts()
+        done_ns = [flow_ends.done_ns(self.result, number) for number in range(len(self.trial.flows))]
+        spans = completion.flow_spans(self.packets, len(done_ns), done_ns).to_dicts()
         found = {}
         for number, flow in enumerate(self.trial.flows):
             begin_ns, last_ns = spans[number]["first_arrival_ns"], spans[number]["last_departure_ns"]
             if not is_sized(flow):
                 continue
-            if flow_ends.done_ns(self.result, number) is None:
+            if done_ns[number] is None:
                 start_ns = round(flow.start_ms * NS_PER_MS)
                 found[number] = (start_ns if begin_ns is None else begin_ns, self.latest_end_ns)
             elif last_ns is not None:
@@ -195,14 +196,11 @@ class FlowWindow:
     def complete_ns(self) -> int | None:
         """When the receiver had all requested bytes, in ns since the trial's zero; None if not by its end.
 
-        Also None if the server sent another size than requested (a request of 0 accepts any size): foreign
-        servers answer with bodies of their own size.
+        Also None if the server sent another size than requested, see :func:`flow_ends.complete_ns`.
         """
-        size_bytes = self.flow.size_bytes
-        done = EndpointEvents.of(self.whole.result.manifest, f"flow{self.number}.receiver").done
-        if not self.is_sized or (size_bytes and done is not None and done.bytes != size_bytes):
+        if not self.is_sized:
             return None
-        return flow_ends.done_ns(self.whole.result, self.number)
+        return flow_ends.complete_ns(self.whole.result, self.number, self.flow.size_bytes)
 
     @cached_property
     def packet_bytes(self) -> int | None:

@@ -44,7 +44,7 @@ def _facts(result: TrialResult, trial: Trial, number: int) -> FlowFacts:
     segments = guest["counters"]["flows"][number].get("snmp", {}).get("Tcp", {})
     is_tcp = segments.get("OutSegs", 0) > 0
     done_ns = flow_ends.done_ns(result, number)
-    whole = done_ns is not None and bool(flow.size_bytes)
+    whole = bool(flow.size_bytes) and flow_ends.complete_ns(result, number, flow.size_bytes) is not None
     lost_behind = trial.network.changes("handover_overlap_ms") or flow.contestant.receiver_cpu is not None
     lost = segments["RetransSegs"] if is_tcp else sender.total("packets_lost")
     rates_change = trial.network.changes("rate_mbps")

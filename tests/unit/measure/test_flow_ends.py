@@ -12,7 +12,7 @@ import pytest
 
 from cambrian.judging.families import Family
 from cambrian.judging.flow_traces import flow_traces
-from cambrian.measure import flow_ends, machines, recovery
+from cambrian.measure import flow_ends, machines, measuring, recovery
 from cambrian.store.results import TrialResult
 from cambrian.study.model import Trial
 from cambrian.trace.schema import TRANSPORT
@@ -68,6 +68,20 @@ def test_a_flow_that_was_complete_after_the_trials_end_has_no_times(folder: Path
     result = TrialResult(folder)
     assert flow_ends.done_ns(result, 0) is None
     assert flow_ends.end_ns(result, 0) == manifest["guest"]["end_ns"]
+
+
+@pytest.mark.parametrize(("size_bytes", "has_time"), [(10**6, True), (2 * 10**6, False)])
+def test_a_flow_of_another_size_than_requested_ends_but_has_no_time(
+    folder: Path, size_bytes: int, has_time: bool
+) -> None:
+    result, trial = change(folder, size_bytes=size_bytes)
+    window = measuring.trial_window(result, trial)
+    # what leaves the bottleneck after the flow's end is of no span
+    assert (window.packets["departure_ns"] > S).any()
+    assert window.spans_ns[0][1] <= S + 1
+    assert (measuring.flow_measures(window)[0]["fetch_s"] is not None) is has_time
+    found = recovery.flow_recoveries(result, trial)[0]
+    assert found is not None and (found.tail is not None) is has_time
 
 
 def test_an_endless_flow_lasts_until_the_trials_end(folder: Path) -> None:
