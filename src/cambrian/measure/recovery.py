@@ -13,6 +13,7 @@ from cambrian.metrics.payload import HEADER_BYTES
 from cambrian.metrics.recovery import Delivery, FlowFacts, FlowRecovery
 from cambrian.store.results import TrialResult
 from cambrian.study.model import Trial
+from cambrian.study.reference import REFERENCE_STACK
 from cambrian.trace.endpoint_events import EndpointEvents
 
 
@@ -47,6 +48,8 @@ def _facts(result: TrialResult, trial: Trial, number: int) -> FlowFacts:
     whole = bool(flow.size_bytes) and flow_ends.complete_ns(result, number, flow.size_bytes) is not None
     lost_behind = trial.network.changes("handover_overlap_ms") or flow.contestant.receiver_cpu is not None
     lost = segments["RetransSegs"] if is_tcp else sender.total("packets_lost")
+    # TLS and HTTP have headers of their own, within the stream
+    is_plain = is_tcp and flow.contestant.stack == REFERENCE_STACK and not flow.contestant.tls
     rates_change = trial.network.changes("rate_mbps")
     return FlowFacts(
         forward_ns=link["forward"]["delay_ns"],
@@ -61,7 +64,7 @@ def _facts(result: TrialResult, trial: Trial, number: int) -> FlowFacts:
         delivery=None
         if flow.page or lost_behind
         else _delivery(result, number, guest, flow.size_bytes if whole else 0),
-        header_bytes=HEADER_BYTES["tcp"] if is_tcp and not flow.contestant.tls else None,
+        header_bytes=HEADER_BYTES["tcp"] if is_plain else None,
         size_bytes=flow.size_bytes if whole else None,
         done_ns=done_ns,
         rate_mbps=None if rates_change else trial.network.rate_mbps,

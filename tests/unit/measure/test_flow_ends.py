@@ -84,6 +84,19 @@ def test_a_flow_of_another_size_than_requested_ends_but_has_no_time(
     assert found is not None and (found.tail is not None) is has_time
 
 
+@pytest.mark.parametrize(
+    ("contestant", "is_known"), [({}, True), ({"tls": True}, False), ({"stack": "tcp-h2"}, False)]
+)
+def test_only_a_kernels_own_stream_has_known_headers(
+    folder: Path, contestant: dict[str, Any], is_known: bool
+) -> None:
+    result, trial = change(folder)
+    first = trial.flows[0]
+    first = first.model_copy(update={"contestant": first.contestant.model_copy(update=contestant)})
+    changed = trial.model_copy(update={"flows": [first, *trial.flows[1:]]})
+    assert (recovery._facts(result, changed, 0).header_bytes is not None) is is_known
+
+
 def test_an_endless_flow_lasts_until_the_trials_end(folder: Path) -> None:
     result, trial = change(folder)
     assert flow_ends.end_ns(result, 0) == result.manifest["guest"]["end_ns"]
