@@ -117,6 +117,49 @@ def test_an_interrupted_run_says_that_its_trials_are_kept(
     assert str(Interrupted(2)) == "cambrian: interrupted"
 
 
+def test_another_shard_is_another_command(tmp_path: Path) -> None:
+    """Two shards in one folder: nothing has changed that trials run."""
+
+    def first_shard(data: dict[str, Any]) -> None:
+        data |= {"command": OPTIONS.command, "shard": 1, "shards": 2}
+
+    results = Results(report_results.copy(tmp_path, first_shard))
+    now = Study.model_validate(results.study()["study"])
+    line = study._left_out(results, now, set(), replace(OPTIONS, shard=(2, 2)))
+    assert " --shard 1/2, and now lists only those of " in line and " --shard 2/2: 12 earlier" in line
+    same = study._left_out(results, now, set(), replace(OPTIONS, shard=(1, 2)))
+    assert same.startswith("since the same command ran before")
+
+
+@pytest.mark.parametrize(
+    ("limit_s", "allowed", "again"),
+    [
+        (None, "1 s", False),
+        (1, "1 s", False),
+        (2, "1 s", True),
+        # a limit that grows with the guest's clock had let it use three seconds
+        (3, "60 s and 4 s for each second of its clock", False),
+        (4, "60 s and 4 s for each second of its clock", True),
+    ],
+)
+def test_a_larger_cpu_limit_runs_again_what_used_up_a_smaller_one(
+    monkeypatch: pytest.MonkeyPatch, limit_s: float | None, allowed: str, again: bool
+) -> None:
+    reason = f"the guest has used 3 s of CPU time, and its clock … (allowed: {allowed}). Does a program"
+    verdicts = {"spins": [reason], "valid": [], "other": ["saturation: 3 % (allowed: 1 s)"]}
+    results: Any = SimpleNamespace(
+        has=lambda name: name in verdicts,
+        trial=lambda name: SimpleNamespace(verdict={"reasons": verdicts[name]}),
+    )
+    monkeypatch.setattr(study, "_damaged", lambda *_: set())
+    printed = io.StringIO()
+    names = dict(enumerate([*verdicts, "missing"]))
+    options = replace(OPTIONS, cpu_limit_s=limit_s)
+    found = study._again([], names, results, options, Console(file=printed, width=200))
+    assert found == ({"spins"} if again else set())
+    assert ("1 trial that used up a smaller limit run again" in printed.getvalue()) == again
+
+
 @pytest.mark.parametrize(
     ("half_width_mbps", "left"), [(1, "none is left to run"), (0.1, "left: at most 4 trials")]
 )

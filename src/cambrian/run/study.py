@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
+import re
 import shlex
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 from pydantic import ValidationError
 from rich.console import Console
@@ -32,6 +35,8 @@ from cambrian.trial.environment import Environment
 
 #: most invalid trials that a summary names
 _SHOWN = 10
+#: the reason of a trial whose guest was ended because it had used its CPU time
+_USED_UP = re.compile(r"the guest has used (\d+) s of CPU time.*\(allowed: (?:(\d+) s\))?")
 #: most patterns of ``--only`` that a message shows
 _PATTERNS_SHOWN = 3
 
@@ -205,7 +210,7 @@ def tell_kept(options: RunOptions, places: Sequence[tuple[Sequence[Group], Path]
     kept = undecided = 0
     for groups, found in results:
         names = {id(trial): carry_out.trial_id(trial, made) for group in groups for trial in group.trials}
-        scheduler = Scheduler(groups, names, found, _damaged(groups, names, found, console))
+        scheduler = Scheduler(groups, names, found, _again(groups, names, found, options, console))
         undecided += scheduler.undecided()
         for progress in scheduler.groups:
             # a stopping rule may have stopped the group before its last seed
@@ -330,7 +335,7 @@ def _run_groups(
     console: Console,
 ) -> Summary:
     names = {id(trial): carry_out.trial_id(trial, made) for group in groups for trial in group.trials}
-    scheduler = Scheduler(groups, names, results, _damaged(groups, names, results, console))
+    scheduler = Scheduler(groups, names, results, _again(groups, names, results, options, console))
     if line := _left_out(results, study, set(names.values()), options):
         console.print(line, markup=False, highlight=False, soft_wrap=True)
     _record(results, study, scheduler, made, options)
@@ -377,7 +382,8 @@ def _left_out(results: Results, study: Study, wanted: set[str], options: RunOpti
     except (FileNotFoundError, Damaged):
         # the run writes it anew
         return ""
-    old, new = before["command"], options.command
+    old = _sharded(before["command"], before.get("shard"), before.get("shards"))
+    new = _sharded(options.command, *(options.shard or (None, None)))
     same = commands.words(old) == commands.words(new)
     if same and options.started_by:
         # `cambrian gate` begins with few seeds each time
@@ -402,6 +408,11 @@ def _left_out(results: Results, study: Study, wanted: set[str], options: RunOpti
     )
 
 
+def _sharded(command: str, shard: int | None, shards: int | None) -> str:
+    """The command with its ``--shard``, which ``study.json`` has beside it so that shards can be joined."""
+    return f"{command} --shard {shard}/{shards}" if shard else command
+
+
 def _is_of(record: Mapping[str, object], study: Study) -> bool:
     """Is ``record`` this study, or one that today's Cambrian cannot read, so that Cambrian has changed?"""
     try:
@@ -420,6 +431,38 @@ def _shortened(command: str) -> str:
         return ["--only", ",".join(patterns[:_PATTERNS_SHOWN]), *left_out]
 
     return shlex.join(commands.with_only(command, few))
+
+
+def _again(
+    groups: Sequence[Group],
+    names: Mapping[int, str],
+    results: Results,
+    options: RunOptions,
+    console: Console,
+) -> set[str]:
+    """The identities of the trials that run again although they have results; tells the reader about each."""
+    damaged = _damaged(groups, names, results, console)
+    if options.cpu_limit_s is None:
+        return damaged
+    there = {name for name in names.values() if results.has(name)} - damaged
+    ended = {name for name in there if _had_cpu_s(results.trial(name).verdict) < round(options.cpu_limit_s)}
+    if ended:
+        console.print(
+            f"with --cpu-limit {options.cpu_limit_s:g}, {counted_trials(len(ended))} that used up a smaller "
+            "limit run again",
+            highlight=False,
+            soft_wrap=True,
+        )
+    return damaged | ended
+
+
+def _had_cpu_s(verdict: Mapping[str, Any]) -> float:
+    """CPU seconds of a guest that was ended because it had used them (:class:`limits.Account`); else inf.
+
+    These are what a ``--cpu-limit`` allowed; the usual limit grows, so then what the guest used.
+    """
+    found = (_USED_UP.search(reason) for reason in verdict["reasons"])
+    return min((float(one[2] or one[1]) for one in found if one), default=math.inf)
 
 
 def _damaged(
