@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from cambrian.selftest import shipped
 from cambrian.trial import plan
+from tests.integration.runs import cambrian, quickly
 
 GOOD = """\
 name = "good"
@@ -28,13 +27,6 @@ cca = "cubic"
 """
 
 
-def cambrian(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    argv = [sys.executable, "-m", "cambrian", *words]
-    return subprocess.run(
-        argv, cwd=cwd, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
-    )
-
-
 @pytest.mark.parametrize(
     ("old", "new", "names"),
     [
@@ -48,7 +40,7 @@ def cambrian(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
 )
 def test_a_bad_study_gets_one_clear_error(tmp_path: Path, old: str, new: str, names: list[str]) -> None:
     (tmp_path / "bad.toml").write_text(GOOD.replace(old, new))
-    answer = cambrian("run", "bad.toml", cwd=tmp_path)
+    answer = quickly(tmp_path, "run", "bad.toml")
     assert answer.returncode == 2
     assert "Traceback" not in answer.stderr
     for name in names:
@@ -56,13 +48,13 @@ def test_a_bad_study_gets_one_clear_error(tmp_path: Path, old: str, new: str, na
 
 
 def test_a_study_that_is_not_there(tmp_path: Path) -> None:
-    answer = cambrian("run", "quikstart", cwd=tmp_path)
+    answer = quickly(tmp_path, "run", "quikstart")
     assert answer.returncode == 2
     assert "quickstart" in answer.stderr
 
 
 def test_a_dry_run_says_what_it_would_cost_and_runs_nothing(tmp_path: Path) -> None:
-    answer = cambrian("run", "quickstart", "--dry-run", cwd=tmp_path)
+    answer = quickly(tmp_path, "run", "quickstart", "--dry-run")
     assert answer.returncode == 0
     assert "trials, about" in answer.stderr
     assert not (tmp_path / "results").exists()
@@ -70,26 +62,26 @@ def test_a_dry_run_says_what_it_would_cost_and_runs_nothing(tmp_path: Path) -> N
 
 def test_one_trial_by_its_description_repeats_a_study_s(tmp_path: Path) -> None:
     (tmp_path / "good.toml").write_text(GOOD)
-    assert cambrian("run", "good.toml", "--out", "r", cwd=tmp_path).returncode == 0
-    dry = cambrian("run", "good.toml", "--out", "r", "--dry-run", cwd=tmp_path)
+    assert quickly(tmp_path, "run", "good.toml", "--out", "r").returncode == 0
+    dry = quickly(tmp_path, "run", "good.toml", "--out", "r", "--dry-run")
     assert "1 trial with results already; none is left to run" in dry.stderr
     (folder,) = (tmp_path / "r" / "trials").iterdir()
     manifest = json.loads((folder / "manifest.json").read_text())
     (tmp_path / "trial.json").write_text(json.dumps(manifest["trial"]))
-    answer = cambrian("trial", "trial.json", "--out", "again", cwd=tmp_path)
+    answer = cambrian(tmp_path, "trial", "trial.json", "--out", "again")
     assert answer.returncode == 0, answer.stderr
     assert json.loads(answer.stdout)["packets_sha256"] == manifest["packets_sha256"]
 
 
 def test_a_report_of_nothing_says_so(tmp_path: Path) -> None:
-    answer = cambrian("report", str(tmp_path), cwd=tmp_path)
+    answer = quickly(tmp_path, "report", str(tmp_path))
     assert answer.returncode == 2
     assert "study.json" in answer.stderr
     assert "Traceback" not in answer.stderr
 
 
 def test_the_links_are_as_configured(tmp_path: Path) -> None:
-    answer = cambrian("selftest", "--only", "link", "--json", cwd=tmp_path)
+    answer = cambrian(tmp_path, "selftest", "--only", "link", "--json")
     assert answer.returncode == 0, answer.stdout
     found = json.loads(answer.stdout)
     assert found["ok"]
@@ -97,7 +89,7 @@ def test_the_links_are_as_configured(tmp_path: Path) -> None:
 
 
 def test_this_machine_has_the_packets_of_the_repository(tmp_path: Path) -> None:
-    answer = cambrian("selftest", "--only", "shipped", "--json", cwd=tmp_path)
+    answer = cambrian(tmp_path, "selftest", "--only", "shipped", "--json")
     assert answer.returncode == 0, answer.stdout
     found = json.loads(answer.stdout)["checks"]
     same = {check["name"] for check in found if check["ok"]}

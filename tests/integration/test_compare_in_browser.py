@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.integration.runs import cambrian
+from tests.integration.runs import cambrian, quickly
 
 AXE = Path(__file__).parents[2] / "web" / "node_modules" / "axe-core" / "axe.min.js"
 #: a comparison beside other work on the machine
@@ -50,7 +50,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("stores")
     for name, buffer_bdp in (("before", 2), ("after", 8)):
         (folder / f"{name}.toml").write_text(STUDY.format(buffer_bdp=buffer_bdp))
-        ran = cambrian(folder, "run", f"{name}.toml", "--out", name, "--jobs", "1")
+        ran = quickly(folder, "run", f"{name}.toml", "--out", name, "--jobs", "1")
         assert ran.returncode == 0, ran.stderr
         if name == "before":
             # the trials of the other network are the same

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -16,17 +15,11 @@ from cambrian import command, paths
 from cambrian.export import pcapng
 from cambrian.store.results import TrialResult
 from tests.integration.conftest import RunTrials, duel, flow, valid
+from tests.integration.runs import cambrian, quickly
 
 READER = Path(__file__).parents[1] / "qlog-reader"
 #: the crate calls the draft's generic:info generic:message
 NOT_IN_THE_CRATE = "generic:info"
-
-
-def cambrian(*words: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
-    argv = [sys.executable, "-m", "cambrian", *map(str, words)]
-    return subprocess.run(
-        argv, cwd=cwd, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
-    )
 
 
 def tshark(path: Path, *words: str) -> list[str]:
@@ -63,7 +56,7 @@ def trial(run_trials: RunTrials) -> TrialResult:
 
 
 def test_other_programs_read_what_is_exported(trial: TrialResult, qlog_reader: Path, tmp_path: Path) -> None:
-    answer = cambrian("export", trial.folder, "--qlog", "--pcapng", "--keys", "--json", cwd=tmp_path)
+    answer = cambrian(tmp_path, "export", trial.folder, "--qlog", "--pcapng", "--keys", "--json")
     assert answer.returncode == 0, answer.stderr
     files = {Path(row["path"]).name: row for row in json.loads(answer.stdout)["files"]}
     folder = tmp_path / "export" / trial.id
@@ -147,7 +140,7 @@ def test_a_trial_that_does_not_repeat_is_refused(trial: TrialResult, tmp_path: P
     place = trial.folder / "manifest.json"
     manifest = json.loads(place.read_text())
     place.write_text(json.dumps(manifest | {"packets_sha256": "0" * 64}))
-    answer = cambrian("export", trial.folder, "--pcapng", "-o", "out", cwd=tmp_path)
+    answer = quickly(tmp_path, "export", trial.folder, "--pcapng", "-o", "out")
     assert answer.returncode == 1
     assert "does not repeat here" in answer.stderr
     assert "remedy" in answer.stderr
@@ -155,10 +148,10 @@ def test_a_trial_that_does_not_repeat_is_refused(trial: TrialResult, tmp_path: P
 
     manifest["environment"]["stack quinn"] = "another"
     place.write_text(json.dumps(manifest))
-    answer = cambrian("export", trial.folder, "--keys", "-o", "out", cwd=tmp_path)
+    answer = quickly(tmp_path, "export", trial.folder, "--keys", "-o", "out")
     assert answer.returncode == 2
     assert "another build of stack quinn" in answer.stderr
-    assert cambrian("export", trial.folder, "--qlog", "-o", "out", cwd=tmp_path).returncode == 0
+    assert quickly(tmp_path, "export", trial.folder, "--qlog", "-o", "out").returncode == 0
 
 
 @pytest.mark.parametrize(
@@ -171,7 +164,7 @@ def test_a_trial_that_does_not_repeat_is_refused(trial: TrialResult, tmp_path: P
 )
 def test_a_wrong_use_gets_one_clear_error(tmp_path: Path, words: list[str], says: str) -> None:
     (tmp_path / "results" / "trials").mkdir(parents=True)
-    answer = cambrian("export", *words, cwd=tmp_path)
+    answer = quickly(tmp_path, "export", *words)
     assert answer.returncode == 2
     assert says in answer.stderr
     assert "Traceback" not in answer.stderr

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -15,7 +16,7 @@ import pytest
 import tomlkit
 import yaml  # type: ignore[import-untyped]  # its stubs are another package
 
-from tests.integration.runs import cambrian
+from tests.integration.runs import cambrian, quickly
 
 CI = Path(__file__).resolve().parents[2] / "ci"
 STUDY = """
@@ -45,7 +46,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("project")
     (folder / "small.toml").write_text(STUDY.format(rate_mbps=5))
     (folder / "gate.toml").write_text(GATE)
-    made = cambrian(folder, "gate", "gate.toml", "--update")
+    made = quickly(folder, "gate", "gate.toml", "--update")
     assert made.returncode == 0, made.stderr
     return folder
 
@@ -75,9 +76,8 @@ def test_a_change_is_different_and_named(project: Path, tmp_path: Path) -> None:
     baseline = (project / "gate.baseline.toml").read_text()
     (tmp_path / "gate.baseline.toml").write_text(_of_an_earlier_version(baseline))
     (tmp_path / "small.toml").write_text(STUDY.format(rate_mbps=5) + SLOW)
-    found = cambrian(
-        tmp_path, "gate", "gate.toml", "--junit", "j.xml", "--json", "r.json", "--markdown", "s.md"
-    )
+    words = ("--junit", "j.xml", "--json", "r.json", "--markdown", "s.md", "--jobs", "1")
+    found = quickly(tmp_path, "gate", "gate.toml", *words)
     assert found.returncode == 1, found.stdout + found.stderr
     assert "different: figures changed" in found.stdout and "--update" in found.stdout
     (result,) = json.loads((tmp_path / "r.json").read_text())
@@ -92,24 +92,29 @@ def test_another_study_is_not_judged(project: Path, tmp_path: Path) -> None:
     for name in ("gate.toml", "gate.baseline.toml"):
         (tmp_path / name).write_text((project / name).read_text())
     (tmp_path / "small.toml").write_text(STUDY.format(rate_mbps=3))
-    found = cambrian(tmp_path, "gate", "gate.toml")
+    found = quickly(tmp_path, "gate", "gate.toml", "--jobs", "1", "--json", "r.json")
     assert found.returncode == 2, found.stdout + found.stderr
     assert "not judged: the study is not that of the baseline" in found.stdout
     assert "rate_mbps = 5.0 → rate_mbps = 3.0" in found.stdout and "Restore the studies" in found.stdout
+    # no seed would change that, so the others have not run
+    assert len(list(tmp_path.glob("results/gate/*/small/trials/*/manifest.json"))) == 2
+    (result,) = json.loads((tmp_path / "r.json").read_text())
+    assert (result["outcome"], result["all_seeds"], result["compared"]["changed"]) == ("not judged", False, 2)
+    assert result["compared"]["conditions"] and not result["compared"]["figures"]
 
 
 def test_another_receiver_is_another_study(project: Path, tmp_path: Path) -> None:
     for name in ("gate.toml", "gate.baseline.toml"):
         (tmp_path / name).write_text((project / name).read_text())
     (tmp_path / "small.toml").write_text(STUDY.format(rate_mbps=5) + SLOW)
-    found = cambrian(tmp_path, "gate", "gate.toml")
+    found = quickly(tmp_path, "gate", "gate.toml", "--jobs", "1")
     assert found.returncode == 2, found.stdout + found.stderr
     assert "receiver_cpu.per_packet_us = 4000" in found.stdout and "Restore the studies" in found.stdout
 
 
 def test_without_a_baseline_it_ends_with_2(tmp_path: Path) -> None:
     (tmp_path / "gate.toml").write_text('contestant = "quinn/cubic"\n')
-    found = cambrian(tmp_path, "gate", "gate.toml")
+    found = quickly(tmp_path, "gate", "gate.toml")
     assert found.returncode == 2
     assert "gate.baseline.toml: there is no baseline" in found.stderr and "--update" in found.stderr
 
@@ -121,14 +126,17 @@ def test_two_stores_of_one_study_are_compared(project: Path, tmp_path: Path) -> 
     (tmp_path / "two.toml").write_text(
         (tmp_path / "one.toml").read_text().replace("rate_mbps = 5", "rate_mbps = 3")
     )
-    for name in ("one", "two"):
-        assert cambrian(tmp_path, "run", f"{name}.toml", "--out", name).returncode == 0
-    same = cambrian(tmp_path, "compare", "one", "one")
+    # the trials of the gate's study are those of this one
+    shutil.copytree(project / "results" / "gate" / "quinn-cubic" / "small", tmp_path / "one")
+    for name, run in (("one", 0), ("two", 3)):
+        ran = quickly(tmp_path, "run", f"{name}.toml", "--out", name, "--jobs", "1")
+        assert ran.returncode == 0 and f"{run} trials run" in ran.stderr, ran.stderr
+    same = quickly(tmp_path, "compare", "one", "one")
     assert "3 trials sent the same packets, 0 others" in same.stdout
     assert "0 different" in same.stdout
-    two = cambrian(tmp_path, "compare", "one", "two", "--contestant", "quinn/cubi")
+    two = quickly(tmp_path, "compare", "one", "two", "--contestant", "quinn/cubi")
     assert two.returncode == 2 and "its contestants are: quinn/cubic" in two.stderr
-    other = cambrian(tmp_path, "compare", "one", "two", "--json")
+    other = quickly(tmp_path, "compare", "one", "two", "--json")
     figures = json.loads(other.stdout)["figures"]
     assert {one["name"] for one in figures if one["state"] == "different"} >= {"throughput_mbps"}
 

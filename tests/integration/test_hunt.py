@@ -8,7 +8,7 @@ from cambrian.hunt.properties import all_properties
 from cambrian.hunt.trials import Runner
 from cambrian.store.results import Results
 from tests.integration import runs
-from tests.integration.runs import cambrian
+from tests.integration.runs import cambrian, quickly
 from tests.unit.hunt.corpus import HUNTED
 
 
@@ -20,7 +20,7 @@ def test_quinns_bbr_floods_a_queue_and_its_study_repeats_it(tmp_path: Path) -> N
     assert "quinn/bbr breaks no-flood" in found.stdout
     study = tmp_path / "hunt" / "hunted-quinn-bbr-no-flood.toml"
     assert study.read_text().startswith("# quinn/bbr breaks no-flood")
-    again = cambrian(tmp_path, "run", str(study), "--profile", "quick", "--out", "again")
+    again = quickly(tmp_path, "run", study, "--profile", "quick", "--out", "again", "--jobs", "1")
     assert again.returncode == 0, again.stderr
     names = [trial for group in Results(tmp_path / "again").study()["groups"] for trial in group["trials"]]
     hunted = runs.hashes(tmp_path / "hunt")
@@ -42,5 +42,5 @@ def test_wrong_words_are_errors_with_the_remedy(tmp_path: Path) -> None:
         (("quinn/bbr", "--budget", "10"), "such as 10min"),
         (("quin/bbr",), "did you mean quinn"),
     ):
-        ended = cambrian(tmp_path, "hunt", *words)
+        ended = quickly(tmp_path, "hunt", *words)
         assert ended.returncode == 2 and said in ended.stderr, ended.stderr

@@ -12,7 +12,7 @@ from cambrian.command import CommandFailed
 from cambrian.releases import ready
 from cambrian.stacks import build, catalogue, pinned
 from tests.integration.conftest import RunTrials, duel, flow, valid
-from tests.integration.runs import cambrian
+from tests.integration.runs import cambrian, quickly
 
 RELEASE, TOO_OLD = "quic-go@0.63.0", "quic-go@0.55.0"
 
@@ -84,13 +84,17 @@ def test_bisect_finds_the_release_in_which_quic_go_began_to_undo_spurious_losses
 
 
 def test_wrong_words_are_errors_with_the_remedy(tmp_path: Path) -> None:
-    for words, said in (
-        (("bisect", "quic-go", "--good", "0.63.0", "--bad", "0.65.0"), "STACK/CCA, such as quic-go/reno"),
-        (("bisect", "quic-go/reno", "--good", "0.63.9", "--bad", "0.65.0"), "did you mean 0.63.0"),
-        (("bisect", "tcp/reno", "--good", "1.0.0", "--bad", "2.0.0"), "one version"),
-        (("history", "quic-go/reno", "--quantity", "throughput"), "did you mean throughput_mbps"),
-        (("stacks", "build", "quic-go@0.6"), "no stack quic-go@0.6"),
+    for run, words, said in (
+        (
+            cambrian,
+            ("bisect", "quic-go", "--good", "0.63.0", "--bad", "0.65.0"),
+            "STACK/CCA, such as quic-go/reno",
+        ),
+        (quickly, ("bisect", "quic-go/reno", "--good", "0.63.9", "--bad", "0.65.0"), "did you mean 0.63.0"),
+        (quickly, ("bisect", "tcp/reno", "--good", "1.0.0", "--bad", "2.0.0"), "one version"),
+        (quickly, ("history", "quic-go/reno", "--quantity", "throughput"), "did you mean throughput_mbps"),
+        (cambrian, ("stacks", "build", "quic-go@0.6"), "no stack quic-go@0.6"),
     ):
-        ended = cambrian(tmp_path, *words)
+        ended = run(tmp_path, *words)
         assert ended.returncode == 2, ended.stdout
         assert said in ended.stderr

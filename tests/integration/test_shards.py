@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from tests.integration.runs import hashes
+from tests.integration.runs import cambrian, hashes, quickly
 
 STUDY = """
 name = "shards"
@@ -27,22 +25,16 @@ cca = "reno"
 """
 
 
-def cambrian(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    argv = [sys.executable, "-m", "cambrian", *words]
-    return subprocess.run(
-        argv, cwd=folder, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False
-    )
-
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A study in three shards, and run whole."""
     place = tmp_path_factory.mktemp("shards")
     (place / "study.toml").write_text(STUDY)
     for number in (1, 2, 3):
-        answer = cambrian(place, "run", "study.toml", "--shard", f"{number}/3", "--out", f"shard-{number}")
+        words = ("--shard", f"{number}/3", "--out", f"shard-{number}", "--jobs", "1")
+        answer = quickly(place, "run", "study.toml", *words)
         assert answer.returncode == 0, answer.stderr
-    assert cambrian(place, "run", "study.toml", "--out", "whole").returncode == 0
+    assert quickly(place, "run", "study.toml", "--out", "whole").returncode == 0
     return place
 
 
@@ -56,7 +48,7 @@ def test_joined_shards_are_the_whole(folder: Path) -> None:
         (folder / "whole/study.json").read_text()
     )
     # once more changes nothing
-    assert cambrian(folder, "merge", "shard-3", "shard-1", "shard-2", "--out", "joined").returncode == 0
+    assert quickly(folder, "merge", "shard-3", "shard-1", "shard-2", "--out", "joined").returncode == 0
     assert hashes(folder / "joined") == hashes(folder / "whole")
 
 
@@ -71,7 +63,7 @@ def test_joined_shards_are_the_whole(folder: Path) -> None:
     ],
 )
 def test_what_cannot_be_joined_is_said(folder: Path, words: tuple[str, ...], said: str) -> None:
-    answer = cambrian(folder, *words)
+    answer = quickly(folder, *words)
     assert answer.returncode == 2
     assert said in answer.stderr
     assert "Traceback" not in answer.stderr
@@ -79,12 +71,12 @@ def test_what_cannot_be_joined_is_said(folder: Path, words: tuple[str, ...], sai
 
 def test_a_damaged_shard_and_another_result_of_a_trial_are_refused(folder: Path) -> None:
     joined = folder / "again"
-    cambrian(folder, "merge", "shard-1", "shard-2", "shard-3", "--out", str(joined))
+    quickly(folder, "merge", "shard-1", "shard-2", "shard-3", "--out", joined)
     place = next((folder / "shard-2/trials").iterdir()) / "manifest.json"
     text = place.read_text()
     try:
         place.write_text(text.replace('"packets_sha256": "', '"packets_sha256": "0')[:-1])
-        answer = cambrian(folder, "merge", "shard-1", "shard-2", "shard-3", "--out", "y")
+        answer = quickly(folder, "merge", "shard-1", "shard-2", "shard-3", "--out", "y")
         assert answer.returncode == 2
         assert str(place.parent.name) in answer.stderr
     finally:

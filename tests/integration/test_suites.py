@@ -4,37 +4,30 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
+
+from tests.integration.runs import cambrian, quickly
 
 PART = "wpi/grid"
 #: three trials of half a second each
 ONLY = "4mbps-25ms-0loss/tcp-cubic"
 
 
-def cambrian(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    argv = [sys.executable, "-m", "cambrian", *words]
-    return subprocess.run(
-        argv, cwd=cwd, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
-    )
-
-
 def test_a_part_runs_into_its_place_and_is_kept(tmp_path: Path) -> None:
     words = ("run", "wpi", "--profile", "quick", "--only", ONLY, "-j", "1")
-    first = cambrian(*words, cwd=tmp_path)
+    first = quickly(tmp_path, *words)
     assert first.returncode == 0, first.stderr
     study = json.loads((tmp_path / "results" / PART / "study.json").read_text())
     assert study["command"].startswith("cambrian run wpi/grid --profile quick")
     names = study["groups"][0]["trials"]
     hashes = [_hash(tmp_path, name) for name in names]
     assert len(set(hashes)) == 3
-    again = cambrian(*words, cwd=tmp_path)
+    again = quickly(tmp_path, *words)
     assert "0 trials run" in again.stderr
     assert "3 kept" in again.stderr
     assert [_hash(tmp_path, name) for name in names] == hashes
 
-    reported = cambrian("report", "results/wpi", cwd=tmp_path)
+    reported = cambrian(tmp_path, "report", "results/wpi")
     assert reported.returncode == 0, reported.stderr
     assert reported.stdout.strip().endswith("results/wpi/report/index.html")
     part = tmp_path / "results" / PART
@@ -44,7 +37,7 @@ def test_a_part_runs_into_its_place_and_is_kept(tmp_path: Path) -> None:
 
 
 def test_all_suites_say_what_they_cost_and_run_nothing(tmp_path: Path) -> None:
-    answer = cambrian("run", "all", "--profile", "quick", "--dry-run", cwd=tmp_path)
+    answer = quickly(tmp_path, "run", "all", "--profile", "quick", "--dry-run")
     assert answer.returncode == 0, answer.stderr
     assert "in total" in answer.stderr
     assert "wpi/grid: " in answer.stderr
@@ -55,7 +48,7 @@ def test_only_may_be_repeated(tmp_path: Path) -> None:
     once = ["--only", "msquic*"]
     trials = []
     for only in (once, [*once, "--only", "tcp reno"]):
-        answer = cambrian("run", "quicbench/pairs", "--dry-run", *only, cwd=tmp_path)
+        answer = quickly(tmp_path, "run", "quicbench/pairs", "--dry-run", *only)
         said = re.search(r"quicbench/pairs: ([\d,]+) trials", answer.stderr)
         assert said, answer.stderr
         trials.append(int(said[1].replace(",", "")))
@@ -65,7 +58,7 @@ def test_only_may_be_repeated(tmp_path: Path) -> None:
 
 
 def test_a_pattern_that_matches_nothing_anywhere(tmp_path: Path) -> None:
-    answer = cambrian("run", "wpi", "--only", "nothing*", cwd=tmp_path)
+    answer = quickly(tmp_path, "run", "wpi", "--only", "nothing*")
     assert answer.returncode == 2
     assert "Traceback" not in answer.stderr
     assert "--only" in answer.stderr

@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from cambrian.report.evidence import Evidence
 from cambrian.store.results import Results
-from tests.integration.runs import cambrian
+from tests.integration.runs import quickly
 
 MOST_CLICKS = 3
 STUDY = """
@@ -80,10 +80,10 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
         if name == "after":
             # the trials of the other network are the same
             shutil.copytree(folder / "before", folder / "after")
-        ran = cambrian(folder, "run", f"{name}.toml", "--out", name, "--jobs", "1")
+        ran = quickly(folder, "run", f"{name}.toml", "--out", name, "--jobs", "1")
         assert ran.returncode == 0, ran.stderr
     for command in (("report", "after"), ("compare", "before", "after", "--page", "compared")):
-        done = cambrian(folder, *command)
+        done = quickly(folder, *command)
         assert done.returncode == 0, done.stderr
     return Made(folder)
 
