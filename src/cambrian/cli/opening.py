@@ -77,6 +77,11 @@ def _make_if_stale(place: Place) -> None:
         # the page says so, and the bar offers the report when a trial has finished
         return
     kept = place.is_suite or Evidence(place.folder).kept()
-    if state.stale or not kept:
+    if not state.stale and kept:
+        return
+    if place.page.is_file() and not os.access(place.report, os.W_OK):
+        line = f"{place.report} cannot be written to: its report is out of date, and is shown as it is"
+        err.print(line, markup=False, soft_wrap=True)
+    else:
         with check.blamed(place.folder):
             make_report(place.folder)

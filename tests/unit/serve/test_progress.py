@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from cambrian.cli import opening
 from cambrian.report import evidence
 from cambrian.report.evidence import key_of
 from cambrian.serve import places
@@ -107,6 +108,24 @@ def test_a_report_of_another_study_or_of_other_code_is_stale(
     # as an earlier version leaves it
     (folder / "report" / "made-from.txt").unlink()
     assert progress(folder).state().stale
+
+
+def test_an_old_report_that_cannot_be_written_to_is_shown(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made: list[Path] = []
+    monkeypatch.setattr(opening, "make_report", made.append)
+    reported(folder)
+    (folder / "report" / "made-from.txt").unlink()
+    opening._make_if_stale(places.find([folder])[0])
+    assert made == [folder]
+    monkeypatch.setattr("os.access", lambda *_: False)
+    opening._make_if_stale(places.find([folder])[0])
+    assert made == [folder] and "out of date" in capsys.readouterr().err
+    # without a report the reader is told that it cannot be written
+    writing.remove(folder / "report" / "index.html")
+    opening._make_if_stale(places.find([folder])[0])
+    assert made == [folder, folder]
 
 
 def test_an_invalid_trial_is_counted(folder: Path) -> None:
