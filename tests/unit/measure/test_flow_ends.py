@@ -85,12 +85,15 @@ def test_a_flow_of_another_size_than_requested_ends_but_has_no_time(
 
 
 @pytest.mark.parametrize(
-    ("contestant", "is_known"), [({}, True), ({"tls": True}, False), ({"stack": "tcp-h2"}, False)]
+    ("contestant", "is_known"),
+    [({"tls": False}, True), ({"tls": True}, False), ({"tls": False, "stack": "tcp-h2"}, False)],
 )
 def test_only_a_kernels_own_stream_has_known_headers(
     folder: Path, contestant: dict[str, Any], is_known: bool
 ) -> None:
     result, trial = change(folder)
+    counted = result.manifest["guest"]["counters"]["flows"][0]
+    counted["snmp"] = {"Tcp": {"OutSegs": 900, "RetransSegs": 0}}
     first = trial.flows[0]
     first = first.model_copy(update={"contestant": first.contestant.model_copy(update=contestant)})
     changed = trial.model_copy(update={"flows": [first, *trial.flows[1:]]})
