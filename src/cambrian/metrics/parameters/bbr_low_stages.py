@@ -14,7 +14,7 @@ from cambrian.metrics.parameters.bbr_rates import WARM_UP_ROUNDS
 from cambrian.metrics.parameters.bbr_settled import silences_within
 from cambrian.metrics.parameters.flow_trace import FlowTrace
 from cambrian.metrics.parameters.window import segment_bytes
-from cambrian.metrics.states.vocabulary import PROBE_RTT, state_of
+from cambrian.metrics.states.vocabulary import PROBE_RTT, words_of
 
 #: how long ProbeRTT lasts: most of a round trip, and this long, at least
 LEAST_ROUNDS, LEAST_NS, MOST_NS = 0.9, 80_000_000, 2_000_000_000
@@ -51,7 +51,7 @@ def low_stages(trace: FlowTrace) -> list[LowStage]:
     if not rows.height or not trace.packets.height:
         return []
     time_ns, cwnd = int64(rows, "time_ns"), int64(rows, "cwnd_bytes")
-    words = [word for word in rows["state"].drop_nulls().unique() if state_of(word) == PROBE_RTT]
+    words = words_of(rows["state"], PROBE_RTT)
     if words:
         inside = rows["state"].is_in(words).fill_null(False).to_numpy()
         edges = np.diff(np.concatenate(([0], inside.astype(np.int8))))

@@ -18,6 +18,7 @@ import polars as pl
 from cambrian.metrics.columns import Int64Array, int64
 from cambrian.metrics.parameters.estimate import Estimate, Missing
 from cambrian.metrics.parameters.flow_trace import FlowTrace
+from cambrian.metrics.states.vocabulary import RECOVERY, words_of
 
 KEY = "packet_threshold"
 #: round trips, queueing included, without another drop or loss before one that is counted
@@ -73,9 +74,9 @@ def estimate(trace: FlowTrace) -> Iterator[Estimate | Missing]:
 
 def _declared_ns(transport: pl.DataFrame) -> Int64Array:
     """The sender's times of all rows that report a loss."""
-    declares = pl.col("event").is_in(["loss", "retransmit"]) | (pl.col("state") == "recovery").fill_null(
-        False
-    )
+    # Linux's word for a window that is lowered for a mark too
+    words = [word for word in words_of(transport["state"], RECOVERY) if word != "cwr"]
+    declares = pl.col("event").is_in(["loss", "retransmit"]) | pl.col("state").is_in(words).fill_null(False)
     return int64(transport.filter(declares), "time_ns")
 
 

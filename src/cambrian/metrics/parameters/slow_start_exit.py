@@ -25,7 +25,8 @@ from cambrian.metrics.parameters.flight import flight
 from cambrian.metrics.parameters.flow_trace import FlowTrace
 from cambrian.metrics.parameters.pacing import MOST_UNPACED, clocked_share, first_trains
 from cambrian.metrics.parameters.window import frame_bytes, of_stack, segment_bytes
-from cambrian.metrics.recovery.episodes import REACTIONS
+from cambrian.metrics.recovery.episodes import REACTIONS, RECOVERING
+from cambrian.metrics.states.vocabulary import CONSERVATIVE_SLOW_START, words_of
 from cambrian.metrics.window_use import is_unused_at
 
 KEY = "slow_start_exit"
@@ -46,8 +47,6 @@ _LEAST_BDP = 0.4
 _MOST_ROUNDS = 200
 #: a window that does not grow in so many round trips, with no loss, is at a limit
 _LIMIT_TRIPS = 30
-#: the state in which HyStart++ grows by a quarter, as stacks call it
-_CONSERVATIVE_STATE = "conservative_slow_start"
 
 
 @dataclass(frozen=True)
@@ -133,7 +132,7 @@ def _is_at_its_limit(growth: _Growth, at: int, rtt_ns: int) -> bool:
 
 def _says_conservative(trace: FlowTrace, growth: _Growth) -> bool:
     before = trace.transport.filter(pl.col("time_ns") <= int(growth.time_ns[-1]))
-    return bool((before["state"] == _CONSERVATIVE_STATE).any())
+    return bool(words_of(before["state"], CONSERVATIVE_SLOW_START))
 
 
 def _found(kind: str, source: Source) -> Estimate:
@@ -169,7 +168,8 @@ def _growth(trace: FlowTrace, begun: Beginning, source: Source) -> _Growth:
 def _loss_known_ns(trace: FlowTrace, learnt_ns: Int64Array) -> int:
     """The sender's time at which it can first know of a loss, or says so; the trial's end if never."""
     told = trace.transport.filter(
-        pl.col("event").is_in(REACTIONS) | (pl.col("state") == "recovery").fill_null(False)
+        pl.col("event").is_in(REACTIONS)
+        | pl.col("state").is_in(words_of(trace.transport["state"], *RECOVERING)).fill_null(False)
     )["time_ns"]
     times = [trace.end_ns, *told.head(1), *(learnt_ns[:1] - trace.forward_ns)]
     return int(min(times))

@@ -12,6 +12,7 @@ from cambrian.metrics.columns import FloatArray, Int64Array, int64
 from cambrian.metrics.parameters.estimate import Source
 from cambrian.metrics.parameters.flight import Flight
 from cambrian.metrics.parameters.flow_trace import FlowTrace
+from cambrian.metrics.states.vocabulary import RETRANSMISSION_TIMEOUT, words_of
 
 #: headers in a frame that a window does not count: Ethernet 14, IPv4 20, and UDP 8 or TCP 32
 OVERHEAD_BYTES = {"quic": 42, "tcp": 66}
@@ -76,7 +77,9 @@ def of_stack(trace: FlowTrace) -> Window:
     """The window that the stack exports; without values where it exports none."""
     rows = trace.transport.filter(pl.col("cwnd_bytes").is_not_null())
     size = max(1, segment_bytes(trace))
-    timeout = rows["event"].is_in(TIMEOUTS) | (rows["state"] == "loss").fill_null(False)
+    timeout = rows["event"].is_in(TIMEOUTS) | rows["state"].is_in(
+        words_of(rows["state"], RETRANSMISSION_TIMEOUT)
+    ).fill_null(False)
     return Window(
         time_ns=int64(rows, "time_ns"),
         segments=int64(rows, "cwnd_bytes") / size,

@@ -16,11 +16,12 @@ import numpy as np
 import polars as pl
 
 from cambrian.metrics.columns import NS_PER_MS, BoolArray, FloatArray, Int64Array, int64, require
+from cambrian.metrics.states.vocabulary import RECOVERY, RETRANSMISSION_TIMEOUT, words_of
 
 #: events of a transport trace with which a sender answers a loss
 REACTIONS = ("loss", "retransmit", "rto")
-#: words for "repairing a loss": kernel TCP's (``enum tcp_ca_state``) and the QUIC stacks'
-RECOVERING = ("recovery", "fast_recovery", "cwr", "loss", "persistent_congestion")
+#: states in which a sender repairs a loss
+RECOVERING = (RECOVERY, RETRANSMISSION_TIMEOUT)
 #: a later reaction has another cause; no retransmission timer here starts above a second (RFC 6298)
 _LONGEST_WAIT_NS = 1_000_000_000
 #: acknowledgements of so many packets change what a sender sends or logs. s2n-quic's receiver acknowledges
@@ -118,7 +119,7 @@ def _answers(transport: pl.DataFrame, known: Int64Array) -> tuple[FloatArray, Fl
     if not transport.height or not len(known):
         return reacted, ended
     times = int64(transport, "time_ns")
-    recovering = _mask(transport, pl.col("state").is_in(RECOVERING))
+    recovering = _mask(transport, pl.col("state").is_in(words_of(transport["state"], *RECOVERING)))
     entered = recovering & ~np.concatenate([[False], recovering[:-1]])
     rows = np.flatnonzero(_mask(transport, pl.col("event").is_in(REACTIONS)) | entered)
     if not len(rows):

@@ -13,6 +13,8 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Literal
 
+import polars as pl
+
 INIT = "init"
 SLOW_START = "slow_start"
 CONSERVATIVE_SLOW_START = "conservative_slow_start"
@@ -67,6 +69,7 @@ _ALSO = {
     "applicationlimited": APPLICATION_LIMITED,
     "app_limited": APPLICATION_LIMITED,
     "recovery_period": RECOVERY,
+    "fast_recovery": RECOVERY,
     "cwr": RECOVERY,
     "loss": RETRANSMISSION_TIMEOUT,
     "taillossprobe": TAIL_LOSS_PROBE,
@@ -87,6 +90,11 @@ def state_of(word: str) -> str:
     # the draft's own names: ProbeBW_DOWN
     plain = re.sub(r"^probe_?bw_?(down|cruise|refill|up)$", r"probe_bw_\1", plain)
     return plain if plain in STATES else _ALSO.get(plain, _UNKNOWN + word)
+
+
+def words_of(states: pl.Series, *which: str) -> list[str]:
+    """The words of a log's column that stand for one of these states."""
+    return [word for word in states.drop_nulls().unique() if state_of(word) in which]
 
 
 def family(cca: str) -> Family:

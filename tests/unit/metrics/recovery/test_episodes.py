@@ -44,12 +44,13 @@ def trace(*rows: tuple[int, str, int, str | None]) -> pl.DataFrame:
     )
 
 
-def test_one_drop_by_hand() -> None:
+@pytest.mark.parametrize("word", ["recovery", "recovery_period", "fast_recovery", "cwr", "loss"])
+def test_one_drop_by_hand(word: str) -> None:
     said = trace(
         (100, "ack", 80_000, "open"),
         # the packet behind the drop leaves at 151 ms and is acknowledged at 176
-        (178, "loss", 56_000, "recovery"),
-        (200, "ack", 56_000, "recovery"),
+        (178, "loss", 56_000, word),
+        (200, "ack", 60_000, word),
         (276, "ack", 56_000, "open"),
     )
     found = episodes(queue({100}), said, forward_ns=FORWARD, back_ns=BACK)

@@ -15,6 +15,7 @@ from cambrian.metrics.states import vocabulary
         ("CongestionAvoidanceMaxed", "congestion_avoidance_maxed"),
         ("ApplicationLimited", "application_limited"),
         ("cwr", "recovery"),
+        ("fast_recovery", "recovery"),
         ("loss", "retransmission_timeout"),
         ("probe_bw_up", "probe_bw_up"),
         ("ProbeBW", "probe_bw"),
