@@ -15,6 +15,7 @@ from cambrian.doctor import checks, machine
 from cambrian.doctor.check import Check
 from cambrian.kernel import boot
 from cambrian.pages import browser
+from cambrian.trial.wall import Wall
 
 
 def test_only_x86_64_linux_will_do() -> None:
@@ -46,6 +47,14 @@ def test_a_noexec_folder_is_found_out(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr(os, "statvfs", lambda _: noexec)
     check = machine.judge_guest_memory_folder(tmp_path)
     assert (check.state, check.remedy) == ("missing", f"mount -o remount,exec {tmp_path}")
+
+
+def test_behind_a_wall_guests_do_not_use_the_machines_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "missing"))
+    assert machine.check_guest_memory_folder(Wall("/usr/bin/bwrap")).state == "ok"
+    assert machine.check_guest_memory_folder(Wall(None)).state == "missing"
 
 
 def test_a_machine_without_a_kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -30,7 +30,7 @@ def run_checks() -> list[Check]:
         check_packages(),
         machine.check_disk(paths.cache()),
         machine.check_memory(machine.available_memory_bytes(), machine.cores()),
-        machine.check_guest_memory_folder(),
+        machine.check_guest_memory_folder(wall.find()),
         kernel_check,
         *([check_permission(kernel)] if kernel else []),
         *check_stacks(),

@@ -9,6 +9,7 @@ from pathlib import Path
 from cambrian.doctor.check import Check, State
 from cambrian.kernel import boot
 from cambrian.trial.boot import MEMORY_MB
+from cambrian.trial.wall import Wall
 
 #: disk space of a first set-up: source package, kernel tree, stacks, toolchains
 DISK_BYTES = 6 * 10**9
@@ -53,8 +54,13 @@ def check_disk(cache: Path) -> Check:
     return Check("disk", "ok", found)
 
 
-def check_guest_memory_folder() -> Check:
-    """A guest's memory is a file; its folder must have enough space and must not be mounted noexec."""
+def check_guest_memory_folder(around: Wall) -> Check:
+    """A guest's memory is a file; its folder must have enough space and must not be mounted noexec.
+
+    Behind a wall each guest has a folder of its own for it (``/dev/shm`` of bubblewrap).
+    """
+    if around.program is not None:
+        return Check("guest memory", "ok", "each guest has its own /dev/shm, made by its wall")
     return judge_guest_memory_folder(guest_memory_folder())
 
 
