@@ -12,6 +12,9 @@ from cambrian import __version__, parallel
 from cambrian.cli import exporting, gating, hunting, opening, proving, reading, releasing, running, supplies
 from cambrian.cli.shared import err, explained
 
+#: what pathlib says where HOME is not set and the user is not in /etc/passwd, as in some containers
+_NO_HOME = "Could not determine home directory."
+
 app = typer.Typer(
     name="cambrian",
     help="A laboratory for congestion control: real QUIC stacks and kernel TCP over netem, in virtual time.",
@@ -92,6 +95,9 @@ def main() -> None:
     except Exception as error:
         if isinstance(error, _expected()):
             err.print(f"cambrian: {error}", markup=False, soft_wrap=True)
+        elif str(error) == _NO_HOME:
+            text = "HOME is not set, and this user has no home folder; remedy: export HOME=/a/folder/of/yours"
+            err.print(f"cambrian: {text}", markup=False, soft_wrap=True)
         else:
             # a fault of ours; status 1, Python's own, is a verdict of several commands
             traceback.print_exc()

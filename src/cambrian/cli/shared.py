@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import errno
+import os
+import pwd
+import shlex
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
@@ -20,6 +23,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 _FULL = "make room there, then give the same command again; what is finished is kept"
 _NO_WRITING = "use another folder (--out), or make this one writable"
+_NOT_WRITABLE = (errno.EROFS, errno.EACCES, errno.EPERM)
 _REMEDIES = {
     errno.ENOSPC: _FULL,
     errno.EDQUOT: _FULL,
@@ -97,9 +101,30 @@ def explained(error: OSError) -> str:
     if error.errno is None:
         # our own errors are whole sentences
         return str(error)
-    remedy = _REMEDIES.get(error.errno)
     text = f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror)
+    if error.errno in _NOT_WRITABLE and error.filename and (of_cache := _in_cache(error)):
+        return f"{text}; {of_cache}"
+    remedy = _REMEDIES.get(error.errno)
     return f"{text}; remedy: {remedy}" if remedy else text
+
+
+def _in_cache(error: OSError) -> str:
+    """Whose a file of the cache is that cannot be written, and the remedy; empty for another file."""
+    from cambrian import paths
+
+    cache, path = paths.cache(), Path(os.fsdecode(error.filename))
+    if not path.is_relative_to(cache):
+        return ""
+    there = next(place for place in (path, *path.parents) if os.path.lexists(place))
+    owner = there.lstat().st_uid
+    remedy = "export CAMBRIAN_CACHE=/a/folder/of/yours"
+    if owner == os.geteuid():
+        return f"this is in the cache; remedy: make it writable, or {remedy}"
+    name = next((one.pw_name for one in pwd.getpwall() if one.pw_uid == owner), f"number {owner}")
+    if cache.is_relative_to(Path.home()):
+        # as after sudo cambrian
+        remedy += f", or sudo chown -R {os.geteuid()} {shlex.quote(str(cache))}"
+    return f"this is in the cache, and of user {name}; remedy: {remedy}"
 
 
 @contextmanager

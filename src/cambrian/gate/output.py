@@ -262,7 +262,10 @@ def record(result: Result) -> dict[str, object]:
 def write_json(path: Path, results: Sequence[Result]) -> None:
     """Write the results of several gates."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps([record(result) for result in results], indent=1, ensure_ascii=False) + "\n")
+    path.write_text(
+        json.dumps([record(result) for result in results], indent=1, ensure_ascii=False) + "\n",
+        encoding="utf-8",
+    )
 
 
 def write_junit(path: Path, results: Sequence[Result]) -> None:

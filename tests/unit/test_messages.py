@@ -1,0 +1,63 @@
+"""What the program says on terminals and machines that are unusual."""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from cambrian import __main__, cli, interrupts, paths
+from cambrian.cli.shared import explained
+
+
+def denied(path: Path) -> str:
+    return explained(PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path)))
+
+
+def test_a_file_of_the_cache_that_is_another_users(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    cache, user = tmp_path / "cache", os.geteuid()
+    (cache / "cores").mkdir(parents=True)
+    monkeypatch.setenv("CAMBRIAN_CACHE", str(cache))
+    lock = cache / "cores" / "host-0.lock"
+    assert denied(lock).endswith(
+        "this is in the cache; remedy: make it writable, or export CAMBRIAN_CACHE=/a/folder/of/yours"
+    )
+    monkeypatch.setattr(os, "geteuid", lambda: user + 4242)
+    assert ", and of user " in denied(lock)
+    assert denied(lock).endswith("; remedy: export CAMBRIAN_CACHE=/a/folder/of/yours")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert denied(lock).endswith(f"/of/yours, or sudo chown -R {user + 4242} {cache}")
+
+
+def test_a_file_of_results_has_the_remedy_of_results(tmp_path: Path) -> None:
+    assert denied(tmp_path / "results").endswith(
+        "remedy: use another folder (--out), or make this one writable"
+    )
+
+
+def test_a_terminal_that_lacks_a_character_shows_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(shown, encoding="latin-1", write_through=True))
+    monkeypatch.setattr(interrupts, "listen", lambda: None)
+    monkeypatch.setattr(cli, "main", lambda: print("α is 0.5 ± 0.1"))
+    __main__.main()
+    assert shown.getvalue().decode("latin-1") == "? is 0.5 ± 0.1\n"
+
+
+def test_a_user_without_a_home_is_told_so(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("CAMBRIAN_CACHE", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(os.path, "expanduser", lambda path: path)
+    monkeypatch.setattr(cli, "app", paths.cache)
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    assert ended.value.code == 2
+    said = capsys.readouterr().err
+    assert "HOME is not set" in said
+    assert "Traceback" not in said
