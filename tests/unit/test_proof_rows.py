@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import io
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import pytest
+from rich.console import Console
 
 from cambrian.proof import stacks, table
 from cambrian.proof.rows import Row, summary
 from cambrian.stacks import catalogue
+from cambrian.store.results import NO_STUDY, InUse, Results
 
 GOOD = Row(
     stack="quinn",
@@ -19,6 +24,23 @@ GOOD = Row(
     hashes=("ab" * 32, "ab" * 32),
     confirmed="cubic",
 )
+
+
+def test_kept_trials_are_of_no_study_and_locked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def running(*_: object, **__: object) -> list[Any]:
+        with pytest.raises(InUse), Results(tmp_path).alone():
+            pass
+        return []
+
+    monkeypatch.setattr(stacks.pool, "run_with_progress", running)
+    made: Any = None
+    assert stacks._run({}, made, tmp_path, "clean", 1, Console(file=io.StringIO())) == {}
+    assert "cambrian stacks test" in (tmp_path / NO_STUDY).read_text()
+
+
+def test_trials_cannot_be_kept_where_nobody_can_read_them(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match="results cannot be in a folder whose path has"):
+        stacks.run([], jobs=1, console=Console(file=io.StringIO()), keep=tmp_path / "[kept]")
 
 
 def test_a_good_row_passes() -> None:

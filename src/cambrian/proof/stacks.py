@@ -26,6 +26,7 @@ from cambrian.run.local import Cores
 from cambrian.stacks import build, catalogue, receivers
 from cambrian.stacks.catalogue import Stack
 from cambrian.stacks.manifest import ManifestError
+from cambrian.store import check
 from cambrian.store.results import Results, TrialResult
 from cambrian.study.model import Contestant, Flow, Network, Trial
 from cambrian.study.reference import REFERENCE_STACK
@@ -49,6 +50,8 @@ def run(stacks: Sequence[Stack], *, jobs: int, console: Console, keep: Path | No
 
     The rows of a stack that cannot be built have the reason. ``keep``: a folder in which the trials stay.
     """
+    if keep is not None:
+        check.refuse_pattern(keep)
     unbuilt = {stack.name: problem for stack in stacks if (problem := _build(stack))}
     built = [stack for stack in stacks if stack.name not in unbuilt]
     found: dict[tuple[str, str], Row] = {}
@@ -136,14 +139,18 @@ def _run(
     labelled = {f"{stack} {cca}: {what}": key for key in trials for stack, cca in [key]}
     asked = {label: trials[key] for label, key in labelled.items()}
     found: dict[tuple[str, str], _Outcome] = {}
-    for label, finished in pool.run_with_progress(asked, made, results, engine=Cores(jobs), console=console):
-        if finished.outcome is None:
-            found[labelled[label]] = f"{what}: {finished.error}"
-            continue
-        result = results.trial(finished.outcome.trial_id)
-        # read now: the folder is temporary
-        _ = result.manifest, result.verdict, result.packets, result.transport
-        found[labelled[label]] = result
+    with results.alone():
+        check.note_no_study(results, "cambrian stacks test")
+        for label, finished in pool.run_with_progress(
+            asked, made, results, engine=Cores(jobs), console=console
+        ):
+            if finished.outcome is None:
+                found[labelled[label]] = f"{what}: {finished.error}"
+                continue
+            result = results.trial(finished.outcome.trial_id)
+            # read now: the folder is temporary
+            _ = result.manifest, result.verdict, result.packets, result.transport
+            found[labelled[label]] = result
     return found
 
 

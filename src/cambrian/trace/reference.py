@@ -30,7 +30,7 @@ and adds contestant, network and seed ([read the data](../how-to/read-the-data.m
 | `trials/ID/SHA256SUMS` | the hash of each file of the trial, for `cambrian doctor` and `sha256sum --check` |
 | `frames/` | observations and tables, computed once; can be deleted at any time |
 | `report/` | the page, its figures and trials, its tables as CSV; `--figures` adds PNG, SVG and PDF |
-| `no-study.txt` | trials of `cambrian hunt`, `cambrian trial` and pytest are of no study |
+| `no-study.txt` | trials of `cambrian hunt`, `trial`, `stacks test` and of pytest are of no study |
 | `damaged/` | what `cambrian doctor --mend` moved away |
 | `.lock` | a run locks it, so that no other run uses the folder |
 """
