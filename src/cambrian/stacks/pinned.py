@@ -42,6 +42,8 @@ _NO_LOCK = re.compile(
     r"|^package `[^`]+` depends on .*$|^error: no matching package .*$",
     re.MULTILINE,
 )
+#: what they say where no registry answered: then a package that they lack may exist
+_NOT_ASKED = re.compile(r"offline mode|GOPROXY=off|dial tcp")
 _DEPENDENCIES = ("dependencies", "dev-dependencies", "build-dependencies")
 
 
@@ -89,7 +91,7 @@ def failure(stack: Stack) -> str | None:
 
 def why_no_lock(log: str) -> str | None:
     """The line of a failed lock that says what the release lacks; None if it failed for another reason."""
-    found = _NO_LOCK.search(log)
+    found = None if _NOT_ASKED.search(log) else _NO_LOCK.search(log)
     return " ".join(found[0].split()) if found else None
 
 

@@ -210,3 +210,14 @@ def test_why_no_lock_can_be_made_is_found() -> None:
     ):
         assert pinned.why_no_lock(text) == expected
     assert pinned.why_no_lock("dial tcp: lookup: no such host\n") is None
+
+
+@pytest.mark.parametrize(
+    "log",
+    [
+        "error: no matching package named `q` found\nAs a reminder, you're using offline mode (--offline)\n",
+        "x imports\n\ty: cannot find module providing package y: module lookup disabled by GOPROXY=off\n",
+    ],
+)
+def test_what_an_offline_tool_lacks_says_nothing_of_the_release(log: str) -> None:
+    assert pinned.why_no_lock(log) is None
