@@ -12,6 +12,7 @@ from rich.console import Console
 
 from cambrian.proof import stacks, table
 from cambrian.proof.rows import Row, summary
+from cambrian.run import pool
 from cambrian.stacks import catalogue
 from cambrian.store.results import NO_STUDY, InUse, Results
 
@@ -32,7 +33,7 @@ def test_kept_trials_are_of_no_study_and_locked(monkeypatch: pytest.MonkeyPatch,
             pass
         return []
 
-    monkeypatch.setattr(stacks.pool, "run_with_progress", running)
+    monkeypatch.setattr(pool, "run_with_progress", running)
     made: Any = None
     assert stacks._run({}, made, tmp_path, "clean", 1, Console(file=io.StringIO())) == {}
     assert "cambrian stacks test" in (tmp_path / NO_STUDY).read_text()
