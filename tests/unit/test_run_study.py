@@ -19,6 +19,7 @@ from cambrian.run.study import RunOptions
 from cambrian.store.results import Results
 from cambrian.study.model import Network, Stopping, Study
 from cambrian.trial import carry_out
+from cambrian.trial.limits import Account, Limits
 from tests.unit import report_results, test_run_scheduler
 
 OPTIONS = RunOptions("knobs", only="*tls*")
@@ -132,20 +133,21 @@ def test_another_shard_is_another_command(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("limit_s", "allowed", "again"),
+    ("limit_s", "had", "again"),
     [
-        (None, "1 s", False),
-        (1, "1 s", False),
-        (2, "1 s", True),
-        # a limit that grows with the guest's clock had let it use three seconds
-        (3, "60 s and 4 s for each second of its clock", False),
-        (4, "60 s and 4 s for each second of its clock", True),
+        (None, Limits(1), False),
+        (1, Limits(1), False),
+        (2, Limits(1), True),
+        # a limit that grows with the guest's clock
+        (9, Limits(1, 4), False),
+        (10, Limits(1, 4), True),
     ],
 )
 def test_a_larger_cpu_limit_runs_again_what_used_up_a_smaller_one(
-    monkeypatch: pytest.MonkeyPatch, limit_s: float | None, allowed: str, again: bool
+    monkeypatch: pytest.MonkeyPatch, limit_s: float | None, had: Limits, again: bool
 ) -> None:
-    reason = f"the guest has used 3 s of CPU time, and its clock … (allowed: {allowed}). Does a program"
+    reason = Account(had, 5).look(9, 1, 1)
+    assert reason
     verdicts = {"spins": [reason], "valid": [], "other": ["saturation: 3 % (allowed: 1 s)"]}
     results: Any = SimpleNamespace(
         has=lambda name: name in verdicts,
