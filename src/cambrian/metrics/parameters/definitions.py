@@ -71,11 +71,11 @@ _ALL = (
     Parameter("probe_down_gain", "pacing gain of draining what was probed", "", 3),
     Parameter("cruise_factor", "pacing rate when cruising, over the bottleneck's rate", "", 3),
     Parameter("cycle_rounds", "length of ProbeBW's cycle", "min RTT", 1),
-    Parameter("cwnd_gain", "window in ProbeBW, over the flow's rate times RTT", "BDP", 2, fewest=1),
+    Parameter("cwnd_gain", "window in ProbeBW", "BDP", 2, fewest=1),
     Parameter("probe_rtt_interval_s", "time between ProbeRTTs", "s", 1, fewest=2),
     Parameter("probe_rtt_duration_ms", "length of ProbeRTT", "ms", 0, fewest=2),
     Parameter("probe_rtt_packets", "window in ProbeRTT", "packets", 0, fewest=2),
-    Parameter("probe_rtt_gain", "window in ProbeRTT, over the flow's rate times RTT", "BDP", 2, fewest=2),
+    Parameter("probe_rtt_gain", "window in ProbeRTT, over the BDP", "BDP", 2, fewest=2),
     Parameter("bbr_generation", "how often BBR probes", "", 0, ("BBRv1-like", "BBRv2- or v3-like"), fewest=1),
 )
 
