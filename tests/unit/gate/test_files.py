@@ -20,6 +20,7 @@ from cambrian.gate.carry_out import Gate, GateFile, Result
 from cambrian.gate.snapshot import Parameter, Place, Probe, Snapshot
 from cambrian.run.study import RunOptions
 from cambrian.stacks import catalogue
+from cambrian.store.results import TrialResult
 from cambrian.study.errors import StudyError
 
 BEFORE = Snapshot(
@@ -243,7 +244,10 @@ def test_a_study_that_the_gate_no_longer_has_is_not_unchanged(
     packets = {"alone/net/quinn-cubic seed 1": "aa", "duel/net/quinn-cubic+tcp-cubic seed 1": "bb"}
     baseline.write(gate.baseline, BEFORE.model_copy(update={"packets": packets}), "a test")
     monkeypatch.setattr(carry_out, "run_parts", lambda *_: ())
-    monkeypatch.setattr(carry_out, "_packets", lambda *_: {"alone/net/quinn-cubic seed 1": "aa"})
+    results = [("alone/net/quinn-cubic seed 1", TrialResult(Path("none")))]
+    monkeypatch.setattr(snapshot, "trials", lambda *_: results)
+    monkeypatch.setattr(snapshot, "packets_of", lambda _: "aa")
+    monkeypatch.setattr(snapshot, "asked", lambda *_: ({}, {}))
     now = BEFORE.model_copy(update={"packets": {"alone/net/quinn-cubic seed 1": "aa"}})
     monkeypatch.setattr(snapshot, "take", lambda *_: now)
     found = carry_out.run(gate, tmp_path / "out", RunOptions("gate"), Console(quiet=True), update=False)
