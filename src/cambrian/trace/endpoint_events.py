@@ -13,11 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+#: the contract's events. A program of another convention may log JSON of its own, which says nothing here
+NAMES = ("ready", "cca", "connected", "progress", "done", "stats", "object", "load")
 #: events that a trial's manifest does not store, because there may be thousands
 _MANY = ("progress", "object")
 #: the types of the fields that are read, without None: a program that follows the contract cannot have others
 _TYPES: Mapping[str, type] = {
-    "event": str,
     "time_ns": int,
     "bytes": int,
     "complete": bool,
@@ -82,7 +83,7 @@ class EndpointEvents:
 
     @classmethod
     def read(cls, path: Path) -> EndpointEvents:
-        """The JSON lines of a program's standard output; other lines are ignored."""
+        """The contract's lines of a program's standard output; other lines are ignored."""
         events, odd = [], ""
         for event in _lines(path):
             if (wrong := _wrong_field(event)) is None:
@@ -140,12 +141,15 @@ class EndpointEvents:
         )
 
     @property
+    def follows(self) -> bool:
+        """Does the program follow the contract? A log's line of the same name has no ``role`` or ``time_ns``."""
+        return any(event.get("role") or event.get("time_ns") is not None for event in self.events)
+
+    @property
     def connected(self) -> bool | None:
         """Whether the connection was made; None if the program does not follow the contract."""
-        if not any("event" in event for event in self.events):
-            return None
         received = any(event.get("bytes") for event in self.kind("progress", "done"))
-        return received or bool(self.kind("connected"))
+        return (received or bool(self.kind("connected"))) if self.follows else None
 
     def total(self, name: str) -> int | None:
         """A stack's own count over its connections; None if it has no counter, or counted no packet."""
@@ -201,7 +205,7 @@ def _lines(path: Path) -> Iterator[dict[str, Any]]:
                     event = json.loads(text.encode(errors="replace"))
             except (ValueError, RecursionError):
                 continue
-            if isinstance(event, dict):
+            if isinstance(event, dict) and event.get("event") in NAMES:
                 yield event
 
 

@@ -147,8 +147,8 @@ def _flow(trial: Trial, number: int, report: GuestReport, plan: Plan, programs: 
     complete_ns = None
     if flow.size_bytes or flow.page:
         complete_ns = receiver.complete_ns(report["zero_ns"], report["end_ns"])
-    # a client that writes no events cannot say that it has everything: that it ends well must do
-    complete = complete_ns is not None or bool(flow.size_bytes and not receiver.events)
+    # a client of no contract cannot say that it has everything: that it ends well must do
+    complete = complete_ns is not None or bool(flow.size_bytes and not receiver.follows)
     sides = [
         _program(
             f"flow{number}.{side}",

@@ -82,6 +82,8 @@ def test_what_ends_with_the_trial_is_no_fault(tmp_path: Path) -> None:
     # a client that writes no events cannot say that it has all the bytes of a flow of fixed size
     quits = {"status": 0, "ended_ns": 5 * S}
     assert not program_is_at_fault(facts(tmp_path, quits, end_s=5, size_bytes=10**6))
+    log = [{"event": "fetch started", "level": "info"}]
+    assert not program_is_at_fault(facts(tmp_path, quits, log, end_s=5, size_bytes=10**6))
     assert program_is_at_fault(facts(tmp_path, quits, [CONNECTED], end_s=5, size_bytes=10**6))
     assert program_is_at_fault(facts(tmp_path, quits, end_s=5))
     # its peer was stopped first
