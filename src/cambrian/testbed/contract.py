@@ -120,6 +120,7 @@ class ChangePlan(TypedDict):
 class Plan(TypedDict):
     """The guest's plan. ``links`` and ``flows`` are in order of position.
 
+    ``mounts``: place in the guest → folder, or before the boot also file, of the host.
     ``real_time``: the guest's clock is the host's, and its lateness is measured.
     """
 

@@ -202,7 +202,8 @@ class _View:
         source, packages = guest_packages.testbed(), guest_packages.ensure()
         if around.program is None:
             own = kernel.path.absolute()
-            return cls(around, {}, interpreter(), own, source, packages, out, out, scratch, plan["mounts"])
+            mounts = _folders(plan["mounts"])
+            return cls(around, {}, interpreter(), own, source, packages, out, out, scratch, mounts)
         mounts = {place: str(wall.HOME) + place for place in plan["mounts"]}
         readable = {
             wall.KERNEL: kernel.path.absolute(),
@@ -226,7 +227,7 @@ class _View:
             wall.OUT,
             out,
             Path("/tmp"),
-            mounts,
+            _folders(plan["mounts"], mounts),
         )
 
     def plan(self, plan: Plan) -> Plan:
@@ -238,6 +239,19 @@ class _View:
             # the folders on the way to a program may be closed to other users of the host
             mine["flows"] = [_by_root(flow) for flow in plan["flows"]]
         return mine
+
+
+def _folders(wanted: Mapping[str, str], inside: Mapping[str, str] | None = None) -> dict[str, str]:
+    """What a guest mounts, which is folders only: in place of a file, the folder that it is in.
+
+    ``inside``: place in the guest → path inside the wall, where a file is alone in its folder.
+    """
+    found = {}
+    for place, path in wanted.items():
+        pair = Path(place), Path((inside or wanted)[place])
+        target, source = (one.parent for one in pair) if Path(path).is_file() else pair
+        found[str(target)] = str(source)
+    return found
 
 
 def host_agent(*arguments: str) -> list[str]:

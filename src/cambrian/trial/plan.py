@@ -211,7 +211,8 @@ def make(
     bottleneck: BottleneckPlan = {"limit_bytes": limit_bytes}
     if network.trace_file:
         trace = Path(network.trace_file).absolute()
-        mounts[f"{HOME}/trace"] = str(trace.parent)
+        # alone: what is beside it is nothing to an endpoint
+        mounts[f"{HOME}/trace/{trace.name}"] = str(trace)
         argv = [
             f"{HOME}/native/tracelink",
             "--trace",

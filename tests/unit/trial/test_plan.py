@@ -6,12 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from cambrian.kernel.model import Features, Kernel
 from cambrian.stacks import catalogue, template
 from cambrian.stacks.built import Built
 from cambrian.study.model import Change, Contestant, Flow, Network, Trial
 from cambrian.testbed.contract import Plan
-from cambrian.trial import plan
+from cambrian.trial import boot, guest_packages, plan
 from cambrian.trial.environment import Native
+from cambrian.trial.wall import Wall
 
 FLOW = Flow(contestant=Contestant(stack="quinn", cca="cubic"))
 STEPS = (Change(at_s=5, rate_mbps=500), Change(at_s=10, rtt_ms=200))
@@ -76,3 +78,27 @@ def test_a_ring_that_overflowed_grows_to_its_largest_size(tmp_path: Path) -> Non
 def test_a_large_ring_has_memory_of_its_own(size_kib: int, more_mb: int, tmp_path: Path) -> None:
     plain = planned(network(), tmp_path)["memory_mb"]
     assert planned(network(), tmp_path, least_ring_kib=size_kib)["memory_mb"] == plain + more_mb
+
+
+def test_of_a_traces_folder_only_the_trace_is_behind_the_wall(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("testbed", "ensure"):
+        monkeypatch.setattr(guest_packages, name, lambda: Path("/code"))
+    private = tmp_path / "private"
+    private.mkdir()
+    trace = private / "link.trace"
+    trace.write_text("1\n2\n")
+    (private / "diary.txt").write_text("secret")
+    made = planned(Network(trace_file=str(trace), rtt_ms=50, buffer_bytes=50_000), tmp_path)
+    kernel = Kernel(tmp_path / "linux", "6", "k", "0" * 64, Features(True, True, True, True))
+
+    def view(around: Wall) -> boot._View:
+        return boot._View.of(kernel, made, tmp_path / "out", tmp_path / "scratch", around, ())
+
+    walled = view(Wall("/usr/bin/bwrap"))
+    assert private not in walled.readable.values()
+    (inside,) = (place for place, path in walled.readable.items() if path == trace)
+    assert walled.mounts["/run/cambrian/trace"] == str(inside.parent)
+    assert "/run/cambrian/trace/link.trace" in made["bottleneck"]["tracelink"]["argv"]
+    assert view(Wall(None)).mounts["/run/cambrian/trace"] == str(private)
