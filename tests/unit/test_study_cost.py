@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cambrian.study.cost import Cost, Speed, estimate, rough_time
-from cambrian.study.model import Clock, Contestant, Flow, Group, Network, Page, PageObjects, Trial
+from cambrian.study.model import Change, Clock, Contestant, Flow, Group, Network, Page, PageObjects, Trial
 
 SPEED = Speed(ratios={"tcp": 30.0, "quinn": 10.0}, other=5.0, boot_s=0.5)
 
@@ -41,6 +41,18 @@ def test_a_pages_bytes_take_their_time() -> None:
 
     # 5 MB are two seconds of 20 Mbps
     assert load(10_000_000) - load(5_000_000) == pytest.approx(2 / 10)
+
+
+def test_the_steps_of_a_schedule_have_their_rates() -> None:
+    trial = group("tcp").trials[0]
+    steps = tuple(
+        Change(at_s=at_s, rate_mbps=rate_mbps) for at_s, rate_mbps in ((30, 200), (45, 20), (90, 500))
+    )
+    network = trial.network.model_copy(
+        update={"schedule": (*steps[:1], Change(at_s=40, rtt_ms=10), *steps[1:])}
+    )
+    # 30 s of 20 Mbps, 15 s of 200 and 15 s of 20
+    assert SPEED.wall_s(trial.model_copy(update={"network": network})) == pytest.approx(0.5 + (45 + 150) / 30)
 
 
 def test_jobs_share_the_work_but_not_a_trial() -> None:

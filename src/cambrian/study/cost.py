@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from cambrian.study.model import Flow, Group, PageClient, Trial
 from cambrian.study.tracefile import mean_rate_mbps
@@ -45,7 +46,7 @@ class Speed:
         if not stacks:
             return self.boot_s + loading_s
         wall_per_virtual = sum(1 / self._ratio(stack) for stack in stacks) / len(stacks)
-        load = mean_rate_mbps(trial.network) / SPEED_RATE_MBPS
+        load = _mean_rate_mbps(trial) / SPEED_RATE_MBPS
         return self.boot_s + loading_s + trial.duration_s * load * wall_per_virtual
 
     def _ratio(self, stack: str) -> float:
@@ -56,6 +57,16 @@ class Speed:
         """Wall time for a flow's bytes; it is the same on every network."""
         virtual_s = size_bytes * 8 / (SPEED_RATE_MBPS * 1e6)
         return virtual_s / self._ratio(flow.contestant.stack)
+
+
+def _mean_rate_mbps(trial: Trial) -> float:
+    """The bottleneck's rate over the trial, with the steps of its schedule."""
+    steps = [(0.0, mean_rate_mbps(trial.network))]
+    steps += [(step.at_s, step.rate_mbps) for step in trial.network.schedule if step.rate_mbps is not None]
+    spans = pairwise(
+        [*((min(at_s, trial.duration_s), rate) for at_s, rate in steps), (trial.duration_s, 0.0)]
+    )
+    return sum(rate * (end_s - at_s) for (at_s, rate), (end_s, _) in spans) / trial.duration_s
 
 
 def _page_s(flow: Flow) -> float:
