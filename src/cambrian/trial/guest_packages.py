@@ -11,7 +11,10 @@ an installation may have none and be read-only.
 
 from __future__ import annotations
 
+import errno
 import hashlib
+import marshal
+import os
 import shutil
 import subprocess
 import sys
@@ -19,6 +22,7 @@ import tempfile
 from collections.abc import Mapping
 from functools import cache
 from importlib import metadata
+from importlib.util import cache_from_source
 from pathlib import Path, PurePath
 
 from cambrian import paths
@@ -27,6 +31,10 @@ PACKAGE = "pyroute2"
 #: of its description, what pyroute2 reads: its version. pip's notes about an installation differ by checkout
 _DESCRIPTION = ".dist-info"
 _KEPT = "METADATA"
+#: of a file of bytecode, before its code (PEP 552)
+_HEADER_BYTES = 16
+#: a disk with less space than this is full
+_FULL_BYTES = 2**20
 #: this package
 _OWN = Path(__file__).resolve().parents[1]
 
@@ -90,9 +98,27 @@ def _compile(folder: Path) -> None:
     """Compile all files below ``folder``: the same bytes whatever the folder's name and the files' times are.
 
     A process of its own: bytecode also notes which strings the process that compiles has in use.
+
+    Raises:
+        OSError: not all bytecode is there, as on a full disk.
     """
     argv = [sys.executable, "-I", "-S", "-m", "compileall", "-qq", "--invalidation-mode", "unchecked-hash"]
     subprocess.run([*argv, "-s", str(folder), str(folder)], check=False)
+    sources = list(folder.rglob("*.py"))
+    lacking = sum(not _is_whole(Path(cache_from_source(source))) for source in sources)
+    if lacking:
+        full = shutil.disk_usage(folder).free < _FULL_BYTES
+        why = os.strerror(errno.ENOSPC) if full else f"{lacking} of {len(sources)} files could not be compiled"
+        raise OSError(errno.ENOSPC if full else errno.EIO, why, str(folder.parent))
+
+
+def _is_whole(bytecode: Path) -> bool:
+    """Python does not notice if only a part of it could be written."""
+    try:
+        marshal.loads(bytecode.read_bytes()[_HEADER_BYTES:])  # noqa: S302
+    except (OSError, ValueError, EOFError, TypeError):
+        return False
+    return True
 
 
 def _is_wanted(file: PurePath) -> bool:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -58,3 +60,23 @@ def test_the_testbed_is_copied_alone_and_compiled(tmp_path: Path, monkeypatch: p
     assert not list(own.rglob("*.pyc"))
     (own / "testbed" / "probe.py").write_text("edited = True\n")
     assert guest_packages.testbed.__wrapped__() != made
+
+
+@pytest.mark.parametrize("fault", ["cut", "missing"])
+def test_a_folder_without_all_of_its_bytecode_is_not_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: str
+) -> None:
+    monkeypatch.setenv("CAMBRIAN_CACHE", str(tmp_path))
+    run = subprocess.run
+
+    def full(argv: list[str], **options: Any) -> None:
+        run(argv, **options)
+        (bytecode,) = Path(argv[-1]).rglob("probe.*.pyc")
+        bytecode.write_bytes(bytecode.read_bytes()[:-1]) if fault == "cut" else bytecode.unlink()
+
+    monkeypatch.setattr(subprocess, "run", full)
+    with pytest.raises(OSError, match=r"1 of \d+ files could not be compiled"):
+        guest_packages.testbed.__wrapped__()
+    assert not list((tmp_path / "guest-packages").iterdir())
+    monkeypatch.setattr(subprocess, "run", run)
+    assert guest_packages.testbed.__wrapped__().is_dir()
