@@ -83,6 +83,14 @@ def test_one_object_with_traces_states_and_losses(tmp_path: Path) -> None:
     assert found["ssthresh_bytes"].null_count() == 3
 
 
+def test_each_trace_of_a_file_counts_its_time_from_its_own_beginning(tmp_path: Path) -> None:
+    common = {"time_format": "delta", "reference_time": ZERO_NS / 1e6}
+    trace = {"common_fields": common, "events": [_event(2, congestion_window=n) for n in (1, 2)]}
+    path = tmp_path / "a.qlog"
+    path.write_text(json.dumps({"qlog_version": "0.3", "traces": [trace, trace]}))
+    assert _read(path)["time_ns"].to_list() == [2_000_000, 4_000_000, 2_000_000, 4_000_000]
+
+
 def test_a_cut_line_another_file_and_times_outside_give_no_rows(tmp_path: Path) -> None:
     common = {"time_format": "relative", "reference_time": ZERO_NS / 1e6}
     path = _lines(tmp_path / "a", common, _event(-1, congestion_window=1), _event(5000, congestion_window=2))

@@ -111,6 +111,7 @@ def _events(path: Path) -> Iterator[tuple[int | None, int, str, dict[str, Any], 
             trace = _table(record.get("trace"))
             common = _table(trace.get("common_fields", common))
             unit_ms = _UNITS_MS.get(str(_table(trace.get("configuration")).get("time_units")), 1.0)
+            passed = 0.0
             continue
         time = _number(record.get("time"))
         if time is None:
