@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from cambrian.store import sums
 from cambrian.store.results import Results, TrialResult, write_json
 from tests.unit.report_results import KNOBS
 
@@ -75,3 +77,17 @@ def test_copies_hide_no_periodic_loss(tmp_path: Path) -> None:
     # of 1,000 packets each 100th is lost; netem makes 30 copies of the others
     rows = [qdisc("clsact", 1000), qdisc("netem", 1020)]
     assert counted(tmp_path, rows, loss_every_packets=100, duplicate_percent=3) == (1030, 10)
+
+
+def test_a_list_of_hashes_takes_names_of_any_bytes(tmp_path: Path) -> None:
+    for name in ("a\u2028b", "c\x0cd", os.fsdecode(b"\xff"), "two  spaces"):
+        (tmp_path / name).write_text("x")
+    sums.write(tmp_path)
+    assert not list(sums.damage(tmp_path, tmp_path))
+    (tmp_path / "a\u2028b").write_text("other")
+    (found,) = sums.damage(tmp_path, tmp_path)
+    assert found.why == "differs from its hash in SHA256SUMS"
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    sums.write(empty)
+    assert not list(sums.damage(empty, empty))

@@ -19,7 +19,7 @@ def write(folder: Path) -> None:
     for path in _files(folder):
         with path.open("rb") as file:
             lines.append(f"{hashlib.file_digest(file, 'sha256').hexdigest()}  {_name(path, folder)}\n")
-    (folder / NAME).write_text("".join(lines))
+    (folder / NAME).write_bytes(os.fsencode("".join(lines)))
 
 
 def is_there(folder: Path) -> bool:
@@ -34,7 +34,10 @@ def damage(folder: Path, store: Path) -> Iterator[Damaged]:
     """
     place = folder / NAME
     try:
-        lines = reading.content(place, store).decode().splitlines()
+        # names have any bytes; splitlines would also split at characters such as U+2028
+        lines = os.fsdecode(reading.content(place, store)).split("\n")
+        if not lines[-1]:
+            lines.pop()
         listed = {name: digest for digest, name in (line.split("  ", 1) for line in lines)}
     except Damaged as error:
         yield error
