@@ -151,10 +151,8 @@ def load(folder: str | Path) -> Data:
 
     Raises:
         FileNotFoundError: it is not a results directory.
-        OSError: its path has a character that stands for others, such as ``[``.
         Damaged: its study.json cannot be used. The frames raise it for the files that they read.
     """
     data = Data(Path(folder).absolute())
-    check.refuse_pattern(data.folder)
     Results(data.folder).study()
     return data

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 import cambrian
-from cambrian.data import Data
+
 from cambrian.report.evidence import Evidence
 from tests.unit import report_results
 
@@ -96,9 +96,7 @@ def twice(folder: Path, to: Path, files: str) -> None:
 def test_a_path_is_no_pattern_of_other_folders(folder: Path, name: str) -> None:
     mine, other = folder.rename(folder.with_name(name)), folder.with_name("run1")
     twice(mine, other, "trials/*/packets.parquet")
-    with pytest.raises(OSError, match=r"cannot be in a folder whose path has .*; remedy: rename"):
-        cambrian.load(mine)
-    data = Data(mine)
+    data = cambrian.load(mine)
     file = next((mine / "trials").glob("*/packets.parquet"))
     mine_alone = data.packets.filter(trial=file.parent.name).collect()
     groups = mine_alone["group"].n_unique()

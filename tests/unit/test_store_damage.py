@@ -24,7 +24,6 @@ from cambrian import cli
 from cambrian.claims import load
 from cambrian.cli.shared import explained
 from cambrian.report.collect import collect
-from cambrian.run.study import run_groups
 from cambrian.store import check, reading, sums
 from cambrian.store.reading import Damaged
 from cambrian.store.results import NO_STUDY, InUse, Results
@@ -242,16 +241,37 @@ def test_damaged_frames_are_made_again(folder: Path, command: Command) -> None:
     assert command("doctor", folder)[0] == 0
 
 
-@pytest.mark.parametrize("arguments", [["doctor"], ["doctor", "--mend"], ["report"]])
-def test_whole_results_at_a_path_that_is_a_pattern_are_not_damaged(
-    folder: Path, command: Command, arguments: list[str]
+@pytest.mark.parametrize("name", ["run[1]", "run*", "run?"])
+def test_a_path_may_read_as_a_pattern(folder: Path, command: Command, name: str) -> None:
+    mine = folder.rename(folder.with_name(name))
+    other = mine.with_name("run1")
+    shutil.copytree(mine, other)
+    place(other, "packets.parquet").write_bytes(b"garbage")
+    assert command("doctor", mine)[0] == 0
+    assert command("doctor", other)[0] == 1
+    ((height,),) = Results(mine).database().sql("SELECT count(*) FROM packets").fetchall()
+    assert height == sum(pl.read_parquet(path.read_bytes()).height for path in mine.rglob("packets.parquet"))
+
+
+@pytest.mark.parametrize("number", [errno.EACCES, errno.EIO, errno.EMFILE])
+@pytest.mark.parametrize("name", ["study.json", "manifest.json", "packets.parquet"])
+def test_what_cannot_be_read_is_not_moved(
+    folder: Path, command: Command, monkeypatch: pytest.MonkeyPatch, name: str, number: int
 ) -> None:
-    mine = folder.rename(folder.with_name("run[1]"))
-    status, said = command(arguments[0], mine, *arguments[1:])
-    assert status == 2 and "cannot be in a folder whose path has [, because" in said
-    assert not (mine / "damaged").exists()
-    with pytest.raises(OSError, match="whose path has"):
-        run_groups(None, [], mine, None, None)  # type: ignore[arg-type]  # refused before anything is used
+    unread, opened = place(folder, name), os.open
+
+    def refused(path: Any, *arguments: Any, **more: Any) -> int:
+        if str(path) == str(unread):
+            raise OSError(number, os.strerror(number), str(path))
+        return opened(path, *arguments, **more)
+
+    monkeypatch.setattr(os, "open", refused)
+    for words in (["doctor", folder], ["doctor", folder, "--mend"], ["report", folder]):
+        status, said = command(*words)
+        assert status != 0 and f"{unread}: cannot be read: {os.strerror(number)}; " in said, said
+        assert "make it readable" in said
+        assert "parquet file" not in said
+    assert unread.is_file() and not (folder / "damaged").exists()
 
 
 def test_two_runs_are_refused_and_the_lock_dies_with_its_holder(folder: Path, command: Command) -> None:

@@ -302,7 +302,6 @@ def trial(
     for number, flow in enumerate(asked.flows):
         if wrong := checks.problem(flow.contestant):
             fail(f"{description}: flows.{number}.contestant: {wrong}")
-    check.refuse_pattern(folder)
     made = prepare.ensure(set(plan.stack_names(asked)), asked.clock)
     results = Results(folder.absolute())
     # a run into the same folder would remove the trial's temporary folder

@@ -140,14 +140,7 @@ def writing_to(folder: Path) -> Iterator[None]:
 
 
 def check_folder(folder: Path) -> None:
-    """End with an error if a folder of results does not exist, or cannot be one.
-
-    Raises:
-        OSError: its path has a character that stands for others, such as ``[``.
-    """
-    from cambrian.store import check
-
-    check.refuse_pattern(folder)
+    """End with an error if a folder of results does not exist."""
     if not folder.exists():
         fail(f"{folder}: no such folder; remedy: give a results directory of `cambrian run`")
 

@@ -7,7 +7,7 @@ import re
 import stat
 from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -25,8 +25,8 @@ _WRITTEN = ("history", "hunted-")
 _KNOWN = {"study.json", RECORD, "trials", "frames", "report", DAMAGED, LOCK, NO_STUDY}
 
 #: move: to ``damaged/``; remove: it can be made again; run: only a run can make it;
-#: none: it is mentioned, and harms nothing
-Cure = Literal["move", "remove", "run", "none"]
+#: read: nobody knows whether it is damaged, as it cannot be read; none: it is mentioned, and harms nothing
+Cure = Literal["move", "remove", "run", "read", "none"]
 
 
 @dataclass(frozen=True)
@@ -69,11 +69,9 @@ def examine(folder: Path, *, mend: bool) -> list[StoreReport]:
     Raises:
         FileNotFoundError: there is none.
         InUse: mending, while a run uses a results directory.
-        OSError: mending could not move or remove something, or the path of ``folder`` is refused.
+        OSError: mending could not move or remove something.
     """
     stores = list(check.stores(folder))
-    for results in stores:
-        check.refuse_pattern(results.folder)
     suites = [path for path in (folder / RECORD, *folder.glob(f"*/{RECORD}")) if os.path.lexists(path)]
     found = [_store(results, mend=mend) for results in stores]
     found += [_suite(path, mend=mend) for path in suites]
@@ -116,7 +114,7 @@ def _suite(path: Path, *, mend: bool) -> StoreReport:
     try:
         reading.json_file(path, SuiteRecord, path.parent)
     except Damaged as error:
-        findings = [Finding(path, error.why, "move", path)]
+        findings = [_of(error, "move", path)]
     if mend:
         findings = _mended(path.parent, findings, [])
     return StoreReport(path.parent, 0, tuple(findings), None)
@@ -131,15 +129,24 @@ def _study(results: Results) -> tuple[dict[str, Any] | None, list[Finding]]:
     try:
         return results.study(), []
     except Damaged as error:
-        return None, [Finding(place, error.why, "move", place)]
+        return None, [_of(error, "move", place)]
 
 
 def _trial(folder: Path) -> list[Finding]:
-    """A trial's damaged files; mending moves the whole trial."""
+    """A trial's damaged files; mending moves the whole trial, except if something in it cannot be read."""
+    if not os.access(folder, os.R_OK | os.X_OK):
+        return [Finding(folder, "cannot be read: Permission denied", "read", folder)]
     if not os.path.lexists(folder / "verdict.json"):
         return [Finding(folder, "has no verdict.json, so it is not complete", "move", folder)]
     found = check.thorough(TrialResult(folder))
-    return [Finding(error.path, error.why, "move", folder) for error in found]
+    findings = [_of(error, "move", folder) for error in found]
+    unread = any(finding.cure == "read" for finding in findings)
+    return [replace(finding, cure="read") if unread else finding for finding in findings]
+
+
+def _of(error: Damaged, cure: Cure, target: Path) -> Finding:
+    """The finding of an error, and its cure if the file can be read."""
+    return Finding(error.path, error.why, "read" if isinstance(error, reading.Unread) else cure, target)
 
 
 def _strangers(results: Results, trials: list[Path]) -> Iterator[Finding]:
@@ -176,7 +183,7 @@ def _frames(results: Results) -> Iterator[Finding]:
                 # of an older version, or of a report that died or is running: nobody reads it
                 continue
             for error in sums.damage(made, results.folder):
-                yield Finding(error.path, error.why, "remove", made)
+                yield _of(error, "remove", made)
 
 
 def _asked(study: dict[str, Any] | None) -> list[str]:
@@ -207,7 +214,7 @@ def _mended(folder: Path, findings: list[Finding], asked: list[str]) -> list[Fin
     """The findings after mending. A moved trial is missing then, so its run is still to come."""
     done: dict[Path, bool] = {}
     for finding in findings:
-        if finding.target in done or finding.cure in ("run", "none"):
+        if finding.target in done or finding.cure in ("run", "read", "none"):
             continue
         if finding.cure == "move":
             _move(finding.target, folder)

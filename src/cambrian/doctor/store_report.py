@@ -10,17 +10,20 @@ from rich.console import Console
 
 from cambrian.doctor.store import Cure, Finding, StoreReport
 from cambrian.store.check import DAMAGED
+from cambrian.store.reading import READABLE
 
 _MENDING: dict[Cure, str] = {
     "move": f"--mend moves {{target}} to {DAMAGED}/",
     "remove": "--mend removes {target}; it is made again when needed",
     "run": "a run makes it",
+    "read": READABLE,
     "none": "left as it is",
 }
 _MENDED: dict[Cure, str] = {
     "move": f"moved {{target}} to {DAMAGED}/",
     "remove": "removed {target}; it is made again when needed",
     "run": "",
+    "read": "",
     "none": "",
 }
 
@@ -54,6 +57,8 @@ def _summary(report: StoreReport) -> str:
     text += f"{len(problems)} problem{'s' if len(problems) > 1 else ''}"
     if any(finding.cure in ("move", "remove") for finding in problems):
         return f"{text}; remedy: cambrian doctor {shlex.quote(str(report.folder))} --mend"
+    if any(finding.cure == "read" for finding in problems):
+        return f"{text}; remedy: {READABLE}"
     was = f" (its command: {report.command})" if report.command else ""
     return f"{text}; remedy: run the study again with the same results folder{was}"
 

@@ -107,7 +107,6 @@ class Runner:
 
     def __init__(self, contestant: str, folder: Path, jobs: int) -> None:
         checks.check_named(contestant)
-        check.refuse_pattern(folder)
         stack, cca = contestant.split("/")
         reference = catalogue.reference_of(stack, cca)
         if reference is None:

@@ -308,10 +308,9 @@ def run_groups(
 
     Raises:
         InUse: another run uses ``out``.
-        OSError: ``out`` cannot be written to, or cannot be a results directory.
+        OSError: ``out`` cannot be written to.
         Errors of :func:`cambrian.run.prepare.ensure`.
     """
-    check.refuse_pattern(out)
     results = Results(out)
     with results.alone():
         results.sweep()

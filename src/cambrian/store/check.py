@@ -17,8 +17,6 @@ from cambrian.trace import packets
 _DEEPEST = 3
 #: where mending moves what a run cannot make again for certain
 DAMAGED = "damaged"
-#: polars reads a path with one of these as a pattern
-_OF_PATTERNS = frozenset("*?[")
 #: each of them says that a folder's trials are of a study, which may be lost
 _OF_A_STUDY = ("study.json", f"{DAMAGED}/study.json", "report")
 
@@ -71,19 +69,6 @@ def stores(folder: Path, deepest: int = _DEEPEST) -> Iterator[Results]:
     elif deepest and folder.is_dir():
         for inside in sorted(folder.iterdir()):
             yield from stores(inside, deepest - 1)
-
-
-def refuse_pattern(folder: Path) -> None:
-    """Refuse a folder whose whole path polars would read as a pattern of many files.
-
-    Raises:
-        OSError: its path has ``*``, ``?`` or ``[``.
-    """
-    if found := sorted(_OF_PATTERNS & set(str(folder.absolute()))):
-        raise OSError(
-            f"{folder.absolute()}: results cannot be in a folder whose path has {' or '.join(found)}, "
-            "because that reads as a pattern of other names; remedy: rename that folder, or give another one"
-        )
 
 
 def note_no_study(results: Results, command: str) -> None:

@@ -90,10 +90,7 @@ def checked(
         Mismatch: a shard is missing or of another run, two folders of one shard list different trials, or
             ``out`` has a shard, another study or trials that would no longer be listed.
         Damaged: a ``study.json`` is damaged.
-        OSError: the path of a folder is refused.
     """
-    for results in (*shards, out):
-        check.refuse_pattern(results.folder)
     records: dict[int, list[tuple[Results, dict[str, Any]]]] = {}
     for number, shard, record in map(_numbered, shards):
         records.setdefault(number, []).append((shard, record))

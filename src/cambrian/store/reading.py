@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shlex
 import stat
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import polars as pl
 from pydantic import BaseModel, ValidationError
 
+#: what opening a file says of the file itself; any other error is of the reader's rights, limits or disk
+_OF_THE_FILE = (errno.ENOENT, errno.EISDIR, errno.ELOOP, errno.ENXIO, errno.ENOTDIR)
 #: polars' errors about the content of a file; a panic is an error that its authors did not expect
 _POLARS_ERRORS = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError)
 
@@ -32,6 +35,18 @@ class Damaged(Exception):
         return f"{self.path}: {self.why}; remedy: {command}, then run the study again"
 
 
+class Unread(Damaged):
+    """A file that this process cannot read, whatever is in it."""
+
+    def __str__(self) -> str:
+        """``PATH: cannot be read: WHY; remedy: …``."""
+        return f"{self.path}: {self.why}; remedy: {READABLE}"
+
+
+#: the remedy where a file cannot be read
+READABLE = "make it readable (its rights, those of its folders, the disk), then run the command again"
+
+
 def kind_of(mode: int) -> str:
     """The kind of a directory's entry, in words, from its ``st_mode``."""
     kinds = {
@@ -48,21 +63,36 @@ def content(path: Path, store: Path) -> bytes:
     """The bytes of a regular file.
 
     Raises:
-        Damaged: it is missing, not a regular file, or not readable.
+        Damaged: it is missing or not a regular file; :class:`Unread` if this process cannot read it.
     """
+    with _opened(path, store) as file:
+        try:
+            return file.read()
+        except OSError as error:
+            raise _unread(path, error, store) from error
+
+
+def _opened(path: Path, store: Path) -> BinaryIO:
+    """A regular file, open to be read; raises as :func:`content`."""
     try:
         # without O_NONBLOCK, opening a named pipe waits for a writer for ever
-        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:  # noqa: PTH123
-            mode = os.fstat(file.fileno()).st_mode
-            if not stat.S_ISREG(mode):
-                raise Damaged(path, f"is {kind_of(mode)}, not a file", store)
-            return file.read()
+        file = open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb")  # noqa: PTH123, SIM115
     except FileNotFoundError:
         raise Damaged(path, "is missing", store) from None
     except IsADirectoryError:
         raise Damaged(path, "is a folder, not a file", store) from None
     except OSError as error:
-        raise Damaged(path, f"cannot be read: {error.strerror}", store) from error
+        raise _unread(path, error, store) from error
+    mode = os.fstat(file.fileno()).st_mode
+    if not stat.S_ISREG(mode):
+        file.close()
+        raise Damaged(path, f"is {kind_of(mode)}, not a file", store)
+    return file
+
+
+def _unread(path: Path, error: OSError, store: Path) -> Damaged:
+    kind = Damaged if error.errno in _OF_THE_FILE else Unread
+    return kind(path, f"cannot be read: {error.strerror}", store)
 
 
 def json_file(path: Path, shape: type[BaseModel], store: Path, *, complete: bool = True) -> dict[str, Any]:
@@ -113,18 +143,15 @@ def check_columns(path: Path, columns: Mapping[str, Any], store: Path) -> None:
     Raises:
         Damaged: it cannot be read, or lacks a column.
     """
-    try:
-        mode = path.stat().st_mode
-    except OSError as error:
-        missing = isinstance(error, FileNotFoundError)
-        why = "is missing" if missing else f"cannot be read: {error.strerror}"
-        raise Damaged(path, why, store) from error
-    if not stat.S_ISREG(mode):
-        raise Damaged(path, f"is {kind_of(mode)}, not a file", store)
-    try:
-        schema = pl.read_parquet_schema(path)
-    except _POLARS_ERRORS as error:
-        raise _no_parquet(path, b"" if path.stat().st_size == 0 else b"?", error, store) from error
+    # a path of its own would be a pattern to polars
+    with _opened(path, store) as file:
+        try:
+            schema = pl.read_parquet_schema(file)
+        except _POLARS_ERRORS as error:
+            if isinstance(error, OSError) and error.errno:
+                raise _unread(path, error, store) from error
+            raw = b"?" if os.fstat(file.fileno()).st_size else b""
+            raise _no_parquet(path, raw, error, store) from error
     _require(path, schema, columns, store)
 
 

@@ -13,7 +13,7 @@ import cambrian
 from cambrian.run import study as studies
 from cambrian.run.study import RunOptions, Summary
 from cambrian.stacks import offers
-from cambrian.store import check, reading
+from cambrian.store import reading
 from cambrian.store.results import write_json
 from cambrian.store.shapes import SuiteRecord
 from cambrian.study import cost
@@ -50,12 +50,7 @@ def announce(
     root: Path,
     console: Console,
 ) -> None:
-    """Print each part that will run, its cost, and what the user should know; ``root`` is for the results.
-
-    Raises:
-        OSError: ``root`` cannot be a folder of results.
-    """
-    check.refuse_pattern(root)
+    """Print each part that will run, its cost, and what the user should know; ``root`` is for the results."""
     for one in found:
         console.print(f"{one.suite.name}: {one.suite.title}", markup=False)
         for part in (part for part in parts if part.part.suite == one.suite.name):

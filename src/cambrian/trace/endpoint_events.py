@@ -142,7 +142,7 @@ class EndpointEvents:
 
     @property
     def follows(self) -> bool:
-        """Does the program follow the contract? A log's line of the same name has no ``role`` or ``time_ns``."""
+        """Does the program follow the contract? A log's line of the same name has no role or time."""
         return any(event.get("role") or event.get("time_ns") is not None for event in self.events)
 
     @property

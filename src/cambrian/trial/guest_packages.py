@@ -108,8 +108,9 @@ def _compile(folder: Path) -> None:
     lacking = sum(not _is_whole(Path(cache_from_source(source))) for source in sources)
     if lacking:
         full = shutil.disk_usage(folder).free < _FULL_BYTES
-        why = os.strerror(errno.ENOSPC) if full else f"{lacking} of {len(sources)} files could not be compiled"
-        raise OSError(errno.ENOSPC if full else errno.EIO, why, str(folder.parent))
+        why = f"{lacking} of {len(sources)} files could not be compiled"
+        number = errno.ENOSPC if full else errno.EIO
+        raise OSError(number, os.strerror(number) if full else why, str(folder.parent))
 
 
 def _is_whole(bytecode: Path) -> bool:
