@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import shutil
+from concurrent.futures import Future
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
-from cambrian.stacks import build, catalogue, manifest
+from cambrian.command import CommandFailed
+from cambrian.run import local, pool
+from cambrian.run.pool import Changed
+from cambrian.stacks import build, catalogue, kinds, manifest
 from cambrian.stacks.catalogue import Stack
 from cambrian.stacks.manifest import ManifestError
+from cambrian.store.results import Results
+from cambrian.trial import carry_out, plan
+from cambrian.trial.carry_out import Outcome
 
 
 def _stack(folder: Path, name: str = "mine", *, alone: bool = False, build_keys: str = "") -> Stack:
@@ -74,3 +83,80 @@ def test_a_build_by_another_compiler_needs_none(tmp_path: Path, monkeypatch: pyt
     assert build.ensure(stack).folder == home
     assert build.status(stack).state == "built"
     assert not (tmp_path / "toolchains").exists()
+
+
+def test_a_program_that_changes_during_a_run_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CAMBRIAN_CACHE", str(tmp_path / "cache"))
+    built = build.ensure(_stack(tmp_path))
+    assert build.is_as_built(built)
+    for change in (lambda: (tmp_path / "program").write_text("two"), (tmp_path / "program").unlink):
+        change()
+        assert not build.is_as_built(built)
+
+
+def test_its_trial_does_not_count_and_the_run_stops(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CAMBRIAN_CACHE", str(tmp_path / "cache"))
+    built = build.ensure(_stack(tmp_path))
+    results = Results(tmp_path / "results")
+
+    def rebuilt(*_: object, **__: object) -> Outcome:
+        with results.new_trial("a" * 16) as folder:
+            (folder / "verdict.json").touch()
+        (tmp_path / "program").write_text("two")
+        return Outcome("a" * 16, True, (), 1.0, 1.0)
+
+    monkeypatch.setattr(carry_out, "run", rebuilt)
+    monkeypatch.setattr(plan, "stack_names", lambda _: ["mine"])
+    environment: Any = SimpleNamespace(builds={"mine": built})
+    asked: Any = None
+    with pytest.raises(
+        Changed, match="of the stack mine changed during the run; remedy: run the command again"
+    ):
+        local._work(asked, environment, results, None)
+    assert not list(results.trials_folder.iterdir())
+
+    class Engine:
+        """One worker, whose trial ends so."""
+
+        def begin(self, *_: object) -> Engine:
+            return self
+
+        def submit(self, _: object) -> Future[Outcome]:
+            ended: Future[Outcome] = Future()
+            ended.set_exception(Changed("mine"))
+            return ended
+
+        def places(self) -> int:
+            return 1
+
+        def stop(self) -> None:
+            pass
+
+        close = stop
+
+    engine: Any = Engine()
+    with pytest.raises(Changed):
+        list(pool.run([asked], environment, results, engine=engine))
+
+
+def test_a_source_that_changes_during_its_build_is_not_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CAMBRIAN_CACHE", str(tmp_path / "cache"))
+    stack = _stack(tmp_path)
+    source = stack.folder / "source"
+    source.write_text("one")
+    make = kinds.make
+
+    def edited(*arguments: Any) -> None:
+        make(*arguments)
+        source.write_text("two")
+
+    monkeypatch.setattr(kinds, "make", edited)
+    with pytest.raises(CommandFailed, match="the source of mine changed while it was built"):
+        build.ensure(stack)
+    assert not list((tmp_path / "cache" / "stacks").glob("*/build.json"))
+    monkeypatch.setattr(kinds, "make", make)
+    assert build.is_as_built(build.ensure(stack))

@@ -54,6 +54,17 @@ class EngineError(RuntimeError):
     """The engine of a run cannot run trials; the text says why and what to do."""
 
 
+class Changed(EngineError):
+    """A stack's program or manifest changed during the run: its trials would have a wrong identity."""
+
+    def __str__(self) -> str:
+        """Which stack, and the remedy."""
+        return (
+            f"the program, the manifest or another file of the stack {self.args[0]} changed during the run; "
+            "remedy: run the command again: it runs what the new program lacks, and keeps the trials of others"
+        )
+
+
 @dataclass(frozen=True)
 class Finished:
     """One trial that has ended: its outcome, or the error that prevented it.
@@ -189,6 +200,7 @@ def run(
 
     Raises:
         OSError: the disk of the results is full, read-only or faulty, or a folder is closed.
+        Changed: a stack changed during the run.
     """
     waiting = list(reversed(trials))
     under_way: dict[Future[Outcome], Trial] = {}
@@ -204,7 +216,7 @@ def run(
             errors = {future: error_of(future) for future in done}
             for error in errors.values():
                 # every other trial would fail too
-                if isinstance(error, PermissionError):
+                if isinstance(error, PermissionError | Changed):
                     raise error
                 if isinstance(error, OSError) and error.errno in _DISK_ERRORS:
                     raise OSError(error.errno, error.strerror, str(results.folder)) from error

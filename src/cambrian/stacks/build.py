@@ -159,6 +159,19 @@ def status(stack: Stack) -> Status:
     return Status("missing", f"about {stack.manifest.build.expected_s} s to build", remedy)
 
 
+def is_as_built(built: Built) -> bool:
+    """Are the program, the manifest and the files of a stack of kind "none" still those of its identity?
+
+    A guest reads them where they are, when a trial starts. All other programs are copies in the cache.
+    """
+    stack = built.stack
+    try:
+        return stack.manifest.build.kind != "none" or built.folder.name.startswith(f"{_name_of(stack)}-")
+    except (ManifestError, OSError):
+        # gone, perhaps for a moment
+        return False
+
+
 def ensure(stack: Stack) -> Built:
     """The built stack; builds it if necessary, with progress.
 
@@ -261,6 +274,11 @@ def _build(stack: Stack, home: Path) -> None:
         }
         if stack.release is not None:
             facts["lock_sha256"] = _keep_locks(stack, fresh)
+        if not home.name.startswith(f"{_name_of(stack)}-"):
+            raise CommandFailed(
+                f"the source of {stack.name} changed while it was built, and the program may have parts of both; "
+                "remedy: run the command again"
+            )
         (fresh / "build.json").write_text(json.dumps(facts, indent=1))
         shutil.rmtree(home, ignore_errors=True)
         fresh.rename(home)
