@@ -12,7 +12,6 @@ import polars as pl
 import pytest
 
 import cambrian
-
 from cambrian.report.evidence import Evidence
 from tests.unit import report_results
 

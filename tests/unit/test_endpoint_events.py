@@ -123,7 +123,9 @@ def test_an_event_of_other_types_is_named_and_left_out(tmp_path: Path, line: str
 
 def test_lines_that_are_no_events_are_ignored(tmp_path: Path) -> None:
     path = tmp_path / "flow0.sender.out"
-    path.write_text("[" * 100_000 + '\n"event"\n[1]\n\0\n{"event": "ready"}\n{"level": 3}\n{"event": ["ready"]}\n')
+    path.write_text(
+        "[" * 100_000 + '\n"event"\n[1]\n\0\n{"event": "ready"}\n{"level": 3}\n{"event": ["ready"]}\n'
+    )
     said = EndpointEvents.read(path)
     assert (len(said.events), said.odd) == (1, "")
 

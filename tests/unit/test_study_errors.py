@@ -116,6 +116,14 @@ def test_the_good_study_is_good() -> None:
         ('"cubic"', '"cubic"\nreceiver_cpu = { per_packet_ms = 1 }', 10, "per_packet_ms", "per_packet_us"),
         ('"cubic"', '"cubic"\nreceiver_cpu = { per_syscall_us = -1 }', 10, "per_syscall_us", "at least 0"),
         (RTT, RTT + "\nburst_loss = { good_to_bad_percent = 1 }", 6, "bad_to_good_percent", "add "),
+        (
+            RTT,
+            RTT + "\nburst_loss.good_to_bad_percent = 1\nburst_loss.bad_to_good_percent = 1"
+            "\nburst_loss.loss_in_good_percent = 100",
+            6,
+            "burst_loss",
+            "give loss_in_good_percent below 100",
+        ),
         (RTT, RTT + "\nburst_loss = { good_to_bad = 1 }", 6, "good_to_bad", "mean good_to_bad_percent?"),
         (RTT, RTT + "\nschedule = [\n{ at_s = 1 }]", 7, "schedule", "name rate_mbps, rtt_ms,"),
         (RTT, RTT + "\nschedule = [\n{ at_s = 1, rtt_s = 3 }]", 7, "rtt_s", "rtt_ms = 3000"),

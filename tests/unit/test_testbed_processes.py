@@ -27,3 +27,12 @@ def test_the_agent_notes_what_it_has_stopped(itself: bool) -> None:
     assert processes.stop([process]) == []
     assert process.status == (-signal.SIGKILL if itself else -signal.SIGTERM)
     assert process.stopped is not itself
+
+
+@pytest.mark.parametrize(
+    ("script", "how"), [("exit 3", "ended with status 3"), ("kill -9 $$", "was killed by signal 9 (Killed)")]
+)
+def test_how_a_program_ended_before_it_was_ready(script: str, how: str) -> None:
+    process = started("/bin/sh", "-c", script)
+    why = processes.wait_ready(process, {"argv": [], "environment": {}, "work": "/", "ready": "json"}, None)
+    assert why == f"flow0.receiver {how} before it was ready"

@@ -42,7 +42,7 @@ def repeated(stored: TrialResult, beside: Path) -> Iterator[TrialResult]:
         )
     made = prepare.ensure(set(plan.stack_names(trial)))
     # the browser's too, which is no stack
-    _require_same_build(stored, carry_out._hashes(trial, made))
+    _require_same_build(stored, carry_out.hashes(trial, made))
     folder = Path(tempfile.mkdtemp(dir=beside, prefix=".repeated-"))
     try:
         # programs of the guest run as other users

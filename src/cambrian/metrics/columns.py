@@ -17,9 +17,10 @@ Int64Array = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 
-#: a packet's fate. "queued": still in the buffer when the capture ended
+#: a packet's fate. "queued": still in the buffer at the trial's end
 OUTCOMES = ("departed", "dropped", "queued")
 
+#: ``ce``: the bottleneck marked it; marks from elsewhere do not count
 PACKETS: dict[str, Any] = {
     "flow": pl.UInt16,
     "arrival_ns": pl.Int64,

@@ -28,7 +28,7 @@ MOST_CHANGES = 10_000
 MOST_LISTED = 1000
 #: cells of all networks' grids; a network needs a row in tables and a panel in figures
 MOST_NETWORKS = 10_000
-#: An expanded trial needs 3 KiB of memory here, and a second or more to run.
+#: An expanded trial needs 3 KiB (39 KiB with 64 flows) of memory here, and a second or more to run.
 MOST_TRIALS = 200_000
 
 #: a frame takes 1.2 s at the lowest rate; beyond the highest rate the guest is slower than a CPU can be

@@ -251,6 +251,12 @@ class Network(Frozen):
                     f"{key} = 100 loses every packet of the trial: "
                     "give less, or a step of schedule with it for an outage"
                 )
+        if self.burst_loss and (
+            self.burst_loss.loss_in_bad_percent == self.burst_loss.loss_in_good_percent == 100
+        ):
+            raise ValueError(
+                "this burst_loss loses every packet of the trial: give loss_in_good_percent below 100"
+            )
         if self.burst_loss and not (
             self.burst_loss.loss_in_bad_percent or self.burst_loss.loss_in_good_percent
         ):

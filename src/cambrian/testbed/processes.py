@@ -160,7 +160,9 @@ def wait_ready(
     how = spec["ready"]
     while time.monotonic() < deadline_s:
         if process.reap():
-            return f"{process.name} ended with status {process.status} before it was ready"
+            status = process.status or 0
+            killed = f"was killed by signal {-status} ({signal.strsignal(-status)})" if status < 0 else ""
+            return f"{process.name} {killed or f'ended with status {status}'} before it was ready"
         if how == "json" and _said_ready(process.stdout):
             return None
         if how in ("udp", "tcp") and _bound(namespace, how, spec.get("port", at.PORT)):

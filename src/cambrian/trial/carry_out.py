@@ -39,10 +39,10 @@ class Outcome:
 
 def trial_id(trial: Trial, environment: Environment) -> str:
     """The trial's identity in this environment."""
-    return identity.trial_id(trial, _hashes(trial, environment))
+    return identity.trial_id(trial, hashes(trial, environment))
 
 
-def _hashes(trial: Trial, environment: Environment) -> dict[str, str]:
+def hashes(trial: Trial, environment: Environment) -> dict[str, str]:
     """The software that the trial runs: name → hash."""
     hashes = environment.hashes(plan.stack_names(trial))
     return hashes | {"browser": browser.find().identity} if page_loads.uses_browser(trial) else hashes
@@ -155,7 +155,7 @@ def _manifest(
         "id": name,
         "cambrian": cambrian.__version__,
         "trial": trial.model_dump(mode="json"),
-        "environment": _hashes(trial, environment),
+        "environment": hashes(trial, environment),
         "kernel": {"version": kernel.version, "sha256": kernel.sha256, "key": kernel.key},
         "stacks": stacks,
         "network": {"links": made["links"], "bottleneck": made["bottleneck"], "tcp_ecn": made["tcp_ecn"]},

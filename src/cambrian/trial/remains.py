@@ -70,6 +70,7 @@ def clean(folder: Path) -> tuple[str, ...]:
             why = f"{name} has a second name (a hard link)"
         elif entry.st_size > (most := _most_bytes(path, depth)):
             why = f"{name} has {entry.st_size / 2**20:.0f} MiB, more than {most / 2**20:.0f} MiB"
+            why += ": make the program write less, or switch its logging off"
         if why:
             removed.append(why)
             _remove(path, entry)
