@@ -61,7 +61,7 @@ class Changed(EngineError):
         """Which stack, and the remedy."""
         return (
             f"the program, the manifest or another file of the stack {self.args[0]} changed during the run; "
-            "remedy: run the command again: it runs what the new program lacks, and keeps the trials of others"
+            "remedy: run the command again; it keeps the trials that have ended"
         )
 
 

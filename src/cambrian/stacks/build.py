@@ -276,7 +276,7 @@ def _build(stack: Stack, home: Path) -> None:
             facts["lock_sha256"] = _keep_locks(stack, fresh)
         if not home.name.startswith(f"{_name_of(stack)}-"):
             raise CommandFailed(
-                f"the source of {stack.name} changed while it was built, and the program may have parts of both; "
+                f"the source of {stack.name} changed while it was built, and the program may be of both; "
                 "remedy: run the command again"
             )
         (fresh / "build.json").write_text(json.dumps(facts, indent=1))

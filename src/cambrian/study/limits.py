@@ -66,8 +66,9 @@ Text = Annotated[str, Field(pattern=r"^[^\x00-\x08\x0b-\x1f\x7f-\x9f]*$", max_le
 #: a name that is not empty
 Word = Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]+$", max_length=1000)]
 #: names become names of folders, which Linux limits to 255 bytes
-Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]*$", max_length=100)]
-LineupName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=100)]
+MOST_NAME = 100
+Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]*$", max_length=MOST_NAME)]
+LineupName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=MOST_NAME)]
 #: ``--set NAME=VALUE`` ends the name at the first "="
 OptionName = Annotated[str, Field(pattern=r"^[^\s=\x00-\x1f\x7f-\x9f]+$", max_length=100)]
 OptionValue = Annotated[

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Sequence
 from typing import Literal, Protocol
@@ -94,6 +95,7 @@ def check_whole(
     _events_fall_within_the_trial(study, networks, everyone, lineup_of, faults)
     _schedules_are_clear(study, networks, faults)
     _paths_fit_into_the_guest(networks, everyone, faults)
+    _pies_interval_is_a_timers(networks, faults)
     _profiles_keep_something(study, faults)
     if study.design == "versus-reference" and reference_of is not None:
         _references_exist(contestants, reference_of, faults)
@@ -401,6 +403,18 @@ def _paths_fit_into_the_guest(
         if wrong is not None:
             problem, _, remedy = wrong.partition(": ")
             faults.add(path, problem, remedy)
+
+
+def _pies_interval_is_a_timers(networks: Sequence[PlacedNetwork], faults: Faults) -> None:
+    """PIE keeps its interval in ticks of the kernel, HZ = 1000, rounded up (net/sched/sch_pie.c).
+
+    Between them a grid would have one network under two names.
+    """
+    for placed in networks:
+        interval_ms = placed.network.aqm_interval_ms
+        if placed.network.queue in ("pie", "fq_pie") and interval_ms and interval_ms % 1:
+            problem = f"the kernel rounds {placed.network.queue}'s interval up to whole milliseconds"
+            faults.add((*placed.path, "aqm_interval_ms"), problem, f"give {math.ceil(interval_ms)}")
 
 
 def _own_rtt_ms(placed: PlacedFlow) -> float:

@@ -16,7 +16,7 @@ from cambrian.study import hints, naming, pages
 from cambrian.study.errors import StudyError
 from cambrian.study.explain import build, expected, explain, shown
 from cambrian.study.faults import Faults
-from cambrian.study.limits import MOST_LISTED, MOST_NETWORKS, RateMbps
+from cambrian.study.limits import MOST_LISTED, MOST_NAME, MOST_NETWORKS, RateMbps
 from cambrian.study.model import (
     MOST_FLOWS,
     Contestant,
@@ -53,8 +53,6 @@ TABLE_KEYS: dict[str, tuple[str, ...]] = {
 }
 #: tables that occur once → their name in errors
 SINGLE = {"page_load": "[page_load]", "stopping": "[stopping]", "profile": "a profile"}
-#: characters of a network's name, as of every name that names files
-MOST_IN_A_NAME = 100
 #: unknown keys of one table that get a remedy; the first of a file is reported
 MOST_UNKNOWN = 10
 #: keys of a network whose lists and tables are values, and so make no grid
@@ -411,9 +409,9 @@ def _named(network: Network, at: Path, faults: Faults) -> Network:
     if not naming.NAME_PATTERN.fullmatch(name):
         remedy = "use letters and digits, with . _ - after the first"
         faults.add((*at, "name"), f"{shown(name)} is not possible", remedy)
-    elif len(name) > MOST_IN_A_NAME:
+    elif len(name) > MOST_NAME:
         problem = f"this network's name has {len(name)} characters: {shown(name)}"
-        remedy = f'give a name of at most {MOST_IN_A_NAME}, such as name = "slow" or name = "rtt-{{rtt_ms}}"'
+        remedy = f'give a name of at most {MOST_NAME}, such as name = "slow" or name = "rtt-{{rtt_ms}}"'
         faults.add((*at, "name"), problem, remedy, key="name")
     return network.model_copy(update={"name": name})
 
