@@ -152,6 +152,10 @@ impl Server {
             library.turn(1)?;
             self.close_ended();
         }
+        // msquic waits for a peer's answer for two round trips, which may be longer than this program has.
+        for connection in &*self.connections.borrow() {
+            connection.report();
+        }
         Ok(())
     }
 }
@@ -206,15 +210,20 @@ impl Connection {
                 eprintln!("{}: connection ended: {status}", STACK.program);
             }
             ConnectionEvent::ShutdownComplete { .. } => {
-                // SAFETY: the handle is open until `close_ended`.
-                if let Some(statistics) = unsafe { statistics::of(self.handle) } {
-                    let sent_bytes = &self.server.sent_bytes;
-                    sent_bytes.set(sent_bytes.get() + statistics.SendTotalBytes);
-                    contract::stats(statistics::fields(&statistics));
-                }
+                self.report();
                 self.ended.set(true);
             }
             _ => {}
+        }
+    }
+
+    /// Write the `stats` line of a connection at its end.
+    fn report(&self) {
+        // SAFETY: the handle is open until `close_ended`.
+        if let Some(statistics) = unsafe { statistics::of(self.handle) } {
+            let sent_bytes = &self.server.sent_bytes;
+            sent_bytes.set(sent_bytes.get() + statistics.SendTotalBytes);
+            contract::stats(statistics::fields(&statistics));
         }
     }
 }
