@@ -10,9 +10,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-import duckdb
 import polars as pl
 from filelock import FileLock, Timeout
 
@@ -24,6 +23,9 @@ from cambrian.store.writing import write_json
 from cambrian.testbed.contract import QdiscCounters
 from cambrian.trace.objects import OBJECTS, PAGE_LOADS
 from cambrian.trace.schema import TRANSPORT
+
+if TYPE_CHECKING:
+    import duckdb
 
 __all__ = ["InUse", "LinkCount", "Results", "TrialResult", "link_count", "write_json"]
 
@@ -278,6 +280,9 @@ class Results:
 
         Views: ``packets``, ``transport`` and, if a trial loaded a page, ``objects`` and ``page_loads``.
         """
+        # late: most commands need no database
+        import duckdb
+
         connection = duckdb.connect()
         pages = [name for name in PAGE_COLUMNS if any(self.trials_folder.glob(f"[!.]*/{name}.parquet"))]
         for name in ("packets", "transport", *pages):
