@@ -124,7 +124,7 @@ def test_the_good_study_is_good() -> None:
             "burst_loss",
             "give loss_in_good_percent below 100",
         ),
-        (BUFFER, BUFFER + f'\nname = "{"a" * 101}"', 7, "name", "give a shorter name"),
+        (BUFFER, BUFFER + f'\nname = "{"a" * 101}"', 7, "name", "give a name of at most 100"),
         (BUFFER, BUFFER + '\nqueue = "pie"\naqm_interval_ms = 1.5', 8, "aqm_interval_ms", "give 2"),
         (RTT, RTT + "\nburst_loss = { good_to_bad = 1 }", 6, "good_to_bad", "mean good_to_bad_percent?"),
         (RTT, RTT + "\nschedule = [\n{ at_s = 1 }]", 7, "schedule", "name rate_mbps, rtt_ms,"),
