@@ -8,17 +8,20 @@ flows, a flight that does not grow while none of its packets is dropped or marke
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Collection, Sequence
 
 from cambrian.measure import quantities
 from cambrian.measure.quantity import Quantity
+from cambrian.measure.trial import TrialMeasures
 from cambrian.metrics.gates import exemptions
 from cambrian.metrics.window_use import LIMITED_SHARE, USED
 from cambrian.probes import table
 from cambrian.report import hints
 from cambrian.report.collect import Cell, Collected, everybody
 from cambrian.report.tables.rows import Row
+from cambrian.study.model import Network
 
 #: controllers whose window limits what is in flight
 _BY_WINDOW = ("cubic", "reno")
@@ -31,6 +34,9 @@ PEAK_PERCENT = 110.0
 #: 712 flows (quiche CUBIC, whose log tells and most of whose frames are small, has 0.26). Limited ones beside
 #: kernel TCP have a trial with 0.28 or less, but not behind a fixed rate in a deep buffer
 LEAST_GROWTH_PACKETS = 0.3
+#: a flow of fixed size leaves its window unused during its handshake and its last round trip, which are 26 % of
+#: ten (1 MB of kernel CUBIC at 50 Mbps and 100 ms), and of 15 kB nearly all
+FEWEST_ROUND_TRIPS = 20
 #: a link of which more is used has no room for a probe that is seen
 FULL_SHARE = 0.95
 #: receivers that leave the sender to its controller: its stack's own, and the project's
@@ -40,6 +46,7 @@ _SATURATION = "saturation: "
 _PEAK = quantities.ALL["rate_peak_percent"]
 _GROWTH = quantities.ALL["flight_growth_packets"]
 _UNUSED = quantities.ALL["window_unused_percent"]
+_COMPLETION = quantities.ALL["completion_s"]
 
 
 def limited(collected: Collected, contestant: str, network: str) -> str:
@@ -51,7 +58,10 @@ def limited(collected: Collected, contestant: str, network: str) -> str:
         return ""
     # a flow of fixed size leaves its window unused at its beginning and end: endless ones tell more
     shares = _values(_UNUSED, collected, contestant, network, sized=False)
-    shares = shares or _values(_UNUSED, collected, contestant, network)
+    has_log = bool(shares or _values(_UNUSED, collected, contestant, network))
+    shares = shares or _values(_UNUSED, collected, contestant, network, fewest_round_trips=FEWEST_ROUND_TRIPS)
+    if has_log and not shares:
+        return ""
     if not shares:
         return _unknown(collected, contestant, network)
     if max(shares) < 100 * LIMITED_SHARE:
@@ -63,9 +73,18 @@ def limited(collected: Collected, contestant: str, network: str) -> str:
 
 
 def _values(
-    quantity: Quantity, collected: Collected, contestant: str, network: str, *, sized: bool = True
+    quantity: Quantity,
+    collected: Collected,
+    contestant: str,
+    network: str,
+    *,
+    sized: bool = True,
+    fewest_round_trips: float = 0,
 ) -> list[float]:
-    """The known values of all its flows there that load no page; ``sized``: those of fixed size too."""
+    """The known values of all its flows there that load no page.
+
+    ``sized``: those of fixed size too, if completion takes ``fewest_round_trips`` or more.
+    """
     return [
         value
         for cell in collected.cells
@@ -73,9 +92,18 @@ def _values(
         for number, name in enumerate(cell.names)
         if name == contestant
         for trial in cell.trials
-        if sized or not trial.trial.flows[number].size_bytes
+        if not trial.trial.flows[number].size_bytes
+        or (sized and _round_trips(trial, number, cell.network) >= fewest_round_trips)
         if (value := quantity.value(trial, number)) is not None
     ]
+
+
+def _round_trips(trial: TrialMeasures, number: int, network: Network) -> float:
+    """Of a flow of fixed size, until it is complete; infinite if it is not."""
+    completion_s = _COMPLETION.value(trial, number)
+    if completion_s is None:
+        return math.inf
+    return 1000 * float(completion_s) / trial.trial.flows[number].base_rtt_ms(network)
 
 
 def _shows_use(cell: Cell) -> bool:

@@ -51,6 +51,8 @@ def _on(of: Collected, *networks: Network) -> Collected:
 def _plain(monkeypatch: pytest.MonkeyPatch) -> None:
     value: Any = SimpleNamespace(value=lambda trial, flow: trial.flows[flow]["window_unused_percent"])
     monkeypatch.setattr(limits, "_UNUSED", value)
+    time: Any = SimpleNamespace(value=lambda trial, flow: trial.flows[flow]["completion_s"])
+    monkeypatch.setattr(limits, "_COMPLETION", time)
     monkeypatch.setattr(limits, "_PEAK", SimpleNamespace(value=lambda trial, flow: None))
     monkeypatch.setattr(limits, "_GROWTH", SimpleNamespace(value=lambda trial, flow: None))
 
@@ -77,10 +79,27 @@ def test_a_flow_of_fixed_size_tells_only_without_an_endless_one() -> None:
     """Its last round trips leave the window unused, and the request's: much of a short flow."""
     found = collected(12, 63)
     short = found.cells[0].trials[1]
-    cast("Any", short).trial = SimpleNamespace(flows=[SimpleNamespace(size_bytes=30_000)])
+    cast("Any", short).trial = _sized()
+    cast("Any", short).flows[0]["completion_s"] = 1.0
     assert not limits.limited(found, "quinn reno", "net")
     cast("Any", found.cells[0]).trials.pop(0)
     assert "up to 63 % of the time" in limits.limited(found, "quinn reno", "net")
+
+
+def _sized() -> Any:
+    return SimpleNamespace(
+        flows=[SimpleNamespace(size_bytes=30_000, base_rtt_ms=lambda network: network.rtt_ms)]
+    )
+
+
+@pytest.mark.parametrize(("completion_s", "tells"), [(0.95, False), (1.05, True), (None, True)])
+def test_a_flow_of_few_round_trips_tells_nothing(completion_s: float | None, tells: bool) -> None:
+    """Its handshake and its last round trip are much of it: 26 % of kernel CUBIC's for 1 MB."""
+    found = collected(26, 27)
+    for trial in found.cells[0].trials:
+        cast("Any", trial).trial = _sized()
+        cast("Any", trial).flows[0]["completion_s"] = completion_s
+    assert bool(limits.limited(found, "quinn reno", "net")) is tells
 
 
 def test_without_a_log_a_link_left_unused_shows_a_limit_on_all_networks() -> None:
@@ -165,6 +184,8 @@ def test_a_bbr_whose_rate_never_rises_below_the_links_is_limited(
     found = collected(None, reference="bbr")
     trials = [SimpleNamespace(peak=peak, utilisation=used) for peak in peaks]
     cast("Any", found.cells[0]).trials = trials
+    time: Any = SimpleNamespace(value=lambda trial, flow: trial.flows[flow]["completion_s"])
+    monkeypatch.setattr(limits, "_COMPLETION", time)
     monkeypatch.setattr(limits, "_PEAK", SimpleNamespace(value=lambda trial, _: trial.peak))
     assert ("its rate never rises" in limits.limited(found, "quinn reno", "net")) == is_limited
 
