@@ -20,6 +20,8 @@ UTILISATION_MARGIN = 0.10
 #: a BBR of a generation that the kernel lacks, where the kernel's fills so much of the link: it must fill so
 #: much in some trial. On steady paths those of the stock stacks have 82 % and more; two have 48 to 55 %
 FULL_SHARE, LEAST_SHARE = 0.9, 0.75
+#: it probes for bandwidth every two to three seconds, or 63 round trips: several probes must have failed
+FEWEST_SECONDS = 10.0
 #: percentage points of the packets, or share of the reference's loss: on small links all lose much; and so
 #: many packets
 LOSS_MARGIN_PERCENT, LOSS_MARGIN_SHARE, LOSS_MARGIN_PACKETS = 1.0, 0.5, 10
@@ -142,14 +144,16 @@ def underused(
     """Where a contestant leaves a quarter of a link unused in each trial, and the reference fills it.
 
     For one that is not compared with the reference otherwise. As many trials show it as :func:`side` needs. A
-    flow that still grows counts, too: a BBR finds the link's bandwidth within some round trips. Behind a
-    small buffer or an AQM a later BBR may leave more unused, because it answers losses and marks.
+    flow that still grows counts, too, after several probes for bandwidth. Behind a small buffer or an AQM a
+    later BBR may leave more unused, because it answers losses and marks.
     """
     found = []
     for network in (name for name in mine if reference.get(name)):
         both = (*mine[network], *reference[network])
         a, b = (_known([each.utilisation for each in side[network]]) for side in (mine, reference))
         if not (a and b and all(each.roomy for each in both)) or _is_rough(both) or _is_short(both):
+            continue
+        if min(each.round_trips * each.full_rtt_ms for each in mine[network]) < 1000 * FEWEST_SECONDS:
             continue
         if max(a) < LEAST_SHARE and min(b) > FULL_SHARE:
             trials = min(_differing(mine[network]), len(reference[network]))

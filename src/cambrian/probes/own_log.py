@@ -36,26 +36,29 @@ def srtt(flow: ProbedFlow) -> Figure | NoFigure:
     """The log's smoothed round trip, divided by the nearest that smoothing can make of the packets'; median.
 
     1 if it is between the least and the most that the packets had which were acknowledged in the eight round
-    trips before. An acknowledgement may have come later by :data:`ACK_DELAY_NS`.
+    trips before. An acknowledgement may have come later by :data:`ACK_DELAY_NS`, or by the mean time between
+    two acknowledgements where they are rare.
     """
     rows = _rows(flow, "srtt_us", flow.settled_ns, least=1)
     if isinstance(rows, NoFigure):
         return rows
     at_ns, srtts_us = rows
     some = np.unique(np.linspace(0, len(at_ns) - 1, MOST_ROWS).astype(np.int64))
-    ratios = [_of_srtt(flow, int(at_ns[row]), 1000.0 * float(srtts_us[row])) for row in some]
+    span_ns = flow.trace.end_ns - flow.trace.start_ns
+    late_ns = max(ACK_DELAY_NS, span_ns / flow.trace.acks) if flow.trace.acks else ACK_DELAY_NS
+    ratios = [_of_srtt(flow, int(at_ns[row]), 1000.0 * float(srtts_us[row]), late_ns) for row in some]
     median = float(np.median(ratios))
     if not 1 / OTHER_UNIT < median < OTHER_UNIT:
         return NoFigure(f"its log's smoothed round trip is {median:.3g} times the packets', in another unit")
     return Figure(median, len(at_ns))
 
 
-def _of_srtt(flow: ProbedFlow, at_ns: int, srtt_ns: float) -> float:
+def _of_srtt(flow: ProbedFlow, at_ns: int, srtt_ns: float, late_ns: float) -> float:
     arrivals_ns, trips_ns = flow.flight.arrival_ns, flow.flight.round_trip_ns
     acked = max(int(np.searchsorted(arrivals_ns, at_ns - flow.flight.trip_ns(at_ns), side="right")) - 1, 0)
     since_ns = arrivals_ns[acked] - SMOOTHED_TRIPS * trips_ns[acked]
     smoothed = trips_ns[int(np.searchsorted(arrivals_ns, since_ns)) : acked + 1]
-    least_ns, most_ns = float(smoothed.min()), float(smoothed.max()) + ACK_DELAY_NS
+    least_ns, most_ns = float(smoothed.min()), float(smoothed.max()) + late_ns
     return srtt_ns / min(max(srtt_ns, least_ns), most_ns)
 
 

@@ -34,8 +34,8 @@ PEAK_PERCENT = 110.0
 #: 712 flows (quiche CUBIC, whose log tells and most of whose frames are small, has 0.26). Limited ones beside
 #: kernel TCP have a trial with 0.28 or less, but not behind a fixed rate in a deep buffer
 LEAST_GROWTH_PACKETS = 0.3
-#: a flow of fixed size leaves its window unused during its handshake and its last round trip, which are 26 % of
-#: ten (1 MB of kernel CUBIC at 50 Mbps and 100 ms), and of 15 kB nearly all
+#: a flow of fixed size leaves its window unused during its handshake and its last round trip: 26 % of the
+#: time of 1 MB (kernel CUBIC at 50 Mbps and 100 ms), and nearly all of 15 kB's
 FEWEST_ROUND_TRIPS = 20
 #: a link of which more is used has no room for a probe that is seen
 FULL_SHARE = 0.95

@@ -49,6 +49,7 @@ def test_a_link_left_unused_by_a_controller_that_is_not_compared() -> None:
 
     assert texts(alone(0.48), alone(0.5)) == ["utilisation 49 % (tcp bbr 98 %) on a"]
     assert texts(replace(alone(0.48), grows=True), alone(0.5))
+    assert texts(*(replace(alone(share), round_trips=101, full_rtt_ms=100) for share in (0.48, 0.5)))
     # one trial, or replicates of one; one trial that fills more; a link that the reference leaves unused, too
     assert not texts(alone(0.5), alone(0.5))
     assert not texts(alone(0.5), alone(0.82))
@@ -58,6 +59,8 @@ def test_a_link_left_unused_by_a_controller_that_is_not_compared() -> None:
         {"unsteady": True},
         {"limit": "its receiver"},
         {"round_trips": 40},
+        # 1.2 s: less than one cycle of probes
+        {"round_trips": 60, "full_rtt_ms": 20, "grows": True},
         {"roomy": False},
     ):
         assert not texts(*(replace(alone(share), **changed) for share in (0.48, 0.5)))

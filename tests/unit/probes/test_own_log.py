@@ -65,7 +65,8 @@ def with_srtt(flow: ProbedFlow, *, times: float = 1.0, every: int = 2, later_ns:
     smoothed = [float(trips_ns[0])]
     for trip_ns in trips_ns[1:]:
         smoothed.append(0.875 * smoothed[-1] + 0.125 * (float(trip_ns) + later_ns))
-    return with_log(flow, at_ns + later_ns, srtt_us=(times * np.array(smoothed) / 1000).round())
+    found = with_log(flow, at_ns + later_ns, srtt_us=(times * np.array(smoothed) / 1000).round())
+    return replace(found, trace=replace(found.trace, acks=flow.trace.packets.height // every))
 
 
 def with_flight(flow: ProbedFlow, *, leaks: float = 0.0, every: int = 2, before: bool = False) -> ProbedFlow:
@@ -85,7 +86,11 @@ GROWING = {"growth": 20.0, "most": 1000.0, "initial": 10.0}
 
 
 @pytest.mark.parametrize("settings", [{}, GROWING], ids=["steady", "the-queue-grows"])
-@pytest.mark.parametrize("log", [{}, {"every": 40}, {"later_ns": 25 * MS}], ids=["usual", "seldom", "late"])
+@pytest.mark.parametrize(
+    "log",
+    [{}, {"every": 40}, {"later_ns": 25 * MS}, {"every": 100, "later_ns": 60 * MS}],
+    ids=["usual", "seldom", "late", "seldom-and-late"],
+)
 def test_each_right_way_to_smooth_a_round_trip_is_that_of_the_packets(
     settings: dict[str, Any], log: dict[str, Any]
 ) -> None:
