@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import time
 from concurrent.futures import Future
 from pathlib import Path
 from types import SimpleNamespace
@@ -155,8 +157,52 @@ def test_a_source_that_changes_during_its_build_is_not_kept(
         source.write_text("two")
 
     monkeypatch.setattr(kinds, "make", edited)
-    with pytest.raises(CommandFailed, match="the source of mine changed while it was built"):
+    with pytest.raises(
+        CommandFailed, match=r"the source of mine changed while it was built: .*/mine/source; "
+    ):
         build.ensure(stack)
     assert not list((tmp_path / "cache" / "stacks").glob("*/build.json"))
     monkeypatch.setattr(kinds, "make", make)
     assert build.is_as_built(build.ensure(stack))
+
+
+def _made(folder: Path, recipe: str) -> Stack:
+    """A stack that make builds; its Makefile has this rule for prog.o."""
+    folder.mkdir()
+    (folder / "prog.c").write_text("one")
+    rules = f"all: prog.o\n\tcp prog.o $(OUT)/prog\nprog.o: prog.c\n\t{recipe}\n"
+    (folder / "Makefile").write_text(f"{rules}.PHONY: all{' prog.o' if 'date' in recipe else ''}\n")
+    path = folder / "manifest.toml"
+    keys = '[build]\nkind = "make"\nbinary = "prog"\n'
+    path.write_text(f'name = "made"\n[ccas.cubic]\n{keys}[server]\ncommand = ["{{bin}}"]\n')
+    return Stack(path, manifest.read(path))
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="no make")
+def test_make_may_leave_files_beside_the_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CAMBRIAN_CACHE", str(tmp_path / "cache"))
+    stack = _made(tmp_path / "made", "cp prog.c prog.o")
+    first = build.ensure(stack)
+    assert first.binary.read_text() == "one"
+    # the build is that of what lies there now, and is not made again
+    assert first.folder.name.startswith(f"{build.source_name(stack)}-")
+    assert build.status(stack).state == "built"
+    assert build.ensure(stack) == first
+    (stack.folder / "prog.c").write_text("two")
+    os.utime(stack.folder / "prog.c", (time.time() + 2,) * 2)
+    second = build.ensure(stack)
+    assert second.binary.read_text() == "two"
+    assert second.folder != first.folder
+    assert second.folder.name.startswith(f"{build.source_name(stack)}-")
+    assert not list((tmp_path / "cache" / "stacks").glob("*.new-*"))
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="no make")
+def test_what_changes_at_each_call_of_make_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CAMBRIAN_CACHE", str(tmp_path / "cache"))
+    stack = _made(tmp_path / "made", "date +%N >prog.o")
+    with pytest.raises(
+        CommandFailed, match=r"changed at each of 3 calls of make: .*/made/prog\.o; remedy: let"
+    ):
+        build.ensure(stack)
+    assert not list((tmp_path / "cache" / "stacks").glob("*/build.json"))

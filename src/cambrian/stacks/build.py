@@ -15,7 +15,7 @@ import shutil
 import subprocess
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -31,6 +31,11 @@ from cambrian.stacks.manifest import ManifestError
 
 if TYPE_CHECKING:
     from hashlib import _Hash as Hash
+
+#: the first call of make leaves its files, the next changes none
+_MOST_BUILDS = 3
+#: files that change during each, by name
+_MOST_NAMED = 3
 
 State = Literal["built", "missing", "unbuildable", "broken", "fails"]
 
@@ -72,31 +77,42 @@ def _content(stack: Stack) -> bytes:
     single-file stack the TOML file and the files that it names; the manifest's ``sources``;
     and for a stack of kind "none", the program.
     """
-    named_files.check(stack)
     digest = hashlib.sha256()
-    wanted = stack.manifest.build
-    if stack.alone:
-        named = [file.template for side in stack.sides() for file in side.files]
-        _add(digest, stack.file, stack.file.name)
-        for name in [*named, *filter(None, (wanted.lock, wanted.tools))]:
-            _add(digest, stack.folder / name, name)
-    else:
-        _add_folder(digest, stack.folder)
-    for source in wanted.sources:
-        path = stack.folder / source
-        if path.is_dir():
-            _add_folder(digest, path)
-        else:
-            _add(digest, path, source)
-    if wanted.kind == "none":
-        _add(digest, program_there(stack), "program")
+    for path, name in _inputs(stack):
+        _add(digest, path, name)
     return digest.digest()
 
 
-def _add_folder(digest: Hash, folder: Path) -> None:
+def _inputs(stack: Stack) -> Iterator[tuple[Path, str]]:
+    """Each input of a stack's build, and its name in the hash."""
+    named_files.check(stack)
+    wanted = stack.manifest.build
+    if stack.alone:
+        named = [file.template for side in stack.sides() for file in side.files]
+        yield stack.file, stack.file.name
+        for name in [*named, *filter(None, (wanted.lock, wanted.tools))]:
+            yield stack.folder / name, name
+    else:
+        yield from _of_folder(stack.folder)
+    for source in wanted.sources:
+        path = stack.folder / source
+        if path.is_dir():
+            yield from _of_folder(path)
+        else:
+            yield path, source
+    if wanted.kind == "none":
+        yield program_there(stack), "program"
+
+
+def _of_folder(folder: Path) -> Iterator[tuple[Path, str]]:
     for path in sorted(folder.rglob("*")):
         if path.is_file() and not pinned.NOT_SOURCE.intersection(path.relative_to(folder).parts):
-            _add(digest, path, str(path.relative_to(folder)))
+            yield path, str(path.relative_to(folder))
+
+
+def _hashes(stack: Stack) -> dict[Path, bytes]:
+    """A hash of each input, to name those that change during a build."""
+    return {path: hashlib.sha256(path.read_bytes()).digest() for path, _ in _inputs(stack)}
 
 
 def source_name(stack: Stack) -> str:
@@ -175,25 +191,39 @@ def is_as_built(built: Built) -> bool:
 def ensure(stack: Stack) -> Built:
     """The built stack; builds it if necessary, with progress.
 
+    make may leave files in the source's folder, which are inputs of its next call: it is called again until a
+    call changes none. The program is then filed as a build of what it left there.
+
     Raises:
         MissingTool: no compiler for it, with the remedy.
-        cambrian.command.CommandFailed: the build failed, with its last lines.
+        cambrian.command.CommandFailed: the build failed, with its last lines, or the source changed.
     """
     source = pinned.ensure(stack)
+    for _ in range(_MOST_BUILDS if source.manifest.build.kind == "make" else 1):
+        home = _home_here(source)
+        if (home / "build.json").exists():
+            return _built(stack, home)
+        home.parent.mkdir(parents=True, exist_ok=True)
+        with FileLock(f"{home}.lock"):
+            if not (home / "build.json").exists():
+                changed = _build(source, home)
+            if (home / "build.json").exists():
+                return _built(stack, home)
+    names = ", ".join(map(str, changed[:_MOST_NAMED])) or str(source.folder)
+    more = f" and {len(changed) - _MOST_NAMED} more" if len(changed) > _MOST_NAMED else ""
+    if source.manifest.build.kind == "make":
+        when, remedy = f"at each of {_MOST_BUILDS} calls of make", "remedy: let make write below $(OUT)"
+    else:
+        when, remedy = "while it was built", "the program may be of both; remedy: run the command again"
+    raise CommandFailed(f"the source of {stack.name} changed {when}: {names}{more}; {remedy}")
+
+
+def _home_here(source: Stack) -> Path:
+    """Where the build of this source is, or belongs; a compiler is fetched if it is needed."""
     try:
-        home = _home(source, _tool(source, fetch=False))
+        return _home(source, _tool(source, fetch=False))
     except MissingTool:
-        other = _any_home(source)
-        if other is not None:
-            return _built(stack, other)
-        home = _home(source, _tool(source))
-    if (home / "build.json").exists():
-        return _built(stack, home)
-    home.parent.mkdir(parents=True, exist_ok=True)
-    with FileLock(f"{home}.lock"):
-        if not (home / "build.json").exists():
-            _build(source, home)
-    return _built(stack, home)
+        return _any_home(source) or _home(source, _tool(source))
 
 
 def _failure(home: Path) -> Path:
@@ -245,8 +275,10 @@ def _keep_locks(stack: Stack, out: Path) -> str:
     return digest.hexdigest()
 
 
-def _build(stack: Stack, home: Path) -> None:
+def _build(stack: Stack, home: Path) -> list[Path]:
+    """Build the stack, and file its program in ``home``; not if inputs changed meanwhile: it gives these."""
     wanted = stack.manifest.build
+    before = _hashes(stack)
     # no with_suffix: names have dots
     log = Path(f"{home}.log")
     log.unlink(missing_ok=True)
@@ -275,12 +307,11 @@ def _build(stack: Stack, home: Path) -> None:
         if stack.release is not None:
             facts["lock_sha256"] = _keep_locks(stack, fresh)
         if not home.name.startswith(f"{_name_of(stack)}-"):
-            raise CommandFailed(
-                f"the source of {stack.name} changed while it was built, and the program may be of both; "
-                "remedy: run the command again"
-            )
+            after = _hashes(stack)
+            return sorted(path for path in before | after if before.get(path) != after.get(path))
         (fresh / "build.json").write_text(json.dumps(facts, indent=1))
         shutil.rmtree(home, ignore_errors=True)
         fresh.rename(home)
+        return []
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
