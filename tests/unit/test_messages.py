@@ -61,3 +61,36 @@ def test_a_user_without_a_home_is_told_so(
     said = capsys.readouterr().err
     assert "HOME is not set" in said
     assert "Traceback" not in said
+
+
+@pytest.mark.parametrize("cache", [None, "/somewhere"])
+def test_without_a_home_a_file_that_cannot_be_written_is_told_too(
+    cache: str | None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("CAMBRIAN_CACHE", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    if cache:
+        monkeypatch.setenv("CAMBRIAN_CACHE", cache)
+    monkeypatch.setattr(os.path, "expanduser", lambda path: path)
+    monkeypatch.setattr(os, "geteuid", lambda: 4242)
+
+    def failing() -> None:
+        raise PermissionError(errno.EACCES, "Permission denied", "/somewhere/file")
+
+    monkeypatch.setattr(cli, "app", failing)
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    said = capsys.readouterr().err
+    assert ended.value.code == 2
+    assert said.startswith("cambrian: /somewhere/file: Permission denied; ") and "Traceback" not in said
+
+
+def test_a_fault_while_an_error_is_told_is_no_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing(*_: object) -> str:
+        raise PermissionError(errno.EACCES, "Permission denied", "/somewhere")
+
+    monkeypatch.setattr(cli, "app", failing)
+    monkeypatch.setattr(cli, "explained", lambda _: 1 // 0)
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    assert ended.value.code == 2

@@ -89,16 +89,23 @@ def main() -> None:
     try:
         with parallel.kept_workers():
             app()
-    except OSError as error:
-        err.print(f"cambrian: {explained(error)}", markup=False, soft_wrap=True)
-        sys.exit(2)
     except Exception as error:
-        if isinstance(error, _expected()):
-            err.print(f"cambrian: {error}", markup=False, soft_wrap=True)
-        elif str(error) == _NO_HOME:
-            text = "HOME is not set, and this user has no home folder; remedy: export HOME=/a/folder/of/yours"
-            err.print(f"cambrian: {text}", markup=False, soft_wrap=True)
-        else:
+        try:
+            _tell(error)
+        except Exception:
             # a fault of ours; status 1, Python's own, is a verdict of several commands
             traceback.print_exc()
         sys.exit(2)
+
+
+def _tell(error: Exception) -> None:
+    """Print an error, or raise it if it is a fault of ours."""
+    if isinstance(error, OSError):
+        text = explained(error)
+    elif isinstance(error, _expected()):
+        text = str(error)
+    elif str(error) == _NO_HOME:
+        text = "HOME is not set, and this user has no home folder; remedy: export HOME=/a/folder/of/yours"
+    else:
+        raise error
+    err.print(f"cambrian: {text}", markup=False, soft_wrap=True)

@@ -112,7 +112,11 @@ def _in_cache(error: OSError) -> str:
     """Whose a file of the cache is that cannot be written, and the remedy; empty for another file."""
     from cambrian import paths
 
-    cache, path = paths.cache(), Path(os.fsdecode(error.filename))
+    try:
+        cache, path = paths.cache(), Path(os.fsdecode(error.filename))
+    except RuntimeError:
+        # without a home folder there is no cache
+        return ""
     if not path.is_relative_to(cache):
         return ""
     there = next(place for place in (path, *path.parents) if os.path.lexists(place))
@@ -121,7 +125,7 @@ def _in_cache(error: OSError) -> str:
     if owner == os.geteuid():
         return f"this is in the cache; remedy: make it writable, or {remedy}"
     name = next((one.pw_name for one in pwd.getpwall() if one.pw_uid == owner), f"number {owner}")
-    if cache.is_relative_to(Path.home()):
+    if cache.is_relative_to(os.path.expanduser("~")):
         # as after sudo cambrian
         remedy += f", or sudo chown -R {os.geteuid()} {shlex.quote(str(cache))}"
     return f"this is in the cache, and of user {name}; remedy: {remedy}"
