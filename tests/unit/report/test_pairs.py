@@ -420,3 +420,11 @@ def test_harm_and_its_interval_are_tested_by_factors() -> None:
     assert ends["p"] == pytest.approx(mirrored["p"])
     assert 1 - ends["excess_low"] == pytest.approx(1 / (1 - mirrored["excess_high"]))
     assert ends["excess_high"] < 1
+
+
+def test_without_a_pair_there_is_no_table_and_no_figure() -> None:
+    found = study({}, {"a": [10.0, 10.0]})
+    assert pairwise.table(found) is None
+    assert pairwise.intra_cca(found) is None
+    assert pairwise.transitivity(found) is None
+    assert not list(figures_of_pairs.figures(found))

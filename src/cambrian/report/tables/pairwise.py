@@ -36,7 +36,7 @@ def table(collected: Collected) -> pl.DataFrame | None:
     itself is even by symmetry and not tested. ``x_gave_up`` and ``y_gave_up``: trials in which that flow
     ended early; they count with the bytes carried until then. ``cca`` is the stacks' name for both
     controllers, null where the names differ. Flows that load pages share nothing, so such a study has no
-    table.
+    table; nor has one whose pairs have not run yet.
     """
     if collected.design != "pairwise" or any(cell.page for cell in collected.cells):
         return None
@@ -50,7 +50,7 @@ def table(collected: Collected) -> pl.DataFrame | None:
         table_rows += [
             _row(cell, ccas, test, *one) for cell, test, one in zip(cells, tests, corrected, strict=True)
         ]
-    return rows.frame(table_rows)
+    return rows.frame(table_rows) if table_rows else None
 
 
 def _test(cell: Cell) -> Comparison | None:
