@@ -7,7 +7,7 @@ import os
 import pwd
 import shlex
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from enum import StrEnum
 from functools import wraps
 from pathlib import Path
@@ -125,9 +125,10 @@ def _in_cache(error: OSError) -> str:
     if owner == os.geteuid():
         return f"this is in the cache; remedy: make it writable, or {remedy}"
     name = next((one.pw_name for one in pwd.getpwall() if one.pw_uid == owner), f"number {owner}")
-    if cache.is_relative_to(os.path.expanduser("~")):
-        # as after sudo cambrian
-        remedy += f", or sudo chown -R {os.geteuid()} {shlex.quote(str(cache))}"
+    with suppress(RuntimeError):
+        # as after sudo cambrian; a user may have no home
+        if cache.is_relative_to(Path.home()):
+            remedy += f", or sudo chown -R {os.geteuid()} {shlex.quote(str(cache))}"
     return f"this is in the cache, and of user {name}; remedy: {remedy}"
 
 
