@@ -80,7 +80,12 @@ def _make_if_stale(place: Place) -> None:
     if not state.stale and kept:
         return
     if place.page.is_file() and not os.access(place.report, os.W_OK):
-        line = f"{place.report} cannot be written to: its report is out of date, and is shown as it is"
+        what = (
+            "its report is out of date, and is shown as it is"
+            if state.stale
+            else "its report is current, but the page SQL lacks its observations and tables"
+        )
+        line = f"{place.report} cannot be written to: {what}"
         err.print(line, markup=False, soft_wrap=True)
     else:
         with check.blamed(place.folder):

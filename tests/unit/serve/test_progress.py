@@ -122,6 +122,13 @@ def test_an_old_report_that_cannot_be_written_to_is_shown(
     monkeypatch.setattr("os.access", lambda *_: False)
     opening._make_if_stale(places.find([folder])[0])
     assert made == [folder] and "out of date" in capsys.readouterr().err
+    # a current report whose frames are missing is not out of date
+    shutil.rmtree(folder / "report")
+    reported(folder)
+    shutil.rmtree(folder / "frames", ignore_errors=True)
+    opening._make_if_stale(places.find([folder])[0])
+    said = capsys.readouterr().err
+    assert made == [folder] and "current, but the page SQL lacks" in said and "out of date" not in said
     # without a report the reader is told that it cannot be written
     writing.remove(folder / "report" / "index.html")
     opening._make_if_stale(places.find([folder])[0])
