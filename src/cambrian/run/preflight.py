@@ -163,12 +163,13 @@ def _too_late(groups: Sequence[Group]) -> str:
 
 def _little_measured(groups: Sequence[Group]) -> str:
     """The network that leaves least after the warm-up (:meth:`Trial.measured_ns`), if that is little."""
-    found = {group.network: line for group in groups if (line := _measured(group))}
+    found = [(group, line) for group in groups if (line := _measured(group))]
     if not found:
         return ""
-    worst = min((group for group in groups if group.network in found), key=lambda one: min(_left_s(one)))
-    more = f" (one of {len(found)} such networks)" if len(found) > 1 else ""
-    return f"{worst.network}{more}: {found[worst.network]}; remedy: a longer duration_s, or measured_from_s"
+    worst, line = min(found, key=lambda one: min(_left_s(one[0])))
+    networks = len({group.network for group, _ in found})
+    more = f" (one of {networks} such networks)" if networks > 1 else ""
+    return f"{worst.network}{more}: {line}; remedy: a longer duration_s, or measured_from_s"
 
 
 def _left_s(group: Group) -> list[float]:
