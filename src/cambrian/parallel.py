@@ -58,7 +58,7 @@ def mapped(
 def kept_workers() -> Iterator[None]:
     """Within, the workers of one call of :func:`mapped` work for the next ones too: to start takes a second.
 
-    For a command, which ends soon: workers without work keep their memory.
+    For a command, which ends soon: workers without work keep their memory (:func:`end_kept`).
     """
     global _keeping  # noqa: PLW0603 - a process runs one command
     _keeping = True
@@ -105,7 +105,7 @@ def _workers() -> Iterator[ProcessPoolExecutor]:
 
 
 def end_kept() -> None:
-    """End the workers that are kept; a command that waits for long calls this before."""
+    """End the workers that are kept; a command calls this before it waits for long, or runs trials."""
     global _kept  # noqa: PLW0603
     if _kept:
         _end(_kept[0])

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from cambrian import parallel
 from cambrian.interrupts import Interrupted
 from cambrian.run import preflight, prepare, study
 from cambrian.run.study import RunOptions
@@ -111,10 +112,14 @@ def test_an_interrupted_run_says_that_its_trials_are_kept(
 
     monkeypatch.setattr(prepare, "ensure", lambda *_: None)
     monkeypatch.setattr(study, "_run_groups", interrupted)
+    ended: list[bool] = []
+    monkeypatch.setattr(parallel, "end_kept", lambda: ended.append(True))
     asked = Study.model_validate(Results(report_results.KNOBS).study()["study"])
     with pytest.raises(Interrupted) as stop:
         study.run_groups(asked, [], tmp_path, OPTIONS, Console(quiet=True))
     assert str(stop.value) == "cambrian: interrupted; finished trials are kept"
+    # idle workers leave their memory to the trials
+    assert ended
     assert str(Interrupted(2)) == "cambrian: interrupted"
 
 

@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from rich.console import Console
 
 import cambrian
-from cambrian import interrupts
+from cambrian import interrupts, parallel
 from cambrian.judging import families
 from cambrian.run import pool, preflight, prepare, trust
 from cambrian.run.local import Cores
@@ -315,6 +315,8 @@ def run_groups(
     with results.alone():
         results.sweep()
         made = prepare.ensure(needed_stacks(groups), options.clock)
+        # trials need the memory
+        parallel.end_kept()
         try:
             return _run_groups(study, groups, results, made, options, console)
         except interrupts.Interrupted as stop:
