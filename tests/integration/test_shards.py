@@ -34,7 +34,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         words = ("--shard", f"{number}/3", "--out", f"shard-{number}", "--jobs", "1")
         answer = quickly(place, "run", "study.toml", *words)
         assert answer.returncode == 0, answer.stderr
-    assert quickly(place, "run", "study.toml", "--out", "whole").returncode == 0
+    # forks of one process have one order of sets; by another, study.json must be the same
+    assert cambrian(place, "run", "study.toml", "--out", "whole").returncode == 0
     return place
 
 
