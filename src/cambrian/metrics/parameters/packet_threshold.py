@@ -75,7 +75,7 @@ def estimate(trace: FlowTrace) -> Iterator[Estimate | Missing]:
 def _declared_ns(transport: pl.DataFrame) -> Int64Array:
     """The sender's times of all rows that report a loss."""
     # Linux's word for a window that is lowered for a mark too
-    words = [word for word in words_of(transport["state"], RECOVERY) if word != "cwr"]
+    words = [word for word in words_of(transport["state"], RECOVERY) if word.strip().lower() != "cwr"]
     declares = pl.col("event").is_in(["loss", "retransmit"]) | pl.col("state").is_in(words).fill_null(False)
     return int64(transport.filter(declares), "time_ns")
 

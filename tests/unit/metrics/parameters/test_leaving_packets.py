@@ -318,3 +318,8 @@ def test_without_a_loss_there_is_no_threshold() -> None:
 
 def test_windows_are_told_in_payload() -> None:
     assert transport_of([(0, "ack", 10)])["cwnd_bytes"].to_list() == [10 * PAYLOAD]
+
+
+def test_a_window_lowered_for_a_mark_declares_no_loss() -> None:
+    rows = {"event": ["state"] * 3, "state": ["CWR", " cwr ", "Recovery"], "time_ns": [1, 2, 3]}
+    assert packet_threshold._declared_ns(pl.DataFrame(rows)).tolist() == [3]

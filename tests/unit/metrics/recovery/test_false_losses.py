@@ -73,6 +73,8 @@ def test_the_kernel_enters_loss_at_each_rto() -> None:
     )
     assert timeouts(said, None) == 2
     assert timeouts(states(("state", "open"), ("ack", "open")), None) == 0
+    # by any word of the one vocabulary
+    assert timeouts(states(("state", "open"), ("state", "Loss"), ("state", "RTO")), None) == 2
 
 
 def test_a_stack_says_how_many_or_nothing() -> None:
