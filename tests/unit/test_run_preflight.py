@@ -270,7 +270,8 @@ def test_what_would_mislead_is_told(change: tuple[str, str], said: str, tmp_path
 
 def test_the_group_that_is_measured_least_is_told() -> None:
     long = groups(('title = "s"', 'title = "s"\ndesign = "solo"'), ("= 60", "= 1.2"))[0]
-    short = replace(long, trials=tuple(one.model_copy(update={"duration_s": 1.11}) for one in long.trials))
+    trials = tuple(one.model_copy(update={"duration_s": 1.11}) for one in long.trials)
+    short = long.model_copy(update={"trials": trials})
     for found in ([short, long], [long, short]):
         line = preflight._little_measured(found)
         assert "trials end after 1.11 s" in line and "such networks" not in line

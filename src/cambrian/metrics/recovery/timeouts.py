@@ -15,8 +15,9 @@ def timeouts(transport: pl.DataFrame, own_count: int | None, done_ns: int | None
 
     ``transport``: of one flow. ``own_count``: the stack's when its program ended, if it has one. ``done_ns``:
     when the receiver had everything, in the log's time; None if it never had. Kernel TCP's timeouts are its
-    entries to the state "loss" (``tcp_enter_loss``; any word of a retransmission timeout counts); its tail loss
-    probes are not among them. Many stacks do not export their timers, so a log without a row "pto" gives None.
+    entries to the state "loss" (``tcp_enter_loss``; any word of a retransmission timeout counts); its tail
+    loss probes are not among them. Many stacks do not export their timers, so a log without a row "pto" gives
+    None.
     """
     if own_count is not None and (done_ns is None or own_count == 0):
         return own_count
