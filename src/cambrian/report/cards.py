@@ -126,7 +126,7 @@ def _own(
             network=row["network"],
             quantity=row["quantity"],
             text=says.format(who=row["contestant"], value=value, reference=row["reference"]),
-            beside=f"{row['reference']} in its place: {its} {row['unit']}{'.' if harmed else ''}{harmed}",
+            beside=f"{row['reference']} in its place: {its} {row['unit']}{harmed}",
             sure=_sure("Difference", row, "difference", f" {unit}", row["p_corrected"], "compared_seeds"),
             effect=100 * effect / rtt_ms[row["network"]] if row["unit"] == "ms" else effect,
             table="own_figures",
@@ -147,7 +147,7 @@ def _pairs(frames: Mapping[str, pl.DataFrame]) -> Iterator[Card]:
             network=row["network"],
             quantity=f"share_percent beside {loser}",
             text=f"{winner} takes {layout.number(share['share'], 0)} % of the throughput beside {loser}",
-            beside=f"Even split: 50 %.{_harmed(loser, harms.get((row['network'], loser, winner)))}",
+            beside=f"Even split: 50 %{_harmed(loser, harms.get((row['network'], loser, winner)))}",
             sure=_sure("Share", row | share, "share", " %", row["p_bh"], null=100 * pairwise.EVEN),
             effect=_certain(share, "share", 100 * pairwise.EVEN),
             table="pairwise",
@@ -166,17 +166,13 @@ def _throughput_harms(frames: Mapping[str, pl.DataFrame]) -> dict[tuple[str, str
 
 def _harmed(loser: str, verdict: str | None) -> str:
     """What the loser has beside a second flow of itself, if measured: it may be able to use no more."""
-    if verdict == matrix.OPEN:
-        return (
-            f" Whether {loser} has more beside a second {loser} flow is inconclusive: that test compares "
-            "throughputs, and has its own margin and correction."
-        )
-    found = {
-        harm.MORE: "clearly more than here",
-        harm.LESS: "clearly less than here",
-        matrix.EQUIVALENT: "as much as here",
+    said = {
+        harm.MORE: f"Beside a second {loser} flow, {loser} carries clearly more",
+        harm.LESS: f"Beside a second {loser} flow, {loser} carries clearly less",
+        matrix.EQUIVALENT: f"Beside a second {loser} flow, {loser} carries as much",
+        matrix.OPEN: f"Harm to {loser}'s throughput, which has a test of its own: inconclusive",
     }
-    return f" Beside a second {loser} flow, {loser} has {found[verdict]}." if verdict in found else ""
+    return f". {said[verdict]}" if verdict in said else ""
 
 
 def _loads(frames: Mapping[str, pl.DataFrame]) -> Iterator[Card]:

@@ -122,7 +122,7 @@ def test_cards_state_what_differs_where_the_matrix_says_so() -> None:
     assert first.beside == "r in its place: 0.99 %"
     assert second.text == "x takes 75 % of the throughput beside r"
     # the table of harm judges the same split by another test
-    assert second.beside == "r in its place: 50 %. Beside a second r flow, r has clearly more than here."
+    assert second.beside == "r in its place: 50 %. Beside a second r flow, r carries clearly more"
     judged = frames(found)
     judged["harm"] = judged["harm"].with_columns(verdict=pl.lit("inconclusive"))
     (said,) = (one.beside for one in cards.cards(found, judged, shown) if "throughput" in one.text)
@@ -300,13 +300,9 @@ def test_a_flow_alone_in_its_line_up_shows_its_throughput() -> None:
 @pytest.mark.parametrize(
     ("verdict", "said"),
     [
-        (harm.MORE, " Beside a second y flow, y has clearly more than here."),
-        ("equivalent", " Beside a second y flow, y has as much as here."),
-        (
-            "inconclusive",
-            " Whether y has more beside a second y flow is inconclusive: that test compares throughputs, and "
-            "has its own margin and correction.",
-        ),
+        (harm.MORE, ". Beside a second y flow, y carries clearly more"),
+        ("equivalent", ". Beside a second y flow, y carries as much"),
+        ("inconclusive", ". Harm to y's throughput, which has a test of its own: inconclusive"),
         ("not judged", ""),
     ],
 )
@@ -342,7 +338,7 @@ def test_a_split_is_beside_what_its_loser_has_alone(verdict: str, said: str) -> 
         ),
     }
     (card,) = cards._pairs(tables)
-    assert card.beside == f"Even split: 50 %.{said}"
+    assert card.beside == f"Even split: 50 %{said}"
 
 
 @pytest.mark.parametrize("figure", ["mean share of throughput", "mean throughput"])
