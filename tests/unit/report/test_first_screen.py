@@ -126,7 +126,7 @@ def test_cards_state_what_differs_where_the_matrix_says_so() -> None:
     judged = frames(found)
     judged["harm"] = judged["harm"].with_columns(verdict=pl.lit("inconclusive"))
     (said,) = (one.beside for one in cards.cards(found, judged, shown) if "throughput" in one.text)
-    assert "is inconclusive: that test compares throughputs" in said
+    assert "which has a test of its own: inconclusive" in said
     assert first.effect > second.effect > 0
     assert first.groups == "link/x+r"
     assert "5 seeds, p < 0.001 corrected" in first.sure
