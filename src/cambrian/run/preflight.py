@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import pairwise
 from pathlib import Path
 
 from cambrian import paths
@@ -15,7 +13,7 @@ from cambrian.probes.judge import is_random
 from cambrian.run import prepare
 from cambrian.stacks import adding, build, catalogue, checks, receivers, releases, whole
 from cambrian.stats.jackknife import FEWEST_SEEDS
-from cambrian.study.cost import rough_time
+from cambrian.study.cost import carried_bytes, rough_time
 from cambrian.study.limits import FRAME_BYTES, bdp_bytes
 from cambrian.study.model import Group, Network, Trial
 from cambrian.study.queues import AQMS
@@ -125,7 +123,7 @@ def _never_complete(groups: Sequence[Group]) -> str:
         for start_ms in sorted({flow.start_ms for flow, size_bytes in sized if size_bytes}, reverse=True):
             late = [(flow, size) for flow, size in sized if size and flow.start_ms >= start_ms]
             needed_bytes = sum(size for _, size in late)
-            can_bytes = _carried_bytes(trial, start_ms / 1e3)
+            can_bytes = carried_bytes(trial, start_ms / 1e3)
             if needed_bytes >= can_bytes:
                 names = " and ".join(
                     f"the page {flow.page.name} of {flow.contestant.name}"
@@ -313,18 +311,7 @@ def _disk(groups: Sequence[Group], folder: Path) -> str:
 
 def _stored_bytes(trial: Trial) -> float:
     packet_bytes = _STORED_BYTES_PER_PACKET + (_RAW_BYTES_PER_PACKET if trial.raw_capture else 0.0)
-    return _carried_bytes(trial) / FRAME_BYTES * packet_bytes
-
-
-def _carried_bytes(trial: Trial, from_s: float = 0.0) -> float:
-    """What the bottleneck can carry from a moment to the trial's end, by its schedule."""
-    steps = [(0.0, mean_rate_mbps(trial.network))]
-    steps += [(step.at_s, step.rate_mbps) for step in trial.network.schedule if step.rate_mbps is not None]
-    steps.append((math.inf, 0.0))
-    bits = 0.0
-    for (at_s, rate_mbps), (next_s, _) in pairwise(steps):
-        bits += rate_mbps * 1e6 * max(min(next_s, trial.duration_s) - max(at_s, from_s), 0.0)
-    return bits / 8
+    return carried_bytes(trial) / FRAME_BYTES * packet_bytes
 
 
 def _short(value: float) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -46,8 +47,9 @@ class Speed:
         if not stacks:
             return self.boot_s + loading_s
         wall_per_virtual = sum(1 / self._ratio(stack) for stack in stacks) / len(stacks)
-        load = _mean_rate_mbps(trial) / SPEED_RATE_MBPS
-        return self.boot_s + loading_s + trial.duration_s * load * wall_per_virtual
+        # at the rate of the measured trials
+        virtual_s = 8e-6 * carried_bytes(trial) / SPEED_RATE_MBPS
+        return self.boot_s + loading_s + virtual_s * wall_per_virtual
 
     def _ratio(self, stack: str) -> float:
         """Of the stack, which may be at a release."""
@@ -59,14 +61,15 @@ class Speed:
         return virtual_s / self._ratio(flow.contestant.stack)
 
 
-def _mean_rate_mbps(trial: Trial) -> float:
-    """The bottleneck's rate over the trial, with the steps of its schedule."""
+def carried_bytes(trial: Trial, from_s: float = 0.0) -> float:
+    """What the bottleneck can carry from a moment to the trial's end, by its schedule."""
     steps = [(0.0, mean_rate_mbps(trial.network))]
     steps += [(step.at_s, step.rate_mbps) for step in trial.network.schedule if step.rate_mbps is not None]
-    spans = pairwise(
-        [*((min(at_s, trial.duration_s), rate) for at_s, rate in steps), (trial.duration_s, 0.0)]
-    )
-    return sum(rate * (end_s - at_s) for (at_s, rate), (end_s, _) in spans) / trial.duration_s
+    steps.append((math.inf, 0.0))
+    bits = 0.0
+    for (at_s, rate_mbps), (next_s, _) in pairwise(steps):
+        bits += rate_mbps * 1e6 * max(min(next_s, trial.duration_s) - max(at_s, from_s), 0.0)
+    return bits / 8
 
 
 def _page_s(flow: Flow) -> float:
