@@ -48,7 +48,7 @@ from cambrian.report.tables import records
 from cambrian.report.words import counted
 from cambrian.store import commands
 
-_MADE_FROM = "made-from.txt"
+MADE_FROM = "made-from.txt"
 #: more notes than this are closed at first
 _MOST_NOTES = 12
 _VERDICTS = (
@@ -97,16 +97,17 @@ def write(
         frame.write_csv(out / "tables" / f"{name}.csv")
     timelines.write(collected, over_time, out / "data")
     timelines.script(out / "data" / "explore.js", explore.data(observed, frames))
-    (out / _MADE_FROM).write_text(f"{collected.made_from}\n")
+    (out / MADE_FROM).write_text(f"{collected.made_from}\n")
     return page.write(made, out, with_files=with_files)
 
 
 def made_from(out: Path) -> str:
     """The key of the trials, the study and the code that a report is of; empty if it does not say.
 
-    The key is that of :func:`cambrian.report.evidence.key_of`.
+    The key is that of :func:`cambrian.report.evidence.key_of`. A suite's report has one line for each part
+    that has trials.
     """
-    place = out / _MADE_FROM
+    place = out / MADE_FROM
     return place.read_text(errors="replace").strip() if place.is_file() else ""
 
 

@@ -59,7 +59,7 @@ class Progress:
         self._parts = [Progress(part) for part in place.parts]
         #: trial → when it finished, in seconds since the epoch, and whether it is valid
         self._known: dict[str, tuple[float, bool]] = {}
-        #: the times of all that decides it → whether the report is of other things than there are now
+        #: all that decides it → whether the report is of other things than there are now
         self._differs: tuple[object, bool] = (None, False)
 
     def state(self) -> State:
@@ -90,8 +90,9 @@ class Progress:
         """The sum over the parts that were started. The other parts are unknown, so there is no ETA."""
         states = [part.state() for part in self._parts]
         since = [one.since_last_s for one in states if one.since_last_s is not None]
-        made = _when(self._place.page)
-        pages = [_when(part.page) for part in self._place.parts]
+        begun = [part for part, one in zip(self._parts, states, strict=True) if one.finished]
+        # not by the times of the pages, which a copy of the results changes
+        has = study_page.made_from(self._place.report).splitlines()
         return State(
             asked=sum(one.asked for one in states),
             finished=sum(one.finished for one in states),
@@ -100,9 +101,9 @@ class Progress:
             since_last_s=min(since, default=None),
             running=any(one.running for one in states),
             eta_s=None,
-            stale=made is None
+            stale=not self._place.page.is_file()
             or any(one.stale and one.finished for one in states)
-            or any(page is not None and page > made for page in pages),
+            or any(study_page.made_from(part._place.report) not in has for part in begun),
         )
 
     def _of_study(self) -> State:
@@ -111,27 +112,31 @@ class Progress:
             self._look(name)
         finished = {name: found for name in asked if (found := self._known.get(name))}
         times = sorted(when for when, _ in finished.values())
-        made = _when(self._place.page)
-        new = [name for name, (when, _) in finished.items() if not self._reported(name, when, made)]
+        is_there = self._place.page.is_file()
+        new = sum(not (is_there and self._is_shown(name)) for name in finished)
         now = time.time()
         began = _held_since(self._results.folder / LOCK)
         return State(
             asked=len(asked),
             finished=len(finished),
             invalid=sum(not valid for _, valid in finished.values()),
-            new=len(new),
+            new=new,
             since_last_s=max(0.0, now - times[-1]) if times else None,
             running=began is not None,
             eta_s=None if began is None else _eta(times, began, len(asked) - len(finished), now),
-            stale=made is None or bool(new) or self._is_of_others(made, finished),
+            stale=not is_there or bool(new) or self._is_of_others(finished),
         )
 
-    def _is_of_others(self, made: float, finished: dict[str, tuple[float, bool]]) -> bool:
-        """Is the report of other trials, another study or other code? Read once for each change of a file."""
-        times = (made, (self._results.folder / "study.json").stat().st_mtime_ns, finished)
+    def _is_of_others(self, finished: dict[str, tuple[float, bool]]) -> bool:
+        """Is the report of other trials, another study or other code? Read once for each change of a file.
+
+        By their content: in a copy of the results, and with the clocks of a cluster, times say nothing.
+        """
+        said = study_page.made_from(self._place.report)
+        times = (said, (self._results.folder / "study.json").stat().st_mtime_ns, finished)
         if times != self._differs[0]:
             try:
-                differs = study_page.made_from(self._place.report) != key_of(self._results)
+                differs = said != key_of(self._results)
             except Damaged:
                 # `cambrian report` says what is wrong
                 differs = True
@@ -150,10 +155,9 @@ class Progress:
                 valid = False
             self._known[name] = (when, valid)
 
-    def _reported(self, name: str, finished: float, made: float | None) -> bool:
-        """Was the trial there when the report was made? A trial can finish while a report is being made."""
-        there = (self._place.report / "trials" / f"{name}.json").exists()
-        return made is not None and there and finished <= made
+    def _is_shown(self, name: str) -> bool:
+        """Is the trial in the report?"""
+        return (self._place.report / "trials" / f"{name}.json").exists()
 
 
 def inputs(place: Place) -> dict[str, float | str]:

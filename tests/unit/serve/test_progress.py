@@ -78,10 +78,50 @@ def test_what_the_report_lacks(folder: Path) -> None:
     assert not state.stale and state.new == 0
     # it finished while the report was being made
     (folder / "report" / "trials" / f"{names[0]}.json").unlink()
+    assert looking.state().new == 1 and looking.state().stale
+
+
+def test_a_trial_that_ran_again_after_the_report_makes_it_stale(folder: Path) -> None:
+    looking = progress(folder)
+    names = reported(folder)
+    assert not looking.state().stale
+    report_results.reject(folder, names[1], "no reason")
+    state = looking.state()
+    assert state.stale and state.new == 0
+
+
+def test_a_copy_s_report_is_current_whatever_its_times(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files that scp or git copies in order have the report's time before that of the trials."""
+    looking = progress(folder)
+    names = reported(folder)
+    for number, path in enumerate(sorted(folder.rglob("*"))):
+        os.utime(path, (time.time() + number, time.time() + number))
+    state = looking.state()
+    assert state.new == 0 and not state.stale
+    (folder / "report" / "trials" / f"{names[0]}.json").unlink()
+    state = looking.state()
+    assert state.new == 1 and state.stale
+    # a report of other code is out of date, and still has all other trials
+    monkeypatch.setattr(evidence, "_MADE_BY", ("cambrian.source",))
     assert looking.state().new == 1
-    # it ran again after the report
-    os.utime(folder / "trials" / names[1] / "verdict.json", (time.time() + 9, time.time() + 9))
-    assert looking.state().new == 2
+
+
+def test_a_suite_s_page_is_current_by_what_its_parts_are(folder: Path, tmp_path: Path) -> None:
+    suite = tmp_path / "suite"
+    part = suite / "part"
+    suite.mkdir()
+    reported(folder)
+    folder.rename(part)
+    (suite / "report").mkdir()
+    (suite / "report" / "index.html").write_text("a report")
+    looking = Progress(places.Place("suite", suite, (places.Place("suite/part", part),)))
+    # it does not say what it is of, as an earlier version leaves it
+    assert looking.state().stale
+    (suite / "report" / "made-from.txt").write_text(f"0123456789abcdef\n{key_of(Results(part))}\n")
+    os.utime(part / "report" / "index.html", (time.time() + 9, time.time() + 9))
+    assert not looking.state().stale
+    (part / "report" / "made-from.txt").write_text("0123456789abcdef\n")
+    assert looking.state().stale
 
 
 def test_a_report_of_another_study_or_of_other_code_is_stale(

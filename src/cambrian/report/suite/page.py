@@ -6,8 +6,8 @@ import os
 from pathlib import Path
 
 from cambrian.claims.frames import CachedFrames
-from cambrian.report import methods, page
-from cambrian.report.evidence import Evidence
+from cambrian.report import methods, page, study_page
+from cambrian.report.evidence import Evidence, key_of
 from cambrian.report.layout import NOTHING, Shown
 from cambrian.report.page import Page
 from cambrian.report.sections import Commands, Lines, Section, Table, Words, code, every, joined, link
@@ -16,6 +16,7 @@ from cambrian.report.suite.build import Subject
 from cambrian.report.suite.ran import Part, Ran
 from cambrian.report.suite.sections import sections
 from cambrian.report.words import counted
+from cambrian.store.results import Results
 
 _PARTS = "Each part is one study. Its report lists all networks, trials, versions and hashes."
 
@@ -33,13 +34,15 @@ def sections_of(ran: Ran) -> list[Section]:
 
 
 def write(ran: Ran, out: Path, *, with_files: bool = False) -> Path:
-    """Write ``out``/index.html with its figures and tables; return the page's path.
+    """Write ``out``/index.html with its figures, tables and made-from.txt; return the page's path.
 
     ``with_files``: figures as PNG, SVG and CSV, too.
 
     Raises:
         StudyError: as :func:`sections_of`.
     """
+    # first: a trial that finishes meanwhile is one that the page may lack
+    keys = [key_of(Results(part.folder)) for part in ran.parts if part.trials]
     own = sections_of(ran)
     page.prepare(out, "figures", "tables")
     for one in every(Table, own):
@@ -57,6 +60,7 @@ def write(ran: Ran, out: Path, *, with_files: bool = False) -> Path:
             _repeat(ran),
         ),
     )
+    (out / study_page.MADE_FROM).write_text("".join(f"{key}\n" for key in keys))
     return page.write(made, out, with_files=with_files)
 
 

@@ -13,10 +13,12 @@ import pytest
 from typer.testing import CliRunner
 
 from cambrian.cli import app
-from cambrian.report import layout
+from cambrian.report import layout, study_page
+from cambrian.report.evidence import key_of
 from cambrian.report.page import MOST_ROWS
 from cambrian.report.sections import Section, Statement, Table, Words
 from cambrian.report.suite import atlas, markdown, page, ran
+from cambrian.store.results import Results
 from cambrian.study.errors import StudyError
 from tests.unit import report_results
 
@@ -78,6 +80,19 @@ def test_what_is_invalid_says_why(results: Path, tmp_path: Path) -> None:
     (part,) = ran.read(tmp_path / "wpi").parts
     assert (part.valid, part.invalid, part.missing) == (1, 1, 1)
     assert part.reasons == ("4mbps-20ms-2bdp/tcp-cubic-with-tls+tcp-cubic seed 2: ended early",)
+
+
+def test_a_page_says_what_its_parts_are(
+    results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`cambrian open` compares it with the parts' own reports."""
+    monkeypatch.setattr(page, "sections_of", lambda _: [])
+    (tmp_path / "wpi").mkdir()
+    shutil.copy(results / "wpi" / "suite.json", tmp_path / "wpi")
+    part = report_results.copy(tmp_path / "made").rename(tmp_path / "wpi" / "grid")
+    out = tmp_path / "wpi" / "report"
+    page.write(ran.read(tmp_path / "wpi"), out)
+    assert study_page.made_from(out).splitlines() == [key_of(Results(part))]
 
 
 def test_the_atlas_has_a_file_a_suite_and_an_index(results: Path, tmp_path: Path) -> None:
