@@ -150,9 +150,9 @@ def load(folder: str | Path) -> Data:
     """The results that ``cambrian run`` wrote to ``folder``.
 
     Raises:
-        FileNotFoundError: it is not a results directory.
+        FileNotFoundError: it is not a results directory, or it is that of a suite, which has several inside.
         Damaged: its study.json cannot be used. The frames raise it for the files that they read.
     """
     data = Data(Path(folder).absolute())
-    Results(data.folder).study()
+    check.require_study(data.folder)
     return data

@@ -113,6 +113,16 @@ def test_a_folder_without_results_is_an_error(tmp_path: Path) -> None:
         cambrian.load(tmp_path)
 
 
+def test_a_suite_s_folder_is_told_with_a_part(tmp_path: Path) -> None:
+    for part in ("grid", "duels"):
+        (tmp_path / "wpi" / part).mkdir(parents=True)
+        (tmp_path / "wpi" / part / "study.json").write_text("{}")
+    with pytest.raises(
+        FileNotFoundError, match=r"wpi has the results of 2 studies .*, such as \S+/wpi/duels$"
+    ):
+        cambrian.load(tmp_path / "wpi")
+
+
 def test_the_package_alone_imports_nothing_more() -> None:
     """The guest imports it in every trial."""
     code = "import sys, cambrian; print([x for x in sys.modules if x.startswith(('cambrian.', 'polars'))])"

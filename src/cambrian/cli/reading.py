@@ -78,12 +78,12 @@ def make_report(folder: Path, to: Path | None = None, *, parts: bool = True, fig
     from cambrian.report.evidence import Evidence
     from cambrian.report.suite import page as suite_page
     from cambrian.report.suite import ran
-    from cambrian.store.results import Results
+    from cambrian.store import check
 
     # measuring takes minutes, so folders are checked before it
     page.check(to or folder / "report")
     if not ran.is_suite(folder):
-        Results(folder).study()
+        check.require_study(folder)
         # its tables are kept for `cambrian table`
         with writing_to(to or folder / "report"):
             found = Evidence(folder.absolute()).collected()
@@ -176,11 +176,11 @@ def table(
     """
     from cambrian.report import printed, tables
     from cambrian.report.evidence import Evidence
-    from cambrian.store.results import Results
+    from cambrian.store import check
     from cambrian.study import hints
 
     one_format(csv=as_csv, markdown=markdown)
-    Results(folder).study()
+    check.require_study(folder)
     _check_name(name)
     frames = Evidence(folder.absolute()).tables()
     if not frames:

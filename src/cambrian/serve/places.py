@@ -13,6 +13,7 @@ from pathlib import Path
 from cambrian import paths
 from cambrian.report.compared import settings
 from cambrian.report.suite import ran
+from cambrian.store import check
 from cambrian.store.results import Results
 from cambrian.suites.model import RECORD
 
@@ -178,7 +179,7 @@ def find(folders: Iterable[Path]) -> list[Place]:
                 raise FileNotFoundError(f"{folder} has no part that ran; remedy: cambrian run")
             places.append(Place(key, folder, parts))
         else:
-            Results(folder).study()
+            check.require_study(folder)
             places.append(Place(key, folder))
     return places
 

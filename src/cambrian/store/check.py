@@ -71,6 +71,22 @@ def stores(folder: Path, deepest: int = _DEEPEST) -> Iterator[Results]:
             yield from stores(inside, deepest - 1)
 
 
+def require_study(folder: Path) -> None:
+    """Check that ``folder`` has the results of one study.
+
+    Raises:
+        FileNotFoundError: it has none, or those of several, as a suite's folder has.
+        Damaged: its study.json cannot be used.
+    """
+    inside = [] if os.path.lexists(folder / "study.json") else [one.folder for one in stores(folder)]
+    if inside and inside != [folder]:
+        raise FileNotFoundError(
+            f"{folder} has the results of {len(inside)} studies inside; remedy: give the folder of one, "
+            f"such as {inside[0]}"
+        )
+    Results(folder).study()
+
+
 def note_no_study(results: Results, command: str) -> None:
     """Say beside the trials of a command that they are of no study, so that nobody misses ``study.json``."""
     if not _of_a_study(results):
