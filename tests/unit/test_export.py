@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import json
 import struct
+import tracemalloc
+from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -206,9 +208,9 @@ WIRE = [
 FLOW_OF = {0: 1, 1: 0}
 
 
-def pcap(path: Path) -> Path:
+def pcap(path: Path, wire: Sequence[tuple[int, bytes]] = WIRE) -> Path:
     content = struct.pack("<IHHIIII", 0xA1B23C4D, 2, 4, 0, 0, 65535, 101)
-    for time_ns, data in WIRE:
+    for time_ns, data in wire:
         seconds, ns = divmod(ZERO_NS + time_ns, 10**9)
         content += struct.pack("<IIII", seconds, ns, len(data), len(data)) + data
     path.write_bytes(content)
@@ -269,6 +271,24 @@ def test_the_secrets_stand_before_the_packets(tmp_path: Path) -> None:
 def test_another_capture_than_the_trials_is_refused(tmp_path: Path, packets: pl.DataFrame) -> None:
     with pytest.raises(ExportError, match="differs"):
         written(tmp_path, packets=packets)
+
+
+def test_packets_are_in_order_of_time_and_not_all_in_memory(tmp_path: Path) -> None:
+    """A capture has the packets of its two sockets in turn; a fast link's do not fit into memory."""
+    big = packet("10.0.1.2", "10.9.0.2", 1500)
+    sent = [(1_000_000, 1), (3_000_000, 2), (2_000_000, 3), (2_000_000, 4)]
+    wire = [(time_ns, big[:-1] + bytes([mark])) for time_ns, mark in sent]
+    wire += [(3_000_001 + number, big) for number in range(2000)]
+    path = pcap(tmp_path / "in.pcap", wire)
+    tracemalloc.start()
+    try:
+        seen = pcapng.read(path, FLOW_OF, zero_ns=ZERO_NS, end_ns=5_000_000)
+        marks = [one.content[-1] for one in seen]
+        _, peak_bytes = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert marks[:4] == [1, 3, 4, 2] and len(marks) == 2004
+    assert peak_bytes < path.stat().st_size / 5
 
 
 def test_a_capture_that_is_cut_short_is_refused(tmp_path: Path) -> None:

@@ -8,12 +8,14 @@ Sources: draft-ietf-opsawg-pcapng, the packages' `python-pcapng`.
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from struct import Struct
 from typing import BinaryIO, NamedTuple
 
+import numpy as np
 import polars as pl
 from pcapng import FileWriter, blocks
 from pcapng.constants import link_types
@@ -77,8 +79,10 @@ class Capture:
 
 
 def read(path: Path, flow_of: Mapping[int, int], *, zero_ns: int, end_ns: int) -> Iterator[Packet]:
-    """The flows' packets of a pcap file of the capture, from the trial's zero to its end.
+    """The flows' packets of a pcap file of the capture, from the trial's zero to its end, in order of time.
 
+    The order is stable, as that of the trial's records (:mod:`cambrian.trace.packets`). The packets stay in
+    the file until their turn, because those of a fast link fill the memory.
     ``flow_of``: position in the testbed → the study's number of the flow.
 
     Raises:
@@ -88,19 +92,36 @@ def read(path: Path, flow_of: Mapping[int, int], *, zero_ns: int, end_ns: int) -
         head = file.read(_FILE_HEAD.size)
         if len(head) < _FILE_HEAD.size or _FILE_HEAD.unpack(head)[0] != _NANOSECONDS:
             raise ExportError(f"{path.name} is no capture of whole packets")
-        while packet_head := file.read(_PACKET_HEAD.size):
-            if len(packet_head) < _PACKET_HEAD.size:
-                raise ExportError(f"{path.name} is cut short; remedy: export the trial again")
-            seconds, ns, size_bytes, whole_bytes = _PACKET_HEAD.unpack(packet_head)
-            content = file.read(size_bytes)
-            if len(content) < size_bytes or size_bytes < whole_bytes:
-                raise ExportError(f"{path.name} is cut short; remedy: export the trial again")
-            time_ns = seconds * _NS_PER_S + ns - zero_ns
+        times_ns, offsets = array("q"), array("q")
+        for stamp_ns, content in _from_here(file):
+            if 0 <= stamp_ns - zero_ns < end_ns:
+                times_ns.append(stamp_ns - zero_ns)
+                offsets.append(file.tell() - len(content) - _PACKET_HEAD.size)
+        for number in np.argsort(np.asarray(times_ns), kind="stable"):
+            file.seek(offsets[number])
+            _, content = next(_from_here(file))
             source, destination = content[_SOURCE], content[_DESTINATION]
             to_receiver = destination[:2] == _RECEIVERS
             position = (source if to_receiver else destination)[2]
-            if 0 <= time_ns < end_ns and position in flow_of:
-                yield Packet(time_ns, flow_of[position], to_receiver, content)
+            if position in flow_of:
+                yield Packet(times_ns[number], flow_of[position], to_receiver, content)
+
+
+def _from_here(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
+    """The next packets of a capture: the time, in nanoseconds since 1970, and the content of each.
+
+    Raises:
+        ExportError: the file is cut short.
+    """
+    cut = ExportError(f"{Path(file.name).name} is cut short; remedy: export the trial again")
+    while head := file.read(_PACKET_HEAD.size):
+        if len(head) < _PACKET_HEAD.size:
+            raise cut
+        seconds, ns, size_bytes, whole_bytes = _PACKET_HEAD.unpack(head)
+        content = file.read(size_bytes)
+        if len(content) < size_bytes or size_bytes < whole_bytes:
+            raise cut
+        yield seconds * _NS_PER_S + ns, content
 
 
 def before_the_queue(
@@ -125,7 +146,7 @@ def before_the_queue(
         return said.get(outcome, "")
 
     place = "the router: data before the bottleneck's queue; ACKs before the delay of the way back"
-    counts = _write(path, capture, _in_time(seen), place, comment)
+    counts = _write(path, capture, seen, place, comment)
     if next(rows, None) is not None:
         raise ExportError(_DIFFERS)
     return counts
@@ -134,16 +155,11 @@ def before_the_queue(
 def after_the_queue(path: Path, capture: Capture, seen: Iterator[Packet]) -> dict[str, int]:
     """Write what the receivers' host received and sent."""
     place = "the receivers' host: data after the bottleneck's queue; ACKs as they are sent"
-    return _write(path, capture, _in_time(seen), place, lambda packet: "")
-
-
-def _in_time(seen: Iterator[Packet]) -> list[Packet]:
-    """In order of time; the sort is stable, as that of the trial's records (cambrian.trace.packets)."""
-    return sorted(seen, key=lambda packet: packet.time_ns)
+    return _write(path, capture, seen, place, lambda packet: "")
 
 
 def _write(
-    path: Path, capture: Capture, packets: Sequence[Packet], place: str, comment: Callable[[Packet], str]
+    path: Path, capture: Capture, packets: Iterator[Packet], place: str, comment: Callable[[Packet], str]
 ) -> dict[str, int]:
     counts = {"packets": 0, "comments": 0}
     with path.open("wb") as file:
