@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import shutil
 import struct
 import tracemalloc
 from collections.abc import Sequence
@@ -13,18 +14,22 @@ from typing import Any
 
 import polars as pl
 import pytest
+import typer
 from pcapng import FileScanner, blocks
 
+from cambrian.cli import exporting
 from cambrian.export import export, keys, pcapng, qlog, repeat
 from cambrian.export.errors import ExportError
 from cambrian.export.repeat import differing
 from cambrian.metrics.columns import PACKETS
 from cambrian.pages import browser
 from cambrian.run import prepare
+from cambrian.store.reading import Damaged
 from cambrian.store.results import TrialResult
 from cambrian.study.model import Contestant, Flow, Network, Page, PageObjects, Trial
 from cambrian.trace import qlog as own_reader
 from cambrian.trace.schema import TRANSPORT
+from tests.unit import report_results
 
 ZERO_NS = 1_800_000_000_000_000_000
 #: flow, arrival, departure, frame's size, outcome, marked
@@ -315,3 +320,22 @@ def test_only_secrets_are_taken_from_a_key_log(tmp_path: Path) -> None:
 def test_what_differs_between_environments_is_named() -> None:
     stored = {"kernel": "1", "stack quinn": "1", "python": "3.11"}
     assert differing(stored, {"kernel": "2", "stack quinn": "1", "browser": "1"}) == ["browser", "kernel"]
+
+
+def test_a_trial_s_copy_outside_of_results_is_exported(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = next((report_results.copy(tmp_path / "results") / "trials").iterdir())
+    copy = tmp_path / "mailed" / folder.name
+    shutil.copytree(folder, copy)
+    assert exporting._stored(copy).id == folder.name
+    (copy / "verdict.json").unlink()
+    with pytest.raises(typer.Exit):
+        exporting._stored(copy)
+    said = capsys.readouterr().err
+    assert f"{copy / 'verdict.json'}: is missing" in said and "copy the trial's folder again" in said
+    assert "doctor" not in said
+    # in results, doctor mends it
+    (folder / "verdict.json").unlink()
+    with pytest.raises(Damaged, match="doctor"):
+        exporting._stored(folder)

@@ -71,13 +71,21 @@ def export(
 
 
 def _stored(folder: Path) -> TrialResult:
-    """The trial in a folder, which may be given as a link or as ``.``."""
-    from cambrian.store.results import Results
+    """The trial in a folder: of results or a copy of it elsewhere; a link or ``.`` may name it."""
+    from cambrian.store.reading import Damaged, Unread
+    from cambrian.store.results import TrialResult
 
     if (folder / "study.json").exists() or (folder / "trials").is_dir():
         example = next((folder / "trials").glob("[0-9a-f]*"), folder / "trials" / "ID")
         fail(f"{folder} is a results directory; give one of its trials, such as {example}")
     if not (folder / "manifest.json").exists():
         fail(f"{folder} is no trial: it has no manifest.json; give a folder such as results/first/trials/ID")
-    place = folder.resolve()
-    return Results(place.parent.parent).checked(place.name)
+    stored = TrialResult(folder.resolve())
+    try:
+        stored.check()
+    except Damaged as error:
+        if stored.folder.parent.name == "trials" or isinstance(error, Unread):
+            raise
+        # no results directory is around it, so `cambrian doctor` mends nothing
+        fail(f"{error.path}: {error.why}; remedy: copy the trial's folder again, whole and under its name")
+    return stored
