@@ -5,7 +5,9 @@ from __future__ import annotations
 import io
 import os
 import threading
+import time
 from concurrent.futures import Future
+from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from types import SimpleNamespace
@@ -103,6 +105,7 @@ def _trial(store: Path) -> tuple[Outcome, Path]:
     outcome = Outcome("0123456789abcdef", True, (), 1.0, 3.0)
     with Results(store).new_trial(outcome.trial_id) as folder:
         (folder / "packets.parquet").write_bytes(os.urandom(5000))
+        (folder / "verdict.json").write_text("{}")
         (folder / "logs").mkdir()
         (folder / "logs" / "flow0.sender.out").write_text("done\n")
     return outcome, Results(store).trial(outcome.trial_id).folder
@@ -111,8 +114,20 @@ def _trial(store: Path) -> tuple[Outcome, Path]:
 def test_results_arrive_whole(tmp_path: Path) -> None:
     outcome, folder = _trial(tmp_path / "worker")
     results = Results(tmp_path / "store")
-    assert coordinator.keep(worker.Returned(outcome, _packed(folder)), results) == outcome
-    assert parcels.digest(results.trial(outcome.trial_id).folder) == parcels.digest(folder)
+    os.utime(folder / "verdict.json", (time.time() + 3600, time.time() + 3600))
+    assert coordinator.keep(worker.Returned(outcome, _packed(folder)), outcome.trial_id, results) == outcome
+    kept = results.trial(outcome.trial_id).folder
+    assert parcels.digest(kept) == parcels.digest(folder)
+    # by the clock of this machine, not by that of its worker
+    assert abs((kept / "verdict.json").stat().st_mtime - time.time()) < 600
+
+
+def test_results_of_another_trial_are_not_kept(tmp_path: Path) -> None:
+    outcome, folder = _trial(tmp_path / "worker")
+    results = Results(tmp_path / "store")
+    with pytest.raises(Disturbed, match="ran the trial 0123456789abcdef, not fedcba9876543210"):
+        coordinator.keep(worker.Returned(outcome, _packed(folder)), "fedcba9876543210", results)
+    assert not results.trials_folder.exists()
 
 
 @pytest.mark.parametrize("damage", ["byte", "end", "name", "link", "no list"])
@@ -134,7 +149,7 @@ def test_results_that_changed_on_the_way_are_not_kept(tmp_path: Path, damage: st
         sent = _packed(folder)
     results = Results(tmp_path / "store")
     with pytest.raises(Disturbed, match="arrived damaged"):
-        coordinator.keep(worker.Returned(outcome, sent), results)
+        coordinator.keep(worker.Returned(outcome, sent), outcome.trial_id, results)
     assert list(results.trials_folder.iterdir()) == []
 
 
@@ -199,27 +214,70 @@ def test_a_live_page_is_named_only_if_it_exists(status: int, there: bool) -> Non
         assert deploy._page(cast("Any", SimpleNamespace(dashboard_link=link))) is None
 
 
-def test_a_trial_for_a_worker_that_left_does_not_wait_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+TRIAL = Trial(
+    network=Network(rate_mbps=10, rtt_ms=20, buffer_bdp=1),
+    flows=(Flow(contestant=Contestant(stack="tcp", cca="cubic")),),
+    duration_s=5,
+)
+
+
+@dataclass
+class Tasks:
+    """Dask's executor: the memory that each submitted task asks for."""
+
+    sent_mb: list[int] = field(default_factory=list)
+
+    def submit(self, *_: Any, resources: dict[str, int]) -> Future[Outcome]:
+        self.sent_mb.append(resources[MEMORY_MB])
+        return Future()
+
+
+@pytest.fixture
+def crew(monkeypatch: pytest.MonkeyPatch) -> coordinator.Crew:
+    """A run's workers; ``_client.there`` are those that are connected."""
     monkeypatch.setattr("cambrian.trial.carry_out.trial_id", lambda *_: "")
-    there, sent = {"small": 1}, []
-
-    class Tasks:
-        def submit(self, *_: Any, resources: dict[str, int]) -> Future[Outcome]:
-            sent.append(resources[MEMORY_MB])
-            return Future()
-
     crew = coordinator.Crew.__new__(coordinator.Crew)
-    crew._client = SimpleNamespace(nthreads=lambda: there)
-    crew._memory_mb = {"small": 100, "large": 8000}
+    there: dict[str, int] = {}
+    crew._client = SimpleNamespace(there=there, nthreads=lambda: there)
+    crew._memory_mb, crew._refused, crew._seen_s = {}, {}, {}
+    crew._news = threading.Event()
     crew._tasks, crew._environment = cast("Any", Tasks()), cast("Any", None)
     crew._needed = cast("Any", SimpleNamespace(topic="run"))
-    trial = Trial(
-        network=Network(rate_mbps=10, rtt_ms=20, buffer_bdp=1),
-        flows=(Flow(contestant=Contestant(stack="tcp", cca="cubic")),),
-        duration_s=5,
-    )
+    return crew
+
+
+def test_a_trial_for_a_worker_that_left_does_not_wait_for_it(crew: coordinator.Crew) -> None:
+    crew._client.there["small"] = 1
+    crew._memory_mb = {"small": 100, "large": 8000}
     assert crew.places() == 1
     with pytest.raises(EngineError, match="the largest worker has 100 MB"):
-        crew.submit(trial).result(timeout=0)
-    there["large"] = 1
-    assert not crew.submit(trial).done() and len(sent) == 1
+        crew.submit(TRIAL).result(timeout=0)
+    crew._client.there["large"] = 1
+    assert not crew.submit(TRIAL).done() and len(cast("Any", crew._tasks).sent_mb) == 1
+
+
+@pytest.mark.parametrize(
+    ("said", "fails"), [({"memory_mb": 8000}, False), ({"memory_mb": 200}, True), ({"refused": "why"}, True)]
+)
+def test_a_trial_waits_while_a_worker_joins(
+    crew: coordinator.Crew, said: dict[str, Any], fails: bool
+) -> None:
+    """The first worker that proves itself may be the smallest."""
+    crew._client.there.update(small=1, late=1)
+    crew._hear((0.0, {"worker": "small", "memory_mb": 100}))
+    later = threading.Timer(0.2, lambda: crew._hear((0.0, {"worker": "late"} | said)))
+    later.start()
+    submitted = crew.submit(TRIAL)
+    later.join()
+    assert submitted.done() == fails
+    assert len(cast("Any", crew._tasks).sent_mb) == (not fails)
+
+
+def test_a_trial_does_not_wait_for_a_worker_that_says_nothing(
+    crew: coordinator.Crew, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(coordinator, "_JOIN_S", 0.2)
+    crew._client.there.update(small=1, mute=1)
+    crew._memory_mb = {"small": 100}
+    with pytest.raises(EngineError, match="the largest worker has 100 MB"):
+        crew.submit(TRIAL).result(timeout=0)

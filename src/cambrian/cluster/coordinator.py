@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
 import tempfile
 import threading
@@ -33,6 +34,8 @@ from cambrian.trial.environment import Environment
 OVERHEAD_MB = 512
 #: how long a run waits for another worker if all that are there are refused
 _GRACE_S = 10.0
+#: trials wait for a worker that joins until it has been silent for so long; it gives up sooner itself
+_JOIN_S = 300.0
 #: how long workers may take to leave a run
 _LEAVE_S = 10.0
 #: size of the pieces in which a part is sent
@@ -93,6 +96,8 @@ class Crew:
         self._news = threading.Event()
         self._memory_mb: dict[str, int] = {}
         self._refused: dict[str, str] = {}
+        #: when a worker that joins last said or got something
+        self._seen_s: dict[str, float] = {}
         self._closed = False
         client.subscribe_topic(self._needed.topic, self._hear)
         client.register_plugin(Member(self._needed), name=self._needed.topic)
@@ -135,24 +140,37 @@ class Crew:
         there = _workers(self._client)
         return [memory_mb for address, memory_mb in self._memory_mb.copy().items() if address in there]
 
+    def _joining(self) -> bool:
+        """May a worker that is connected still prove itself? One that is silent for long does not count."""
+        now_s = time.monotonic()
+        silent_s = [
+            now_s - self._seen_s.setdefault(address, now_s)
+            for address in _workers(self._client)
+            if address not in self._memory_mb and address not in self._refused
+        ]
+        return min(silent_s, default=_JOIN_S) < _JOIN_S
+
     def submit(self, trial: Trial) -> Future[Outcome]:
-        """Run a trial on a worker with enough memory."""
+        """Run a trial on a worker with enough memory; waits while one that may have it joins."""
         mine: Future[Outcome] = Future()
         mine.set_running_or_notify_cancel()
         memory_mb = page_loads.memory_mb(trial) + OVERHEAD_MB
         # with none there, the trial waits for one that comes back
-        most = max(self._connected_mb() or self._memory_mb.values())
+        while memory_mb > (most := max(self._connected_mb() or self._memory_mb.values())) and self._joining():
+            self._news.wait(1.0)
+            self._news.clear()
         if memory_mb > most:
             mine.set_exception(EngineError(f"it needs {memory_mb} MB, and the largest worker has {most} MB"))
             return mine
+        name = carry_out.trial_id(trial, self._environment)
         theirs = self._tasks.submit(
             worker.carry_out_trial,
             self._needed.topic,
             trial,
-            carry_out.trial_id(trial, self._environment),
+            name,
             resources={ONE_TRIAL: 1, MEMORY_MB: memory_mb, self._needed.topic: 1},
         )
-        theirs.add_done_callback(lambda done: self._settle_later(done, mine))
+        theirs.add_done_callback(lambda done: self._settle_later(done, mine, name))
         return mine
 
     def stop(self) -> None:
@@ -171,17 +189,17 @@ class Crew:
         self._sender.shutdown(cancel_futures=True)
         self._writer.shutdown(cancel_futures=True)
 
-    def _settle_later(self, theirs: Future[Returned], mine: Future[Outcome]) -> None:
+    def _settle_later(self, theirs: Future[Returned], mine: Future[Outcome], name: str) -> None:
         if not self._closed:
-            self._writer.submit(self._settle, theirs, mine)
+            self._writer.submit(self._settle, theirs, mine, name)
 
-    def _settle(self, theirs: Future[Returned], mine: Future[Outcome]) -> None:
-        """Keep the results of a task that has ended, and pass on how it ended."""
+    def _settle(self, theirs: Future[Returned], mine: Future[Outcome], name: str) -> None:
+        """Keep the results of the trial ``name``, whose task has ended, and pass on how it ended."""
         try:
             error = None if theirs.cancelled() else theirs.exception()
             if theirs.cancelled() or isinstance(error, _LOST):
                 raise Disturbed("its worker was lost")
-            mine.set_result(keep(theirs.result(), self._results))
+            mine.set_result(keep(theirs.result(), name, self._results))
         except BaseException as error:
             mine.set_exception(error)
 
@@ -189,6 +207,7 @@ class Crew:
         """What a worker says; called in Dask's event loop."""
         _, said = event
         address = said["worker"]
+        self._seen_s[address] = time.monotonic()
         if "lacks" in said:
             if not self._closed:
                 self._sender.submit(self._send, address, self._parts[said["lacks"]])
@@ -213,19 +232,22 @@ class Crew:
                     last = archive.tell() == size
                     taken = (self._needed.topic, part.digest, piece, last)
                     self._client.run(worker.take, *taken, workers=[address])
+                    self._seen_s[address] = time.monotonic()
             except Exception as error:
                 # the worker went away, or has given up; if it still lacks the part, it asks again
                 say(f"{address} did not get {part.kind}/{part.name}: {type(error).__name__}: {error}")
 
 
-def keep(returned: Returned, results: Results) -> Outcome:
-    """Write a trial's results, as its worker sent them, into the store.
+def keep(returned: Returned, name: str, results: Results) -> Outcome:
+    """Write the results of the trial ``name``, as its worker sent them, into the store.
 
     Raises:
-        Disturbed: they arrived damaged; nothing is written.
+        Disturbed: they arrived damaged, or are of another trial; nothing is written.
         OSError: the store cannot be written to.
     """
     outcome = returned.outcome
+    if outcome.trial_id != name:
+        raise Disturbed(f"its worker ran the trial {outcome.trial_id}, not {name}")
     with results.new_trial(outcome.trial_id) as folder:
         try:
             parcels.unpack(io.BytesIO(returned.folder), folder, links=False)
@@ -233,6 +255,8 @@ def keep(returned: Returned, results: Results) -> Outcome:
             raise Disturbed(f"its results arrived damaged: {error}") from None
         for damage in sums.damage(folder, results.folder):
             raise Disturbed(f"its results arrived damaged: {damage.path.relative_to(folder)} {damage.why}")
+        # its worker's clock may differ; a run's progress counts from this time
+        os.utime(folder / "verdict.json")
     return outcome
 
 
