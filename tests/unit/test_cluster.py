@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import threading
@@ -281,3 +282,23 @@ def test_a_trial_does_not_wait_for_a_worker_that_says_nothing(
     crew._memory_mb = {"small": 100}
     with pytest.raises(EngineError, match="the largest worker has 100 MB"):
         crew.submit(TRIAL).result(timeout=0)
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EACCES])
+@pytest.mark.parametrize("where", ["trial_id", "begin"])
+def test_a_worker_s_own_disk_does_not_end_the_run(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, number: int, where: str
+) -> None:
+    """The run takes an OSError for one of the coordinator's disk."""
+
+    def fail(*_: object) -> None:
+        raise OSError(number, os.strerror(number), "/somewhere")
+
+    member = worker.Member(cast("Any", SimpleNamespace(topic="run")))
+    member._environment, member._local = cast("Any", object()), None
+    member._worker = SimpleNamespace(local_directory=tmp_path)
+    identity = fail if where == "trial_id" else lambda *_: "name"
+    monkeypatch.setattr("cambrian.trial.carry_out.trial_id", identity)
+    monkeypatch.setattr(member, "_begin", fail)
+    with pytest.raises(Disturbed, match=os.strerror(number)):
+        member.carry_out(TRIAL, "name")

@@ -157,19 +157,18 @@ class Member(WorkerPlugin):
         """Run a trial and return its results.
 
         Raises:
-            Disturbed: its process or its guest was killed.
+            Disturbed: its process or its guest was killed, or this machine's disk is full or closed.
             Refused: here it would be another trial, or its results are too large.
         """
         assert self._environment is not None
-        mine = carry_out.trial_id(trial, self._environment)
-        if mine != name:
-            raise Refused(
-                f"on {platform.node()} this would be the trial {mine}, not {name}: compare the browsers"
-            )
         results = Results(Path(self._worker.local_directory) / "trial")
-        local = self._begin(results)
         try:
-            outcome = local.submit(trial).result()
+            mine = carry_out.trial_id(trial, self._environment)
+            if mine != name:
+                raise Refused(
+                    f"on {platform.node()} this would be the trial {mine}, not {name}: compare the browsers"
+                )
+            outcome = self._begin(results).submit(trial).result()
             archive = io.BytesIO()
             folder = results.trial(outcome.trial_id).folder
             parcels.pack(folder, archive)
