@@ -7,7 +7,8 @@ import io
 import os
 import threading
 import time
-from concurrent.futures import Future
+from collections import Counter
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -241,6 +242,7 @@ def crew(monkeypatch: pytest.MonkeyPatch) -> coordinator.Crew:
     there: dict[str, int] = {}
     crew._client = SimpleNamespace(there=there, nthreads=lambda: there)
     crew._memory_mb, crew._refused, crew._seen_s = {}, {}, {}
+    crew._asks, crew._archives, crew._getting, crew._closed = {}, {}, Counter(), False
     crew._news = threading.Event()
     crew._tasks, crew._environment = cast("Any", Tasks()), cast("Any", None)
     crew._needed = cast("Any", SimpleNamespace(topic="run"))
@@ -282,6 +284,45 @@ def test_a_trial_does_not_wait_for_a_worker_that_says_nothing(
     crew._memory_mb = {"small": 100}
     with pytest.raises(EngineError, match="the largest worker has 100 MB"):
         crew.submit(TRIAL).result(timeout=0)
+
+
+def test_workers_get_the_pieces_of_a_part_in_turn(
+    crew: coordinator.Crew, tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A worker gives up if it waits for a piece for long, as for the whole parts of all others."""
+    folder = _build(tmp_path / "tcp-1")
+    part = Part.of("stacks", folder)
+    whole = _packed(folder)
+    got: list[tuple[str, bytes, bool]] = []
+    packed: list[Path] = []
+
+    def run(take: object, topic: str, digest: str, piece: bytes, last: bool, workers: list[str]) -> None:
+        got.append((workers[0], piece, last))
+
+    def pack(place: Path, *words: Any) -> None:
+        packed.append(place)
+        real(place, *words)
+
+    real = parcels.pack
+    monkeypatch.setattr(parcels, "pack", pack)
+    monkeypatch.setattr(coordinator, "_PIECE_BYTES", len(whole) // 2 + 1)
+    crew._client.run = run
+    crew._parts, crew._folders = {part.digest: part}, {part.digest: folder}
+    ready = threading.Event()
+    with ThreadPoolExecutor(1) as crew._sender:
+        crew._sender.submit(ready.wait)
+        # the first one asks again, because it waited too long
+        for name in ("a", "a", "b", "c"):
+            crew._hear((0.0, {"worker": name, "lacks": part.digest}))
+        ready.set()
+        while len(got) < 6 and time.monotonic() - crew._seen_s["a"] < 20:
+            time.sleep(0.01)
+    assert [(name, last) for name, _, last in got] == [
+        *(("a", False), ("b", False), ("c", False)),
+        *(("a", True), ("b", True), ("c", True)),
+    ]
+    assert all(b"".join(piece for name, piece, _ in got if name == one) == whole for one in "abc")
+    assert packed == [folder] and not crew._archives
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EACCES])

@@ -8,11 +8,12 @@ import sys
 import tempfile
 import threading
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import IO, Any
 
 import distributed
 from distributed.comm.core import CommClosedError
@@ -38,8 +39,8 @@ _GRACE_S = 10.0
 _JOIN_S = 300.0
 #: how long workers may take to leave a run
 _LEAVE_S = 10.0
-#: size of the pieces in which a part is sent
-_PIECE_BYTES = 16 * 2**20
+#: size of the pieces in which a part is sent: at 50 Mbit/s, 170 workers get one in the time that one waits
+_PIECE_BYTES = 4 * 2**20
 #: errors of Dask for a task that its worker did not finish
 _LOST = (
     distributed.scheduler.KilledWorker,
@@ -98,6 +99,11 @@ class Crew:
         self._refused: dict[str, str] = {}
         #: when a worker that joins last said or got something
         self._seen_s: dict[str, float] = {}
+        #: how often a worker has asked for a part; it asks for one at a time
+        self._asks: dict[str, int] = {}
+        #: digest → part as it is sent, and number of workers that get it
+        self._archives: dict[str, IO[bytes]] = {}
+        self._getting: Counter[str] = Counter()
         self._closed = False
         client.subscribe_topic(self._needed.topic, self._hear)
         client.register_plugin(Member(self._needed), name=self._needed.topic)
@@ -187,6 +193,8 @@ class Crew:
             self._client.sync(leave, name=self._needed.topic, callback_timeout=_LEAVE_S)
             self._client.unsubscribe_topic(self._needed.topic)
         self._sender.shutdown(cancel_futures=True)
+        for archive in self._archives.values():
+            archive.close()
         self._writer.shutdown(cancel_futures=True)
 
     def _settle_later(self, theirs: Future[Returned], mine: Future[Outcome], name: str) -> None:
@@ -209,8 +217,9 @@ class Crew:
         address = said["worker"]
         self._seen_s[address] = time.monotonic()
         if "lacks" in said:
+            self._asks[address] = ask = self._asks.get(address, 0) + 1
             if not self._closed:
-                self._sender.submit(self._send, address, self._parts[said["lacks"]])
+                self._sender.submit(self._send, address, self._parts[said["lacks"]], ask)
             return
         if "refused" in said:
             self._refused[address] = said["refused"]
@@ -219,23 +228,43 @@ class Crew:
             self._memory_mb[address] = said["memory_mb"]
         self._news.set()
 
-    def _send(self, address: str, part: Part) -> None:
-        """Send a part of this machine's cache to a worker, piece by piece."""
-        folder = self._folders[part.digest]
-        say(f"sending {part.kind}/{part.name} to {address}")
-        with tempfile.TemporaryFile() as archive:
-            parcels.pack(folder, archive, part.files)
-            size = archive.tell()
-            archive.seek(0)
-            try:
-                while piece := archive.read(_PIECE_BYTES):
-                    last = archive.tell() == size
-                    taken = (self._needed.topic, part.digest, piece, last)
-                    self._client.run(worker.take, *taken, workers=[address])
-                    self._seen_s[address] = time.monotonic()
-            except Exception as error:
-                # the worker went away, or has given up; if it still lacks the part, it asks again
-                say(f"{address} did not get {part.kind}/{part.name}: {type(error).__name__}: {error}")
+    def _send(self, address: str, part: Part, ask: int, offset: int = 0) -> None:
+        """Send the next piece of a part of this machine's cache to a worker.
+
+        The other workers' pieces come between: a worker that got none for long would give up.
+        """
+        self._getting[part.digest] += not offset
+        # one that has asked again gets the part from its beginning
+        end = self._piece(address, part, offset) if self._asks[address] == ask else None
+        if end is not None and not self._closed:
+            self._sender.submit(self._send, address, part, ask, end)
+            return
+        self._getting[part.digest] -= 1
+        if not self._getting[part.digest] and part.digest in self._archives:
+            self._archives.pop(part.digest).close()
+
+    def _piece(self, address: str, part: Part, offset: int) -> int | None:
+        """Send the piece at ``offset``; where the next one begins, None if there is none to send."""
+        if not offset:
+            say(f"sending {part.kind}/{part.name} to {address}")
+        try:
+            if part.digest not in self._archives:
+                # packed once for all workers that get it at this time
+                fresh = tempfile.TemporaryFile()  # noqa: SIM115
+                parcels.pack(self._folders[part.digest], fresh, part.files)
+                self._archives[part.digest] = fresh
+            archive = self._archives[part.digest]
+            archive.seek(offset)
+            piece = archive.read(_PIECE_BYTES)
+            end = offset + len(piece)
+            last = end == archive.seek(0, os.SEEK_END)
+            self._client.run(worker.take, self._needed.topic, part.digest, piece, last, workers=[address])
+        except Exception as error:
+            # the worker went away, or has given up; if it still lacks the part, it asks again
+            say(f"{address} did not get {part.kind}/{part.name}: {type(error).__name__}: {error}")
+            return None
+        self._seen_s[address] = time.monotonic()
+        return None if last else end
 
 
 def keep(returned: Returned, name: str, results: Results) -> Outcome:
