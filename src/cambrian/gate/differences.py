@@ -10,8 +10,9 @@ Each figure has one of the three states of every comparison (:mod:`cambrian.stat
   number of parameters and probes. A kind, such as "paced", is different if Fisher's exact test over the
   trials says so at 1 %. All need so many seeds that no coin shows the change (:func:`_no_coins`);
 * *inconclusive*: neither. It *looks* different if the change is larger than the margin, and its interval (not
-  corrected) does not contain "no change". A figure by seed also does if a seed lies beyond all earlier ones
-  by more than three margins: one seed that stalls makes the interval wide.
+  corrected) does not contain "no change". A figure by seed also does if a seed lies far beyond all earlier
+  ones (:func:`_outlier`), whatever the mean: one seed of twenty that stalls changes the mean little. Such a
+  figure is not equivalent.
 
 Where only some of a figure's trials are in both snapshots, and these sent the same packets, the others show
 no change: the figure is that of the seeds in common, and neither different nor looks so.
@@ -49,7 +50,7 @@ Fate = Literal["same", "changed", "lost", "unknown"]
 Same = Literal["all", "common"]
 #: a change of a parameter within this part of its earlier value has no practical effect
 PARAMETER_PART = 0.05
-#: a seed that lies beyond all earlier ones by so many margins looks different, however wide the interval
+#: a seed that lies beyond all earlier ones by more than so many margins may look different
 LARGE = 3
 #: chance that one stack shows two kinds, at most: with five trials on each side all must agree
 KIND_LEVEL = 0.01
@@ -104,6 +105,17 @@ class Difference:
     def unit_of_change(self) -> str:
         """The unit of ``change`` and ``margin``: percents differ by percentage points."""
         return "percentage points" if self.unit == "%" else self.unit
+
+    @property
+    def is_changed(self) -> bool:
+        """Is the change larger than the margin, with an interval that does not contain "no change"?
+
+        Of one without an interval the change alone counts, and without a change whether it looks different.
+        """
+        if self.change is None or self.margin is None:
+            return self.looks
+        inside = self.low is not None and self.high is not None and self.low <= 0 <= self.high
+        return abs(self.change) > self.margin and not inside
 
     @property
     def rank(self) -> tuple[int, int, float]:
@@ -352,6 +364,7 @@ def _value(
     earlier = math.fsum(old.values()) / len(old)
     margin = MARGINS[name].margin(earlier)
     interval = found.difference
+    outlier = _outlier(new, old, margin)
     one = Difference(
         place=place,
         name=name,
@@ -359,8 +372,7 @@ def _value(
         before=f"{earlier:.4g}",
         after=f"{math.fsum(new.values()) / len(new):.4g}",
         state="inconclusive",
-        looks=abs(interval.estimate) > margin
-        and (_farthest(new, old) > LARGE * margin or not interval.low <= 0 <= interval.high),
+        looks=bool(outlier) or (abs(interval.estimate) > margin and not interval.low <= 0 <= interval.high),
         unit=quantities.ALL[name].unit,
         change=interval.estimate,
         low=_finite(interval.low),
@@ -368,13 +380,13 @@ def _value(
         margin=margin,
         p=found.p,
         seeds=min(len(old), len(new)),
-        why="" if math.isfinite(interval.low) else _too_few(min(len(old), len(new))),
+        why=outlier if math.isfinite(interval.low) else _too_few(min(len(old), len(new))),
     )
-    if _within(interval, margin):
-        return replace(one, state="equivalent")
     if not found.varies and one.seeds >= FEWEST_SEEDS:
         # the same change in every seed
-        return replace(one, state="different" if one.looks else "equivalent")
+        return replace(one, state="different" if one.is_changed else "equivalent", why="")
+    if _within(interval, margin) and not outlier:
+        return replace(one, state="equivalent")
     return one
 
 
@@ -382,9 +394,17 @@ def _too_few(seeds: int) -> str:
     return f"{seeds} seed{'' if seeds == 1 else 's'}; three are needed"
 
 
-def _farthest(new: Mapping[str, float], old: Mapping[str, float]) -> float:
-    """How far a seed lies beyond all earlier ones."""
-    return max(max(new.values()) - max(old.values()), min(old.values()) - min(new.values()))
+def _outlier(new: Mapping[str, float], old: Mapping[str, float], margin: float) -> str:
+    """The seed that lies far beyond all earlier ones, in words; empty without one.
+
+    It lies beyond them by more than three margins, and by more than they differ from each other: the seeds of
+    a stack that did not change may lie far apart, too.
+    """
+    lowest, highest = min(old.values()), max(old.values())
+    seed, value = max(new.items(), key=lambda pair: max(pair[1] - highest, lowest - pair[1]))
+    if max(value - highest, lowest - value) <= max(LARGE * margin, highest - lowest):
+        return ""
+    return f"seed {seed} has {value:.4g}, all earlier seeds {lowest:.4g} to {highest:.4g}"
 
 
 def _within(interval: Interval, margin: float) -> bool:
@@ -400,8 +420,8 @@ def _groups_changed(before: Mapping[str, str], after: Mapping[str, str]) -> set[
 def _proven(one: Difference) -> Difference:
     """A figure by seed with its state, from its corrected test."""
     chance = one.p_holm is None or one.p_holm > LEVEL
-    if one.state == "inconclusive" and one.looks and not chance:
-        return replace(one, state="different")
+    if one.state == "inconclusive" and one.is_changed and not chance:
+        return replace(one, state="different", why="")
     return _with_reason(one)
 
 

@@ -97,7 +97,7 @@ def differ(figure: Figure, before: Snapshot, after: Snapshot) -> bool:
 
 
 def _differs(one: Difference) -> bool:
-    return one.state == "different" or one.looks
+    return one.state == "different" or one.is_changed
 
 
 def _one(figure: Figure, before: Snapshot, after: Snapshot) -> Difference | None:

@@ -334,6 +334,49 @@ def test_a_seed_that_stalls_is_no_equivalence(stalled: int) -> None:
     assert carry_out.outcome_of(found) == "not judged"
 
 
+@pytest.mark.parametrize(
+    ("name", "usual", "odd", "seeds"),
+    [
+        ("throughput_mbps", 9.4, 7.1, 5),
+        ("throughput_mbps", 9.4, 5.7, 8),
+        ("throughput_mbps", 9.4, 7.1, 20),
+        ("throughput_mbps", 9.4, 0.0, 20),
+        ("longest_pause_ms", 160.0, 1150.0, 5),
+    ],
+)
+def test_one_seed_far_beyond_all_earlier_ones_is_no_equivalence(
+    name: str, usual: float, odd: float, seeds: int
+) -> None:
+    """However many seeds there are, and although the mean changes by less than the margin."""
+    before, after = values(name, [usual] * seeds), values(name, [usual] * 2 + [odd] + [usual] * (seeds - 3))
+    one = compared(before, after)
+    assert (one.state, one.looks, one.is_changed) == ("inconclusive", True, False)
+    assert one.why == f"seed 3 has {odd:.4g}, all earlier seeds {usual:.4g} to {usual:.4g}"
+    found = differences.snapshots(snapshot({"net": before}), snapshot({"net": after}, "b"))
+    assert carry_out.outcome_of(found) == "not judged"
+    # that the earlier version stalled now and then is no fault of this one
+    assert not compared(after, before).looks
+
+
+def test_a_seed_far_from_others_that_lie_far_apart_looks_the_same() -> None:
+    """Two behaviours of one stack: 69 or 49 % of the link."""
+    now = values("share_percent", [33.0, 69, 49, 69, 49])
+    assert not compared(values("share_percent", [49.0, 69, 49, 69, 69]), now).looks
+    assert compared(values("share_percent", [49.0, 50, 51, 50, 49]), now).looks
+
+
+@pytest.mark.parametrize("seeds", [5, 8, 20])
+def test_a_stack_without_a_change_rarely_has_a_seed_that_looks_different(seeds: int) -> None:
+    """400 figures whose spread is from a tenth of the margin to three margins."""
+    random = np.random.default_rng(seeds)
+    found = []
+    for spread in np.geomspace(0.05, 1.5, 400):
+        old, new = (values("throughput_mbps", list(random.normal(10, spread, seeds))) for _ in range(2))
+        found.append(compared(old, new))
+    assert sum(one.looks and not one.is_changed for one in found) <= 0.05 * len(found)
+    assert sum(one.state == "different" for one in found) <= 0.05 * len(found)
+
+
 def test_a_figure_that_seeds_no_longer_have_is_a_gap() -> None:
     before, some = values("completion_s", [10.0] * 5), values("completion_s", [10.0] * 3)
     found = differences.snapshots(snapshot({"net": before}, trials=5), snapshot({"net": some}, "b", trials=5))

@@ -81,6 +81,16 @@ def test_a_release_without_the_figure_is_unclear() -> None:
     assert verdicts.judge(FIGURE, GOOD, BAD, empty).like == "unclear"
 
 
+def test_one_seed_alone_makes_no_release_differ() -> None:
+    """The gate doubts such a figure; here a release whose change is not clear belongs to its end."""
+    tried = measured("1.5.0", 9.0)
+    by_seed = tried.places["net"].values["throughput_mbps"] | {"3": 7.2}
+    place = tried.places["net"].model_copy(update={"values": {"throughput_mbps": by_seed}})
+    stalled = tried.model_copy(update={"places": {"net": place}})
+    assert verdicts.compared(GOOD, stalled).doubtful
+    assert verdicts.judge(FIGURE, GOOD, BAD, stalled).like == "good"
+
+
 def test_a_release_like_both_ends_is_unclear() -> None:
     near = measured("2.0.0", 9.6)
     assert verdicts.judge(FIGURE, GOOD, near, measured("1.5.0", 9.3)).like == "unclear"
