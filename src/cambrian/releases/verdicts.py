@@ -13,6 +13,7 @@ from typing import Literal
 from cambrian.gate import differences, snapshot
 from cambrian.gate.differences import Compared, Difference
 from cambrian.gate.snapshot import Place, Snapshot
+from cambrian.metrics.parameters.definitions import PARAMETERS
 
 Like = Literal["good", "bad", "neither", "unclear"]
 
@@ -101,8 +102,20 @@ def _differs(one: Difference) -> bool:
 
 
 def _one(figure: Figure, before: Snapshot, after: Snapshot) -> Difference | None:
+    """The figure, compared; None if a release lacks it, or has too few events for it."""
+    if not (_has(figure, before) and _has(figure, after)):
+        return None
     found = compared(_only(figure, before), _only(figure, after))
     return next(iter(found.figures), None)
+
+
+def _has(figure: Figure, one: Snapshot) -> bool:
+    place = one.places.get(figure.network, Place())
+    if (parameter := place.parameters.get(figure.name)) is not None:
+        is_there = parameter.value is not None or parameter.label is not None
+        return is_there and parameter.events >= PARAMETERS[figure.name].fewest
+    probe = place.probes.get(figure.name)
+    return figure.name in place.values or (probe is not None and probe.effect is not None)
 
 
 def _only(figure: Figure, one: Snapshot) -> Snapshot:

@@ -81,6 +81,25 @@ def test_a_release_without_the_figure_is_unclear() -> None:
     assert verdicts.judge(FIGURE, GOOD, BAD, empty).like == "unclear"
 
 
+def test_a_release_whose_log_is_not_read_is_unclear() -> None:
+    """It counted as the newer end: the answer was a release that only lacks the parameter."""
+    figure = Figure("beta", "net")
+
+    def with_beta(value: float | None, events: int = 40) -> Snapshot:
+        one = {} if value is None else {
+            "beta": Parameter(value=value, low=value - 0.01, high=value + 0.01, trials=3, events=events,
+                              status="off" if value < 0.7 else "as it should be")
+        }  # fmt: skip
+        return GOOD.model_copy(update={"places": {"net": Place(parameters=one)}})
+
+    good, bad = with_beta(0.7), with_beta(0.5)
+    assert verdicts.judge(figure, good, bad, with_beta(0.5)).like == "bad"
+    for tried in (with_beta(None), with_beta(0.5, events=1)):
+        verdict = verdicts.judge(figure, good, bad, tried)
+        assert (verdict.like, verdict.shows) == ("unclear", "it lacks the figure")
+        assert not verdicts.differ(figure, good, tried)
+
+
 def test_one_seed_alone_makes_no_release_differ() -> None:
     """The gate doubts such a figure; here a release whose change is not clear belongs to its end."""
     tried = measured("1.5.0", 9.0)
