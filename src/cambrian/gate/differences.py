@@ -12,7 +12,8 @@ Each figure has one of the three states of every comparison (:mod:`cambrian.stat
 * *inconclusive*: neither. It *looks* different if the change is larger than the margin, and its interval (not
   corrected) does not contain "no change". A figure by seed also does if a seed lies far beyond all earlier
   ones (:func:`_outlier`), whatever the mean: one seed of twenty that stalls changes the mean little. Such a
-  figure is not equivalent.
+  figure is not equivalent. A parameter or probe that is off or different now, and was not judged before, looks
+  different unless both figures agree.
 
 Where only some of a figure's trials are in both snapshots, and these sent the same packets, the others show
 no change: the figure is that of the seeds in common, and neither different nor looks so.
@@ -48,6 +49,7 @@ State = Literal["equivalent", "different", "inconclusive"]
 Fate = Literal["same", "changed", "lost", "unknown"]
 #: of a figure's valid trials: all are in both snapshots with the same packets, or only those in common are
 Same = Literal["all", "common"]
+SettledBy = Literal["seeds", "network", "baseline", "figure"]
 #: a change of a parameter within this part of its earlier value has no practical effect
 PARAMETER_PART = 0.05
 #: a seed that lies beyond all earlier ones by more than so many margins may look different
@@ -58,6 +60,8 @@ KIND_LEVEL = 0.01
 _COIN = "with so few seeds, a stack that has two behaviours can show this difference by chance"
 #: reason of a parameter that only few trials show, or trials that do not differ
 UNCONFIRMED = "too few differing trials show it, and no other network confirms it"
+#: reason of a parameter or probe that is off or different now
+NEW = "bad now, and not judged before"
 #: reason of a figure of several trials together, of which only some are in both snapshots
 ONLY_IN_ONE = "its trials in both sent the same packets; other trials are only in one"
 #: a parameter that was judged from so many times the fewest events does not vanish by chance
@@ -68,6 +72,8 @@ SURE_EVENTS = 12
 _NO_PARAMETER = Parameter(trials=0, events=0, status="missing")
 _NO_PROBE = Probe(state="missing")
 _GOOD, _BAD = ("as it should be", "equivalent"), ("off", "different")
+#: status of a judged parameter
+_JUDGED = ("as it should be", "other choice", "off")
 
 
 @dataclass(frozen=True)
@@ -79,7 +85,8 @@ class Difference:
     is the change of its effect: of its distance from a bound, or of its figure beside kernel TCP's.
     ``looks``: it looks different. ``better``: the judgement by the
     standard or by kernel TCP became good, or bad; None if neither. ``p`` is not corrected, ``p_holm`` is.
-    ``seeds``: behind the comparison; of a parameter: its trials.
+    ``seeds``: behind the comparison; of a parameter: its trials. ``settled_by``: what may settle it if it is
+    inconclusive: more seeds, another network, another baseline, or a stack that shows the figure.
     """
 
     place: str
@@ -99,6 +106,7 @@ class Difference:
     p_holm: float | None = None
     seeds: int = 0
     why: str = ""
+    settled_by: SettledBy = "seeds"
     ratio: bool = False
 
     @property
@@ -482,9 +490,19 @@ def _others(before: Snapshot, after: Snapshot, comparisons: int) -> Iterator[Dif
             if name in PARAMETERS and (name in new.parameters or _is_sure(name, one))
         ]
         found += [
+            _parameter(place, name, _NO_PARAMETER, one, kind_level)
+            for name, one in new.parameters.items()
+            if name in PARAMETERS and name not in old.parameters and _is_accused(name, _NO_PARAMETER, one)
+        ]
+        found += [
             _probe(place, name, one, new.probes.get(name, _NO_PROBE), seeds)
             for name, one in old.probes.items()
             if name in known
+        ]
+        found += [
+            _probe(place, name, _NO_PROBE, one, seeds)
+            for name, one in new.probes.items()
+            if name in known and name not in old.probes and one.state in _BAD and seeds >= FEWEST_SEEDS
         ]
     proven = [
         replace(one, state="inconclusive", why="may be chance among so many figures")
@@ -501,7 +519,7 @@ def _others(before: Snapshot, after: Snapshot, comparisons: int) -> Iterator[Dif
         elif 0 < behind < FEWEST_SEEDS:
             yield replace(one, state="inconclusive", why=_too_few(behind))
         elif not _is_confirmed(one, proven):
-            yield replace(one, state="inconclusive", why=UNCONFIRMED)
+            yield replace(one, state="inconclusive", why=UNCONFIRMED, settled_by="network")
         else:
             yield one
 
@@ -545,23 +563,42 @@ def _parameter(place: str, name: str, old: Parameter, new: Parameter, kind_level
         seeds=min(old.trials, new.trials),
     )
     events = min(old.events, new.events)
+    accused = _is_accused(name, old, new)
     if events < definition.fewest:
         why = f"{new.events} events, {old.events} before; a judgement needs {definition.fewest}"
-        return replace(one, why=why, looks=_is_sure(name, old))
+        if accused:
+            return replace(one, why=f"{NEW}: {why}", looks=True, settled_by="baseline")
+        return replace(one, why=why, looks=_is_sure(name, old), settled_by="figure")
+    if old.source and new.source and old.source != new.source:
+        # the two sources of one trial differ, too
+        why = f"measured from the {new.source} now, and from the {old.source} before"
+        worse = accused or (one.better is False and _is_sure(name, new))
+        return replace(one, why=why, looks=worse, settled_by="baseline")
     if old.label is not None or new.label is not None:
         if old.label == new.label:
             return replace(one, state="equivalent")
         agreement = min(old.agreement or 1.0, new.agreement or 1.0)
         if "inconclusive" in (old.status, new.status) or agreement < AGREEING_SHARE:
-            return replace(one, why="too few of its events agree on one kind")
+            return replace(one, why="too few of its events agree on one kind", looks=accused)
         if _kinds_by_chance(old, new) > kind_level:
             return replace(one, why="too few of its trials agree on one kind", looks=agreement == 1)
         return replace(one, state="different", looks=True)
     if old.value is None or new.value is None:
-        return replace(one, why="without a value")
+        return replace(one, why="without a value", looks=accused)
     margin = max(PARAMETER_PART * abs(old.value), _tolerance(name))
     values = min(_values_of(old), _values_of(new))
-    return _judged(one, new.value - old.value, (_arm(old), _arm(new)), margin, values)
+    found = _judged(one, new.value - old.value, (_arm(old), _arm(new)), margin, values)
+    return _newly(found) if accused else found
+
+
+def _newly(one: Difference) -> Difference:
+    """A figure that is off or different now, and that the earlier one could not be judged by.
+
+    It looks different if both figures do not agree: nothing says that it was so before.
+    """
+    if one.state != "inconclusive" or one.change is None or abs(one.change) <= (one.margin or 0.0):
+        return one
+    return replace(one, looks=True, why=NEW, settled_by="baseline")
 
 
 def _kinds_by_chance(old: Parameter, new: Parameter) -> float:
@@ -577,8 +614,13 @@ def _kinds_by_chance(old: Parameter, new: Parameter) -> float:
 
 def _is_sure(name: str, one: Parameter) -> bool:
     """Was it judged, from so many events that it cannot vanish by chance?"""
-    judged = one.status in ("as it should be", "other choice", "off")
-    return judged and one.events >= max(SURE_EVENTS, SURE * PARAMETERS[name].fewest)
+    return one.status in _JUDGED and one.events >= max(SURE_EVENTS, SURE * PARAMETERS[name].fewest)
+
+
+def _is_accused(name: str, old: Parameter, new: Parameter) -> bool:
+    """Is it off now, from so many events that it is no chance, and was it not judged before?"""
+    once = PARAMETERS[name].fewest == 1 and new.trials >= BY_TRIALS
+    return new.status == "off" and old.status not in _JUDGED and (once or _is_sure(name, new))
 
 
 def _values_of(one: Parameter) -> int:
@@ -647,8 +689,10 @@ def _probe(place: str, name: str, old: Probe, new: Probe, seeds: int) -> Differe
         ratio=ratio,
     )
     if old.effect is None or new.effect is None:
+        if old.effect is None and new.state in _BAD and seeds >= FEWEST_SEEDS:
+            return replace(one, why=NEW, looks=True, settled_by="baseline")
         gone = old.effect is not None and old.state in (*_GOOD, *_BAD) and seeds >= FEWEST_SEEDS
-        return replace(one, why="without a figure", looks=gone)
+        return replace(one, why="without a figure", looks=gone, settled_by="figure")
     if ratio and min(old.effect, new.effect) <= 0:
         same = old.effect == new.effect
         return replace(
@@ -661,7 +705,8 @@ def _probe(place: str, name: str, old: Probe, new: Probe, seeds: int) -> Differe
     change = math.log(new.effect / old.effect) if ratio else new.effect - old.effect
     if ratio:
         old, new = _logarithm(old), _logarithm(new)
-    return _judged(one, change, (_arm(old), _arm(new)), min(ends, default=math.inf), seeds)
+    found = _judged(one, change, (_arm(old), _arm(new)), min(ends, default=math.inf), seeds)
+    return _newly(found) if new.state in _BAD and old.state not in (*_GOOD, *_BAD) else found
 
 
 def _usable(end: float, ratio: bool) -> bool:

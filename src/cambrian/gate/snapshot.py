@@ -40,7 +40,8 @@ BySeed = Annotated[dict[Annotated[str, Field(pattern=r"^[0-9]+$")], float], Fiel
 class Parameter(Frozen):
     """A parameter's estimate with its 95 % interval, or its kind; ``status`` is its judgement.
 
-    ``agreement``: of a kind, the share of events that are of it.
+    ``agreement``: of a kind, the share of events that are of it. ``source``: what it was measured from, such as
+    the stack's window; None in a snapshot of an earlier version.
     """
 
     value: float | None = None
@@ -51,6 +52,7 @@ class Parameter(Frozen):
     trials: int
     events: int
     status: str
+    source: str | None = None
 
 
 class Probe(Frozen):
@@ -523,7 +525,7 @@ def _parameters(
     for row in table.filter(pl.col("status").is_not_null()).to_dicts():
         if names is None or row["contestant"] in names.found:
             figures = {key: _rounded(row[key]) for key in ("value", "low", "high")}
-            kept = {key: row[key] for key in ("label", "trials", "events", "status")}
+            kept = {key: row[key] for key in ("label", "trials", "events", "status", "source")}
             if row["label"] is not None:
                 kept["agreement"] = _rounded(row["agreement"])
             yield _place(part, row, names), row["parameter"], figures | kept

@@ -377,6 +377,57 @@ def test_a_stack_without_a_change_rarely_has_a_seed_that_looks_different(seeds: 
     assert sum(one.state == "different" for one in found) <= 0.05 * len(found)
 
 
+def test_what_is_off_now_and_was_not_judged_before_is_no_equivalence() -> None:
+    """The parameter or probe is missing in the baseline, or has too few events, or no figure there."""
+    seeds = values("throughput_mbps", [9.4] * 3)
+    off = parameter(0.0, 0.01, status="off")
+    few = Parameter(value=0.5, low=0.0, high=1.0, trials=1, events=1, status="inconclusive")
+
+    def outcome(before: dict[str, object], after: dict[str, object]) -> tuple[str, list[str]]:
+        old, new = (snapshot({"net": seeds.model_copy(update=one)}, packets)
+                    for one, packets in ((before, "a"), (after, "b")))  # fmt: skip
+        found = differences.snapshots(old, new)
+        return carry_out.outcome_of(found), [one.why for one in found.doubtful]
+
+    for before in ({}, {"marks_answered": few}):
+        judged, (why,) = outcome({"parameters": before}, {"parameters": {"marks_answered": off}})
+        assert judged == "not judged" and why.startswith(f"{differences.NEW}: 50 events, ")
+    bad = Probe(mine=0.0, effect=-100.0, low=-100.0, high=-100.0, state="different")
+    for none in ({}, {"full-frames": Probe(state="inconclusive")}):
+        assert outcome({"probes": none}, {"probes": {"full-frames": bad}}) == ("not judged", [differences.NEW])
+    # few events may be missing by chance, and what is as it should be accuses nobody
+    for harmless in (off.model_copy(update={"events": 5}), parameter(0.0, 0.01)):
+        assert outcome({}, {"parameters": {"marks_answered": harmless}}) == ("equivalent", [])
+    # the baseline had judged it
+    assert outcome({"parameters": {"marks_answered": off}}, {"parameters": {"marks_answered": off}}) == (
+        "equivalent", []
+    )  # fmt: skip
+
+
+def test_what_is_off_now_agrees_with_a_wide_figure_before_or_looks_different() -> None:
+    wide = parameter(0.7, 0.2, status="inconclusive")
+    near, far = (compared(beta(wide), beta(parameter(value, 0.01, status="off"))) for value in (0.71, 0.85))
+    assert (near.state, near.looks) == ("inconclusive", False)
+    assert (far.state, far.looks, far.is_changed, far.why) == ("inconclusive", True, False, differences.NEW)
+
+
+def test_a_parameter_from_another_source_is_not_compared() -> None:
+    """The packets of a stack gave 35.5 ± 2.6 for its first window, its own log 32: a log is no change."""
+    packets, window = (
+        parameter(value, arm, trials=5, status="off").model_copy(update={"source": source})
+        for value, arm, source in ((35.5, 2.6, "packets"), (32.0, 0.1, "window"))
+    )
+    first = "initial_window_packets"
+    one = compared(Place(parameters={first: packets}), Place(parameters={first: window}))
+    assert (one.state, one.looks) == ("inconclusive", False)
+    assert one.why == "measured from the window now, and from the packets before"
+    # a baseline of an earlier version does not say what the source is
+    older = packets.model_copy(update={"source": None})
+    assert compared(Place(parameters={first: older}), Place(parameters={first: window})).change == -3.5
+    good = window.model_copy(update={"status": "as it should be"})
+    assert compared(Place(parameters={first: good}), Place(parameters={first: packets})).looks
+
+
 def test_a_figure_that_seeds_no_longer_have_is_a_gap() -> None:
     before, some = values("completion_s", [10.0] * 5), values("completion_s", [10.0] * 3)
     found = differences.snapshots(snapshot({"net": before}, trials=5), snapshot({"net": some}, "b", trials=5))
