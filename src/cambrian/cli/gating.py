@@ -118,8 +118,11 @@ def _report(result: Result, markdown: Path | None) -> None:
     if markdown is not None:
         compared = result.compared
         markdown.parent.mkdir(parents=True, exist_ok=True)
-        with markdown.open("a") as summary:
-            summary.write(output.markdown(_title(result), compared) if compared else output.failed(result))
+        text = output.failed(result)
+        if compared:
+            text = output.markdown(_title(result), compared, errors=result.errors)
+        with markdown.open("a", encoding="utf-8") as summary:
+            summary.write(text)
     if os.environ.get("GITHUB_ACTIONS") == "true":
         for line in output.github_lines(result):
             print(line)

@@ -34,7 +34,7 @@ def write(path: Path, snapshot: Snapshot, command: str) -> None:
     document.add("places", _places(places))
     path.parent.mkdir(parents=True, exist_ok=True)
     fresh = path.with_name(f".{path.name}.new")
-    fresh.write_text(tomlkit.dumps(document))
+    fresh.write_text(tomlkit.dumps(document), encoding="utf-8")
     fresh.rename(path)
 
 

@@ -15,8 +15,8 @@ from xml.etree import ElementTree
 from rich.console import Console
 from rich.table import Table
 
-from cambrian.gate.carry_out import Outcome, Result
-from cambrian.gate.differences import ONLY_IN_ONE, Compared, Difference
+from cambrian.gate.carry_out import STUDIES, Outcome, Result
+from cambrian.gate.differences import ONLY_IN_ONE, Compared, Difference, SettledBy
 from cambrian.gate.snapshot import INVALID, asked_in
 from cambrian.markdown import plain, table_lines
 from cambrian.metrics.parameters.definitions import PARAMETERS
@@ -42,7 +42,15 @@ _REMEDIES: dict[Outcome, str] = {
     "equivalent": "To compare packets again from now on, update the baseline: cambrian gate {gate} --update",
     "better": "To keep it, update the baseline: cambrian gate {gate} --update",
     "different": "If this is intended, update the baseline and commit it: cambrian gate {gate} --update",
-    "not judged": "More seeds may settle it: raise seeds in {gate}, and make the baseline again",
+    "not judged": "",
+}
+#: what may settle a figure that looks different
+_SETTLED: dict[SettledBy, str] = {
+    "seeds": "More seeds may settle it: raise seeds in {files}, and make the baseline again with the old stack",
+    "network": "No seed settles a parameter that too few differing trials show: let a second network show it, "
+    "or give its network random losses",
+    "baseline": "The baseline cannot judge a figure that it lacks: make it again with the old stack",
+    "figure": "No seed settles a figure that is missing now: find out why this stack no longer shows it",
 }
 
 
@@ -70,11 +78,34 @@ def remedy(result: Result) -> str:
         return ""
     if _other_study(result):
         return f"Restore the studies of {result.gate.path}, or make the baseline again with the old stack"
-    if result.outcome == "not judged" and any(
-        why.startswith(INVALID) for why in result.compared.lost.values()
-    ):
-        return "No seed settles an invalid trial: repair what its reason names, in the stack or in the study"
+    if result.outcome == "not judged":
+        return "\n".join(_remedies(result, result.compared))
     return _REMEDIES[result.outcome].format(gate=result.gate.path)
+
+
+def _remedies(result: Result, compared: Compared) -> Iterator[str]:
+    """What to do about each cause for which a gate is not judged."""
+    lost = compared.lost.values()
+    if any(why.startswith(INVALID) for why in lost):
+        yield "No seed settles an invalid trial: repair what its reason names, in the stack or in the study"
+    if result.errors:
+        yield "Some trials could not run: remove the cause, and run the gate again"
+    elif any(not why.startswith(INVALID) for why in lost):
+        yield (
+            f"The baseline has trials that did not run: restore the studies of {result.gate.path}, "
+            "or make the baseline again with the old stack"
+        )
+    causes = {one.settled_by for one in compared.doubtful} | ({"figure"} if compared.gaps else set())
+    files = " and ".join(_files_of_seeds(result, compared))
+    yield from (text.format(files=files) for cause, text in _SETTLED.items() if cause in causes)
+
+
+def _files_of_seeds(result: Result, compared: Compared) -> list[str]:
+    """The files that say how many seeds the figures in doubt have: the gate, or a study beside it."""
+    gate = result.gate
+    beside = {Path(name).stem: gate.path.parent / name for name in gate.file.studies if name not in STUDIES}
+    parts = (one.place.partition("/")[0] for one in compared.doubtful if one.settled_by == "seeds")
+    return sorted({str(beside.get(part, gate.path)) for part in parts})
 
 
 def shown(compared: Compared) -> list[Difference]:
@@ -192,7 +223,7 @@ def cells(one: Difference) -> tuple[str, ...]:
 
 
 def change(one: Difference) -> str:
-    """``+1.2 Mbps [+0.9, +1.5], margin 0.5``, or the reason why there is no interval.
+    """``+1.2 Mbps [+0.9, +1.5], margin 0.5``, and the reason why it is inconclusive.
 
     Of a ratio it is a factor: ``× 0.47 [0.42, 0.53], margin × 1.25``.
     """
@@ -203,7 +234,8 @@ def change(one: Difference) -> str:
     interval = f" [{', '.join(ends)}]" if len(ends) == 2 else ""
     unit = f" {one.unit_of_change}" if one.unit else ""
     changed = f"{times}{_size(one, one.change, '+.3g')}{unit}{interval}"
-    return f"{changed}, margin {times}{_size(one, one.margin, '.3g')}"
+    why = f"; {one.why}" if one.why and one.state == "inconclusive" else ""
+    return f"{changed}, margin {times}{_size(one, one.margin, '.3g')}{why}"
 
 
 def _size(one: Difference, value: float, digits: str) -> str:
@@ -235,10 +267,16 @@ def failed(result: Result) -> str:
     return f"### {plain(result.gate.contestant)}: could not be judged\n\n{reasons}" if reasons else ""
 
 
-def markdown(title: str, compared: Compared, settings: Sequence[str] = ()) -> str:
-    """The same as Markdown, for a job's summary; ``settings``: those of the studies that differ."""
-    lines = [f"### {plain(title)}", "", *(f"- setting: {plain(one)}" for one in settings)]
-    if settings:
+def markdown(
+    title: str, compared: Compared, settings: Sequence[str] = (), errors: Sequence[str] = ()
+) -> str:
+    """The same as Markdown, for a job's summary.
+
+    ``settings``: those of the studies that differ. ``errors``: why trials could not run.
+    """
+    first = [*(f"setting: {one}" for one in settings), *(f"could not run: {one}" for one in errors)]
+    lines = [f"### {plain(title)}", "", *(f"- {plain(line)}" for one in first for line in one.splitlines())]
+    if first:
         lines.append("")
     if rows := shown(compared):
         lines += [*table_lines(_HEADINGS, (list(map(plain, cells(one))) for one in rows)), ""]

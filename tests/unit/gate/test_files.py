@@ -373,6 +373,57 @@ def test_a_gate_that_is_not_judged_has_an_error_and_an_annotation(tmp_path: Path
     assert any(output.github_lines(found))
 
 
+def _not_judged(before: Place, after: Place, studies: str = "", **now: dict[str, str]) -> Result:
+    """A gate whose figures on one network of five seeds are these."""
+    packets = [{f"page/net/quinn-cubic seed {seed}": text for seed in range(1, 6)} for text in "ab"]
+    compared = differences.snapshots(
+        Snapshot(made_with={}, packets=packets[0] | now.get("gone", {}), places={"page/net": before}),
+        Snapshot(made_with={}, packets=packets[1] | now.get("now", {}), places={"page/net": after}),
+    )
+    file = GateFile(contestant="quinn/cubic", studies=("alone", studies) if studies else ("alone",))
+    return Result(Gate(Path("my.toml"), file), carry_out.outcome_of(compared), compared, all_seeds=True)
+
+
+def _values(*numbers: float, name: str = "throughput_mbps") -> Place:
+    return Place(values={name: {str(seed): number for seed, number in enumerate(numbers, 1)}})
+
+
+def test_what_to_do_depends_on_why_a_gate_is_not_judged() -> None:
+    """Seeds settle no network that is gone, no download that does not complete, and no missing figure."""
+    usual, slow = _values(*[9.4] * 5), _values(9.4, 9.4, 1.0, 9.4, 9.4)
+    beta = Parameter(value=0.7, low=0.69, high=0.71, trials=1, events=50, status="as it should be")
+    other = beta.model_copy(update={"value": 0.5, "low": 0.49, "high": 0.51, "status": "off"})
+    with_beta, with_other = (usual.model_copy(update={"parameters": {"beta": one}}) for one in (beta, other))
+    complete = _values(*[3.0] * 5, name="completion_s")
+    for found, said in (
+        (_not_judged(usual, slow), "raise seeds in my.toml"),
+        (_not_judged(usual, slow, "page.toml"), "raise seeds in page.toml"),
+        (_not_judged(usual, usual, gone={"alone/old/quinn-cubic seed 1": "c"}), "restore the studies of my"),
+        (_not_judged(with_beta, with_other), "let a second network show it"),
+        (_not_judged(with_beta, usual), "find out why this stack no longer shows it"),
+        (_not_judged(usual, with_other), "make it again with the old stack"),
+        (_not_judged(complete, _values(*[3.0] * 4, name="completion_s")), "find out why"),
+    ):
+        text = output.remedy(found)
+        assert found.outcome == "not judged" and said in text and "\n" not in text
+        assert ("seeds in" in text) == ("raise seeds" in said)
+    failed = replace(_not_judged(usual, usual), outcome="not judged", errors=("page: net seed 5: killed",))
+    assert "run the gate again" in output.remedy(failed)
+
+
+def test_a_figure_that_is_not_judged_says_why_everywhere(tmp_path: Path) -> None:
+    found = _not_judged(_values(*[9.4] * 5), _values(9.4, 9.4, 1.0, 9.4, 9.4))
+    found = replace(found, errors=("page: net seed 5: killed\nby the host",))
+    assert found.compared is not None
+    why = "margin 0.47; seed 3 has 1, all earlier seeds 9.4 to 9.4"
+    output.write_junit(tmp_path / "j.xml", [found])
+    assert any(why in str(one.get("message")) for one in ElementTree.parse(tmp_path / "j.xml").iter("error"))
+    assert any(why in line for line in output.github_lines(found))
+    gating._report(found, tmp_path / "summary.md")
+    summary = (tmp_path / "summary.md").read_text(encoding="utf-8")
+    assert why in summary and "- could not run: page: net seed 5: killed\n- by the host\n" in summary
+
+
 def test_markdown_and_annotations_name_the_difference() -> None:
     found = result()
     assert found.compared is not None
