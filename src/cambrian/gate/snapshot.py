@@ -484,7 +484,7 @@ def _values(
         place = _place(part, row, names, rivals[row["network"]], detail(row["group"], row["kind"], **several))
         following = _following(row, several["kinds"])
         for name in figures:
-            if name != following and (value := _rounded(row[name])) is not None:
+            if name not in following and (value := _rounded(row[name])) is not None:
                 yield place, name, str(row["seed"]), value, row["group"], row["contestant"]
 
 
@@ -496,15 +496,16 @@ def _whole_groups(frame: pl.DataFrame, part: str, names: Names | None) -> Iterat
             yield _place(part, row, names), row["group"]
 
 
-def _following(row: Mapping[str, Any], kinds: int) -> str | None:
-    """The quantity of the row that follows from another: share or throughput.
+def _following(row: Mapping[str, Any], kinds: int) -> set[str]:
+    """The quantities of the row that follow from others.
 
     Alone, or beside a flow of its own contestant and kind, a flow's mean share is a constant. Beside another
-    rival the throughput follows from the share, if there is one.
+    rival the throughput follows from the share, if there is one. The fetch time of a page is its load time.
     """
+    found = {"fetch_s"} if row.get("plt_ms") is not None else set()
     if row["against"] is None or (row["against"] == row["contestant"] and kinds == 1):
-        return "share_percent"
-    return "throughput_mbps" if row.get("share_percent") is not None else None
+        return found | {"share_percent"}
+    return found | {"throughput_mbps"} if row.get("share_percent") is not None else found
 
 
 def _counts(frame: pl.DataFrame, keys: list[str], counted: str) -> dict[tuple[Any, ...], int]:

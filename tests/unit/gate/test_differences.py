@@ -82,6 +82,11 @@ def test_a_large_change_in_every_seed_is_different() -> None:
     assert one.low is not None and one.high is not None and one.low < -6.444 < one.high
 
 
+def test_a_longer_handshake_of_a_download_is_different() -> None:
+    """The transfer time at the bottleneck begins after it."""
+    assert compared(values("fetch_s", [1.5] * 5), values("fetch_s", [2.6] * 5)).state == "different"
+
+
 def test_a_change_within_the_margin_is_equivalent() -> None:
     old = [9.40, 9.50, 9.45, 9.50, 9.42]
     one = compared(values("throughput_mbps", old), values("throughput_mbps", [v * 1.01 for v in old]))

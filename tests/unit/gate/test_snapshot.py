@@ -226,6 +226,15 @@ def test_two_flows_of_one_contestant_have_a_throughput_for_their_constant_share(
     }
 
 
+def test_a_download_has_a_fetch_time_and_a_page_its_load_time_alone() -> None:
+    """A page's fetch time is its load time, in another unit."""
+    rows = lineup_rows(
+        against=[None] * 3, size_bytes=[9] * 3, fetch_s=[0.5] * 3, plt_ms=[None, 500.0, 500.0]
+    )
+    assert {row[1] for row in snapshot._values(rows[:1], "", None)} == {"fetch_s"}
+    assert {row[1] for row in snapshot._values(rows[1:], "", None)} == {"plt_ms"}
+
+
 def test_one_of_many_flows_has_a_throughput_and_no_share() -> None:
     """The margin of the share, 5 points, is that of two flows: of 25 flows each has 4."""
     rows = lineup_rows(
