@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from cambrian.trial.environment import Environment
 
 _OPTION = "--cambrian-out"
+#: where pytest-xdist says which of its processes this is: ``gw0``, ``gw1``…
+_WORKER = "PYTEST_XDIST_WORKER"
 
 
 class RunTrial(Protocol):
@@ -121,6 +123,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+def _core() -> int:
+    """The processor of this process's guests: each process of pytest-xdist has another one, if there is one."""
+    from cambrian.run import pool
+
+    known = pool.cores()
+    return known[int(os.environ.get(_WORKER, "").removeprefix("gw") or 0) % len(known)]
+
+
 def _carry_out(trial: Trial, made: Environment, results: Results) -> None:
     """Run a trial that has no results; as in every run, again if the host disturbs it."""
     from cambrian.run import pool
@@ -129,7 +139,7 @@ def _carry_out(trial: Trial, made: Environment, results: Results) -> None:
 
     for tries in range(1, pool.TRIES + 1):
         try:
-            carry_out.run(trial, made, results, core=pool.cores()[0])
+            carry_out.run(trial, made, results, core=_core())
         except Disturbed:
             if tries == pool.TRIES:
                 raise
@@ -152,7 +162,7 @@ def cambrian_trial(pytestconfig: pytest.Config) -> Iterator[RunTrial]:
 
     catalogue.look_in(pytestconfig.rootpath / "stacks")
     # processes of pytest-xdist must not share a folder
-    worker = os.environ.get("PYTEST_XDIST_WORKER", "")
+    worker = os.environ.get(_WORKER, "")
     results = Results((pytestconfig.rootpath / pytestconfig.getoption(_OPTION) / worker).absolute())
 
     def run(

@@ -47,3 +47,13 @@ def test_a_trial_that_the_host_disturbs_runs_again(disturbed: int, monkeypatch: 
     else:
         pytest_plugin._carry_out(made, made, made)
     assert len(ran) == pool.TRIES
+
+
+def test_processes_of_xdist_have_a_processor_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All guests were on the first one: two processes took as long as one."""
+    monkeypatch.setattr(pool, "cores", lambda: [4, 6])
+    found = []
+    for worker in ("", "gw0", "gw1", "gw2"):
+        monkeypatch.setenv("PYTEST_XDIST_WORKER", worker)
+        found.append(pytest_plugin._core())
+    assert found == [4, 4, 6, 4]
