@@ -6,7 +6,9 @@ import io
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
+import polars as pl
 import pytest
 from rich.console import Console
 
@@ -14,7 +16,7 @@ from cambrian.proof import stacks, table
 from cambrian.proof.rows import Row, summary
 from cambrian.run import pool
 from cambrian.stacks import catalogue
-from cambrian.store.results import NO_STUDY, InUse, Results
+from cambrian.store.results import NO_STUDY, InUse, Results, TrialResult
 
 GOOD = Row(
     stack="quinn",
@@ -112,6 +114,45 @@ def test_a_failure_names_its_logs_or_how_to_keep_them() -> None:
     row = replace(GOOD, problems=("hangs",))
     assert any("--keep" in text for text in table.remarks([row]))
     assert "logs: /x/logs" in "".join(table.remarks([replace(row, logs="/x/logs")]))
+
+
+@pytest.mark.parametrize(
+    ("share", "loss_mbps", "clean_valid", "loss_valid", "logs"),
+    [
+        (0.5, 3.0, True, True, "first"),
+        (0.99, 0.0, True, True, "loss"),
+        (0.99, 3.0, True, False, "loss"),
+        (0.99, 3.0, False, False, "first"),
+        (0.99, 3.0, True, True, ""),
+    ],
+)
+def test_the_logs_are_those_of_the_trial_that_failed(
+    monkeypatch: pytest.MonkeyPatch,
+    share: float,
+    loss_mbps: float,
+    clean_valid: bool,
+    loss_valid: bool,
+    logs: str,
+) -> None:
+    """A row that failed by a bound alone had no logs, and one that failed with loss those without."""
+
+    def trial(folder: str, valid: bool) -> Any:
+        return Mock(
+            spec=TrialResult,
+            folder=Path(folder),
+            verdict={"valid": valid, "reasons": ["why"], "gates": [{"name": "x", "ok": valid}]},
+            manifest={"packets_sha256": "ab"},
+            transport=pl.DataFrame({"flow": [0]}),
+            flow_end=lambda _: None,
+        )
+
+    monkeypatch.setattr(stacks, "_capacity_share", lambda _: share)
+    monkeypatch.setattr(stacks, "_mbps", lambda _: loss_mbps)
+    monkeypatch.setattr(stacks, "_confirmed", lambda _: "cubic")
+    monkeypatch.setattr(stacks, "_logs", lambda result: result.folder.name)
+    first, second, loss = trial("first", clean_valid), trial("second", True), trial("loss", loss_valid)
+    row = stacks._row(catalogue.load()["quinn"], "cubic", first, second, loss, None, kept=True)
+    assert (row.logs, row.ok) == (logs, not logs)
 
 
 def test_the_kernel_stands_beside_the_loss() -> None:

@@ -7,6 +7,8 @@ from dataclasses import asdict, dataclass
 
 #: share of the bottleneck that one flow without competition must fill
 ENOUGH = 0.9
+#: a failure
+NOTHING_WITH_LOSS = "carried nothing with random loss"
 
 
 @dataclass(frozen=True)
@@ -53,7 +55,7 @@ class Row:
                 "(if it should, give the reason in its manifest as causes.capacity)"
             )
         if self.loss_mbps is not None and self.loss_mbps <= 0 and "loss" not in explained:
-            found.append("carried nothing with random loss")
+            found.append(NOTHING_WITH_LOSS)
         if len(set(self.hashes)) > 1 and not self.nondeterministic:
             found.append("the same seed gave two packet traces")
         if self.confirmed not in (None, self.cca) and "confirmed" not in explained:

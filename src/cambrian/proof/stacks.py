@@ -10,6 +10,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -20,7 +21,7 @@ from cambrian.debian.private_apt import AptError
 from cambrian.metrics.gates import ENDED_EARLY
 from cambrian.metrics.throughput import total_throughput_mbps
 from cambrian.metrics.utilisation import capacity_bits, utilisation
-from cambrian.proof.rows import Row
+from cambrian.proof.rows import NOTHING_WITH_LOSS, Row
 from cambrian.run import pool, prepare
 from cambrian.run.local import Cores
 from cambrian.stacks import build, catalogue, receivers
@@ -41,6 +42,9 @@ DURATION_S = 20.0
 #: slow start is over by then
 SETTLED_S = 5.0
 _NS = 1_000_000_000
+#: the trial with random loss, in words, and how failures of it alone begin
+_LOSS = "1 % loss"
+_OF_LOSS = (_LOSS, NOTHING_WITH_LOSS)
 #: the validity gate → the test whose cause excuses it
 _CAUSE_OF = {"saturation": "capacity", "CCA": "confirmed"}
 
@@ -62,7 +66,7 @@ def run(stacks: Sequence[Stack], *, jobs: int, console: Console, keep: Path | No
             going = {key: trial for key, trial in clean.items() if _carried(first[key])}
             second = _run(going, made, folder / "second", "clean again", jobs, console)
             kernel = [(REFERENCE_STACK, cca) for cca in _references(going)]
-            lossy = _run(_trials([*going, *kernel], LOSSY), made, folder / "loss", "1 % loss", jobs, console)
+            lossy = _run(_trials([*going, *kernel], LOSSY), made, folder / "loss", _LOSS, jobs, console)
             for stack in built:
                 for cca in stack.manifest.ccas:
                     key = (stack.name, cca)
@@ -163,7 +167,7 @@ def _row(
     kept: bool,
 ) -> Row:
     problems = []
-    for what, outcome in (("clean", first), ("1 % loss", lossy)):
+    for what, outcome in (("clean", first), (_LOSS, lossy)):
         if outcome is None:
             problems.append(f"{what}: not tried, because the first trial carried nothing")
         elif isinstance(outcome, str):
@@ -176,7 +180,7 @@ def _row(
     if isinstance(second, str):
         problems.append(second)
     manifest = stack.manifest
-    return Row(
+    row = Row(
         stack=stack.name,
         version=manifest.version,
         cca=cca,
@@ -189,11 +193,14 @@ def _row(
         confirmed=None if isinstance(first, str) else _confirmed(first),
         trace=manifest.transport_trace,
         trace_rows=None if isinstance(first, str) else first.transport.filter(pl.col("flow") == 0).height,
-        logs=_logs(first) if kept and problems and isinstance(first, TrialResult) else "",
         problems=tuple(problems),
         causes=tuple(manifest.ccas[cca].causes.items()),
         nondeterministic=manifest.nondeterministic,
     )
+    # a row also fails by a bound, as that of the capacity, without a problem of a trial
+    of_loss = all(text.startswith(_OF_LOSS) for text in row.misses)
+    failed = lossy if lossy is not None and of_loss else first
+    return replace(row, logs=_logs(failed)) if kept and row.misses and isinstance(failed, TrialResult) else row
 
 
 def _logs(result: TrialResult) -> str:
