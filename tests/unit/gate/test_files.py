@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import re
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -10,6 +13,7 @@ from unittest.mock import Mock
 from xml.etree import ElementTree
 
 import pytest
+import yaml
 from rich.console import Console
 from typer.testing import CliRunner
 
@@ -477,3 +481,28 @@ def test_json_has_every_figure(tmp_path: Path) -> None:
         "beta",
         "response",
     }
+
+
+def test_the_github_action_has_a_report_for_each_job_and_a_cache_for_each_cambrian(tmp_path: Path) -> None:
+    """A second artifact of one name is refused, and a cache whose key is known is never saved again."""
+    action: Any = yaml.safe_load((Path(__file__).parents[3] / "ci" / "github" / "action.yml").read_text())
+    steps = {step.get("id") or step["uses"].partition("@")[0]: step for step in action["runs"]["steps"][1:]}
+    report = steps["actions/upload-artifact"]["with"]["name"]
+    assert "inputs.artifact" in report and "github.job" in report and "strategy.job-index" in report
+    assert "steps.cache.outputs.key" in steps["actions/cache"]["with"]["key"]
+    assert list(steps).index("cache") < list(steps).index("actions/cache") < list(steps).index("gate")
+    pip = tmp_path / "cambrian" / "bin" / "pip"
+    pip.parent.mkdir(parents=True)
+    written(tmp_path, "a", "a.toml")
+    written(tmp_path, "b", "b.toml")
+    keys = set()
+    for commit, gates in (("1", "a.toml"), ("2", "a.toml"), ("2", "a.toml b.toml"), ("2", "none.toml")):
+        pip.write_text(f"#!/bin/sh\necho cambrian @ git+https://example.org@{commit}\n")
+        pip.chmod(0o755)
+        output_file = tmp_path / "output"
+        output_file.write_text("")
+        known = {"RUNNER_TEMP": str(tmp_path), "GITHUB_OUTPUT": str(output_file), "GATES": gates}
+        argv = ["bash", "--noprofile", "--norc", "-e", "-o", "pipefail", "-c", steps["cache"]["run"]]
+        subprocess.run(argv, cwd=tmp_path, env=os.environ | known, check=True)
+        keys.add(output_file.read_text())
+    assert len(keys) == 4 and all(re.fullmatch(r"key=[0-9a-f]{64}\n", key) for key in keys)
