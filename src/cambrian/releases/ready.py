@@ -87,7 +87,10 @@ def why_not(name: str, cca: str) -> str | None:
         build.ensure(stack)
     except CommandFailed as failed:
         status = build.status(stack)
-        return f"{_NO_BUILD}: {status.detail if status.state == 'fails' else reason(str(failed))}"
+        if status.state == "fails":
+            return f"{_NO_BUILD}: {status.detail}"
+        # nothing was recorded of the release itself, as where the registry does not answer
+        return f"could not be built now: {reason(str(failed))}"
     return None
 
 

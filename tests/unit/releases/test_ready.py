@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from cambrian.command import CommandFailed
 from cambrian.releases import ready, trials
 from cambrian.run.study import RunOptions
-from cambrian.stacks import catalogue
+from cambrian.stacks import build, catalogue
 from cambrian.study.errors import StudyError
 
 
@@ -23,3 +24,24 @@ def test_a_cca_of_some_releases_is_one_of_the_stack_s(cca: str, tmp_path: Path) 
 def test_a_cca_of_no_release_is_an_error() -> None:
     with pytest.raises(StudyError, match=r"did you mean cubic\?.*bbr2"):
         ready.check_cca(catalogue.load()["quiche"], "cubc")
+
+
+@pytest.mark.parametrize("recorded", [True, False])
+def test_a_registry_that_does_not_answer_is_no_fault_of_the_release(
+    monkeypatch: pytest.MonkeyPatch, recorded: bool
+) -> None:
+    """A release that does not build is recorded with its first error."""
+    known = [build.Status("missing", "", "")]
+
+    def ensure(stack: catalogue.Stack) -> None:
+        if recorded:
+            known.append(build.Status("fails", "error[E0432]: gone", ""))
+        raise CommandFailed("cargo update\nerror: failed to get `quinn-proto`\nCould not resolve host")
+
+    monkeypatch.setattr(build, "ensure", ensure)
+    monkeypatch.setattr(build, "status", lambda _: known[-1])
+    why = ready.why_not("quinn@0.11.15", "cubic")
+    assert why == (
+        "does not build with this endpoint: error[E0432]: gone" if recorded
+        else "could not be built now: error: failed to get `quinn-proto`"
+    )  # fmt: skip
