@@ -18,7 +18,7 @@ def written(found: Counterexample, runner: Runner, folder: Path) -> Path:
     lines = [f"# {_printable(line)}" for line in sentences(found, runner)]
     path = folder / f"hunted-{slug(runner.contestant)}-{found.broken.name}.toml"
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("\n".join([*lines, text]))
+    path.write_text("\n".join([*lines, text]), encoding="utf-8")
     return path
 
 
