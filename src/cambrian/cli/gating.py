@@ -61,6 +61,7 @@ def gate(
     from cambrian.gate import carry_out, output
     from cambrian.run.study import RunOptions
     from cambrian.stacks import catalogue
+    from cambrian.study.naming import slug
 
     named = os.environ.get("CAMBRIAN_STACKS", "")
 
@@ -81,7 +82,8 @@ def gate(
             options = RunOptions(str(path), jobs=jobs, trust=trust, started_by=started_by)
             place = folder or carry_out.default_folder(one)
             if folder and len(files) > 1:
-                place = folder / path.stem
+                names = [other.stem for other in files]
+                place = folder / (path.stem if names.count(path.stem) == 1 else slug(str(path.with_suffix(""))))
             try:
                 result = carry_out.run(one, place, options, err, update=update)
             except Exception as error:

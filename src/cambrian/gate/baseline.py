@@ -7,7 +7,9 @@ from typing import Any
 
 import tomlkit
 
+from cambrian import __version__
 from cambrian.gate.snapshot import Snapshot
+from cambrian.study.errors import StudyError
 from cambrian.study.toml_file import TomlFile
 
 _DOCS = "docs/how-to/gate-a-ci.md"
@@ -20,7 +22,15 @@ def read(path: Path) -> Snapshot:
         StudyError: it cannot be read, or is no baseline; with line, key and remedy.
     """
     file = TomlFile(path, _DOCS, called="the baseline", if_unread="make it: cambrian gate GATE.toml --update")
-    return file.build(Snapshot, (), file.raw)
+    try:
+        return file.build(Snapshot, (), file.raw)
+    except StudyError as error:
+        # another version may have keys that this one does not know
+        made_with = file.raw.get("made_with")
+        made = made_with.get("cambrian", __version__) if isinstance(made_with, dict) else __version__
+        if made != __version__:
+            error.remedy += f"; or compare with Cambrian {made}, which made it (this is {__version__})"
+        raise
 
 
 def write(path: Path, snapshot: Snapshot, command: str) -> None:

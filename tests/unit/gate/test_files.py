@@ -204,6 +204,33 @@ def test_one_gate_that_fails_leaves_the_others_and_its_reason(
     assert updated.output.count("wrote") == 1, updated.output
 
 
+def test_gates_of_one_name_have_folders_of_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    places = []
+
+    def run(gate: Gate, folder: Path, *_: object, **__: object) -> Result:
+        places.append(str(folder))
+        return replace(result(), gate=gate)
+
+    monkeypatch.setattr(carry_out, "run", run)
+    monkeypatch.chdir(tmp_path)
+    files = []
+    for name in ("a", "b"):
+        Path(name).mkdir()
+        written(Path(name), 'contestant = "quinn/cubic"')
+        files.append(f"{name}/gate.toml")
+    CliRunner().invoke(app, ["gate", *files, *_gates(Path(), "other"), "--out", "kept"])
+    assert places == ["kept/a-gate", "kept/b-gate", "kept/other"]
+
+
+def test_a_baseline_of_another_version_with_an_unknown_key_names_the_version(tmp_path: Path) -> None:
+    path = tmp_path / "gate.baseline.toml"
+    baseline.write(path, BEFORE.model_copy(update={"made_with": {"cambrian": "9.9"}}), "a test")
+    assert baseline.read(path).made_with == {"cambrian": "9.9"}
+    path.write_text("format = 2\n" + path.read_text(encoding="utf-8"), encoding="utf-8")
+    with pytest.raises(StudyError, match="or compare with Cambrian 9.9, which made it"):
+        baseline.read(path)
+
+
 def test_a_gate_that_fails_alone_writes_its_reports(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _answers(monkeypatch, {"a": OSError(28, "No space left on device", "results")})
     junit = tmp_path / "junit.xml"
