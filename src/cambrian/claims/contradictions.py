@@ -9,10 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from cambrian.claims import notes
 from cambrian.claims.frames import Frames
 from cambrian.claims.model import Contradiction
-from cambrian.effects import replicate
+from cambrian.effects import notes, replicate
 from cambrian.effects.errors import EffectError, NotCompleteError, UndefinedError
 from cambrian.effects.prepare import prepare
 from cambrian.effects.summary import cell_seeds, interval, no_interval, seeds_behind

@@ -6,9 +6,12 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from cambrian.claims import covariates, notes
+import numpy as np
+
+from cambrian.claims import covariates
 from cambrian.claims.frames import Frames
 from cambrian.claims.model import Claim, ClaimTest, Verdict
+from cambrian.effects import notes
 from cambrian.effects.errors import EffectError, NoDataError, NotCompleteError, UndefinedError
 from cambrian.effects.summary import Estimate, summary
 from cambrian.stats import power
@@ -94,6 +97,7 @@ def run(test: ClaimTest, frames: Frames) -> Finding:
         _undefined(found),
         found.reason,
         _more(test, found) if verdict == "inconclusive" else "",
+        notes.of_part(found) if verdict == "inconclusive" and not _of_each_cell(test) else "",
     ]
     reason = "; ".join(one for one in reasons if one)
     return Finding(test, verdict, found, reason, covariates.versions(frame, test))
@@ -103,16 +107,30 @@ def verdict_of(test: ClaimTest, found: Estimate) -> Verdict:
     """ "holds" if the whole interval is in the expected region, "doesn't hold" if it is all outside.
 
     Inconclusive if cells are left out: those whose transfers or page loads were not complete, those without
-    a seed of all their groups, and those whose effect is not defined, such as a ratio to 0.
+    a seed of all their groups, and those whose effect is not defined, such as a ratio to 0. If listed values
+    have no trial, a test of each cell is judged on the others, and a count, a minimum or a maximum by what
+    the others say of all values.
     """
     if found.low is None or found.high is None or math.isnan(found.low + found.high):
         return "inconclusive"
     if notes.cut(found) or found.cells_left_out:
         # the cells that are left are the easier ones
         return "inconclusive"
-    if test.expect.covers(found.low, found.high):
+    low, high = (found.low, found.high) if _of_each_cell(test) else found.of_all(found.low, found.high)
+    if test.expect.covers(low, high):
         return "holds"
-    return "doesn't hold" if test.expect.misses(found.low, found.high) else "inconclusive"
+    return "doesn't hold" if test.expect.misses(low, high) else "inconclusive"
+
+
+def _of_each_cell(test: ClaimTest) -> bool:
+    """Does the test ask something of each cell, such as a maximum of at most 5, or 100 % of the cells?"""
+    if test.summary in {"share", "steps"}:
+        return test.expect.at_least == 100 or test.expect.at_most == 0
+    sides = {
+        "min": (test.expect.above, test.expect.at_least),
+        "max": (test.expect.below, test.expect.at_most),
+    }
+    return any(side is not None for side in sides.get(test.summary, ()))
 
 
 def _undefined(found: Estimate) -> str:

@@ -10,7 +10,7 @@ import polars as pl
 
 from cambrian.effects import reduce, replicate
 from cambrian.effects.errors import EffectError, UndefinedError
-from cambrian.effects.model import EffectSpec, SummarySpec
+from cambrian.effects.model import EffectSpec, Over, SummarySpec
 from cambrian.effects.prepare import Partial, Prepared, prepare
 from cambrian.stats import jackknife, simultaneous, states
 from cambrian.stats import scale as scales
@@ -38,7 +38,8 @@ class Estimate:
     their seeds, at least two. The estimate of a share, a
     minimum or a maximum is the observed one, which is biased to the extremes; its interval is not.
     ``whole_range``: the interval has every value that the figure can have, such as 0 to 100 % of the cells.
-    ``partial``: conditions that list values, some of which have no trial behind the figure.
+    ``partial``: conditions that list values, some of which have no trial behind the figure. ``over``: how
+    the cells became one figure. ``scale``: the one on which the interval is symmetric.
     """
 
     estimate: float
@@ -56,6 +57,26 @@ class Estimate:
     reason: str = ""
     partial: tuple[Partial, ...] = ()
     whole_range: bool = False
+    over: Over = "mean"
+    scale: Scale = "plain"
+
+    @property
+    def of_part(self) -> bool:
+        """Is it a count, a minimum or a maximum of only a part of the listed values?"""
+        return bool(self.partial) and self.over in _COUNTED | _EXTREMES
+
+    def of_all(self, low: float, high: float) -> tuple[float, float]:
+        """The interval ``low`` to ``high`` of this figure, made that of all listed values.
+
+        A count may be any, a maximum no smaller than that of a part, and a minimum no larger. A mean stays
+        that of the part: a note says of which.
+        """
+        if self.of_part and self.over in _COUNTED:
+            return 0.0, 100.0
+        return (
+            -math.inf if self.of_part and self.over == "min" else low,
+            math.inf if self.of_part and self.over == "max" else high,
+        )
 
 
 def summary(frame: pl.DataFrame, spec: SummarySpec) -> Estimate:
@@ -111,6 +132,8 @@ def estimate(prepared: Prepared, spec: SummarySpec) -> Estimate:
         reason=no_interval(seeds) if low is None else _constant(len(seeds), constant),
         partial=prepared.partial,
         whole_range=_whole(low, high, prepared.ends, spec),
+        over=spec.summary,
+        scale=jackknife.fitting(found, _scale_of_figure(spec, scale)),
     )
 
 
@@ -204,10 +227,8 @@ def _bounds(
         return _extreme(by_cell, spec, seeds, scale)
     if spec.summary in _COUNTED:
         return _share(by_cell, keys, spec, seeds, scale)
-    # a slope or a lead is a difference
-    of_effects = spec.summary in _OF_VALUES and spec.kind in {"ratio", "value"}
     behind = seeds_behind(seeds)
-    low, high = interval(found, behind, scale if of_effects else "plain")
+    low, high = interval(found, behind, _scale_of_figure(spec, scale))
     if spec.summary == "best" and low is not None:
         # the observed best of several rivals is better by chance than the true best: the far bound is that
         # of one rival, the same in all settings
@@ -231,6 +252,11 @@ def cells_on_scale(found: FloatArray, scale: Scale, seeds: FloatArray) -> tuple[
     # the error of a cell is unknown below three seeds: any value is possible
     errors = np.where(known, errors, np.inf)
     return Cells(scales.transform(found, used)[0], errors, np.maximum(seeds - 1, 1)), used
+
+
+def _scale_of_figure(spec: SummarySpec, scale: Scale) -> Scale:
+    """``scale``: of a cell's effect. A slope or a lead is a difference."""
+    return scale if spec.summary in _OF_VALUES and spec.kind in {"ratio", "value"} else "plain"
 
 
 def _extreme(

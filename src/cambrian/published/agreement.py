@@ -5,14 +5,18 @@ inside                    the published value is in our 95 % interval, or the tw
 near                      not inside, but at most ``near_percent`` of the published value away from it
 higher, lower             our estimate is above, or below, the published value
 agrees, disagrees         all, or no part, of our interval has the published sign or is on the bound's side
-inconclusive              only a part of our interval agrees, or our interval is all that is possible, such as
-                          0 to 100 % of the cells: every published figure would be inside
+inconclusive              only a part of our interval agrees; our interval is all that is possible, such as
+                          0 to 100 % of the cells: every published figure would be inside; or ours is a count,
+                          a minimum or a maximum of a part of the paper's grid, and that of all may be another
 no interval               too few trials for an interval
 not complete              our transfers or page loads did not all end in their trial's time: no mean
 not defined               our figure would divide by 0, or is a geometric mean with a 0
 not printed               the paper leaves this cell empty
 not run                   we have no trial
 ========================  ===============================================================
+
+A published figure is known to half a unit of its last printed digit: 7 is 6.5 to 7.5. A count, a bound and a
+sign are exact.
 """
 
 from __future__ import annotations
@@ -39,14 +43,22 @@ WORDS = (
 )
 
 
+#: a float may differ from the decimal number that it stands for by this part
+_ROUNDING = 1e-9
+
+
 @dataclass(frozen=True)
 class Published:
-    """A published value, with its 95 % interval if it follows from the paper."""
+    """A published value, with its 95 % interval if it follows from the paper.
+
+    ``half_unit``: half a unit of the last printed digit.
+    """
 
     value: float | None
     low: float | None
     high: float | None
     trials: int | None
+    half_unit: float = 0.0
 
 
 def agreement(theirs: Published, ours: Estimate, near_percent: float | None = None) -> str:
@@ -55,13 +67,15 @@ def agreement(theirs: Published, ours: Estimate, near_percent: float | None = No
         return "not printed"
     if ours.whole_range:
         return "inconclusive"
-    low = theirs.value if theirs.low is None else theirs.low
-    high = theirs.value if theirs.high is None else theirs.high
+    slack = theirs.half_unit + _ROUNDING * abs(theirs.value)
+    low = (theirs.value if theirs.low is None else theirs.low) - slack
+    high = (theirs.value if theirs.high is None else theirs.high) + slack
     if ours.low is None or ours.high is None:
         return "inside" if theirs.low is not None and low <= ours.estimate <= high else "no interval"
-    if ours.low <= high and low <= ours.high:
-        return "inside"
-    if near_percent is not None and abs(ours.estimate - theirs.value) <= near_percent / 100 * abs(
+    least, most = ours.of_all(ours.low, ours.high)
+    if least <= high and low <= most:
+        return "inconclusive" if ours.of_part else "inside"
+    if near_percent is not None and abs(ours.estimate - theirs.value) - slack <= near_percent / 100 * abs(
         theirs.value
     ):
         return "near"

@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 import scipy
 
+from cambrian.effects import notes
 from cambrian.effects.errors import EffectError, NoDataError, NotCompleteError, UndefinedError
 from cambrian.effects.model import SummarySpec, Where
 from cambrian.effects.summary import Estimate, summary
@@ -34,6 +35,7 @@ _SCHEMA = {
     "trials": pl.Int64,
     "ratio": pl.Float64,
     "agrees": pl.String,
+    "note": pl.String,
     "source": pl.String,
 }
 
@@ -46,7 +48,8 @@ class Compared:
     where the comparison has sides, and: ``published`` with ``_low`` and ``_high`` (95 % Student's
     t interval, from their SD and number of trials) and ``_trials``, or ``published_sign``;
     ``measured`` with ``_low`` and ``_high`` (95 %) and ``trials``; ``ratio`` of
-    measured to published; ``agrees`` in words (:mod:`cambrian.published.agreement`); ``source``.
+    measured to published; ``agrees`` in words (:mod:`cambrian.published.agreement`); ``note``: the values
+    that ``measured`` lists and no trial has; ``source``.
     """
 
     comparison: Comparison
@@ -56,6 +59,11 @@ class Compared:
     def keys(self) -> tuple[str, ...]:
         """Columns that name a cell."""
         return tuple(name for name in self.frame.columns if name not in _SCHEMA)
+
+    @property
+    def note(self) -> str:
+        """What ours are not about, though ``measured`` lists it; empty if they are about all of it."""
+        return "; ".join(dict.fromkeys(note for note in self.frame["note"] if note))
 
     @property
     def ran(self) -> bool:
@@ -160,18 +168,19 @@ def _published(comparison: Comparison, paper: Path, row: dict[str, Any]) -> Publ
     if comparison.published is None:
         return Published(None, None, None, None)
     value, scale = _number(comparison, paper, row, "published"), 1.0
+    half_unit = float(row[load.HALF_UNIT])
     if comparison.published_of is not None and value is not None:
         whole = _number(comparison, paper, row, "published_of")
         scale = 100 / whole if whole else math.nan
         value = 100 * value / whole if whole else None
     if comparison.published_sd is None or comparison.published_trials is None or value is None:
-        return Published(value, None, None, None)
+        return Published(value, None, None, None, half_unit)
     sd = _number(comparison, paper, row, "published_sd")
     trials = _number(comparison, paper, row, "published_trials")
     if sd is None or trials is None or trials < 2:
-        return Published(value, None, None, None if trials is None else round(trials))
+        return Published(value, None, None, None if trials is None else round(trials), half_unit)
     half = float(scipy.special.stdtrit(trials - 1, (1 + CONFIDENCE) / 2)) * scale * sd / math.sqrt(trials)
-    return Published(value, value - half, value + half, round(trials))
+    return Published(value, value - half, value + half, round(trials), half_unit)
 
 
 def _number(comparison: Comparison, paper: Path, row: dict[str, Any], key: str) -> float | None:
@@ -222,5 +231,6 @@ def _beside(
         "trials": None if ours is None else ours.trials,
         "ratio": ours.estimate / theirs.value if ours is not None and theirs.value else None,
         "agrees": agrees,
+        "note": None if ours is None else notes.only_at(ours.partial),
         "source": row.get("source"),
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
 
 import polars as pl
@@ -15,6 +16,8 @@ from cambrian.study.errors import StudyError
 from cambrian.study.toml_file import TomlFile
 
 FILE = "comparisons.toml"
+#: column of :func:`rows`: half a unit of the last printed digit of the published figure; 0 if it is exact
+HALF_UNIT = "__half_unit"
 
 
 def folder(paper: str) -> Path:
@@ -85,8 +88,21 @@ def _read(comparison: Comparison, paper: Path, name: str) -> pl.DataFrame:
         remedy = hints.for_name(name, known, "the files there are")
         raise fault(comparison, paper, "files", f"there is no {name}", remedy)
     frame = pl.read_csv(path, infer_schema_length=None, glob=False)
+    printed = pl.read_csv(path, infer_schema=False, glob=False)
     for key, column in comparison.published_columns.items():
         if column not in frame.columns:
             remedy = hints.for_name(column, frame.columns, "its columns are")
             raise fault(comparison, paper, key, f"{name} has no column {column}", remedy)
-    return frame
+    if comparison.published is None or not comparison.is_rounded:
+        return frame.with_columns(pl.lit(0.0).alias(HALF_UNIT))
+    halves = [_half_unit(text) for text in printed[comparison.published]]
+    return frame.with_columns(pl.Series(HALF_UNIT, halves, dtype=pl.Float64))
+
+
+def _half_unit(text: str | None) -> float:
+    """Half a unit of the last digit of a number as it is printed; 0 for another text."""
+    try:
+        exponent = Decimal((text or "").strip()).as_tuple().exponent
+    except InvalidOperation:
+        return 0.0
+    return 0.5 * 10.0**exponent if isinstance(exponent, int) else 0.0

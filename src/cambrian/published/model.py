@@ -74,6 +74,11 @@ class Comparison(Frozen):
         return named | {f"match.{name}": name for name in self.match}
 
     @property
+    def is_rounded(self) -> bool:
+        """Are the published cells rounded to their last digit? Counts, bounds and signs are exact."""
+        return self.has_figures and self.published_of is None
+
+    @property
     def has_figures(self) -> bool:
         """Are the published cells figures, and neither signs nor bounds?"""
         return self.published is not None and self.published_bound is None

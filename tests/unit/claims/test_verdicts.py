@@ -75,6 +75,46 @@ def test_listed_values_without_trials_are_named_beside_the_verdict() -> None:
     assert judge(claim(claim_test(where={"rate": [1, 2]})), there).verdict == "not run"
 
 
+@pytest.mark.parametrize(
+    ("keys", "expect", "verdict"),
+    [
+        # of each cell: judged on those that are there
+        ({"over": "max"}, {"at_most": 2}, "holds"),
+        ({"over": "max"}, {"below": 1}, "doesn't hold"),
+        ({"over": "share", "threshold": 1}, {"at_least": 100}, "holds"),
+        ({"over": "share", "threshold": 2}, {"at_least": 100}, "doesn't hold"),
+        # what the others would say is open
+        ({"over": "share", "threshold": 1}, {"at_least": 75}, "inconclusive"),
+        ({"over": "share", "threshold": 2}, {"at_least": 75}, "inconclusive"),
+        ({"over": "share", "threshold": 2}, {"above": 0}, "inconclusive"),
+        ({"over": "max"}, {"between": [1, 2]}, "inconclusive"),
+        ({"over": "max"}, {"above": 2}, "inconclusive"),
+        # it is not, where they could not change it
+        ({"over": "max"}, {"above": 1}, "holds"),
+        ({"over": "max"}, {"between": [0.5, 1]}, "doesn't hold"),
+        ({"over": "min"}, {"at_most": 2}, "holds"),
+        ({"over": "mean"}, {"between": [1, 2]}, "holds"),
+    ],
+)
+def test_a_count_or_an_extreme_of_a_part_of_the_listed_values(
+    keys: dict[str, object], expect: dict[str, object], verdict: Verdict
+) -> None:
+    """The frame has the rates 4 and 8, and a ratio of 1.5."""
+    there = Folder({"suite/part": ratio(1.5)})
+    result = run(claim_test(where={"rate": [4, 8, 16]}, expect=expect, **keys), there)
+    assert (result.verdict, result.note) == (verdict, "only at rate = 4 and 8: no trials at 16")
+    assert ("of a part of the listed values" in result.reason) == (verdict == "inconclusive")
+    whole = run(claim_test(where={"rate": [4, 8]}, expect=expect, **keys), there)
+    assert whole.verdict in {"holds", "doesn't hold"}
+
+
+def test_the_number_of_further_seeds_of_a_ratio_is_by_factors() -> None:
+    """As its interval is: on the plain scale, it would be about 19."""
+    some = frame([({"rate": 4}, "a", [13, 26, 11, 34]), ({"rate": 4}, "b", [10, 10, 10, 10])])
+    result = run(claim_test(expect={"above": 1}), Folder({"suite/part": some}))
+    assert (result.verdict, "about 3 more seeds" in result.reason) == ("inconclusive", True)
+
+
 def test_what_is_inconclusive_says_how_many_more_seeds_would_settle_it() -> None:
     near = frame(
         [({"rate": 4}, "a", [1.05, 0.9, 1.2, 1.1, 0.95]), ({"rate": 4}, "b", [1.0, 1.0, 1.1, 1.0, 1.0])]

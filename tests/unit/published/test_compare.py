@@ -96,11 +96,83 @@ def test_nothing_run_is_said_of_every_cell(tmp_path: Path) -> None:
 
 
 def test_near_is_for_what_a_narrow_interval_misses(tmp_path: Path) -> None:
-    seen = observations([("quic", 4.0, 25.0, [3.93, 3.93, 3.93])])
+    seen = observations([("quic", 4.0, 25.0, [3.96, 3.96, 3.96])])
     text = HEAD + 'published = "mbps"\nnear_percent = 2\n' + SIDES + MEASURED
     assert compared(tmp_path, text, seen).frame["agrees"][0] == "near"
     text = HEAD + 'published = "mbps"\nnear_percent = 0.1\n' + SIDES + MEASURED
     assert compared(tmp_path, text, seen).frame["agrees"][0] == "higher"
+
+
+@pytest.mark.parametrize(
+    ("printed", "ours", "word"),
+    [
+        ("7", 7.1, "inside"),
+        ("7", 7.4999, "inside"),
+        ("7", 7.51, "higher"),
+        ("7.0", 7.1, "higher"),
+        ("7.0", 6.96, "inside"),
+        ("70", 69.4, "lower"),
+        ("8", 7.9999999999999964, "inside"),
+        ("21.90", 21.90000000000001, "inside"),
+    ],
+)
+def test_a_published_figure_is_known_to_half_a_unit_of_its_last_digit(
+    tmp_path: Path, printed: str, ours: float, word: str
+) -> None:
+    made = paper(
+        tmp_path,
+        HEAD + 'published = "mbps"\n' + MEASURED,
+        f"rate,delay,mbps,source\n4,25,{printed},row 1\n4,25,1.25,row 2\n",
+    )
+    seen = observations([("a", 4.0, 25.0, [ours] * 3)])
+    assert compare(comparisons(made)["alone"], made, seen).frame["agrees"][0] == word
+
+
+@pytest.mark.parametrize("ours", [79.9, 80.1])
+def test_a_count_and_a_bound_are_exact(tmp_path: Path, ours: float) -> None:
+    seen = observations([("a", 4.0, 25.0, [ours] * 3)])
+    table = "rate,delay,good,of,source\n4,25,80,100,row 1\n"
+    for text in (
+        'published = "good"\npublished_of = "of"\n',
+        'published = "good"\npublished_bound = "above"\n',
+    ):
+        made = paper(tmp_path, HEAD + text + MEASURED, table)
+        word = compare(comparisons(made)["alone"], made, seen).frame["agrees"][0]
+        assert word == (("higher", "agrees") if ours > 80 else ("lower", "disagrees"))["bound" in text]
+
+
+@pytest.mark.parametrize(
+    ("over", "printed", "word"),
+    [
+        ("max", 9, "inconclusive"),
+        ("max", 5, "inside"),
+        ("max", 3, "higher"),
+        ("min", 1, "inconclusive"),
+        ("min", 9, "lower"),
+        ("share", 9, "inconclusive"),
+        ("mean", 9, "lower"),
+    ],
+)
+def test_an_extreme_or_a_count_of_a_part_of_the_papers_grid_may_be_another(
+    tmp_path: Path, over: str, printed: int, word: str
+) -> None:
+    """At 30 ms there is no trial: the largest of all may be larger, and the smallest smaller."""
+    seen = observations([("a", 4.0, 10.0, [5.0] * 3), ("a", 4.0, 20.0, [4.0] * 3)])
+    text = (
+        HEAD + 'published = "mbps"\n' + MEASURED + f'cell = ["rtt_ms"]\neffect = "value"\nover = "{over}"\n'
+    )
+    text += "threshold = 3\n" if over == "share" else ""
+    made = paper(tmp_path, text, f"rate,delay,mbps,source\n4,,{printed},row 1\n")
+    whole = compare(comparisons(made)["alone"], made, seen)
+    assert (whole.note, whole.frame["agrees"][0] == "inconclusive") == ("", False)
+    made = paper(
+        tmp_path,
+        text + "where = { rtt_ms = [10, 20, 30] }\n",
+        f"rate,delay,mbps,source\n4,,{printed},row 1\n",
+    )
+    part = compare(comparisons(made)["alone"], made, seen)
+    assert part.note == "only at rtt_ms = 10 and 20: no trials at 30"
+    assert part.frame["agrees"].to_list() == ["inconclusive" if word == "inside" else word]
 
 
 def test_keys_match_within_rounding(tmp_path: Path) -> None:

@@ -25,7 +25,8 @@ _FEWEST_POINTS = 4
 #: most colours that a reader can distinguish
 _MOST_COLOURS = len(colours.PALETTE)
 _MEANS = {
-    "inside": "inside: the published figure lies in our 95 % interval, or the two intervals overlap",
+    "inside": "inside: the published figure, known to half a unit of its last digit, lies in our 95 % "
+    "interval, or the two intervals overlap",
     "near": "near: outside our interval, but within {near:g} % of the published figure",
     "higher": "higher, lower: our figure is above or below the published one",
     "lower": "higher, lower: our figure is above or below the published one",
@@ -38,7 +39,10 @@ _MEANS = {
     "with a value in each trial and group",
 }
 #: of figures, which are on no side
-_WHOLE_RANGE = "inconclusive: our interval has every value that is possible"
+_OPEN = (
+    "inconclusive: our interval has every value that is possible, or ours is the count, the least or the "
+    "largest of only a part of the paper's values"
+)
 
 
 def content(
@@ -64,12 +68,13 @@ def _summary(compared: Compared) -> str:
     words = [str(word) for word in compared.frame["agrees"]]
     counts = [f"{words.count(word):,} {word}" for word in WORDS if word in words]
     near = compared.comparison.near_percent or 0.0
-    means = _MEANS | {"inconclusive": _WHOLE_RANGE} if compared.comparison.has_figures else _MEANS
+    means = _MEANS | {"inconclusive": _OPEN} if compared.comparison.has_figures else _MEANS
     meanings = "; ".join(
         dict.fromkeys(means[word].format(near=near) for word in WORDS if word in words and word in means)
     )
+    note = f" ({compared.note})" if compared.note else ""
     ending = f" ({meanings[:1].upper() + meanings[1:]}.)" if meanings else ""
-    return f"{counted(len(words), 'published cell')}, compared with ours: {', '.join(counts)}.{ending}"
+    return f"{counted(len(words), 'published cell')}, compared with ours{note}: {', '.join(counts)}.{ending}"
 
 
 def _table(compared: Compared, csv: str, labels: Mapping[str, str]) -> layout.Shown:

@@ -30,6 +30,12 @@ def only_at(partial: Sequence[Partial]) -> str:
     return "; ".join(map(_only_at, partial))
 
 
+def of_part(found: Estimate) -> str:
+    """Why a count, a minimum or a maximum of a part of the listed values is open; else empty."""
+    said = "of a part of the listed values: the count, the minimum or the maximum of all may be another"
+    return said if found.of_part else ""
+
+
 def _only_at(one: Partial) -> str:
     if not one.there:
         # side a has some of the values, and side b others
