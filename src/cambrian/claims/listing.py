@@ -15,6 +15,7 @@ from rich.text import Text
 from cambrian.claims.contradictions import MOVED_MOST, Explained, MainEffect
 from cambrian.claims.model import Verdict
 from cambrian.claims.verdicts import Finding, Judged
+from cambrian.effects.summary import Estimate
 from cambrian.markdown import table_lines
 
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
@@ -185,8 +186,13 @@ def _record(result: Finding) -> dict[str, Any]:
         "unit": test.unit,
         "versions": list(result.versions),
         "expect": test.expect.model_dump(exclude_none=True),
-        **({"estimate": None} if found is None else asdict(found)),
+        **({"estimate": None} if found is None else _figures(found)),
     }
+
+
+def _figures(found: Estimate) -> dict[str, Any]:
+    """Without the scale of the interval, whose end may be infinite, which JSON has no word for."""
+    return {key: value for key, value in asdict(found).items() if key != "scale"}
 
 
 def _papers(judged: Sequence[Judged]) -> list[str]:

@@ -15,6 +15,7 @@ from cambrian.effects import notes
 from cambrian.effects.errors import EffectError, NoDataError, NotCompleteError, UndefinedError
 from cambrian.effects.summary import Estimate, summary
 from cambrian.stats import power
+from cambrian.stats import scale as scales
 from cambrian.stats.interval import Interval
 
 #: a claim has the first of these verdicts that one of its tests has
@@ -96,8 +97,8 @@ def run(test: ClaimTest, frames: Frames) -> Finding:
         notes.cut(found),
         _undefined(found),
         found.reason,
-        _more(test, found) if verdict == "inconclusive" else "",
         notes.of_part(found) if verdict == "inconclusive" and not _of_each_cell(test) else "",
+        _more(test, found) if verdict == "inconclusive" else "",
     ]
     reason = "; ".join(one for one in reasons if one)
     return Finding(test, verdict, found, reason, covariates.versions(frame, test))
@@ -152,7 +153,9 @@ def _more(test: ClaimTest, found: Estimate) -> str:
         return ""
     if notes.cut(found) or found.cells_left_out:
         return ""
-    interval = Interval(found.estimate, found.low, found.high, 0.95, found.seeds, "")
-    nearest = min(test.expect.borders, key=lambda border: abs(found.estimate - border))
-    more = power.to_settle(interval, None, nearest).more
+    estimate, low, high, *borders = scales.transform(
+        np.array([found.estimate, found.low, found.high, *test.expect.borders]), found.scale
+    )
+    nearest = min(borders, key=lambda border: abs(estimate - border))
+    more = power.to_settle(Interval(estimate, low, high, 0.95, found.seeds, ""), None, nearest).more
     return "" if more is None else f"about {max(more, 1)} more seeds would settle it"

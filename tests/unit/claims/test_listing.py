@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import math
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
@@ -69,3 +71,10 @@ def test_json_has_every_figure() -> None:
     assert test["expect"] == {"above": 1}
     assert other["tests"][0]["estimate"] is None
     assert read["contradictions"][0]["factor"] == "buffer"
+
+
+def test_json_has_no_infinite_number() -> None:
+    (result,) = JUDGED[0].results
+    assert result.estimate is not None
+    of_a_rate = replace(result, estimate=replace(result.estimate, scale=(0.0, math.inf)))
+    json.dumps(listing.records([replace(JUDGED[0], results=(of_a_rate,))], []), allow_nan=False)
