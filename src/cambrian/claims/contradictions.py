@@ -77,7 +77,8 @@ def explain(contradiction: Contradiction, frames: Frames) -> Explained:
     """The main effects of all factors, largest first.
 
     :data:`MOVED_MOST` if the interval of the largest effect excludes 0, and so does that of its lead over the
-    second. Inconclusive if cells are left out whose transfers, page loads or seeds were not complete.
+    second. Inconclusive if cells are left out whose transfers, page loads or seeds were not complete, or if a
+    factor was not measured at two levels and no note says so.
     """
     try:
         frame = frames.frame(contradiction.part, contradiction.table)
@@ -100,15 +101,21 @@ def explain(contradiction: Contradiction, frames: Frames) -> Explained:
         reason = notes.cut(prepared) or "no factor was measured at two levels in the same setting"
         verdict = "inconclusive" if notes.cut(prepared) else "not run"
         return Explained(contradiction, verdict, None, (), reason, note)
-    reason = notes.cut(prepared) or _open(found)
+    # the note names what is listed and not there
+    noted = {one.column for one in prepared.partial}
+    asked = [factor for factor in contradiction.factors if factor not in noted]
+    reason = notes.cut(prepared) or _open(found, asked)
     verdict = "inconclusive" if reason else MOVED_MOST
     effects = tuple(main.effect for main in found)
     ends = float(np.nanmin(draws[0])), float(np.nanmax(draws[0]))
     return Explained(contradiction, verdict, effects[0].factor, effects, reason, note, ends)
 
 
-def _open(found: Sequence[_Main]) -> str:
-    """Why it is open whether the largest of the effects, which is the first, is that; empty if it is."""
+def _open(found: Sequence[_Main], factors: Sequence[str]) -> str:
+    """Why it is open whether the first effect is the largest of all ``factors``; empty if it is."""
+    measured = {main.effect.factor for main in found}
+    if missing := [factor for factor in factors if factor not in measured]:
+        return f"not measured at two levels: {', '.join(missing)}"
     largest = found[0]
     if largest.effect.low is None:
         return no_interval(largest.seeds)

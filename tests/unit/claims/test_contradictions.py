@@ -103,6 +103,16 @@ def test_two_factors_alike_are_not_told_apart() -> None:
     assert "may be 0" in found.reason
 
 
+def test_a_factor_that_was_not_varied_may_be_the_one() -> None:
+    only = shares(20, 5, -8, noise=0).filter((pl.col("rtt") == 0) & (pl.col("stack") == "x"))
+    found = explain(BETWEEN, Folder({"suite/factors": only}))
+    assert (found.verdict, found.reason) == ("inconclusive", "not measured at two levels: rtt, stack")
+    listed = BETWEEN.model_copy(update={"where": {"rtt": (0, 50), "stack": ("x", "y")}})
+    noted = explain(listed, Folder({"suite/factors": only}))
+    assert (noted.verdict, noted.factor) == (MOVED_MOST, "buffer")
+    assert noted.note == "only at rtt = 0: no trials at 50; only at stack = x: no trials at y"
+
+
 def test_noise_explains_nothing() -> None:
     found = explain(BETWEEN, Folder({"suite/factors": shares(0, 0, 0, noise=3, seeds=4)}))
     assert found.verdict == "inconclusive"
