@@ -208,7 +208,7 @@ def no_interval(seeds: FloatArray) -> str:
 
 def _constant(cells: int, constant: int) -> str:
     if constant == cells:
-        return f"every cell is {states.SAME}: without variation, no test is possible"
+        return f"every cell is {states.SAME}: the figure is exact"
     return f"{constant} of {cells} cells are {states.SAME}" if constant else ""
 
 
