@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 import time
 from concurrent.futures import Future
 from pathlib import Path
@@ -15,7 +16,7 @@ import pytest
 from cambrian.command import CommandFailed
 from cambrian.run import local, pool
 from cambrian.run.pool import Changed
-from cambrian.stacks import build, catalogue, kinds, manifest
+from cambrian.stacks import build, catalogue, kinds, libraries, manifest
 from cambrian.stacks.catalogue import Stack
 from cambrian.stacks.manifest import ManifestError
 from cambrian.store.results import Results
@@ -62,6 +63,49 @@ def test_one_file_s_stack_does_not_depend_on_its_neighbours(tmp_path: Path) -> N
     before = build.source_name(stack)
     (tmp_path / "neighbour.toml").write_text("x")
     assert build.source_name(stack) == before
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
+def test_the_libraries_of_the_program_are_part_of_the_identity(tmp_path: Path) -> None:
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "q.c").write_text("int q(void) { return VALUE; }")
+    (tmp_path / "main.c").write_text("int q(void); int main() { return q(); }")
+
+    def compiled(*words: str) -> None:
+        subprocess.run(["cc", *words], cwd=tmp_path, check=True)
+
+    def library(value: int) -> None:
+        compiled("-shared", "-fPIC", f"-DVALUE={value}", "q.c", "-o", "lib/libq.so")
+
+    library(1)
+    for linked in (["-Wl,-rpath,$ORIGIN/lib"], []):
+        compiled("main.c", "-o", "program", "-Llib", "-lq", *linked)
+        stack = _stack(tmp_path, alone=True)
+        if not linked:
+            # without its own list of folders, it needs the one of the environment
+            assert libraries.loaded(tmp_path / "program") == []
+            with stack.file.open("a") as file:
+                file.write(f'environment = {{ LD_LIBRARY_PATH = "/nowhere:{tmp_path}/lib" }}\n')
+            stack = Stack(stack.file, manifest.read(stack.file))
+        before = build.source_name(stack)
+        assert build.source_name(stack) == before
+        library(2)
+        assert build.source_name(stack) != before
+        library(1)
+    # those of the system are not
+    assert libraries.loaded(Path("/bin/sh")) == []
+
+
+def test_a_file_that_a_command_names_is_part_of_the_identity(tmp_path: Path) -> None:
+    stack = _stack(tmp_path, alone=True)
+    (tmp_path / "conf").write_text("one")
+    text = stack.file.read_text().replace('["{bin}"]', f'["{{bin}}", "--conf={tmp_path}/conf", "/proc/stat"]')
+    stack.file.write_text(text)
+    stack = Stack(stack.file, manifest.read(stack.file))
+    before = build.source_name(stack)
+    (tmp_path / "conf").write_text("two")
+    assert build.source_name(stack) != before
+    assert "/proc/stat" not in [name for _, name in build._inputs(stack)]
 
 
 def test_a_source_that_is_not_there_is_named(tmp_path: Path) -> None:

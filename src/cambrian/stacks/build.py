@@ -24,7 +24,7 @@ from filelock import FileLock
 
 from cambrian import paths, progress
 from cambrian.command import CommandFailed, MissingTool
-from cambrian.stacks import kinds, named_files, pinned, toolchain
+from cambrian.stacks import kinds, libraries, named_files, pinned, toolchain
 from cambrian.stacks.built import Built, program, program_there
 from cambrian.stacks.catalogue import Broken, Stack
 from cambrian.stacks.manifest import ManifestError
@@ -36,6 +36,9 @@ if TYPE_CHECKING:
 _MOST_BUILDS = 3
 #: files that change during each, by name
 _MOST_NAMED = 3
+
+#: what separates paths in a word of a command and in a variable of an environment
+_BETWEEN_PATHS = re.compile(r"[=:,\s]")
 
 State = Literal["built", "missing", "unbuildable", "broken", "fails"]
 
@@ -75,7 +78,7 @@ def _content(stack: Stack) -> bytes:
 
     These are all files in its folder with their names (tests and notes too, for simplicity), or for a
     single-file stack the TOML file and the files that it names; the manifest's ``sources``;
-    and for a stack of kind "none", the program.
+    and for a stack of kind "none", the program, what its commands name, and the libraries of these.
     """
     digest = hashlib.sha256()
     for path, name in _inputs(stack):
@@ -86,6 +89,15 @@ def _content(stack: Stack) -> bytes:
 def _inputs(stack: Stack) -> Iterator[tuple[Path, str]]:
     """Each input of a stack's build, and its name in the hash."""
     named_files.check(stack)
+    stated = list(_stated(stack))
+    yield from stated
+    if stack.manifest.build.kind == "none":
+        given = {path.resolve() for path, _ in stated}
+        yield from (one for one in _run_there(stack) if one[0].resolve() not in given)
+
+
+def _stated(stack: Stack) -> Iterator[tuple[Path, str]]:
+    """The inputs that are in the stack's folder or that ``[build]`` names."""
     wanted = stack.manifest.build
     if stack.alone:
         named = [file.template for side in stack.sides() for file in side.files]
@@ -102,6 +114,23 @@ def _inputs(stack: Stack) -> Iterator[tuple[Path, str]]:
             yield path, source
     if wanted.kind == "none":
         yield program_there(stack), "program"
+
+
+def _run_there(stack: Stack) -> Iterator[tuple[Path, str]]:
+    """What a stack of kind "none" also runs where it is: files that its commands name, and libraries."""
+    named = [
+        Path(text)
+        for side in stack.sides()
+        for words in (*side.command, *side.environment.values())
+        for text in _BETWEEN_PATHS.split(words)
+        if text.startswith("/")
+    ]
+    files = [path for path in dict.fromkeys(named) if path.is_file() and not libraries.is_system(path)]
+    yield from ((path, str(path)) for path in files)
+    folders = [path for path in named if path.is_dir()]
+    programs = (program_there(stack), *files)
+    for path in dict.fromkeys(path for one in programs for path in libraries.loaded(one, folders)):
+        yield path, f"library {path.name}"
 
 
 def _of_folder(folder: Path) -> Iterator[tuple[Path, str]]:
