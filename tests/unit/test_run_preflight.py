@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from cambrian import paths
+from cambrian.kernel import locate
 from cambrian.run import preflight, prepare
 from cambrian.stacks import build, catalogue
 from cambrian.stacks.build import State, Status
@@ -158,6 +160,43 @@ def test_a_users_own_stack_is_told_if_it_may_mislead(tmp_path: Path, monkeypatch
     assert [line.startswith(start) for line, start in zip(lines, starts, strict=True)] == [True] * 4, lines
     assert 'of others (receiver = "reference")' in lines[2] and "of others" not in lines[0]
     assert again == lines[:1]
+
+
+class _Begins(Exception):
+    """The first build would begin."""
+
+
+def test_every_command_tells_of_own_stacks_and_refuses_those_that_are_not_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def begin() -> None:
+        raise _Begins
+
+    # below the checkout, but not the catalogue's
+    here = tmp_path / "mystudies" / "stacks"
+    here.mkdir(parents=True)
+    (tmp_path / "stacks").symlink_to(paths.data() / "stacks")
+    monkeypatch.setattr(paths, "data", lambda: tmp_path)
+    monkeypatch.setattr(locate, "ensure", begin)
+    monkeypatch.setenv("CAMBRIAN_STACKS", str(here))
+    manifest = here / "noq.toml"
+    text = (
+        'name = "noq"\n[ccas.cubic]\n{}[build]\nkind = "none"\nbinary = "/bin/true"\n[server]\n'
+        'command = ["{{bin}}"]\n'
+    )
+    try:
+        for more, expected in (("[ccas.reno]\n", ManifestError), ("", _Begins), ("", _Begins)):
+            manifest.write_text(text.format(more))
+            catalogue.load.cache_clear()
+            with pytest.raises(expected):
+                prepare.ensure({"noq", "tcp"})
+        line = f"noq here is {manifest}, in the place of the catalogue's"
+        # once, and not if the command has shown it by itself
+        assert capsys.readouterr().err == f"cambrian: {line}\n"
+        assert notes(groups(), tmp_path, ("noq", "tcp")) == [line]
+    finally:
+        monkeypatch.undo()
+        catalogue.load.cache_clear()
 
 
 def test_missing_builds_are_named_with_their_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

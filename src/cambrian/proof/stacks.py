@@ -24,7 +24,7 @@ from cambrian.metrics.utilisation import capacity_bits, utilisation
 from cambrian.proof.rows import NOTHING_WITH_LOSS, Row
 from cambrian.run import pool, prepare
 from cambrian.run.local import Cores
-from cambrian.stacks import build, catalogue, receivers
+from cambrian.stacks import build, catalogue, receivers, whole
 from cambrian.stacks.catalogue import Stack
 from cambrian.stacks.manifest import ManifestError
 from cambrian.store import check
@@ -105,8 +105,9 @@ def _carried(outcome: TrialResult | str) -> bool:
 def _build(stack: Stack) -> str | None:
     """Build a stack and its receiver's stack; the reason if that fails, else None."""
     try:
-        build.ensure(stack)
-        build.ensure(receivers.choose(stack).stack)
+        for one in (stack, receivers.choose(stack).stack):
+            whole.check(one)
+            build.ensure(one)
     except (MissingTool, CommandFailed, AptError, ManifestError, FileNotFoundError, ValueError) as error:
         return str(error)
     return None

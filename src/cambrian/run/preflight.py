@@ -6,12 +6,11 @@ import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from cambrian import paths
 from cambrian.kernel import locate
 from cambrian.probes.effects import FEWEST_TRIALS
 from cambrian.probes.judge import is_random
-from cambrian.run import prepare
-from cambrian.stacks import adding, build, catalogue, checks, receivers, releases, whole
+from cambrian.run import own_stacks, prepare
+from cambrian.stacks import build, catalogue, checks, whole
 from cambrian.stats.jackknife import FEWEST_SEEDS
 from cambrian.study.cost import carried_bytes, rough_time
 from cambrian.study.limits import FRAME_BYTES, bdp_bytes
@@ -52,7 +51,7 @@ def notes(groups: Sequence[Group], folder: Path, building: Iterable[str], *, ker
     found = [to_build(building, kernel=kernel), _few_seeds(groups), _same_seeds(groups)]
     found += [_never_complete(groups), _too_late(groups), _steps_cut(groups), _cannot_follow(groups)]
     found += [_little_measured(groups), _marks_anyway(groups), *_unfit(groups)]
-    found += _own_stacks(building)
+    found += own_stacks.lines(building)
     return [line for line in (*found, *_small_buffers(groups), _disk(groups, folder)) if line]
 
 
@@ -237,27 +236,6 @@ def _unfit(groups: Sequence[Group]) -> Iterator[str]:
             f"may be invalid: {next(iter(problems.values()))}; "
             "remedy: ecn = true on each network, or a study of its own"
         )
-
-
-def _own_stacks(stacks: Iterable[str]) -> Iterator[str]:
-    """Stacks in the place of the catalogue's, and programs that start others, which no identity has."""
-    for name in sorted({releases.split(name)[0] for name in stacks}):
-        stack = catalogue.load()[name]
-        if adding.is_built_in(name) and not stack.file.is_relative_to(paths.data()):
-            receives = name in receivers.REFERENCES.values()
-            also = ', also as the receiver of others (receiver = "reference")' if receives else ""
-            yield f"{name} here is {stack.file}, in the place of the catalogue's{also}"
-        wanted = stack.manifest.build
-        if wanted.kind == "none" and not wanted.sources and _is_script(stack.folder / wanted.binary):
-            yield (
-                f"{name}: {wanted.binary} is a script: after a change of a program that it starts, trials "
-                "keep their old results; remedy: name that program in sources of [build]"
-            )
-
-
-def _is_script(path: Path) -> bool:
-    with path.open("rb") as file:
-        return file.read(2) == b"#!"
 
 
 def _marks_anyway(groups: Sequence[Group]) -> str:

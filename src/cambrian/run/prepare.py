@@ -14,7 +14,8 @@ from cambrian import paths
 from cambrian.command import clean_environment, run
 from cambrian.kernel import host, locate
 from cambrian.kernel.model import Kernel
-from cambrian.stacks import build, catalogue, toolchain
+from cambrian.run import own_stacks
+from cambrian.stacks import build, catalogue, toolchain, whole
 from cambrian.study.model import Clock
 from cambrian.trial import host_clock, wall
 from cambrian.trial.environment import Environment, Native, testbed_hash
@@ -27,11 +28,17 @@ _PROGRAMS = ("capture", "run_as", "tracelink")
 def ensure(stacks: set[str], clock: Clock = "virtual") -> Environment:
     """Everything that trials of these stacks need on this clock; builds missing parts, with progress.
 
+    What a user should know of own stacks is printed, if no line has said it yet.
+
     Raises:
+        cambrian.stacks.manifest.ManifestError: a stack is not whole (:func:`cambrian.stacks.whole.check`).
         cambrian.kernel.model.KernelError, cambrian.command.MissingTool,
         cambrian.command.CommandFailed: a part cannot be built; the text has the remedy.
     """
     loaded = catalogue.load()
+    for name in sorted(stacks):
+        whole.check(loaded[name])
+    own_stacks.tell(stacks)
     # first of all: what cannot run needs no builds
     kernel = host_clock.kernel() if clock == "host" else locate.ensure()
     programs = native()
