@@ -142,6 +142,32 @@ def test_a_program_that_changes_during_a_run_is_found(
         assert not build.is_as_built(built)
 
 
+def test_what_no_program_reads_is_no_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CAMBRIAN_CACHE", str(tmp_path / "cache"))
+    built = build.ensure(_stack(tmp_path))
+    folder = built.stack.folder
+    for name in (".git/index", ".README.md.swp", "README.md~", "#notes#", "__pycache__/a.pyc"):
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text("x")
+        assert build.is_as_built(built), name
+    # a run in the stack's own folder, before and after its first trial
+    for results in (Results(folder / "results" / "suite" / "study"), Results(folder / "out")):
+        with results.alone():
+            assert build.is_as_built(built)
+            with results.new_trial("a" * 16) as trial:
+                (trial / "verdict.json").touch()
+            assert build.is_as_built(built)
+    (folder / "results" / "suite" / "report").mkdir()
+    (folder / "results" / "suite" / "report" / "index.html").touch()
+    assert build.is_as_built(built)
+    # a lock of another tool is not one of ours
+    (folder / "venv").mkdir()
+    for name in (".lock", "module.py"):
+        (folder / "venv" / name).touch()
+    assert not build.is_as_built(built)
+    assert build.changes(built) == f"{folder}/venv/.lock, {folder}/venv/module.py"
+
+
 def test_its_trial_does_not_count_and_the_run_stops(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CAMBRIAN_CACHE", str(tmp_path / "cache"))
     built = build.ensure(_stack(tmp_path))
@@ -158,7 +184,7 @@ def test_its_trial_does_not_count_and_the_run_stops(tmp_path: Path, monkeypatch:
     environment: Any = SimpleNamespace(builds={"mine": built})
     asked: Any = None
     with pytest.raises(
-        Changed, match="of the stack mine changed during the run; remedy: run the command again"
+        Changed, match=rf"the stack mine changed during the run: {tmp_path}\S*/program; remedy: run the"
     ):
         local._work(asked, environment, results, None)
     assert not list(results.trials_folder.iterdir())
@@ -171,7 +197,7 @@ def test_its_trial_does_not_count_and_the_run_stops(tmp_path: Path, monkeypatch:
 
         def submit(self, _: object) -> Future[Outcome]:
             ended: Future[Outcome] = Future()
-            ended.set_exception(Changed("mine"))
+            ended.set_exception(Changed("mine", ""))
             return ended
 
         def places(self) -> int:

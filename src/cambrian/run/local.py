@@ -135,7 +135,7 @@ def _work(trial: Trial, environment: Environment, results: Results, cpu_limit_s:
             if not build.is_as_built(environment.builds[name]):
                 # which program it had is unknown
                 writing.remove(results.trial(outcome.trial_id).folder)
-                raise Changed(name)
+                raise Changed(name, build.changes(environment.builds[name]))
         return outcome
     except KeyboardInterrupt:
         # the pool's own loop would take the next trial

@@ -55,13 +55,19 @@ class EngineError(RuntimeError):
 
 
 class Changed(EngineError):
-    """A stack's program or manifest changed during the run: its trials would have a wrong identity."""
+    """A stack changed during the run: the trial that ended last would have a wrong identity.
+
+    Arguments: the stack, and the files that changed, in words; "" if they are not known.
+    """
 
     def __str__(self) -> str:
-        """Which stack, and the remedy."""
+        """What changed, and the remedy."""
+        stack, files = self.args
+        what = files or "its program, its manifest or another of its files"
         return (
-            f"the program, the manifest or another file of the stack {self.args[0]} changed during the run; "
-            "remedy: run the command again; it keeps the trials that have ended"
+            f"the stack {stack} changed during the run: {what}; remedy: run the command again; "
+            f"with what is there now, every trial of {stack} runs again; with what was there before, "
+            "the trials that have ended are kept"
         )
 
 

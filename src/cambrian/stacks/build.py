@@ -15,7 +15,7 @@ import shutil
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -24,7 +24,7 @@ from filelock import FileLock
 
 from cambrian import paths, progress
 from cambrian.command import CommandFailed, MissingTool
-from cambrian.stacks import kinds, libraries, named_files, pinned, toolchain
+from cambrian.stacks import kinds, libraries, named_files, pinned, sources, toolchain
 from cambrian.stacks.built import Built, program, program_there
 from cambrian.stacks.catalogue import Broken, Stack
 from cambrian.stacks.manifest import ManifestError
@@ -76,7 +76,7 @@ def _add(digest: Hash, path: Path, name: str) -> None:
 def _content(stack: Stack) -> bytes:
     """A hash of all inputs of a stack's build.
 
-    These are all files in its folder with their names (tests and notes too, for simplicity), or for a
+    These are all sources in its folder with their names (tests and notes too, for simplicity), or for a
     single-file stack the TOML file and the files that it names; the manifest's ``sources``;
     and for a stack of kind "none", the program, what its commands name, and the libraries of these.
     """
@@ -105,11 +105,11 @@ def _stated(stack: Stack) -> Iterator[tuple[Path, str]]:
         for name in [*named, *filter(None, (wanted.lock, wanted.tools))]:
             yield stack.folder / name, name
     else:
-        yield from _of_folder(stack.folder)
+        yield from sources.of_folder(stack.folder)
     for source in wanted.sources:
         path = stack.folder / source
         if path.is_dir():
-            yield from _of_folder(path)
+            yield from sources.of_folder(path)
         else:
             yield path, source
     if wanted.kind == "none":
@@ -131,12 +131,6 @@ def _run_there(stack: Stack) -> Iterator[tuple[Path, str]]:
     programs = (program_there(stack), *files)
     for path in dict.fromkeys(path for one in programs for path in libraries.loaded(one, folders)):
         yield path, f"library {path.name}"
-
-
-def _of_folder(folder: Path) -> Iterator[tuple[Path, str]]:
-    for path in sorted(folder.rglob("*")):
-        if path.is_file() and not pinned.NOT_SOURCE.intersection(path.relative_to(folder).parts):
-            yield path, str(path.relative_to(folder))
 
 
 def _hashes(stack: Stack) -> dict[Path, bytes]:
@@ -217,6 +211,27 @@ def is_as_built(built: Built) -> bool:
         return False
 
 
+def changes(built: Built) -> str:
+    """The inputs of a stack of kind "none" that are no longer those of its build, by name; "" if unknown."""
+    before = json.loads((built.folder / "build.json").read_text()).get("inputs", {})
+    try:
+        after = _texts(_hashes(built.stack))
+    except (ManifestError, OSError) as error:
+        return str(error).splitlines()[0]
+    return _shown([path for path in before | after if before.get(path) != after.get(path)]) if before else ""
+
+
+def _texts(hashes: Mapping[Path, bytes]) -> dict[str, str]:
+    return {str(path): digest.hex() for path, digest in hashes.items()}
+
+
+def _shown(changed: Iterable[object]) -> str:
+    """The first few of these paths, in words."""
+    names = sorted(map(str, changed))
+    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    return ", ".join(names[:_MOST_NAMED]) + more
+
+
 def ensure(stack: Stack) -> Built:
     """The built stack; builds it if necessary, with progress.
 
@@ -238,13 +253,12 @@ def ensure(stack: Stack) -> Built:
                 changed = _build(source, home)
             if (home / "build.json").exists():
                 return _built(stack, home)
-    names = ", ".join(map(str, changed[:_MOST_NAMED])) or str(source.folder)
-    more = f" and {len(changed) - _MOST_NAMED} more" if len(changed) > _MOST_NAMED else ""
+    names = _shown(changed) or source.folder
     if source.manifest.build.kind == "make":
         when, remedy = f"at each of {_MOST_BUILDS} calls of make", "remedy: let make write below $(OUT)"
     else:
         when, remedy = "while it was built", "the program may be of both; remedy: run the command again"
-    raise CommandFailed(f"the source of {stack.name} changed {when}: {names}{more}; {remedy}")
+    raise CommandFailed(f"the source of {stack.name} changed {when}: {names}; {remedy}")
 
 
 def _home_here(source: Stack) -> Path:
@@ -333,11 +347,13 @@ def _build(stack: Stack, home: Path) -> list[Path]:
             "sha256": _sha256(fresh, binary),
             "seconds": round(time.monotonic() - began),
         }
+        if wanted.kind == "none":
+            facts["inputs"] = _texts(before)
         if stack.release is not None:
             facts["lock_sha256"] = _keep_locks(stack, fresh)
         if not home.name.startswith(f"{_name_of(stack)}-"):
             after = _hashes(stack)
-            return sorted(path for path in before | after if before.get(path) != after.get(path))
+            return [path for path in before | after if before.get(path) != after.get(path)]
         (fresh / "build.json").write_text(json.dumps(facts, indent=1))
         shutil.rmtree(home, ignore_errors=True)
         fresh.rename(home)
