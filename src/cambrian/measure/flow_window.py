@@ -162,11 +162,11 @@ class FlowWindow:
         return self.own_span_ns or self.whole.interval
 
     @property
-    def _logged_ns(self) -> Interval:
-        """The same until the flow's end: after it, the last row of its log says nothing more."""
+    def _logged_ns(self) -> Interval | None:
+        """The same until the flow's end, after which the last row of its log says nothing; None if before."""
         from_ns, to_ns = self.span_ns
         end_ns = flow_ends.end_ns(self.whole.result, self.number)
-        return from_ns, min(to_ns, end_ns) if end_ns > from_ns else to_ns
+        return (from_ns, min(to_ns, end_ns)) if end_ns > from_ns else None
 
     @property
     def protocol(self) -> Protocol | None:
@@ -214,7 +214,7 @@ class FlowWindow:
     @cached_property
     def window_use(self) -> WindowUse | None:
         """Size and growth of its exported window; None without one."""
-        if self.packet_bytes is None:
+        if self.packet_bytes is None or self._logged_ns is None:
             return None
         return window_use(self.whole.result.transport, self.number, *self._logged_ns, self.packet_bytes)
 
@@ -230,7 +230,7 @@ class FlowWindow:
     @cached_property
     def window_unused_percent(self) -> float | None:
         """Percent of the time in which its window is not what limits it; None without window and flight."""
-        if self.packet_bytes is None:
+        if self.packet_bytes is None or self._logged_ns is None:
             return None
         share = unused_share(self.whole.result.transport, self.number, *self._logged_ns, self.packet_bytes)
         return None if share is None else 100 * share

@@ -13,6 +13,7 @@ import pytest
 from cambrian.judging.families import Family
 from cambrian.judging.flow_traces import flow_traces
 from cambrian.measure import flow_ends, machines, measuring, recovery
+from cambrian.measure.flow_window import FlowWindow, TrialWindow
 from cambrian.store.results import TrialResult
 from cambrian.study.model import Trial
 from cambrian.trace.schema import TRANSPORT
@@ -44,6 +45,17 @@ def change(folder: Path, **flow: Any) -> tuple[TrialResult, Trial]:
     }
     (folder / "manifest.json").write_text(json.dumps(manifest))
     return TrialResult(folder), Trial.model_validate(manifest["trial"])
+
+
+def test_a_flow_that_ended_before_it_is_measured_has_no_window(folder: Path) -> None:
+    result, trial = change(folder)
+    verdict = json.loads((folder / "verdict.json").read_text())
+    verdict["flows"] = [{"flow": 0, "outcome": "gave up", "ended_s": 1.0}]
+    (folder / "verdict.json").write_text(json.dumps(verdict))
+    for from_s, known in ((0, True), (2, False)):
+        whole = TrialWindow(result, trial, (from_s * S, 5 * S), (), ("tcp", "tcp"))
+        window = FlowWindow(whole, 0)
+        assert (window.window_use is not None, window.window_unused_percent is not None) == (known, known)
 
 
 def test_a_complete_flow_ends_before_its_log(folder: Path) -> None:

@@ -31,7 +31,7 @@ QUANTITIES = (
     Quantity(
         "cwnd_mean_packets",
         "mean over time, in full packets of the flow (cwnd bytes / payload of its full frame, which 95 % of "
-        "its bytes do not exceed); null without transport trace",
+        "its bytes do not exceed); null without transport trace, or if the flow ended before the interval",
         window=_used(lambda used, packet_bytes: used.mean_bytes / packet_bytes),
     ),
     Quantity(
@@ -58,7 +58,8 @@ QUANTITIES = (
         "window_unused_percent",
         "part of the time in which less than 80 % of the window is in flight and three more packets would "
         "fit: its application, its receiver or another limit decides what it sends; 0 if the window grew to "
-        "more than twice its first size without being used; null without transport trace",
+        "more than twice its first size without being used; null without transport trace, or if the flow "
+        "ended before the interval",
         window=lambda window: window.window_unused_percent,
         ends=of_hundred,
     ),
