@@ -48,7 +48,9 @@ def waits_s(stages: Sequence[LowStage]) -> FloatArray:
 def low_stages(trace: FlowTrace) -> list[LowStage]:
     """The stages by the stack's own window, its states if it exports them, and the packets for the unit."""
     rows = trace.transport.filter(pl.col("cwnd_bytes").is_not_null())
-    if not rows.height or not trace.packets.height:
+    segment = segment_bytes(trace)
+    # none of the packets may carry payload
+    if not rows.height or segment < 1:
         return []
     time_ns, cwnd = int64(rows, "time_ns"), int64(rows, "cwnd_bytes")
     words = words_of(rows["state"], PROBE_RTT)
@@ -63,7 +65,6 @@ def low_stages(trace: FlowTrace) -> list[LowStage]:
         pairs = list(zip(enters, leaves, strict=False))
     else:
         pairs = _windows_falls(time_ns, cwnd)
-    segment = segment_bytes(trace)
     # the last packet that fits in need not fill the window
     fits = (rows["in_flight_bytes"] < rows["cwnd_bytes"] + segment).fill_null(False).to_numpy()
     found = []

@@ -68,13 +68,15 @@ def estimate_from_window(
 
 def _levels(trace: FlowTrace, stages: Sequence[LowStage]) -> FloatArray:
     """The window that is most common in ProbeBW, without ProbeRTT and silences: one value a round trip."""
+    if (segment := segment_bytes(trace)) < 1:
+        return np.empty(0)
     rows = trace.transport.filter(pl.col("cwnd_bytes").is_not_null())
     time_ns, cwnd = int64(rows, "time_ns"), int64(rows, "cwnd_bytes")
     grid = np.arange(trace.start_ns + WARM_UP_ROUNDS * trace.rtt_ns, trace.end_ns, trace.rtt_ns)
     keep = (grid >= time_ns[0]) & settled(trace, grid)
     for stage in stages:
         keep &= (grid < stage.enter_ns) | (grid > stage.leave_ns)
-    window: FloatArray = cwnd[np.searchsorted(time_ns, grid[keep], side="right") - 1] / segment_bytes(trace)
+    window: FloatArray = cwnd[np.searchsorted(time_ns, grid[keep], side="right") - 1] / segment
     if not len(window):
         return window
     whole = np.sort(np.round(window))

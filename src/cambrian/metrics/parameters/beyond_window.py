@@ -15,7 +15,7 @@ from cambrian.metrics.columns import int64
 from cambrian.metrics.parameters.estimate import Estimate, Missing, of_share
 from cambrian.metrics.parameters.flight import flight
 from cambrian.metrics.parameters.flow_trace import FlowTrace
-from cambrian.metrics.parameters.window import TIMEOUTS, segment_bytes
+from cambrian.metrics.parameters.window import is_timeout, segment_bytes
 
 KEY = "beyond_window"
 #: least excess, in segments, and as a share of the window: one of the two may leave out headers
@@ -41,7 +41,7 @@ def estimate(trace: FlowTrace) -> Iterator[Estimate | Missing]:
     time_ns, window = int64(rows, "time_ns"), int64(rows, "cwnd_bytes")
     falls_ns = np.concatenate(([np.iinfo(np.int64).min // 2], time_ns[1:][np.diff(window) < 0]))
     since_ns = time_ns - falls_ns[np.searchsorted(falls_ns, time_ns, side="right") - 1]
-    settled = (since_ns > AFTER_FALL_TRIPS * trip_ns) & ~rows["event"].is_in(TIMEOUTS).to_numpy()
+    settled = (since_ns > AFTER_FALL_TRIPS * trip_ns) & ~is_timeout(rows).to_numpy()
     if not settled.any():
         yield Missing(KEY, "no row of the log comes two round trips after a fall of the window")
         return

@@ -73,13 +73,17 @@ def segment_bytes(trace: FlowTrace) -> int:
     return frame_bytes(trace) - OVERHEAD_BYTES[trace.protocol]
 
 
+def is_timeout(rows: pl.DataFrame) -> pl.Series:
+    """Does a row tell of a timeout? Not one whose event the stack leaves empty."""
+    return rows["event"].is_in(TIMEOUTS).fill_null(False)
+
+
 def of_stack(trace: FlowTrace) -> Window:
     """The window that the stack exports; without values where it exports none."""
     rows = trace.transport.filter(pl.col("cwnd_bytes").is_not_null())
     size = max(1, segment_bytes(trace))
-    timeout = rows["event"].is_in(TIMEOUTS) | rows["state"].is_in(
-        words_of(rows["state"], RETRANSMISSION_TIMEOUT)
-    ).fill_null(False)
+    words = words_of(rows["state"], RETRANSMISSION_TIMEOUT)
+    timeout = is_timeout(rows) | rows["state"].is_in(words).fill_null(False)
     return Window(
         time_ns=int64(rows, "time_ns"),
         segments=int64(rows, "cwnd_bytes") / size,

@@ -431,3 +431,10 @@ def test_a_log_and_a_path_out_of_all_proportion_take_no_memory() -> None:
     holds(by_key(replace(trace, transport=rows))["cwnd_gain", "window"], 2.0)
     short = by_key(replace(trace, rtt_ms=0.01))["cruise_factor", "window"]
     assert isinstance(short, Missing) and "too many" in short.why
+
+
+def test_a_flow_without_payload_has_no_window_in_packets() -> None:
+    """A TCP sender whose packets are acknowledgements alone: frames of 66 bytes."""
+    trace = run(Bbr())
+    packets = trace.packets.with_columns(size_bytes=pl.lit(66, trace.packets.schema["size_bytes"]))
+    assert list(bbr.estimate(replace(trace, protocol="tcp", packets=packets)))

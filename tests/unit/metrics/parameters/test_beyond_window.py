@@ -7,7 +7,7 @@ from dataclasses import replace
 import polars as pl
 import pytest
 
-from cambrian.metrics.parameters import beyond_window
+from cambrian.metrics.parameters import beyond_window, window
 from cambrian.metrics.parameters.estimate import Estimate, Missing
 from tests.unit.metrics.parameters.cubic_model import CubicSender
 from tests.unit.metrics.parameters.sender_model import PAYLOAD
@@ -26,6 +26,17 @@ def test_packets_beyond_the_window(beyond_packets: int, share: float) -> None:
     for other in ({"protocol": "tcp"}, {"steady": False}):
         (nothing,) = beyond_window.estimate(replace(trace, transport=transport, **other))
         assert isinstance(nothing, Missing)
+
+
+def test_a_row_without_an_event_is_no_timeout() -> None:
+    trace = CubicSender(packets=60_000).run()
+    transport = trace.transport.with_columns(
+        event=pl.when(pl.col("event") == "rto").then(pl.col("event")), in_flight_bytes="cwnd_bytes"
+    )
+    assert transport["event"].null_count()
+    silent = replace(trace, transport=transport)
+    assert isinstance(next(beyond_window.estimate(silent)), Estimate)
+    assert window.of_stack(silent).timeout.sum() == (transport["event"] == "rto").sum()
 
 
 def test_a_log_without_bytes_in_flight_shows_nothing() -> None:
