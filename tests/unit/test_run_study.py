@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import json
+import os
 import shlex
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +19,7 @@ from cambrian import parallel
 from cambrian.interrupts import Interrupted
 from cambrian.run import preflight, prepare, study
 from cambrian.run.study import RunOptions
+from cambrian.store.reading import Unread
 from cambrian.store.results import Results
 from cambrian.study.model import Network, Stopping, Study
 from cambrian.trial import carry_out
@@ -40,6 +43,29 @@ def test_trials_that_the_new_study_leaves_out_are_told(tmp_path: Path) -> None:
         "cambrian run knobs --seed 1 --clock virtual --only '*tls*': 2 earlier trials stay in this " in line
     )
     assert "remedy: --out another folder" in line
+
+
+def test_what_cannot_be_read_now_is_not_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Too many open files, say: the trial and study.json may be whole."""
+    folder = report_results.copy(tmp_path)
+    results = Results(folder)
+    group: Any = SimpleNamespace(trials=(object(),), stopping=None)
+    names = {id(group.trials[0]): next(iter(results.study()["groups"][0]["trials"]))}
+    now = Study.model_validate(results.study()["study"])
+    said = io.StringIO()
+
+    def no_file(*_: object) -> int:
+        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+
+    with monkeypatch.context() as none_left:
+        none_left.setattr(os, "open", no_file)
+        with pytest.raises(Unread, match=r"Too many open files; remedy: make it readable"):
+            study._damaged([group], names, results, Console(file=said))
+        with pytest.raises(Unread):
+            study._left_out(results, now, set(), OPTIONS)
+    (results.trial(names[id(group.trials[0])]).folder / "verdict.json").write_text("{")
+    assert study._damaged([group], names, results, Console(file=said)) == set(names.values())
+    assert said.getvalue().startswith("damaged, so this trial runs again: ")
 
 
 def test_the_mean_rate_of_a_trace_is_kept(tmp_path: Path) -> None:

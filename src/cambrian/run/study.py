@@ -24,7 +24,7 @@ from cambrian.run.pool import Engine
 from cambrian.run.scheduler import Scheduler, counted_trials
 from cambrian.stacks import catalogue, checks, offers
 from cambrian.store import check, commands
-from cambrian.store.reading import Damaged
+from cambrian.store.reading import Damaged, Unread
 from cambrian.store.results import Results
 from cambrian.study import builtin, cost, load, replace, tracefile
 from cambrian.study.errors import StudyError
@@ -380,6 +380,8 @@ def _left_out(results: Results, study: Study, wanted: set[str], options: RunOpti
     """What the reader should know if the new study.json lacks trials of the one that it replaces."""
     try:
         before = results.study()
+    except Unread:
+        raise
     except (FileNotFoundError, Damaged):
         # the run writes it anew
         return ""
@@ -469,7 +471,11 @@ def _had_cpu_s(verdict: Mapping[str, Any]) -> float:
 def _damaged(
     groups: Sequence[Group], names: Mapping[int, str], results: Results, console: Console
 ) -> set[str]:
-    """The identities of the trials whose results cannot be used; tells the reader about each."""
+    """The identities of the trials whose results are damaged; tells the reader about each.
+
+    Raises:
+        Unread: results cannot be read here and now; they may be whole, so no trial takes their place.
+    """
     found: dict[str, Damaged] = {}
     for group in groups:
         for trial in group.trials:
@@ -478,7 +484,10 @@ def _damaged(
                 continue
             # a stopping rule reads the packets now, so damage in their middle matters
             look = check.thorough if group.stopping else check.quick
-            if faults := look(results.trial(name)):
+            faults = look(results.trial(name))
+            if unread := next((fault for fault in faults if isinstance(fault, Unread)), None):
+                raise unread
+            if faults:
                 found[name] = faults[0]
     for fault in found.values():
         console.print(
