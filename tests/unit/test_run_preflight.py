@@ -179,21 +179,26 @@ def test_every_command_tells_of_own_stacks_and_refuses_those_that_are_not_whole(
     monkeypatch.setattr(paths, "data", lambda: tmp_path)
     monkeypatch.setattr(locate, "ensure", begin)
     monkeypatch.setenv("CAMBRIAN_STACKS", str(here))
-    manifest = here / "noq.toml"
+    manifest, other = here / "noq.toml", here / "noq" / "manifest.toml"
     text = (
         'name = "noq"\n[ccas.cubic]\n{}[build]\nkind = "none"\nbinary = "/bin/true"\n[server]\n'
         'command = ["{{bin}}"]\n'
     )
+    other.parent.mkdir()
+    other.write_text(text.format(""))
     try:
         for more, expected in (("[ccas.reno]\n", ManifestError), ("", _Begins), ("", _Begins)):
             manifest.write_text(text.format(more))
             catalogue.load.cache_clear()
             with pytest.raises(expected):
                 prepare.ensure({"noq", "tcp"})
-        line = f"noq here is {manifest}, in the place of the catalogue's"
+        lines = [
+            f"noq here is {manifest}, in the place of the catalogue's",
+            f"noq here is {manifest}; {other} has the same name and is not used",
+        ]
         # once, and not if the command has shown it by itself
-        assert capsys.readouterr().err == f"cambrian: {line}\n"
-        assert notes(groups(), tmp_path, ("noq", "tcp")) == [line]
+        assert capsys.readouterr().err.splitlines() == [f"cambrian: {line}" for line in lines]
+        assert notes(groups(), tmp_path, ("noq", "tcp")) == lines
     finally:
         monkeypatch.undo()
         catalogue.load.cache_clear()

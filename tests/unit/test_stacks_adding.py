@@ -52,6 +52,14 @@ def test_one_file_is_kept_and_known(tmp_path: Path) -> None:
     assert catalogue.load()["mine"].file == added.file
 
 
+def test_a_stack_replaces_the_other_form_of_its_name(tmp_path: Path) -> None:
+    alone, whole_folder = _stack(tmp_path, "mine"), _stack(tmp_path, "mine", file="mine/manifest.toml")
+    for path in (alone, whole_folder, alone):
+        added = adding.add(path)
+        assert catalogue.load()["mine"].file == added.file
+        assert added.file.name == path.name
+
+
 def test_a_folder_is_kept_with_what_it_holds(tmp_path: Path) -> None:
     tail = '[[server.files]]\ntemplate = "conf.in"\nto = "conf"\n'
     _stack(tmp_path, "mine", file="mine/manifest.toml", tail=tail)

@@ -29,13 +29,16 @@ def tell(names: Iterable[str]) -> None:
 
 
 def _lines(names: Iterable[str]) -> Iterator[str]:
-    """Stacks in the place of the catalogue's, and programs that start others, which no identity has."""
+    """Stacks in the place of others, and programs that start others, which no identity has."""
     for name in sorted({releases.split(name)[0] for name in names}):
         stack = catalogue.load()[name]
         if adding.is_built_in(name) and not stack.file.is_relative_to(paths.data() / "stacks"):
             receives = name in receivers.REFERENCES.values()
             also = ', also as the receiver of others (receiver = "reference")' if receives else ""
             yield f"{name} here is {stack.file}, in the place of the catalogue's{also}"
+        other = stack.folder / name / "manifest.toml"
+        if stack.alone and other.is_file():
+            yield f"{name} here is {stack.file}; {other} has the same name and is not used"
         wanted = stack.manifest.build
         if wanted.kind == "none" and not wanted.sources and _is_script(stack.folder / wanted.binary):
             yield (

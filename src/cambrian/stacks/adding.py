@@ -33,6 +33,8 @@ def new(name: str) -> str:
 def add(path: Path) -> Stack:
     """Check ``path`` (``NAME.toml``, or ``NAME/manifest.toml`` with its folder) and copy it.
 
+    It replaces what was added under this name before, of either form.
+
     Raises:
         manifest.ManifestError: the manifest has an error, or the stack is not whole (:func:`whole.check`).
         AddError: it would replace a stack of the catalogue, it names a stack or a file that would not be
@@ -55,6 +57,7 @@ def add(path: Path) -> Stack:
             shutil.copyfile(path, kept)
         else:
             kept = _copy_folder(path.parent, to) / path.name
+        _delete(to / stack.name if stack.alone else to / f"{stack.name}.toml")
     except OSError as error:  # shutil.Error is one
         raise AddError(f"{path} cannot be copied to {to}: {error}") from error
     catalogue.load.cache_clear()
@@ -74,10 +77,7 @@ def remove(name: str) -> list[Path]:
         there = [path for path in (own / f"{name}.toml", own / name) if path.exists() or path.is_symlink()]
     if there:
         for path in there:
-            if path.is_dir() and not path.is_symlink():
-                shutil.rmtree(path)
-            else:
-                path.unlink()
+            _delete(path)
         catalogue.load.cache_clear()
         return there
     if is_built_in(name):
@@ -88,6 +88,14 @@ def remove(name: str) -> list[Path]:
     added = [one for one in [*known, *known.broken] if _is_own(one)]
     remedy = hints.for_name(name, added, "you added") if added else "you added none"
     raise AddError(f"there is no stack {name!a}; {remedy}")
+
+
+def _delete(path: Path) -> None:
+    """Delete a file or a folder, or nothing."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def is_built_in(name: str) -> bool:
