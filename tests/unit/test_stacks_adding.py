@@ -10,8 +10,9 @@ from rich.console import Console
 
 from cambrian import paths
 from cambrian.doctor import checks
-from cambrian.stacks import adding, built, catalogue, listing, whole
+from cambrian.stacks import adding, build, built, catalogue, listing, manifest, whole
 from cambrian.stacks.adding import AddError
+from cambrian.stacks.catalogue import Stack
 from cambrian.stacks.manifest import ManifestError
 from cambrian.study.errors import StudyError
 from cambrian.study.load import parse_study
@@ -191,6 +192,13 @@ def test_any_text_can_select_the_controller(tmp_path: Path, ccas: str, told: str
     log = 'transport_trace = "log"\n' if "a.in" in told else ""
     path.write_text(path.read_text().replace("[ccas.cubic]\n", f"{log}{ccas}"))
     assert list(adding.add(path).manifest.ccas) == ["cubic", "reno"]
+
+
+def test_a_stack_that_no_command_runs_is_not_listed_as_built(tmp_path: Path) -> None:
+    path = _stack(tmp_path, "mine")
+    path.write_text(path.read_text().replace("[ccas.cubic]\n", "[ccas.cubic]\n[ccas.reno]\n"))
+    found = build.status(Stack(path, manifest.read(path)))
+    assert found.state == "broken" and "they run the same controller" in found.detail
 
 
 def test_every_stack_of_the_catalogue_is_whole() -> None:

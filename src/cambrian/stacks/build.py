@@ -24,7 +24,7 @@ from filelock import FileLock
 
 from cambrian import paths, progress
 from cambrian.command import CommandFailed, MissingTool
-from cambrian.stacks import kinds, libraries, named_files, pinned, sources, toolchain
+from cambrian.stacks import kinds, libraries, named_files, pinned, sources, toolchain, whole
 from cambrian.stacks.built import Built, program, program_there
 from cambrian.stacks.catalogue import Broken, Stack
 from cambrian.stacks.manifest import ManifestError
@@ -171,12 +171,12 @@ def _built(stack: Stack, home: Path) -> Built:
 def status(stack: Stack) -> Status:
     """Whether the stack is built for this source and compiler. Builds and downloads nothing.
 
-    "broken": the manifest names a file that does not exist. "fails": this release did not build here with
-    this source and compiler; ``detail`` is the compiler's first error.
+    "broken": the stack is not whole (:func:`cambrian.stacks.whole.check`). "fails": this release did not
+    build here with this source and compiler; ``detail`` is the compiler's first error.
     """
     remedy = f"cambrian stacks build {stack.name}"
     try:
-        named_files.check(stack)
+        whole.check(stack)
     except ManifestError as error:
         return Status("broken", str(error), Broken(stack.name, stack.file, str(error)).remedy)
     source = pinned.find(stack)
