@@ -213,8 +213,8 @@ def is_as_built(built: Built) -> bool:
 
 def changes(built: Built) -> str:
     """The inputs of a stack of kind "none" that are no longer those of its build, by name; "" if unknown."""
-    before = json.loads((built.folder / "build.json").read_text()).get("inputs", {})
     try:
+        before = json.loads((built.folder / "build.json").read_text()).get("inputs", {})
         after = _texts(_hashes(built.stack))
     except (ManifestError, OSError) as error:
         return str(error).splitlines()[0]
