@@ -79,6 +79,43 @@ class Judged:
     network: str = ""
 
 
+def of_flows(flows: Sequence[Sequence[Estimate | Missing]]) -> list[Estimate | Missing]:
+    """One trial's estimates of a contestant, from those of each of its flows there.
+
+    Flows of one trial share its link, so they are one trial. What one of them shows, the trial shows.
+    """
+    if len(flows) == 1:
+        return list(flows[0])
+    shown: dict[tuple[str, Source], list[Estimate]] = defaultdict(list)
+    missing: list[Missing] = []
+    for one in (one for flow in flows for one in flow):
+        if isinstance(one, Estimate):
+            shown[one.parameter, one.source].append(one)
+        else:
+            missing.append(one)
+    gaps = (one for one in missing if (one.parameter, one.source) not in shown)
+    return [*map(_of_flows, shown.values()), *gaps]
+
+
+def _of_flows(estimates: Sequence[Estimate]) -> Estimate:
+    """The events of one or several flows of one trial together.
+
+    No number of events resolves flows that differ: half of the range of their values widens the interval.
+    """
+    values = [one.value for one in estimates]
+    samples, events = tuple(sample for one in estimates for sample in one.samples), None
+    if any(one.events for one in estimates):
+        events = sum(one.count for one in estimates)
+        samples = (sum(one.value * one.count for one in estimates) / events,)
+    return replace(
+        estimates[0],
+        samples=samples,
+        events=events,
+        resolution=max(one.resolution for one in estimates) + (max(values) - min(values)) / 2,
+        label=pooled(estimates).label,
+    )
+
+
 def judge(
     network: str,
     family: str,
@@ -88,6 +125,7 @@ def judge(
 ) -> Judged:
     """Pool one network's trials and compare them with the standard's values.
 
+    ``trials``: by :func:`of_flows` where it has several flows in a trial.
     ``lone``: of each trial, whether the contestant was alone on a path without randomness; empty if it never
     was. Replicates count as one trial. A parameter is judged by the exported window if there is one, else by
     packets. If the window does not resolve it, or window and packets contradict each other, it is

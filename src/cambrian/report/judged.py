@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import textwrap
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -40,12 +41,13 @@ def by_network(collected: Collected) -> dict[tuple[str, str], Judged]:
     lone: dict[tuple[str, str], list[bool]] = {}
     paths = {cell.network.name: cell.network.path for cell in collected.cells}
     for cell in collected.cells:
-        for number in _subjects(cell):
-            place = (cell.names[number], cell.network.name)
-            for trial in cell.trials:
-                if number < len(trial.parameters) and trial.parameters[number]:
-                    trials.setdefault(place, []).append(trial.parameters[number])
-                    lone.setdefault(place, []).append(len(cell.names) == 1 and repeats(cell.network))
+        for name, trial in itertools.product(_tested(cell), cell.trials):
+            numbers = (number for number in _subjects(cell) if cell.names[number] == name)
+            flows = [mine for number in numbers for mine in trial.parameters[number : number + 1] if mine]
+            if flows:
+                place = (name, cell.network.name)
+                trials.setdefault(place, []).append(contestants.of_flows(flows))
+                lone.setdefault(place, []).append(len(cell.names) == 1 and repeats(cell.network))
     first = {
         place: contestants.judge(
             place[1], reference(collected, place[0]), found, paths[place[1]], lone[place]
@@ -253,9 +255,9 @@ def _unjudged(collected: Collected, name: str) -> list[Unjudged]:
     return found
 
 
-def _tested(cell: Cell) -> set[str]:
-    """The contestants under test of a group."""
-    return {cell.names[number] for number in _subjects(cell)}
+def _tested(cell: Cell) -> dict[str, None]:
+    """The contestants under test of a group, each once."""
+    return {cell.names[number]: None for number in _subjects(cell)}
 
 
 def _shown(cell: Cell, title: str, mine: Sequence[Cell]) -> Iterator[str]:
@@ -290,7 +292,7 @@ def without_trials(collected: Collected) -> dict[str, str]:
     """Contestant under test without a valid trial → its trials in words: ``2 invalid, 4 not run``."""
     cells: dict[str, list[Cell]] = defaultdict(list)
     for cell in collected.cells:
-        for name in {cell.names[number]: None for number in _subjects(cell)}:
+        for name in _tested(cell):
             cells[name].append(cell)
     return {name: _no_valid(mine) for name, mine in cells.items() if not any(one.trials for one in mine)}
 

@@ -10,7 +10,7 @@ import pytest
 from cambrian.judging import contestants, findings, references
 from cambrian.judging.contestants import Judged
 from cambrian.judging.findings import Finding
-from cambrian.metrics.parameters.estimate import Estimate, Missing, Source
+from cambrian.metrics.parameters.estimate import Estimate, Missing, Source, of_kind, of_share
 
 LATER = "BBRv2- or v3-like"
 
@@ -212,6 +212,42 @@ def test_two_trials_that_disagree_widen_the_interval_by_it() -> None:
     found = contestants.judge("n", "cubic", [[one("beta", 0.6)], [one("beta", 0.8)]])
     (finding,) = found.findings
     assert finding.measured.low <= 0.6 < 0.8 <= finding.measured.high
+
+
+def test_flows_of_one_trial_are_one_trial() -> None:
+    """Each flow was a trial: one trial of two flows accused, and short flows hid an endless one's β."""
+    off = contestants.of_flows([[one("beta", 0.85)], [one("beta", 0.86)]])
+    (finding,) = contestants.judge("n", "cubic", [off]).findings
+    assert (finding.status, finding.looks) == ("inconclusive", "off")
+    assert (finding.measured.trials, finding.measured.events) == (1, 24)
+    # they differ by 0.01
+    assert finding.measured.high - finding.measured.value >= 0.005
+    gap = Missing("beta", "no congestion event")
+    trials = [
+        contestants.of_flows([[one("beta", 0.7), one("burst_packets", size)], *[[gap]] * 3])
+        for size in (2, 3)
+    ]
+    found = contestants.judge("n", "cubic", trials)
+    assert [(f.status, f.measured.shown) for f in found.findings if f.key == "beta"] == [
+        ("as it should be", 2)
+    ]
+    assert (found.trials, found.ran, found.missing) == (2, 2, {})
+
+
+def test_a_share_of_several_flows_is_that_of_all_their_events() -> None:
+    shares = [of_share("losses_answered", these, count, "packets") for these, count in ((40, 40), (0, 2))]
+    (together,) = contestants.of_flows([[share] for share in shares])
+    assert isinstance(together, Estimate)
+    assert together.value == pytest.approx(40 / 42)
+    assert together.count == 42
+    assert together.resolution > 0.5
+
+
+def test_kinds_of_several_flows_are_the_events_of_all() -> None:
+    flows = [[of_kind("cubic_growth", codes, ("cubic", "another"), "window")] for codes in ([0] * 9, [1])]
+    (together,) = contestants.of_flows(flows)
+    assert isinstance(together, Estimate)
+    assert (together.label, together.agreement, together.count) == ("cubic", 0.9, 10)
 
 
 def test_a_parameter_that_one_trial_of_five_shows_accuses_nobody() -> None:

@@ -15,7 +15,7 @@ from cambrian.measure.trial import TrialMeasures
 from cambrian.metrics.parameters.estimate import Estimate
 from cambrian.report import judged, machine_pairs, study_page
 from cambrian.report.collect import Collected, Record
-from cambrian.study.model import Contestant, Cpu
+from cambrian.study.model import Contestant, Cpu, Flow
 from tests.unit.report.made import NETWORK, cell, collected, contestant, trial
 
 
@@ -211,3 +211,24 @@ def test_the_page_counts_what_is_measured_and_what_is_settled() -> None:
         "5 parameters measured, 4 well enough to judge. "
         "Parameters: not measured (none of those that define the algorithm)."
     )
+
+
+def test_one_trial_of_two_flows_accuses_nobody() -> None:
+    """It was "2 events in 2 differing trials"."""
+    mine, rival = contestant("mine"), contestant("rival")
+    windows = tuple((Estimate("initial_window_packets", (size,), 0.1, "window"),) for size in (40, 41, 10))
+    trials = [replace(trial(seed, [6.0, 6.0, 6.0]), parameters=windows) for seed in (1, 2)]
+    flows = [Flow(contestant=who) for who in (mine, mine, rival)]
+    names = [flow.contestant.name for flow in flows]
+
+    def results(count: int) -> Collected:
+        made = collected("flows", [cell("flows", names, trials[:count])], [], flows)
+        return replace(made, families=dict.fromkeys(names, Family("cubic", "tcp")))
+
+    found = judged.by_network(results(1))
+    assert {name: (here.trials, here.ran) for (name, _), here in found.items()} == {
+        "mine": (1, 1),
+        "rival": (1, 1),
+    }
+    assert not any(one.sides.differ for one in judged.all_verdicts(results(1)))
+    assert judged.by_network(results(2))["mine", "link"].ran == 2
