@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
@@ -262,7 +263,9 @@ def _why(one: dict[str, Any], probes: str, anchors: dict[str, str]) -> Iterator[
     if probes:
         yield joined(f"Probes: {probes}. ", link("CSV", "tables/probes.csv"))
     if one["evidence"]:
-        networks = [link(name, f"#{anchors[name]}") for name in one["networks"].split("; ")]
+        # a network's name may contain "; "
+        known = "|".join(map(re.escape, sorted(anchors, key=len, reverse=True)))
+        networks = [link(name, f"#{anchors[name]}") for name in re.findall(known, one["networks"])]
         yield joined(f"{one['evidence']}. Trials: ", joined(*networks, by=", "), ".")
     if one["not_shown"]:
         yield f"These traces do not show: {one['not_shown']}."

@@ -213,6 +213,17 @@ def test_the_page_counts_what_is_measured_and_what_is_settled() -> None:
     )
 
 
+def test_the_page_links_networks_whose_names_have_a_semicolon() -> None:
+    """The report of a contestant that is off on "DSL; at home" ended with a KeyError: 'DSL'."""
+    row = dict.fromkeys(("text", "inconclusive", "refused", "not_shown", "parameters"), "") | {
+        "plausibility": "", "behaviour": "", "impact": "", "measured": 1, "settled": 1,
+        "evidence": "β", "networks": "DSL; at home; lab",
+    }  # fmt: skip
+    anchors = {"DSL": "network-1", "DSL; at home": "network-2", "lab": "network-3"}
+    *_, said = study_page._why(row, "", anchors)
+    assert said == ('β. Trials: <a href="#network-2">DSL; at home</a>, <a href="#network-3">lab</a>.')
+
+
 def test_one_trial_of_two_flows_accuses_nobody() -> None:
     """It was "2 events in 2 differing trials"."""
     mine, rival = contestant("mine"), contestant("rival")

@@ -157,9 +157,10 @@ def transitivity(collected: Collected) -> pl.DataFrame | None:
 
 
 def _cycles(row: rows.Row) -> str:
-    named = row["cycles"].split("; ") if row["cycles"] else []
-    rest = len(named) - _MOST_NAMED
-    return "; ".join(named[:_MOST_NAMED]) + (f"; and {rest} more" if rest > 0 else "") or layout.NOTHING
+    rest = row["intransitive"] - _MOST_NAMED
+    if rest <= 0:
+        return row["cycles"] or layout.NOTHING
+    return "; ".join(row["cycles"].split("; ")[:_MOST_NAMED]) + f"; and {rest} more"
 
 
 def _knots(row: rows.Row) -> str:
