@@ -92,17 +92,23 @@ def nothing(shown: Matrix, verdicts: pl.DataFrame | None, *, together: bool = Fa
     accused = verdicts is not None and verdicts["differs"].any()
     if accused or any(cell.state == DIFFERENT for _, cell in shown.cells):
         return "The verdicts below say what differs."
-    compared = [cell for _, cell in shown.cells if cell.state]
+    # the flows of a contestant on one network have one state
+    compared = {
+        (*(row.players if together else ()), "" if together else row.name, cell.network): cell
+        for row, cell in shown.cells
+        if cell.state
+    }
     if not compared:
         return ""
-    unsettled = [cell for cell in compared if cell.state == matrix.OPEN]
+    unsettled = [cell for cell in compared.values() if cell.state == matrix.OPEN]
     found = (
         "No controller differs clearly from the standard. "
         f"The matrix’s numbers ({shown.figure}) are not judged"
         if together
         else "Nothing differs clearly"
     )
-    text = f"{found}. Inconclusive: {len(unsettled)} of {len(compared)} cells."
+    each = "comparisons (one for each contestant and network)" if together else "cells"
+    text = f"{found}. Inconclusive: {len(unsettled)} of {len(compared)} {each}."
     more = min((cell.more_seeds for cell in unsettled if cell.more_seeds is not None), default=None)
     if more is None:
         return text

@@ -176,7 +176,9 @@ def matrix(
         for flow in range(len(cell.names) if cell.design == "flows" else 1):
             name, network = row_name(cell, flow), cell.network.name
             here = findings[name if loads or pairs else cell.names[flow], network]
-            state = combined(one.state for one in here)
+            # a line-up that has not run shows nothing of a contestant that ran in others
+            shows = cell.trials or cell.design != "flows"
+            state = combined(one.state for one in here) if shows else ""
             # a flow alone in its line-up has all of the throughput, whatever that is
             mine = "throughput_mbps" if figure == "share_percent" and len(cell.names) == 1 else figure
             text = _FIGURES[mine][1]

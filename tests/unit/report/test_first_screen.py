@@ -24,6 +24,7 @@ from cambrian.report.placebo import WITHHELD
 from cambrian.report.tables import conformance, harm, own_figures, pairwise
 from cambrian.stats import states
 from cambrian.store.results import Results
+from cambrian.study.model import Flow
 from tests.unit import report_results
 from tests.unit.judging.test_sides import SPACE
 from tests.unit.report.made import cell, collected, contestant, trial
@@ -348,8 +349,27 @@ def test_a_study_of_flows_that_finds_nothing_says_what_is_not_judged(figure: str
     shown = matrix.Matrix(figure, "", (matrix.Row("x", {}, "", "", {"n": one}),))
     assert cards.nothing(shown, None, together=True) == (
         f"No controller differs clearly from the standard. The matrix’s numbers ({figure}) are not judged. "
-        "Inconclusive: 1 of 1 cells."
+        "Inconclusive: 1 of 1 comparisons (one for each contestant and network)."
     )
+
+
+def test_a_line_up_that_has_not_run_has_no_state(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It had that of its contestant in other line-ups, "≠ different, –", and each flow was counted."""
+    monkeypatch.setattr(
+        sides, "findings", lambda _: [sides.Finding("x", "link", "inconclusive", "", "harm", None)]
+    )
+    names = ["x", "x"]
+    ran = replace(cell("flows", names, [trial(1, [9.0, 9.0])]), lineup="one")
+    waits = replace(cell("flows", names, []), lineup="never ran", key="link/never")
+    flows = [Flow(contestant=contestant("x"))] * 2
+    shown = matrix.matrix(collected("flows", [ran, waits], [], flows), {}, {})
+    assert {row.name: one.state for row, one in shown.cells} == {
+        "one: x (flow 0)": matrix.OPEN,
+        "one: x (flow 1)": matrix.OPEN,
+        "never ran: x (flow 0)": "",
+        "never ran: x (flow 1)": "",
+    }
+    assert "Inconclusive: 1 of 1 comparisons" in cards.nothing(shown, None, together=True)
 
 
 @pytest.mark.parametrize(
