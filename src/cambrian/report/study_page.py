@@ -251,8 +251,9 @@ def _why(one: dict[str, Any], probes: str, anchors: dict[str, str]) -> Iterator[
     yield one["text"]
     no_core = one["measured"] and one["parameters"] == "not measured"
     core = " (none of those that define the algorithm)" if no_core else ""
+    settled = f", {one['settled']} well enough to judge" if one["measured"] else ""
     yield (
-        f"{counted(one['measured'], 'parameter')} measured, {one['settled']} well enough to judge. "
+        f"{counted(one['measured'], 'parameter')} compared with a standard{settled}. "
         f"Parameters: {one['parameters']}{core}. Alone, compared with the reference: {one['plausibility']}. "
         f"Behaviour: {one['behaviour']}. Impact: {one['impact']}."
     )

@@ -208,9 +208,12 @@ def test_the_page_counts_what_is_measured_and_what_is_settled() -> None:
     empty = dict.fromkeys(("inconclusive", "refused", "evidence", "not_shown"), "")
     _, counts = study_page._why({"text": "", "measured": 5, "settled": 4} | sides | empty, "", {})
     assert counts.startswith(
-        "5 parameters measured, 4 well enough to judge. "
+        "5 parameters compared with a standard, 4 well enough to judge. "
         "Parameters: not measured (none of those that define the algorithm)."
     )
+    # the values of a contestant that is limited are measured, and not judged
+    _, counts = study_page._why({"text": "", "measured": 0, "settled": 0} | sides | empty, "", {})
+    assert counts.startswith("0 parameters compared with a standard. Parameters: not measured. ")
 
 
 def test_the_page_links_networks_whose_names_have_a_semicolon() -> None:
