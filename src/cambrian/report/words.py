@@ -311,10 +311,11 @@ def _loads(collected: Collected, loads: pl.DataFrame, changes: pl.DataFrame | No
     faster = different.filter(pl.col("pltc_percent") > 0).height
     equal = changes.filter(pl.col("state") == "equivalent").height
     counts = f"{faster} clearly faster, {different.height - faster} clearly slower, {equal} equally fast"
-    open_ = changes.height - different.height - equal
+    same = changes.filter(pl.col("state") == SAME).height
+    counts += f", {changes.height - different.height - equal - same} inconclusive"
     # networks may have different bases
     bases = joined([f"{base}’s" for base in changes["base"].unique(maintain_order=True)])
-    return f"Page loads compared with {bases}: {counts}, {open_} inconclusive."
+    return f"Page loads compared with {bases}: {counts}{f', {same} {SAME}' if same else ''}."
 
 
 def _throughput(collected: Collected, flows: pl.DataFrame) -> str:

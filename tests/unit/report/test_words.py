@@ -526,6 +526,12 @@ def test_page_loads_name_each_base() -> None:
         cast("Collected", None), pl.DataFrame(), changes.with_columns(state=pl.lit("different"))
     )
     assert said.startswith("Page loads compared with tcp-h2 cubic’s and quinn cubic’s: 1 clearly faster, 2 ")
+    # as of splits: what does not vary has a count of its own
+    state = pl.Series("state", ["inconclusive", states.SAME, states.SAME])
+    said = words._loads(cast("Collected", None), pl.DataFrame(), changes.with_columns(state))
+    assert said.endswith(
+        ": 0 clearly faster, 0 clearly slower, 0 equally fast, 1 inconclusive, 2 the same in every seed."
+    )
 
 
 @pytest.mark.parametrize(("first", "base"), [("tcpls", "tcp cubic"), ("tcp-h2", "tcp-h2 cubic")])
