@@ -295,6 +295,12 @@ def test_convergence_times_may_be_censored() -> None:
     shown = tables.shown("convergence", frame, mostly)
     assert shown is not None
     assert shown.rows[0] == ("new", "3", "1 of 3", "> 90.0", "3.0 to > 90.0")
+    # the middle is between the slowest that converged and one that did not
+    half = joined([3.0, 7.0, None, None])
+    frame = convergence.table(half)
+    assert frame is not None
+    rows = tables.shown("convergence", frame, half).rows
+    assert rows[0] == ("new", "4", "2 of 4", "7.0 to > 90.0", "3.0 to > 90.0")
 
 
 def test_a_seed_with_an_invalid_trial_counts_neither_for_convergence_nor_for_starvation() -> None:

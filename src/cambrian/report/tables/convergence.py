@@ -21,8 +21,10 @@ def table(collected: Collected) -> pl.DataFrame | None:
     The trials are those of seeds whose trials are all valid: the order of the flows decides who joins.
 
     ``joiner`` is the joining flow's contestant, after its line-up, or several where start offsets make
-    different flows last. ``median_s`` is null if half of the trials or more did not converge: then the median
-    is longer than ``observed_s``, the shortest time that a trial was observed.
+    different flows last. ``observed_s``: the shortest time that a trial was observed. ``median_s`` is null
+    if half of the trials or more did not converge. Then the median is longer than ``observed_s``; if half
+    did not, it is between two trials: one that took ``median_low_s``, and one that took longer than
+    ``observed_s``.
     """
     found = [row for cell in collected.cells for row in _rows(cell)]
     return rows.frame(found) if found else None
@@ -48,6 +50,7 @@ def _row(cell: Cell, place: int, joins: Sequence[Convergence]) -> rows.Row:
         "trials": len(joins),
         "reached": len(reached),
         "median_s": finite(statistics.median(times)),
+        "median_low_s": finite(statistics.median_low(times)),
         "soonest_s": reached[0] if reached else None,
         "latest_s": finite(times[-1]),
         "observed_s": min(join.observed_ns for join in joins) / NS_PER_S,
@@ -56,7 +59,8 @@ def _row(cell: Cell, place: int, joins: Sequence[Convergence]) -> rows.Row:
 
 def _median(row: rows.Row) -> str:
     if row["median_s"] is None:
-        return f"> {layout.number(row['observed_s'], 1)}"
+        low = f"{layout.number(row['median_low_s'], 1)} to " if row["median_low_s"] is not None else ""
+        return f"{low}> {layout.number(row['observed_s'], 1)}"
     return layout.number(row["median_s"], 1)
 
 
