@@ -103,6 +103,16 @@ def test_waits_and_stalls_of_each_contestant_and_page(collected: Collected) -> N
         assert row["stall_length_ms"] < max(load.plt_ms or 0 for load in cell.trials[0].page_loads)
 
 
+def test_objects_have_the_names_of_page_loads(collected: Collected) -> None:
+    """Of two line-ups with the same contestant, nothing said which row was whose."""
+    cells = [replace(cell, lineup=f"line-up {number}") for number, cell in enumerate(collected.cells)]
+    found = replace(collected, cells=tuple(cells))
+    frame = page_objects.table(found)
+    assert frame is not None
+    names = {row[0] for row in tables.shown("page_objects", frame, found).rows}
+    assert "line-up 0: quic-go cubic" in names and len(names) == len(cells)
+
+
 def test_a_waterfall_a_page_with_a_panel_a_contestant_and_a_bar_an_object(collected: Collected) -> None:
     found = list(waterfall.figures(collected))
     assert [figure.heading.split()[2] for figure in found] == ["beta-small", "few"]

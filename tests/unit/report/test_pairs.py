@@ -225,6 +225,15 @@ def test_a_trial_without_a_delay_is_left_out() -> None:
     assert row(frame, by="b", service="throughput, Mbps")["excess"] == 1
 
 
+def test_a_flow_beside_itself_has_its_number_in_tables() -> None:
+    """Two rows were called "a1 against a1"."""
+    found = study(PAIRS)
+    shown = tables.shown("flows", flows_table.table(found), found)
+    names = [name for name, *_ in shown.rows]
+    assert len(set(names)) == len(names)
+    assert {"a1 against a1 (flow 0)", "a1 against a1 (flow 1)"} <= set(names)
+
+
 def test_fairness_within_a_cca() -> None:
     frame = pairwise.intra_cca(study(PAIRS))
     twice = row(frame, cca="a", kind="one implementation twice")

@@ -131,8 +131,14 @@ def row_name(cell: Cell, flow: int) -> str:
     return f"{cell.lineup}: {name}" if cell.lineup else name
 
 
+def flow_name(cell: Cell, flow: int) -> str:
+    """A row's name, with the number of the flow if its contestant competes with itself as a pair."""
+    is_beside_itself = cell.design == "pairwise" and cell.names[0] == cell.names[1]
+    return row_name(cell, flow) + (f" (flow {flow})" if is_beside_itself else "")
+
+
 def named(
-    frame: pl.DataFrame, collected: Collected, name: Callable[[Cell, int], str] = row_name
+    frame: pl.DataFrame, collected: Collected, name: Callable[[Cell, int], str] = flow_name
 ) -> pl.DataFrame:
     """A table that has ``group`` and ``flow``, with the column ``name`` for each row's flow."""
     cells = {cell.key: cell for cell in collected.cells}

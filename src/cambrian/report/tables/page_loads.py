@@ -98,9 +98,7 @@ def _figure(trial: TrialMeasures, flow: int, name: str) -> float | None:
 
 def row_name(cell: Cell, flow: int) -> str:
     """A flow's contestant, and the contestant that it competes with; the page has a place of its own."""
-    name = flows.row_name(replace(cell, page=None), flow)
-    is_beside_itself = cell.design != "flows" and cell.names.count(cell.names[flow]) > 1
-    return f"{name} (flow {flow})" if is_beside_itself else name
+    return flows.flow_name(replace(cell, page=None), flow)
 
 
 def on_page(frame: pl.DataFrame, collected: Collected) -> pl.DataFrame:

@@ -8,7 +8,10 @@ import polars as pl
 
 from cambrian.report import layout
 from cambrian.report.collect import Cell, Collected
-from cambrian.report.tables import rows
+from cambrian.report.tables import page_loads, rows
+
+#: the rows have the names of the table of page loads
+on_page = page_loads.on_page
 
 
 def table(collected: Collected) -> pl.DataFrame | None:
