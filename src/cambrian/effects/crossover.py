@@ -31,6 +31,8 @@ _SCHEMA = {
 def crossovers(frame: pl.DataFrame, spec: EffectSpec, along: str, threshold: float) -> pl.DataFrame:
     """One row for each combination of the cell's columns other than ``along``, sorted by them.
 
+    Values of ``along`` at which the effect is not defined, as a ratio to 0, do not count.
+
     Columns: those; ``crossover``, the smallest measured value of ``along`` from which on the effect is above
     ``threshold`` at all larger measured values too, null if it is not at the largest; ``low`` and ``high``,
     its 95 % bounds over seeds (:func:`cambrian.stats.simultaneous.crossing`; null as above), valid only if
@@ -66,13 +68,21 @@ def crossovers_of(prepared: Prepared, spec: EffectSpec, along: str, threshold: f
         scale = scale_of(spec, prepared.ends)
         rows.append(_row(at[here], effects[:, here], seeds[here], scale, threshold))
     found = pl.concat([groups.select(others), pl.DataFrame(rows, schema=_SCHEMA)], how="horizontal")
+    found = found.drop_nulls("values")
     return found.sort(others) if others else found
 
 
 def _row(
     values: FloatArray, effects: FloatArray, seeds: FloatArray, scale: Scale, threshold: float
 ) -> dict[str, float | int | bool | None]:
-    """``effects`` has the shape (1 + seeds, values): of all seeds, then without each seed."""
+    """``effects`` has the shape (1 + seeds, values): of all seeds, then without each seed.
+
+    A row of nulls if no effect is defined.
+    """
+    known = ~np.isnan(effects[0])
+    values, effects, seeds = values[known], effects[:, known], seeds[known]
+    if not len(values):
+        return dict.fromkeys(_SCHEMA)
     # from the largest value down: ahead at this value and at all larger ones
     ahead = effects[0] > threshold
     stays = np.flip(np.logical_and.accumulate(np.flip(ahead)))

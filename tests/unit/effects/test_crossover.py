@@ -109,3 +109,15 @@ def test_a_cell_without_a_value_of_along_has_no_place_among_the_others() -> None
 def test_along_is_a_number_of_the_cell(along: str) -> None:
     with pytest.raises(EffectError, match="must be one of"):
         crossovers(made({(5, 0.0): [1.0]}), SPEC, along, 1.0)
+
+
+def test_an_effect_that_is_not_defined_is_no_place() -> None:
+    """A ratio to 0 at the largest loss made it "never", with the interval "2"."""
+    rows = []
+    for loss, ours, theirs in ((1.0, 8.0, 10.0), (2.0, 12.0, 10.0), (4.0, 12.0, 0.0)):
+        at = {"rate": 5, "loss": loss}
+        rows += [(at, "a", [ours] * 4), (at, "b", [theirs] * 4)]
+    found = crossovers(frame(rows), SPEC, "loss", 1.0)
+    assert found.select("crossover", "low", "high", "most", "values").rows() == [(2.0, 2.0, 2.0, 2.0, 2)]
+    undefined = frame([(at, who, [0.0] * 4) for who in "ab"])
+    assert not crossovers(undefined, SPEC, "loss", 1.0).height
