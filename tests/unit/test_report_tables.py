@@ -17,7 +17,7 @@ from cambrian.report.tables import records
 from cambrian.stats import pairs, states
 from cambrian.stats.interval import Interval
 from cambrian.store.results import Results
-from cambrian.study.model import BurstLoss, Flow, Network
+from cambrian.study.model import BurstLoss, Change, Flow, Network
 from tests.unit import report_results
 from tests.unit.report import made
 
@@ -293,6 +293,20 @@ def test_a_link_that_follows_a_trace_has_its_mean_rate(
     found = replace(made.collected("solo", [ran]), raw={"trace_mean_mbps": known})
     (row,) = provenance.networks(found)
     assert (row.rate, row.buffer) == (rate, buffer)
+
+
+def test_a_schedule_has_its_values_as_the_network_has() -> None:
+    """It said "10.0 Mbps" beside "10 Mbps"."""
+    steps = (
+        Change(at_s=5, rate_mbps=10, rtt_ms=30),
+        Change(at_s=8, loss_percent=0.1, return_loss_percent=100),
+        Change(at_s=9, handover_overlap_ms=0),
+    )
+    network = Network(name="n", rate_mbps=20, rtt_ms=50, buffer_bdp=1, schedule=steps)
+    assert provenance._other(network) == (
+        "at 5 s: 10 Mbps, 30 ms; at 8 s: 0.1 % loss, 100 % loss of ACKs; "
+        "at 9 s: receivers get a new address and keep the old one for 0 ms"
+    )
 
 
 def test_each_table_of_the_list_names_functions_and_quantities_that_exist() -> None:

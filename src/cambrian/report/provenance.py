@@ -14,6 +14,14 @@ from cambrian.study.model import Network, Study
 
 #: parts of a trial's environment besides its kernel and stacks
 _TESTBED = ("testbed", "native", "python", "pyroute2")
+#: what a step of a schedule changes, in words
+_CHANGES = {
+    "rate_mbps": "{:g} Mbps",
+    "rtt_ms": "{:g} ms",
+    "loss_percent": "{:g} % loss",
+    "return_loss_percent": "{:g} % loss of ACKs",
+    "handover_overlap_ms": "receivers get a new address and keep the old one for {:g} ms",
+}
 
 
 @dataclass(frozen=True)
@@ -151,18 +159,9 @@ def _other(network: Network) -> str:
         parts.append("senders with segmentation offload")
     for change in network.schedule:
         changed = [
-            text
-            for value, text in (
-                (change.rate_mbps, f"{change.rate_mbps} Mbps"),
-                (change.rtt_ms, f"{change.rtt_ms} ms"),
-                (change.loss_percent, f"{change.loss_percent} % loss"),
-                (change.return_loss_percent, f"{change.return_loss_percent} % loss of ACKs"),
-                (
-                    change.handover_overlap_ms,
-                    f"receivers get a new address and keep the old one for {change.handover_overlap_ms} ms",
-                ),
-            )
-            if value is not None
+            text.format(value)
+            for name, text in _CHANGES.items()
+            if (value := getattr(change, name)) is not None
         ]
         parts.append(f"at {change.at_s:g} s: {', '.join(changed)}")
     return "; ".join(parts) or NOTHING
