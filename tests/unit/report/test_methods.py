@@ -9,8 +9,20 @@ import markupsafe
 import pytest
 
 from cambrian.report import methods, tables
+from cambrian.report.layout import Shown
 from cambrian.report.page import environment
-from cambrian.report.sections import Commands, Facts, Lines, Section, Statement, Words, every, joined, link
+from cambrian.report.sections import (
+    Commands,
+    Facts,
+    Lines,
+    Section,
+    Statement,
+    Table,
+    Words,
+    every,
+    joined,
+    link,
+)
 from cambrian.study.model import Design
 
 #: what each page fills in
@@ -56,6 +68,13 @@ def test_every_kind_of_piece_is_shown_and_plain_text_is_escaped() -> None:
         assert f"{word}&lt;" in text, word
     assert "doesn&#39;t hold" in text and "doesnt-hold" in text
     assert [one.heading for one in every(Section, [whole])] == ["He<ad", "In<ner"]
+
+
+def test_a_closed_table_of_one_row_has_one_row() -> None:
+    template = environment().from_string('{% from "pieces.html.j2" import table %}{{ table(one) }}')
+    for count, said in ((1, "T: 1 row<"), (2, "T: 2 rows<")):
+        shown = Shown("T", ("a",), (False,), (("1",),) * count, "", folded=True)
+        assert said in template.render(one=Table(shown))
 
 
 def test_a_link_escapes_its_text() -> None:
