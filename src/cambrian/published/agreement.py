@@ -8,7 +8,7 @@ agrees, disagrees         all, or no part, of our interval has the published sig
 inconclusive              only a part of our interval agrees; our interval is all that is possible, such as
                           0 to 100 % of the cells: every published figure would be inside; or ours is a count,
                           a minimum or a maximum of a part of the paper's grid, and that of all may be another
-no interval               too few trials for an interval
+no interval               too few trials for an interval, or not defined without one of the seeds
 not complete              our transfers or page loads did not all end in their trial's time: no mean
 not defined               our figure would divide by 0, or is a geometric mean with a 0
 not printed               the paper leaves this cell empty

@@ -33,7 +33,8 @@ _MEANS = {
     "agrees": "agrees: our whole 95 % interval is on the published side; disagrees: no part of it is",
     "disagrees": "agrees: our whole 95 % interval is on the published side; disagrees: no part of it is",
     "inconclusive": "inconclusive: only part of our interval is on the published side",
-    "no interval": "no interval: we have too few trials",
+    "no interval": "no interval: we have too few trials, or without one of the seeds our figure is not "
+    "defined",
     "not complete": "not complete: some of our transfers or page loads did not end in their trial's time",
     "not defined": "not defined: our figure would divide by 0, is a geometric mean with a 0, or has no seed "
     "with a value in each trial and group",
