@@ -6,11 +6,13 @@ use cambrian_quinn_family::endpoint::settings::{boolean, number};
 use cambrian_quinn_family::endpoint::Result;
 use cambrian_quinn_family::transfers::Handover;
 
-use crate::controllers::{CutPer, Faults, GrowthInRecovery, GrowthUnit, RecoveryStart, SsthreshAfterLoss};
+use crate::controllers::{
+    CutPer, Faults, GrowthInRecovery, GrowthUnit, RecoveryStart, SsthreshAfterLoss, TimeoutWindow,
+};
 use crate::knobs::{seconds, word};
 
 /// The names that `set` takes.
-pub const KEYS: [&str; 14] = [
+pub const KEYS: [&str; 20] = [
     "cut_per",
     "recovery_start",
     "ignore_event_every",
@@ -21,6 +23,12 @@ pub const KEYS: [&str; 14] = [
     "growth_unit",
     "app_limited_growth",
     "ecn_reaction",
+    "timeout_window",
+    "srtt_gain",
+    "lost_in_flight",
+    "logged_window",
+    "refuse_datagrams_every",
+    "refused_datagrams",
     "silence_after_packets",
     "silence_ms",
     "piece_bytes",
@@ -35,6 +43,13 @@ pub struct Silence {
     pub lasts: Duration,
 }
 
+/// What the log counts the window in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WindowUnit {
+    Bytes,
+    Packets,
+}
+
 /// Where the send buffer is bounded, the application writes so many bytes at a time.
 const WRITE_BYTES: usize = 1000;
 
@@ -44,6 +59,14 @@ pub struct FaultKnobs {
     /// Of CUBIC and Reno.
     pub controller: Faults,
     pub silence: Silence,
+    /// Share of a sample that is added to 7/8 of the smoothed RTT; `None`: quinn's smoothed RTT.
+    pub srtt_gain: Option<f64>,
+    /// Lost packets stay in the count of bytes in flight.
+    pub lost_in_flight: bool,
+    pub logged_window: WindowUnit,
+    /// Of so many datagrams the socket refuses the last few, and nobody notices; 0: of none.
+    pub refuse_datagrams_every: u64,
+    pub refused_datagrams: u64,
     /// The application hands its bytes over in pieces of so many, each of which leaves in a packet of its own.
     pub piece_bytes: Option<usize>,
     /// Bytes that the connection holds unacknowledged at the most.
@@ -54,9 +77,20 @@ impl FaultKnobs {
     pub const NONE: Self = Self {
         controller: Faults::NONE,
         silence: Silence { after_packets: f64::INFINITY, lasts: Duration::from_secs(1) },
+        srtt_gain: None,
+        lost_in_flight: false,
+        logged_window: WindowUnit::Bytes,
+        refuse_datagrams_every: 0,
+        refused_datagrams: 1,
         piece_bytes: None,
         send_buffer_bytes: None,
     };
+
+    /// Does the socket refuse the n-th datagram (from 1)?
+    pub fn refuses_datagram(&self, n: u64) -> bool {
+        let every = self.refuse_datagrams_every;
+        every > 0 && (n - 1) % every + self.refused_datagrams >= every
+    }
 
     /// How the application hands its bytes over.
     pub fn handover(&self) -> Handover {
@@ -119,6 +153,29 @@ impl FaultKnobs {
             }
             "app_limited_growth" => controller.app_limited_growth = boolean(key, value)?,
             "ecn_reaction" => controller.ecn_reaction = boolean(key, value)?,
+            "timeout_window" => {
+                controller.timeout_window = word(
+                    key,
+                    value,
+                    &[
+                        ("kept", TimeoutWindow::Kept),
+                        ("reset", TimeoutWindow::Reset),
+                        ("restored", TimeoutWindow::Restored),
+                    ],
+                )?;
+            }
+            "srtt_gain" => {
+                self.srtt_gain = or_none(value, None, || number(key, value, 0.001, 1.0).map(Some))?;
+            }
+            "lost_in_flight" => self.lost_in_flight = boolean(key, value)?,
+            "logged_window" => {
+                self.logged_window =
+                    word(key, value, &[("bytes", WindowUnit::Bytes), ("packets", WindowUnit::Packets)])?;
+            }
+            "refuse_datagrams_every" => {
+                self.refuse_datagrams_every = or_none(value, 0, || number(key, value, 2, 1_000_000))?;
+            }
+            "refused_datagrams" => self.refused_datagrams = number(key, value, 1, 1000)?,
             "silence_after_packets" => {
                 self.silence.after_packets = or_none(value, f64::INFINITY, || number(key, value, 1.0, 1e6))?;
             }

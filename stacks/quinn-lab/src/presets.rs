@@ -108,6 +108,19 @@ pub const PRESETS: &[Preset] = &[
         Cubic,
         &[("preset", "cubic-rfc9438"), ("silence_after_packets", "8"), ("silence_ms", "1000")],
     ),
+    // The same, where the log or the counters of the sender show them.
+    preset("cubic-srtt-doubled", Cubic, &[("preset", "cubic-rfc9438"), ("srtt_gain", "0.25")]),
+    preset("cubic-lost-in-flight", Cubic, &[("lost_in_flight", "true")]),
+    preset("cubic-timeout-reset", Cubic, &[("preset", "cubic-rfc9438"), ("timeout_window", "reset")]),
+    preset("reno-timeout-reset", Reno, &[("preset", "reno-rfc9002"), ("timeout_window", "reset")]),
+    preset("cubic-timeout-restored", Cubic, &[("preset", "cubic-rfc9438"), ("timeout_window", "restored")]),
+    preset("reno-timeout-restored", Reno, &[("preset", "reno-rfc9002"), ("timeout_window", "restored")]),
+    preset(
+        "cubic-refused-datagrams",
+        Cubic,
+        &[("preset", "cubic-rfc9438"), ("refuse_datagrams_every", "5000"), ("refused_datagrams", "20")],
+    ),
+    preset("cubic-window-in-packets", Cubic, &[("preset", "cubic-rfc9438"), ("logged_window", "packets")]),
 ];
 
 /// The names of all presets, for the command line.

@@ -204,3 +204,24 @@ fn a_mark_cuts_unless_it_is_not_reacted_to() {
     // Marks are no lost packets: where isolated losses are ignored, a mark is not.
     assert_eq!(after(|faults| faults.event_min_packets = 2.0), (70_000, 70_000));
 }
+
+#[test]
+fn a_timeout_resets_the_window_for_good_or_until_the_next_acknowledgement() {
+    let after = |turn: fn(&mut Faults)| {
+        let mut reno = grown(reno(), turn);
+        let reacts = reno.on_timeout(ms(500));
+        let timed_out = reno.cwnd_bytes();
+        // Only the first of a series does anything.
+        reno.on_timeout(ms(900));
+        assert_eq!(reno.cwnd_bytes(), timed_out);
+        ack(&mut reno, 1000, 100);
+        let acked = reno.cwnd_bytes();
+        ack(&mut reno, 1100, 2);
+        (reacts, timed_out, acked, reno.cwnd_bytes(), reno.ssthresh_bytes())
+    };
+    assert_eq!(after(right), (false, 100_000, 200_000, 202_000, None));
+    let reset = after(|faults| faults.timeout_window = TimeoutWindow::Reset);
+    assert_eq!(reset, (true, 2_000, 2_000, 4_000, Some(50_000)));
+    let restored = after(|faults| faults.timeout_window = TimeoutWindow::Restored);
+    assert_eq!(restored, (true, 2_000, 200_000, 202_000, None));
+}

@@ -54,6 +54,16 @@ pub enum GrowthUnit {
     Acks,
 }
 
+/// What a probe timeout does to the window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TimeoutWindow {
+    Kept,
+    /// It is reset, as after TCP's retransmission timeout.
+    Reset,
+    /// The same, and the next acknowledgement restores it.
+    Restored,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Faults {
     pub cut_per: CutPer,
@@ -71,6 +81,7 @@ pub struct Faults {
     pub app_limited_growth: bool,
     /// A mark of congestion (ECN-CE) is a congestion event.
     pub ecn_reaction: bool,
+    pub timeout_window: TimeoutWindow,
 }
 
 impl Faults {
@@ -85,6 +96,7 @@ impl Faults {
         growth_unit: GrowthUnit::Bytes,
         app_limited_growth: false,
         ecn_reaction: true,
+        timeout_window: TimeoutWindow::Kept,
     };
 
     /// Is the n-th congestion event (from 1) one that is ignored?

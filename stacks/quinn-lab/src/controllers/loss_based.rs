@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::cubic::{Cubic, CubicConfig};
 use super::faults::{
     CutPer, Faults, GrowthInRecovery, GrowthUnit, RecoveryStart, RoundLosses, SsthreshAfterLoss,
+    TimeoutWindow,
 };
 use super::prr::Prr;
 use super::reno::Reno;
@@ -118,6 +119,8 @@ pub struct LossBased {
     events: u32,
     round_losses: RoundLosses,
     last_ack: LastAck,
+    /// By a fault: what a timeout, after which nothing has been acknowledged yet, has reset.
+    before_timeout: Option<Box<Checkpoint>>,
 }
 
 impl LossBased {
@@ -135,6 +138,7 @@ impl LossBased {
             events: 0,
             round_losses: RoundLosses::default(),
             last_ack: LastAck::default(),
+            before_timeout: None,
         }
     }
 
@@ -199,18 +203,32 @@ impl LossBased {
             // Never back into slow start, and never to a smaller window.
             if recovery.lost_packets < threshold && before.cwnd >= before.ssthresh && self.cwnd < before.cwnd
             {
-                (self.cwnd, self.ssthresh, self.growth) = (before.cwnd, before.ssthresh, before.growth);
+                self.return_to(*before);
             }
+        }
+    }
+
+    fn checkpoint(&self) -> Box<Checkpoint> {
+        Box::new(Checkpoint { cwnd: self.cwnd, ssthresh: self.ssthresh, growth: self.growth.clone() })
+    }
+
+    fn return_to(&mut self, before: Checkpoint) {
+        (self.cwnd, self.ssthresh, self.growth) = (before.cwnd, before.ssthresh, before.growth);
+    }
+
+    /// Slow start from the smallest window, as after TCP's retransmission timeout.
+    fn collapse(&mut self) {
+        self.recovery = None;
+        self.cwnd = MIN_WINDOW_SEGMENTS;
+        if let GrowthState::Cubic(cubic) = &mut self.growth {
+            cubic.reset();
         }
     }
 
     /// A congestion event: one reduction for all that is lost of the packets in flight now, which are those sent up
     /// to `start`.
     fn reduce(&mut self, now: Time, start: Time, lost_bytes: u64) {
-        let before = self.config.rollback.then(|| {
-            let growth = self.growth.clone();
-            Box::new(Checkpoint { cwnd: self.cwnd, ssthresh: self.ssthresh, growth })
-        });
+        let before = self.config.rollback.then(|| self.checkpoint());
         self.slow_start.leave();
         let flight = self.bytes(self.cwnd);
         let target = match &mut self.growth {
@@ -281,6 +299,13 @@ impl CongestionControl for LossBased {
     fn on_ack(&mut self, ack: &Ack) {
         self.last_ack = LastAck::of(ack);
         self.min_rtt = self.min_rtt.min(ack.rtt());
+        if let Some(before) = self.before_timeout.take() {
+            if self.config.faults.timeout_window == TimeoutWindow::Reset {
+                // Most of what it acknowledges was sent before the timeout, and grows no window, as in recovery.
+                return;
+            }
+            self.return_to(*before);
+        }
         if self.recovery.as_ref().is_some_and(|recovery| ack.newest_sent > recovery.ends_after) {
             self.end_recovery(ack.now);
         }
@@ -339,13 +364,21 @@ impl CongestionControl for LossBased {
         }
         self.follow_prr(loss.in_flight_bytes);
         if loss.persistent {
-            // RFC 9002, section 7.6.2: as after a retransmission timeout.
-            self.recovery = None;
-            self.cwnd = MIN_WINDOW_SEGMENTS;
-            if let GrowthState::Cubic(cubic) = &mut self.growth {
-                cubic.reset();
-            }
+            // RFC 9002, section 7.6.2.
+            self.collapse();
         }
+    }
+
+    fn on_timeout(&mut self, now: Time) -> bool {
+        if self.config.faults.timeout_window == TimeoutWindow::Kept {
+            return false;
+        }
+        if self.before_timeout.is_none() {
+            self.before_timeout = Some(self.checkpoint());
+            self.reduce(now, now, 0);
+            self.collapse();
+        }
+        true
     }
 
     fn set_segment_bytes(&mut self, segment_bytes: u64) {

@@ -21,6 +21,7 @@ pub use bbr::{Bbr, BbrConfig, ProbeRttWindow, CYCLE_LENGTH};
 pub use cubic::{CubicConfig, FastConvergence, Flavour, ShortRtt};
 pub use faults::{
     CutPer, Faults, GrowthInRecovery, GrowthUnit, RecoveryStart, RoundLosses, SsthreshAfterLoss,
+    TimeoutWindow,
 };
 pub use loss_based::{Growth, LossBased, LossBasedConfig, RecoveryEnd};
 pub use slow_start::SlowStartExit;
@@ -116,6 +117,11 @@ pub trait CongestionControl: Send + Sync {
     fn on_ack(&mut self, ack: &Ack);
 
     fn on_loss(&mut self, loss: &Loss);
+
+    /// A probe timeout, which by RFC 9002 (section 6.2) is no loss. Returns whether the algorithm reacts to it.
+    fn on_timeout(&mut self, _now: Time) -> bool {
+        false
+    }
 
     /// Full packets have this many bytes from now on.
     fn set_segment_bytes(&mut self, segment_bytes: u64);

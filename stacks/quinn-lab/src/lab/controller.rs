@@ -4,7 +4,7 @@ use std::any::Any;
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use cambrian_quinn_family::gate::{Gate, GateSource};
 use cambrian_quinn_family::observe::Observed;
@@ -82,6 +82,18 @@ impl Observed for LabController {
     fn state(&self) -> Option<&'static str> {
         Some(self.flow.lock().algorithm().state())
     }
+
+    fn srtt(&self) -> Option<Duration> {
+        self.flow.lock().own_srtt()
+    }
+
+    fn in_flight_bytes(&self) -> Option<u64> {
+        Some(self.flow.lock().in_flight_bytes())
+    }
+
+    fn timed_out(&mut self) -> bool {
+        self.flow.lock().take_reaction_to_timeout()
+    }
 }
 
 impl Controller for LabController {
@@ -118,7 +130,7 @@ impl Controller for LabController {
     fn metrics(&self) -> ControllerMetrics {
         let flow = self.flow.lock();
         let mut metrics = ControllerMetrics::default();
-        metrics.congestion_window = flow.algorithm().cwnd_bytes();
+        metrics.congestion_window = flow.told_window();
         metrics.ssthresh = flow.algorithm().ssthresh_bytes();
         metrics.pacing_rate = flow.pacing_bytes_per_s().map(|rate| (rate * 8.0) as u64);
         metrics
@@ -146,8 +158,8 @@ impl Gate for Shared {
         self.lock().passes()
     }
 
-    fn timed_out(&mut self) {
-        self.lock().on_timeout();
+    fn timed_out(&mut self, now: Instant) {
+        self.lock().on_timeout(now);
     }
 
     fn close(&mut self) {
@@ -169,12 +181,12 @@ mod tests {
             let now = Instant::now();
             let controller = factory.build(now, 1200);
             assert_eq!(name_of(&*controller).as_deref(), Some(preset.name));
-            let cwnd = controller.window();
+            let (cwnd, told) = (controller.window(), controller.metrics().congestion_window);
             let mut gate = gates().unwrap();
             gate.open(now);
             assert!(controller.window() > u64::from(u32::MAX), "{}", preset.name);
             gate.close();
-            assert_eq!((controller.window(), controller.metrics().congestion_window), (cwnd, cwnd));
+            assert_eq!((controller.window(), controller.metrics().congestion_window), (cwnd, told));
         }
     }
 }

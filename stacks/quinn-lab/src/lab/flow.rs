@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use crate::controllers::{Ack, Bbr, CongestionControl, Loss, LossBased, RoundLosses, Sent, Time};
-use crate::fault_knobs::Silence;
+use crate::fault_knobs::{FaultKnobs, WindowUnit};
 use crate::knobs::{Algorithm, Knobs};
 use crate::pacer::{Pacer, Pacing};
 
@@ -24,6 +24,9 @@ const NO_BOUND_BYTES: u64 = u64::MAX / 2;
 /// Probes that the first timeout in a row sends (RFC 9002, section 6.2.4).
 const PROBES: u32 = 2;
 
+/// Share of a smoothed RTT that a new sample leaves (RFC 9002, section 5.3).
+const SRTT_KEPT: f64 = 0.875;
+
 /// What the packets of one ACK add up to.
 #[derive(Clone, Copy, Debug, Default)]
 struct Batch {
@@ -42,13 +45,20 @@ pub struct Flow {
     segment_bytes: u64,
     initial_window_bytes: u64,
     in_flight_bytes: u64,
+    /// By a fault: lost packets that still count as in flight.
+    leaked_bytes: u64,
     srtt: Duration,
     batch: Batch,
+    last_sent: Time,
     door: Door,
     probes: Probes,
-    silence: Silence,
+    faults: FaultKnobs,
     round_losses: RoundLosses,
     silent_until: Time,
+    /// The algorithm has reacted to a timeout that is not logged yet.
+    reacted_to_timeout: bool,
+    /// Datagrams so far.
+    datagrams: u64,
 }
 
 impl Flow {
@@ -67,13 +77,17 @@ impl Flow {
             start,
             segment_bytes,
             in_flight_bytes: 0,
+            leaked_bytes: 0,
             srtt: Duration::ZERO,
             batch: Batch::default(),
+            last_sent: Time::ZERO,
             door: Door::Ajar,
             probes: Probes::new(!knobs.tail_loss_probes),
-            silence: knobs.faults.silence,
+            faults: knobs.faults.clone(),
             round_losses: RoundLosses::default(),
             silent_until: Time::ZERO,
+            reacted_to_timeout: false,
+            datagrams: 0,
         }
     }
 
@@ -98,6 +112,29 @@ impl Flow {
         self.initial_window_bytes
     }
 
+    /// The window that the log is told.
+    pub fn told_window(&self) -> u64 {
+        let cwnd_bytes = self.algorithm.cwnd_bytes();
+        match self.faults.logged_window {
+            WindowUnit::Bytes => cwnd_bytes,
+            WindowUnit::Packets => cwnd_bytes / self.segment_bytes,
+        }
+    }
+
+    pub fn in_flight_bytes(&self) -> u64 {
+        self.in_flight_bytes
+    }
+
+    /// The smoothed RTT, if it is the flow's own and not quinn's.
+    pub fn own_srtt(&self) -> Option<Duration> {
+        (self.faults.srtt_gain.is_some() && !self.srtt.is_zero()).then_some(self.srtt)
+    }
+
+    /// Whether the algorithm has reacted to a timeout since this was last asked.
+    pub fn take_reaction_to_timeout(&mut self) -> bool {
+        std::mem::take(&mut self.reacted_to_timeout)
+    }
+
     /// The rate at which packets are spaced; `None` when they are not.
     pub fn pacing_bytes_per_s(&self) -> Option<f64> {
         let Pacing::Factor(factor) = self.pacing else { return None };
@@ -112,6 +149,7 @@ impl Flow {
         let now = self.time(now);
         self.algorithm.on_sent(&Sent { now, bytes, in_flight_before_bytes: self.in_flight_bytes });
         self.in_flight_bytes += bytes;
+        self.last_sent = now;
         if let Some(rate) = self.pacing_bytes_per_s() {
             self.pacer.on_sent(now, bytes, rate);
         }
@@ -126,7 +164,7 @@ impl Flow {
 
     /// The ACK is complete; `in_flight_bytes` is quinn's count after it.
     pub fn on_ack_end(&mut self, now: Instant, in_flight_bytes: u64, app_limited: bool) {
-        self.in_flight_bytes = in_flight_bytes;
+        self.in_flight_bytes = in_flight_bytes + self.leaked_bytes;
         self.probes.on_ack();
         let batch = std::mem::take(&mut self.batch);
         if batch.bytes == 0 {
@@ -134,21 +172,29 @@ impl Flow {
         }
         // quinn's first estimate is a guess of 333 ms, which one sample replaces.
         let now = self.time(now);
-        let first = self.srtt.is_zero();
-        self.srtt = if first { now.saturating_sub(batch.newest_sent) } else { batch.srtt };
+        let sample = now.saturating_sub(batch.newest_sent);
+        self.srtt = match self.faults.srtt_gain {
+            _ if self.srtt.is_zero() => sample,
+            Some(gain) => self.srtt.mul_f64(SRTT_KEPT) + sample.mul_f64(gain),
+            None => batch.srtt,
+        };
         self.algorithm.on_ack(&Ack {
             now,
             acked_bytes: batch.bytes,
             acked_packets: batch.packets,
             newest_sent: batch.newest_sent,
             srtt: self.srtt,
-            in_flight_bytes,
+            in_flight_bytes: self.in_flight_bytes,
             app_limited,
         });
     }
 
     pub fn on_loss(&mut self, now: Instant, newest_sent: Instant, lost_bytes: u64, persistent: bool) {
-        self.in_flight_bytes = self.in_flight_bytes.saturating_sub(lost_bytes);
+        if self.faults.lost_in_flight {
+            self.leaked_bytes += lost_bytes;
+        } else {
+            self.in_flight_bytes = self.in_flight_bytes.saturating_sub(lost_bytes);
+        }
         self.probes.on_loss();
         let loss = Loss {
             now: self.time(now),
@@ -168,9 +214,9 @@ impl Flow {
         }
         let packets = loss.packets(self.segment_bytes as f64);
         let in_round = self.round_losses.add(loss, packets);
-        let burst = self.silence.after_packets;
+        let burst = self.faults.silence.after_packets;
         if in_round >= burst && in_round - packets < burst {
-            self.silent_until = loss.now + self.silence.lasts;
+            self.silent_until = loss.now + self.faults.silence.lasts;
         }
     }
 
@@ -203,14 +249,22 @@ impl Flow {
         self.probes.on_poll_end();
     }
 
-    /// One of the connection's timers has run out.
-    pub fn on_timeout(&mut self) {
-        self.probes.on_timeout();
+    /// One of the connection's timers has run out. Others than that of a probe timeout do not wait for a round trip
+    /// after the last packet.
+    pub fn on_timeout(&mut self, now: Instant) {
+        let found_loss = self.probes.on_timeout();
+        let now = self.time(now);
+        let waited = !self.srtt.is_zero() && now.saturating_sub(self.last_sent) >= self.srtt;
+        if !found_loss && waited && self.in_flight_bytes > 0 && self.algorithm.on_timeout(now) {
+            self.reacted_to_timeout = true;
+        }
     }
 
     /// Whether the datagram that has just been built may leave.
     pub fn passes(&mut self) -> bool {
-        self.probes.passes()
+        self.datagrams += 1;
+        let refused = self.faults.refuses_datagram(self.datagrams);
+        self.probes.passes() && !refused
     }
 }
 
@@ -240,15 +294,17 @@ impl Probes {
         self.found_loss = true;
     }
 
-    /// quinn has no other timer that makes a sender send but that of a late ACK, of which a sender has few.
-    fn on_timeout(&mut self) {
+    /// quinn has no other timer that makes a sender send but that of a late ACK, of which a sender has few. Returns
+    /// whether the timer found losses.
+    fn on_timeout(&mut self) -> bool {
         if std::mem::take(&mut self.found_loss) {
-            return;
+            return true;
         }
         self.timeouts += 1;
         if self.withhold && self.timeouts == 1 {
             self.pending = PROBES;
         }
+        false
     }
 
     fn on_poll_end(&mut self) {

@@ -73,25 +73,25 @@ fn losses_leave_the_flight() {
 fn probes_of_the_first_timeout_are_withheld_and_no_others() {
     let (mut flow, start) = flow(&[("tail_loss_probes", "false")]);
     assert!(flow.passes());
-    flow.on_timeout();
+    flow.on_timeout(start);
     assert!(!flow.passes() && !flow.passes() && flow.passes());
     flow.close();
-    flow.on_timeout();
+    flow.on_timeout(start);
     assert!(flow.passes());
     flow.on_ack_end(start, 0, false);
     // A timer that finds losses sends retransmissions, not probes.
     flow.on_loss(start, start, 1_000, false);
-    flow.on_timeout();
+    flow.on_timeout(start);
     assert!(flow.passes());
     flow.close();
-    flow.on_timeout();
+    flow.on_timeout(start);
     assert!(!flow.passes());
 }
 
 #[test]
 fn probes_pass_unless_switched_off() {
-    let (mut flow, _) = flow(&[]);
-    flow.on_timeout();
+    let (mut flow, start) = flow(&[]);
+    flow.on_timeout(start);
     assert!(flow.passes());
 }
 
@@ -111,4 +111,70 @@ fn a_burst_of_losses_silences_the_flow_for_a_while_and_fewer_do_not() {
     flow.on_loss(start + ms(70), start, 5_000, false);
     assert_eq!(poll(&mut flow, start + ms(459)), (0, Some(start + ms(460))));
     assert_eq!(poll(&mut flow, start + ms(460)), (5, None));
+}
+
+#[test]
+fn a_gain_of_a_quarter_doubles_the_smoothed_rtt() {
+    let smoothed = |settings: &[(&str, &str)]| {
+        let (mut flow, start) = flow(settings);
+        let rtt = Duration::from_millis(100);
+        for round in 0..100 {
+            flow.on_packet_acked(start + round * rtt, SEGMENT.into(), rtt);
+            flow.on_ack_end(start + (round + 1) * rtt, 0, false);
+        }
+        let ms = |time: Duration| (1000.0 * time.as_secs_f64()).round();
+        (ms(flow.srtt), flow.own_srtt().map(ms))
+    };
+    assert_eq!(smoothed(&[]), (100.0, None));
+    assert_eq!(smoothed(&[("srtt_gain", "0.125")]), (100.0, Some(100.0)));
+    assert_eq!(smoothed(&[("srtt_gain", "0.25")]), (200.0, Some(200.0)));
+}
+
+#[test]
+fn lost_packets_may_stay_in_the_flight() {
+    let (mut flow, start) = flow(&[("prr", "false"), ("lost_in_flight", "true")]);
+    poll(&mut flow, start);
+    let now = start + Duration::from_millis(50);
+    flow.on_packet_acked(start, SEGMENT.into(), Duration::from_millis(50));
+    flow.on_ack_end(now, 9_000, false);
+    flow.on_loss(now, start, 3_000, false);
+    assert_eq!((flow.in_flight_bytes(), flow.window_bytes()), (9_000, 5_500));
+    // quinn has none left, and two more packets are all that fit.
+    flow.on_ack_end(now, 0, false);
+    assert_eq!((flow.in_flight_bytes(), poll(&mut flow, now).0), (3_000, 2));
+}
+
+#[test]
+fn a_probe_timeout_reaches_the_algorithm_and_no_other_timer_does() {
+    let timed_out = |waits_ms: u64, in_flight_bytes: u64, loss: bool| {
+        let (mut flow, start) = flow(&[("timeout_window", "reset")]);
+        poll(&mut flow, start);
+        let rtt = Duration::from_millis(100);
+        flow.on_packet_acked(start, SEGMENT.into(), rtt);
+        flow.on_ack_end(start + rtt, 9_000, false);
+        poll(&mut flow, start + rtt);
+        flow.in_flight_bytes = in_flight_bytes;
+        if loss {
+            flow.on_loss(start + rtt, start, 1_000, false);
+        }
+        flow.on_timeout(start + rtt + Duration::from_millis(waits_ms));
+        (flow.take_reaction_to_timeout(), flow.take_reaction_to_timeout())
+    };
+    assert_eq!(timed_out(300, 9_000, false), (true, false));
+    assert_eq!(timed_out(50, 9_000, false), (false, false));
+    assert_eq!(timed_out(300, 0, false), (false, false));
+    assert_eq!(timed_out(300, 9_000, true), (false, false));
+}
+
+#[test]
+fn refused_datagrams_do_not_pass() {
+    let (mut flow, _) = flow(&[("refuse_datagrams_every", "5"), ("refused_datagrams", "2")]);
+    let passed: Vec<bool> = (0..10).map(|_| flow.passes()).collect();
+    assert_eq!(passed, [true, true, true, false, false, true, true, true, false, false]);
+}
+
+#[test]
+fn the_log_may_have_the_window_in_packets() {
+    let told = |settings: &[(&str, &str)]| flow(settings).0.told_window();
+    assert_eq!((told(&[]), told(&[("logged_window", "packets")])), (10_000, 10));
 }

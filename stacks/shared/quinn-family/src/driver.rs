@@ -193,7 +193,7 @@ impl Driver {
             if connection.poll_timeout().is_some_and(|deadline| deadline <= now) {
                 connection.handle_timeout(now);
                 if let Some(gate) = &mut driven.gate {
-                    gate.timed_out();
+                    gate.timed_out(now);
                 }
                 // A timer that is set anew for this very instant must not hold the clock still.
                 now = Instant::now();

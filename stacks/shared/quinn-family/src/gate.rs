@@ -22,7 +22,7 @@ pub trait Gate {
     fn close(&mut self);
 
     /// A timer of the transport's has expired, and the transport has acted on it.
-    fn timed_out(&mut self) {}
+    fn timed_out(&mut self, _now: Instant) {}
 }
 
 /// Called after a connection, and so its controller, has been made: the gate of that connection.

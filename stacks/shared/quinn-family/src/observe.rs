@@ -27,6 +27,21 @@ pub trait Observed: Controller + fmt::Debug + Clone + 'static {
     fn state(&self) -> Option<&'static str> {
         None
     }
+
+    /// The controller's own smoothed RTT, where it goes by another than the transport's.
+    fn srtt(&self) -> Option<Duration> {
+        None
+    }
+
+    /// The controller's own count of bytes in flight, likewise.
+    fn in_flight_bytes(&self) -> Option<u64> {
+        None
+    }
+
+    /// Has a probe timeout to which the controller reacts come since this was last asked?
+    fn timed_out(&mut self) -> bool {
+        false
+    }
 }
 
 impl Observed for Cubic {}
@@ -132,6 +147,13 @@ impl<C: Observed> Logged<C> {
         }
     }
 
+    /// A datagram has left. Timeouts do not reach a controller, but what they send does.
+    fn sent(&mut self, now: Instant) {
+        if self.inner.timed_out() {
+            self.record(now, transport_log::Event::Pto, None);
+        }
+    }
+
     /// All packets of one acknowledgement have been seen to.
     fn acknowledgements_end(&self, now: Instant, in_flight_bytes: u64) {
         self.record(now, transport_log::Event::Ack, Some(in_flight_bytes));
@@ -169,8 +191,8 @@ impl<C: Observed> Logged<C> {
             cwnd_bytes: Some(metrics.congestion_window),
             // Before the first loss the threshold is infinite, which no number says.
             ssthresh_bytes: metrics.ssthresh.filter(|&bytes| bytes != u64::MAX),
-            in_flight_bytes,
-            srtt: self.srtt,
+            in_flight_bytes: in_flight_bytes.map(|bytes| self.inner.in_flight_bytes().unwrap_or(bytes)),
+            srtt: self.inner.srtt().or(self.srtt),
             pacing_bps: pacing_bps(&metrics),
             state: self.state(metrics.ssthresh),
         };

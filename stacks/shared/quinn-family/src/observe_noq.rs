@@ -19,6 +19,7 @@ impl Observed for Bbr3 {
 impl<C: Observed> Controller for Logged<C> {
     fn on_sent(&mut self, now: Instant, bytes: u64, largest: u64) {
         self.inner.on_sent(now, bytes, largest);
+        self.sent(now);
     }
 
     fn on_packet_sent(&mut self, now: Instant, bytes: u16, number: u64) {

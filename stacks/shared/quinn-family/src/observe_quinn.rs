@@ -19,6 +19,7 @@ impl Observed for Bbr {
 impl<C: Observed> Controller for Logged<C> {
     fn on_sent(&mut self, now: Instant, bytes: u64, last_packet_number: u64) {
         self.inner.on_sent(now, bytes, last_packet_number);
+        self.sent(now);
     }
 
     fn on_ack(&mut self, now: Instant, sent: Instant, bytes: u64, app_limited: bool, rtt: &RttEstimator) {
