@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import cast
 
 import polars as pl
 import pytest
@@ -11,8 +13,10 @@ from cambrian.metrics.parameters.definitions import PARAMETERS
 from cambrian.probes import table
 from cambrian.proof import faults, misbehaviour_table, misbehaviours
 from cambrian.proof.faults import LAB, Clean, Key, Misbehaviour
+from cambrian.proof.groups import Group
 from cambrian.proof.misbehaviours import Judgement, judged, judgements
 from cambrian.stacks import catalogue
+from cambrian.store.results import TrialResult
 from cambrian.study import builtin, load
 
 CUT = Misbehaviour(preset="cut", clean="ok", what="cuts too often", caught_by=("cuts", "burst"))
@@ -78,6 +82,23 @@ def test_the_same_packets_as_without_the_fault_count_for_nothing() -> None:
     score = judged({f"{LAB} cut": Judgement("off by a parameter", ("cuts",))}, {"cut": ()}, KEY)
     assert score.faults[0].state == "not exercised"
     assert not score.passes, "nothing exercised proves nothing"
+
+
+def test_a_fault_of_the_log_is_exercised_where_the_log_differs() -> None:
+    def group(preset: str, packets: str, window: int) -> Group:
+        manifest = {"trial": {"seed": 1}, "packets_sha256": packets}
+        trial = SimpleNamespace(manifest=manifest, transport=pl.DataFrame({"cwnd_bytes": [window]}))
+        return Group("n", f"{LAB} {preset}", [cast(TrialResult, trial)])
+
+    def networks(mine: Group, *, log: bool) -> tuple[str, ...]:
+        present = {("n", f"{LAB} ok"): group("ok", "a", 1), ("n", f"{LAB} cut"): mine}
+        key = KEY.model_copy(update={"misbehaviour": (CUT.model_copy(update={"log": log}),)})
+        return misbehaviours.exercised(present, key)["cut"]
+
+    assert networks(group("cut", "a", 2), log=True) == ("n",)
+    assert networks(group("cut", "a", 2), log=False) == ()
+    assert networks(group("cut", "a", 1), log=True) == ()
+    assert networks(group("cut", "b", 1), log=True) == networks(group("cut", "b", 1), log=False) == ("n",)
 
 
 @pytest.mark.parametrize(

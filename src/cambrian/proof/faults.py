@@ -65,7 +65,7 @@ class Misbehaviour(_Frozen):
 
     ``what``: the fault in words. ``clean``: the preset without it. ``caught_by``: keys of findings and names
     of probes, each of which describes the fault. ``choice``: the standards allow it, so the judge must name
-    it but need not accuse.
+    it but need not accuse. ``log``: it changes the sender's log, and need not change a packet.
     """
 
     preset: str
@@ -73,6 +73,7 @@ class Misbehaviour(_Frozen):
     what: str
     caught_by: tuple[str, ...] = Field(min_length=1)
     choice: bool = False
+    log: bool = False
 
 
 class Clean(_Frozen):

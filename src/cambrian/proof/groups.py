@@ -38,6 +38,10 @@ def without_trial(results: Results) -> tuple[str, ...]:
     return tuple(" on ".join(one) for one in asked if one not in judged)
 
 
-def differ(one: Group, other: Group) -> bool:
-    """Do any two trials of the same seed differ in a packet?"""
-    return any(other.hashes.get(seed, found) != found for seed, found in one.hashes.items())
+def differ(one: Group, other: Group, *, log: bool = False) -> bool:
+    """Do any two trials of the same seed differ in a packet? With ``log``: or in a row of the sender's log?"""
+    if any(other.hashes.get(seed, found) != found for seed, found in one.hashes.items()):
+        return True
+    theirs = {trial.manifest["trial"]["seed"]: trial for trial in other.trials} if log else {}
+    pairs = ((trial, theirs.get(trial.manifest["trial"]["seed"])) for trial in one.trials)
+    return any(its and not mine.transport.equals(its.transport) for mine, its in pairs)

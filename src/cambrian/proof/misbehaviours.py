@@ -50,7 +50,7 @@ class FaultRow:
     """One fault over all networks.
 
     ``by``: the named parameters and probes that describe it. ``networks``: those on which it changes a
-    packet.
+    packet, or the log if that is where it shows.
     """
 
     fault: Misbehaviour
@@ -79,7 +79,7 @@ class Score:
 
     @property
     def exercised(self) -> list[FaultRow]:
-        """The faults that change a packet."""
+        """The faults that change a packet, or the log if that is where they show."""
         return [row for row in self.faults if row.state != "not exercised"]
 
     @property
@@ -106,7 +106,7 @@ def score(results: Results, key: Key) -> Score:
 def judged(by_contestant: Mapping[str, Judgement], where: Mapping[str, tuple[str, ...]], key: Key) -> Score:
     """Compare the judgements with the key.
 
-    ``where``: preset → the networks on which its fault changes a packet.
+    ``where``: preset → the networks on which its fault changes a packet (:class:`Misbehaviour`: or its log).
     """
     faults = [
         _fault_row(fault, by_contestant.get(of_lab(fault.preset), Judgement("not judged")), networks)
@@ -143,7 +143,7 @@ def judgements(frames: Mapping[str, pl.DataFrame]) -> dict[str, Judgement]:
 
 
 def exercised(present: Mapping[tuple[str, str], Group], key: Key) -> dict[str, tuple[str, ...]]:
-    """Preset → the networks where its packets differ from those of the clean preset."""
+    """Preset → the networks where its packets, or its log, differ from those of the clean preset."""
     networks = dict.fromkeys(network for network, _ in present)
     found = {}
     for fault in key.misbehaviour:
@@ -156,7 +156,7 @@ def exercised(present: Mapping[tuple[str, str], Group], key: Key) -> dict[str, t
             for network in networks
         )
         found[fault.preset] = tuple(
-            network for network, mine, clean in pairs if mine and (clean is None or differ(mine, clean))
+            network for network, mine, clean in pairs if mine and (clean is None or differ(mine, clean, log=fault.log))
         )
     return found
 
