@@ -169,8 +169,12 @@ impl Gate for Shared {
 
 #[cfg(test)]
 mod tests {
+    use cambrian_quinn_family::cca::logged;
+    use cambrian_quinn_family::endpoint::clock::Anchor;
+    use cambrian_quinn_family::endpoint::transport_log::{lock, TransportLog};
+
     use super::*;
-    use crate::presets::PRESETS;
+    use crate::presets::{self, PRESETS};
 
     #[test]
     fn every_preset_is_read_back_and_its_gate_belongs_to_its_controller() {
@@ -188,5 +192,43 @@ mod tests {
             gate.close();
             assert_eq!((controller.window(), controller.metrics().congestion_window), (cwnd, told));
         }
+    }
+
+    #[test]
+    fn the_log_has_the_flow_s_own_figures_and_a_row_for_each_timeout_that_it_reacts_to() {
+        let mut knobs = presets::find("cubic-timeout-reset").unwrap().knobs().unwrap();
+        for (key, value) in [("srtt_gain", "0.25"), ("lost_in_flight", "true")] {
+            knobs.set(key, value).unwrap();
+        }
+        let factory = LabFactory::new("cubic-timeout-reset", knobs);
+        let file = std::env::temp_dir().join(format!("quinn-lab-log-{}", std::process::id()));
+        let (start, rtt) = (Instant::now(), Duration::from_millis(100));
+        let log = TransportLog::create(&file, Anchor::now()).unwrap();
+        let mut controller = logged::<LabController>(factory.clone(), Some(log.clone())).build(start, 1000);
+        let flow = factory.newest().take().unwrap();
+        controller.on_sent(start, 1000, 0);
+        flow.lock().on_packet_acked(start, 1000, 2 * rtt);
+        controller.on_end_acks(start + rtt, 5000, false, None);
+        controller.on_congestion_event(start + rtt, start, false, 2000);
+        controller.on_end_acks(start + rtt, 3000, false, None);
+        let mut gate: Box<dyn Gate> = Box::new(flow);
+        gate.close();
+        gate.timed_out(start + 4 * rtt);
+        controller.on_sent(start + 4 * rtt, 1000, 1);
+        controller.on_sent(start + 4 * rtt, 1000, 2);
+        lock(&log).flush();
+        let rows = std::fs::read_to_string(&file).unwrap();
+        std::fs::remove_file(file).unwrap();
+        let column = |row: &str, number: usize| row.split(',').nth(number).unwrap().to_owned();
+        let rows: Vec<_> = rows.lines().skip(2).map(|row| [1, 2, 4, 5].map(|n| column(row, n))).collect();
+        assert_eq!(
+            rows,
+            [
+                ["ack", "11000", "5000", "100000"],
+                ["loss", "7699", "", "100000"],
+                ["ack", "7699", "5000", "100000"],
+                ["pto", "2000", "", "100000"],
+            ]
+        );
     }
 }
