@@ -156,7 +156,9 @@ def exercised(present: Mapping[tuple[str, str], Group], key: Key) -> dict[str, t
             for network in networks
         )
         found[fault.preset] = tuple(
-            network for network, mine, clean in pairs if mine and (clean is None or differ(mine, clean, log=fault.log))
+            network
+            for network, mine, clean in pairs
+            if mine and (clean is None or differ(mine, clean, log=fault.log))
         )
     return found
 

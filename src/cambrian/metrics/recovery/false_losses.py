@@ -44,7 +44,9 @@ def false_losses(
         after_ns: time after the end in which the stack still counted.
 
     For a time without a capture, the bound on queue drops is the largest number in any window of that length,
-    and the bound on random drops is their mean plus three standard deviations of a Poisson count.
+    and the bound on random drops is their mean plus three standard deviations of a Poisson count. The drops of
+    the first slow start do not come again: they bound the time after the end only if the flow was not seen
+    for as long after them.
 
     Raises:
         ValueError: a count or a time is negative.
@@ -54,7 +56,9 @@ def false_losses(
     dropped = len(queue_drops_ns) + random_drops
     per_ns = random_drops / max(span_ns[1] - span_ns[0], 1)
     unnoticed = int((queue_drops_ns >= span_ns[1] - unnoticed_ns).sum()) + _most_random(per_ns * unnoticed_ns)
-    unseen = _most_within(queue_drops_ns, after_ns) + _most_random(per_ns * after_ns)
+    unseen = _most_within(
+        _repeatable(queue_drops_ns, span_ns[1] - after_ns, unnoticed_ns), after_ns
+    ) + _most_random(per_ns * after_ns)
     difference = declared - dropped
     return FalseLosses(
         declared=declared,
@@ -67,6 +71,12 @@ def false_losses(
 
 def _most_random(mean: float) -> int:
     return int(np.ceil(mean + 3 * np.sqrt(mean)))
+
+
+def _repeatable(times_ns: Int64Array, before_ns: int, notice_ns: int) -> Int64Array:
+    """The drops after the sender knew of its first one, if it knew by ``before_ns``; otherwise all."""
+    known_ns = times_ns[0] + notice_ns if len(times_ns) else before_ns
+    return times_ns[times_ns > known_ns] if known_ns < before_ns else times_ns
 
 
 def _most_within(times_ns: Int64Array, window_ns: int) -> int:

@@ -34,6 +34,18 @@ def test_what_was_counted_after_the_end_may_be_real() -> None:
     assert (found.estimate, found.low, found.high) == (3, 1, 3)
 
 
+def test_the_drops_of_the_first_slow_start_do_not_come_again() -> None:
+    drops = np.concatenate([np.full(240, S), [30 * S]])
+
+    def low(end_s: int) -> int:
+        span_ns = (0, end_s * S)
+        return false_losses(421, drops, 0, span_ns=span_ns, unnoticed_ns=S, after_ns=S // 2).low
+
+    assert low(60) == 179
+    # a flow that ends in its slow start may have had as many drops after the end
+    assert low(2) == 0
+
+
 def test_random_drops_without_times_widen_the_range() -> None:
     # 60 in 60 s: one in a second, and three standard deviations
     found = false_losses(70, NONE, 60, span_ns=(0, 60 * S), unnoticed_ns=S, after_ns=S)
