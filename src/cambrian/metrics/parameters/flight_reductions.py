@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from cambrian.metrics.columns import Int64Array
 from cambrian.metrics.parameters.flight import LATE, NEVER_NS, Flight
 from cambrian.metrics.parameters.reductions import AT_ONCE, BACK, Reductions, nothing, real
 from cambrian.metrics.parameters.window import Window
@@ -29,8 +30,9 @@ UNDONE, LASTS = 2.2, 4.0
 GROWTH = (1.7, 5.0)
 FEWEST_POINTS = 8
 #: a flight that falls because nothing is sent takes the cut's share of a round trip; a silence of
-#: less than so much of that is not it
-SILENT_SHARE = 0.6
+#: less than so much of that is not it, nor one of less than so many of the longest gaps before the event,
+#: which are those between two acknowledgements
+SILENT_SHARE, SILENT_GAPS = 0.6, 1.5
 #: the first packets after a silence
 FIRST_PACKETS = 8
 #: in these round trips the flight is within this part of the window before the event, or these packets, of
@@ -101,7 +103,8 @@ def _event(
     settled = at + int(np.argmax(gaps_ns))
     after = float(found.flight_bytes[settled : settled + FIRST_PACKETS].max()) / window.unit_bytes
     cut = 1 - after / before
-    gradual = cut < AT_ONCE or gaps_ns.max() < SILENT_SHARE * cut * trip_ns
+    usual_ns = _longest_gap_ns(arrival_ns[:at], learnt_ns - trip_ns)
+    gradual = cut < AT_ONCE or not _is_silence(gaps_ns, cut * trip_ns, usual_ns)
     if gradual:
         if end <= half:
             return None
@@ -112,11 +115,21 @@ def _event(
     if gradual and back.any() and not undone:
         return None
     times_ns, windows = (learnt_ns, trip_ns, next_ns), (before, after)
-    if not gradual and not undone and not _stays(found, window, settled, times_ns, windows):
+    if not gradual and not undone and not _stays(found, window, settled, times_ns, windows, usual_ns):
         return None
     if gradual and not undone:
         after = max(after, _followed_back(found, window, learnt_ns + trip_ns, trip_ns, next_ns))
     return learnt_ns, learnt_ns + trip_ns, before, after, undone
+
+
+def _longest_gap_ns(arrival_ns: Int64Array, since_ns: int) -> int:
+    """The longest time between two packets from ``since_ns`` on; 0 with fewer than two."""
+    return int(np.diff(arrival_ns[np.searchsorted(arrival_ns, since_ns) :]).max(initial=0))
+
+
+def _is_silence(gaps_ns: Int64Array, cut_ns: float, usual_ns: int) -> bool:
+    """Is the longest gap the time in which a cut is acknowledged, and no usual one?"""
+    return bool(gaps_ns.max(initial=0) >= max(SILENT_SHARE * cut_ns, SILENT_GAPS * usual_ns))
 
 
 def _stays(
@@ -125,6 +138,7 @@ def _stays(
     settled: int,
     times_ns: tuple[int, int, int],
     windows: tuple[float, float],
+    usual_ns: int,
 ) -> bool:
     """Is the flight some round trips later about what it was after the silence?
 
@@ -142,9 +156,7 @@ def _stays(
     if later > after:
         return later - after <= max(STAYS_SHARE * before, STAYS_PACKETS)
     gaps_ns = np.diff(found.arrival_ns[settled:high])
-    again = (
-        bool(len(gaps_ns)) and gaps_ns.max() >= SILENT_SHARE * (1 - later / after) * found.round_trip_ns[low]
-    )
+    again = _is_silence(gaps_ns, (1 - later / after) * float(found.round_trip_ns[low]), usual_ns)
     return again or after - later <= max(STAYS_SHARE * before, STAYS_PACKETS)
 
 

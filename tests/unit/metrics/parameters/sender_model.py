@@ -7,6 +7,7 @@ queue; frames are 1514 bytes, sent by QUIC (1472 bytes of payload).
 from __future__ import annotations
 
 import heapq
+import math
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -172,6 +173,32 @@ class Sender:
             schema=PACKETS,
         )
         return trace_of(packets, transport_of(self.transport), **({"acks": self.acks} | settings))
+
+
+@dataclass
+class ReducesGradually(Sender):
+    """A reduction lasts a round trip: each acknowledgement lets a part of its packets go (RFC 6937)."""
+
+    target: float = math.inf
+
+    def _loss(self, now: int, count: int) -> None:
+        if now > self.recovered:
+            self.target, self.recovered = self.beta * self.window, now + 2 * RTT
+        self.flight -= count
+        self.lossy = True
+        self.transport.append((now, "loss", self.window))
+        self._go(now, 0)
+
+    def _ack(self, now: int, count: int) -> None:
+        if self.window <= self.target:
+            super()._ack(now, count)
+            return
+        self.window = max(self.target, self.window - (1 - self.beta) * count)
+        if self.window == self.target:
+            self.target = math.inf
+        self.flight -= count
+        self.transport.append((now, "ack", self.window))
+        self._go(now, 0)
 
 
 def in_small_frames(trace: FlowTrace) -> FlowTrace:

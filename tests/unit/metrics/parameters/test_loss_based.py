@@ -18,6 +18,7 @@ from tests.unit.metrics.parameters.sender_model import (
     PAYLOAD,
     RTT,
     START,
+    ReducesGradually,
     Sender,
     in_small_frames,
     steady,
@@ -58,6 +59,21 @@ def test_beta(source: str, beta: float) -> None:
     assert holds(found["beta", source], beta, within=0.045)
     assert holds(found["emulated_connections", source], 0.3 / (1 - beta), within=0.7)
     assert found["rollback_share", source].value == 0
+
+
+@pytest.mark.parametrize("ack_every", [4, 8, 10, 11])
+@pytest.mark.parametrize("beta", [0.5, 0.7])
+def test_the_silence_between_two_acknowledgements_is_no_cuts(ack_every: int, beta: float) -> None:
+    """Proportional rate reduction behind rare acknowledgements: the flight falls over a round trip."""
+
+    def reno(window: float, acked: int) -> float:
+        return acked / window
+
+    knobs = {"initial": 90, "growth": reno, "avoidance": reno, "packets": 40_000, "buffer_packets": 20}
+    sender = ReducesGradually(beta=beta, ack_every=ack_every, **knobs)  # type: ignore[arg-type]
+    found = measured(sender.run(family="reno"))["beta", "packets"]
+    assert found.events >= 4
+    assert holds(found, beta, within=0.08)
 
 
 def test_neighbouring_betas_are_told_apart() -> None:
