@@ -16,15 +16,13 @@ import polars as pl
 from cambrian.metrics.columns import BoolArray, FloatArray, Int64Array, int64
 from cambrian.metrics.parameters.flight import LATE, Flight
 from cambrian.metrics.parameters.flow_trace import FlowTrace
-from cambrian.metrics.parameters.window import Window, frame_bytes
+from cambrian.metrics.parameters.window import Window, falls_at_once, frame_bytes
 from cambrian.metrics.recovery.episodes import REACTIONS
 from cambrian.metrics.theory import CUBIC_C
 
-#: a step of this share of the window is a reduction at once; two of them are two reductions
+#: a step of this share of the window is a reduction at once, if acknowledgements do not explain it; two of
+#: them are two reductions
 AT_ONCE = 0.05
-#: a smaller step, in segments, may be one of many over a recovery period, however small the window: an
-#: acknowledgement takes the packets off that it tells of, which are mostly two, of almost the usual size
-STEP_SEGMENTS = 2.5
 #: smallest fall that is a reduction, as a share and in segments
 SMALLEST_SHARE = 0.02
 SMALLEST_SEGMENTS = 1.5
@@ -100,7 +98,7 @@ def in_window(window: Window, found: Flight, forward_ns: int) -> Reductions:
     falls = np.flatnonzero(np.diff(w) < 0)
     if not len(falls):
         return nothing()
-    apart = _apart(window, falls, int(found.round_trip_ns.max()))
+    apart = _apart(window, falls, found.round_trip_ns)
     first = np.flatnonzero(np.concatenate(([True], apart)))
     last = np.concatenate((first[1:] - 1, [len(falls) - 1]))
     start, end = falls[first], falls[last] + 1
@@ -140,17 +138,22 @@ def nothing() -> Reductions:
     return Reductions(times, times, values, values, flags, flags)
 
 
-def _apart(window: Window, falls: Int64Array, round_trip_ns: int) -> BoolArray:
-    """For each two neighbouring falls: do they belong to two reductions?"""
+def _apart(window: Window, falls: Int64Array, round_trips_ns: Int64Array) -> BoolArray:
+    """For each two neighbouring falls: do they belong to two reductions?
+
+    Within a round trip, falls that are not at once are one reduction, unless the window is back in between.
+    """
     w, time, threshold = window.segments, window.time_ns, window.ssthresh
     bottom, top = falls[:-1] + 1, falls[1:]
     highest = np.maximum.reduceat(w, np.column_stack((bottom, top + 1)).ravel())[::2] if len(top) else w[:0]
+    at_once = falls_at_once(window, int(round_trips_ns.min()))[falls]
+    at_once &= w[falls] - w[falls + 1] >= AT_ONCE * w[falls]
     risen = highest > w[bottom] + np.maximum(RISE_SEGMENTS, RISE_SHARE * w[bottom])
-    long_ago = time[top + 1] - time[bottom] > round_trip_ns
+    risen &= at_once[:-1] | at_once[1:] | (highest >= BACK * w[falls[:-1]])
+    # without a row in between, nothing shows that the window rested
+    long_ago = (time[top + 1] - time[bottom] > round_trips_ns.max()) & (top > bottom)
     lowered = threshold[top + 1] < NEW_THRESHOLD * threshold[bottom]
     other = risen | long_ago | lowered
-    step = w[falls] - w[falls + 1]
-    at_once = (step >= AT_ONCE * w[falls]) & (step > STEP_SEGMENTS)
     again = at_once[:-1] & at_once[1:] & ~_to_threshold(window, falls, other)
     return other | again
 

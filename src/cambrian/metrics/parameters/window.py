@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 from scipy.ndimage import maximum_filter1d
 
-from cambrian.metrics.columns import FloatArray, Int64Array, int64
+from cambrian.metrics.columns import BoolArray, FloatArray, Int64Array, int64
 from cambrian.metrics.parameters.estimate import Source
 from cambrian.metrics.parameters.flight import Flight
 from cambrian.metrics.parameters.flow_trace import FlowTrace
@@ -24,6 +24,9 @@ FULL_SHARE = 0.95
 #: or as a share of the usual flight: so soon does pacing fill what it left open
 ENVELOPE_PACKETS = 12
 ENVELOPE_SHARE = 0.1
+#: segments by which a window may fall beside what the time between two rows of a log explains, however small it
+#: is: an acknowledgement takes the packets off that it tells of, mostly two, of almost the usual size
+STEP_SEGMENTS = 2.5
 
 
 @dataclass(frozen=True)
@@ -43,6 +46,19 @@ class Window:
     source: Source
     unit_bytes: int
     length: int
+
+
+def falls_at_once(window: Window, round_trip_ns: int) -> BoolArray:
+    """Steps down by more than acknowledgements explain since the rows of an earlier time, shape (n − 1,).
+
+    In recovery a window may follow the flight down (RFC 6937), by no more than is acknowledged: all of it in
+    ``round_trip_ns``, the shortest round trip. A polled log shows such a fall in a few large steps.
+    """
+    time_ns = window.time_ns
+    # one acknowledgement may have several rows
+    earlier = (np.searchsorted(time_ns, time_ns[1:]) - 1).clip(min=0)
+    acknowledged = window.segments[:-1] * (time_ns[1:] - time_ns[earlier]) / max(1, round_trip_ns)
+    return np.asarray(-np.diff(window.segments) > acknowledged + STEP_SEGMENTS, dtype=bool)
 
 
 def frame_bytes(trace: FlowTrace) -> int:

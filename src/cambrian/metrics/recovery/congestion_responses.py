@@ -19,7 +19,7 @@ import numpy as np
 
 from cambrian.metrics.columns import BoolArray, FloatArray, Int64Array
 from cambrian.metrics.parameters.flight import LATE, NEVER_NS, Flight
-from cambrian.metrics.parameters.window import Window
+from cambrian.metrics.parameters.window import Window, falls_at_once
 
 #: the flight is compared with the earlier one this long after the first signal, in round trips
 SEEN = (0.8, 1.8)
@@ -89,7 +89,7 @@ def congestion_responses(
         marked=np.array([row.marked for row in rows], bool),
         left=ratio,
         fell=fell,
-        cuts=np.array([_cuts(own, row, forward_ns) for row in rows], np.int64),
+        cuts=np.array(_cuts(own, rows, forward_ns, int(found.round_trip_ns.min(initial=NEVER_NS))), np.int64),
     )
 
 
@@ -183,8 +183,15 @@ def _left(found: Flight, envelope: Window, episode: _Episode) -> tuple[float, fl
     return before, float(np.median(envelope.segments[begin:end]))
 
 
-def _cuts(own: Window | None, episode: _Episode, forward_ns: int) -> int:
-    if own is None or not len(own.segments) or episode.signals < 2 or not episode.strict or episode.marked:
+def _cuts(own: Window | None, rows: list[_Episode], forward_ns: int, rtt_ns: int) -> list[int]:
+    if own is None or not len(own.segments):
+        return [-1] * len(rows)
+    sudden = falls_at_once(own, rtt_ns)
+    return [_of_episode(own, row, forward_ns, sudden) for row in rows]
+
+
+def _of_episode(own: Window, episode: _Episode, forward_ns: int, sudden: BoolArray) -> int:
+    if episode.signals < 2 or not episode.strict or episode.marked:
         return -1
     since_ns = episode.learnt_ns - forward_ns
     begin, end = np.searchsorted(
@@ -192,13 +199,16 @@ def _cuts(own: Window | None, episode: _Episode, forward_ns: int) -> int:
     )
     if end == len(own.time_ns) or end - begin < 2 or own.timeout[begin:end].any():
         return -1
-    return _counted(own.segments[begin:end], own.ssthresh[begin:end])
+    return _counted(own.segments[begin:end], own.ssthresh[begin:end], sudden[begin : end - 1])
 
 
-def _counted(segments: FloatArray, threshold: FloatArray) -> int:
-    """Reductions in an episode's rows, without those that were taken back."""
+def _counted(segments: FloatArray, threshold: FloatArray, sudden: BoolArray) -> int:
+    """Reductions in an episode's rows, without those that were taken back; −1 if they are unknown."""
+    fell = segments[1:] <= (1 - CUT) * segments[:-1]
+    if (fell & ~sudden & ~np.isfinite(threshold[1:])).any():
+        return -1
     count, last = 0, 0.0
-    for row, is_restored in _changes(segments, threshold):
+    for row, is_restored in _changes(segments, threshold, sudden):
         if is_restored:
             count, last = max(count - 1, 0), 0.0
         else:
@@ -217,11 +227,12 @@ def _next(
     return count + 1, new if np.isfinite(new) else last
 
 
-def _changes(segments: FloatArray, threshold: FloatArray) -> Iterator[tuple[int, bool]]:
+def _changes(segments: FloatArray, threshold: FloatArray, sudden: BoolArray) -> Iterator[tuple[int, bool]]:
     """Rows of reductions and of restorations, in order, and whether each is a restoration.
 
     A reduction: the threshold falls, or the window falls at once (to its threshold, if it has one). A window
-    that goes down to its threshold over a round trip is one reduction: the threshold is set once.
+    that goes down to its threshold over a round trip is one reduction: the threshold is set once. Without a
+    threshold only ``sudden`` falls are reductions, which acknowledgements do not explain; shape (n − 1,).
 
     A restoration: the window rises at once to what it was before the last reduction, and the threshold
     changes with it, up or down. So a sender takes a reduction back once it finds that no packet was lost.
@@ -239,7 +250,7 @@ def _changes(segments: FloatArray, threshold: FloatArray) -> Iterator[tuple[int,
         )
         at_it = np.abs(segments[1:] - after) <= SAME_THRESHOLD * after
         is_other = np.abs(after - before) > SAME_THRESHOLD * before
-    reduced = np.where(told, lowered | (fell & at_it), fell)
+    reduced = np.where(told, lowered | (fell & at_it), fell & sudden)
     risen = rose & np.where(told, is_other, np.isfinite(after) != np.isfinite(before))
     old = np.inf
     for row in map(int, np.flatnonzero(reduced | risen) + 1):
@@ -261,7 +272,7 @@ def cuts_in_round_trips(own: Window, rtt_ns: int) -> Int64Array:
     counts: list[int] = []
     began_ns, last = -NEVER_NS // 2, 0.0
     set_ns = _set_ns(own)
-    for row, is_restored in _changes(own.segments, own.ssthresh):
+    for row, is_restored in _changes(own.segments, own.ssthresh, falls_at_once(own, rtt_ns)):
         # a reduction is made when its threshold is set, also if the window takes longer to come down to it
         now_ns = int(set_ns[row])
         if is_restored:

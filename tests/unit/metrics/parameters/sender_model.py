@@ -201,6 +201,12 @@ class ReducesGradually(Sender):
         self._go(now, 0)
 
 
+def polled(trace: FlowTrace, every_ms: int) -> FlowTrace:
+    """The same with one row of the log in so much time: the last one."""
+    turn = pl.col("time_ns") // (every_ms * 1_000_000)
+    return replace(trace, transport=trace.transport.filter(turn != turn.shift(-1)))
+
+
 def in_small_frames(trace: FlowTrace) -> FlowTrace:
     """The same bytes at the same times, with every second packet in five small frames."""
     number = pl.int_range(pl.len())

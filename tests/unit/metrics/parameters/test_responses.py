@@ -18,7 +18,7 @@ from tests.unit.metrics.parameters.faulty_senders import (
     IgnoresIsolated,
     SlowStartsBack,
 )
-from tests.unit.metrics.parameters.sender_model import Sender
+from tests.unit.metrics.parameters.sender_model import ReducesGradually, Sender, polled
 
 
 def measured(trace: FlowTrace) -> dict[str, Measured]:
@@ -53,6 +53,27 @@ def test_a_cut_for_each_lost_packet() -> None:
         if isinstance(one, Estimate) and one.parameter == "beta"
     }
     assert betas["window"] == pytest.approx(0.7, abs=0.02), "the window says that all is well"
+
+
+@pytest.mark.parametrize("every_ms", [0, 20, 50])
+@pytest.mark.parametrize("ack_every", [1, 4, 10])
+def test_steps_down_that_acknowledgements_explain_are_one_cut(ack_every: int, every_ms: int) -> None:
+    """Proportional rate reduction in a log without a threshold, with a row for each acknowledgement or polled."""
+
+    def reno(window: float, acked: int) -> float:
+        return acked / window
+
+    knobs = {"initial": 90, "growth": reno, "avoidance": reno, "packets": 40_000, "buffer_packets": 20}
+    trace = ReducesGradually(beta=0.5, ack_every=ack_every, **knobs).run(family="reno")  # type: ignore[arg-type]
+    if every_ms:
+        trace = polled(trace, every_ms)
+    (beta,) = (
+        one
+        for one in loss_based.estimate(trace)
+        if isinstance(one, Estimate) and (one.parameter, one.source) == ("beta", "window")
+    )
+    assert beta.value == pytest.approx(0.5, abs=0.02)
+    assert "cuts_per_episode" not in measured(trace) or measured(trace)["cuts_per_episode"].value == 1.0
 
 
 def test_cuts_within_a_round_trip_tell_where_packets_do_not() -> None:
