@@ -21,8 +21,15 @@ MOST_AFTER_MARKS = 0.85
 #: segments that a ratio's numerator may be off by: a window in whole segments; a flight besides by
 #: what delayed acknowledgements hide
 ERROR_SEGMENTS: dict[Source, float] = {"window": 1.0, "packets": 2.5}
+#: growth by a segment from each row to the next is that of a window in whole segments, and hides nothing
+SEEN_SEGMENTS = 2.0
 #: and in share of the window: where a sender paces, its flight stays below its window
 ERROR_SHARE: dict[Source, float] = {"window": 0.0, "packets": 0.02}
+#: why there is no β where there is no event
+_NONE: dict[Source, str] = {
+    "window": "the log's window shows no congestion event",
+    "packets": "no congestion event",
+}
 #: the first event ends slow start, which overshoots: it is left out where so many others remain
 FEWEST_LATER = 2
 #: events that lost below the last maximum, at least, to say what they left
@@ -47,7 +54,9 @@ def estimates(
     ``marked``: events that answer CE marks only, shape (n,). ``unexplained``: events that answer neither a
     loss nor a mark, shape (n,); what they leave is no β.
     """
-    ratio, error = found.after / found.before, ERROR_SEGMENTS[source] / found.before + ERROR_SHARE[source]
+    ratio = found.after / found.before
+    unseen = np.maximum(ERROR_SEGMENTS[source], found.unseen - SEEN_SEGMENTS)
+    error = unseen / found.before + ERROR_SHARE[source]
     # where a flight comes back at once, it may never have been a window
     kept = ~found.undone if source == "packets" else ~unexplained
     if left_out := _keeps_more(ratio, error, family, kept & marked):
@@ -55,7 +64,7 @@ def estimates(
     if kept.sum() > FEWEST_LATER:
         kept[0] = False
     if kept.sum() < FEWEST[source]:
-        why = "too few lasting congestion events" if len(found) else "no congestion event"
+        why = "too few lasting congestion events" if len(found) else _NONE[source]
         if len(found) and unexplained.all():
             why = "no loss or mark explains any cut of the window"
         if left_out:

@@ -59,6 +59,7 @@ def in_flight(found: Flight, window: Window, forward_ns: int) -> Reductions:
         after=after[kept],
         undone=undone[kept],
         grown=np.zeros(int(kept.sum()), bool),
+        unseen=np.zeros(int(kept.sum())),
     )
 
 

@@ -56,6 +56,8 @@ LOG_LATE_NS = 100_000_000
 #: a fall's own row explains it if the queue has dropped or marked a packet so recently: in round trips, and
 #: at least. Some losses are learnt of only after timeouts
 QUIET_TRIPS, QUIET_NS = 20.0, 2_000_000_000
+#: the fall and the two rows before it are at most so many round trips apart
+RARE_TRIPS = 8.0
 #: a window is in use if this share of it is in flight
 IN_USE = 0.9
 
@@ -68,6 +70,7 @@ class Reductions:
     ``before``, ``after``: the window in segments, just before and settled.
     ``undone``: the window was back where it had been within two round trips, in a window mostly in one step.
     ``grown``: it was back within three, step by step, as acknowledgements let it grow; False for a flight.
+    ``unseen``: segments of growth that may hide between the fall and the rows beside it; 0 for a flight.
     """
 
     start_ns: Int64Array
@@ -76,6 +79,7 @@ class Reductions:
     after: FloatArray
     undone: BoolArray
     grown: BoolArray
+    unseen: FloatArray
 
     @property
     def lasting(self) -> BoolArray:
@@ -111,6 +115,8 @@ def in_window(window: Window, found: Flight, forward_ns: int) -> Reductions:
     start, end = start[kept], end[kept]
     trips_ns = found.trips_ns(time[start + 1] + forward_ns)
     new = ~_ends_recovery(window, start, end, trips_ns)
+    # where rows are so rare, nothing shows what the window was before the fall
+    new &= time[start + 1] - time[np.maximum(start - 1, 0)] <= RARE_TRIPS * trips_ns
     start, end, trips_ns = start[new], end[new], trips_ns[new]
     undone, grown = _back(window, start, end, trips_ns)
     # recovery may inflate a window by what duplicate acknowledgements tell (RFC 5681 section 3.2): it ends
@@ -123,6 +129,7 @@ def in_window(window: Window, found: Flight, forward_ns: int) -> Reductions:
         after=w[end],
         undone=undone,
         grown=grown,
+        unseen=_step_up(w, start) + _step_up(w, np.minimum(end + 1, len(w) - 1)),
     )
 
 
@@ -135,7 +142,12 @@ def real(before: FloatArray, after: FloatArray) -> BoolArray:
 def nothing() -> Reductions:
     """No reductions: arrays of length 0."""
     times, values, flags = np.empty(0, np.int64), np.empty(0), np.empty(0, bool)
-    return Reductions(times, times, values, values, flags, flags)
+    return Reductions(times, times, values, values, flags, flags, values)
+
+
+def _step_up(segments: FloatArray, rows: Int64Array) -> FloatArray:
+    """Growth of the window since the row before each of ``rows``: so much may hide between two rows."""
+    return np.maximum(segments[rows] - segments[np.maximum(rows - 1, 0)], 0.0)
 
 
 def _apart(window: Window, falls: Int64Array, round_trips_ns: Int64Array) -> BoolArray:

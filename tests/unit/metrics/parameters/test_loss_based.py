@@ -21,6 +21,7 @@ from tests.unit.metrics.parameters.sender_model import (
     ReducesGradually,
     Sender,
     in_small_frames,
+    polled,
     steady,
     trace_of,
     transport_of,
@@ -74,6 +75,23 @@ def test_the_silence_between_two_acknowledgements_is_no_cuts(ack_every: int, bet
     found = measured(sender.run(family="reno"))["beta", "packets"]
     assert found.events >= 4
     assert holds(found, beta, within=0.08)
+
+
+@pytest.mark.parametrize("every_ms", [50, 200, 500, 1000])
+def test_a_polled_log_does_not_show_the_window_at_a_cut(every_ms: int) -> None:
+    """Between a row and the cut the window grows: by Reno's law by 13 packets in a second of 75 ms each."""
+
+    def reno(window: float, acked: int) -> float:
+        return acked / window
+
+    knobs = {"initial": 90, "growth": reno, "avoidance": reno, "packets": 60_000, "buffer_packets": 20}
+    sender = Sender(beta=0.5, ack_every=2, **knobs)  # type: ignore[arg-type]
+    found = measured(polled(sender.run(family="reno"), every_ms))
+    assert holds(found["beta", "packets"], 0.5, within=0.08)
+    if every_ms >= 500:
+        assert ("beta", "window") not in found
+    else:
+        assert found["beta", "window"].low <= 0.5 <= found["beta", "window"].high
 
 
 def test_neighbouring_betas_are_told_apart() -> None:
