@@ -24,8 +24,8 @@ FULL_SHARE = 0.95
 #: or as a share of the usual flight: so soon does pacing fill what it left open
 ENVELOPE_PACKETS = 12
 ENVELOPE_SHARE = 0.1
-#: segments by which a window may fall beside what the time between two rows of a log explains, however small it
-#: is: an acknowledgement takes the packets off that it tells of, mostly two, of almost the usual size
+#: segments by which a window may fall besides what the time between two rows of a log explains, however small
+#: it is: an acknowledgement takes the packets off that it tells of, mostly two, of almost the usual size
 STEP_SEGMENTS = 2.5
 
 
@@ -103,7 +103,8 @@ def of_stack(trace: FlowTrace) -> Window:
     return Window(
         time_ns=int64(rows, "time_ns"),
         segments=int64(rows, "cwnd_bytes") / size,
-        ssthresh=rows["ssthresh_bytes"].cast(pl.Float64).fill_null(np.nan).to_numpy() / size,
+        # 0 stands for none: no window comes to it
+        ssthresh=rows["ssthresh_bytes"].replace(0, None).cast(pl.Float64).fill_null(np.nan).to_numpy() / size,
         timeout=timeout.to_numpy(),
         source="window",
         unit_bytes=size,

@@ -15,7 +15,7 @@ from cambrian.metrics.parameters import decrease, flight_reductions, reductions
 from cambrian.metrics.parameters.estimate import Estimate, Missing
 from cambrian.metrics.parameters.flight import NEVER_NS, Flight, flight
 from cambrian.metrics.parameters.reductions import Reductions
-from cambrian.metrics.parameters.window import STEP_SEGMENTS, Window
+from cambrian.metrics.parameters.window import STEP_SEGMENTS, Window, of_stack
 from tests.unit.metrics.parameters.cubic_model import CubicSender
 from tests.unit.metrics.parameters.sender_model import FORWARD, FRAME, RTT
 
@@ -149,6 +149,12 @@ def test_timeouts_and_dips_within_recovery_are_none() -> None:
     assert found(window((0, 100), (10, 99.5), (200, 100))) == []
 
 
+def test_a_threshold_of_zero_stands_for_none() -> None:
+    trace = CubicSender(packets=5_000).run()
+    transport = trace.transport.with_columns(ssthresh_bytes=pl.lit(0, pl.Int64))
+    assert np.isnan(of_stack(replace(trace, transport=transport)).ssthresh).all()
+
+
 def test_no_window_no_event() -> None:
     assert len(reductions.in_window(window(), round_trips(100), 0)) == 0
 
@@ -156,7 +162,7 @@ def test_no_window_no_event() -> None:
 def events_of(times_ns: Int64Array, before: FloatArray, after: FloatArray) -> Reductions:
     """At once, and lasting."""
     none = np.zeros(len(times_ns), dtype=bool)
-    return Reductions(times_ns, times_ns, before, after, none, none)
+    return Reductions(times_ns, times_ns, before, after, none, none, np.zeros(len(times_ns)))
 
 
 def unmarked(events: Reductions) -> BoolArray:

@@ -58,7 +58,7 @@ def test_a_cut_for_each_lost_packet() -> None:
 @pytest.mark.parametrize("every_ms", [0, 20, 50])
 @pytest.mark.parametrize("ack_every", [1, 4, 10])
 def test_steps_down_that_acknowledgements_explain_are_one_cut(ack_every: int, every_ms: int) -> None:
-    """Proportional rate reduction in a log without a threshold, with a row for each acknowledgement or polled."""
+    """Proportional rate reduction, without a threshold: a row for each acknowledgement, or a polled log."""
 
     def reno(window: float, acked: int) -> float:
         return acked / window
