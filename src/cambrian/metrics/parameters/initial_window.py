@@ -93,4 +93,6 @@ def _from_window(trace: FlowTrace, begun: Beginning) -> Estimate | Missing:
         return Missing(KEY, "the stack exports its window only after data was acknowledged")
     grown = 0.0 if first["event"] == "start" else begun.handshake_bytes / begun.packet_bytes
     value = first["cwnd_bytes"] / begun.packet_bytes
+    if value < 1:
+        return Missing(KEY, f"the log's first window is {first['cwnd_bytes']} bytes, in another unit")
     return Estimate(KEY, (value,), grown + _ROUNDING_PACKETS, "window")
