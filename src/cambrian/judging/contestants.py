@@ -160,6 +160,7 @@ def judge(
         judged = [_of_unknown_generation(finding) for finding in judged]
     if (acks := best.get(_ACKS)) is not None and acks.value > _RARE_ACKS:
         judged = _with_rare_acks(judged, acks)
+    judged = [_with_packets(finding, measured.get((finding.key, "packets"))) for finding in judged]
     if family == "cubic" and (beta := best.get("beta")) and (few := findings.too_little(beta)):
         judged = [
             findings.inconclusive(
@@ -431,6 +432,26 @@ def _with_rare_acks(judged: Sequence[Finding], acks: Measured) -> list[Finding]:
 def _is_below(finding: Finding) -> bool:
     reference = finding.reference
     return reference is not None and reference.value is not None and finding.measured.value < reference.value
+
+
+def _with_packets(finding: Finding, packets: Measured | None) -> Finding:
+    """A finding of a logged rate that is too low, where the packets leave as they should: the log is wrong.
+
+    A log that is too high proves more than packets, which the window may hold back.
+    """
+    reference = finding.reference
+    if finding.key != "cruise_factor" or finding.looks is None or packets is None or reference is None:
+        return finding
+    if finding.measured.high >= packets.low or not _is_right(packets, reference):
+        return finding
+    why = (
+        f"{findings.value_text(packets)} by its packets: the log's rate may have another unit, or lack bytes"
+    )
+    return findings.inconclusive(finding, why)
+
+
+def _is_right(measured: Measured, reference: Reference) -> bool:
+    return findings.judge("", measured, reference).status == "as it should be"
 
 
 def _of_unknown_generation(finding: Finding) -> Finding:

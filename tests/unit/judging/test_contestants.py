@@ -53,6 +53,29 @@ def test_packets_are_judged_where_there_is_no_window() -> None:
     assert found.missing == {}
 
 
+def test_a_logged_rate_that_is_too_low_is_the_logs_affair_if_packets_leave_as_they_should() -> None:
+    """Bytes a second, or bytes of the application: 0.12 and 0.96 were off, beside 0.99 by packets."""
+    first = one("bbr_generation", 0, "BBRv1-like")
+
+    def cruise(log: float, packets: float) -> str:
+        sent = one("cruise_factor", packets, source="packets", half=0.004)
+        return statuses("bbr", first, one("cruise_factor", log, half=0.004), sent)["cruise_factor"]
+
+    assert [cruise(0.124, 0.99), cruise(0.957, 0.99)] == ["inconclusive", "inconclusive"]
+    # too slow by both; or faster than the link, so that the window holds the packets back
+    assert [cruise(0.9, 0.9), cruise(1.188, 1.0)] == ["off", "off"]
+
+
+@pytest.mark.parametrize("gain", [2.77, 2.885])
+def test_both_gains_of_startup_are_right(gain: float) -> None:
+    first = one("bbr_generation", 0, "BBRv1-like")
+    for half in (0.02, 0.1):
+        assert (
+            statuses("bbr", first, one("startup_gain", gain, half=half))["startup_gain"] == "as it should be"
+        )
+    assert statuses("bbr", first, one("startup_gain", 2.5, half=0.02))["startup_gain"] == "off"
+
+
 def test_what_no_source_shows_is_missing_with_its_reason() -> None:
     found = contestants.judge("n", "cubic", [[Missing("beta", "no congestion event")]])
     assert (found.findings, found.missing) == ((), {"beta": "no congestion event"})
