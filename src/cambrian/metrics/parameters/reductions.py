@@ -167,7 +167,7 @@ def _apart(window: Window, falls: Int64Array, round_trips_ns: Int64Array) -> Boo
     lowered = threshold[top + 1] < NEW_THRESHOLD * threshold[bottom]
     other = risen | long_ago | lowered
     again = at_once[:-1] & at_once[1:] & ~_to_threshold(window, falls, other)
-    return other | again
+    return np.asarray(other | again, dtype=bool)
 
 
 def _to_threshold(window: Window, falls: Int64Array, apart: BoolArray) -> BoolArray:
