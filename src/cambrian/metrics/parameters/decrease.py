@@ -25,11 +25,6 @@ ERROR_SEGMENTS: dict[Source, float] = {"window": 1.0, "packets": 2.5}
 SEEN_SEGMENTS = 2.0
 #: and in share of the window: where a sender paces, its flight stays below its window
 ERROR_SHARE: dict[Source, float] = {"window": 0.0, "packets": 0.02}
-#: why there is no β where there is no event
-_NONE: dict[Source, str] = {
-    "window": "the log's window shows no congestion event",
-    "packets": "no congestion event",
-}
 #: the first event ends slow start, which overshoots: it is left out where so many others remain
 FEWEST_LATER = 2
 #: events that lost below the last maximum, at least, to say what they left
@@ -58,15 +53,17 @@ def estimates(
     unseen = np.maximum(ERROR_SEGMENTS[source], found.unseen - SEEN_SEGMENTS)
     error = unseen / found.before + ERROR_SHARE[source]
     # where a flight comes back at once, it may never have been a window
-    kept = ~found.undone if source == "packets" else ~unexplained
+    kept = ~found.undone if source == "packets" else ~unexplained & np.isfinite(found.unseen)
     if left_out := _keeps_more(ratio, error, family, kept & marked):
         kept &= ~marked
     if kept.sum() > FEWEST_LATER:
         kept[0] = False
     if kept.sum() < FEWEST[source]:
-        why = "too few lasting congestion events" if len(found) else _NONE[source]
+        why = "too few lasting congestion events" if len(found) else "no congestion event"
         if len(found) and unexplained.all():
             why = "no loss or mark explains any cut of the window"
+        elif np.isinf(found.unseen).any():
+            why = "the log's rows are too rare to show the window before a cut"
         if left_out:
             why = "its events are marks, after which RFC 8511 allows to keep more"
         yield Missing("beta", why, source)

@@ -70,7 +70,8 @@ class Reductions:
     ``before``, ``after``: the window in segments, just before and settled.
     ``undone``: the window was back where it had been within two round trips, in a window mostly in one step.
     ``grown``: it was back within three, step by step, as acknowledgements let it grow; False for a flight.
-    ``unseen``: segments of growth that may hide between the fall and the rows beside it; 0 for a flight.
+    ``unseen``: segments of growth that may hide between the fall and the rows beside it; infinite if rows are
+    so rare that nothing shows what the window was; 0 for a flight.
     """
 
     start_ns: Int64Array
@@ -115,13 +116,13 @@ def in_window(window: Window, found: Flight, forward_ns: int) -> Reductions:
     start, end = start[kept], end[kept]
     trips_ns = found.trips_ns(time[start + 1] + forward_ns)
     new = ~_ends_recovery(window, start, end, trips_ns)
-    # where rows are so rare, nothing shows what the window was before the fall
-    new &= time[start + 1] - time[np.maximum(start - 1, 0)] <= RARE_TRIPS * trips_ns
     start, end, trips_ns = start[new], end[new], trips_ns[new]
     undone, grown = _back(window, start, end, trips_ns)
     # recovery may inflate a window by what duplicate acknowledgements tell (RFC 5681 section 3.2): it ends
     # with a fall to the same value, and without another loss
     grown &= _lost_again(time[end] + trips_ns, time[start + 1] + trips_ns, found.learnt_ns - forward_ns)
+    unseen = _step_up(w, start) + _step_up(w, np.minimum(end + 1, len(w) - 1))
+    unseen[time[start + 1] - time[np.maximum(start - 1, 0)] > RARE_TRIPS * trips_ns] = np.inf
     return Reductions(
         start_ns=time[start + 1],
         settled_ns=time[end],
@@ -129,7 +130,7 @@ def in_window(window: Window, found: Flight, forward_ns: int) -> Reductions:
         after=w[end],
         undone=undone,
         grown=grown,
-        unseen=_step_up(w, start) + _step_up(w, np.minimum(end + 1, len(w) - 1)),
+        unseen=unseen,
     )
 
 
@@ -162,8 +163,9 @@ def _apart(window: Window, falls: Int64Array, round_trips_ns: Int64Array) -> Boo
     at_once &= w[falls] - w[falls + 1] >= AT_ONCE * w[falls]
     risen = highest > w[bottom] + np.maximum(RISE_SEGMENTS, RISE_SHARE * w[bottom])
     risen &= at_once[:-1] | at_once[1:] | (highest >= BACK * w[falls[:-1]])
-    # without a row in between, nothing shows that the window rested
-    long_ago = (time[top + 1] - time[bottom] > round_trips_ns.max()) & (top > bottom)
+    # without a row in between, nothing shows for some round trips that the window rested
+    longest = np.where(top > bottom, 1.0, RARE_TRIPS) * round_trips_ns.max()
+    long_ago = time[top + 1] - time[bottom] > longest
     lowered = threshold[top + 1] < NEW_THRESHOLD * threshold[bottom]
     other = risen | long_ago | lowered
     again = at_once[:-1] & at_once[1:] & ~_to_threshold(window, falls, other)

@@ -104,7 +104,8 @@ def of_stack(trace: FlowTrace) -> Window:
         time_ns=int64(rows, "time_ns"),
         segments=int64(rows, "cwnd_bytes") / size,
         # 0 stands for none: no window comes to it
-        ssthresh=rows["ssthresh_bytes"].replace(0, None).cast(pl.Float64).fill_null(np.nan).to_numpy() / size,
+        ssthresh=rows["ssthresh_bytes"].cast(pl.Float64).replace(0.0, None).fill_null(np.nan).to_numpy()
+        / size,
         timeout=timeout.to_numpy(),
         source="window",
         unit_bytes=size,
