@@ -44,11 +44,13 @@ def test_the_key_names_presets_and_parameters_that_exist() -> None:
 
 
 def test_the_study_runs_every_preset_of_the_key_and_every_clean_controller() -> None:
-    study = load.load_study(builtin.find_study("fault-corpus"), catalogue.ccas(), catalogue.reference_of)
-    names = {contestant.name for contestant in study.contestants}
-    key = faults.key()
+    def contestants(name: str) -> set[str]:
+        study = load.load_study(builtin.find_study(name), catalogue.ccas(), catalogue.reference_of)
+        return {contestant.name for contestant in study.contestants}
+
+    names, key = contestants("fault-corpus"), faults.key()
     assert {f"{faults.LAB} {name}" for fault in key.fault for name in (fault.preset, fault.isolated)} <= names
-    assert {clean.contestant for clean in key.clean} <= names
+    assert {clean.contestant for clean in key.clean} <= names | contestants("fault-behaviour")
 
 
 def test_every_preset_of_the_lab_is_a_fault_or_clean() -> None:

@@ -88,7 +88,7 @@ def test_a_fault_of_the_log_is_exercised_where_the_log_differs() -> None:
     def group(preset: str, packets: str, window: int) -> Group:
         manifest = {"trial": {"seed": 1}, "packets_sha256": packets}
         trial = SimpleNamespace(manifest=manifest, transport=pl.DataFrame({"cwnd_bytes": [window]}))
-        return Group("n", f"{LAB} {preset}", [cast(TrialResult, trial)])
+        return Group("n", f"{LAB} {preset}", [cast("TrialResult", trial)])
 
     def networks(mine: Group, *, log: bool) -> tuple[str, ...]:
         present = {("n", f"{LAB} ok"): group("ok", "a", 1), ("n", f"{LAB} cut"): mine}

@@ -83,7 +83,9 @@ def gate(
             place = folder or carry_out.default_folder(one)
             if folder and len(files) > 1:
                 names = [other.stem for other in files]
-                place = folder / (path.stem if names.count(path.stem) == 1 else slug(str(path.with_suffix(""))))
+                place = folder / (
+                    path.stem if names.count(path.stem) == 1 else slug(str(path.with_suffix("")))
+                )
             try:
                 result = carry_out.run(one, place, options, err, update=update)
             except Exception as error:

@@ -12,8 +12,8 @@ Each figure has one of the three states of every comparison (:mod:`cambrian.stat
 * *inconclusive*: neither. It *looks* different if the change is larger than the margin, and its interval (not
   corrected) does not contain "no change". A figure by seed also does if a seed lies far beyond all earlier
   ones (:func:`_outlier`), whatever the mean: one seed of twenty that stalls changes the mean little. Such a
-  figure is not equivalent. A parameter or probe that is off or different now, and was not judged before, looks
-  different unless both figures agree.
+  figure is not equivalent. A parameter or probe that is off or different now, and was not judged before,
+  looks different unless both figures agree.
 
 Where only some of a figure's trials are in both snapshots, and these sent the same packets, the others show
 no change: the figure is that of the seeds in common, and neither different nor looks so.
@@ -575,20 +575,25 @@ def _parameter(place: str, name: str, old: Parameter, new: Parameter, kind_level
         worse = accused or (one.better is False and _is_sure(name, new))
         return replace(one, why=why, looks=worse, settled_by="baseline")
     if old.label is not None or new.label is not None:
-        if old.label == new.label:
-            return replace(one, state="equivalent")
-        agreement = min(old.agreement or 1.0, new.agreement or 1.0)
-        if "inconclusive" in (old.status, new.status) or agreement < AGREEING_SHARE:
-            return replace(one, why="too few of its events agree on one kind", looks=accused)
-        if _kinds_by_chance(old, new) > kind_level:
-            return replace(one, why="too few of its trials agree on one kind", looks=agreement == 1)
-        return replace(one, state="different", looks=True)
+        return _kind(one, old, new, kind_level, accused=accused)
     if old.value is None or new.value is None:
         return replace(one, why="without a value", looks=accused)
     margin = max(PARAMETER_PART * abs(old.value), _tolerance(name))
     values = min(_values_of(old), _values_of(new))
     found = _judged(one, new.value - old.value, (_arm(old), _arm(new)), margin, values)
     return _newly(found) if accused else found
+
+
+def _kind(one: Difference, old: Parameter, new: Parameter, level: float, *, accused: bool) -> Difference:
+    """``one``, a parameter whose values are kinds, judged."""
+    if old.label == new.label:
+        return replace(one, state="equivalent")
+    agreement = min(old.agreement or 1.0, new.agreement or 1.0)
+    if "inconclusive" in (old.status, new.status) or agreement < AGREEING_SHARE:
+        return replace(one, why="too few of its events agree on one kind", looks=accused)
+    if _kinds_by_chance(old, new) > level:
+        return replace(one, why="too few of its trials agree on one kind", looks=agreement == 1)
+    return replace(one, state="different", looks=True)
 
 
 def _newly(one: Difference) -> Difference:

@@ -46,9 +46,10 @@ _REMEDIES: dict[Outcome, str] = {
 }
 #: what may settle a figure that looks different
 _SETTLED: dict[SettledBy, str] = {
-    "seeds": "More seeds may settle it: raise seeds in {files}, and make the baseline again with the old stack",
-    "network": "No seed settles a parameter that too few differing trials show: let a second network show it, "
-    "or give its network random losses",
+    "seeds": "More seeds may settle it: raise seeds in {files}, "
+    "and make the baseline again with the old stack",
+    "network": "No seed settles a parameter that too few differing trials show: "
+    "let a second network show it, or give its network random losses",
     "baseline": "The baseline cannot judge a figure that it lacks: make it again with the old stack",
     "figure": "No seed settles a figure that is missing now: find out why this stack no longer shows it",
 }
@@ -267,9 +268,7 @@ def failed(result: Result) -> str:
     return f"### {plain(result.gate.contestant)}: could not be judged\n\n{reasons}" if reasons else ""
 
 
-def markdown(
-    title: str, compared: Compared, settings: Sequence[str] = (), errors: Sequence[str] = ()
-) -> str:
+def markdown(title: str, compared: Compared, settings: Sequence[str] = (), errors: Sequence[str] = ()) -> str:
     """The same as Markdown, for a job's summary.
 
     ``settings``: those of the studies that differ. ``errors``: why trials could not run.

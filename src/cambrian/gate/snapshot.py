@@ -40,8 +40,8 @@ BySeed = Annotated[dict[Annotated[str, Field(pattern=r"^[0-9]+$")], float], Fiel
 class Parameter(Frozen):
     """A parameter's estimate with its 95 % interval, or its kind; ``status`` is its judgement.
 
-    ``agreement``: of a kind, the share of events that are of it. ``source``: what it was measured from, such as
-    the stack's window; None in a snapshot of an earlier version.
+    ``agreement``: of a kind, the share of events that are of it. ``source``: what it was measured from, such
+    as the stack's window; None in a snapshot of an earlier version.
     """
 
     value: float | None = None

@@ -39,7 +39,7 @@ def without_trial(results: Results) -> tuple[str, ...]:
 
 
 def differ(one: Group, other: Group, *, log: bool = False) -> bool:
-    """Do any two trials of the same seed differ in a packet? With ``log``: or in a row of the sender's log?"""
+    """Do any two trials of the same seed differ in a packet? With ``log``: or in a row of the log?"""
     if any(other.hashes.get(seed, found) != found for seed, found in one.hashes.items()):
         return True
     theirs = {trial.manifest["trial"]["seed"]: trial for trial in other.trials} if log else {}

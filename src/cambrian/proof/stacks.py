@@ -201,7 +201,9 @@ def _row(
     # a row also fails by a bound, as that of the capacity, without a problem of a trial
     of_loss = all(text.startswith(_OF_LOSS) for text in row.misses)
     failed = lossy if lossy is not None and of_loss else first
-    return replace(row, logs=_logs(failed)) if kept and row.misses and isinstance(failed, TrialResult) else row
+    return (
+        replace(row, logs=_logs(failed)) if kept and row.misses and isinstance(failed, TrialResult) else row
+    )
 
 
 def _logs(result: TrialResult) -> str:

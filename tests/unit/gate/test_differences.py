@@ -399,7 +399,10 @@ def test_what_is_off_now_and_was_not_judged_before_is_no_equivalence() -> None:
         assert judged == "not judged" and why.startswith(f"{differences.NEW}: 50 events, ")
     bad = Probe(mine=0.0, effect=-100.0, low=-100.0, high=-100.0, state="different")
     for none in ({}, {"full-frames": Probe(state="inconclusive")}):
-        assert outcome({"probes": none}, {"probes": {"full-frames": bad}}) == ("not judged", [differences.NEW])
+        assert outcome({"probes": none}, {"probes": {"full-frames": bad}}) == (
+            "not judged",
+            [differences.NEW],
+        )
     # few events may be missing by chance, and what is as it should be accuses nobody
     for harmless in (off.model_copy(update={"events": 5}), parameter(0.0, 0.01)):
         assert outcome({}, {"parameters": {"marks_answered": harmless}}) == ("equivalent", [])

@@ -227,7 +227,7 @@ def test_a_baseline_of_another_version_with_an_unknown_key_names_the_version(tmp
     baseline.write(path, BEFORE.model_copy(update={"made_with": {"cambrian": "9.9"}}), "a test")
     assert baseline.read(path).made_with == {"cambrian": "9.9"}
     path.write_text("format = 2\n" + path.read_text(encoding="utf-8"), encoding="utf-8")
-    with pytest.raises(StudyError, match="or compare with Cambrian 9.9, which made it"):
+    with pytest.raises(StudyError, match=r"or compare with Cambrian 9\.9, which made it"):
         baseline.read(path)
 
 

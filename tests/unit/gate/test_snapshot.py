@@ -228,9 +228,7 @@ def test_two_flows_of_one_contestant_have_a_throughput_for_their_constant_share(
 
 def test_a_download_has_a_fetch_time_and_a_page_its_load_time_alone() -> None:
     """A page's fetch time is its load time, in another unit."""
-    rows = lineup_rows(
-        against=[None] * 3, size_bytes=[9] * 3, fetch_s=[0.5] * 3, plt_ms=[None, 500.0, 500.0]
-    )
+    rows = lineup_rows(against=[None] * 3, size_bytes=[9] * 3, fetch_s=[0.5] * 3, plt_ms=[None, 500.0, 500.0])
     assert {row[1] for row in snapshot._values(rows[:1], "", None)} == {"fetch_s"}
     assert {row[1] for row in snapshot._values(rows[1:], "", None)} == {"plt_ms"}
 

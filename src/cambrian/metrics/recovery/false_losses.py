@@ -44,8 +44,8 @@ def false_losses(
         after_ns: time after the end in which the stack still counted.
 
     For a time without a capture, the bound on queue drops is the largest number in any window of that length,
-    and the bound on random drops is their mean plus three standard deviations of a Poisson count. The drops of
-    the first slow start do not come again: they bound the time after the end only if the flow was not seen
+    and the bound on random drops is their mean plus three standard deviations of a Poisson count. The drops
+    of the first slow start do not come again: they bound the time after the end only if the flow was not seen
     for as long after them.
 
     Raises:
