@@ -124,7 +124,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def _core() -> int:
-    """The processor of this process's guests: each process of pytest-xdist has its own, if there are enough."""
+    """The processor of this process's guests: one for each process of pytest-xdist, if there are enough."""
     from cambrian.run import pool
 
     known = pool.cores()

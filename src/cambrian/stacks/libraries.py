@@ -5,7 +5,8 @@ The file is only read. The loader's own list would start code of a program that 
 
 from __future__ import annotations
 
-import struct
+import io
+from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -14,10 +15,8 @@ _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc
 _BY_HAND = "/usr/local"
 #: where the loader looks without being told, and finds libraries that are not the system's
 _LOOKED_IN = (Path("/usr/local/lib"), Path("/usr/local/lib/x86_64-linux-gnu"))
-_ELF64 = b"\x7fELF\x02\x01"
-#: types of a program header, and tags of the dynamic section (elf(5))
-_LOAD, _DYNAMIC = 1, 2
-_END, _NEEDED, _STRINGS, _RPATH, _RUNPATH = 0, 1, 5, 15, 29
+#: texts of the dynamic section, as pyelftools names them (elf(5): DT_NEEDED, DT_RPATH, DT_RUNPATH)
+_NAMES = ("needed", "rpath", "runpath")
 
 
 def is_system(path: Path) -> bool:
@@ -29,7 +28,7 @@ def is_system(path: Path) -> bool:
 def loaded(program: Path, named: Iterable[Path] = ()) -> list[Path]:
     """The libraries that ``program`` and its libraries name, at each place where the loader may find them.
 
-    Empty for a program that is no ELF file of 64 bits. ``named``: further folders, as in ``LD_LIBRARY_PATH``.
+    Empty for a program that is no ELF file. ``named``: further folders, as in ``LD_LIBRARY_PATH``.
     """
     found: dict[Path, None] = {}
     waiting = [(program, (*named, *_LOOKED_IN))]
@@ -46,45 +45,26 @@ def loaded(program: Path, named: Iterable[Path] = ()) -> list[Path]:
 
 def _dynamic(path: Path) -> tuple[list[str], list[Path]]:
     """The libraries that an ELF file names, and the folders in which it has them looked for."""
-    raw = path.read_bytes()
-    if not raw.startswith(_ELF64):
-        return [], []
+    from elftools.common.exceptions import ELFError
+    from elftools.elf.dynamic import DynamicSegment
+    from elftools.elf.elffile import ELFFile
+
+    found: dict[str, list[str]] = defaultdict(list)
+    # in memory, so that no wrong offset is an error of the disk
+    content = io.BytesIO(path.read_bytes())
     try:
-        return _parsed(raw, path)
-    except (struct.error, ValueError):
-        # damaged, so that it does not start either
+        for segment in ELFFile(content).iter_segments("PT_DYNAMIC"):
+            for tag in segment.iter_tags() if isinstance(segment, DynamicSegment) else ():
+                for name in _NAMES:
+                    if value := getattr(tag, name, None):
+                        found[name].append(value)
+    except (ELFError, ValueError, OverflowError):
+        # no ELF file, or a damaged one, which does not start either
         return [], []
-
-
-def _parsed(raw: bytes, path: Path) -> tuple[list[str], list[Path]]:
-    (at,) = struct.unpack_from("<Q", raw, 32)
-    size, count = struct.unpack_from("<HH", raw, 54)
-    # type, flags, offset in the file, address, physical address, size in the file, size in memory, alignment
-    headers = [struct.unpack_from("<IIQQQQQQ", raw, at + number * size) for number in range(count)]
-    tags: list[tuple[int, int]] = []
-    for kind, _, offset, _, _, length, *_ in headers:
-        if kind == _DYNAMIC:
-            tags += struct.iter_unpack("<qQ", raw[offset : offset + length // 16 * 16])
-    if (_END, 0) in tags:
-        tags = tags[: tags.index((_END, 0))]
-    address = dict(tags).get(_STRINGS, 0)
-    strings = next(
-        (
-            address - start + offset
-            for kind, _, offset, start, _, length, *_ in headers
-            if kind == _LOAD and start <= address < start + length
-        ),
-        0,
-    )
-
-    def texts(*wanted: int) -> list[str]:
-        starts = [strings + value for tag, value in tags if tag in wanted]
-        return [raw[start : raw.index(b"\0", start)].decode(errors="surrogateescape") for start in starts]
-
-    folders = [folder for text in texts(_RPATH, _RUNPATH) for folder in text.split(":") if folder]
+    folders = [part for text in (*found["rpath"], *found["runpath"]) for part in text.split(":") if part]
     # $ORIGIN is the folder of the file, by the name that started it or by its real name
     origins = dict.fromkeys((path.absolute().parent, path.resolve().parent))
-    return texts(_NEEDED), [
+    return found["needed"], [
         Path(folder.replace("${ORIGIN}", str(origin)).replace("$ORIGIN", str(origin)))
         for folder in folders
         for origin in origins
