@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 
 import pytest
 import tomlkit
-import yaml  # type: ignore[import-untyped]  # its stubs are another package
+import yaml  # its stubs are another package
 
 from tests.integration.runs import cambrian, quickly
 
