@@ -222,7 +222,10 @@ def combined(judged: Mapping[str, Judged]) -> dict[str, Judged]:
     every = [
         # what a later BBR may also do says nothing about a BBR that is of the first generation elsewhere
         findings.inconclusive(finding, "other networks show another generation of BBR")
-        if mixed and finding.reference is not None and finding.reference.also is not None
+        if mixed
+        and here.family == references.LATER_BBR
+        and finding.reference is not None
+        and finding.reference.also is not None
         else finding
         for here in judged.values()
         for finding in here.findings
