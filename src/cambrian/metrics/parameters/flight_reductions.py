@@ -15,7 +15,9 @@ import numpy as np
 
 from cambrian.metrics.columns import Int64Array
 from cambrian.metrics.parameters.flight import LATE, NEVER_NS, Flight
+from cambrian.metrics.parameters.flow_trace import FlowTrace
 from cambrian.metrics.parameters.reductions import AT_ONCE, BACK, Reductions, nothing, real
+from cambrian.metrics.parameters.trains import together
 from cambrian.metrics.parameters.window import Window
 
 #: in round trips since the sender learnt of a drop: no further drop until then
@@ -33,7 +35,7 @@ FEWEST_POINTS = 8
 #: less than so much of that is not it, nor one of less than so many of the longest gaps before the event,
 #: which are those between two acknowledgements
 SILENT_SHARE, SILENT_GAPS = 0.6, 1.5
-#: the first packets after a silence
+#: the first packets after a silence, and the rest of the train that they are part of
 FIRST_PACKETS = 8
 #: in these round trips the flight is within this part of the window before the event, or these packets, of
 #: what it was after the silence: CUBIC and Reno grow by a twentieth of the window in that time
@@ -41,12 +43,14 @@ STAYS = (1.6, 3.0)
 STAYS_SHARE, STAYS_PACKETS = 0.15, 3.0
 
 
-def in_flight(found: Flight, window: Window, forward_ns: int) -> Reductions:
-    """The reductions of a flight. ``window``: its envelope."""
+def in_flight(trace: FlowTrace, found: Flight, window: Window) -> Reductions:
+    """The reductions of the trace's flight. ``window``: its envelope."""
+    apart = np.diff(found.arrival_ns, append=NEVER_NS) > together(trace, found.size_bytes)
+    train_ends, forward_ns = np.flatnonzero(apart) + 1, trace.forward_ns
     events = [
         event
         for learnt_ns, next_ns in _first_signals(found)
-        if (event := _event(found, window, learnt_ns, next_ns)) is not None
+        if (event := _event(found, window, learnt_ns, next_ns, train_ends)) is not None
     ]
     if not events:
         return nothing()
@@ -83,7 +87,7 @@ def _first_signals(found: Flight) -> list[tuple[int, int]]:
 
 
 def _event(
-    found: Flight, window: Window, learnt_ns: int, next_ns: int
+    found: Flight, window: Window, learnt_ns: int, next_ns: int, train_ends: Int64Array
 ) -> tuple[int, int, float, float, bool] | None:
     """One event's start and end (queue's clock), windows before and after, and whether it was undone."""
     arrival_ns = found.arrival_ns
@@ -102,7 +106,10 @@ def _event(
     before = float(window.segments[at - 1])
     gaps_ns = np.diff(arrival_ns[at - 1 : whole + 1])
     settled = at + int(np.argmax(gaps_ns))
-    after = float(found.flight_bytes[settled : settled + FIRST_PACKETS].max()) / window.unit_bytes
+    eighth = min(settled + FIRST_PACKETS, len(arrival_ns))
+    # only a whole train fills the window
+    full = train_ends[np.searchsorted(train_ends, eighth)]
+    after = float(found.flight_bytes[settled:full].max()) / window.unit_bytes
     cut = 1 - after / before
     usual_ns = _longest_gap_ns(arrival_ns[:at], learnt_ns - trip_ns)
     gradual = cut < AT_ONCE or not _is_silence(gaps_ns, cut * trip_ns, usual_ns)

@@ -47,7 +47,7 @@ def estimate(trace: FlowTrace) -> Iterator[Estimate | Missing]:
         for parameter in _BY_FAMILY.get(trace.family, ()) + _ALWAYS:
             yield Missing(parameter, why, "packets")
         return
-    yield from _of(trace, flown, flight_reductions.in_flight(found, flown, trace.forward_ns), found, flown)
+    yield from _of(trace, flown, flight_reductions.in_flight(trace, found, flown), found, flown)
 
 
 def _rare_acks(trace: FlowTrace) -> str | None:

@@ -77,6 +77,27 @@ def test_the_silence_between_two_acknowledgements_is_no_cuts(ack_every: int, bet
     assert holds(found, beta, within=0.08)
 
 
+class InTrains(Sender):
+    """As with segmentation offload: packets leave only where the window has room for a whole train."""
+
+    def _go(self, now: int, count: int) -> None:
+        if self.window - self.flight >= self.train or not self.flight:
+            super()._go(now, count)
+
+
+@pytest.mark.parametrize("train", [16, 30, 44])
+@pytest.mark.parametrize("beta", [0.5, 0.7])
+def test_a_window_is_read_when_the_first_train_after_a_cut_has_left(train: int, beta: float) -> None:
+    """After eight packets of a train of 44 most of the window was still free: 0.29 for Reno's 0.5."""
+
+    def reno(window: float, acked: int) -> float:
+        return acked / window
+
+    knobs = {"initial": 90, "growth": reno, "avoidance": reno, "packets": 40_000}
+    sender = InTrains(beta=beta, train=train, **knobs)  # type: ignore[arg-type]
+    assert holds(measured(sender.run(family="reno"))["beta", "packets"], beta, within=0.045)
+
+
 @pytest.mark.parametrize("every_ms", [50, 200, 500, 1000])
 def test_a_polled_log_does_not_show_the_window_at_a_cut(every_ms: int) -> None:
     """Between a row and the cut the window grows: by Reno's law by 13 packets in a second of 75 ms each."""
@@ -275,10 +296,12 @@ class Blocked(Sender):
 
 def test_a_silence_that_is_not_the_windows_is_no_reduction() -> None:
     """The flight falls to a few packets and comes back; the window fell to 0.7 once."""
-    trace = Blocked(avoidance=lambda window, acked: acked / window, beta=0.7, packets=60_000).run()
-    found = measured(trace)
+    knobs = {"avoidance": lambda window, acked: acked / window, "beta": 0.7, "packets": 60_000}
+    found = measured(Blocked(pacing=1.25, **knobs).run())  # type: ignore[arg-type]
     assert holds(found["beta", "window"], 0.7, within=0.045)
     assert ("beta", "packets") not in found
+    # without a pacer, the train after the silence fills the window
+    assert holds(measured(Blocked(**knobs).run())["beta", "packets"], 0.7, within=0.05)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("source", BOTH)
