@@ -191,6 +191,16 @@ def test_a_probe_reads_only_the_networks_that_it_names() -> None:
     }
 
 
+def test_bbr_restores_its_window_after_a_blackout_and_is_not_compared() -> None:
+    applies = {
+        family: probe("blackout-restart").is_shown_by("probe-outages", family)
+        for family in ("cubic", "reno", "bbr")
+    }
+    assert applies == {"cubic": True, "reno": True, "bbr": False}
+    # what comes back late or never is another matter
+    assert probe("blackout-silence").is_shown_by("probe-outages", "bbr")
+
+
 SHOWN_BY = {
     "probe-lone-losses": (LONE, each_nth),
     "probe-outages": (OUTAGES, in_outage),
