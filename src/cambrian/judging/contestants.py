@@ -410,13 +410,9 @@ def _is_later_bbr(measured: Mapping[str, Measured]) -> bool:
 
 
 def _is_first_bbr(measured: Mapping[str, Measured]) -> bool:
-    """Does its probing or its ProbeRTT show BBR's first generation?"""
-    generation, interval = measured.get("bbr_generation"), measured.get("probe_rtt_interval_s")
-    if generation is not None:
-        return generation.label == _FIRST_BBR and not findings.too_little(generation)
-    if interval is None or findings.too_little(interval):
-        return False
-    return interval.low > _LONGEST_LATER_INTERVAL_S
+    """Does its probing show BBR's first generation? A ProbeRTT every 10 s does not: Google's BBRv2 has it."""
+    generation = measured.get("bbr_generation")
+    return generation is not None and generation.label == _FIRST_BBR and not findings.too_little(generation)
 
 
 def _with_rare_acks(judged: Sequence[Finding], acks: Measured) -> list[Finding]:

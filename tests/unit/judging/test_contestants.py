@@ -123,8 +123,15 @@ def test_a_bbr_of_unknown_generation_is_not_accused_of_what_a_later_one_does() -
         "probe_rtt_packets": "inconclusive",
     }
     assert statuses("bbr", shallow)["probe_down_gain"] == "off"
+    # Google's BBRv2 waits as long for its ProbeRTT as the first generation
     every_10_s = one("probe_rtt_interval_s", 10.0, half=0.2)
-    assert statuses("bbr", drain, window, every_10_s)["probe_down_gain"] == "off"
+    assert statuses("bbr", drain, window, every_10_s) == {
+        "probe_down_gain": "inconclusive",
+        "probe_rtt_packets": "inconclusive",
+        "probe_rtt_interval_s": "as it should be",
+    }
+    first = one("bbr_generation", 0, "BBRv1-like")
+    assert statuses("bbr", drain, window, every_10_s, first)["probe_down_gain"] == "off"
     # the interval of one trial is too little to choose the later draft, and to accuse by the first
     nothing = [Missing("probe_rtt_interval_s", "no two ProbeRTTs", "window")]
     once = contestants.judge("n", "bbr", [[one("probe_rtt_interval_s", 5.0, half=0.2), window], nothing])
@@ -177,6 +184,13 @@ def test_both_values_that_a_later_bbr_may_drain_with_are_right() -> None:
     later = one("bbr_generation", 1, LATER)
     for gain, status in ((0.9, "as it should be"), (0.75, "as it should be"), (0.82, "off"), (0.6, "off")):
         assert statuses("bbr", later, one("probe_down_gain", gain, half=0.02))["probe_down_gain"] == status
+
+
+def test_a_later_bbr_may_wait_for_its_probe_rtt_as_the_draft_says_or_as_google_does() -> None:
+    later = one("bbr_generation", 1, LATER)
+    for wait_s, status in ((5.0, "as it should be"), (10.0, "as it should be"), (7.5, "off"), (12.0, "off")):
+        found = statuses("bbr", later, one("probe_rtt_interval_s", wait_s, half=0.2))
+        assert found["probe_rtt_interval_s"] == status
 
 
 def test_short_times_between_probe_rtts_in_one_trial_are_no_sign_of_a_later_bbr() -> None:
