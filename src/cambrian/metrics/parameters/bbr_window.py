@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
-from cambrian.metrics.columns import FloatArray, int64
+from cambrian.metrics.columns import BITS_PER_BYTE, FloatArray, int64
 from cambrian.metrics.parameters.bbr_low_stages import LowStage, waits_s
 from cambrian.metrics.parameters.bbr_rates import WARM_UP_ROUNDS
 from cambrian.metrics.parameters.bbr_settled import (
@@ -23,15 +23,18 @@ from cambrian.metrics.parameters.bbr_settled import (
 )
 from cambrian.metrics.parameters.estimate import Estimate, Missing
 from cambrian.metrics.parameters.flow_trace import FlowTrace
-from cambrian.metrics.parameters.window import segment_bytes
+from cambrian.metrics.parameters.window import frame_bytes, segment_bytes
 
 KEY = "cwnd_gain"
 #: the window at its bound: so near to the most common one, for this share of the time; what recovery
 #: from losses lowers or raises it to is something else each time
 LEVEL_SPREAD, LEVEL_SHARE = 0.03, 0.2
-#: Linux adds to gain · BDP up to 6 packets of offload and rounding, and what acknowledgements come
-#: bunched, about two of theirs (tcp_bbr.c, bbr_quantization_budget and bbr_ack_aggregation_cwnd)
-ADDED_PACKETS, ADDED_ACKS = 6, 2
+#: Linux adds to gain · BDP what acknowledgements come bunched, about two of theirs, and three bursts of
+#: offload (tcp_bbr.c, bbr_ack_aggregation_cwnd, bbr_quantization_budget; BBR.offload_budget in the drafts)
+ADDED_ACKS, ADDED_BURSTS = 2, 3
+#: such a burst: what leaves in a millisecond, but at least two packets and at most 64 KiB (bbr_tso_segs_goal;
+#: BBR.send_quantum)
+BURST_S, LEAST_BURST_PACKETS, MOST_BURST_BYTES = 1e-3, 2, 65_536
 #: the flow's own smallest RTT and largest bandwidth are this near to ours
 SHARE_RESOLUTION = 0.025
 #: BBRv2 and v3 come to ProbeRTT after 5 s, BBRv1 after 10
@@ -46,7 +49,7 @@ def estimate_from_window(
     ``stages``: its ProbeRTTs; ``bdp``: in packets. ``left_startup``: by its rates the flow left Startup; its
     window may also show it.
     """
-    if not trace.alone or not trace.steady:
+    if not trace.alone or not trace.steady or trace.rate_mbps is None:
         why = trace.changing if trace.alone else "the flow's share of the path changes"
         return Missing(KEY, f"{why}, and its largest bandwidth is unknown")
     if len(stages) > 1 and np.median(waits_s(stages)) < V2_INTERVAL_S:
@@ -60,7 +63,9 @@ def estimate_from_window(
     if not left_startup and _stays(trace, float(np.median(levels))):
         return Missing(KEY, STILL)
     every = max(trace.packets.height / trace.acks, 1.0) if trace.acks else 2.0
-    added = ADDED_PACKETS + ADDED_ACKS * every
+    burst_bytes = min(trace.rate_mbps * 1e6 / BITS_PER_BYTE * BURST_S, MOST_BURST_BYTES)
+    burst = max(LEAST_BURST_PACKETS, burst_bytes / frame_bytes(trace))
+    added = ADDED_BURSTS * burst + ADDED_ACKS * every
     gains = (levels - added / 2) / bdp
     half = added / 2 / bdp + SHARE_RESOLUTION * float(np.median(gains))
     return Estimate(KEY, tuple(gains.tolist()), half, "window")

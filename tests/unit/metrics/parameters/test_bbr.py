@@ -219,6 +219,24 @@ def test_window_gain(gain: float, other: float) -> None:
     assert isinstance(found["cwnd_gain", "packets"], Missing)
 
 
+def test_bursts_of_offload_on_a_fast_short_path_are_no_window_gain() -> None:
+    """The same packets at 200 Mbps and 5 ms, with three bursts of 16 added: 2.5 BDP, as of another gain."""
+    trace = run(Bbr(interval_s=100.0))
+    times = pl.selectors.ends_with("_ns") // 10
+    rows = trace.transport.with_columns(times, cwnd_bytes=pl.col("cwnd_bytes") + 3 * 16 * PAYLOAD)
+    fast = replace(
+        trace,
+        packets=trace.packets.with_columns(times),
+        transport=rows,
+        rate_mbps=200.0,
+        rtt_ms=5.0,
+        forward_delay_ms=2.5,
+        start_ns=trace.start_ns // 10,
+        end_ns=trace.end_ns // 10,
+    )
+    holds(by_key(fast)["cwnd_gain", "window"], 2.0, 1.5)
+
+
 def test_the_window_of_bbr_v3_is_not_taken_for_its_gain() -> None:
     trace = run(Bbr(interval_s=5, probe_rtt_packets=41))
     for alone, why in ((True, "BBRv2"), (False, "share of the path changes")):
