@@ -21,6 +21,9 @@ from cambrian.probes.probed_flow import ProbedFlow
 #: must occur, is a blackout
 BLACKOUT_TRIPS = 5.0
 FEWEST_BURSTS = 2
+#: an outage between two trains loses nothing: the flow's longest gap before is as long. One that loses a
+#: train leaves a gap of this many times that
+MISSED_TRAIN = 1.5
 #: lost packets stay in the sender's flight until it declares them lost, half a round trip later
 LEARNT = 1.5
 #: round trips after a burst in which silences are measured
@@ -47,7 +50,7 @@ def bursts(flow: ProbedFlow) -> list[Fall]:
     """The change of the flight after each undisturbed burst."""
     short = [one for one in outages(flow) if one.end_ns - one.begin_ns < flow.trace.rtt_ns]
     settled = [one for one in short if one.begin_ns >= flow.settled_ns]
-    return falls.after(flow, settled, learnt=LEARNT)
+    return [one for one in falls.after(flow, settled, learnt=LEARNT) if _has_hit(flow, one)]
 
 
 def burst_kept(flow: ProbedFlow) -> Figure | NoFigure:
@@ -165,6 +168,18 @@ def _blackout(flow: ProbedFlow) -> tuple[Loss, float, int] | NoFigure:
 
 def _came_back(flow: ProbedFlow, back_ns: int) -> bool:
     return back_ns <= int(flow.data_arrivals_ns[-1])
+
+
+def _has_hit(flow: ProbedFlow, fall: Fall) -> bool:
+    """Has the outage lost packets for sure?"""
+    arrivals_ns, loss = flow.data_arrivals_ns, fall.loss
+    since, last, after = np.searchsorted(
+        arrivals_ns, [loss.begin_ns - fall.trip_ns, loss.begin_ns, loss.end_ns]
+    )
+    usual_ns = int(np.diff(arrivals_ns[max(since - 1, 0) : last]).max(initial=0))
+    if usual_ns < loss.end_ns - loss.begin_ns or after == len(arrivals_ns):
+        return True
+    return bool(arrivals_ns[after] - arrivals_ns[last - 1] >= MISSED_TRAIN * usual_ns)
 
 
 def _is_heard(flow: ProbedFlow, fall: Fall) -> bool:

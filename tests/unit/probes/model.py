@@ -38,7 +38,8 @@ class Sender:
     ``late``: round trips between learning of a loss and the cut. ``marks``: number of a packet → does the
     queue mark it? A mark is an event as a loss is. ``gradual``: steps of a cut over a round trip (RFC 6937).
     ``timeout``: the first one, in ns;
-    ``backs_off``: how much longer each is than the one before.
+    ``backs_off``: how much longer each is than the one before. ``train``: packets leave where the window has
+    room for so many.
     """
 
     cut: Callable[[float, int], float] = lambda window, event: window * 0.7
@@ -53,6 +54,7 @@ class Sender:
     backs_off: float = 2.0
     most: float = 150.0
     initial: float = 80.0
+    train: int = 1
 
     def run(self, network: Network, loses: Loses, duration_s: float = 30.0) -> ProbedFlow:
         """Play it for so many seconds."""
@@ -79,7 +81,8 @@ class Sender:
         heapq.heappush(self.events, (when, self.order, kind, number))
 
     def _send(self, now: int, number: int = 0) -> None:
-        while now >= self.quiet and len(self.outstanding) + 1 <= self.window:
+        room = self.window - len(self.outstanding) >= self.train or not self.outstanding
+        while room and now >= self.quiet and len(self.outstanding) + 1 <= self.window:
             self._transmit(now)
         if not self.timeouts:
             self._arm(now)

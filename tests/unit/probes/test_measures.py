@@ -210,6 +210,17 @@ def test_a_cut_for_each_packet_of_a_burst() -> None:
     assert value(outages.burst_kept(seen)) < 0.2
 
 
+def test_a_burst_between_two_trains_loses_nothing_and_does_not_count() -> None:
+    """A train of 24 packets takes 58 ms, one of 16 takes 39 ms, and the outage 30 ms: 1.02 and 0.69 kept."""
+    reno = Sender(cut=lambda window, event: window / 2, initial=92)
+    some, none = (replace(reno, train=train).run(OUTAGES, in_outage) for train in (16, 24))
+    found = outages.burst_kept(some)
+    assert isinstance(found, Figure)
+    assert (found.events, found.value) == (2, pytest.approx(0.5, abs=0.04))
+    assert isinstance(outages.burst_kept(none), NoFigure)
+    assert isinstance(outages.burst_silence_trips(none), NoFigure)
+
+
 def test_silence_after_a_burst_is_measured() -> None:
     assert value(outages.burst_silence_trips(Sender().run(OUTAGES, in_outage))) < 0.7
     silent = Sender(silence=1_000_000_000).run(OUTAGES, in_outage)
