@@ -6,6 +6,8 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from cambrian.judging import findings, references
 from cambrian.judging.contradictions import Contradiction, contradicts
 from cambrian.judging.findings import Finding
@@ -97,23 +99,22 @@ def of_flows(flows: Sequence[Sequence[Estimate | Missing]]) -> list[Estimate | M
     return [*map(_of_flows, shown.values()), *gaps]
 
 
-def _of_flows(estimates: Sequence[Estimate]) -> Estimate:
-    """The events of one or several flows of one trial together.
+def _of_flows(estimates: Sequence[Estimate]) -> Estimate | Missing:
+    """The events of one or several flows of one trial together; missing where these differ in kind.
 
-    No number of events resolves flows that differ: half of the range of their values widens the interval.
+    No number of events resolves flows that differ: the interval is widened until it has each flow's value.
     """
-    values = [one.value for one in estimates]
+    first = estimates[0]
+    if len({one.label for one in estimates}) > 1:
+        return Missing(first.parameter, "its flows in one trial differ in kind", first.source)
     samples, events = tuple(sample for one in estimates for sample in one.samples), None
     if any(one.events for one in estimates):
         events = sum(one.count for one in estimates)
         samples = (sum(one.value * one.count for one in estimates) / events,)
-    return replace(
-        estimates[0],
-        samples=samples,
-        events=events,
-        resolution=max(one.resolution for one in estimates) + (max(values) - min(values)) / 2,
-        label=pooled(estimates).label,
-    )
+    resolution = max(one.resolution for one in estimates)
+    if first.label is None:
+        resolution += max(abs(one.value - float(np.median(samples))) for one in estimates)
+    return replace(first, samples=samples, events=events, resolution=resolution)
 
 
 def judge(

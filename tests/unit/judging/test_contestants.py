@@ -271,6 +271,10 @@ def test_flows_of_one_trial_are_one_trial() -> None:
     assert (found.trials, found.ran, found.missing) == (2, 2, {})
 
 
+def of_events(parameter: str, value: float, count: int, source: Source = "window") -> Estimate:
+    return Estimate(parameter, (value,) * count, 0.001, source)
+
+
 def test_a_share_of_several_flows_is_that_of_all_their_events() -> None:
     shares = [of_share("losses_answered", these, count, "packets") for these, count in ((40, 40), (0, 2))]
     (together,) = contestants.of_flows([[share] for share in shares])
@@ -280,11 +284,36 @@ def test_a_share_of_several_flows_is_that_of_all_their_events() -> None:
     assert together.resolution > 0.5
 
 
-def test_kinds_of_several_flows_are_the_events_of_all() -> None:
-    flows = [[of_kind("cubic_growth", codes, ("cubic", "another"), "window")] for codes in ([0] * 9, [1])]
-    (together,) = contestants.of_flows(flows)
-    assert isinstance(together, Estimate)
-    assert (together.label, together.agreement, together.count) == ("cubic", 0.9, 10)
+def test_flows_with_many_and_few_events_keep_the_value_of_each_in_the_interval() -> None:
+    """The value of the flow with more events was the trial's, and the interval excluded the other flow's."""
+    uneven = [
+        contestants.of_flows([[of_events("beta", 0.85 + seed / 100, 30)], [of_events("beta", 0.70, 10)]])
+        for seed in range(4)
+    ]
+    for trials in (uneven[:2], uneven):
+        (finding,) = contestants.judge("n", "cubic", trials).findings
+        assert finding.status == "inconclusive"
+        assert finding.measured.low <= 0.70 < 0.85 <= finding.measured.high
+    # a log that says 0.7 is not contradicted by one of two flows' packets
+    packets = [[of_events("beta", value, 10, "packets")] for value in (0.70, 0.50)]
+    logs = [[of_events("beta", 0.70, 10)]] * 2
+    both = contestants.of_flows([log + packet for log, packet in zip(logs, packets, strict=True)])
+    assert not contestants.judge("n", "cubic", [both] * 2).contradictions
+
+
+def test_kinds_of_several_flows_are_the_events_of_all_if_the_flows_agree() -> None:
+    def together(*flows: list[int]) -> Estimate | Missing:
+        kinds = ("cubic", "another")
+        (found,) = contestants.of_flows(
+            [[of_kind("cubic_growth", codes, kinds, "window")] for codes in flows]
+        )
+        return found
+
+    same = together([0] * 9, [0, 0, 1])
+    assert isinstance(same, Estimate)
+    assert (same.label, same.count) == ("cubic", 12)
+    assert same.agreement == pytest.approx(11 / 12)
+    assert isinstance(together([1] * 50, [0] * 8), Missing)
 
 
 def test_a_parameter_that_one_trial_of_five_shows_accuses_nobody() -> None:
