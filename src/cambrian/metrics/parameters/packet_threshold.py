@@ -104,13 +104,16 @@ def _distances(trace: FlowTrace, declared_ns: Int64Array) -> Int64Array:
         & (known_ns - last_declared > quiet_ns)
         & (declaration < len(declared_ns))
     )
+    # after the last packet of a train comes the next train: a time threshold may pass before three packets
+    third_sent_ns = arrival_ns[departed][np.minimum(following + _THREE - 1, len(departures_ns) - 1)]
+    late = (third_sent_ns - arrival_ns[drops] >= _FAST * trace.rtt_ns)[alone]
     drops, following, declaration = drops[alone], following[alone], declaration[alone]
     acknowledged = np.searchsorted(
         departures_ns, declared_ns[declaration] - trace.back_ns + _SLACK_NS, side="right"
     )
     delivered = acknowledged - following
     numbers = np.flatnonzero(departed)[np.maximum(acknowledged - 1, 0)] - drops
-    clean: Int64Array = delivered[(numbers == delivered) & (delivered > 0)]
+    clean: Int64Array = delivered[(numbers == delivered) & (delivered >= np.where(late, _THREE, 1))]
     return clean
 
 

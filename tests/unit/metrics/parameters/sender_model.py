@@ -201,6 +201,14 @@ class ReducesGradually(Sender):
         self._go(now, 0)
 
 
+class InTrains(Sender):
+    """As with segmentation offload: packets leave only where the window has room for a whole train."""
+
+    def _go(self, now: int, count: int) -> None:
+        if self.window - self.flight >= self.train or not self.flight:
+            super()._go(now, count)
+
+
 def polled(trace: FlowTrace, every_ms: int) -> FlowTrace:
     """The same with one row of the log in so much time: the last one."""
     turn = pl.col("time_ns") // (every_ms * 1_000_000)

@@ -15,7 +15,7 @@ from cambrian.metrics.parameters.estimate import Estimate, Missing, pooled
 from cambrian.metrics.parameters.flow_trace import FlowTrace
 from cambrian.metrics.parameters.trains import trains
 from tests.unit.metrics.parameters import sender_model
-from tests.unit.metrics.parameters.sender_model import PAYLOAD, Sender, steady, transport_of
+from tests.unit.metrics.parameters.sender_model import PAYLOAD, InTrains, Sender, steady, transport_of
 
 
 def paced(trace: object) -> dict[tuple[str, str], Estimate | Missing]:
@@ -294,6 +294,21 @@ def test_where_packets_are_rare_a_time_threshold_comes_first() -> None:
     slow = trace.packets.with_columns(pl.col("arrival_ns") * 40, pl.col("departure_ns") * 40)
     told = trace.transport.with_columns(pl.col("time_ns") * 40)
     (one,) = packet_threshold.estimate(replace(trace, packets=slow, transport=told))
+    assert isinstance(one, Missing)
+
+
+def test_a_train_that_comes_late_declares_by_time_that_the_last_packet_of_the_one_before_is_lost() -> None:
+    """The time threshold has passed when its first packet comes: "1.0; SHOULD NOT be less than 3"."""
+    sender = InTrains(
+        initial=70,
+        growth=one_a_round_trip,
+        avoidance=one_a_round_trip,
+        threshold=1,
+        buffer_packets=20,
+        packets=6000,
+        train=16,
+    )
+    (one,) = packet_threshold.estimate(sender.run())
     assert isinstance(one, Missing)
 
 

@@ -18,6 +18,7 @@ from tests.unit.metrics.parameters.sender_model import (
     PAYLOAD,
     RTT,
     START,
+    InTrains,
     ReducesGradually,
     Sender,
     in_small_frames,
@@ -75,14 +76,6 @@ def test_the_silence_between_two_acknowledgements_is_no_cuts(ack_every: int, bet
     found = measured(sender.run(family="reno"))["beta", "packets"]
     assert found.events >= 4
     assert holds(found, beta, within=0.08)
-
-
-class InTrains(Sender):
-    """As with segmentation offload: packets leave only where the window has room for a whole train."""
-
-    def _go(self, now: int, count: int) -> None:
-        if self.window - self.flight >= self.train or not self.flight:
-            super()._go(now, count)
 
 
 @pytest.mark.parametrize("train", [16, 30, 44])
