@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import tempfile
 import time
 from concurrent.futures import Future
 from pathlib import Path
@@ -94,6 +95,37 @@ def test_the_libraries_of_the_program_are_part_of_the_identity(tmp_path: Path) -
         library(1)
     # those of the system are not
     assert libraries.loaded(Path("/bin/sh")) == []
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
+def test_libraries_with_many_names_and_damaged_ones(tmp_path: Path) -> None:
+    """Two libraries that need each other, each by way of another folder, had ever new names."""
+    lib = tmp_path / "lib"
+    lib.mkdir()
+    for one in "ab":
+        (tmp_path / f"{one}.c").write_text(f"int {one}(void) {{ return 1; }}")
+    for name, needed in (("a", []), ("b", ["-Llib", "-la"]), ("a", ["-Llib", "-lb"])):
+        words = ["-shared", "-fPIC", f"{name}.c", "-o", f"lib/lib{name}.so", "-Wl,--no-as-needed", *needed]
+        subprocess.run(["cc", *words, "-Wl,-rpath,$ORIGIN/../lib"], cwd=tmp_path, check=True)
+    found = libraries.loaded(lib / "liba.so")
+    assert {path.resolve() for path in found} == {lib / "liba.so", lib / "libb.so"}
+    assert len(found) == 2
+    whole = (lib / "liba.so").read_bytes()
+    for at in range(0x400):
+        (tmp_path / "damaged").write_bytes(whole[:at] + bytes([whole[at] ^ 0xFF]) + whole[at + 1 :])
+        libraries.loaded(tmp_path / "damaged")
+
+
+def test_what_the_guest_has_of_its_own_is_no_part_of_the_identity(tmp_path: Path) -> None:
+    stack = _stack(tmp_path, alone=True)
+    with tempfile.NamedTemporaryFile(dir="/tmp", suffix=".keys") as keys:
+        with stack.file.open("a") as file:
+            file.write(f'environment = {{ SSLKEYLOGFILE = "{keys.name}" }}\n')
+        stack = Stack(stack.file, manifest.read(stack.file))
+        before = build.source_name(stack)
+        keys.write(b"another line")
+        keys.flush()
+        assert build.source_name(stack) == before
 
 
 def test_a_file_that_a_command_names_is_part_of_the_identity(tmp_path: Path) -> None:

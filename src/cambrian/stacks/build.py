@@ -25,7 +25,7 @@ from filelock import FileLock
 from cambrian import paths, progress
 from cambrian.command import CommandFailed, MissingTool
 from cambrian.stacks import kinds, libraries, named_files, pinned, sources, toolchain, whole
-from cambrian.stacks.built import Built, program, program_there
+from cambrian.stacks.built import HIDDEN, Built, program, program_there, shown_folders
 from cambrian.stacks.catalogue import Broken, Stack
 from cambrian.stacks.manifest import ManifestError
 
@@ -125,12 +125,23 @@ def _run_there(stack: Stack) -> Iterator[tuple[Path, str]]:
         for text in _BETWEEN_PATHS.split(words)
         if text.startswith("/")
     ]
-    files = [path for path in dict.fromkeys(named) if path.is_file() and not libraries.is_system(path)]
+    # what a guest has of its own, such as /tmp, it does not see of the host
+    shown = tuple(shown_folders(stack))
+    hidden = [path for path in named if _is_below(path, HIDDEN) and not _is_below(path, shown)]
+    files = [
+        path
+        for path in dict.fromkeys(named)
+        if path not in hidden and not libraries.is_system(path) and libraries.may_be_read(path)
+    ]
     yield from ((path, str(path)) for path in files)
-    folders = [path for path in named if path.is_dir()]
+    folders = [path for path in named if libraries.may_be_read(path, folder=True)]
     programs = (program_there(stack), *files)
     for path in dict.fromkeys(path for one in programs for path in libraries.loaded(one, folders)):
         yield path, f"library {path.name}"
+
+
+def _is_below(path: Path, folders: Iterable[str]) -> bool:
+    return any(path.is_relative_to(folder) for folder in folders)
 
 
 def _hashes(stack: Stack) -> dict[Path, bytes]:
@@ -214,7 +225,11 @@ def is_as_built(built: Built) -> bool:
 def changes(built: Built) -> str:
     """The inputs of a stack of kind "none" that are no longer those of its build, by name; "" if unknown."""
     try:
+        # the cache may have been emptied meanwhile
         before = json.loads((built.folder / "build.json").read_text()).get("inputs", {})
+    except OSError:
+        return ""
+    try:
         after = _texts(_hashes(built.stack))
     except (ManifestError, OSError) as error:
         return str(error).splitlines()[0]

@@ -6,6 +6,7 @@ The file is only read. The loader's own list would start code of a program that 
 from __future__ import annotations
 
 import io
+import os
 from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
@@ -21,7 +22,7 @@ _NAMES = ("needed", "rpath", "runpath")
 
 def is_system(path: Path) -> bool:
     """Is the file one of the system, which no stack's identity has?"""
-    real = path.resolve()
+    real = Path(os.path.realpath(path))
     return not real.is_relative_to(_BY_HAND) and any(real.is_relative_to(folder) for folder in _SYSTEM)
 
 
@@ -30,17 +31,28 @@ def loaded(program: Path, named: Iterable[Path] = ()) -> list[Path]:
 
     Empty for a program that is no ELF file. ``named``: further folders, as in ``LD_LIBRARY_PATH``.
     """
-    found: dict[Path, None] = {}
+    # by real name: a library that names its folder by way of another folder has many names
+    found: dict[str, Path] = {}
     waiting = [(program, (*named, *_LOOKED_IN))]
     while waiting:
         path, known = waiting.pop()
         wanted, own = _dynamic(path)
         folders = (*own, *known)
         for place in (folder / name for name in wanted for folder in folders):
-            if place not in found and not is_system(place) and place.is_file():
-                found[place] = None
+            real = os.path.realpath(place)
+            if real not in found and not is_system(place) and may_be_read(place):
+                found[real] = place
                 waiting.append((place, folders))
-    return list(found)
+    return list(found.values())
+
+
+def may_be_read(path: Path, *, folder: bool = False) -> bool:
+    """Is it a file (or a folder) that this user may read? No program of this user's loads another one."""
+    try:
+        return (path.is_dir() if folder else path.is_file()) and os.access(path, os.R_OK)
+    except OSError:
+        # in a closed folder, or its name is too long
+        return False
 
 
 def _dynamic(path: Path) -> tuple[list[str], list[Path]]:
@@ -58,7 +70,7 @@ def _dynamic(path: Path) -> tuple[list[str], list[Path]]:
                 for name in _NAMES:
                     if value := getattr(tag, name, None):
                         found[name].append(value)
-    except (ELFError, ValueError, OverflowError):
+    except (ELFError, AssertionError, ValueError, OverflowError):
         # no ELF file, or a damaged one, which does not start either
         return [], []
     folders = [part for text in (*found["rpath"], *found["runpath"]) for part in text.split(":") if part]

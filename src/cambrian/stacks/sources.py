@@ -43,5 +43,9 @@ def _is_results(folder: Path) -> bool:
 
 def _is_store(folder: Path) -> bool:
     # before its first trial it has nothing but the lock, which other tools have too
-    names = {path.name for path in folder.iterdir()}
+    try:
+        names = {path.name for path in folder.iterdir()}
+    except OSError:
+        # closed to this user
+        return False
     return names == {LOCK} or (LOCK in names and bool(names & {TRIALS, *STUDY}))
