@@ -286,6 +286,17 @@ def test_a_trial_does_not_wait_for_a_worker_that_says_nothing(
         crew.submit(TRIAL).result(timeout=0)
 
 
+def test_a_trial_does_not_wait_for_ever_for_a_worker_that_starts_again_and_again(
+    crew: coordinator.Crew, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(coordinator, "_JOIN_S", 0.2)
+    monkeypatch.setattr(crew, "_joining", lambda: True)
+    crew._client.there.update(small=1)
+    crew._memory_mb = {"small": 100}
+    with pytest.raises(EngineError, match="the largest worker has 100 MB"):
+        crew.submit(TRIAL).result(timeout=0)
+
+
 def test_workers_get_the_pieces_of_a_part_in_turn(
     crew: coordinator.Crew, tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -161,8 +161,12 @@ class Crew:
         mine: Future[Outcome] = Future()
         mine.set_running_or_notify_cancel()
         memory_mb = page_loads.memory_mb(trial) + OVERHEAD_MB
+        # no longer than that: a worker that starts again and again joins for ever
+        until_s = time.monotonic() + _JOIN_S
         # with none there, the trial waits for one that comes back
-        while memory_mb > (most := max(self._connected_mb() or self._memory_mb.values())) and self._joining():
+        while memory_mb > (most := max(self._connected_mb() or self._memory_mb.values())):
+            if not self._joining() or time.monotonic() > until_s:
+                break
             self._news.wait(1.0)
             self._news.clear()
         if memory_mb > most:
