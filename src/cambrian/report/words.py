@@ -22,6 +22,8 @@ from cambrian.study.reference import REFERENCE_STACK
 
 #: what a judged contestant should be like
 _EXPECTED = "kernel TCP or the standard"
+#: of a comparison whose state is SAME: equal seeds are one replicate
+_NOT_TESTED = "one value in all seeds, so not tested"
 
 
 def counted(count: int, noun: str) -> str:
@@ -272,12 +274,10 @@ def _pairwise(ratios: pl.DataFrame) -> str:
     known = ratios.filter((pl.col("x") != pl.col("y")) & pl.col("ratio").is_not_null())
     if not known.height:
         return ""
-    uneven, even, same = (
-        known.filter(pl.col("split") == state).height for state in ("different", "equivalent", SAME)
-    )
-    if same or known["p_bh"].is_not_null().any():
-        counts = f"{uneven} uneven, {even} even, {known.height - uneven - even - same} inconclusive"
-        counts = f"Splits between two different contestants: {counts}{f', {same} {SAME}' if same else ''}"
+    uneven, even = (known.filter(pl.col("split") == state).height for state in ("different", "equivalent"))
+    if SAME in known["split"] or known["p_bh"].is_not_null().any():
+        counts = f"{uneven} uneven, {even} even, {_inconclusive(known['split'])}"
+        counts = f"Splits between two different contestants: {counts}"
     else:
         counts = "Too few seeds to test whether a split is even"
     # an uneven split first, even if an inconclusive mean is farther from a half
@@ -289,7 +289,7 @@ def _pairwise(ratios: pl.DataFrame) -> str:
     most = farthest.row(-1, named=True)
     winner, loser = ("x", "y") if most["ratio"] > 0.5 else ("y", "x")
     share = number(100 * max(most["ratio"], 1 - most["ratio"]), 0)
-    why = "" if most["split"] == "different" else f" ({most['split']})"
+    why = {"different": "", SAME: f" (inconclusive: {_NOT_TESTED})"}.get(most["split"], " (inconclusive)")
     text = f"{most[winner]}’s {share} % against {most[loser]} on {most['network']}{why}"
     return f"{counts}; the most uneven one is {text}."
 
@@ -311,11 +311,16 @@ def _loads(collected: Collected, loads: pl.DataFrame, changes: pl.DataFrame | No
     faster = different.filter(pl.col("pltc_percent") > 0).height
     equal = changes.filter(pl.col("state") == "equivalent").height
     counts = f"{faster} clearly faster, {different.height - faster} clearly slower, {equal} equally fast"
-    same = changes.filter(pl.col("state") == SAME).height
-    counts += f", {changes.height - different.height - equal - same} inconclusive"
     # networks may have different bases
     bases = joined([f"{base}’s" for base in changes["base"].unique(maintain_order=True)])
-    return f"Page loads compared with {bases}: {counts}{f', {same} {SAME}' if same else ''}."
+    return f"Page loads compared with {bases}: {counts}, {_inconclusive(changes['state'])}."
+
+
+def _inconclusive(found: pl.Series) -> str:
+    """How many states are inconclusive, as the matrix and the cards count them, and how many have no test."""
+    same = (found == SAME).sum()
+    count = len(found) - found.is_in(["different", "equivalent"]).sum()
+    return f"{count} inconclusive{f' ({same} with {_NOT_TESTED})' if same else ''}"
 
 
 def _throughput(collected: Collected, flows: pl.DataFrame) -> str:

@@ -463,8 +463,8 @@ def test_the_most_uneven_pair_is_one_that_is_not_even() -> None:
         f"{lead}1 uneven, 0 even, 1 inconclusive; the most uneven one is z’s 60 % against b on link."
     )
     assert splits(("a", 0.51, "equivalent"), ("b", 0.95, states.SAME)) == (
-        f"{lead}0 uneven, 1 even, 0 inconclusive, 1 the same in every seed; the most uneven one is b’s 95 % "
-        "against z on link (the same in every seed)."
+        f"{lead}0 uneven, 1 even, 1 inconclusive (1 with one value in all seeds, so not tested); the most uneven "
+        "one is b’s 95 % against z on link (inconclusive: one value in all seeds, so not tested)."
     )
 
 
@@ -515,7 +515,8 @@ def test_pairs_that_are_the_same_in_every_seed_have_not_too_few() -> None:
     frame = pairwise.table(found)
     assert frame is not None
     assert words.answer(found, {"pairwise": frame}).startswith(
-        "Splits between two different contestants: 0 uneven, 0 even, 0 inconclusive, 1 the same in every seed"
+        "Splits between two different contestants: 0 uneven, 0 even, 1 inconclusive (1 with one value in all "
+        "seeds, so not tested)"
     )
 
 
@@ -526,11 +527,12 @@ def test_page_loads_name_each_base() -> None:
         cast("Collected", None), pl.DataFrame(), changes.with_columns(state=pl.lit("different"))
     )
     assert said.startswith("Page loads compared with tcp-h2 cubic’s and quinn cubic’s: 1 clearly faster, 2 ")
-    # as of splits: what does not vary has a count of its own
+    # as in the matrix; "the same in every seed" read as equal to the base
     state = pl.Series("state", ["inconclusive", states.SAME, states.SAME])
     said = words._loads(cast("Collected", None), pl.DataFrame(), changes.with_columns(state))
     assert said.endswith(
-        ": 0 clearly faster, 0 clearly slower, 0 equally fast, 1 inconclusive, 2 the same in every seed."
+        ": 0 clearly faster, 0 clearly slower, 0 equally fast, 3 inconclusive (2 with one value in all "
+        "seeds, so not tested)."
     )
 
 
