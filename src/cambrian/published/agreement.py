@@ -71,13 +71,14 @@ def agreement(theirs: Published, ours: Estimate, near_percent: float | None = No
     low = (theirs.value if theirs.low is None else theirs.low) - slack
     high = (theirs.value if theirs.high is None else theirs.high) + slack
     if ours.low is None or ours.high is None:
-        return "inside" if theirs.low is not None and low <= ours.estimate <= high else "no interval"
+        inside = theirs.low is not None and not ours.of_part and low <= ours.estimate <= high
+        return "inside" if inside else "no interval"
     least, most = ours.of_all(ours.low, ours.high)
     if least <= high and low <= most:
         return "inconclusive" if ours.of_part else "inside"
-    if near_percent is not None and abs(ours.estimate - theirs.value) - slack <= near_percent / 100 * abs(
-        theirs.value
-    ):
+    away = abs(ours.estimate - theirs.value) - slack
+    # that of all may be farther away
+    if near_percent is not None and not ours.of_part and away <= near_percent / 100 * abs(theirs.value):
         return "near"
     return "higher" if ours.estimate > theirs.value else "lower"
 
@@ -102,8 +103,9 @@ def sign_agreement(sign: Any, ours: Estimate, neutral: float) -> str:
 def _beyond(ours: Estimate, bound: float, *, above: bool) -> str:
     if ours.low is None or ours.high is None:
         return "no interval"
-    if ours.low > bound:
+    least, most = ours.of_all(ours.low, ours.high)
+    if least > bound:
         return "agrees" if above else "disagrees"
-    if ours.high < bound:
+    if most < bound:
         return "disagrees" if above else "agrees"
     return "inconclusive"

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
 import pytest
 
+from cambrian.effects.model import Over
+from cambrian.effects.prepare import Partial
+from cambrian.effects.summary import Estimate
+from cambrian.published.agreement import Published, agreement, bound_agreement, sign_agreement
 from cambrian.published.compare import Compared, compare
 from cambrian.published.load import comparisons
 from cambrian.study.errors import StudyError
@@ -173,6 +178,40 @@ def test_an_extreme_or_a_count_of_a_part_of_the_papers_grid_may_be_another(
     part = compare(comparisons(made)["alone"], made, seen)
     assert part.note == "only at rtt_ms = 10 and 20: no trials at 30"
     assert part.frame["agrees"].to_list() == ["inconclusive" if word == "inside" else word]
+
+
+PART = (Partial("rtt_ms", (10,), (30,)),)
+
+
+@pytest.mark.parametrize(
+    ("over", "bound", "above"),
+    [
+        ("max", 5, "agrees"),
+        ("max", 95, "inconclusive"),
+        ("min", 5, "inconclusive"),
+        ("min", 95, "disagrees"),
+        ("share", 5, "inconclusive"),
+        ("mean", 5, "agrees"),
+    ],
+)
+def test_a_bound_on_an_extreme_of_a_part_of_the_papers_grid(over: Over, bound: float, above: str) -> None:
+    """The smallest of a part is above 5: that of all may be below it."""
+    ours = Estimate(50.0, 49.0, 51.0, 1, 8, 4, partial=PART, over=over)
+    theirs = Published(bound, None, None, None)
+    assert bound_agreement(theirs, ours, "above") == sign_agreement("yes", ours, bound) == above
+    below = {"agrees": "disagrees", "disagrees": "agrees"}.get(above, above)
+    assert bound_agreement(theirs, ours, "below") == sign_agreement("no", ours, bound) == below
+
+
+def test_an_extreme_of_a_part_of_the_papers_grid_is_not_near() -> None:
+    """That of all may be farther away; without an interval of ours nothing is inside."""
+    theirs = Published(9.5, None, None, None)
+    ours = Estimate(9.2, 9.1, 9.3, 1, 8, 4, over="min")
+    assert agreement(theirs, ours, 5) == "near"
+    assert agreement(theirs, replace(ours, partial=PART), 5) == "lower"
+    theirs, ours = Published(9.5, 9.0, 10.0, 5), replace(ours, low=None, high=None)
+    assert agreement(theirs, ours) == "inside"
+    assert agreement(theirs, replace(ours, partial=PART)) == "no interval"
 
 
 def test_keys_match_within_rounding(tmp_path: Path) -> None:

@@ -24,6 +24,7 @@ from cambrian.report.words import counted
 _FEWEST_POINTS = 4
 #: most colours that a reader can distinguish
 _MOST_COLOURS = len(colours.PALETTE)
+_OF_PART = "or ours is the count, the least or the largest of only a part of the paper's values"
 _MEANS = {
     "inside": "inside: the published figure, known to half a unit of its last digit, lies in our 95 % "
     "interval, or the two intervals overlap",
@@ -32,7 +33,7 @@ _MEANS = {
     "lower": "higher, lower: our figure is above or below the published one",
     "agrees": "agrees: our whole 95 % interval is on the published side; disagrees: no part of it is",
     "disagrees": "agrees: our whole 95 % interval is on the published side; disagrees: no part of it is",
-    "inconclusive": "inconclusive: only part of our interval is on the published side",
+    "inconclusive": f"inconclusive: only part of our interval is on the published side, {_OF_PART}",
     "no interval": "no interval: we have too few trials, or without one of the seeds our figure is not "
     "defined",
     "not complete": "not complete: some of our transfers or page loads did not end in their trial's time",
@@ -40,10 +41,7 @@ _MEANS = {
     "with a value in each trial and group",
 }
 #: of figures, which are on no side
-_OPEN = (
-    "inconclusive: our interval has every value that is possible, or ours is the count, the least or the "
-    "largest of only a part of the paper's values"
-)
+_OPEN = f"inconclusive: our interval has every value that is possible, {_OF_PART}"
 
 
 def content(
