@@ -32,7 +32,10 @@ def only_at(partial: Sequence[Partial]) -> str:
 
 def of_part(found: Estimate) -> str:
     """Why a count, a minimum or a maximum of a part of the listed values is open; else empty."""
-    said = "of a part of the listed values: the count, the minimum or the maximum of all may be another"
+    said = (
+        "only a part of the listed values has trials, so the count, the minimum or the maximum of all may be "
+        "another"
+    )
     return said if found.of_part else ""
 
 
