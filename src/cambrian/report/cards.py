@@ -107,12 +107,12 @@ def nothing(shown: Matrix, verdicts: pl.DataFrame | None, *, together: bool = Fa
         if together
         else "Nothing differs clearly"
     )
-    each = "comparisons (one for each contestant and network)" if together else "cells"
-    text = f"{found}. Inconclusive: {len(unsettled)} of {len(compared)} {each}."
+    noun, each = ("comparisons", " (one for each contestant and network)") if together else ("cells", "")
+    text = f"{found}. Inconclusive: {len(unsettled)} of {len(compared)} {noun}{each}."
     more = min((cell.more_seeds for cell in unsettled if cell.more_seeds is not None), default=None)
     if more is None:
         return text
-    return f"{text} About {counted(more, 'more seed')} may settle one of these cells."
+    return f"{text} About {counted(more, 'more seed')} may settle one of these {noun}."
 
 
 def _own(

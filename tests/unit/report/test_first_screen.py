@@ -345,11 +345,12 @@ def test_a_split_is_beside_what_its_loser_has_alone(verdict: str, said: str) -> 
 @pytest.mark.parametrize("figure", ["mean share of throughput", "mean throughput"])
 def test_a_study_of_flows_that_finds_nothing_says_what_is_not_judged(figure: str) -> None:
     """Flows of fixed size have no shares."""
-    one = matrix.Cell("n", "n/x", matrix.OPEN, "", {}, None, Markup())
+    one = matrix.Cell("n", "n/x", matrix.OPEN, "", {}, 3, Markup())
     shown = matrix.Matrix(figure, "", (matrix.Row("x", {}, "", "", {"n": one}),))
     assert cards.nothing(shown, None, together=True) == (
         f"No controller differs clearly from the standard. The matrix’s numbers ({figure}) are not judged. "
-        "Inconclusive: 1 of 1 comparisons (one for each contestant and network)."
+        "Inconclusive: 1 of 1 comparisons (one for each contestant and network). "
+        "About 3 more seeds may settle one of these comparisons."
     )
 
 
