@@ -27,6 +27,7 @@ _SCHEMA = {
     "published": pl.Float64,
     "published_low": pl.Float64,
     "published_high": pl.Float64,
+    "published_half_unit": pl.Float64,
     "published_trials": pl.Int64,
     "published_sign": pl.String,
     "measured": pl.Float64,
@@ -46,7 +47,8 @@ class Compared:
 
     ``frame`` has a column for each key (under the observations' name, in their unit), ``side``
     where the comparison has sides, and: ``published`` with ``_low`` and ``_high`` (95 % Student's
-    t interval, from their SD and number of trials) and ``_trials``, or ``published_sign``;
+    t interval, from their SD and number of trials), ``_half_unit`` (of the last printed digit; null if exact)
+    and ``_trials``, or ``published_sign``;
     ``measured`` with ``_low`` and ``_high`` (95 %) and ``trials``; ``ratio`` of
     measured to published; ``agrees`` in words (:mod:`cambrian.published.agreement`); ``note``: the values
     that ``measured`` lists and no trial has; ``source``.
@@ -223,6 +225,7 @@ def _beside(
         "published": theirs.value,
         "published_low": theirs.low,
         "published_high": theirs.high,
+        "published_half_unit": theirs.half_unit or None,
         "published_trials": theirs.trials,
         "published_sign": None if sign is None else str(sign),
         "measured": None if ours is None else ours.estimate,

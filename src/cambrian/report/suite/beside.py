@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -87,7 +88,7 @@ def _table(compared: Compared, csv: str, labels: Mapping[str, str]) -> layout.Sh
         side = comparison.published_bound
         columns.append(Column(f"Published{unit}", lambda row: _bound(row, side, digits)))
     else:
-        columns.append(layout.spread("published", f"Published{unit}", digits))
+        columns.append(_published(unit, digits))
     columns += [
         layout.spread("measured", f"Measured{unit}", digits),
         Column("Trials", lambda row: layout.NOTHING if row["trials"] is None else str(row["trials"])),
@@ -97,6 +98,19 @@ def _table(compared: Compared, csv: str, labels: Mapping[str, str]) -> layout.Sh
     columns.append(layout.text("agrees", "Measured is" if comparison.has_figures else "Measured"))
     caption = f"{comparison.title}: published ({comparison.source}) beside measured"
     return replace(layout.shown(compared.frame, columns, caption, csv), keyed=True)
+
+
+def _published(unit: str, digits: int) -> Column:
+    """Figures with the digits that the paper prints: 4 is known to be 3.5 to 4.5, and 4.00 would not be.
+
+    ``digits``: of exact figures, and of those with an interval.
+    """
+
+    def show(row: Row) -> str:
+        half = row["published_half_unit"] if row["published_low"] is None else None
+        return layout.interval(row, "published", max(0, round(-math.log10(2 * half))) if half else digits)
+
+    return Column(f"Published{unit}", show)
 
 
 def _bound(row: Row, side: str, digits: int) -> str:
@@ -208,7 +222,7 @@ def _theory(
     ratio = pl.col("measured") / pl.col("rfc9438_mbps")
     frame = frame.with_columns(pl.when(loss_limited).then(ratio).alias("measured_over_rfc9438"))
     columns = [tables.key(one, labels, "any", number=False) for one in keys] + [
-        layout.plain("published", f"Published{unit}", comparison.digits),
+        _published(unit, comparison.digits),
         layout.spread("measured", f"Measured{unit}", comparison.digits),
         Column("Mathis", lambda row: theory.text(row["mathis_mbps"], row["limit_mbps"], comparison.digits)),
         Column(

@@ -33,3 +33,15 @@ def test_inconclusive_is_explained(tmp_path: Path, text: str, means: str) -> Non
     pieces = beside.content(found, seen, "x", {}, with_theory=False)
     (words,) = next(piece for piece in pieces if isinstance(piece, Words)).texts
     assert means in words
+
+
+def test_a_published_figure_has_the_digits_of_its_paper(tmp_path: Path) -> None:
+    """4 was "4.00", beside "4.19" and "inside"; a figure with an interval has the comparison's digits."""
+    text = HEAD + 'published = "mbps"\npublished_sd = "sd"\npublished_trials = "runs"\n' + MEASURED
+    rows = "4,25,4,,,row 1\n4,50,4.0,,,row 2\n8,25,0.125,,,row 3\n8,50,7,1,5,row 4\n"
+    made = paper(tmp_path, text, "rate,delay,mbps,sd,runs,source\n" + rows)
+    seen = observations([("a", 4.0, 25.0, [4.1, 4.2, 4.3])])
+    found = compare(comparisons(made)["alone"], made, seen)
+    table = beside._table(found, "x.csv", {})
+    place = next(i for i, one in enumerate(table.headings) if one.startswith("Published"))
+    assert [row[place] for row in table.rows] == ["4", "4.0", "0.125", "7.00 [5.76, 8.24]"]
