@@ -569,19 +569,21 @@ def _parameter(place: str, name: str, old: Parameter, new: Parameter, kind_level
         if accused:
             return replace(one, why=f"{NEW}: {why}", looks=True, settled_by="baseline")
         return replace(one, why=why, looks=_is_sure(name, old), settled_by="figure")
-    if old.source and new.source and old.source != new.source:
-        # the two sources of one trial differ, too
-        why = f"measured from the {new.source} now, and from the {old.source} before"
-        worse = accused or (one.better is False and _is_sure(name, new))
-        return replace(one, why=why, looks=worse, settled_by="baseline")
     if old.label is not None or new.label is not None:
-        return _kind(one, old, new, kind_level, accused=accused)
-    if old.value is None or new.value is None:
-        return replace(one, why="without a value", looks=accused)
-    margin = max(PARAMETER_PART * abs(old.value), _tolerance(name))
-    values = min(_values_of(old), _values_of(new))
-    found = _judged(one, new.value - old.value, (_arm(old), _arm(new)), margin, values)
-    return _newly(found) if accused else found
+        found = _kind(one, old, new, kind_level, accused=accused)
+    elif old.value is None or new.value is None:
+        found = replace(one, why="without a value", looks=accused)
+    else:
+        margin = max(PARAMETER_PART * abs(old.value), _tolerance(name))
+        values = min(_values_of(old), _values_of(new))
+        found = _judged(one, new.value - old.value, (_arm(old), _arm(new)), margin, values)
+        found = _newly(found) if accused else found
+    if old.source and new.source and old.source != new.source:
+        # the two sources of one trial differ, too: that proves nothing
+        why = f"measured from the {new.source} now, and from the {old.source} before"
+        worse = accused or (one.better is False and _is_no_chance(name, new))
+        return replace(one, why=why, looks=worse or found.state == "different", settled_by="baseline")
+    return found
 
 
 def _kind(one: Difference, old: Parameter, new: Parameter, level: float, *, accused: bool) -> Difference:
@@ -624,8 +626,12 @@ def _is_sure(name: str, one: Parameter) -> bool:
 
 def _is_accused(name: str, old: Parameter, new: Parameter) -> bool:
     """Is it off now, from so many events that it is no chance, and was it not judged before?"""
-    once = PARAMETERS[name].fewest == 1 and new.trials >= BY_TRIALS
-    return new.status == "off" and old.status not in _JUDGED and (once or _is_sure(name, new))
+    return new.status == "off" and old.status not in _JUDGED and _is_no_chance(name, new)
+
+
+def _is_no_chance(name: str, one: Parameter) -> bool:
+    """Was it judged from many events, or from several trials if a trial has one event?"""
+    return _is_sure(name, one) or (PARAMETERS[name].fewest == 1 and one.trials >= BY_TRIALS)
 
 
 def _values_of(one: Parameter) -> int:

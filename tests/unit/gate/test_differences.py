@@ -422,7 +422,8 @@ def test_what_is_off_now_agrees_with_a_wide_figure_before_or_looks_different() -
 def test_a_parameter_from_another_source_is_not_compared() -> None:
     """The packets of a stack gave 35.5 ± 2.6 for its first window, its own log 32: a log is no change."""
     packets, window = (
-        parameter(value, arm, trials=5, status="off").model_copy(update={"source": source})
+        # a trial has one initial window
+        parameter(value, arm, trials=5, status="off").model_copy(update={"source": source, "events": 5})
         for value, arm, source in ((35.5, 2.6, "packets"), (32.0, 0.1, "window"))
     )
     first = "initial_window_packets"
@@ -434,6 +435,33 @@ def test_a_parameter_from_another_source_is_not_compared() -> None:
     assert compared(Place(parameters={first: older}), Place(parameters={first: window})).change == -3.5
     good = window.model_copy(update={"status": "as it should be"})
     assert compared(Place(parameters={first: good}), Place(parameters={first: packets})).looks
+
+
+@pytest.mark.parametrize(
+    ("name", "before", "after", "status", "looks"),
+    [
+        ("initial_window_packets", {"value": 10.0}, {"value": 40.0}, "off", True),
+        ("initial_window_packets", {"value": 32.0}, {"value": 33.5}, "other choice", False),
+        ("beta", {"value": 0.7}, {"value": 0.5}, "other choice", True),
+        ("beta", {"value": 0.7}, {"value": 0.72}, "as it should be", False),
+        ("pacing", {"label": "paced"}, {"label": "unpaced"}, "other choice", True),
+        ("pacing", {"label": "paced"}, {"label": "paced"}, "other choice", False),
+    ],
+)
+def test_a_large_change_looks_different_whatever_the_source(
+    name: str, before: dict[str, object], after: dict[str, object], status: str, looks: bool
+) -> None:
+    """A stack that loses its log, and starts with 40 packets, not 10, was equivalent."""
+
+    def made(figure: dict[str, object], source: str, status: str) -> Place:
+        ends = {"agreement": 1.0}
+        if isinstance(value := figure.get("value"), float):
+            ends = {"low": value * 0.99, "high": value * 1.01}
+        all_ = {**figure, **ends, "trials": 5, "events": 5, "status": status, "source": source}
+        return Place(parameters={name: Parameter.model_validate(all_)})
+
+    one = compared(made(before, "window", "as it should be"), made(after, "packets", status))
+    assert (one.state, one.looks) == ("inconclusive", looks)
 
 
 def test_a_figure_that_seeds_no_longer_have_is_a_gap() -> None:
