@@ -15,8 +15,8 @@ Each figure has one of the three states of every comparison (:mod:`cambrian.stat
   figure is not equivalent. A parameter or probe that is off or different now, and was not judged before,
   looks different unless both figures agree.
 
-Where only some of a figure's trials are in both snapshots, and these sent the same packets, the others show
-no change: the figure is that of the seeds in common, and neither different nor looks so.
+Where the trials of a figure that are in both snapshots sent the same packets, it is neither different nor
+looks so. Trials of one snapshot alone show no change: the figure is that of the seeds in common.
 """
 
 from __future__ import annotations
@@ -64,6 +64,8 @@ UNCONFIRMED = "too few differing trials show it, and no other network confirms i
 NEW = "bad now, and not judged before"
 #: reason of a figure of several trials together, of which only some are in both snapshots
 ONLY_IN_ONE = "its trials in both sent the same packets; other trials are only in one"
+#: reason of a figure of trials that are all in both snapshots with the same packets
+MEASURED = "its trials sent the same packets, so it is only measured in another way"
 #: a parameter that was judged from so many times the fewest events does not vanish by chance
 SURE = 3
 #: nor is it one of few events: a mean of 12 gives none in one of 160,000 cases
@@ -290,7 +292,7 @@ def _of_same_packets(one: Difference, same: Same | None) -> Difference:
     if one.before == one.after and (same == "all" or one.name in MARGINS):
         # few seeds or events of the same packets leave nothing open; invalid trials are in no figure
         return replace(one, state="equivalent", looks=False, why="")
-    return replace(one, state="inconclusive", looks=False, why=ONLY_IN_ONE) if same == "common" else one
+    return replace(one, state="inconclusive", looks=False, why=ONLY_IN_ONE if same == "common" else MEASURED)
 
 
 def _gaps(before: Snapshot, after: Snapshot) -> Iterator[str]:

@@ -761,6 +761,33 @@ def test_packets_are_compared_by_the_group_of_trials_behind_a_figure() -> None:
     assert [one.state for one in differences.snapshots(before, missing).figures] == ["equivalent"] * 2
 
 
+@pytest.mark.parametrize(
+    "now",
+    [
+        {"parameters": {"marks_answered": parameter(0.0, 0.01, status="off")}},
+        {"parameters": {"beta": parameter(0.5, 0.01, status="off")}},
+        {"probes": {"full-frames": Probe(effect=-100.0, low=-100.0, high=-100.0, state="different")}},
+        {},
+    ],
+)
+def test_a_figure_of_the_same_packets_never_looks_different(now: dict[str, object]) -> None:
+    """A baseline of an earlier version lacks it, or has it otherwise; another network changed."""
+    usual = values("throughput_mbps", [9.4] * 5)
+    places = {"a": usual.model_copy(update={"parameters": {"beta": parameter(0.7, 0.01)}}), "b": usual}
+    packets = {f"{net} seed {seed}": "1" for net in "ab" for seed in range(1, 6)}
+    groups = {"a": ["a"], "b": ["b"]}
+    before = Snapshot(made_with={}, packets=packets, places=places, groups=groups)
+    for changed, outcome in (("b", "equivalent"), ("a", None)):
+        others = packets | {trial: "2" for trial in packets if trial.startswith(changed)}
+        after = before.model_copy(
+            update={"packets": others, "places": places | {"a": usual.model_copy(update=now)}}
+        )
+        found = differences.snapshots(before, after)
+        assert (carry_out.outcome_of(found) == "equivalent") == (outcome == "equivalent")
+        if outcome:
+            assert {one.why for one in found.figures if one.state != "equivalent"} <= {differences.MEASURED}
+
+
 def test_seeds_in_common_that_are_the_same_do_not_look_different() -> None:
     """One seed beside the means of four, one of which is the same; and a parameter of these trials."""
     four = values("throughput_mbps", [2.0, 4.0, 4.0, 4.0])
