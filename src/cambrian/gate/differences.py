@@ -12,8 +12,8 @@ Each figure has one of the three states of every comparison (:mod:`cambrian.stat
 * *inconclusive*: neither. It *looks* different if the change is larger than the margin, and its interval (not
   corrected) does not contain "no change". A figure by seed also does if a seed lies far beyond all earlier
   ones (:func:`_outlier`), whatever the mean: one seed of twenty that stalls changes the mean little. Such a
-  figure is not equivalent. A parameter or probe that is off or different now, and was not judged before,
-  looks different unless both figures agree.
+  figure is not equivalent. A parameter or probe that is off or different now also does if the earlier
+  snapshot has no figure of it, or too few events.
 
 Where the trials of a figure that are in both snapshots sent the same packets, it is neither different nor
 looks so. Trials of one snapshot alone show no change: the figure is that of the seeds in common.
@@ -60,7 +60,7 @@ KIND_LEVEL = 0.01
 _COIN = "with so few seeds, a stack that has two behaviours can show this difference by chance"
 #: reason of a parameter that only few trials show, or trials that do not differ
 UNCONFIRMED = "too few differing trials show it, and no other network confirms it"
-#: reason of a parameter or probe that is off or different now
+#: reason of a parameter or probe that is off or different now, and has no figure before
 NEW = "bad now, and not judged before"
 #: reason of a figure of several trials together, of which only some are in both snapshots
 ONLY_IN_ONE = "its trials in both sent the same packets; other trials are only in one"
@@ -579,7 +579,6 @@ def _parameter(place: str, name: str, old: Parameter, new: Parameter, kind_level
         margin = max(PARAMETER_PART * abs(old.value), _tolerance(name))
         values = min(_values_of(old), _values_of(new))
         found = _judged(one, new.value - old.value, (_arm(old), _arm(new)), margin, values)
-        found = _newly(found) if accused else found
     if old.source and new.source and old.source != new.source:
         # the two sources of one trial differ, too: that proves nothing
         why = f"measured from the {new.source} now, and from the {old.source} before"
@@ -598,16 +597,6 @@ def _kind(one: Difference, old: Parameter, new: Parameter, level: float, *, accu
     if _kinds_by_chance(old, new) > level:
         return replace(one, why="too few of its trials agree on one kind", looks=agreement == 1)
     return replace(one, state="different", looks=True)
-
-
-def _newly(one: Difference) -> Difference:
-    """A figure that is off or different now, and that the earlier one could not be judged by.
-
-    It looks different if both figures do not agree: nothing says that it was so before.
-    """
-    if one.state != "inconclusive" or one.change is None or abs(one.change) <= (one.margin or 0.0):
-        return one
-    return replace(one, looks=True, why=NEW, settled_by="baseline")
 
 
 def _kinds_by_chance(old: Parameter, new: Parameter) -> float:
@@ -718,8 +707,7 @@ def _probe(place: str, name: str, old: Probe, new: Probe, seeds: int) -> Differe
     change = math.log(new.effect / old.effect) if ratio else new.effect - old.effect
     if ratio:
         old, new = _logarithm(old), _logarithm(new)
-    found = _judged(one, change, (_arm(old), _arm(new)), min(ends, default=math.inf), seeds)
-    return _newly(found) if new.state in _BAD and old.state not in (*_GOOD, *_BAD) else found
+    return _judged(one, change, (_arm(old), _arm(new)), min(ends, default=math.inf), seeds)
 
 
 def _usable(end: float, ratio: bool) -> bool:
