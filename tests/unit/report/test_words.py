@@ -464,7 +464,8 @@ def test_the_most_uneven_pair_is_one_that_is_not_even() -> None:
     )
     assert splits(("a", 0.51, "equivalent"), ("b", 0.95, states.SAME)) == (
         f"{lead}0 uneven, 1 even, 1 inconclusive (1 with one value in all seeds, so not tested); "
-        "the most uneven one is b’s 95 % against z on link (inconclusive: one value in all seeds, so not tested)."
+        "the most uneven one is b’s 95 % against z on link "
+        "(inconclusive: one value in all seeds, so not tested)."
     )
 
 
